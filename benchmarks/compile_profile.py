@@ -20,9 +20,9 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from tilewright.frontend.capture import Captured
-from tilewright.passes.levels import Level
-from tilewright.passes.lowering import context, lower
-from tilewright.passes.manager import PassManager
+from tilewright.passes.driver.levels import Level
+from tilewright.passes.driver.lowering import context, lower
+from tilewright.passes.driver.manager import PassManager
 
 MOST_FUNCTIONS = 40
 """Lines of the table of functions."""

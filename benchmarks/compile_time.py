@@ -29,7 +29,7 @@ from torch.nn import Softmax
 import tilewright
 from tilewright.models.block import decoder_block
 from tilewright.models.config import find_model
-from tilewright.passes.lowering import level_named
+from tilewright.passes.driver.lowering import level_named
 from tilewright.tools.block_case import SHORT
 from tilewright.tools.output_path import write_text
 from tilewright.tools.suite import read_cases

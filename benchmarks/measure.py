@@ -21,8 +21,8 @@ from tilewright.codegen.printer import cuda_source
 from tilewright.dialects import loop
 from tilewright.frontend.capture import Captured, capture
 from tilewright.frontend.expression import Expression
-from tilewright.passes.levels import Level
-from tilewright.passes.pipelines import TO_LOOP, TO_TENSOR, TO_TILE
+from tilewright.passes.driver.levels import Level
+from tilewright.passes.driver.pipelines import TO_LOOP, TO_TENSOR, TO_TILE
 from tilewright.tools.output_path import write_text
 
 

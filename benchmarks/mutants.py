@@ -14,8 +14,8 @@ from ir_corpus import Sample, samples_of_expressions, samples_of_tests
 from text_mutations import Vocabulary, mutated
 from xdsl.utils.exceptions import ParseError, VerifyException
 
-from tilewright.passes.lowering import context
-from tilewright.passes.verification import verify_module
+from tilewright.passes.driver.lowering import context
+from tilewright.passes.driver.verification import verify_module
 from tilewright.tools.mlir_source import SourceParser
 
 _MOST_DRAWS = 4

@@ -29,7 +29,7 @@ from mutants import Mutant, mutant, vocabulary
 from tool_outcome import FAILURES, Outcome, escaped_with, run_opt_tool
 from xdsl.universe import Universe
 
-from tilewright.passes.lowering import context
+from tilewright.passes.driver.lowering import context
 from tilewright.tools.output_path import write_text
 from tilewright.universe import UNIVERSE
 

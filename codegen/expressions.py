@@ -9,10 +9,10 @@ from xdsl.ir import Block, Operation, SSAValue
 from tilewright.codegen.c_types import C_TYPES
 from tilewright.codegen.literals import literal
 from tilewright.codegen.names import ScopedNames
-from tilewright.dialects import cuda_expressions as expr
-from tilewright.dialects import cuda_operators as operators
-from tilewright.dialects.cuda_copies import AddressOp
-from tilewright.dialects.cuda_types import BinaryOperator, Builtin, Comparison
+from tilewright.dialects.cuda import expressions as expr
+from tilewright.dialects.cuda import operators as operators
+from tilewright.dialects.cuda.copies import AddressOp
+from tilewright.dialects.cuda.types import BinaryOperator, Builtin, Comparison
 
 # How tightly operators bind, as in C++; what binds no tighter than its surroundings needs parens.
 _TERNARY, _OR, _AND, _BIT_OR, _BIT_XOR, _BIT_AND = range(6)

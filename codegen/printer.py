@@ -19,18 +19,18 @@ from tilewright.codegen.literals import literal
 from tilewright.codegen.prelude import Call, prelude
 from tilewright.codegen.statements import MAX_COLUMNS, StatementPrinter
 from tilewright.dialects import cuda, loop
-from tilewright.dialects import cuda_expressions as expr
-from tilewright.dialects.cuda_grid import RemoteOp
-from tilewright.dialects.cuda_operators import BinaryOp
-from tilewright.dialects.cuda_tensor_map import TensorMapType
-from tilewright.dialects.cuda_threads import PerformOp
-from tilewright.dialects.cuda_types import ArrayType, PointerType, VariableType
+from tilewright.dialects.cuda import expressions as expr
+from tilewright.dialects.cuda.grid import RemoteOp
+from tilewright.dialects.cuda.operators import BinaryOp
+from tilewright.dialects.cuda.tensor_map import TensorMapType
+from tilewright.dialects.cuda.threads import PerformOp
+from tilewright.dialects.cuda.types import ArrayType, PointerType, VariableType
 from tilewright.dialects.nested_ops import ops_in
 from tilewright.dialects.origin import place_of
 from tilewright.dialects.parameter_layout import load_axes
 from tilewright.dialects.types import memref_type
 from tilewright.errors import UsageError
-from tilewright.passes.levels import Level, level_of, pipeline_between
+from tilewright.passes.driver.levels import Level, level_of, pipeline_between
 
 _TENSOR_MAP = "TensorMap"
 

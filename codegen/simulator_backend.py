@@ -34,8 +34,8 @@ from tilewright.codegen.simulated_launch import simulate_launch
 from tilewright.codegen.simulator import Report, SimulationTooLarge
 from tilewright.codegen.target_limits import check_launches
 from tilewright.dialects.work import scalar_operations
-from tilewright.passes.levels import Level
-from tilewright.passes.lowering import lower
+from tilewright.passes.driver.levels import Level
+from tilewright.passes.driver.lowering import lower
 from tilewright.stages import stage
 
 DEFAULT_BUDGET = 2_000_000_000

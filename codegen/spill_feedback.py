@@ -21,9 +21,9 @@ from tilewright.codegen.target_limits import check_kernels
 from tilewright.dialects import cuda
 from tilewright.dialects.target import Target
 from tilewright.dialects.target import target as target_named
-from tilewright.passes.levels import Level
-from tilewright.passes.lowering import lower
-from tilewright.passes.trace import Rule, decided, rewriting
+from tilewright.passes.driver.levels import Level
+from tilewright.passes.driver.lowering import lower
+from tilewright.passes.driver.trace import Rule, decided, rewriting
 
 RULE = Rule("c", 2, "spill_feedback")
 

@@ -12,12 +12,12 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from tilewright.codegen.c_types import C_BYTES, C_TYPES, C_VECTORS
 from tilewright.codegen.expressions import EXPRESSIONS, Expressions
 from tilewright.codegen.names import ScopedNames
-from tilewright.dialects import cuda_memory as memory
-from tilewright.dialects import cuda_statements as stmt
-from tilewright.dialects import cuda_threads as threads
-from tilewright.dialects.cuda_copies import CopyOp
-from tilewright.dialects.cuda_grid import RemoteOp
-from tilewright.dialects.cuda_types import ArrayType, PointerType, VariableType
+from tilewright.dialects.cuda import memory as memory
+from tilewright.dialects.cuda import statements as stmt
+from tilewright.dialects.cuda import threads as threads
+from tilewright.dialects.cuda.copies import CopyOp
+from tilewright.dialects.cuda.grid import RemoteOp
+from tilewright.dialects.cuda.types import ArrayType, PointerType, VariableType
 from tilewright.dialects.kernel import WARP_SIZE, ShuffleMode
 from tilewright.dialects.origin import story
 

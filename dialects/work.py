@@ -12,7 +12,7 @@ from xdsl.traits import SymbolTable
 
 from tilewright.dialects.axes import AxesOp, range_of_value
 from tilewright.dialects.kernel import FuncOp, TmaCopyOp
-from tilewright.dialects.kernel_copy import CopyingOp
+from tilewright.dialects.kernel.copy import CopyingOp
 from tilewright.dialects.loop import LaunchOp
 
 

@@ -25,7 +25,7 @@ from xdsl.irdl import OperandDef, OptOperandDef, VarOperandDef, VarResultDef
 
 from tilewright.dialects.element_types import DTYPES
 from tilewright.dialects.torch import OPS
-from tilewright.dialects.torch_op import TorchOp
+from tilewright.dialects.torch.op import TorchOp
 from tilewright.errors import UnsupportedError
 from tilewright.frontend.composite_ops import defined_by_libraries
 

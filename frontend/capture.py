@@ -34,7 +34,7 @@ from xdsl.utils.exceptions import VerifyException
 from tilewright.dialects.index import simplify
 from tilewright.dialects.origin import ModuleOfOp, Origin, located
 from tilewright.dialects.prim import IotaOp, PredicateOp
-from tilewright.dialects.torch_op import TorchOp
+from tilewright.dialects.torch.op import TorchOp
 from tilewright.errors import UnsupportedError, UsageError, counted
 from tilewright.frontend.affine_values import Affine, iota, predicate
 from tilewright.frontend.argument_attributes import argument_attributes, result_attributes

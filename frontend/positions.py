@@ -33,10 +33,10 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects import torch
-from tilewright.dialects.torch_elementwise import ElementwiseOp
-from tilewright.dialects.torch_filling import FullLikeAnotherOp, NewOp
-from tilewright.dialects.torch_layout import IdentityOp
-from tilewright.dialects.torch_selection import MaskedFillLikeOp, SelectionOp
+from tilewright.dialects.torch.elementwise import ElementwiseOp
+from tilewright.dialects.torch.filling import FullLikeAnotherOp, NewOp
+from tilewright.dialects.torch.layout import IdentityOp
+from tilewright.dialects.torch.selection import MaskedFillLikeOp, SelectionOp
 from tilewright.dialects.types import element_of, shape_of
 
 Call = TypeVar("Call")

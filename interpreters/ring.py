@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from xdsl.ir import Operation, SSAValue
 
-from tilewright.dialects.kernel_ring import RingType
+from tilewright.dialects.kernel.ring import RingType
 from tilewright.dialects.tile import Transport
 from tilewright.interpreters.async_copies import Flight
 from tilewright.interpreters.errors import fail

@@ -20,7 +20,7 @@ from tilewright.arrays import array_of, tensor_of
 from tilewright.dialects.element_types import DTYPE_NAMES, FLOATS, compute_type
 from tilewright.dialects.prim import IotaOp, PredicateOp
 from tilewright.dialects.torch import FusedRmsNormOp, RmsNormOp
-from tilewright.dialects.torch_op import TorchOp, python_value
+from tilewright.dialects.torch.op import TorchOp, python_value
 from tilewright.dialects.types import element_of
 from tilewright.errors import UnsupportedError, one_line
 from tilewright.interpreters.arguments import loaded_arguments

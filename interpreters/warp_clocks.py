@@ -8,7 +8,7 @@ that anybody has passed; a *clock* says for each other warp up to which time its
 
 import numpy as np
 
-from tilewright.dialects.kernel_barrier import NAMES
+from tilewright.dialects.kernel.barrier import NAMES
 from tilewright.dialects.target import WARP_SIZE
 from tilewright.interpreters.types import Array
 

@@ -11,17 +11,17 @@ from tilewright.errors import UsageError
 
 # pass name -> "module:Class" below `tilewright.passes`, in the order they run
 _PASSES: dict[str, str] = {
-    "to-tensor": "pipelines:ToTensorPass",
-    "to-loop": "pipelines:ToLoopPass",
-    "to-tile": "pipelines:ToTilePass",
-    "to-kernel": "pipelines:ToKernelPass",
-    "to-cuda": "pipelines:ToCudaPass",
+    "to-tensor": "driver.pipelines:ToTensorPass",
+    "to-loop": "driver.pipelines:ToLoopPass",
+    "to-tile": "driver.pipelines:ToTilePass",
+    "to-kernel": "driver.pipelines:ToKernelPass",
+    "to-cuda": "driver.pipelines:ToCudaPass",
     "decompose": "decompose.decompose:DecomposePass",
     "expand-scatter": "tensor.expand_scatter:ExpandScatterPass",
     "compose-index-maps": "tensor.compose_index_maps:ComposeIndexMapsPass",
     "fold-elementwise": "tensor.fold_elementwise:FoldElementwisePass",
     "fold-parameter-layouts": "tensor.fold_parameter_layouts:FoldParameterLayoutsPass",
-    "share-values": "share_values:ShareValuesPass",
+    "share-values": "rewriting.share_values:ShareValuesPass",
     "decide-fusion": "loop.decide_fusion:DecideFusionPass",
     "lift": "loop.lift:LiftPass",
     "inline-elementwise": "loop.inline_elementwise:InlineElementwisePass",

@@ -29,8 +29,8 @@ from tilewright.frontend.call import Call
 from tilewright.frontend.capture import Captured
 from tilewright.frontend.capture import capture as capture_call
 from tilewright.frontend.mutation import check_writable, write_back
-from tilewright.passes import lowering
-from tilewright.passes.levels import Level, level_of
+from tilewright.passes.driver import lowering
+from tilewright.passes.driver.levels import Level, level_of
 from tilewright.tuning.knowledge import Db
 from tilewright.tuning.known_schedules import with_known_schedules
 from tilewright.tuning.plan_cache import compiled_plan

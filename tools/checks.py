@@ -8,7 +8,7 @@ from typing import Any
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
-from tilewright.passes.manager import PassManager
+from tilewright.passes.driver.manager import PassManager
 
 MODES = ("each", "end", "none")
 """After each pass, after the last one, or never."""

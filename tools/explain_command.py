@@ -22,13 +22,13 @@ from tilewright.dialects import kernel, loop, tile
 from tilewright.dialects.pass_specs import parse_spec_list
 from tilewright.dialects.target import Target
 from tilewright.dialects.target import target as target_named
-from tilewright.passes.ledger import cost, figures, ledger
-from tilewright.passes.levels import Level, level_of
-from tilewright.passes.lowering import lower
-from tilewright.passes.pipeline_string import without_quotes
+from tilewright.passes.cost.ledger import cost, figures, ledger
+from tilewright.passes.driver.levels import Level, level_of
+from tilewright.passes.driver.lowering import lower
+from tilewright.passes.driver.pipeline_string import without_quotes
+from tilewright.passes.driver.trace import Listener, Rule, listening
 from tilewright.passes.tile.plan_schedules import RULE as PLANNING
-from tilewright.passes.tile.planner import Choice, Weighed, launched, weighed
-from tilewright.passes.trace import Listener, Rule, listening
+from tilewright.passes.tile.planner.planner import Choice, Weighed, launched, weighed
 from tilewright.tools.model_source import module_of
 from tilewright.tools.options.database import database_of
 from tilewright.tools.output_path import check_path, write_text

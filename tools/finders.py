@@ -31,8 +31,8 @@ from tilewright.codegen.simulator_backend import SimulatorBackend
 from tilewright.errors import UnsupportedError
 from tilewright.interpreters import interpret
 from tilewright.interpreters.errors import InterpreterError
-from tilewright.passes.levels import Level
-from tilewright.passes.lowering import lower
+from tilewright.passes.driver.levels import Level
+from tilewright.passes.driver.lowering import lower
 from tilewright.tools.planted import Kernel, Mutant
 
 Found = frozenset[str]

@@ -22,7 +22,7 @@ from tilewright.dialects.target import target as target_named
 from tilewright.errors import counted
 from tilewright.frontend.capture import capture
 from tilewright.models.folder import check_free, folder_files, write_folder
-from tilewright.passes.levels import Level
+from tilewright.passes.driver.levels import Level
 from tilewright.tools.language_model import LanguageModel, language_model
 from tilewright.tools.options.database import database_of
 from tilewright.tools.plan_file import write_plan

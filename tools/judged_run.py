@@ -18,8 +18,8 @@ from tilewright.codegen.spill_feedback import lower_to_cuda
 from tilewright.dialects.target import target
 from tilewright.interpreters.comparison import Comparison, compare, uncompared
 from tilewright.interpreters.program import Program
-from tilewright.passes.levels import Level, level_of
-from tilewright.passes.lowering import context, lower
+from tilewright.passes.driver.levels import Level, level_of
+from tilewright.passes.driver.lowering import context, lower
 from tilewright.tools.checks import checking_manager
 from tilewright.tools.model_source import is_ir
 from tilewright.tools.options.database import database_of

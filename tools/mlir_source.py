@@ -20,9 +20,9 @@ from xdsl.utils.lexer import Input, Span
 from xdsl.utils.mlir_lexer import MLIRLexer
 
 from tilewright.errors import TilewrightError, UsageError, did_you_mean
-from tilewright.passes.levels import LEVELS
-from tilewright.passes.lowering import context
-from tilewright.passes.verification import InvalidOpError, verify_module
+from tilewright.passes.driver.levels import LEVELS
+from tilewright.passes.driver.lowering import context
+from tilewright.passes.driver.verification import InvalidOpError, verify_module
 from tilewright.text_file import read_text_file
 from tilewright.tools.bounded_parser import BoundedParser
 from tilewright.tools.diagnostics import (

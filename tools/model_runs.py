@@ -12,9 +12,9 @@ from tilewright.errors import TilewrightError
 from tilewright.frontend.capture import Captured
 from tilewright.models.bound_program import Run
 from tilewright.models.weights import weight_bytes
-from tilewright.passes.ledger import bytes_text
-from tilewright.passes.levels import Level
-from tilewright.passes.lowering import lower
+from tilewright.passes.cost.ledger import bytes_text
+from tilewright.passes.driver.levels import Level
+from tilewright.passes.driver.lowering import lower
 
 
 def device_of(backend: Backend) -> str:

@@ -24,7 +24,7 @@ from xdsl.irdl import (
 )
 
 from tilewright.dialects.torch import FAMILIES, OPS, ops_of
-from tilewright.dialects.torch_op import TorchOp, python_value
+from tilewright.dialects.torch.op import TorchOp, python_value
 from tilewright.errors import UsageError
 from tilewright.frontend.unsupported import UNSUPPORTED, Refusal, refusal_named
 

@@ -28,10 +28,10 @@ from xdsl.xdsl_opt_main import xDSLOptMain
 
 import tilewright
 from tilewright.errors import UsageError, did_you_mean
-from tilewright.passes.manager import PassManager
-from tilewright.passes.pipeline_string import configure, parse_pipeline, without_quotes
-from tilewright.passes.pipelines import expanded
-from tilewright.passes.verification import InvalidOpError
+from tilewright.passes.driver.manager import PassManager
+from tilewright.passes.driver.pipeline_string import configure, parse_pipeline, without_quotes
+from tilewright.passes.driver.pipelines import expanded
+from tilewright.passes.driver.verification import InvalidOpError
 from tilewright.tools.argument_parser import unknown_value, with_near_matches
 from tilewright.tools.checks import Checker
 from tilewright.tools.completion import complete, of_opt_tool
@@ -207,7 +207,7 @@ class _Manager(PassManager):
         self.args, self.last = tool.args, next(reversed(tool.pipeline.passes), None)
         checkers = {self.args.check: Checker(self.args.check_limit)}
         super().__init__(tool.ctx, checkers.get("each"), checkers.get("end"))
-        self.idle_steps = import_module("tilewright.passes.idle_steps")
+        self.idle_steps = import_module("tilewright.passes.tile.idle_steps")
 
     def run(self, module: ModuleOp, passes: Sequence[ModulePass]) -> None:
         """Knowing what was scheduled before."""
@@ -233,7 +233,7 @@ class _Manager(PassManager):
 
 def _warn_of_plans(before: ModuleOp, after: ModuleOp) -> None:
     """Name planned steps with options that are neither done nor still to come."""
-    idle_steps = import_module("tilewright.passes.idle_steps")
+    idle_steps = import_module("tilewright.passes.tile.idle_steps")
     to_come = idle_steps.steps_to_come(after)
     for kernel, steps in idle_steps.planned_and_idle(before, after).items():
         for step in steps:

@@ -20,8 +20,8 @@ from tilewright.codegen.host_function import plan_of
 from tilewright.codegen.input_sets import TURNS
 from tilewright.dialects import loop
 from tilewright.errors import UnsupportedError
-from tilewright.passes.levels import Level
-from tilewright.passes.lowering import lower
+from tilewright.passes.driver.levels import Level
+from tilewright.passes.driver.lowering import lower
 from tilewright.tools.equivalent import read_equivalent
 from tilewright.tools.judging import JudgedSets
 from tilewright.tools.options.bench import SHORT

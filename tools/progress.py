@@ -23,8 +23,8 @@ from rich.spinner import Spinner
 from rich.text import Text
 from xdsl.dialects.builtin import ModuleOp
 
-from tilewright.passes.levels import LEVELS, Level, level_of
-from tilewright.passes.lowering import lower
+from tilewright.passes.driver.levels import LEVELS, Level, level_of
+from tilewright.passes.driver.lowering import lower
 from tilewright.stages import reporting_stages, stage
 from tilewright.tools.terminal import console
 

@@ -29,9 +29,9 @@ from tilewright.dialects import loop
 from tilewright.dialects.axes import AxesOp
 from tilewright.dialects.types import memref_type
 from tilewright.errors import TilewrightError, UnsupportedError
-from tilewright.passes.levels import Level
-from tilewright.passes.lowering import lower
-from tilewright.passes.pipeline_string import parameters_by_pass
+from tilewright.passes.driver.levels import Level
+from tilewright.passes.driver.lowering import lower
+from tilewright.passes.driver.pipeline_string import parameters_by_pass
 from tilewright.tools.axis_classes import AxisClasses
 
 STEPS, MOST_STEPS = 3_000_000, 15_000_000

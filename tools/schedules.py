@@ -16,15 +16,15 @@ from tilewright.dialects import loop, tile
 from tilewright.dialects.pass_specs import parse_spec_list
 from tilewright.errors import UsageError, did_you_mean
 from tilewright.passes.cuda.kernel_names import cuda_names
-from tilewright.passes.idle_steps import planned_and_idle, planned_kernels
-from tilewright.passes.levels import Level
-from tilewright.passes.lowering import lower
-from tilewright.passes.manager import PassManager
-from tilewright.passes.pipeline_string import without_quotes
-from tilewright.passes.pipelines import TO_TILE, NamedPipeline
+from tilewright.passes.driver.levels import Level
+from tilewright.passes.driver.lowering import lower
+from tilewright.passes.driver.manager import PassManager
+from tilewright.passes.driver.pipeline_string import without_quotes
+from tilewright.passes.driver.pipelines import TO_TILE, NamedPipeline
+from tilewright.passes.driver.trace import Listener, Rule, listening
+from tilewright.passes.tile.idle_steps import planned_and_idle, planned_kernels
 from tilewright.passes.tile.plan_errors import planned_passes
 from tilewright.passes.tile.scheduling_pass import LEFT_OUT
-from tilewright.passes.trace import Listener, Rule, listening
 from tilewright.tuning.knowledge import Db
 from tilewright.tuning.known_fusion import with_known_fusion
 

@@ -11,7 +11,7 @@ from tilewright.codegen.report.shortcomings import Tile, shortcomings, wide_shar
 from tilewright.dialects.target import Target
 from tilewright.dialects.target import target as target_named
 from tilewright.frontend.capture import Captured, capture
-from tilewright.passes.pipeline_string import parameters_by_pass
+from tilewright.passes.driver.pipeline_string import parameters_by_pass
 from tilewright.tools.bench.request import AnyCase
 from tilewright.tools.bench.work import work_of
 from tilewright.tools.suite import Case

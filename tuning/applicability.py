@@ -9,11 +9,11 @@ from xdsl.ir import Operation
 from tilewright.codegen.printer import kernels_of
 from tilewright.codegen.target_limits import check_kernels
 from tilewright.dialects import loop
-from tilewright.passes.idle_steps import planned_and_idle
-from tilewright.passes.levels import Level
-from tilewright.passes.lowering import lower
-from tilewright.passes.pipeline_string import without_quotes
-from tilewright.passes.trace import Rule, listening, skipped
+from tilewright.passes.driver.levels import Level
+from tilewright.passes.driver.lowering import lower
+from tilewright.passes.driver.pipeline_string import without_quotes
+from tilewright.passes.driver.trace import Rule, listening, skipped
+from tilewright.passes.tile.idle_steps import planned_and_idle
 from tilewright.tuning.fusion_schedule import DEFAULT, fusion_of
 from tilewright.tuning.fusions import fuse
 from tilewright.tuning.knowledge import Known

@@ -13,7 +13,7 @@ reasons. Asked one at a time, what is learned of `fm=1` is learned once.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
-from tilewright.passes.pipeline_string import text_of
+from tilewright.passes.driver.pipeline_string import text_of
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
 
 LEFT_OUT = "left out"

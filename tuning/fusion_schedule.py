@@ -12,12 +12,12 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.arg_spec import ArgSpec
 
 from tilewright.dialects import loop
-from tilewright.dialects.loop_fusion import ATTRIBUTE
+from tilewright.dialects.loop.fusion import ATTRIBUTE
 from tilewright.dialects.pass_specs import parse_spec_list
 from tilewright.errors import UsageError
+from tilewright.passes.driver.pipeline_string import configure
+from tilewright.passes.driver.pipelines import ToLoopPass
 from tilewright.passes.loop.decide_fusion import DecideFusionPass
-from tilewright.passes.pipeline_string import configure
-from tilewright.passes.pipelines import ToLoopPass
 
 DEFAULT = ToLoopPass.name
 

@@ -27,9 +27,9 @@ from xdsl.ir import Operation
 
 from tilewright.dialects import loop
 from tilewright.errors import one_line
-from tilewright.passes.levels import Level
-from tilewright.passes.lowering import REFUSED, lower
-from tilewright.passes.trace import Listener, listening
+from tilewright.passes.driver.levels import Level
+from tilewright.passes.driver.lowering import REFUSED, lower
+from tilewright.passes.driver.trace import Listener, listening
 from tilewright.tuning.fusion_schedule import decided, schedule_of
 from tilewright.tuning.search import tree
 

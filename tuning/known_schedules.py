@@ -19,10 +19,10 @@ from typing import NamedTuple
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 
 from tilewright.dialects import loop, tile
-from tilewright.passes.levels import Level, level_of
-from tilewright.passes.lowering import lower
-from tilewright.passes.manager import PassManager
-from tilewright.passes.trace import Rule, decided, listening, rewriting
+from tilewright.passes.driver.levels import Level, level_of
+from tilewright.passes.driver.lowering import lower
+from tilewright.passes.driver.manager import PassManager
+from tilewright.passes.driver.trace import Rule, decided, listening, rewriting
 from tilewright.tuning.applicability import first_that_applies, why_not
 from tilewright.tuning.kernel_key import digest, input_names
 from tilewright.tuning.knowledge import Db, Knowledge, Known

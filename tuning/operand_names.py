@@ -20,7 +20,7 @@ from xdsl.utils.arg_spec import ArgSpec, ParameterListType
 
 from tilewright.dialects.pass_specs import parse_spec_list
 from tilewright.errors import UsageError
-from tilewright.passes.pipeline_string import without_quotes
+from tilewright.passes.driver.pipeline_string import without_quotes
 from tilewright.tuning.key import CANONICAL
 
 OPERANDS = frozenset({"raw", "computed", "none", "transposed"})

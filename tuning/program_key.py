@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Attribute, OpResult, SSAValue
 
-from tilewright.dialects.loop_fusion import ATTRIBUTE
+from tilewright.dialects.loop.fusion import ATTRIBUTE
 from tilewright.tuning.host_functions import entries
 from tilewright.tuning.ir_text import about, digest_of, lines
 from tilewright.tuning.key import KernelNote, Key

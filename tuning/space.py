@@ -28,15 +28,15 @@ from tilewright.dialects.pass_specs import parse_spec_list
 from tilewright.dialects.target import DEFAULT_TARGET
 from tilewright.dialects.target import target as target_named
 from tilewright.errors import one_line
-from tilewright.passes.lowering import REFUSED
-from tilewright.passes.pipeline_string import configure
-from tilewright.passes.pipelines import TO_TILE, for_target, passes_of
-from tilewright.passes.tile.planner import plan
+from tilewright.passes.cost.shared_budget import over_room
+from tilewright.passes.driver.lowering import REFUSED
+from tilewright.passes.driver.pipeline_string import configure
+from tilewright.passes.driver.pipelines import TO_TILE, for_target, passes_of
+from tilewright.passes.driver.verification import verify_module
+from tilewright.passes.tile.planner.planner import plan
 from tilewright.passes.tile.register_tile import RegisterTilePass
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
-from tilewright.passes.tile.shared_budget import over_room
 from tilewright.passes.tile.tileify import TileifyPass
-from tilewright.passes.verification import verify_module
 from tilewright.tuning.alternatives import alternatives
 from tilewright.tuning.aspects import split
 from tilewright.tuning.search import tree

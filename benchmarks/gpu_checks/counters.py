@@ -4,7 +4,7 @@ The stage `counters`: sectors of global memory and wavefronts of shared memory, 
 counts them and as the hardware does, by Nsight Compute.
 
 Plain loads and stores must agree. What asynchronous copies move is told and not judged: which
-counters have it differs between GPUs. The loads of `micro` tell `PARTNERS` of passes/banks.py.
+counters have it differs between GPUs. The loads of `micro` tell `PARTNERS` of passes/cost/banks.py.
 Reference: Nsight Compute CLI, `--csv --page raw`; Kernel Profiling Guide, "Metrics Structure".
 """
 
@@ -173,10 +173,12 @@ def judged_loads(launches: Sequence[tuple[str, Kernel]], target: str) -> Outcome
     figures = {name: each._asdict() for name, each in found.items()}
     if differ:
         first = found[differ[0]]
-        says = f"{len(differ)} of {len(found)} loads are not as passes/banks.py says; {differ[0]}: "
+        says = (
+            f"{len(differ)} of {len(found)} loads differ from passes/cost/banks.py: {differ[0]}, "
+        )
         says += f"{first.measured:g} wavefronts, assumed {first.assumed:g}"
         return wrong(says, compared=figures)
-    return right(f"{len(found)} loads take what passes/banks.py says", compared=figures)
+    return right(f"{len(found)} loads take what passes/cost/banks.py says", compared=figures)
 
 
 def judged(launches: Sequence[tuple[str, Kernel, Any]]) -> Outcome:

@@ -26,9 +26,9 @@ from tilewright.codegen.report.estimate import REACHED_BANDWIDTH
 from tilewright.dialects.target import Target
 from tilewright.dialects.target import target as target_named
 from tilewright.dialects.tile import Join
-from tilewright.passes.kernel_cost import LAUNCH_SECONDS
-from tilewright.passes.shared_banks import wavefronts_at
-from tilewright.passes.tile.latencies import JOIN, MEMORY
+from tilewright.passes.cost.kernel_cost import LAUNCH_SECONDS
+from tilewright.passes.cost.latencies import JOIN, MEMORY
+from tilewright.passes.cost.shared_banks import wavefronts_at
 
 _WARPS = 8
 """Warps of a block that counts clocks: two for each scheduler."""
@@ -119,7 +119,7 @@ def _loads(size: int, pattern: str) -> Micro:
     loads = _WARPS * IN_A_REPEAT[kernel][1] * REPEATS
     return Micro(
         "clocks",
-        "PARTNERS of passes/banks.py",
+        "PARTNERS of passes/cost/banks.py",
         lambda target: wavefronts_at(at, size).actual,
         lambda device: clocks(device, kernel, _WARPS, at) / loads,
         kernel,
@@ -166,7 +166,7 @@ def _cluster(size: int) -> Micro:
     barriers = IN_A_REPEAT[kernel][1] * REPEATS
     return Micro(
         "clocks",
-        "JOIN of passes/tile/latencies.py, which has two barriers",
+        "JOIN of passes/cost/latencies.py, which has two barriers",
         lambda target: JOIN[Join.CLUSTER] * target.clock / 2,
         lambda device: clocks(device, kernel, _WARPS, cluster=size) / barriers,
         kernel,
@@ -184,7 +184,7 @@ def _flight(depth: int, warps: int) -> Micro:
 
     return Micro(
         "TB/s",
-        f"MEMORY of passes/tile/latencies.py, {bytes_on_the_way >> 10} KiB of an SM on the way",
+        f"MEMORY of passes/cost/latencies.py, {bytes_on_the_way >> 10} KiB of an SM on the way",
         assumed,
         lambda device: bandwidth(device, depth, warps),
         f"flight_{depth}",
@@ -219,7 +219,7 @@ MICROS: Mapping[str, Micro] = {
         "the peak of tensor cores",
         lambda target: _TENSOR_CLOCKS.get(target.compute_capability),
     ),
-    "barrier": _waited("barrier", "8 warps, for passes/tile/tiling_model.py", _nobody),
+    "barrier": _waited("barrier", "8 warps, for passes/tile/planner/tiling_model.py", _nobody),
     **{f"cluster.{size}": _cluster(size) for size in (2, 4, 8)},
     "latency.l2": _chase("L2_LATENCY of critical_path.py", L2_LATENCY, 8, warms=True),
     "latency.memory": _chase(

@@ -14,8 +14,8 @@ from tilewright.codegen.mutations.mutation import Mutation, Rules, dropped, inse
 from tilewright.dialects import kernel, loop
 from tilewright.dialects.axes import MaskedOp
 from tilewright.dialects.index import sum_of
-from tilewright.dialects.kernel_copy import CopyingOp
-from tilewright.dialects.tile_layout import SlabLayoutAttr
+from tilewright.dialects.kernel.copy import CopyingOp
+from tilewright.dialects.tile.layout import SlabLayoutAttr
 from tilewright.dialects.types import memref_type
 
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from xdsl.ir import Operation, SSAValue
 
-from tilewright.dialects.kernel_registers import LOCAL
+from tilewright.dialects.kernel.registers import LOCAL
 from tilewright.dialects.types import memref_type
 
 Change = Callable[[Operation], None]

@@ -14,9 +14,9 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from tilewright.codegen.mutations.mutation import Mutation, Rules, dropped, insert_before, is_local
 from tilewright.dialects import kernel, loop
-from tilewright.dialects.kernel_barrier import MeetingOp
-from tilewright.dialects.kernel_copy import CopyingOp
-from tilewright.dialects.kernel_ring import FillOp
+from tilewright.dialects.kernel.barrier import MeetingOp
+from tilewright.dialects.kernel.copy import CopyingOp
+from tilewright.dialects.kernel.ring import FillOp
 from tilewright.dialects.target import WARP_SIZE
 from tilewright.dialects.tile import Transport
 from tilewright.dialects.types import memref_type

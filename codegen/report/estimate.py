@@ -27,7 +27,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from tilewright.dialects.target import L2_BYTES, WARP_SIZE, Target
-from tilewright.passes.kernel_cost import LAUNCH_SECONDS
+from tilewright.passes.cost.kernel_cost import LAUNCH_SECONDS
 
 REACHED_BANDWIDTH = 0.9
 """Of the bandwidth that data sheets give."""

@@ -13,7 +13,7 @@ join takes time, so that more of them are no more parallelism.
 """
 
 from tilewright.codegen.launch_plan import Launch
-from tilewright.passes.pipeline_string import parameters_by_pass
+from tilewright.passes.driver.pipeline_string import parameters_by_pass
 
 _OUTPUTS, _COLUMNS, _ELEMENTS = 16 * 16, 8, 128
 

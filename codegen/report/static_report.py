@@ -39,9 +39,9 @@ from tilewright.codegen.spill_feedback import lower_to_cuda
 from tilewright.dialects import kernel
 from tilewright.dialects.target import Target
 from tilewright.errors import counted
-from tilewright.passes.kernel_cost import KernelCost, kernel_cost
-from tilewright.passes.levels import Level, level_of
-from tilewright.passes.lowering import lower
+from tilewright.passes.cost.kernel_cost import KernelCost, kernel_cost
+from tilewright.passes.driver.levels import Level, level_of
+from tilewright.passes.driver.lowering import lower
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from tilewright.codegen.report.evidence import KernelEvidence
 from tilewright.codegen.report.instruction import ACCESSES, Category
 from tilewright.codegen.report.instruction_mix import InstructionMix
 from tilewright.codegen.report.resources import Resources
-from tilewright.passes.ledger import bytes_text
+from tilewright.passes.cost.ledger import bytes_text
 
 
 def kernel_text(kernel: KernelEvidence) -> str:

@@ -3,17 +3,17 @@
 What a launch moves: bytes of device memory against the fewest possible, sectors of global memory
 and wavefronts of shared memory against those without waste.
 
-The simulator counts sectors and wavefronts exactly; without a run the IR's subscripts tell them for
-one warp in one step (`passes/global_sectors.py`, `passes/shared_banks.py`). CUDA IR alone tells
-neither.
+The simulator counts sectors and wavefronts exactly. Without a run they are computed for one
+warp in one step from the IR's subscripts (`passes/cost/global_sectors.py`,
+`passes/cost/shared_banks.py`). CUDA IR alone has neither.
 """
 
 from dataclasses import dataclass
 
 from tilewright.codegen.launch_plan import Launch, Plan
 from tilewright.codegen.simulator import Counters
-from tilewright.passes.global_sectors import SECTOR_BYTES
-from tilewright.passes.kernel_cost import KernelCost
+from tilewright.passes.cost.global_sectors import SECTOR_BYTES
+from tilewright.passes.cost.kernel_cost import KernelCost
 
 
 @dataclass(frozen=True)

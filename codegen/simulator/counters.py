@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Counts what memory accesses cost: sectors of global memory and wavefronts of shared memory.
+Count the cost of memory accesses: sectors of global memory and wavefronts of shared memory.
 
-Global memory moves in sectors of 32 bytes. Shared memory's banks are those of `passes/banks.py`, of
-which `_wavefronts` is the form for many warps at once: the ideal is one wavefront a phase. Both
-follow from the addresses alone and are exact in this model, for every warp of every block.
+Global memory moves in sectors of 32 bytes. Shared memory's banks are modelled in
+`passes/cost/banks.py`; `_wavefronts` is the same model for many warps at once. The ideal is one
+wavefront a phase. Both counts follow from the addresses alone and are exact in this model, for
+every warp of every block.
 """
 
 from collections.abc import Sequence
@@ -15,7 +16,7 @@ import numpy.typing as npt
 
 from tilewright.codegen.simulator.lanes import WARP, Integers, Lanes
 from tilewright.codegen.simulator.visits import LineVisits, Visits
-from tilewright.passes.banks import BANK_BYTES, BANKS, PARTNERS, lanes_per_phase
+from tilewright.passes.cost.banks import BANK_BYTES, BANKS, PARTNERS, lanes_per_phase
 
 SECTOR = 32
 """Bytes that global memory moves at once."""

@@ -14,9 +14,9 @@ from xdsl.ir.affine import AffineExpr
 
 from tilewright.dialects import kernel, loop
 from tilewright.dialects.axes import MaskedOp, optional_mask
-from tilewright.dialects.kernel_copy import CopyingOp
-from tilewright.dialects.kernel_registers import LOCAL, UNROLL
-from tilewright.dialects.kernel_ring import FillOp, RingType, TmaCopyOp
+from tilewright.dialects.kernel.copy import CopyingOp
+from tilewright.dialects.kernel.registers import LOCAL, UNROLL
+from tilewright.dialects.kernel.ring import FillOp, RingType, TmaCopyOp
 from tilewright.dialects.nested_ops import ops_in
 from tilewright.dialects.types import memref_type
 from tilewright.passes.cuda.filled_loads import filled_loads

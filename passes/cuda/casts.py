@@ -23,9 +23,9 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.hints import isa
 
-from tilewright.dialects.cuda_expressions import CallOp, CastOp
-from tilewright.dialects.cuda_operators import BinaryOp, CompareOp
-from tilewright.dialects.cuda_types import BinaryOperator, Comparison
+from tilewright.dialects.cuda.expressions import CallOp, CastOp
+from tilewright.dialects.cuda.operators import BinaryOp, CompareOp
+from tilewright.dialects.cuda.types import BinaryOperator, Comparison
 from tilewright.passes.cuda.writer import Writer, is_pending
 
 _HALVES: dict[Attribute, str] = {f16: "to_half", bf16: "to_bfloat16"}

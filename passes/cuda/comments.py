@@ -2,7 +2,7 @@
 """Comments stay where they are."""
 
 from tilewright.dialects import kernel
-from tilewright.dialects.cuda_statements import CommentOp
+from tilewright.dialects.cuda.statements import CommentOp
 from tilewright.passes.cuda.conversion import Conversion, Handlers
 
 

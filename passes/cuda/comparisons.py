@@ -7,9 +7,9 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import IntegerType, i1
 from xdsl.ir import SSAValue
 
-from tilewright.dialects.cuda_expressions import CallOp
-from tilewright.dialects.cuda_operators import BinaryOp, CompareOp, NotOp
-from tilewright.dialects.cuda_types import BinaryOperator, Comparison
+from tilewright.dialects.cuda.expressions import CallOp
+from tilewright.dialects.cuda.operators import BinaryOp, CompareOp, NotOp
+from tilewright.dialects.cuda.types import BinaryOperator, Comparison
 from tilewright.passes.cuda.casts import as_unsigned, is_widened, narrowed
 
 _ORDERED = {

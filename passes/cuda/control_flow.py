@@ -8,9 +8,9 @@ from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Block, Region, SSAValue
 
 from tilewright.dialects import kernel
-from tilewright.dialects.cuda_expressions import ExpressionOp, ReadOp
-from tilewright.dialects.cuda_statements import AssignOp, ForOp, IfOp, VarOp
-from tilewright.dialects.kernel_registers import UNROLL
+from tilewright.dialects.cuda.expressions import ExpressionOp, ReadOp
+from tilewright.dialects.cuda.statements import AssignOp, ForOp, IfOp, VarOp
+from tilewright.dialects.kernel.registers import UNROLL
 from tilewright.passes.cuda.conversion import Conversion, Handlers
 from tilewright.passes.cuda.writer import is_pending
 

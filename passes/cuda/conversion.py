@@ -8,10 +8,10 @@ from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, NoneAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from tilewright.dialects import cuda, kernel
-from tilewright.dialects.cuda_expressions import BuiltinOp
-from tilewright.dialects.cuda_tensor_map import TensorMapType
-from tilewright.dialects.cuda_types import Builtin, PointerType
-from tilewright.dialects.tile_layout import SlabLayoutAttr
+from tilewright.dialects.cuda.expressions import BuiltinOp
+from tilewright.dialects.cuda.tensor_map import TensorMapType
+from tilewright.dialects.cuda.types import Builtin, PointerType
+from tilewright.dialects.tile.layout import SlabLayoutAttr
 from tilewright.dialects.types import memref_type
 from tilewright.passes.cuda.accesses import Accesses
 from tilewright.passes.cuda.erase_unused import erase_unused

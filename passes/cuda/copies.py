@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from xdsl.ir import Block, Region, SSAValue
 
 from tilewright.dialects import kernel
-from tilewright.dialects.cuda_copies import AddressOp, CopyOp
-from tilewright.dialects.cuda_expressions import SubscriptOp
-from tilewright.dialects.cuda_operators import TernaryOp
-from tilewright.dialects.cuda_statements import IfOp, StatementOp, StoreOp
-from tilewright.dialects.cuda_threads import PerformOp
-from tilewright.dialects.kernel_registers import LOCAL
+from tilewright.dialects.cuda.copies import AddressOp, CopyOp
+from tilewright.dialects.cuda.expressions import SubscriptOp
+from tilewright.dialects.cuda.operators import TernaryOp
+from tilewright.dialects.cuda.statements import IfOp, StatementOp, StoreOp
+from tilewright.dialects.cuda.threads import PerformOp
+from tilewright.dialects.kernel.registers import LOCAL
 from tilewright.dialects.tile import SHARED
 from tilewright.dialects.types import memref_type
 from tilewright.passes.cuda.conversion import Conversion, Handlers

@@ -7,11 +7,11 @@ above nothing: what they told of is written where it is used.
 from xdsl.ir import Operation
 
 from tilewright.dialects.cuda import FuncOp
-from tilewright.dialects.cuda_expressions import ExpressionOp
-from tilewright.dialects.cuda_grid import RemoteOp
-from tilewright.dialects.cuda_memory import LocalOp, PooledOp, PoolOp, SharedOp
-from tilewright.dialects.cuda_statements import AssignOp, CommentOp, ForOp, IfOp, LetOp, VarOp
-from tilewright.dialects.cuda_threads import ShuffleOp
+from tilewright.dialects.cuda.expressions import ExpressionOp
+from tilewright.dialects.cuda.grid import RemoteOp
+from tilewright.dialects.cuda.memory import LocalOp, PooledOp, PoolOp, SharedOp
+from tilewright.dialects.cuda.statements import AssignOp, CommentOp, ForOp, IfOp, LetOp, VarOp
+from tilewright.dialects.cuda.threads import ShuffleOp
 from tilewright.dialects.nested_ops import ops_in
 
 _NAMES = (LetOp, VarOp, LocalOp, SharedOp, PoolOp, PooledOp, RemoteOp, ShuffleOp, ExpressionOp)

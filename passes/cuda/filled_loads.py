@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import FloatAttr, IntegerAttr
 from xdsl.ir import Operation
 
 from tilewright.dialects import loop
-from tilewright.passes.selected_loads import selection_of
+from tilewright.passes.facts.selected_loads import selection_of
 
 
 class FilledLoads(NamedTuple):

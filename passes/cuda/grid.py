@@ -18,13 +18,13 @@ from xdsl.dialects.builtin import i1, i64
 from xdsl.ir import Attribute, Block, Region
 
 from tilewright.dialects import kernel
-from tilewright.dialects.cuda_copies import AddressOp
-from tilewright.dialects.cuda_expressions import CallOp, SubscriptOp
-from tilewright.dialects.cuda_grid import RemoteOp
-from tilewright.dialects.cuda_operators import CompareOp
-from tilewright.dialects.cuda_statements import IfOp, StoreOp
-from tilewright.dialects.cuda_threads import PerformOp, SyncthreadsOp
-from tilewright.dialects.cuda_types import Comparison
+from tilewright.dialects.cuda.copies import AddressOp
+from tilewright.dialects.cuda.expressions import CallOp, SubscriptOp
+from tilewright.dialects.cuda.grid import RemoteOp
+from tilewright.dialects.cuda.operators import CompareOp
+from tilewright.dialects.cuda.statements import IfOp, StoreOp
+from tilewright.dialects.cuda.threads import PerformOp, SyncthreadsOp
+from tilewright.dialects.cuda.types import Comparison
 from tilewright.dialects.monoid import Monoid
 from tilewright.passes.cuda.conversion import Conversion, Handlers
 

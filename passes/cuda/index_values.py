@@ -6,13 +6,13 @@ from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, IntegerType
 from xdsl.utils.hints import isa
 
 from tilewright.dialects import kernel, loop
-from tilewright.dialects.cuda_expressions import CallOp, CastOp
-from tilewright.dialects.cuda_operators import TernaryOp
+from tilewright.dialects.cuda.expressions import CallOp, CastOp
+from tilewright.dialects.cuda.operators import TernaryOp
 from tilewright.dialects.index import Range
 from tilewright.passes.cuda.casts import cast
 from tilewright.passes.cuda.conversion import Conversion, Handlers
 from tilewright.passes.cuda.writer import is_pending, stays_inline
-from tilewright.passes.integer_ranges import range_of_integer
+from tilewright.passes.facts.integer_ranges import range_of_integer
 
 
 def _constant(to: Conversion, op: arith.ConstantOp) -> None:

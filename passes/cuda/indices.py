@@ -15,9 +15,9 @@ from xdsl.ir.affine import (
 )
 
 from tilewright.dialects import kernel, loop
-from tilewright.dialects.cuda_expressions import CallOp
-from tilewright.dialects.cuda_operators import BinaryOp, CompareOp, NegOp
-from tilewright.dialects.cuda_types import BinaryOperator
+from tilewright.dialects.cuda.expressions import CallOp
+from tilewright.dialects.cuda.operators import BinaryOp, CompareOp, NegOp
+from tilewright.dialects.cuda.types import BinaryOperator
 from tilewright.dialects.index import signed_terms
 from tilewright.passes.cuda.accesses import Accesses
 from tilewright.passes.cuda.index import Index, is_division, steps_below_zero

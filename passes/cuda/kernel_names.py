@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
 
 from tilewright.dialects import kernel, loop
-from tilewright.dialects.cuda_names import identifier
+from tilewright.dialects.cuda.names import identifier
 
 
 def rename_kernels(module: ModuleOp) -> None:

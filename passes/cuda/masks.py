@@ -8,7 +8,7 @@ from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from tilewright.dialects.axes import range_of_value
-from tilewright.dialects.cuda_types import Comparison
+from tilewright.dialects.cuda.types import Comparison
 from tilewright.dialects.index import Sum, range_of, sum_of
 from tilewright.passes.cuda.index import Index
 

@@ -4,9 +4,9 @@
 from xdsl.ir import Block, Region, SSAValue
 
 from tilewright.dialects import kernel, loop
-from tilewright.dialects.cuda_expressions import SubscriptOp
-from tilewright.dialects.cuda_operators import TernaryOp
-from tilewright.dialects.cuda_statements import IfOp, StoreOp
+from tilewright.dialects.cuda.expressions import SubscriptOp
+from tilewright.dialects.cuda.operators import TernaryOp
+from tilewright.dialects.cuda.statements import IfOp, StoreOp
 from tilewright.passes.cuda.conversion import Conversion, Handlers
 from tilewright.passes.cuda.filled_loads import fill_of
 from tilewright.passes.cuda.registers import is_read_in_place

@@ -13,7 +13,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
 from tilewright.dialects.index import Sum, simplify, sum_of
-from tilewright.dialects.tile_layout import CHUNK_BYTES, ROW_BYTES, layout_of
+from tilewright.dialects.tile.layout import CHUNK_BYTES, ROW_BYTES, layout_of
 from tilewright.dialects.types import size_of
 from tilewright.passes.cuda.index import Index
 

@@ -7,9 +7,9 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineMap
 
 from tilewright.dialects import kernel, loop
-from tilewright.dialects.cuda_memory import LocalOp
-from tilewright.dialects.kernel_copy import CopyOp
-from tilewright.dialects.kernel_registers import LOCAL
+from tilewright.dialects.cuda.memory import LocalOp
+from tilewright.dialects.kernel.copy import CopyOp
+from tilewright.dialects.kernel.registers import LOCAL
 from tilewright.dialects.types import memref_type
 from tilewright.passes.cuda.conversion import Conversion, Handlers
 from tilewright.passes.cuda.shared_memory import array_alignment

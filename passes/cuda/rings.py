@@ -16,12 +16,12 @@ from collections.abc import Iterator, Sequence
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tilewright.dialects import kernel
-from tilewright.dialects.cuda_copies import AddressOp
-from tilewright.dialects.cuda_operators import BinaryOp, CompareOp
-from tilewright.dialects.cuda_statements import ForOp, IfOp
-from tilewright.dialects.cuda_threads import PerformOp, SyncthreadsOp
-from tilewright.dialects.cuda_types import BinaryOperator, Comparison
-from tilewright.dialects.kernel_ring import FillOp, RingType
+from tilewright.dialects.cuda.copies import AddressOp
+from tilewright.dialects.cuda.operators import BinaryOp, CompareOp
+from tilewright.dialects.cuda.statements import ForOp, IfOp
+from tilewright.dialects.cuda.threads import PerformOp, SyncthreadsOp
+from tilewright.dialects.cuda.types import BinaryOperator, Comparison
+from tilewright.dialects.kernel.ring import FillOp, RingType
 from tilewright.dialects.target import WARP_SIZE
 from tilewright.dialects.tile import Transport
 from tilewright.passes.cuda.conversion import Conversion, Handlers

@@ -15,14 +15,14 @@ from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.dialects import scalar
-from tilewright.dialects.cuda_expressions import CallOp, LiteralOp
-from tilewright.dialects.cuda_operators import (
+from tilewright.dialects.cuda.expressions import CallOp, LiteralOp
+from tilewright.dialects.cuda.operators import (
     BinaryOp,
     CompareOp,
     NegOp,
     TernaryOp,
 )
-from tilewright.dialects.cuda_types import BinaryOperator, Comparison
+from tilewright.dialects.cuda.types import BinaryOperator, Comparison
 from tilewright.passes.cuda.casts import cast_expression
 from tilewright.passes.cuda.comparisons import compare_floats, compare_integers
 from tilewright.passes.cuda.writer import Writer

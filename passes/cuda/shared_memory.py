@@ -12,9 +12,9 @@ from xdsl.dialects.builtin import IntegerType, Signedness
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.dialects import cuda, kernel
-from tilewright.dialects.cuda_memory import PooledOp, PoolOp, SharedOp
-from tilewright.dialects.kernel_copy import CopyingOp
-from tilewright.dialects.kernel_ring import RingOp, RingType, TmaCopyOp
+from tilewright.dialects.cuda.memory import PooledOp, PoolOp, SharedOp
+from tilewright.dialects.kernel.copy import CopyingOp
+from tilewright.dialects.kernel.ring import RingOp, RingType, TmaCopyOp
 from tilewright.dialects.tile import Transport, layout_of
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.cuda.writer import Writer

@@ -6,9 +6,9 @@ from typing import cast
 from xdsl.ir import BlockArgument
 
 from tilewright.dialects import kernel
-from tilewright.dialects.cuda_tensor_map import TensorMapType
-from tilewright.dialects.kernel_boxes import BOX_ALIGNMENT, box_pieces
-from tilewright.dialects.tile_layout import layout_of
+from tilewright.dialects.cuda.tensor_map import TensorMapType
+from tilewright.dialects.kernel.boxes import BOX_ALIGNMENT, box_pieces
+from tilewright.dialects.tile.layout import layout_of
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.cuda.unsupported import cannot_lower
 

@@ -5,10 +5,10 @@ from xdsl.dialects.builtin import i32
 
 from tilewright.dialects import kernel
 from tilewright.dialects.axes import range_of_value
-from tilewright.dialects.cuda_expressions import BuiltinOp
-from tilewright.dialects.cuda_threads import PerformOp, ShuffleOp, SyncthreadsOp
-from tilewright.dialects.cuda_types import Builtin
-from tilewright.dialects.kernel_barrier import NAMES
+from tilewright.dialects.cuda.expressions import BuiltinOp
+from tilewright.dialects.cuda.threads import PerformOp, ShuffleOp, SyncthreadsOp
+from tilewright.dialects.cuda.types import Builtin
+from tilewright.dialects.kernel.barrier import NAMES
 from tilewright.passes.cuda.casts import cast
 from tilewright.passes.cuda.conversion import Conversion, Handlers
 

@@ -11,10 +11,10 @@ from itertools import product
 from xdsl.ir import SSAValue
 
 from tilewright.dialects import kernel
-from tilewright.dialects.cuda_copies import AddressOp
-from tilewright.dialects.cuda_threads import PerformOp
-from tilewright.dialects.kernel_boxes import box_pieces
-from tilewright.dialects.tile_layout import layout_of
+from tilewright.dialects.cuda.copies import AddressOp
+from tilewright.dialects.cuda.threads import PerformOp
+from tilewright.dialects.kernel.boxes import box_pieces
+from tilewright.dialects.tile.layout import layout_of
 from tilewright.dialects.types import memref_type
 from tilewright.passes.cuda.conversion import Conversion
 from tilewright.passes.cuda.index import Index

@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.hints import isa
 
-from tilewright.dialects.cuda_expressions import (
+from tilewright.dialects.cuda.expressions import (
     CallOp,
     CastOp,
     ExpressionOp,
@@ -26,19 +26,19 @@ from tilewright.dialects.cuda_expressions import (
     ReadOp,
     SubscriptOp,
 )
-from tilewright.dialects.cuda_operators import (
+from tilewright.dialects.cuda.operators import (
     BinaryOp,
     CompareOp,
     NegOp,
     NotOp,
     TernaryOp,
 )
-from tilewright.dialects.cuda_statements import LetOp, StatementOp
-from tilewright.dialects.cuda_types import STORED, VariableType
+from tilewright.dialects.cuda.statements import LetOp, StatementOp
+from tilewright.dialects.cuda.types import STORED, VariableType
 from tilewright.dialects.kernel import FuncOp
 from tilewright.errors import UnsupportedError
-from tilewright.passes.appending import Appending
 from tilewright.passes.cuda.unsupported import cannot_lower
+from tilewright.passes.rewriting.appending import Appending
 
 MAX_INLINE = 60
 """Columns beyond which an expression is given a name."""

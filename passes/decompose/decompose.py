@@ -22,7 +22,7 @@ from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, PatternRewriteWalker, RewritePattern
 
 from tilewright.dialects.origin import place_of
-from tilewright.dialects.torch_op import TorchOp
+from tilewright.dialects.torch.op import TorchOp
 from tilewright.errors import UnsupportedError, one_line
 from tilewright.passes.decompose import (
     activations,
@@ -56,8 +56,8 @@ from tilewright.passes.decompose import (
     views,
 )
 from tilewright.passes.decompose.decomposition import Table
-from tilewright.passes.refusal import refused
-from tilewright.passes.trace import Rule, TracedPattern
+from tilewright.passes.driver.refusal import refused
+from tilewright.passes.driver.trace import Rule, TracedPattern
 
 PATTERNS: Table = {
     **unary.PATTERNS,

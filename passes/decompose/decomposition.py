@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar, cast
 from xdsl.ir import Attribute, Operation
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
-from tilewright.dialects.torch_op import TorchOp
+from tilewright.dialects.torch.op import TorchOp
 from tilewright.dialects.types import element_of
 from tilewright.passes.decompose.tensor import Emitter, Tensor
 

@@ -21,7 +21,7 @@ from tilewright.dialects.element_types import FLOATS
 from tilewright.dialects.index import Range, simplify_map
 from tilewright.dialects.number import Number
 from tilewright.dialects.prim import ScalarFunction, Source
-from tilewright.dialects.torch_shapes import broadcast
+from tilewright.dialects.torch.shapes import broadcast
 from tilewright.dialects.types import element_of, shape_of
 from tilewright.passes.decompose.emission import Emission
 from tilewright.passes.decompose.view import View

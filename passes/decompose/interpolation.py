@@ -25,7 +25,7 @@ from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from tilewright.dialects import torch
 from tilewright.dialects.prim import ScalarFunction
-from tilewright.dialects.torch_resizing import ResizeOp
+from tilewright.dialects.torch.resizing import ResizeOp
 from tilewright.dialects.types import shape_of
 from tilewright.passes.decompose.decomposition import Decomposition, Table
 from tilewright.passes.decompose.elementwise import elementwise

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from xdsl.ir.affine import AffineExpr
 
 from tilewright.dialects import torch
-from tilewright.dialects.torch_slicing import sliced, two_dims, wrap_index
+from tilewright.dialects.torch.slicing import sliced, two_dims, wrap_index
 from tilewright.dialects.types import shape_of
 from tilewright.passes.decompose.decomposition import Decomposition, Table
 from tilewright.passes.decompose.overlay import concatenate, overlay

@@ -18,7 +18,7 @@ from typing import Generic, TypeVar
 
 from tilewright.dialects import torch
 from tilewright.dialects.prim import ScalarFunction
-from tilewright.dialects.torch_shapes import broadcast
+from tilewright.dialects.torch.shapes import broadcast
 from tilewright.dialects.types import shape_of
 from tilewright.passes.decompose.activations import log_sigmoid
 from tilewright.passes.decompose.decomposition import Decomposition, Table

@@ -17,7 +17,7 @@ from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
 from tilewright.dialects import torch
 from tilewright.dialects.number import Number
-from tilewright.dialects.torch_padding import pads_of, pair
+from tilewright.dialects.torch.padding import pads_of, pair
 from tilewright.passes.decompose.decomposition import Decomposition, Table
 from tilewright.passes.decompose.overlay import Piece, masked_view, overlay
 from tilewright.passes.decompose.tensor import Emitter, Tensor

@@ -23,8 +23,8 @@ from tilewright.dialects import prim, torch
 from tilewright.dialects.index import Range, linearize
 from tilewright.dialects.monoid import Monoid, MonoidAttr
 from tilewright.dialects.number import Number
-from tilewright.dialects.torch_op import python_value
-from tilewright.dialects.torch_windows import AdaptiveWindow, Window
+from tilewright.dialects.torch.op import python_value
+from tilewright.dialects.torch.windows import AdaptiveWindow, Window
 from tilewright.passes.decompose.decomposition import Decomposition, Table
 from tilewright.passes.decompose.tensor import Emitter, Tensor
 from tilewright.passes.decompose.view import axes_of

@@ -24,8 +24,8 @@ from xdsl.dialects.builtin import i1
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
 from tilewright.dialects import torch
-from tilewright.dialects.einsum_equation import Labels
 from tilewright.dialects.prim import ScalarFunction
+from tilewright.dialects.torch.einsum_equation import Labels
 from tilewright.passes.decompose.decomposition import Decomposition, Table
 from tilewright.passes.decompose.elementwise import elementwise, scaled
 from tilewright.passes.decompose.tensor import Emitter, Tensor

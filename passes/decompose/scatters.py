@@ -19,7 +19,7 @@ from xdsl.dialects.builtin import i1
 
 from tilewright.dialects import torch
 from tilewright.dialects.element_types import FLOATS
-from tilewright.dialects.torch_op import python_value
+from tilewright.dialects.torch.op import python_value
 from tilewright.passes.decompose.decomposition import Decomposition, Table
 from tilewright.passes.decompose.elementwise import scaled
 from tilewright.passes.decompose.indexing import (

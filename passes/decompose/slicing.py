@@ -18,7 +18,7 @@ from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
 from tilewright.dialects import torch
 from tilewright.dialects.index import delinearize, linearize
-from tilewright.dialects.torch_slicing import sliced, two_dims, wrap_index
+from tilewright.dialects.torch.slicing import sliced, two_dims, wrap_index
 from tilewright.passes.decompose.decomposition import Decomposition, Table
 from tilewright.passes.decompose.overlay import masked_view
 from tilewright.passes.decompose.tensor import Emitter, Tensor

@@ -20,8 +20,8 @@ from xdsl.dialects.builtin import i64
 from xdsl.ir.affine import AffineDimExpr
 
 from tilewright.dialects import torch
-from tilewright.dialects.torch_op import python_value
-from tilewright.dialects.torch_resizing import SmoothResizeOp
+from tilewright.dialects.torch.op import python_value
+from tilewright.dialects.torch.resizing import SmoothResizeOp
 from tilewright.passes.decompose.decomposition import Decomposition, Table
 from tilewright.passes.decompose.interpolation import (
     Axis,

@@ -22,7 +22,7 @@ from tilewright.dialects.element_types import compute_type
 from tilewright.dialects.index import Range, linearize, range_of
 from tilewright.dialects.monoid import Monoid, MonoidAttr
 from tilewright.dialects.number import Number
-from tilewright.dialects.torch_op import Scalar, python_value
+from tilewright.dialects.torch.op import Scalar, python_value
 from tilewright.dialects.types import shape_of
 from tilewright.passes.decompose.elementwise import Elements
 from tilewright.passes.decompose.emission import Emission

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
 from tilewright.dialects.index import Range, range_of, simplify
-from tilewright.dialects.torch_windows import AdaptiveWindow, Window
+from tilewright.dialects.torch.windows import AdaptiveWindow, Window
 from tilewright.passes.decompose.tensor import Emitter, Tensor
 from tilewright.passes.decompose.view import Shape, axes_of
 from tilewright.passes.decompose.windows import ends

@@ -13,7 +13,7 @@ from xdsl.ir.affine import AffineExpr
 
 from tilewright.dialects.index import Range, range_of, simplify
 from tilewright.dialects.number import Number
-from tilewright.dialects.torch_windows import AdaptiveWindow, TransposedWindow, Window
+from tilewright.dialects.torch.windows import AdaptiveWindow, TransposedWindow, Window
 from tilewright.passes.decompose.overlay import masked_view
 from tilewright.passes.decompose.tensor import Tensor
 from tilewright.passes.decompose.view import Shape, axes_of

@@ -4,9 +4,9 @@
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from tilewright.dialects import kernel
-from tilewright.dialects.kernel_boxes import BOX_ALIGNMENT
-from tilewright.dialects.kernel_copy import CopyingOp
-from tilewright.dialects.kernel_ring import TmaCopyOp
+from tilewright.dialects.kernel.boxes import BOX_ALIGNMENT
+from tilewright.dialects.kernel.copy import CopyingOp
+from tilewright.dialects.kernel.ring import TmaCopyOp
 from tilewright.dialects.nested_ops import ops_in
 
 

@@ -27,7 +27,7 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 from xdsl.traits import ConstantLike, HasCanonicalizationPatternsTrait, HasFolder
 
 from tilewright.dialects.nested_ops import ops_in
-from tilewright.passes.effects import erase_dead
+from tilewright.passes.facts.effects import erase_dead
 
 
 class _Canonicalization(RewritePattern):

@@ -19,11 +19,11 @@ from tilewright.dialects.axes import Access
 from tilewright.dialects.index import delinearize, linearize
 from tilewright.dialects.kernel import WARP_SIZE, ShuffleMode
 from tilewright.dialects.tile import SHARED
-from tilewright.dialects.tile_axes import Axis
+from tilewright.dialects.tile.axes import Axis
+from tilewright.passes.facts.thread_joins import ThreadJoin, join_across
 from tilewright.passes.kernel.emitter import Emitter
 from tilewright.passes.kernel.group_barriers import GroupBarriers
 from tilewright.passes.kernel.thread_values import ThreadValues
-from tilewright.passes.thread_joins import ThreadJoin, join_across
 
 _D0, _D1 = AffineExpr.dimension(0), AffineExpr.dimension(1)
 

@@ -22,10 +22,10 @@ from xdsl.ir.affine import AffineExpr
 
 from tilewright.dialects import kernel, loop
 from tilewright.dialects.axes import Access, optional_mask
-from tilewright.dialects.kernel_registers import UNROLL
+from tilewright.dialects.kernel.registers import UNROLL
 from tilewright.dialects.monoid import Monoid, MonoidAttr
-from tilewright.passes.appending import Appending
 from tilewright.passes.kernel.joins import joined
+from tilewright.passes.rewriting.appending import Appending
 
 _INDEX = IndexType()
 _D0, _D1 = AffineExpr.dimension(0), AffineExpr.dimension(1)

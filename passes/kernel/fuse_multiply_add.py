@@ -36,10 +36,10 @@ from xdsl.pattern_rewriter import (
 )
 
 from tilewright.dialects import kernel, loop
-from tilewright.dialects.kernel_registers import LOCAL
+from tilewright.dialects.kernel.registers import LOCAL
 from tilewright.dialects.types import memref_type
-from tilewright.passes.each_op import rewrite_each
-from tilewright.passes.trace import Rule, rewriting, skipped
+from tilewright.passes.driver.trace import Rule, rewriting, skipped
+from tilewright.passes.rewriting.each_op import rewrite_each
 
 RULE = Rule("k", 6, "fuse_multiply_add")
 

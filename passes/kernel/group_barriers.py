@@ -13,7 +13,7 @@ from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from tilewright.dialects import kernel
-from tilewright.dialects.kernel_barrier import NAMES
+from tilewright.dialects.kernel.barrier import NAMES
 from tilewright.passes.kernel.emitter import Emitter
 
 

@@ -36,8 +36,8 @@ from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
 from tilewright.dialects.host_functions import reason_not_launched
-from tilewright.passes.refusal import refused
-from tilewright.passes.trace import Rule, rewriting
+from tilewright.passes.driver.refusal import refused
+from tilewright.passes.driver.trace import Rule, rewriting
 
 RULE = Rule("k", 4, "inline_calls")
 

@@ -21,13 +21,13 @@ from xdsl.ir.affine import AffineExpr
 
 from tilewright.dialects import kernel, loop, tile
 from tilewright.dialects.tile import SHARED, Join
-from tilewright.passes.block_joins import BlockJoins
+from tilewright.passes.facts.block_joins import BlockJoins
 from tilewright.passes.kernel.combine import Combining
 from tilewright.passes.kernel.emitter import Emitter
 from tilewright.passes.kernel.epilogue_shares import Share, may_deal_threads, shares_of
 from tilewright.passes.kernel.partials import AllPartials, Layout, Partials
 from tilewright.passes.kernel.thread_values import ThreadValues
-from tilewright.passes.substitution import stored_where
+from tilewright.passes.rewriting.substitution import stored_where
 
 _D0, _D1, _D2 = (AffineExpr.dimension(position) for position in range(3))
 

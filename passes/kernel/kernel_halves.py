@@ -15,12 +15,12 @@ from xdsl.ir.affine import AffineExpr
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Access
 from tilewright.dialects.index import linearize
-from tilewright.dialects.tile_axes import Level
-from tilewright.passes.block_joins import BlockJoins, block_joins
-from tilewright.passes.join_groups import following
+from tilewright.dialects.tile.axes import Level
+from tilewright.passes.facts.block_joins import BlockJoins, block_joins
+from tilewright.passes.facts.join_groups import following
+from tilewright.passes.facts.register_axes import RegisterAxes
 from tilewright.passes.kernel.partials import thread_order
-from tilewright.passes.register_axes import RegisterAxes
-from tilewright.passes.substitution import stored_where
+from tilewright.passes.rewriting.substitution import stored_where
 
 
 class Half:

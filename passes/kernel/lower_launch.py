@@ -15,9 +15,10 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from tilewright.dialects import kernel, loop, tile
 from tilewright.dialects.axes import remembered_ranges
 from tilewright.dialects.tile import Join
-from tilewright.dialects.tile_axes import Axis, Level
+from tilewright.dialects.tile.axes import Axis, Level
 from tilewright.dialects.types import memref_type
-from tilewright.passes.block_joins import BlockJoins, block_joins
+from tilewright.passes.driver.refusal import refused
+from tilewright.passes.facts.block_joins import BlockJoins, block_joins
 from tilewright.passes.kernel.alignment import require_aligned_arguments
 from tilewright.passes.kernel.combine import Combining
 from tilewright.passes.kernel.commenting import Commenting, drop_only_comment
@@ -27,7 +28,6 @@ from tilewright.passes.kernel.loops import Loops
 from tilewright.passes.kernel.sharing import Sharing
 from tilewright.passes.kernel.staging import Staging
 from tilewright.passes.kernel.thread_values import ThreadValues
-from tilewright.passes.refusal import refused
 
 
 class LaunchLowering:

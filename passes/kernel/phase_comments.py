@@ -25,11 +25,11 @@ from tilewright.dialects.axes import Role
 from tilewright.dialects.monoid import Monoid
 from tilewright.dialects.origin import origin_of
 from tilewright.dialects.tile import Join, JoinAttr
-from tilewright.dialects.tile_axes import Axis, Level
-from tilewright.dialects.tile_launch import launch_of
-from tilewright.dialects.tile_stage import varies_along
-from tilewright.passes.chunks import chunk_of
-from tilewright.passes.effects import is_pure
+from tilewright.dialects.tile.axes import Axis, Level
+from tilewright.dialects.tile.launch import launch_of
+from tilewright.dialects.tile.stage import varies_along
+from tilewright.passes.facts.chunks import chunk_of
+from tilewright.passes.facts.effects import is_pure
 from tilewright.passes.loop.naming import without_number
 
 _MAX_NAMES = 4

@@ -23,14 +23,14 @@ from xdsl.traits import RecursiveMemoryEffect
 from tilewright.dialects import kernel, loop
 from tilewright.dialects.argument_facts import inputs_in_place
 from tilewright.dialects.axes import range_of_value
-from tilewright.dialects.kernel_barrier import MeetingOp, NamedBarrierOp
-from tilewright.dialects.kernel_copy import CopyingOp
-from tilewright.dialects.kernel_registers import LOCAL
-from tilewright.dialects.kernel_ring import FillOp, RingType
-from tilewright.dialects.kernel_shared import share_bytes
+from tilewright.dialects.kernel.barrier import MeetingOp, NamedBarrierOp
+from tilewright.dialects.kernel.copy import CopyingOp
+from tilewright.dialects.kernel.registers import LOCAL
+from tilewright.dialects.kernel.ring import FillOp, RingType
+from tilewright.dialects.kernel.shared import share_bytes
 from tilewright.dialects.tile import Transport
 from tilewright.dialects.types import memref_type
-from tilewright.passes.effects import is_pure
+from tilewright.passes.facts.effects import is_pure
 
 _BARRIERS = (kernel.BarrierOp, kernel.ClusterBarrierOp, kernel.ArriveOp)
 """Nobody but them touches the counters of blocks."""

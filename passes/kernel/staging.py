@@ -17,16 +17,16 @@ from xdsl.ir.affine import AffineExpr
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Access
-from tilewright.dialects.kernel_copy import CopyAsyncOp, CopyOp
-from tilewright.dialects.kernel_registers import RegistersOp, UnrollOp
-from tilewright.dialects.kernel_ring import TmaCopyOp
+from tilewright.dialects.kernel.copy import CopyAsyncOp, CopyOp
+from tilewright.dialects.kernel.registers import RegistersOp, UnrollOp
+from tilewright.dialects.kernel.ring import TmaCopyOp
 from tilewright.dialects.monoid import Monoid, MonoidAttr
 from tilewright.dialects.tile import Transport
 from tilewright.dialects.types import memref_type, size_of
-from tilewright.passes.boxes import box_of
+from tilewright.passes.facts.boxes import box_of
+from tilewright.passes.facts.slab_walk import SlabWalk
 from tilewright.passes.kernel.emitter import Emitter
 from tilewright.passes.kernel.thread_values import ThreadValues
-from tilewright.passes.slab_walk import SlabWalk
 
 _ZERO = AffineExpr.constant(0)
 _ADD = MonoidAttr(Monoid.ADD)

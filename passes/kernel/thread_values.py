@@ -18,11 +18,11 @@ from xdsl.ir.affine import AffineExpr
 from tilewright.dialects import kernel, loop, tile
 from tilewright.dialects.axes import Access, MaskedOp
 from tilewright.dialects.index import delinearize
-from tilewright.dialects.kernel_registers import RegistersOp, UnrollOp
-from tilewright.dialects.tile_axes import Axis, Level
+from tilewright.dialects.kernel.registers import RegistersOp, UnrollOp
+from tilewright.dialects.tile.axes import Axis, Level
+from tilewright.passes.facts.register_axes import RegisterAxes
 from tilewright.passes.kernel.emitter import Emitter
-from tilewright.passes.register_axes import RegisterAxes
-from tilewright.passes.substitution import Substitution
+from tilewright.passes.rewriting.substitution import Substitution
 
 _ZERO = AffineExpr.constant(0)
 

@@ -28,7 +28,7 @@ from xdsl.ir import Operation, SSAValue
 from tilewright.dialects import loop
 from tilewright.dialects.monoid import Monoid
 from tilewright.dialects.needed_first import needed_first, operands_of
-from tilewright.passes.effects import is_pure
+from tilewright.passes.facts.effects import is_pure
 
 _UNKNOWN = -inf
 

@@ -27,7 +27,7 @@ from tilewright.dialects import loop
 from tilewright.dialects.axes import extent_of
 from tilewright.dialects.index import sum_of
 from tilewright.dialects.nested_ops import ops_in
-from tilewright.passes.effects import is_pure
+from tilewright.passes.facts.effects import is_pure
 from tilewright.passes.loop.nest_axes import over_axes, replace_nest
 
 _STEP = AffineDimExpr(0)

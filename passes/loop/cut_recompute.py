@@ -40,7 +40,8 @@ from tilewright.dialects.axes import extent_of
 from tilewright.dialects.nested_ops import nests_in, ops_in
 from tilewright.dialects.target import DEFAULT_TARGET, Target
 from tilewright.dialects.target import target as target_named
-from tilewright.passes.footprint import size_of
+from tilewright.passes.driver.trace import Rule, decided, rewriting, skipped
+from tilewright.passes.facts.footprint import size_of
 from tilewright.passes.loop.fusion_cost import (
     Decision,
     Work,
@@ -57,8 +58,7 @@ from tilewright.passes.loop.op_runs import runs
 from tilewright.passes.loop.plan import inputs_of
 from tilewright.passes.loop.plan_index import PlanIndex
 from tilewright.passes.loop.recomputed import Part, parts
-from tilewright.passes.substitution import Substitution
-from tilewright.passes.trace import Rule, decided, rewriting, skipped
+from tilewright.passes.rewriting.substitution import Substitution
 
 RULE = Rule("f", 10, "cut_recompute")
 

@@ -19,8 +19,8 @@ from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects import loop
-from tilewright.dialects.loop_fusion import ATTRIBUTE
-from tilewright.passes.trace import Rule, rewriting
+from tilewright.dialects.loop.fusion import ATTRIBUTE
+from tilewright.passes.driver.trace import Rule, rewriting
 
 RULE = Rule("f", 18, "decide_fusion")
 

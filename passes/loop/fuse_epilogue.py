@@ -44,6 +44,7 @@ from tilewright.dialects.nested_ops import ops_in
 from tilewright.dialects.target import DEFAULT_TARGET, Target
 from tilewright.dialects.target import target as target_named
 from tilewright.dialects.types import memref_type
+from tilewright.passes.driver.trace import Rule, is_listening, rewriting, skipped
 from tilewright.passes.loop.flat_launch import flat_launch
 from tilewright.passes.loop.fusion_cost import (
     MOST_OUTPUTS,
@@ -77,8 +78,7 @@ from tilewright.passes.loop.plan import (
     readers,
 )
 from tilewright.passes.loop.plan_index import PlanIndex
-from tilewright.passes.substitution import Substitution
-from tilewright.passes.trace import Rule, is_listening, rewriting, skipped
+from tilewright.passes.rewriting.substitution import Substitution
 
 RULE = Rule("f", 2, "fuse_epilogue")
 

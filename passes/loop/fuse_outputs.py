@@ -46,6 +46,7 @@ from tilewright.dialects.nested_ops import ops_in
 from tilewright.dialects.target import DEFAULT_TARGET, Target
 from tilewright.dialects.target import target as target_named
 from tilewright.dialects.types import memref_type
+from tilewright.passes.driver.trace import Rule, rewriting, skipped
 from tilewright.passes.loop.flat_launch import flat_launch
 from tilewright.passes.loop.fusion_cost import MOST_OUTPUTS
 from tilewright.passes.loop.fusion_decisions import accepted
@@ -64,7 +65,6 @@ from tilewright.passes.loop.plan import (
 )
 from tilewright.passes.loop.plan_index import PlanIndex
 from tilewright.passes.loop.update_in_place import is_update
-from tilewright.passes.trace import Rule, rewriting, skipped
 
 RULE = Rule("f", 11, "fuse_outputs")
 

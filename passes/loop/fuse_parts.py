@@ -44,6 +44,7 @@ from tilewright.dialects import loop
 from tilewright.dialects.target import DEFAULT_TARGET, Target
 from tilewright.dialects.target import target as target_named
 from tilewright.dialects.types import memref_type
+from tilewright.passes.driver.trace import Rule, rewriting, skipped
 from tilewright.passes.loop.flat_launch import FlatLaunch, flat_launch
 from tilewright.passes.loop.fusion_cost import (
     MOST_ACCUMULATORS,
@@ -59,8 +60,7 @@ from tilewright.passes.loop.naming import join_names
 from tilewright.passes.loop.nest import Subscript, steps_of, subscript_of
 from tilewright.passes.loop.plan import erase_kernel, is_temporary, loads_of, obstacle, readers
 from tilewright.passes.loop.plan_index import PlanIndex
-from tilewright.passes.substitution import Substitution
-from tilewright.passes.trace import Rule, rewriting, skipped
+from tilewright.passes.rewriting.substitution import Substitution
 
 RULE = Rule("f", 16, "fuse_parts")
 

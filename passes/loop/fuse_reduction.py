@@ -48,6 +48,7 @@ from tilewright.dialects import loop
 from tilewright.dialects.nested_ops import ops_in
 from tilewright.dialects.target import DEFAULT_TARGET, Target
 from tilewright.dialects.target import target as target_named
+from tilewright.passes.driver.trace import Rule, rewriting, skipped
 from tilewright.passes.loop.flat_launch import FlatLaunch, flat_launch
 from tilewright.passes.loop.fusion_cost import (
     MOST_OUTPUTS,
@@ -78,8 +79,7 @@ from tilewright.passes.loop.plan import (
 )
 from tilewright.passes.loop.plan_index import PlanIndex
 from tilewright.passes.loop.row_block import row_block
-from tilewright.passes.substitution import Substitution
-from tilewright.passes.trace import Rule, rewriting, skipped
+from tilewright.passes.rewriting.substitution import Substitution
 
 RULE = Rule("f", 3, "fuse_reduction")
 

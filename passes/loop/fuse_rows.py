@@ -54,6 +54,7 @@ from xdsl.pattern_rewriter import (
 from tilewright.dialects import loop
 from tilewright.dialects.target import DEFAULT_TARGET, Target
 from tilewright.dialects.target import target as target_named
+from tilewright.passes.driver.trace import Rule, rewriting, skipped
 from tilewright.passes.loop.flat_launch import FlatLaunch, flat_launch
 from tilewright.passes.loop.fusion_cost import Decision, decide, fused, size, work_of
 from tilewright.passes.loop.fusion_decisions import accepted
@@ -64,7 +65,6 @@ from tilewright.passes.loop.plan import is_temporary, obstacle, readers, writer
 from tilewright.passes.loop.plan_index import PlanIndex
 from tilewright.passes.loop.row_block import row_block
 from tilewright.passes.loop.row_product import RowProduct, row_product
-from tilewright.passes.trace import Rule, rewriting, skipped
 
 RULE = Rule("f", 8, "fuse_rows")
 

@@ -31,9 +31,9 @@ from xdsl.ir import Operation, SSAValue
 from tilewright.dialects import loop
 from tilewright.dialects.monoid import Monoid
 from tilewright.dialects.target import Target
-from tilewright.passes.footprint import bytes_of, element_bytes, elements_touched
-from tilewright.passes.instruction_costs import instructions
-from tilewright.passes.kernel_cost import LAUNCH_SECONDS
+from tilewright.passes.cost.instruction_costs import instructions
+from tilewright.passes.cost.kernel_cost import LAUNCH_SECONDS
+from tilewright.passes.facts.footprint import bytes_of, element_bytes, elements_touched
 from tilewright.passes.loop.nest import nest_block, steps_of
 from tilewright.passes.loop.op_runs import runs
 

@@ -10,10 +10,10 @@ from collections.abc import Iterable
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.dialects import loop
-from tilewright.dialects.loop_fusion import ATTRIBUTE
+from tilewright.dialects.loop.fusion import ATTRIBUTE
+from tilewright.passes.driver.refusal import refused
+from tilewright.passes.driver.trace import Rule, decided, skipped, weighed
 from tilewright.passes.loop.fusion_cost import Decision
-from tilewright.passes.refusal import refused
-from tilewright.passes.trace import Rule, decided, skipped, weighed
 
 
 def accepted(

@@ -35,9 +35,9 @@ from xdsl.traits import IsTerminator
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.nested_ops import ops_in
-from tilewright.passes.effects import is_pure
+from tilewright.passes.driver.trace import Rule, rewriting, skipped
+from tilewright.passes.facts.effects import is_pure
 from tilewright.passes.loop.nest import nest_block
-from tilewright.passes.trace import Rule, rewriting, skipped
 
 RULE = Rule("f", 9, "hoist_invariants")
 

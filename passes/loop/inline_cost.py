@@ -9,7 +9,7 @@ from math import prod
 from tilewright.dialects import loop
 from tilewright.dialects.target import Target
 from tilewright.dialects.types import memref_type
-from tilewright.passes.instruction_costs import instructions
+from tilewright.passes.cost.instruction_costs import instructions
 from tilewright.passes.loop.flat_launch import FlatLaunch, flat_launch
 from tilewright.passes.loop.fusion_cost import (
     MOST_INSTRUCTIONS,

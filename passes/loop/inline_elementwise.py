@@ -46,6 +46,8 @@ from tilewright.dialects.axes import Access
 from tilewright.dialects.target import DEFAULT_TARGET, Target
 from tilewright.dialects.target import target as target_named
 from tilewright.dialects.types import memref_type
+from tilewright.passes.driver.trace import Rule, rewriting, skipped
+from tilewright.passes.facts.selected_loads import selection_of
 from tilewright.passes.loop.flat_launch import FlatLaunch, flat_launch
 from tilewright.passes.loop.fusion_decisions import accepted
 from tilewright.passes.loop.inline_cost import inline_decision, place_of
@@ -62,9 +64,7 @@ from tilewright.passes.loop.plan import (
 )
 from tilewright.passes.loop.plan_index import PlanIndex
 from tilewright.passes.loop.scalar_function import constant_of
-from tilewright.passes.selected_loads import selection_of
-from tilewright.passes.substitution import Substitution
-from tilewright.passes.trace import Rule, rewriting, skipped
+from tilewright.passes.rewriting.substitution import Substitution
 
 RULE = Rule("f", 1, "inline_elementwise")
 

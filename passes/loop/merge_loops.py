@@ -42,12 +42,12 @@ from xdsl.rewriter import InsertPoint
 from tilewright.dialects import loop
 from tilewright.dialects.axes import Access
 from tilewright.dialects.nested_ops import ops_in
-from tilewright.passes.footprint import element_bytes, elements_touched
+from tilewright.passes.driver.trace import Rule, decided, enclosing_symbol, rewriting, skipped
+from tilewright.passes.facts.footprint import element_bytes, elements_touched
 from tilewright.passes.loop.fusion_cost import MOST_ACCUMULATORS, size
 from tilewright.passes.loop.plan import following, ops_between
 from tilewright.passes.loop.shared_loads import Reading, reading, readings
-from tilewright.passes.substitution import Substitution
-from tilewright.passes.trace import Rule, decided, enclosing_symbol, rewriting, skipped
+from tilewright.passes.rewriting.substitution import Substitution
 
 RULE = Rule("f", 6, "merge_loops")
 

@@ -39,6 +39,7 @@ from tilewright.dialects.axes import extent_of
 from tilewright.dialects.nested_ops import ops_in
 from tilewright.dialects.target import DEFAULT_TARGET, Target
 from tilewright.dialects.target import target as target_named
+from tilewright.passes.driver.trace import Rule, is_listening, rewriting, skipped
 from tilewright.passes.loop.fusion_cost import (
     MOST_ACCUMULATORS,
     MOST_OUTPUTS,
@@ -58,8 +59,7 @@ from tilewright.passes.loop.plan import common_place, following, obstacle
 from tilewright.passes.loop.plan_index import PlanIndex
 from tilewright.passes.loop.shared_loads import reading, readings
 from tilewright.passes.loop.siblings import Sibling, bytes_shared, in_order_of_size
-from tilewright.passes.substitution import Substitution
-from tilewright.passes.trace import Rule, is_listening, rewriting, skipped
+from tilewright.passes.rewriting.substitution import Substitution
 
 RULE = Rule("f", 7, "merge_siblings")
 

@@ -10,7 +10,7 @@ from xdsl.ir.affine import AffineExpr
 from tilewright.dialects import loop
 from tilewright.passes.loop.kernel_builder import AXIS_NAMES
 from tilewright.passes.loop.nest import nest_block
-from tilewright.passes.substitution import Substitution
+from tilewright.passes.rewriting.substitution import Substitution
 
 
 def reducing_nest(kernel: loop.KernelOp) -> loop.ForOp | None:

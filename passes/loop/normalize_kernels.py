@@ -31,10 +31,10 @@ from xdsl.passes import ModulePass
 from tilewright.dialects import loop
 from tilewright.dialects.nested_ops import ops_in
 from tilewright.dialects.structure import COMMUTATIVE
+from tilewright.passes.driver.trace import Rule, rewriting
 from tilewright.passes.loop.kernel_builder import AXIS_NAMES, FOLD_AXIS_NAME
 from tilewright.passes.loop.naming import renumber
 from tilewright.passes.loop.plan import launches_by_kernel
-from tilewright.passes.trace import Rule, rewriting
 
 RULE = Rule("f", 5, "normalize_kernels")
 

@@ -23,7 +23,7 @@ from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 
 from tilewright.dialects.index import Range, range_of
-from tilewright.dialects.prim_index_map import ranges_within
+from tilewright.dialects.prim.index_map import ranges_within
 from tilewright.passes.loop.views import Alternative, Choice, Number, View
 
 MOST_ALTERNATIVES = 16

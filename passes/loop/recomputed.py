@@ -9,7 +9,7 @@ from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects import loop
 from tilewright.dialects.nested_ops import ops_in
-from tilewright.passes.effects import is_pure
+from tilewright.passes.facts.effects import is_pure
 from tilewright.passes.loop.fusion_cost import cost_of
 from tilewright.passes.loop.nest import steps_of
 from tilewright.passes.loop.op_runs import varying

@@ -26,7 +26,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.dialects import loop
 from tilewright.dialects.axes import Role
-from tilewright.passes.index_sources import index_sources
+from tilewright.passes.facts.index_sources import index_sources
 
 _Axes = frozenset[SSAValue]
 _Loads = Mapping[loop.LoadOp, _Axes]

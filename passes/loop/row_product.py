@@ -23,8 +23,8 @@ from xdsl.ir.affine import AffineDimExpr
 
 from tilewright.dialects import loop
 from tilewright.dialects.nested_ops import ops_in
-from tilewright.passes.footprint import element_bytes
-from tilewright.passes.index_sources import index_sources
+from tilewright.passes.facts.footprint import element_bytes
+from tilewright.passes.facts.index_sources import index_sources
 from tilewright.passes.loop.flat_launch import FlatLaunch
 from tilewright.passes.loop.nest import FlatNest, Subscript, common_subscript, nest_block
 from tilewright.passes.loop.plan import inputs_of, loads_of

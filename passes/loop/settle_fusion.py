@@ -15,9 +15,9 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from tilewright.dialects.loop_fusion import ATTRIBUTE
+from tilewright.dialects.loop.fusion import ATTRIBUTE
+from tilewright.passes.driver.trace import Rule, rewriting, skipped
 from tilewright.passes.loop.fusion_decisions import fusion_of
-from tilewright.passes.trace import Rule, rewriting, skipped
 
 RULE = Rule("f", 19, "settle_fusion")
 

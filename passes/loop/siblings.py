@@ -11,7 +11,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.dialects import loop
 from tilewright.dialects.nested_ops import ops_in
-from tilewright.passes.footprint import element_bytes, elements_touched
+from tilewright.passes.facts.footprint import element_bytes, elements_touched
 from tilewright.passes.loop.plan import inputs_of
 from tilewright.passes.loop.shared_loads import readings
 

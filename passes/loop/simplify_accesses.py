@@ -24,7 +24,7 @@ from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Access, MaskedOp, canonical_access, optional_mask
 from tilewright.dialects.nested_ops import ops_in
 from tilewright.dialects.types import memref_type
-from tilewright.passes.trace import Rule, TracedPattern
+from tilewright.passes.driver.trace import Rule, TracedPattern
 
 _SUBSCRIPTED = (loop.LoadOp, loop.StoreOp, loop.IndexOp, loop.PredicateOp, tile.ShareOp)
 

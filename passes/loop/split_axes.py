@@ -36,9 +36,9 @@ from xdsl.passes import ModulePass
 
 from tilewright.dialects import loop
 from tilewright.dialects.nested_ops import ops_in
+from tilewright.passes.driver.trace import Rule, rewriting, skipped
 from tilewright.passes.loop.nest_axes import over_axes, reducing_nest, replace_nest
 from tilewright.passes.loop.roles import is_contraction
-from tilewright.passes.trace import Rule, rewriting, skipped
 
 RULE = Rule("f", 14, "split_axes")
 

@@ -34,9 +34,9 @@ from xdsl.utils.exceptions import VerifyException
 from tilewright.dialects import prim
 from tilewright.dialects.index import Range, simplify_map
 from tilewright.dialects.prim import Source
-from tilewright.dialects.prim_index_map import verify_subscripts_within
+from tilewright.dialects.prim.index_map import verify_subscripts_within
 from tilewright.dialects.types import shape_of, tensor_type
-from tilewright.passes.trace import Rule, TracedPattern
+from tilewright.passes.driver.trace import Rule, TracedPattern
 
 
 class _View(NamedTuple):

@@ -51,7 +51,7 @@ from tilewright.passes.decompose.elementwise import elementwise
 from tilewright.passes.decompose.subscripts import gather
 from tilewright.passes.decompose.tensor import Emitter, Tensor
 from tilewright.passes.decompose.view import Shape
-from tilewright.passes.trace import Rule, TracedPattern
+from tilewright.passes.driver.trace import Rule, TracedPattern
 
 RULE = Rule("o", 1, "expand_scatter")
 

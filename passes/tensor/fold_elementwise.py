@@ -34,6 +34,7 @@ from tilewright.dialects.element_types import COMPUTE_FLOATS
 from tilewright.dialects.number import number_attribute
 from tilewright.dialects.scalar_function import ScalarFunction
 from tilewright.dialects.types import element_of, tensor_type
+from tilewright.passes.driver.trace import Rule, TracedPattern
 from tilewright.passes.tensor.identities import (
     FLOAT_NEUTRALS,
     HOLDS_EXACTLY,
@@ -42,7 +43,6 @@ from tilewright.passes.tensor.identities import (
     INVOLUTIONS,
     OF_ITSELF,
 )
-from tilewright.passes.trace import Rule, TracedPattern
 
 _F = ScalarFunction
 

@@ -14,9 +14,9 @@ from tilewright.dialects.nested_ops import ops_in
 from tilewright.dialects.target import WIDEST_BYTES
 from tilewright.dialects.tile import SlabLayoutAttr
 from tilewright.dialects.types import memref_type, size_of
-from tilewright.passes.global_sectors import sectors
-from tilewright.passes.memory_access import Access, accesses_of
-from tilewright.passes.tile.slab_conflicts import SlabConflicts, Traffic, steps_around
+from tilewright.passes.cost.global_sectors import sectors
+from tilewright.passes.cost.slab_conflicts import SlabConflicts, Traffic, steps_around
+from tilewright.passes.facts.memory_access import Access, accesses_of
 
 _SECTORS, _INSTRUCTIONS = 4, 4
 """In a clock."""

@@ -20,10 +20,10 @@ from xdsl.passes import ModulePass
 
 from tilewright.dialects import loop
 from tilewright.dialects.target import DEFAULT_TARGET
-from tilewright.passes.manager import PassManager
-from tilewright.passes.pipelines import for_target
+from tilewright.passes.driver.manager import PassManager
+from tilewright.passes.driver.pipelines import for_target
+from tilewright.passes.driver.trace import Rule, skipped
 from tilewright.passes.tile.plan_errors import blamed_on_plan, planned_passes
-from tilewright.passes.trace import Rule, skipped
 
 RULE = Rule("t", 17, "apply_schedule")
 

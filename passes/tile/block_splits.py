@@ -10,7 +10,7 @@ from tilewright.dialects import tile
 from tilewright.dialects.kernel_like import MAX_CLUSTER
 from tilewright.dialects.target import target as target_named
 from tilewright.dialects.tile import Join
-from tilewright.passes.block_joins import RefusedJoinError, block_joins
+from tilewright.passes.facts.block_joins import RefusedJoinError, block_joins
 
 
 def unavailable(join: str | None, blocks: int, target: str) -> str | None:

@@ -28,12 +28,12 @@ from tilewright.dialects.axes import Role
 from tilewright.dialects.kernel import WARP_SIZE
 from tilewright.dialects.kernel_like import MAX_THREADS
 from tilewright.dialects.target import target as target_named
-from tilewright.dialects.tile_axes import Axis, Level
+from tilewright.dialects.tile.axes import Axis, Level
+from tilewright.passes.driver.trace import Rule
 from tilewright.passes.tile.rebind import NewAxis, Rebinding, power_of_two, total_extent
 from tilewright.passes.tile.rows import is_contraction, shares_rows
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
 from tilewright.passes.tile.step_bounds import leave_out_unneeded_steps
-from tilewright.passes.trace import Rule
 
 _THREADS = 256
 """What a block has at first guess, when nothing gives its threads several elements."""

@@ -35,13 +35,13 @@ from typing import ClassVar
 from xdsl.pattern_rewriter import PatternRewriter
 
 from tilewright.dialects import loop, tile
-from tilewright.passes.chunks import nested_chunk
+from tilewright.passes.driver.trace import Rule
+from tilewright.passes.facts.chunks import nested_chunk
 from tilewright.passes.tile.chunking import chunked
 from tilewright.passes.tile.contracting_reductions import NO_CONTRACTION, contracting_reductions
 from tilewright.passes.tile.rebind import power_of_two
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
 from tilewright.passes.tile.step_bounds import leave_out_masked_steps
-from tilewright.passes.trace import Rule
 
 _CHUNKS = (16, 32, 8, 64)
 """Lengths of a chunk, the best guess first."""

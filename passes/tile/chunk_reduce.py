@@ -31,12 +31,12 @@ from xdsl.pattern_rewriter import PatternRewriter
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.nested_ops import ops_in
-from tilewright.passes.chunks import nested_chunk
+from tilewright.passes.driver.trace import Rule
+from tilewright.passes.facts.chunks import nested_chunk
 from tilewright.passes.tile.chunking import chunked
 from tilewright.passes.tile.contracting_reductions import contracting_reductions
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
 from tilewright.passes.tile.step_bounds import leave_out_masked_steps, leaves_out_steps
-from tilewright.passes.trace import Rule
 
 _CHUNKS = (8, 4, 16, 32)
 """Lengths of a chunk, the best guess first: eight loads hide most of memory's latency."""

@@ -21,7 +21,7 @@ from xdsl.ir.affine import AffineExpr
 from tilewright.dialects import loop
 from tilewright.dialects.axes import Access
 from tilewright.dialects.monoid import Monoid
-from tilewright.passes.substitution import Substitution, conjunction
+from tilewright.passes.rewriting.substitution import Substitution, conjunction
 from tilewright.passes.tile.annihilation import vanishes_beyond
 
 _OUTER, _INNER = AffineExpr.dimension(0), AffineExpr.dimension(1)

@@ -19,9 +19,9 @@ from xdsl.ir import SSAValue
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Role
 from tilewright.dialects.nested_ops import ops_in
-from tilewright.passes.chunks import nested_chunk
-from tilewright.passes.index_sources import index_sources
-from tilewright.passes.remembered import remembered
+from tilewright.passes.facts.chunks import nested_chunk
+from tilewright.passes.facts.index_sources import index_sources
+from tilewright.passes.facts.remembered import remembered
 
 NO_CONTRACTION = "no contraction: no loads of which one varies with m and another with n"
 """Why a launch without any is left alone."""

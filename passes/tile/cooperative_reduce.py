@@ -50,9 +50,10 @@ from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Role
 from tilewright.dialects.kernel import WARP_SIZE
 from tilewright.dialects.tile import Join
-from tilewright.dialects.tile_axes import Level
+from tilewright.dialects.tile.axes import Level
+from tilewright.passes.driver.trace import Rule
 from tilewright.passes.loop.simplify_accesses import simplify_accesses
-from tilewright.passes.share_values import share_values
+from tilewright.passes.rewriting.share_values import share_values
 from tilewright.passes.tile.block_splits import refusal, unavailable
 from tilewright.passes.tile.dealing import Blocks, Dealing, is_shared
 from tilewright.passes.tile.rebind import NewAxis, Rebinding, total_extent
@@ -65,7 +66,6 @@ from tilewright.passes.tile.rows import (
 )
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
 from tilewright.passes.tile.sharing import Sharing, other_sharings, usual_sharing
-from tilewright.passes.trace import Rule
 
 _SPLITS = (2, 4, 8, 16, 64)
 

@@ -34,7 +34,7 @@ from tilewright.dialects.axes import Access
 from tilewright.dialects.index import delinearize
 from tilewright.dialects.monoid import MonoidAttr
 from tilewright.dialects.tile import Join
-from tilewright.passes.substitution import Substitution, conjunction, stored_where
+from tilewright.passes.rewriting.substitution import Substitution, conjunction, stored_where
 from tilewright.passes.tile.rows import SHORT_ROW
 
 

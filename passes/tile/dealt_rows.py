@@ -19,10 +19,10 @@ from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import range_of_value
 from tilewright.dialects.index import sum_of
 from tilewright.dialects.tile import SlabLayoutAttr
-from tilewright.dialects.tile_layout import with_layout
+from tilewright.dialects.tile.layout import with_layout
 from tilewright.dialects.types import memref_type
+from tilewright.passes.cost.slab_conflicts import SlabConflicts, Traffic
 from tilewright.passes.tile.access_clocks import padded_by_a_chunk
-from tilewright.passes.tile.slab_conflicts import SlabConflicts, Traffic
 
 
 def deal_rows(conflicts: SlabConflicts) -> None:

@@ -25,10 +25,10 @@ from xdsl.pattern_rewriter import PatternRewriter
 from tilewright.dialects import tile
 from tilewright.dialects.tile import RingAttr
 from tilewright.dialects.types import memref_type
+from tilewright.passes.cost.shared_budget import over_room, slab_bytes
+from tilewright.passes.driver.trace import Rule
 from tilewright.passes.tile.named_slabs import stages_of
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
-from tilewright.passes.tile.shared_budget import over_room, slab_bytes
-from tilewright.passes.trace import Rule
 
 DEPTHS = range(2, 6)
 """More slots hide no more latency, and take shared memory from other blocks."""

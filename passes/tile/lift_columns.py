@@ -12,9 +12,9 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Role
-from tilewright.dialects.tile_axes import AxisAttr, Level
+from tilewright.dialects.tile.axes import AxisAttr, Level
 from tilewright.passes.loop.roles import roles_in
-from tilewright.passes.substitution import stored_where
+from tilewright.passes.rewriting.substitution import stored_where
 
 
 def lift_columns(launch: tile.LaunchOp) -> None:

@@ -30,14 +30,14 @@ from tilewright.dialects import loop, tile
 from tilewright.dialects.monoid import Monoid
 from tilewright.dialects.nested_ops import ops_in
 from tilewright.dialects.types import memref_type
-from tilewright.passes.instruction_costs import instructions
-from tilewright.passes.register_axes import RegisterAxes, register_axes
+from tilewright.passes.cost.instruction_costs import instructions
+from tilewright.passes.cost.slab_conflicts import steps_around
+from tilewright.passes.cost.unrolling import USUAL_LIMIT
+from tilewright.passes.driver.trace import Rule
+from tilewright.passes.facts.register_axes import RegisterAxes, register_axes
+from tilewright.passes.facts.vector_width import vector_width
 from tilewright.passes.tile.kernel_schedule import is_scheduled
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
-from tilewright.passes.tile.slab_conflicts import steps_around
-from tilewright.passes.tile.unrolling import USUAL_LIMIT
-from tilewright.passes.trace import Rule
-from tilewright.passes.vector_width import vector_width
 
 _LIMITS = (USUAL_LIMIT, 8, 4, 32, 1)
 

@@ -8,9 +8,9 @@ from xdsl.pattern_rewriter import PatternRewriter
 
 from tilewright.dialects import tile
 from tilewright.dialects.tile import SlabLayoutAttr
-from tilewright.dialects.tile_layout import with_layout
+from tilewright.dialects.tile.layout import with_layout
 from tilewright.dialects.types import memref_type
-from tilewright.passes.remembered import remembered
+from tilewright.passes.facts.remembered import remembered
 
 stages_of = remembered(tile.stages_of)
 """The slabs that the blocks of a launch hold, in order."""

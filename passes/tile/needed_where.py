@@ -21,9 +21,9 @@ from xdsl.ir.affine import AffineExpr, AffineMap
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Access, canonical_access
 from tilewright.dialects.needed_first import needed_first
-from tilewright.passes.instruction_costs import is_computation
-from tilewright.passes.integer_ranges import is_true
-from tilewright.passes.substitution import conjunction
+from tilewright.passes.cost.instruction_costs import is_computation
+from tilewright.passes.facts.integer_ranges import is_true
+from tilewright.passes.rewriting.substitution import conjunction
 
 _Condition = tuple[AffineMap, tuple[SSAValue, ...]]
 """One canonical expression that is at least 0, so that equal conditions compare equal."""

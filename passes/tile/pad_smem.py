@@ -24,14 +24,14 @@ from xdsl.pattern_rewriter import PatternRewriter
 from tilewright.dialects import tile
 from tilewright.dialects.target import WIDEST_BYTES
 from tilewright.dialects.tile import Transport
-from tilewright.dialects.tile_layout import with_layout
+from tilewright.dialects.tile.layout import with_layout
 from tilewright.dialects.types import memref_type, size_of
+from tilewright.passes.cost.shared_budget import over_room, slab_bytes
+from tilewright.passes.cost.slab_conflicts import SlabConflicts, conflicts_of
+from tilewright.passes.driver.trace import Rule
 from tilewright.passes.tile.kernel_schedule import is_scheduled
 from tilewright.passes.tile.named_slabs import misnamed, named_slabs, set_layout
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
-from tilewright.passes.tile.shared_budget import over_room, slab_bytes
-from tilewright.passes.tile.slab_conflicts import SlabConflicts, conflicts_of
-from tilewright.passes.trace import Rule
 
 _PADS = (4, 1, 2, 8)
 """Elements, the first that is best."""

@@ -37,18 +37,18 @@ from xdsl.pattern_rewriter import PatternRewriter
 
 from tilewright.dialects import tile
 from tilewright.dialects.axes import Role
-from tilewright.dialects.tile_axes import Level
-from tilewright.passes.remembered import held
+from tilewright.dialects.tile.axes import Level
+from tilewright.passes.cost.slab_conflicts import SlabConflicts, conflicts_of
+from tilewright.passes.driver.trace import Rule
+from tilewright.passes.facts.remembered import held
 from tilewright.passes.tile.access_clocks import access_clocks, reads_freely
 from tilewright.passes.tile.arranged_axes import bind_registers, bind_threads, keep_registers
 from tilewright.passes.tile.dealt_rows import deal_rows, dealt_rows
 from tilewright.passes.tile.kernel_schedule import is_scheduled
 from tilewright.passes.tile.rebind import Rebinding
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
-from tilewright.passes.tile.slab_conflicts import SlabConflicts, conflicts_of
 from tilewright.passes.tile.tile_arrangements import height_in_order, side_by_side, warp_heights
 from tilewright.passes.tile.tile_sides import Side, sides_of
-from tilewright.passes.trace import Rule
 
 _MOST_CHOICES = 40
 _COMPARED = 4

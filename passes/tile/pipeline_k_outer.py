@@ -21,9 +21,9 @@ from xdsl.pattern_rewriter import PatternRewriter
 
 from tilewright.dialects import tile
 from tilewright.dialects.tile import RingAttr
+from tilewright.passes.driver.trace import Rule
 from tilewright.passes.tile.named_slabs import stages_of
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
-from tilewright.passes.trace import Rule
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from tilewright.dialects.loop import KernelOp
 from tilewright.dialects.origin import place_of
 from tilewright.dialects.pass_specs import parse_spec_list
 from tilewright.errors import UsageError
-from tilewright.passes.pipelines import passes_of
+from tilewright.passes.driver.pipelines import passes_of
 
 
 def planned_passes(plan: str) -> tuple[ModulePass, ...]:

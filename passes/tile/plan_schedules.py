@@ -26,9 +26,9 @@ from xdsl.passes import ModulePass
 from tilewright.dialects import loop, tile
 from tilewright.dialects.target import DEFAULT_TARGET
 from tilewright.dialects.target import target as target_named
+from tilewright.passes.driver.trace import Rule, rewriting, skipped
 from tilewright.passes.tile.plan_errors import blamed_on_plan, planned_passes
-from tilewright.passes.tile.planner import plan
-from tilewright.passes.trace import Rule, rewriting, skipped
+from tilewright.passes.tile.planner.planner import plan
 
 RULE = Rule("t", 0, "plan_schedules")
 

@@ -17,9 +17,9 @@ from xdsl.ir.affine import AffineDimExpr, AffineExpr
 from tilewright.dialects import tile
 from tilewright.dialects.axes import Access, Role
 from tilewright.dialects.index import Range, delinearize, simplify
-from tilewright.dialects.tile_axes import Axis, AxisAttr, Level
+from tilewright.dialects.tile.axes import Axis, AxisAttr, Level
 from tilewright.passes.loop.simplify_accesses import simplify_accesses
-from tilewright.passes.substitution import Substitution
+from tilewright.passes.rewriting.substitution import Substitution
 from tilewright.passes.tile.step_bounds import make_bounds_uniform
 
 _INDEX = IndexType()

@@ -12,7 +12,7 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 from tilewright.dialects import tile
 from tilewright.dialects.target import Target
 from tilewright.dialects.tile import varies_along
-from tilewright.passes.live_registers import estimated_registers
+from tilewright.passes.cost.live_registers import estimated_registers
 
 
 def registers_with(launch: tile.LaunchOp, steps: Mapping[SSAValue, int]) -> int:

@@ -34,7 +34,8 @@ from xdsl.pattern_rewriter import PatternRewriter
 from tilewright.dialects import tile
 from tilewright.dialects.kernel_like import MAX_THREADS
 from tilewright.dialects.target import target as target_named
-from tilewright.dialects.tile_axes import Level
+from tilewright.dialects.tile.axes import Level
+from tilewright.passes.driver.trace import Rule
 from tilewright.passes.tile.chunking import chunked
 from tilewright.passes.tile.kernel_schedule import is_scheduled
 from tilewright.passes.tile.register_budget import over_budget, registers_with
@@ -51,7 +52,6 @@ from tilewright.passes.tile.thread_tiles import (
     thread_tiles,
     widest,
 )
-from tilewright.passes.trace import Rule
 
 _FK = 4
 

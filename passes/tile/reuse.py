@@ -20,7 +20,7 @@ from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Access, extent_of
 from tilewright.dialects.needed_first import needed_first, operands_of
 from tilewright.dialects.nested_ops import ops_in
-from tilewright.dialects.tile_launch import launch_of
+from tilewright.dialects.tile.launch import launch_of
 from tilewright.passes.tile.block_values import Axes, BlockValues
 from tilewright.passes.tile.held_values import HeldValues
 from tilewright.passes.tile.rows import is_contraction

@@ -12,9 +12,9 @@ from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Role
 from tilewright.dialects.nested_ops import ops_in
 from tilewright.dialects.types import memref_type
-from tilewright.passes.index_sources import index_sources
+from tilewright.passes.facts.index_sources import index_sources
+from tilewright.passes.facts.vector_width import vector_width
 from tilewright.passes.tile.rebind import total_extent
-from tilewright.passes.vector_width import vector_width
 
 SHORT_ROW = 32
 """A row shorter than a warp is done by one thread."""

@@ -33,12 +33,12 @@ from xdsl.utils.arg_spec import ArgSpec, ParameterListType
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.target import DEFAULT_TARGET
-from tilewright.passes.pipeline_string import configure, without_quotes
-from tilewright.passes.refusal import refused
-from tilewright.passes.remembered import Memory, unchanged
+from tilewright.passes.driver.pipeline_string import configure, without_quotes
+from tilewright.passes.driver.refusal import refused
+from tilewright.passes.driver.trace import Rule, is_listening, rewriting, skipped
+from tilewright.passes.facts.remembered import Memory, unchanged
 from tilewright.passes.tile.kernel_schedule import record, take_planned
 from tilewright.passes.tile.plan_errors import blamed_on_plan
-from tilewright.passes.trace import Rule, is_listening, rewriting, skipped
 
 LEFT_OUT = "its plan does without"
 """Why a kernel with a plan is left alone by what the plan does not name, or not any more."""

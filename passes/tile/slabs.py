@@ -27,11 +27,11 @@ from xdsl.ir.affine import AffineExpr
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Access, Role, extent_of, range_of_value
 from tilewright.dialects.index import Range, linearize, simplify
-from tilewright.dialects.tile_launch import launch_of
+from tilewright.dialects.tile.launch import launch_of
 from tilewright.dialects.types import memref_of, memref_type
-from tilewright.passes.affine_values import values_at
+from tilewright.passes.facts.affine_values import values_at
 from tilewright.passes.loop.simplify_accesses import simplify_accesses
-from tilewright.passes.substitution import Substitution
+from tilewright.passes.rewriting.substitution import Substitution
 from tilewright.passes.tile.block_values import BlockValues, expressions_of
 from tilewright.passes.tile.held_values import (
     Coordinate,

@@ -27,15 +27,15 @@ from xdsl.pattern_rewriter import PatternRewriter
 
 from tilewright.dialects import tile
 from tilewright.dialects.tile import SlabLayoutAttr, Transport
-from tilewright.dialects.tile_layout import SWIZZLES
+from tilewright.dialects.tile.layout import SWIZZLES
 from tilewright.dialects.types import memref_type, size_of
-from tilewright.passes.boxes import find_box
-from tilewright.passes.remembered import remembered
+from tilewright.passes.cost.slab_conflicts import SlabConflicts, conflicts_of
+from tilewright.passes.driver.trace import Rule
+from tilewright.passes.facts.boxes import find_box
+from tilewright.passes.facts.remembered import remembered
 from tilewright.passes.tile.kernel_schedule import is_scheduled
 from tilewright.passes.tile.named_slabs import misnamed, named_slabs, set_layout
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
-from tilewright.passes.tile.slab_conflicts import SlabConflicts, conflicts_of
-from tilewright.passes.trace import Rule
 
 
 @dataclass(frozen=True)

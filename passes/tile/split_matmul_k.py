@@ -41,9 +41,10 @@ from tilewright.dialects.kernel_like import MAX_CLUSTER
 from tilewright.dialects.nested_ops import ops_in
 from tilewright.dialects.target import target as target_named
 from tilewright.dialects.tile import Join
-from tilewright.dialects.tile_axes import AxisAttr, Level
-from tilewright.passes.chunks import nested_chunk
-from tilewright.passes.substitution import Substitution, conjunction
+from tilewright.dialects.tile.axes import AxisAttr, Level
+from tilewright.passes.driver.trace import Rule
+from tilewright.passes.facts.chunks import nested_chunk
+from tilewright.passes.rewriting.substitution import Substitution, conjunction
 from tilewright.passes.tile.block_splits import refusal, unavailable
 from tilewright.passes.tile.contracting_reductions import (
     NO_CONTRACTION,
@@ -52,7 +53,6 @@ from tilewright.passes.tile.contracting_reductions import (
 )
 from tilewright.passes.tile.rebind import total_extent
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
-from tilewright.passes.trace import Rule
 
 _FACTORS = (2, 3, 4, 6, 8, 12, 16, 24, 32)
 

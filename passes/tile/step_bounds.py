@@ -43,11 +43,11 @@ from xdsl.ir.affine import AffineDimExpr, AffineExpr
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Access, canonical_access, range_of_value
 from tilewright.dialects.index import Ranges, Sum, range_of, sum_of
-from tilewright.dialects.loop_nest import within
+from tilewright.dialects.loop.nest import within
 from tilewright.dialects.monoid import Monoid
 from tilewright.dialects.nested_ops import ops_in
-from tilewright.passes.chunks import nested_chunk
-from tilewright.passes.substitution import conjunction
+from tilewright.passes.facts.chunks import nested_chunk
+from tilewright.passes.rewriting.substitution import conjunction
 from tilewright.passes.tile.annihilation import beyond
 from tilewright.passes.tile.contracting_reductions import chunks_of, contracting_reductions
 from tilewright.passes.tile.extremes import extreme

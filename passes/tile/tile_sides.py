@@ -17,8 +17,8 @@ from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Role, range_of_value
 from tilewright.dialects.index import sum_of
 from tilewright.dialects.nested_ops import ops_in
-from tilewright.dialects.tile_axes import Axis, Level
-from tilewright.passes.remembered import remembered
+from tilewright.dialects.tile.axes import Axis, Level
+from tilewright.passes.facts.remembered import remembered
 
 
 class Side(NamedTuple):

@@ -45,13 +45,13 @@ from xdsl.ir import Block, Region
 from xdsl.passes import ModulePass
 
 from tilewright.dialects import loop, tile
-from tilewright.dialects.tile_axes import AxisAttr, Level
+from tilewright.dialects.tile.axes import AxisAttr, Level
+from tilewright.passes.driver.pipeline_string import configure
+from tilewright.passes.driver.trace import Rule, rewriting, skipped
 from tilewright.passes.loop.nest import nest_block
 from tilewright.passes.loop.roles import axis_roles
-from tilewright.passes.pipeline_string import configure
 from tilewright.passes.tile.kernel_schedule import record, take_planned
 from tilewright.passes.tile.lift_columns import lift_columns
-from tilewright.passes.trace import Rule, rewriting, skipped
 
 RULE = Rule("t", 1, "tileify")
 

@@ -25,11 +25,11 @@ from tilewright.dialects import loop, tile
 from tilewright.dialects.target import target as target_named
 from tilewright.dialects.tile import Transport, TransportAttr
 from tilewright.dialects.types import memref_type, size_of
-from tilewright.passes.boxes import find_box
-from tilewright.passes.remembered import remembered
+from tilewright.passes.driver.trace import Rule
+from tilewright.passes.facts.boxes import find_box
+from tilewright.passes.facts.remembered import remembered
 from tilewright.passes.tile.named_slabs import misnamed, named_slabs, stages_of
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
-from tilewright.passes.trace import Rule
 
 _ROW_BYTES = 128
 """

@@ -12,8 +12,8 @@ Which indices are the same for all threads of a block, so that what they bound a
 from xdsl.ir import BlockArgument, SSAValue
 
 from tilewright.dialects import loop, tile
-from tilewright.dialects.tile_axes import Level
-from tilewright.passes.single_elements import made_of_single_elements
+from tilewright.dialects.tile.axes import Level
+from tilewright.passes.facts.single_elements import made_of_single_elements
 
 
 def varies_in_block(index: SSAValue) -> bool:

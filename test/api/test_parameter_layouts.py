@@ -20,9 +20,9 @@ import tilewright
 from tilewright.errors import UsageError
 from tilewright.frontend.capture import Captured
 from tilewright.interpreters.check import check_pass
-from tilewright.passes.levels import Level
-from tilewright.passes.lowering import context, lower
-from tilewright.passes.manager import PassManager
+from tilewright.passes.driver.levels import Level
+from tilewright.passes.driver.lowering import context, lower
+from tilewright.passes.driver.manager import PassManager
 from tilewright.tools.cli import main
 
 INTERPRETED = ["torch", "tensor", "loop", "tile", "kernel"]

@@ -17,7 +17,7 @@ from tilewright.codegen.launch_plan import ArrayType, Launch
 from tilewright.codegen.simulator import SimulationTooLarge
 from tilewright.codegen.simulator_backend import SimulatorBackend
 from tilewright.errors import UnsupportedError, UsageError
-from tilewright.passes.lowering import context
+from tilewright.passes.driver.lowering import context
 
 FLOAT = np.dtype(np.float32)
 

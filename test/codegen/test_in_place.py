@@ -15,8 +15,8 @@ from tilewright.codegen.simulator_backend import SimulatorBackend
 from tilewright.errors import UsageError
 from tilewright.interpreters import interpret
 from tilewright.interpreters.errors import InterpreterError
-from tilewright.passes.levels import Level
-from tilewright.passes.lowering import context, lower
+from tilewright.passes.driver.levels import Level
+from tilewright.passes.driver.lowering import context, lower
 
 # Three buffers would be alive at the same time, were %c not in the place of %a.
 CHAIN = """

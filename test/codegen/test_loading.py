@@ -9,8 +9,8 @@ from xdsl.parser import Parser
 from tilewright.codegen.host_function import plan_of
 from tilewright.codegen.loading import aligned_bytes, is_aligned, loaded_array
 from tilewright.codegen.simulator_backend import SimulatorBackend
-from tilewright.passes.levels import Level
-from tilewright.passes.lowering import context, lower
+from tilewright.passes.driver.levels import Level
+from tilewright.passes.driver.lowering import context, lower
 
 # One kernel needs more of %y than the other; nobody needs anything of %z.
 PROGRAM = """

@@ -7,7 +7,7 @@ from tilewright.codegen.host_function import plan_of
 from tilewright.codegen.launch_plan import Plan
 from tilewright.codegen.plan_graph import graph_of, plan_dot, plan_mermaid
 from tilewright.codegen.plan_text import plan_text
-from tilewright.passes.lowering import context
+from tilewright.passes.driver.lowering import context
 
 # A layer's weight is permuted at load; of two results one is an input, one has no elements.
 PROGRAM = """

@@ -16,8 +16,8 @@ from tilewright.codegen.runtime.tensors import loaders
 from tilewright.codegen.single_launch import single_launch
 from tilewright.codegen.spill_feedback import lower_to_cuda
 from tilewright.frontend.capture import capture
-from tilewright.passes.levels import Level
-from tilewright.passes.lowering import lower
+from tilewright.passes.driver.levels import Level
+from tilewright.passes.driver.lowering import lower
 from tilewright.tools.schedules import with_schedules
 
 TARGET = "sm_90a"

@@ -14,9 +14,9 @@ from tilewright.codegen.printer import cuda_source
 from tilewright.codegen.report.resources import parse_resources
 from tilewright.codegen.spill_feedback import lower_to_cuda
 from tilewright.dialects.target import target
-from tilewright.passes.levels import Level
-from tilewright.passes.lowering import lower
-from tilewright.passes.trace import Listener, Rule, listening
+from tilewright.passes.driver.levels import Level
+from tilewright.passes.driver.lowering import lower
+from tilewright.passes.driver.trace import Listener, Rule, listening
 
 Parse = Callable[[str], ModuleOp]
 

@@ -19,10 +19,10 @@ from tilewright.codegen.printer import cuda_source, kernels_of
 from tilewright.codegen.simulator import Kind
 from tilewright.codegen.simulator.simulator import Report, simulate
 from tilewright.interpreters import interpret
-from tilewright.passes.lowering import context
-from tilewright.passes.manager import PassManager
-from tilewright.passes.pipeline_string import parse_pipeline
-from tilewright.passes.pipelines import available_passes
+from tilewright.passes.driver.lowering import context
+from tilewright.passes.driver.manager import PassManager
+from tilewright.passes.driver.pipeline_string import parse_pipeline
+from tilewright.passes.driver.pipelines import available_passes
 
 pytestmark = needs_nvrtc
 

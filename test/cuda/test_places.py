@@ -13,7 +13,7 @@ from xdsl.utils.exceptions import VerifyException
 from tilewright.dialects import kernel, loop
 from tilewright.dialects.index import delinearize
 from tilewright.dialects.tile import SHARED
-from tilewright.dialects.tile_layout import SlabLayoutAttr, layout_of
+from tilewright.dialects.tile.layout import SlabLayoutAttr, layout_of
 from tilewright.dialects.types import size_of
 from tilewright.passes.cuda.accesses import Accesses
 from tilewright.passes.cuda.index import Index

@@ -4,8 +4,8 @@
 from tilewright.codegen.expressions import EXPRESSIONS
 from tilewright.codegen.statements import STATEMENTS
 from tilewright.dialects.cuda import Cuda
-from tilewright.dialects.cuda_expressions import ExpressionOp
-from tilewright.dialects.cuda_statements import StatementOp
+from tilewright.dialects.cuda.expressions import ExpressionOp
+from tilewright.dialects.cuda.statements import StatementOp
 
 
 def test_every_expression_is_printed() -> None:

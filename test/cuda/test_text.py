@@ -34,8 +34,8 @@ from tilewright.codegen.literals import literal
 from tilewright.codegen.names import ScopedNames
 from tilewright.codegen.prelude import Call, prelude
 from tilewright.codegen.printer import CudaPrinter, CudaTarget
-from tilewright.dialects.cuda_expressions import CallOp, LiteralOp
-from tilewright.dialects.cuda_names import (
+from tilewright.dialects.cuda.expressions import CallOp, LiteralOp
+from tilewright.dialects.cuda.names import (
     CUDA_ACTIONS,
     EFFECTS,
     PRELUDE,
@@ -43,16 +43,16 @@ from tilewright.dialects.cuda_names import (
     identifier,
     is_identifier,
 )
-from tilewright.dialects.cuda_operators import (
+from tilewright.dialects.cuda.operators import (
     BinaryOp,
     CompareOp,
     NegOp,
     NotOp,
     TernaryOp,
 )
-from tilewright.dialects.cuda_types import BinaryOperator, Comparison
+from tilewright.dialects.cuda.types import BinaryOperator, Comparison
 from tilewright.errors import TilewrightError
-from tilewright.passes.lowering import context
+from tilewright.passes.driver.lowering import context
 
 
 @pytest.mark.parametrize(

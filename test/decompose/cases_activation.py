@@ -12,7 +12,7 @@ _BENDS = tensor([-6.0, -3.5, -3.0, -1.0, -0.5, 0.0, 0.5, 1.0, 3.0, 3.5, 6.0, 20.
 """Where the pieces of piecewise functions meet."""
 
 _ACTIVATIONS = [
-    op for op in T.ops_of(T.torch_activation) if op not in (T.ThresholdOp, T.PreluOp, T.GluOp)
+    op for op in T.ops_of(T.activation) if op not in (T.ThresholdOp, T.PreluOp, T.GluOp)
 ]
 _INTEGERS = ("uint8", "int8", "int64")
 

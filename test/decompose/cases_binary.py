@@ -6,12 +6,12 @@ from typing import Any
 
 from tilewright.dialects import torch as T
 from tilewright.dialects.element_types import DTYPES as ELEMENTS
-from tilewright.dialects.torch_op import TorchOp
+from tilewright.dialects.torch.op import TorchOp
 
 from .dtypes import DTYPES, NUMBERS, dtypes_of, mixed, nonzero, pairs, values
 from .inputs import COLUMN, ROUNDING, ROW, SPECIAL, Cases, Classes, pytorch, rand, tensor
 
-_OPS = [*T.ops_of(T.torch_binary), *T.ops_of(T.torch_division)]
+_OPS = [*T.ops_of(T.binary), *T.ops_of(T.division)]
 
 
 def _is_difference(op: type[TorchOp]) -> bool:
@@ -19,7 +19,7 @@ def _is_difference(op: type[TorchOp]) -> bool:
 
 
 def _divides(op: type[TorchOp]) -> bool:
-    return op in T.ops_of(T.torch_division)
+    return op in T.ops_of(T.division)
 
 
 def _takes(op: type[TorchOp], *arguments: Any) -> bool:

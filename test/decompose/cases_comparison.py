@@ -5,7 +5,7 @@ from math import inf, nan
 from typing import Any
 
 from tilewright.dialects import torch as T
-from tilewright.dialects.torch_op import TorchOp
+from tilewright.dialects.torch.op import TorchOp
 
 from .dtypes import DTYPES, NUMBERS, dtypes_of, mixed, pairs, values
 from .inputs import COLUMN, ROW, SPECIAL, Cases, Classes, pytorch, rand
@@ -55,17 +55,13 @@ def _shifted(op: type[TorchOp]) -> list[tuple[Any, ...]]:
     return [*_bitwise(op), *([wide] if issubclass(op, T.ScalarFirstOp) else [])]
 
 
-_PREDICATES = [op for op in T.ops_of(T.torch_comparison) if issubclass(op, T.PredicateUnaryOp)]
+_PREDICATES = [op for op in T.ops_of(T.comparison) if issubclass(op, T.PredicateUnaryOp)]
 _COMPARISONS = [
-    op
-    for op in T.ops_of(T.torch_comparison)
-    if issubclass(op, T.ComparisonOp | T.ComparisonScalarOp)
+    op for op in T.ops_of(T.comparison) if issubclass(op, T.ComparisonOp | T.ComparisonScalarOp)
 ]
-_LOGICAL = [op for op in T.ops_of(T.torch_comparison) if issubclass(op, T.LogicalOp)]
+_LOGICAL = [op for op in T.ops_of(T.comparison) if issubclass(op, T.LogicalOp)]
 _SHIFTS = [
-    op
-    for op in T.ops_of(T.torch_bits)
-    if issubclass(op, T.ShiftOp | T.ShiftScalarOp | T.ScalarShiftOp)
+    op for op in T.ops_of(T.bits) if issubclass(op, T.ShiftOp | T.ShiftScalarOp | T.ScalarShiftOp)
 ]
 
 CASES: Cases = {
@@ -75,7 +71,7 @@ CASES: Cases = {
         op: [*((values(dtype),) for dtype in DTYPES), (SPECIAL,), (rand(),), (rand(2, 0),)]
         for op in _PREDICATES
     },
-    **{op: _bitwise(op) for op in T.ops_of(T.torch_bits) if op not in _SHIFTS},
+    **{op: _bitwise(op) for op in T.ops_of(T.bits) if op not in _SHIFTS},
     **{op: _shifted(op) for op in _SHIFTS},
     T.BitwiseNotOp: [(values(dtype),) for dtype in dtypes_of(T.BitwiseNotOp)],
 }

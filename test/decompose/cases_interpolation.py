@@ -5,7 +5,7 @@ from math import inf, nan
 from typing import Any
 
 from tilewright.dialects import torch as T
-from tilewright.dialects.torch_interpolation import CubicResizeOp, LinearResizeOp
+from tilewright.dialects.torch.interpolation import CubicResizeOp, LinearResizeOp
 
 from .inputs import Cases, Classes, pytorch, rand
 

@@ -6,7 +6,7 @@ from math import nan
 from typing import Any
 
 from tilewright.dialects import torch as T
-from tilewright.dialects.torch_op import TorchOp
+from tilewright.dialects.torch.op import TorchOp
 
 from .dtypes import dtypes_of
 from .inputs import COLUMN, ROW, SPECIAL, Cases, Classes, pytorch, rand, tensor
@@ -152,4 +152,4 @@ CASES: Cases = {
     T.CrossEntropyLossOp: [*_by_class(), *_by_probability(), *_smoothed()],
 }
 
-INEXACT: Classes = (*T.ops_of(T.torch_loss),)
+INEXACT: Classes = (*T.ops_of(T.loss),)

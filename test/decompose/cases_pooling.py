@@ -6,7 +6,7 @@ from math import inf, nan
 from typing import Any
 
 from tilewright.dialects import torch as T
-from tilewright.dialects.torch_op import TorchOp
+from tilewright.dialects.torch.op import TorchOp
 
 from .cases_contraction import DTYPES
 from .inputs import Cases, Classes, pytorch, rand, tensor

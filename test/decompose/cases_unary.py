@@ -11,13 +11,10 @@ from .inputs import SPECIAL, Cases, Classes, rand, tensor
 _SHAPES = [(SPECIAL,), (rand(),), (rand(0, 2),)]
 
 CASES: Cases = {
-    **{
-        op: [*_SHAPES, *((values(dtype),) for dtype in dtypes_of(op))]
-        for op in T.ops_of(T.torch_unary)
-    },
+    **{op: [*_SHAPES, *((values(dtype),) for dtype in dtypes_of(op))] for op in T.ops_of(T.unary)},
     **{
         op: [*_SHAPES, *((values(d),) for d in ("bool", "uint8", "float16", "float64"))]
-        for op in T.ops_of(T.torch_elementary)
+        for op in T.ops_of(T.elementary)
     },
     T.RoundDecimalsOp: [
         (values(dtype), {"decimals": decimals})
@@ -41,4 +38,4 @@ CASES: Cases = {
     ],
 }
 
-INEXACT: Classes = (*T.ops_of(T.torch_elementary), T.Deg2radOp, T.Rad2degOp, T.RoundDecimalsOp)
+INEXACT: Classes = (*T.ops_of(T.elementary), T.Deg2radOp, T.Rad2degOp, T.RoundDecimalsOp)

@@ -12,13 +12,13 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region
 
 from tilewright.arrays import array_of
-from tilewright.dialects.torch_op import TorchOp
+from tilewright.dialects.torch.op import TorchOp
 from tilewright.frontend.aten import build_op, overload_of, types_of
 from tilewright.interpreters import interpret
 from tilewright.passes.decompose.decompose import DecomposePass
+from tilewright.passes.driver.verification import verify_module
 from tilewright.passes.loop.lift import LiftPass
 from tilewright.passes.tensor.expand_scatter import ExpandScatterPass
-from tilewright.passes.verification import verify_module
 
 Check = Callable[..., list[Operation]]
 

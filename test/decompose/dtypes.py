@@ -6,8 +6,8 @@ from math import inf, nan
 from typing import Any
 
 from tilewright.dialects.element_types import DTYPES as ELEMENTS
-from tilewright.dialects.torch_elementwise import ANY, ElementwiseOp
-from tilewright.dialects.torch_op import TorchOp
+from tilewright.dialects.torch.elementwise import ANY, ElementwiseOp
+from tilewright.dialects.torch.op import TorchOp
 
 from .inputs import pytorch
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tilewright.dialects.torch_op import TorchOp
+from tilewright.dialects.torch.op import TorchOp
 
 pytorch: Any = pytest.importorskip("torch")
 _random = pytorch.Generator().manual_seed(0)

@@ -12,10 +12,10 @@ from tilewright.arrays import array_of
 from tilewright.codegen.execution import Backend
 from tilewright.codegen.host_function import plan_of
 from tilewright.dialects import torch
-from tilewright.dialects.torch_op import TorchOp
+from tilewright.dialects.torch.op import TorchOp
 from tilewright.frontend.aten import build_op, overload_of, types_of
-from tilewright.passes import lowering
-from tilewright.passes.levels import Level
+from tilewright.passes.driver import lowering
+from tilewright.passes.driver.levels import Level
 
 from .cases import CASES, split
 from .conftest import assert_same, tensors_in

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tilewright.dialects import torch
-from tilewright.dialects.torch_op import TorchOp
+from tilewright.dialects.torch.op import TorchOp
 from tilewright.passes.decompose.decompose import PATTERNS
 
 from .cases import CASES, INEXACT, split

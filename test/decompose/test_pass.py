@@ -21,13 +21,13 @@ from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import PassFailedException
 
 from tilewright.dialects.torch import Torch
-from tilewright.dialects.torch_op import TensorOp, tensor, torch_op
+from tilewright.dialects.torch.op import TensorOp, tensor, torch_op
 from tilewright.dialects.types import shape_of
 from tilewright.interpreters import interpret
 from tilewright.passes.decompose import decompose
 from tilewright.passes.decompose.decompose import DecomposePass
+from tilewright.passes.driver.trace import Listener, Rule, listening
 from tilewright.passes.loop.lift import LiftPass
-from tilewright.passes.trace import Listener, Rule, listening
 
 
 def parse(text: str) -> ModuleOp:

@@ -20,7 +20,7 @@ from torch import nn
 from xdsl.context import Context
 
 from tilewright.arrays import array_of
-from tilewright.dialects.torch_op import TorchOp
+from tilewright.dialects.torch.op import TorchOp
 from tilewright.frontend.capture import capture
 from tilewright.interpreters import interpret
 from tilewright.passes.decompose.decompose import DecomposePass

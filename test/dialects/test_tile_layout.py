@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import MemRefType, f32
 from xdsl.ir.affine import AffineExpr
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.tile_layout import SlabLayoutAttr
+from tilewright.dialects.tile.layout import SlabLayoutAttr
 
 SHAPE = (8, 32)
 

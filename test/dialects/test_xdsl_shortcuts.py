@@ -23,7 +23,7 @@ from xdsl.irdl import IRDLOperation
 
 from tilewright.dialects import loop
 from tilewright.dialects.axes import AxesOp
-from tilewright.dialects.tile_layout import SlabLayoutAttr
+from tilewright.dialects.tile.layout import SlabLayoutAttr
 
 
 def _constant(value: int, type: object = i32) -> arith.ConstantOp:

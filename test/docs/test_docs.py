@@ -16,7 +16,8 @@ from gpu_checks.options import parser as gpu_check_parser
 
 from tilewright.codegen.simulator import Kind
 from tilewright.dialects import get_all_dialects
-from tilewright.passes import get_all_passes, pipelines
+from tilewright.passes import get_all_passes
+from tilewright.passes.driver import pipelines
 from tilewright.tools import cli
 from tilewright.tools.run_lines import COMMANDS, call
 from tilewright.universe import UNIVERSE

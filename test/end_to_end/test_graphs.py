@@ -20,9 +20,9 @@ from tilewright.interpreters.check import check_pass
 from tilewright.interpreters.comparison import compare
 from tilewright.interpreters.program import Program, disturbed_inputs
 from tilewright.interpreters.random_runs import RandomRuns
-from tilewright.passes.levels import Level
-from tilewright.passes.lowering import context, lower
-from tilewright.passes.manager import PassManager
+from tilewright.passes.driver.levels import Level
+from tilewright.passes.driver.lowering import context, lower
+from tilewright.passes.driver.manager import PassManager
 
 from .graphs import Graph, graphs
 

@@ -24,9 +24,9 @@ from tilewright.frontend.capture import Captured
 from tilewright.interpreters.check import check_pass
 from tilewright.interpreters.comparison import compare
 from tilewright.interpreters.random_runs import RandomRuns
-from tilewright.passes.levels import Level
-from tilewright.passes.lowering import context, lower
-from tilewright.passes.manager import PassManager
+from tilewright.passes.driver.levels import Level
+from tilewright.passes.driver.lowering import context, lower
+from tilewright.passes.driver.manager import PassManager
 from tilewright.tools.program import captured_program
 
 from .transformer_models import FAMILIES, Family

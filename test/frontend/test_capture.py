@@ -13,7 +13,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from xdsl.dialects.builtin import FileLineColLoc, NameLoc
 from xdsl.dialects.func import FuncOp
 
-from tilewright.dialects.torch_op import TorchOp
+from tilewright.dialects.torch.op import TorchOp
 from tilewright.errors import TilewrightError, UnsupportedError, UsageError
 from tilewright.frontend.aten import DTYPES
 from tilewright.frontend.capture import Captured, capture

@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from tilewright.dialects.torch_elementary import TanhOp
+from tilewright.dialects.torch.elementary import TanhOp
 from tilewright.frontend.aten import decompositions
 from tilewright.frontend.capture import capture
 from tilewright.frontend.composite_ops import handled_quickly

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tilewright.dialects.pass_specs import parse_spec_list
-from tilewright.passes.pipelines import TO_TILE
+from tilewright.passes.driver.pipelines import TO_TILE
 
 PASSES = [*(spec.name for spec in parse_spec_list(TO_TILE)), "apply-schedule"]
 FOLDER = Path(__file__).parents[1] / "tile"

@@ -16,7 +16,7 @@ from tilewright.arrays import ROUNDOFF
 from tilewright.errors import UsageError
 from tilewright.interpreters.comparison import Comparison, compare
 from tilewright.interpreters.program import Function, Program, disturbed_inputs
-from tilewright.passes.lowering import context
+from tilewright.passes.driver.lowering import context
 
 Array = NDArray[Any]
 

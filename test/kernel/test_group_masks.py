@@ -7,9 +7,9 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
 
 from tilewright.dialects import loop
-from tilewright.dialects.kernel_registers import UnrollOp
+from tilewright.dialects.kernel.registers import UnrollOp
+from tilewright.passes.driver.lowering import context
 from tilewright.passes.kernel.group_masks import GroupMasksPass
-from tilewright.passes.lowering import context
 
 _THREADS = 8
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from xdsl.parser import Parser
 
 from tilewright.dialects import kernel
+from tilewright.passes.driver.lowering import context
 from tilewright.passes.kernel.in_place import obstacle
-from tilewright.passes.lowering import context
 
 Access = tuple[bool, tuple[str, ...]]
 """Whether it is a store, and its subscripts."""

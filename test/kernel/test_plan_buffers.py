@@ -14,9 +14,9 @@ from xdsl.parser import Parser
 from tilewright.dialects import loop
 from tilewright.dialects.buffer_plan import ALIGNMENT, slot_of
 from tilewright.interpreters import interpret
+from tilewright.passes.driver.lowering import context
 from tilewright.passes.kernel.plan_buffers import PlanBuffersPass
 from tilewright.passes.kernel.slots import Lifetime, assign_offsets
-from tilewright.passes.lowering import context
 
 SIZES = [1, 31, 64, 65, 200]
 

@@ -20,12 +20,12 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from tilewright.dialects import kernel
-from tilewright.dialects.kernel_barrier import MeetingOp
+from tilewright.dialects.kernel.barrier import MeetingOp
 from tilewright.interpreters import interpret
 from tilewright.interpreters.errors import InterpreterError
+from tilewright.passes.driver.lowering import context
 from tilewright.passes.kernel.drop_redundant_barriers import DropRedundantBarriersPass
 from tilewright.passes.kernel.narrow_barriers import NarrowBarriersPass
-from tilewright.passes.lowering import context
 
 BARRIER = "kernel.barrier"
 

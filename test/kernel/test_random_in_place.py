@@ -14,8 +14,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
 
 from tilewright.interpreters import interpret
+from tilewright.passes.driver.lowering import context
 from tilewright.passes.kernel.plan_buffers import PlanBuffersPass
-from tilewright.passes.lowering import context
 
 TYPE = "memref<7x5xf32>"
 

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from xdsl.parser import Parser
 
 from tilewright.dialects import kernel
-from tilewright.dialects.kernel_shared import share_bytes
+from tilewright.dialects.kernel.shared import share_bytes
 from tilewright.interpreters import interpret
 from tilewright.interpreters.errors import InterpreterError
+from tilewright.passes.driver.lowering import context
 from tilewright.passes.kernel.drop_redundant_barriers import DropRedundantBarriersPass
 from tilewright.passes.kernel.plan_shared_memory import PlanSharedMemoryPass
-from tilewright.passes.lowering import context
 
 OUT = "memref<2x99x40xf32>"
 SIZES = {"a": 640, "b": 320, "c": 1280, "d": 40}

@@ -11,8 +11,8 @@ from xdsl.dialects.builtin import ModuleOp
 from tilewright import api
 from tilewright.dialects import loop
 from tilewright.interpreters.check import check_pass
-from tilewright.passes.levels import Level
-from tilewright.passes.lowering import lower
+from tilewright.passes.driver.levels import Level
+from tilewright.passes.driver.lowering import lower
 
 
 class Layer(nn.Module):

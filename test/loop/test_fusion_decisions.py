@@ -14,12 +14,12 @@ from torch import Tensor
 
 from tilewright import api
 from tilewright.dialects import loop
-from tilewright.passes.levels import Level
-from tilewright.passes.lowering import context, lower
-from tilewright.passes.manager import PassManager
-from tilewright.passes.pipeline_string import parse_pipeline
-from tilewright.passes.pipelines import TO_LOOP, available_passes
-from tilewright.passes.trace import Listener, Rule, listening
+from tilewright.passes.driver.levels import Level
+from tilewright.passes.driver.lowering import context, lower
+from tilewright.passes.driver.manager import PassManager
+from tilewright.passes.driver.pipeline_string import parse_pipeline
+from tilewright.passes.driver.pipelines import TO_LOOP, available_passes
+from tilewright.passes.driver.trace import Listener, Rule, listening
 
 Shape = tuple[int, ...]
 

@@ -9,8 +9,8 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.interpreters import interpret
+from tilewright.passes.driver.lowering import context
 from tilewright.passes.loop.predicate_positions import PredicatePositionsPass
-from tilewright.passes.lowering import context
 
 Parse = Callable[[str], ModuleOp]
 

@@ -26,8 +26,8 @@ from tilewright.models.key_values import Rows
 from tilewright.models.prefill import capture_prefill
 from tilewright.models.sampling import greedy, penalised
 from tilewright.models.structure import build
-from tilewright.passes.levels import Level
-from tilewright.passes.lowering import lower
+from tilewright.passes.driver.levels import Level
+from tilewright.passes.driver.lowering import lower
 from tilewright.tools.model_runs import Compiler, interpreted
 
 SPREAD = {"initializer_range": 0.3}

@@ -13,8 +13,8 @@ from tilewright.dialects import loop
 from tilewright.frontend.capture import capture
 from tilewright.models.structure import build
 from tilewright.models.whole import whole_sequence
-from tilewright.passes.levels import Level
-from tilewright.passes.lowering import lower
+from tilewright.passes.driver.levels import Level
+from tilewright.passes.driver.lowering import lower
 
 PAGE = Path(__file__).parents[2] / "docs" / "whole-models.md"
 

@@ -11,8 +11,8 @@ from tilewright.frontend.capture import Captured, capture
 from tilewright.models.buffers import rebuilt_buffers
 from tilewright.models.structure import build
 from tilewright.models.whole import whole_sequence
-from tilewright.passes.levels import Level
-from tilewright.passes.lowering import lower
+from tilewright.passes.driver.levels import Level
+from tilewright.passes.driver.lowering import lower
 
 LENGTH = 9
 

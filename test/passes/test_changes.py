@@ -16,10 +16,10 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from tilewright.dialects import loop
-from tilewright.passes.changes import Changes
-from tilewright.passes.lowering import context
-from tilewright.passes.manager import PassManager
-from tilewright.passes.verification import InvalidOpError
+from tilewright.passes.driver.changes import Changes
+from tilewright.passes.driver.lowering import context
+from tilewright.passes.driver.manager import PassManager
+from tilewright.passes.driver.verification import InvalidOpError
 
 PLAN = """
 func.func @main(%x: memref<16xf32>) -> memref<16xf32> {

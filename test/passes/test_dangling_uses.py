@@ -11,8 +11,8 @@ from xdsl.dialects import get_all_dialects as get_xdsl_dialects
 from xdsl.parser import Parser
 
 from tilewright.dialects import get_all_dialects
-from tilewright.passes.pipeline_string import parse_pipeline
-from tilewright.passes.pipelines import available_passes, expanded
+from tilewright.passes.driver.pipeline_string import parse_pipeline
+from tilewright.passes.driver.pipelines import available_passes, expanded
 
 LAYER_NORM = """
 func.func @main(%x: tensor<33x100xf32>, %w: tensor<100xf32>) -> tensor<33x100xf32> {

@@ -7,8 +7,8 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.dialects import loop
-from tilewright.passes.global_sectors import sectors
-from tilewright.passes.memory_access import accesses_of
+from tilewright.passes.cost.global_sectors import sectors
+from tilewright.passes.facts.memory_access import accesses_of
 
 Parse = Callable[[str], ModuleOp]
 

@@ -8,7 +8,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.dialects.index import Range
-from tilewright.passes.integer_ranges import range_of_integer
+from tilewright.passes.facts.integer_ranges import range_of_integer
 
 Parse = Callable[[str], ModuleOp]
 

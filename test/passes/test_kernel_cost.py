@@ -7,9 +7,9 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.dialects import kernel, loop
+from tilewright.passes.cost.kernel_cost import KernelCost, kernel_cost
+from tilewright.passes.driver.lowering import context
 from tilewright.passes.kernel.convert_tile_to_kernel import ConvertTileToKernelPass
-from tilewright.passes.kernel_cost import KernelCost, kernel_cost
-from tilewright.passes.lowering import context
 
 Parse = Callable[[str], ModuleOp]
 

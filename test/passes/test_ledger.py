@@ -9,11 +9,11 @@ from xdsl.parser import Parser
 
 from tilewright.dialects import get_all_dialects
 from tilewright.dialects.target import target
-from tilewright.passes.kernel_cost import KernelCost
-from tilewright.passes.ledger import cost, ledger
-from tilewright.passes.live_registers import ALLOWANCE
-from tilewright.passes.pipeline_string import parse_pipeline
-from tilewright.passes.pipelines import available_passes
+from tilewright.passes.cost.kernel_cost import KernelCost
+from tilewright.passes.cost.ledger import cost, ledger
+from tilewright.passes.cost.live_registers import ALLOWANCE
+from tilewright.passes.driver.pipeline_string import parse_pipeline
+from tilewright.passes.driver.pipelines import available_passes
 
 H100 = target("sm_90a")
 

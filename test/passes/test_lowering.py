@@ -10,11 +10,11 @@ from xdsl.ir import Operation
 from xdsl.parser import Parser
 
 from tilewright.dialects import loop
-from tilewright.passes.levels import Level
+from tilewright.passes.driver.levels import Level
+from tilewright.passes.driver.lowering import context, lower
+from tilewright.passes.driver.trace import Listener, listening
+from tilewright.passes.driver.verification import InvalidOpError
 from tilewright.passes.loop.lift import LiftPass
-from tilewright.passes.lowering import context, lower
-from tilewright.passes.trace import Listener, listening
-from tilewright.passes.verification import InvalidOpError
 
 PROGRAM = """
 func.func @main(%x: tensor<16xf32>) -> tensor<16xf32> {

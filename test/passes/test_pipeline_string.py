@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from tilewright.errors import UsageError
-from tilewright.passes.pipeline_string import parse_pipeline
+from tilewright.passes.driver.pipeline_string import parse_pipeline
 
 
 @dataclass(frozen=True)

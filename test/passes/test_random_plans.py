@@ -13,11 +13,11 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
 
 from tilewright.interpreters.check import check_pass
-from tilewright.passes.levels import Level, level_of
-from tilewright.passes.lowering import context
-from tilewright.passes.manager import PassManager
-from tilewright.passes.pipeline_string import parse_pipeline
-from tilewright.passes.pipelines import TO_LOOP, available_passes, expanded
+from tilewright.passes.driver.levels import Level, level_of
+from tilewright.passes.driver.lowering import context
+from tilewright.passes.driver.manager import PassManager
+from tilewright.passes.driver.pipeline_string import parse_pipeline
+from tilewright.passes.driver.pipelines import TO_LOOP, available_passes, expanded
 
 from .launches import tile_kernels
 from .plans import plans

@@ -12,11 +12,11 @@ from xdsl.parser import Parser
 
 from tilewright.dialects import loop
 from tilewright.interpreters.check import check_pass
+from tilewright.passes.driver.lowering import context
+from tilewright.passes.driver.pipeline_string import parse_pipeline
+from tilewright.passes.driver.pipelines import available_passes
+from tilewright.passes.driver.verification import verify_module
 from tilewright.passes.loop.dedupe_kernels import DedupeKernelsPass
-from tilewright.passes.lowering import context
-from tilewright.passes.pipeline_string import parse_pipeline
-from tilewright.passes.pipelines import available_passes
-from tilewright.passes.verification import verify_module
 
 from .plans import plans
 

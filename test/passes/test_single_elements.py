@@ -7,7 +7,7 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.dialects import loop
-from tilewright.passes.single_elements import made_of_single_elements
+from tilewright.passes.facts.single_elements import made_of_single_elements
 
 Parse = Callable[[str], ModuleOp]
 

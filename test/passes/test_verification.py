@@ -11,13 +11,13 @@ from xdsl.dialects.test import Test
 from xdsl.ir import Block, Operation, Region
 from xdsl.parser import Parser
 
-from tilewright.dialects.cuda_expressions import BuiltinOp, CastOp, LiteralOp
-from tilewright.dialects.cuda_operators import BinaryOp
-from tilewright.dialects.cuda_statements import ForOp, LetOp
-from tilewright.dialects.cuda_types import BinaryOperator, Builtin
+from tilewright.dialects.cuda.expressions import BuiltinOp, CastOp, LiteralOp
+from tilewright.dialects.cuda.operators import BinaryOp
+from tilewright.dialects.cuda.statements import ForOp, LetOp
+from tilewright.dialects.cuda.types import BinaryOperator, Builtin
 from tilewright.dialects.loop import LoadOp
-from tilewright.passes.lowering import context
-from tilewright.passes.verification import InvalidOpError, verify_dominance, verify_module
+from tilewright.passes.driver.lowering import context
+from tilewright.passes.driver.verification import InvalidOpError, verify_dominance, verify_module
 
 
 def parse(text: str) -> ModuleOp:

@@ -10,7 +10,7 @@ from tilewright.codegen import nvrtc
 from tilewright.codegen.printer import cuda_source
 from tilewright.dialects import get_all_dialects
 from tilewright.passes.cuda.convert_kernel_to_cuda import ConvertKernelToCudaPass
-from tilewright.passes.verification import verify_module
+from tilewright.passes.driver.verification import verify_module
 
 
 def converted(text: str) -> ModuleOp:

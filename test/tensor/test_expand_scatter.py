@@ -32,9 +32,9 @@ from tilewright.dialects.monoid import Monoid, MonoidAttr
 from tilewright.dialects.prim import ScatterOp
 from tilewright.interpreters import interpret
 from tilewright.interpreters.errors import InterpreterError
+from tilewright.passes.driver.verification import verify_module
 from tilewright.passes.loop.lift import LiftPass
 from tilewright.passes.tensor.expand_scatter import ExpandScatterPass
-from tilewright.passes.verification import verify_module
 
 Shape = tuple[int, ...]
 

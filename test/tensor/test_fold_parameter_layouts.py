@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from xdsl.parser import Parser
 
 from tilewright.interpreters.check import check_pass
-from tilewright.passes.lowering import context
+from tilewright.passes.driver.lowering import context
 from tilewright.passes.tensor.compose_index_maps import ComposeIndexMapsPass
 from tilewright.passes.tensor.fold_parameter_layouts import FoldParameterLayoutsPass
 

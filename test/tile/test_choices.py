@@ -8,9 +8,9 @@ import pytest
 from xdsl.parser import Parser
 
 from tilewright.dialects import tile
-from tilewright.passes.lowering import context
-from tilewright.passes.pipeline_string import parse_pipeline
-from tilewright.passes.pipelines import TO_TILE, available_passes
+from tilewright.passes.driver.lowering import context
+from tilewright.passes.driver.pipeline_string import parse_pipeline
+from tilewright.passes.driver.pipelines import TO_TILE, available_passes
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
 
 STEPS = [

@@ -10,7 +10,7 @@ from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import range_of_value
 from tilewright.dialects.index import linearize, simplify
 from tilewright.dialects.types import memref_type
-from tilewright.passes.lowering import context
+from tilewright.passes.driver.lowering import context
 from tilewright.passes.tile.tileify import TileifyPass
 
 LINE, PLANE, VOLUME = (torch.randn(2, 4, *size) for size in ((19,), (7, 9), (3, 5, 6)))

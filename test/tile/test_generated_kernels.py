@@ -15,10 +15,10 @@ from xdsl.passes import ModulePass
 from tilewright.dialects import kernel
 from tilewright.interpreters.check import check_pass
 from tilewright.interpreters.random_runs import RandomRuns
-from tilewright.passes.lowering import context
-from tilewright.passes.manager import PassManager
-from tilewright.passes.pipeline_string import parse_pipeline
-from tilewright.passes.pipelines import available_passes, expanded, for_target
+from tilewright.passes.driver.lowering import context
+from tilewright.passes.driver.manager import PassManager
+from tilewright.passes.driver.pipeline_string import parse_pipeline
+from tilewright.passes.driver.pipelines import available_passes, expanded, for_target
 
 from .generated_kernels import kernel_text
 

@@ -23,10 +23,10 @@ from tilewright.codegen.poison import Array
 from tilewright.codegen.simulator_backend import SimulatorBackend
 from tilewright.dialects import kernel, loop
 from tilewright.dialects.buffer_plan import set_offset
-from tilewright.dialects.kernel_shared import share_bytes
+from tilewright.dialects.kernel.shared import share_bytes
 from tilewright.errors import UsageError
 from tilewright.interpreters import interpret
-from tilewright.passes.launching import with_main
+from tilewright.passes.driver.launching import with_main
 
 pytestmark = needs_nvrtc
 

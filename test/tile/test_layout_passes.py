@@ -18,8 +18,8 @@ from tilewright.codegen.poison import Array
 from tilewright.codegen.simulator_backend import SimulatorBackend
 from tilewright.dialects import loop, tile
 from tilewright.interpreters.kernels import interpret_kernel
-from tilewright.passes.launching import with_main
-from tilewright.passes.tile.slab_conflicts import slab_traffic
+from tilewright.passes.cost.slab_conflicts import slab_traffic
+from tilewright.passes.driver.launching import with_main
 
 from .kernels.references import FOLDER
 from .scheduled import run

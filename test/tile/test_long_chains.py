@@ -12,7 +12,7 @@ from xdsl.parser import Parser
 
 from tilewright.api import lower
 from tilewright.codegen.printer import cuda_source
-from tilewright.passes.lowering import context
+from tilewright.passes.driver.lowering import context
 
 LENGTH = 450
 LEVELS = 400

@@ -8,10 +8,10 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import PassFailedException
 
 from tilewright.dialects import loop
-from tilewright.passes.levels import Level
-from tilewright.passes.lowering import context, lower
-from tilewright.passes.manager import PassManager
-from tilewright.passes.pipelines import passes_of
+from tilewright.passes.driver.levels import Level
+from tilewright.passes.driver.lowering import context, lower
+from tilewright.passes.driver.manager import PassManager
+from tilewright.passes.driver.pipelines import passes_of
 
 Parse = Callable[[str], ModuleOp]
 

@@ -11,10 +11,10 @@ import pytest
 
 from tilewright.dialects.target import target
 from tilewright.dialects.tile import Join
-from tilewright.passes.tile.contraction import Contraction
-from tilewright.passes.tile.tiles import TILES, Tile
-from tilewright.passes.tile.tiling_model import Tiling
-from tilewright.passes.tile.tilings import fastest_tiling
+from tilewright.passes.tile.planner.contraction import Contraction
+from tilewright.passes.tile.planner.tiles import TILES, Tile
+from tilewright.passes.tile.planner.tiling_model import Tiling
+from tilewright.passes.tile.planner.tilings import fastest_tiling
 
 RESULTS = Path(__file__).parents[2] / "benchmarks" / "results" / "nvidia-h200" / "tilings.json"
 H100 = target("sm_90a")  # which has the same multiprocessors, as fast

@@ -8,11 +8,11 @@ from draws import drawn
 from hypothesis import given, settings
 
 from tilewright.dialects.target import target
-from tilewright.passes.tile.contraction import Contraction
-from tilewright.passes.tile.needed_tiles import Diagonal, needed_tiles
-from tilewright.passes.tile.tiles import TILES
-from tilewright.passes.tile.tiling_model import Tiling
-from tilewright.passes.tile.tilings import fastest_tiling, tilings
+from tilewright.passes.tile.planner.contraction import Contraction
+from tilewright.passes.tile.planner.needed_tiles import Diagonal, needed_tiles
+from tilewright.passes.tile.planner.tiles import TILES
+from tilewright.passes.tile.planner.tiling_model import Tiling
+from tilewright.passes.tile.planner.tilings import fastest_tiling, tilings
 
 _factor, _size, _side = st.integers(-2, 2), st.integers(1, 40), st.sampled_from([1, 3, 8, 16])
 _diagonal = st.builds(Diagonal, _factor, _factor, st.integers(-40, 40))

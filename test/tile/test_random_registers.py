@@ -16,9 +16,10 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.pattern_rewriter import PatternRewriter
 
 from tilewright.dialects import tile
-from tilewright.dialects.tile_axes import Level
+from tilewright.dialects.tile.axes import Level
 from tilewright.frontend.expression import Expression, parse_expression
 from tilewright.interpreters.check import check_pass
+from tilewright.passes.driver.verification import verify_module
 from tilewright.passes.tile.blockify_launch import BlockifyLaunchPass
 from tilewright.passes.tile.chunk_matmul_k import ChunkMatmulKPass
 from tilewright.passes.tile.cooperative_reduce import CooperativeReducePass
@@ -26,7 +27,6 @@ from tilewright.passes.tile.mark_unroll import MarkUnrollPass
 from tilewright.passes.tile.register_tile import RegisterTilePass
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
 from tilewright.passes.tile.stage_inputs import StageInputsPass
-from tilewright.passes.verification import verify_module
 
 from .contractions import CASES, Sizes, contraction
 from .scheduled import loops_of, run, simulate

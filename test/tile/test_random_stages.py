@@ -22,12 +22,12 @@ from tilewright.dialects import loop, tile
 from tilewright.dialects.number import number_attribute
 from tilewright.dialects.types import memref_type
 from tilewright.interpreters import interpret
-from tilewright.passes.launching import with_main
+from tilewright.passes.driver.launching import with_main
+from tilewright.passes.driver.lowering import context
+from tilewright.passes.driver.verification import verify_module
 from tilewright.passes.loop.simplify_accesses import simplify_accesses
-from tilewright.passes.lowering import context
-from tilewright.passes.substitution import Substitution
+from tilewright.passes.rewriting.substitution import Substitution
 from tilewright.passes.tile.stage_inputs import StageInputsPass
-from tilewright.passes.verification import verify_module
 
 from .kernels.references import FOLDER
 from .schedules.drawing import Drawn

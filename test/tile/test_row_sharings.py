@@ -9,11 +9,11 @@ from xdsl.dialects.builtin import ModuleOp
 from tilewright.dialects import loop
 from tilewright.dialects.target import TARGETS, target
 from tilewright.dialects.tile import Join
-from tilewright.passes.tile.planner import Weighed, launched, weighed
-from tilewright.passes.tile.row_model import RowSharing
-from tilewright.passes.tile.row_problem import RowProblem
-from tilewright.passes.tile.row_sharings import row_sharings
-from tilewright.passes.tile.strips import ElementProblem, strips
+from tilewright.passes.tile.planner.planner import Weighed, launched, weighed
+from tilewright.passes.tile.planner.row_model import RowSharing
+from tilewright.passes.tile.planner.row_problem import RowProblem
+from tilewright.passes.tile.planner.row_sharings import row_sharings
+from tilewright.passes.tile.planner.strips import ElementProblem, strips
 
 Parse = Callable[[str], ModuleOp]
 

@@ -9,13 +9,13 @@ from xdsl.dialects.builtin import ModuleOp
 from tilewright.api import lower
 from tilewright.codegen.host_function import plan_of
 from tilewright.dialects import kernel, tile
-from tilewright.passes.kernel_cost import kernel_cost
-from tilewright.passes.launching import with_main
-from tilewright.passes.lowering import context
-from tilewright.passes.manager import PassManager
-from tilewright.passes.pipeline_string import parse_pipeline
-from tilewright.passes.pipelines import available_passes
-from tilewright.passes.tile.shared_budget import shared_bytes, shared_bytes_at_once
+from tilewright.passes.cost.kernel_cost import kernel_cost
+from tilewright.passes.cost.shared_budget import shared_bytes, shared_bytes_at_once
+from tilewright.passes.driver.launching import with_main
+from tilewright.passes.driver.lowering import context
+from tilewright.passes.driver.manager import PassManager
+from tilewright.passes.driver.pipeline_string import parse_pipeline
+from tilewright.passes.driver.pipelines import available_passes
 
 from .kernels.references import FOLDER
 

@@ -17,10 +17,10 @@ from tilewright.codegen.simulator_backend import SimulatorBackend
 from tilewright.dialects import kernel, tile
 from tilewright.dialects.loop import KernelOp
 from tilewright.dialects.tile import SlabLayoutAttr
-from tilewright.passes.launching import with_main
-from tilewright.passes.memory_access import accesses_of
-from tilewright.passes.shared_banks import wavefronts
-from tilewright.passes.tile.slab_conflicts import SlabConflicts, slab_traffic
+from tilewright.passes.cost.shared_banks import wavefronts
+from tilewright.passes.cost.slab_conflicts import SlabConflicts, slab_traffic
+from tilewright.passes.driver.launching import with_main
+from tilewright.passes.facts.memory_access import accesses_of
 
 from .kernels.references import FOLDER, REFERENCES
 

@@ -12,10 +12,10 @@ from tilewright.dialects import loop
 from tilewright.dialects.target import TARGETS, target
 from tilewright.frontend.expression import parse_expression
 from tilewright.interpreters.check import check_pass
-from tilewright.passes.tile.contraction import Contraction, contraction_of
-from tilewright.passes.tile.planner import launched
-from tilewright.passes.tile.tiles import TILES
-from tilewright.passes.tile.tilings import fastest_tiling, tilings
+from tilewright.passes.tile.planner.contraction import Contraction, contraction_of
+from tilewright.passes.tile.planner.planner import launched
+from tilewright.passes.tile.planner.tiles import TILES
+from tilewright.passes.tile.planner.tilings import fastest_tiling, tilings
 
 from .scheduled import loops_of, run
 

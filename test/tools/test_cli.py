@@ -16,7 +16,7 @@ from safetensors import numpy as safetensors
 
 from tilewright.codegen import nvrtc_library
 from tilewright.codegen.gpu import present_gpu
-from tilewright.passes.levels import LEVELS
+from tilewright.passes.driver.levels import LEVELS
 from tilewright.tools import compile_command, opt_tool, run_command
 from tilewright.tools.cli import main
 from tilewright.tools.options import compile as compile_options

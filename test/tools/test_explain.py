@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tilewright.dialects.pass_specs import parse_spec_list
-from tilewright.passes.pipelines import TO_TILE
+from tilewright.passes.driver.pipelines import TO_TILE
 from tilewright.tools import cli
 
 from .conftest import Tilewright

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tilewright.dialects.torch import FAMILIES, OPS
-from tilewright.dialects.torch_op import TorchOp
+from tilewright.dialects.torch.op import TorchOp
 from tilewright.frontend.unsupported import UNSUPPORTED
 from tilewright.tools import cli
 from tilewright.tools.ops_table import Family, arguments_of, families

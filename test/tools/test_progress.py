@@ -16,8 +16,8 @@ import pytest
 from needs import needs_nvrtc
 from tiny_models import SMALL, tiny_config
 
-from tilewright.passes.levels import Level
-from tilewright.passes.lowering import lower
+from tilewright.passes.driver.levels import Level
+from tilewright.passes.driver.lowering import lower
 from tilewright.stages import stage
 from tilewright.tools import cli, opt_tool
 from tilewright.tools import progress as progress_module

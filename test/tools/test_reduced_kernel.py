@@ -15,8 +15,8 @@ from xdsl.parser import Parser
 from tilewright.dialects import loop
 from tilewright.errors import UnsupportedError
 from tilewright.interpreters import interpret
-from tilewright.passes.levels import Level
-from tilewright.passes.lowering import context, lower
+from tilewright.passes.driver.levels import Level
+from tilewright.passes.driver.lowering import context, lower
 from tilewright.tools.cli import main
 from tilewright.tools.planned_kernels import planned_kernels
 from tilewright.tools.reduced_kernel import reduced

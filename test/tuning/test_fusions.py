@@ -17,11 +17,11 @@ from tilewright.dialects.types import tensor_type
 from tilewright.errors import UsageError
 from tilewright.frontend.expression import parse_expression
 from tilewright.interpreters.host import interpret
-from tilewright.passes.levels import Level
-from tilewright.passes.lowering import context, lower
-from tilewright.passes.manager import PassManager
-from tilewright.passes.pipeline_string import parse_pipeline
-from tilewright.passes.pipelines import available_passes
+from tilewright.passes.driver.levels import Level
+from tilewright.passes.driver.lowering import context, lower
+from tilewright.passes.driver.manager import PassManager
+from tilewright.passes.driver.pipeline_string import parse_pipeline
+from tilewright.passes.driver.pipelines import available_passes
 from tilewright.tuning.database import Database
 from tilewright.tuning.fusion_schedule import DEFAULT, decided, fused_by, fusion_of, schedule_of
 from tilewright.tuning.fusions import Fusions, Node, fuse

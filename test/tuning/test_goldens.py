@@ -12,11 +12,11 @@ import tilewright
 from tilewright.dialects import loop
 from tilewright.errors import UsageError
 from tilewright.frontend.expression import parse_expression
-from tilewright.passes.levels import Level
-from tilewright.passes.lowering import context, lower
-from tilewright.passes.manager import PassManager
-from tilewright.passes.pipeline_string import parse_pipeline
-from tilewright.passes.pipelines import available_passes, expanded, for_target
+from tilewright.passes.driver.levels import Level
+from tilewright.passes.driver.lowering import context, lower
+from tilewright.passes.driver.manager import PassManager
+from tilewright.passes.driver.pipeline_string import parse_pipeline
+from tilewright.passes.driver.pipelines import available_passes, expanded, for_target
 from tilewright.tuning.applicability import why_not, why_not_fused
 from tilewright.tuning.goldens import (
     Golden,

@@ -123,7 +123,7 @@ def test_inputs_that_change_places_are_others(parse: Parse) -> None:
 def test_every_process_finds_the_same(seed: str) -> None:
     code = (
         "import sys; from xdsl.parser import Parser;"
-        "from tilewright.passes.lowering import context;"
+        "from tilewright.passes.driver.lowering import context;"
         "from tilewright.tuning.kernel_key import digest;"
         "print(digest(Parser(context(), sys.stdin.read()).parse_module().body.block.first_op))"
     )

@@ -10,9 +10,9 @@ from xdsl.ir import Operation
 
 from tilewright.codegen.gpu import Gpu
 from tilewright.dialects import loop
-from tilewright.passes.levels import Level
-from tilewright.passes.lowering import lower
-from tilewright.passes.trace import Listener, Rule, listening
+from tilewright.passes.driver.levels import Level
+from tilewright.passes.driver.lowering import lower
+from tilewright.passes.driver.trace import Listener, Rule, listening
 from tilewright.tuning import knowledge
 from tilewright.tuning.database import Database
 from tilewright.tuning.database_schema import DatabaseError

@@ -6,8 +6,8 @@ from needs import needs_nvrtc
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 
 from tilewright.dialects import loop
-from tilewright.passes.levels import Level
-from tilewright.passes.lowering import lower
+from tilewright.passes.driver.levels import Level
+from tilewright.passes.driver.lowering import lower
 from tilewright.tuning.evaluators.evidence import evidence, shortlist
 from tilewright.tuning.evaluators.model import model
 from tilewright.tuning.measurement import Measurement

@@ -11,8 +11,8 @@ from xdsl.parser import Parser
 from tilewright.codegen import nvrtc
 from tilewright.codegen.gpu import Gpu
 from tilewright.codegen.launch_plan import Plan
-from tilewright.passes.lowering import context
-from tilewright.passes.trace import Listener, listening
+from tilewright.passes.driver.lowering import context
+from tilewright.passes.driver.trace import Listener, listening
 from tilewright.tuning import plan_cache
 from tilewright.tuning.database import Database
 from tilewright.tuning.plan_cache import compiled_plan

@@ -8,8 +8,8 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 
 from tilewright.dialects import loop
 from tilewright.dialects.target import target as target_named
-from tilewright.passes.levels import Level
-from tilewright.passes.lowering import context, lower
+from tilewright.passes.driver.levels import Level
+from tilewright.passes.driver.lowering import context, lower
 from tilewright.passes.tile.apply_schedule import ApplySchedulePass
 from tilewright.tuning.space import Node, Space
 

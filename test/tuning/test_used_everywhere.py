@@ -11,8 +11,8 @@ from needs import needs_nvrtc
 
 import tilewright
 from tilewright.dialects import loop
-from tilewright.passes.levels import Level
-from tilewright.passes.lowering import lower
+from tilewright.passes.driver.levels import Level
+from tilewright.passes.driver.lowering import lower
 from tilewright.tools import cli
 from tilewright.tools.bench.environment import schedules
 from tilewright.torch_compile import backend

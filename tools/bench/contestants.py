@@ -18,8 +18,8 @@ from tilewright.codegen.launch_plan import Plan
 from tilewright.codegen.runtime.driver import Driver
 from tilewright.codegen.runtime.loaded_plan import LoadedPlan
 from tilewright.codegen.spill_feedback import lower_to_cuda
-from tilewright.passes.levels import Level
-from tilewright.passes.lowering import lower
+from tilewright.passes.driver.levels import Level
+from tilewright.passes.driver.lowering import lower
 from tilewright.tools.bench.workload import Inputs, Workload
 from tilewright.tuning.knowledge import Db
 from tilewright.tuning.known_schedules import with_known_schedules

@@ -23,7 +23,7 @@ from tilewright.codegen.runtime.driver import Driver
 from tilewright.codegen.runtime.loaded_plan import LoadedPlan
 from tilewright.codegen.runtime.tensors import loaders
 from tilewright.codegen.single_launch import SingleLaunch, single_launch
-from tilewright.passes.kernel_cost import KernelCost
+from tilewright.passes.cost.kernel_cost import KernelCost
 from tilewright.tools.bench.contest import RECORDINGS, Contest, losing_device
 from tilewright.tools.bench.contestants import OURS, Ours
 from tilewright.tools.bench.row import Row

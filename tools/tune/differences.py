@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from xdsl.utils.arg_spec import ParameterListType
 
 from tilewright.dialects.pass_specs import parse_spec_list
-from tilewright.passes.pipeline_string import parameters_by_pass, text_of, without_quotes
+from tilewright.passes.driver.pipeline_string import parameters_by_pass, text_of, without_quotes
 
 Parameters = dict[str, ParameterListType]
 

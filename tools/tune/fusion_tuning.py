@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import StringAttr
 from tilewright.dialects import loop
 from tilewright.dialects.target import target as target_named
 from tilewright.errors import one_line
-from tilewright.passes.lowering import REFUSED
+from tilewright.passes.driver.lowering import REFUSED
 from tilewright.tools.tune.findings import Findings
 from tilewright.tools.tune.kernel_tuning import KernelTuning
 from tilewright.tools.tune.kernels import Kernel, Program

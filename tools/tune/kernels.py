@@ -9,8 +9,8 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.dialects import loop
 from tilewright.errors import UsageError
-from tilewright.passes.levels import Level, level_of
-from tilewright.passes.lowering import lower
+from tilewright.passes.driver.levels import Level, level_of
+from tilewright.passes.driver.lowering import lower
 from tilewright.tools.diagnostics import explain_case
 from tilewright.tools.model_source import module_of
 from tilewright.tools.suite import Case, read_cases

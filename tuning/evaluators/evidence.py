@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from tilewright.codegen.nvrtc_library import NvrtcUnavailable
 from tilewright.codegen.report import report_of
 from tilewright.dialects.target import target as target_named
-from tilewright.passes.lowering import REFUSED
+from tilewright.passes.driver.lowering import REFUSED
 from tilewright.tuning.evaluators.compiled import in_a_line, scheduled
 from tilewright.tuning.measurement import Measurement
 from tilewright.tuning.search.frame import microseconds

@@ -14,7 +14,7 @@ from tilewright.codegen.nvrtc_library import NvrtcUnavailable
 from tilewright.codegen.runtime.gpu_backend import GpuBackend
 from tilewright.codegen.spill_feedback import lower_to_cuda
 from tilewright.codegen.target_limits import check_launches
-from tilewright.passes.lowering import REFUSED, context
+from tilewright.passes.driver.lowering import REFUSED, context
 from tilewright.tuning.evaluators.compiled import in_a_line
 from tilewright.tuning.evaluators.reference import Reference, Where
 from tilewright.tuning.executors.child import tell

@@ -29,7 +29,7 @@ from tilewright.interpreters.program import (
     disturbed_inputs,
     interpreted_program,
 )
-from tilewright.passes.kernel_cost import kernel_cost
+from tilewright.passes.cost.kernel_cost import kernel_cost
 from tilewright.tuning.evaluators.compiled import scheduled
 from tilewright.tuning.evaluators.widened import widened
 from tilewright.tuning.executors.child import beating

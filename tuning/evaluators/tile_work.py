@@ -27,20 +27,20 @@ from tilewright.dialects import loop, tile
 from tilewright.dialects.monoid import Monoid
 from tilewright.dialects.target import WARP_SIZE, Target
 from tilewright.dialects.tile import Join, Transport
-from tilewright.dialects.tile_axes import Level
+from tilewright.dialects.tile.axes import Level
 from tilewright.dialects.types import memref_type, size_of
-from tilewright.passes.block_joins import block_joins
-from tilewright.passes.footprint import share_of_mask, steps_of
-from tilewright.passes.global_sectors import SECTOR_BYTES, sectors
-from tilewright.passes.instruction_costs import instructions, is_computation
-from tilewright.passes.kernel_cost import kernel_cost
-from tilewright.passes.memory_access import accesses_of
-from tilewright.passes.slab_walk import SlabWalk
-from tilewright.passes.thread_joins import ThreadJoin, join_across
-from tilewright.passes.tile.latencies import JOIN
+from tilewright.passes.cost.global_sectors import SECTOR_BYTES, sectors
+from tilewright.passes.cost.instruction_costs import instructions, is_computation
+from tilewright.passes.cost.kernel_cost import kernel_cost
+from tilewright.passes.cost.latencies import JOIN
+from tilewright.passes.cost.slab_conflicts import SlabConflicts
+from tilewright.passes.facts.block_joins import block_joins
+from tilewright.passes.facts.footprint import share_of_mask, steps_of
+from tilewright.passes.facts.memory_access import accesses_of
+from tilewright.passes.facts.slab_walk import SlabWalk
+from tilewright.passes.facts.thread_joins import ThreadJoin, join_across
 from tilewright.passes.tile.register_tile import BESIDE_ESTIMATE
 from tilewright.passes.tile.rows import stride
-from tilewright.passes.tile.slab_conflicts import SlabConflicts
 
 _LOOP = 4
 """Instructions of a step of a loop beside its body: count, compare, branch, an address."""

@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import FloatAttr, FunctionType, MemRefType, ModuleOp,
 from xdsl.ir import Attribute, Operation
 from xdsl.rewriter import Rewriter
 
-from tilewright.passes.verification import verify_module
+from tilewright.passes.driver.verification import verify_module
 
 
 def widened(module: ModuleOp) -> ModuleOp:

@@ -17,8 +17,8 @@ from tilewright.codegen.simulator import Counters
 from tilewright.codegen.simulator.counters import AccessCount
 from tilewright.dialects.target import TARGETS, target
 from tilewright.errors import TilewrightError
-from tilewright.passes.levels import Level
-from tilewright.passes.lowering import lower
+from tilewright.passes.driver.levels import Level
+from tilewright.passes.driver.lowering import lower
 
 H100 = target("sm_90a")
 

@@ -16,8 +16,8 @@ from tilewright.codegen.host_function import plan_of
 from tilewright.codegen.report import kernel_costs
 from tilewright.codegen.simulator_backend import SimulatorBackend
 from tilewright.dialects.loop import KernelOp
-from tilewright.passes.levels import Level
-from tilewright.passes.lowering import lower
+from tilewright.passes.driver.levels import Level
+from tilewright.passes.driver.lowering import lower
 
 Counts = list[tuple[float, float]]
 

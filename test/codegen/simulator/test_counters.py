@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tilewright.codegen.simulator import Report
 from tilewright.codegen.simulator.counters import Meters
 from tilewright.codegen.simulator.lanes import compact
-from tilewright.passes import shared_banks
+from tilewright.passes.cost import shared_banks
 
 Run = Callable[..., Report]
 

@@ -14,7 +14,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 
 from tilewright.dialects.torch import OPS, Torch, torch_op_names
-from tilewright.dialects.torch_op import TorchOp, python_value
+from tilewright.dialects.torch.op import TorchOp, python_value
 
 
 def parse(text: str) -> ModuleOp:

@@ -3,7 +3,7 @@
 
 from itertools import product
 
-from tilewright.dialects.torch_windows import AdaptiveWindow, Window
+from tilewright.dialects.torch.windows import AdaptiveWindow, Window
 
 
 def sees(window: Window, position: int) -> bool:

@@ -22,8 +22,8 @@ from tilewright.codegen.random_inputs import random_inputs
 from tilewright.codegen.runtime.simulated_driver import SimulatedDriver
 from tilewright.dialects import loop
 from tilewright.interpreters import interpret
-from tilewright.passes.levels import Level
-from tilewright.passes.lowering import lower
+from tilewright.passes.driver.levels import Level
+from tilewright.passes.driver.lowering import lower
 from tilewright.tuning.evaluators.compiled import Compiled, compiled, scheduled
 from tilewright.tuning.evaluators.reference import PLAIN, Reference, Where
 from tilewright.tuning.evaluators.widened import widened

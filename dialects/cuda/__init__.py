@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+CUDA IR: C++ statements and expressions, one to one with the text that `-t cuda` prints.
+
+A statement (`dialects/cuda/statements.py`) is one line or block of the text; its operands are
+expressions (`dialects/cuda/expressions.py`) or names. The names of values become those of the text.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from xdsl.ir import BlockArgument, Dialect, Operation
+from xdsl.irdl import (
+    irdl_op_definition,
+)
+from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.hints import isa
+
+from tilewright.dialects.cuda.copies import COPY_EXPRESSIONS, COPY_STATEMENTS
+from tilewright.dialects.cuda.expressions import EXPRESSIONS
+from tilewright.dialects.cuda.grid import GRID_STATEMENTS
+from tilewright.dialects.cuda.memory import MEMORY_STATEMENTS, PoolOp, SharedOp
+from tilewright.dialects.cuda.names import is_identifier
+from tilewright.dialects.cuda.operators import OPERATORS
+from tilewright.dialects.cuda.placement import verify_placement
+from tilewright.dialects.cuda.statements import STATEMENTS
+from tilewright.dialects.cuda.tensor_map import TensorMapType
+from tilewright.dialects.cuda.threads import THREAD_STATEMENTS
+from tilewright.dialects.cuda.types import (
+    ArrayType,
+    BinaryOperatorAttr,
+    BuiltinAttr,
+    ComparisonAttr,
+    PointerType,
+    VariableType,
+)
+from tilewright.dialects.kernel_like import ThreadFuncOp
+from tilewright.dialects.nested_ops import ops_in
+
+MAX_STATIC_SHARED = 48 * 1024
+"""
+Bytes of shared memory that a kernel may declare (CUDA C++ Programming Guide, technical
+specifications). ptxas lets more pass on some targets, and the launch fails.
+"""
+
+
+@irdl_op_definition
+class FuncOp(ThreadFuncOp):
+    """
+    `extern "C" __global__ void __launch_bounds__(block) name(...)`, for a launch of `grid` blocks
+    of `block` threads. Its symbol is its name in the text. Tensor maps come before the pointers.
+
+    ```mlir
+    cuda.func grid 8 block 128 @copy(%x: !cuda.ptr<f32, const>) -> (%out: !cuda.ptr<f32>) {
+      %0 = cuda.builtin thread_idx : i32
+      %t = cuda.let %0 : i32
+      %1 = cuda.subscript %x[%t] : !cuda.ptr<f32, const>, i32
+      cuda.store %1, %out[%t] : !cuda.ptr<f32>, i32
+    }
+    ```
+    """
+
+    name = "cuda.func"
+
+    @property
+    def tensor_maps(self) -> Sequence[TensorMapType]:
+        """What the host has to say of arrays that are copied by boxes."""
+        return [t for t in self.body.block.arg_types if isa(t, TensorMapType)]
+
+    @property
+    def buffers(self) -> Sequence[BlockArgument]:
+        return self.body.block.args[len(self.tensor_maps) :]
+
+    @property
+    def static_shared_bytes(self) -> int:
+        """The shared memory that the text declares the size of."""
+        return _static_bytes(ops_in(self))
+
+    @property
+    def dynamic_shared_bytes(self) -> int:
+        """The shared memory whose size the launch gives."""
+        return sum(op.size.value.data for op in ops_in(self) if isinstance(op, PoolOp))
+
+    @property
+    def shared_bytes(self) -> int:
+        """The shared memory of a block."""
+        return self.static_shared_bytes + self.dynamic_shared_bytes
+
+    def verify_(self) -> None:
+        if not is_identifier(self.sym_name.data):
+            raise VerifyException(f"'{self.sym_name.data}' cannot be the name of a CUDA kernel")
+        self.verify_launch()
+        for buffer in self.buffers:
+            if not isinstance(buffer.type, PointerType):
+                raise VerifyException(
+                    f"kernel parameters are tensor maps, then pointers, not {buffer.type}"
+                )
+        for map in self.tensor_maps:
+            if map.input.data >= len(self.inputs):
+                raise VerifyException(f"{map} is of an input that is not there")
+        declared = ops_in(self)
+        if (static := _static_bytes(declared)) > MAX_STATIC_SHARED:
+            raise VerifyException(
+                f"{static} bytes of shared memory; a kernel may declare {MAX_STATIC_SHARED}"
+            )
+        if sum(isinstance(op, PoolOp) for op in declared) > 1:
+            raise VerifyException("a kernel has one pool")
+        verify_placement(self.body.block)
+
+
+def _static_bytes(ops: Iterable[Operation]) -> int:
+    return sum(op.num_bytes for op in ops if isinstance(op, SharedOp))
+
+
+Cuda = Dialect(
+    "cuda",
+    [
+        FuncOp,
+        *STATEMENTS,
+        *MEMORY_STATEMENTS,
+        *THREAD_STATEMENTS,
+        *COPY_STATEMENTS,
+        *GRID_STATEMENTS,
+        *EXPRESSIONS,
+        *OPERATORS,
+        *COPY_EXPRESSIONS,
+    ],
+    [
+        ArrayType,
+        PointerType,
+        VariableType,
+        TensorMapType,
+        BinaryOperatorAttr,
+        BuiltinAttr,
+        ComparisonAttr,
+    ],
+)

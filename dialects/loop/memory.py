@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Loads and stores: affine subscripts, and a mask that says where they act."""
+
+from collections.abc import Hashable
+from collections.abc import Set as AbstractSet
+from typing import ClassVar
+
+from xdsl.dialects.builtin import AffineMapAttr, IndexType, MemRefType
+from xdsl.ir import Operation, SSAValue
+from xdsl.irdl import (
+    AnyAttr,
+    VarConstraint,
+    irdl_op_definition,
+    operand_def,
+    prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.traits import (
+    EffectInstance,
+    MemoryEffect,
+    MemoryEffectKind,
+    MemoryWriteEffect,
+)
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.assembly import Subscripts, Where
+from tilewright.dialects.axes import (
+    Access,
+    MaskedOp,
+    canonical_access,
+    map_attr,
+    verify_subscripts,
+)
+from tilewright.dialects.form import FormedOp
+from tilewright.dialects.loop.kernel import kernel_of_argument
+from tilewright.dialects.segments import segmented
+from tilewright.dialects.types import memref_type
+
+_READS = frozenset((EffectInstance(MemoryEffectKind.READ),))
+
+
+class ReadsUnlessInput(MemoryEffect):
+    """A read, except of an input of a kernel: nothing writes that, so such a load only computes."""
+
+    @classmethod
+    def get_effects(cls, op: Operation) -> AbstractSet[EffectInstance]:
+        assert isinstance(op, LoadOp)
+        memref = op.operands[0]  # by its name it is found ten times as slowly; this is asked often
+        if kernel_of_argument(memref) is not None:
+            return frozenset()
+        return _READS
+
+
+@segmented
+@irdl_op_definition
+class LoadOp(FormedOp, MaskedOp):
+    """
+    Reads one element. Where the mask fails nothing is read and the value is zero; an unmasked
+    subscript out of bounds is an error.
+
+    ```mlir
+    %v = loop.load %x[%i * 4 + %j, %k] where [99 - %k] : memref<16x100xf32>
+    ```
+    """
+
+    name = "loop.load"
+
+    T: ClassVar = VarConstraint("T", AnyAttr())
+
+    memref = operand_def(MemRefType.constr(T))
+    indices = var_operand_def(IndexType)
+    map = prop_def(AffineMapAttr)
+    result = result_def(T)
+
+    traits = traits_def(ReadsUnlessInput())
+    custom_directives = (Subscripts, Where)
+    assembly_format = (
+        "$memref custom<Subscripts>($indices, $map) custom<Where>($mask_operands, $mask) "
+        "attr-dict `:` type($memref)"
+    )
+
+    def __init__(self, memref: SSAValue, subscripts: Access, where: Access | None = None):
+        map, indices = canonical_access(*subscripts)
+        super().__init__(
+            operands=[[memref], indices],
+            where=where,
+            properties={"map": map_attr(map)},
+            result_types=[memref_type(memref).element_type],
+        )
+
+    def surroundings(self) -> Hashable:
+        kernel = kernel_of_argument(self.memref)
+        return kernel is not None and self.memref in kernel.outputs
+
+    def verify_(self) -> None:
+        verify_subscripts(self.memref, self.map.data, self.indices)
+        self.verify_mask()
+        if self.surroundings():
+            raise VerifyException(
+                f"reads %{self.memref.name_hint or 'memref'}, which is an output; "
+                "what a kernel stores is for later launches"
+            )
+
+
+@segmented
+@irdl_op_definition
+class StoreOp(FormedOp, MaskedOp):
+    """
+    Writes one element, where the mask holds.
+
+    ```mlir
+    loop.store %v, %out[%i * 4 + %j] where [99 - %i * 4 - %j] : memref<100xf32>
+    ```
+    """
+
+    name = "loop.store"
+
+    T: ClassVar = VarConstraint("T", AnyAttr())
+
+    value = operand_def(T)
+    memref = operand_def(MemRefType.constr(T))
+    indices = var_operand_def(IndexType)
+    map = prop_def(AffineMapAttr)
+
+    traits = traits_def(MemoryWriteEffect())
+    custom_directives = (Subscripts, Where)
+    assembly_format = (
+        "$value `,` $memref custom<Subscripts>($indices, $map) "
+        "custom<Where>($mask_operands, $mask) attr-dict `:` type($memref)"
+    )
+
+    def __init__(
+        self,
+        value: SSAValue,
+        memref: SSAValue,
+        subscripts: Access,
+        where: Access | None = None,
+    ):
+        map, indices = canonical_access(*subscripts)
+        super().__init__(
+            operands=[[value], [memref], indices],
+            where=where,
+            properties={"map": map_attr(map)},
+        )
+
+    def surroundings(self) -> Hashable:
+        kernel = kernel_of_argument(self.memref)
+        return kernel is not None and self.memref in kernel.inputs
+
+    def verify_(self) -> None:
+        verify_subscripts(self.memref, self.map.data, self.indices)
+        self.verify_mask()
+        if self.surroundings():
+            raise VerifyException(
+                f"stores to %{self.memref.name_hint or 'memref'}, which is an input; "
+                "a kernel writes its outputs"
+            )

@@ -1,0 +1,346 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The loops of Loop IR: free axes and reductions."""
+
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from functools import lru_cache
+
+from xdsl.dialects.builtin import (
+    AffineMapAttr,
+    ArrayAttr,
+    DenseArrayBase,
+    IndexType,
+    IntegerAttr,
+    UnitAttr,
+    i64,
+)
+from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.ir.affine import AffineExpr, AffineMap
+from xdsl.irdl import (
+    AtLeast,
+    RangeOf,
+    base,
+    eq,
+    irdl_op_definition,
+    lazy_traits_def,
+    opt_prop_def,
+    prop_def,
+    region_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.traits import (
+    IsTerminator,
+    NoTerminator,
+    Pure,
+    RecursiveMemoryEffect,
+    SingleBlockImplicitTerminator,
+)
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.assembly import Where
+from tilewright.dialects.axes import (
+    Access,
+    AxesOp,
+    MaskedOp,
+    Role,
+    RoleAttr,
+    canonical_access,
+    extents_attribute,
+    extents_in,
+    verify_affine,
+)
+from tilewright.dialects.form import FormedOp, types_at_the_end
+from tilewright.dialects.index import simplify
+from tilewright.dialects.loop.syntax import ForAxes, ReduceAxis
+from tilewright.dialects.monoid import MonoidAttr, verify_monoid
+from tilewright.dialects.segments import segmented
+
+
+@lru_cache(maxsize=1 << 10)  # there are few different ones
+def _roles(roles: tuple[Role, ...]) -> ArrayAttr[RoleAttr]:
+    return ArrayAttr(RoleAttr(role) for role in roles)
+
+
+@irdl_op_definition
+class ForOp(FormedOp, AxesOp):
+    """
+    A nest of free loops: every step of every axis is independent of the others.
+
+    ```mlir
+    loop.for %i in 16 m, %j in 64 n {
+      loop.store %v, %out[%i, %j] : memref<16x64xf32>
+    }
+    ```
+    """
+
+    name = "loop.for"
+
+    extents = prop_def(DenseArrayBase.constr(i64))
+    roles = prop_def(ArrayAttr[RoleAttr])
+    body = region_def("single_block", entry_args=RangeOf(base(IndexType)))
+
+    traits = traits_def(NoTerminator(), RecursiveMemoryEffect())
+    custom_directives = (ForAxes,)
+    assembly_format = "custom<ForAxes>($extents, $roles, $body) attr-dict"
+
+    def __init__(self, extents: Sequence[int], body: Region, roles: Sequence[Role] | None = None):
+        super().__init__(
+            properties={
+                "extents": extents_attribute(extents),
+                "roles": _roles(tuple(roles or [Role.FREE] * len(extents))),
+            },
+            regions=[body],
+        )
+
+    def axis_extents(self) -> Sequence[int]:
+        return extents_in(self.extents)
+
+    def axis_roles(self) -> Sequence[Role]:
+        """The role of each axis."""
+        return [attr.data for attr in self.roles]
+
+    def verify_(self) -> None:
+        axes = len(self.body.block.args)
+        if len(self.extents) != axes or len(self.roles) != axes:
+            raise VerifyException(f"give one extent and one role for each of the {axes} axes")
+        if (least := min(self.axis_extents(), default=0)) < 0:
+            raise VerifyException(f"extents are at least 0, not {least}")
+        if not axes:
+            raise VerifyException("a nest has at least one axis; what is done once needs no nest")
+
+
+@irdl_op_definition
+class ReduceOp(FormedOp, AxesOp):
+    """
+    Folds what the body yields along one axis; where a yield's mask fails, the identity joins. The
+    order of joining is unspecified, so that the axis may be split and shared. In a launch, steps
+    are left out that are before any expression of `from`, or not below every expression of `below`,
+    and `unroll` asks for a loop that is unrolled.
+
+    ```mlir
+    %s = loop.reduce %k in 64 with add {
+      %0 = loop.load %x[%i, %k] : memref<16x64xf32>
+      loop.yield %0 : f32
+    } : f32
+    %t = loop.reduce %k in 64 from [%i * 4 - 8] below [%i * 4 + 4] with add unroll { ... } : f32
+    ```
+    """
+
+    name = "loop.reduce"
+
+    extent = prop_def(IntegerAttr.constr(type=eq(i64), value=AtLeast(0)))
+    bound_operands = var_operand_def(IndexType)
+    lower_bound = opt_prop_def(AffineMapAttr)
+    upper_bound = opt_prop_def(AffineMapAttr)
+    monoid = prop_def(MonoidAttr)
+    unroll = opt_prop_def(UnitAttr)
+    body = region_def("single_block", entry_args=RangeOf(base(IndexType)))
+    results_ = var_result_def()
+
+    traits = lazy_traits_def(
+        lambda: (SingleBlockImplicitTerminator(YieldOp), RecursiveMemoryEffect())
+    )
+    custom_directives = (ReduceAxis,)
+    assembly_format = (
+        "custom<ReduceAxis>($extent, $bound_operands, $lower_bound, $upper_bound, $monoid, "
+        "$unroll, $body) attr-dict `:` type($results_)"
+    )
+
+    def __init__(
+        self,
+        extent: int,
+        monoid: MonoidAttr,
+        body: Region,
+        *,
+        unroll: bool = False,
+    ):
+        terminator = body.block.last_op
+        assert isinstance(terminator, YieldOp)
+        super().__init__(
+            operands=[()],
+            properties={
+                "extent": IntegerAttr(extent, i64),
+                "monoid": monoid,
+                "unroll": UnitAttr() if unroll else None,
+            },
+            regions=[body],
+            result_types=[[v.type for v in terminator.values]],
+        )
+
+    def begun(self, extent: int, axis: str | None) -> "ReduceOp":
+        """
+        A reduction of as many values as this one, with so many steps along an axis of that name,
+        and without a body: what is added to it is simplified with the range of its axis.
+        """
+        block = Block(arg_types=[IndexType()])
+        block.args[0].name_hint = axis
+        new = ReduceOp.create(
+            result_types=self.result_types,
+            properties={"extent": IntegerAttr(extent, i64), "monoid": self.monoid},
+            regions=[Region(block)],
+        )
+        new.location = self.location
+        for old_result, new_result in zip(self.results, new.results, strict=True):
+            new_result.name_hint = old_result.name_hint
+        return new
+
+    @property
+    def axis(self) -> BlockArgument:
+        """The index that steps through the reduction."""
+        return self.body.block.args[0]
+
+    @property
+    def yield_op(self) -> "YieldOp":
+        """The terminator of the body."""
+        terminator = self.body.block.last_op
+        assert isinstance(terminator, YieldOp)
+        return terminator
+
+    @property
+    def start(self) -> Access | None:
+        """What steps are not before, apart from 0."""
+        return self._access(self.lower_bound)
+
+    @property
+    def below(self) -> Access | None:
+        """What steps are below, apart from the extent."""
+        return self._access(self.upper_bound)
+
+    def _access(self, bound: AffineMapAttr | None) -> Access | None:
+        return None if bound is None else (bound.data.results, self.bound_operands)
+
+    def set_bounds(self, start: Access | None, below: Access | None) -> None:
+        """From now on `start` and `below` bound the steps; None: 0, and the extent."""
+        self.lower_bound, self.upper_bound, self.operands = _canonical_bounds(start, below)
+
+    @property
+    def done_where(self) -> Access:
+        """Where steps are done, as far as the bounds say: what is at least 0."""
+        start, below = (bound[0] if bound else () for bound in (self.start, self.below))
+        return within(self.axis, start, below, self.bound_operands)
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether steps may be left out."""
+        return self.lower_bound is not None or self.upper_bound is not None
+
+    @property
+    def partial_below(self) -> Access | None:
+        """
+        What is left of `below` once a step is done. A bound that is a multiple of the extent lets
+        all steps be done or none.
+        """
+        if self.upper_bound is None:
+            return None
+        extent = self.extent.value.data
+        none = AffineExpr.constant(0)
+        exprs = [e for e in self.upper_bound.data.results if simplify(e % extent) != none]
+        return (exprs, self.bound_operands) if exprs else None
+
+    @property
+    def is_unrolled(self) -> bool:
+        """Whether the loop asks to be unrolled."""
+        return self.unroll is not None
+
+    @property
+    def has_one_step(self) -> bool:
+        """Whether the body is done once, whatever the bounds' operands are."""
+        return self.extent.value.data == 1 and not self.is_bounded
+
+    def axis_extents(self) -> Sequence[int]:
+        return (self.extent.value.data,)
+
+    def surroundings(self) -> Hashable:
+        return types_at_the_end(self), self.is_bounded and self._is_scheduled()
+
+    def verify_(self) -> None:
+        if len(self.body.block.args) != 1:
+            raise VerifyException("a reduction has one axis; nest reductions for several")
+        if [v.type for v in self.yield_op.values] != [r.type for r in self.results_]:
+            raise VerifyException("the body must yield one value of each result's type")
+        verify_monoid(self.monoid, list(self.results_.types))
+        self._verify_bounds()
+
+    def _verify_bounds(self) -> None:
+        bounds = [bound for bound in (self.lower_bound, self.upper_bound) if bound is not None]
+        given = len(self.bound_operands)
+        if not bounds and given:
+            raise VerifyException(f"no bound takes the {given} operands")
+        for bound in bounds:
+            if (dims := bound.data.num_dims) != given:
+                raise VerifyException(f"the bound takes {dims} operands, got {given}")
+            if not bound.data.results:
+                raise VerifyException("a bound has an expression at least; leave out what has none")
+            verify_affine(bound.data)
+        if bounds and not self._is_scheduled():
+            raise VerifyException("a bound is part of a schedule; mask the yield instead")
+
+    def _is_scheduled(self) -> bool:
+        return any(op.name == "tile.launch" for op in _ancestors(self))
+
+
+def within(
+    axis: SSAValue,
+    start: Iterable[AffineExpr],
+    below: Iterable[AffineExpr],
+    operands: Sequence[SSAValue],
+) -> Access:
+    """Where the step of `axis` is not before any of `start`, and below all of `below`."""
+    step = AffineExpr.dimension(len(operands))
+    exprs = [*(step - first for first in start), *(end - 1 - step for end in below)]
+    return exprs, [*operands, axis]
+
+
+def _canonical_bounds(
+    start: Access | None, below: Access | None
+) -> tuple[AffineMapAttr | None, AffineMapAttr | None, Sequence[SSAValue]]:
+    """The maps of both bounds, None for those without expressions, and the operands of both."""
+    lower, of_lower = start or ((), ())
+    upper, of_upper = below or ((), ())
+    shift = [AffineExpr.dimension(len(of_lower) + d) for d in range(len(of_upper))]
+    shifted = [expr.replace_dims_and_symbols(shift, ()) for expr in upper]
+    map, operands = canonical_access([*lower, *shifted], [*of_lower, *of_upper])
+    lower, upper = map.results[: len(lower)], map.results[len(lower) :]
+    return _bound(lower, operands), _bound(upper, operands), operands
+
+
+def _bound(exprs: Sequence[AffineExpr], operands: Sequence[SSAValue]) -> AffineMapAttr | None:
+    distinct = tuple(dict.fromkeys(exprs))
+    return AffineMapAttr(AffineMap(len(operands), 0, distinct)) if exprs else None
+
+
+def _ancestors(op: Operation) -> Iterator[Operation]:
+    while (parent := op.parent_op()) is not None:
+        yield parent
+        op = parent
+
+
+@segmented
+@irdl_op_definition
+class YieldOp(FormedOp, MaskedOp):
+    """
+    Ends a body with its values. Where the mask fails, the values count as the reduction's
+    identity (`loop.reduce`), or as zero (`tile.stage`).
+
+    ```mlir
+    loop.yield %v where [99 - %k] : f32
+    ```
+    """
+
+    name = "loop.yield"
+
+    values = var_operand_def()
+
+    traits = traits_def(IsTerminator(), Pure())
+    custom_directives = (Where,)
+    assembly_format = "$values custom<Where>($mask_operands, $mask) attr-dict `:` type($values)"
+
+    def __init__(self, values: Sequence[SSAValue], where: Access | None = None):
+        super().__init__(operands=[values], where=where, properties={})
+
+    def verify_(self) -> None:
+        self.verify_mask()
+        parent = self.parent_op()
+        if parent is None or not parent.has_trait(SingleBlockImplicitTerminator(YieldOp)):
+            raise VerifyException("a yield ends a loop.reduce or a tile.stage")

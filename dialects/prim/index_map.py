@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tensor IR that only says from where in other tensors each element comes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import (
+    AffineMapAttr,
+    ArrayAttr,
+    FloatAttr,
+    IntegerAttr,
+    TensorType,
+)
+from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
+from xdsl.irdl import (
+    base,
+    irdl_op_definition,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    var_operand_def,
+)
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.index import Range, Ranges, range_of, sum_of
+from tilewright.dialects.prim.op import PrimOp
+from tilewright.dialects.prim.positions import verify_coordinates
+from tilewright.dialects.prim.syntax import Sources, SourceTypes
+from tilewright.dialects.types import element_of, shape_of, tensor_of
+
+
+@dataclass(frozen=True)
+class Source:
+    """A tensor, which of its elements is read, and where: if every result of `mask` is >= 0."""
+
+    tensor: SSAValue
+    map: AffineMap
+    mask: AffineMap
+
+    @staticmethod
+    def always(tensor: SSAValue, map: AffineMap) -> "Source":
+        """A source that is read everywhere."""
+        return Source(tensor, map, AffineMap(map.num_dims, 0, ()))
+
+
+@irdl_op_definition
+class IndexMapOp(PrimOp):
+    """
+    Reads each element of the result from the element of a source that the source's map names:
+    views, broadcasts, transposes, slices, padding, concatenation. Maps take result coordinates to
+    source coordinates. An element comes from the first source whose mask holds, that is, whose
+    expressions are all at least 0; where none does, it is the fill value.
+
+    ```mlir
+    %b = prim.index_map %bias by affine_map<(d0, d1) -> (d1)> : tensor<64xf32> -> tensor<16x64xf32>
+    %p = prim.index_map %x by affine_map<(d0) -> ((d0 + -1))>
+        where affine_map<(d0) -> ((d0 + -1), ((d0 * -1) + 4))> else 0.000000e+00 : f32
+        : tensor<4xf32> -> tensor<6xf32>
+    ```
+    """
+
+    name = "prim.index_map"
+
+    inputs = var_operand_def(base(TensorType))
+    maps = prop_def(ArrayAttr[AffineMapAttr])
+    masks = prop_def(ArrayAttr[AffineMapAttr])
+    fill = opt_prop_def(base(FloatAttr) | base(IntegerAttr))
+    result = result_def(base(TensorType))
+
+    custom_directives = (Sources, SourceTypes)
+    assembly_format = (
+        "custom<Sources>($inputs, $maps, $masks, $fill) attr-dict `:` "
+        "custom<SourceTypes>(type($inputs), type($result))"
+    )
+
+    def __init__(
+        self,
+        sources: Sequence[Source],
+        shape: Sequence[int],
+        fill: FloatAttr | IntegerAttr | None = None,
+    ):
+        super().__init__(
+            operands=[[source.tensor for source in sources]],
+            properties={
+                "maps": ArrayAttr(AffineMapAttr(source.map) for source in sources),
+                "masks": ArrayAttr(AffineMapAttr(source.mask) for source in sources),
+                "fill": fill,
+            },
+            result_types=[tensor_of(element_of(sources[0].tensor), tuple(shape))],
+        )
+
+    @property
+    def sources(self) -> list[Source]:
+        """Where elements may come from, first choice first."""
+        return [
+            Source(tensor, map.data, mask.data)
+            for tensor, map, mask in zip(self.inputs, self.maps, self.masks, strict=True)
+        ]
+
+    def verify_(self) -> None:
+        super().verify_()
+        if not self.inputs or not len(self.inputs) == len(self.maps) == len(self.masks):
+            raise VerifyException("give one map and one mask for each source, and a source")
+        for source in self.sources:
+            self._verify_source(source)
+        if self.sources[-1].mask.results and self.fill is None:
+            raise VerifyException(
+                "where no mask holds nothing is read: end with 'else' and a value, or with a "
+                "source without a mask"
+            )
+        if self.fill is not None and self.fill.type != element_of(self.result):
+            raise VerifyException(
+                f"the fill value is of {self.fill.type}, not {element_of(self.result)}"
+            )
+
+    def _verify_source(self, source: Source) -> None:
+        if element_of(source.tensor) != element_of(self.result):
+            raise VerifyException(
+                f"the source holds {element_of(source.tensor)}, the result "
+                f"{element_of(self.result)}"
+            )
+        verify_coordinates(source.map, self.result)
+        verify_coordinates(source.mask, self.result)
+        verify_subscripts_within(source, shape_of(self.result))
+
+
+def verify_subscripts_within(source: Source, shape: Sequence[int]) -> None:
+    """Each subscript stays within its axis, by the ranges of the dimensions or by the mask."""
+    sizes = shape_of(source.tensor)
+    if len(source.map.results) != len(sizes):
+        raise VerifyException(f"the map must give {len(sizes)} subscripts, one an input axis")
+    if 0 in shape or _never_holds(source.mask, shape):
+        return
+    ranges = ranges_within(source.mask, shape)
+    for axis, (expr, size) in enumerate(zip(source.map.results, sizes, strict=True)):
+        holds = (_at_least_0(e, source.mask, ranges) for e in (expr, expr * -1 + (size - 1)))
+        if not all(holds):
+            raise VerifyException(f"subscript {axis}, {expr}, leaves the axis of size {size}")
+
+
+def _never_holds(mask: AffineMap, shape: Sequence[int]) -> bool:
+    """Whether a mask is known to hold nowhere within `shape`, so that nothing is read."""
+    bounds = (range_of(expr, [*map(Range.extent, shape)]) for expr in mask.results)
+    return any(bound is not None and bound.high < 0 for bound in bounds)
+
+
+def ranges_within(mask: AffineMap, shape: Sequence[int]) -> list[Range]:
+    """The ranges of coordinates where a mask holds: a bound of one coordinate cuts its range."""
+    ranges = [Range.extent(size) for size in shape]
+    for bound in map(sum_of, mask.results):
+        match [*bound.terms.items()]:
+            case [(AffineDimExpr(dim), factor)] if factor > 0:
+                low, high = ranges[dim]
+                ranges[dim] = Range(max(low, -(bound.constant // factor)), high)
+            case [(AffineDimExpr(dim), factor)]:
+                low, high = ranges[dim]
+                ranges[dim] = Range(low, min(high, bound.constant // -factor))
+            case _:
+                pass
+    return ranges
+
+
+def _at_least_0(expr: AffineExpr, mask: AffineMap, ranges: Ranges) -> bool:
+    """Whether `expr` is at least 0 wherever the mask holds: it is, or is no less than a mask's."""
+    bounds = (range_of(e, ranges) for e in (expr, *(expr - m for m in mask.results)))
+    return any(bound is not None and bound.low >= 0 for bound in bounds)

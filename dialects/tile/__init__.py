@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Tile IR: a kernel scheduled on the GPU.
+
+A `tile.launch` binds axes to levels of the machine; its body is Loop IR over those axes.
+`tile.combine` joins values across axes, `tile.stage` holds a slab of a block's data on chip,
+`tile.share` one of what its threads hold.
+Register axes stay axes: nothing is replicated here.
+
+The ops stand in one module for each kind, and all of them can be had from here.
+"""
+
+from xdsl.ir import Dialect
+
+from tilewright.dialects.tile.axes import AxisAttr, LevelAttr
+from tilewright.dialects.tile.combine import CombineOp, Join, JoinAttr
+from tilewright.dialects.tile.launch import LaunchOp, MeetingOp, launch_of, launches_of, level_of
+from tilewright.dialects.tile.layout import SlabLayoutAttr, layout_of
+from tilewright.dialects.tile.share import ShareOp
+from tilewright.dialects.tile.stage import (
+    SHARED,
+    StageOp,
+    stages_of,
+    value_varies_along,
+    varies_along,
+)
+from tilewright.dialects.tile.transport import RingAttr, Transport, TransportAttr
+
+__all__ = [
+    "SHARED",
+    "CombineOp",
+    "Join",
+    "JoinAttr",
+    "LaunchOp",
+    "MeetingOp",
+    "RingAttr",
+    "ShareOp",
+    "SlabLayoutAttr",
+    "StageOp",
+    "Tile",
+    "Transport",
+    "TransportAttr",
+    "launch_of",
+    "launches_of",
+    "layout_of",
+    "level_of",
+    "stages_of",
+    "value_varies_along",
+    "varies_along",
+]
+
+
+Tile = Dialect(
+    "tile",
+    [LaunchOp, CombineOp, StageOp, ShareOp],
+    [AxisAttr, LevelAttr, JoinAttr, RingAttr, SlabLayoutAttr, TransportAttr],
+)

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The op that joins values across axes of a launch, and how blocks can do that."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from xdsl.dialects.builtin import IndexType
+from xdsl.dialects.utils import EnumAttribute
+from xdsl.ir import SpacedOpaqueSyntaxAttribute, SSAValue
+from xdsl.irdl import (
+    AnyAttr,
+    RangeOf,
+    RangeVarConstraint,
+    irdl_attr_definition,
+    irdl_op_definition,
+    opt_prop_def,
+    prop_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.str_enum import StrEnum
+
+from tilewright.dialects.assembly import Where, WithMonoid
+from tilewright.dialects.axes import Access, MaskedOp
+from tilewright.dialects.monoid import MonoidAttr, verify_monoid
+from tilewright.dialects.segments import segmented
+from tilewright.dialects.tile.axes import Level
+from tilewright.dialects.tile.launch import Axes, MeetingOp, launch_of
+
+
+class Join(StrEnum):
+    """How blocks join their values. All but `atomic` do so in a fixed order."""
+
+    CLUSTER = "cluster"
+    """Blocks of one cluster read each other's shared memory (sm_90 on, up to 8 blocks)."""
+    LAST_BLOCK = "last_block"
+    """Each leaves its values in a workspace; the last to arrive joins them and goes on."""
+    WORKSPACE = "workspace"
+    """Each leaves its values in a workspace; a second kernel joins them and goes on."""
+    ATOMIC = "atomic"
+    """Each adds to the result, in the order in which they happen to come."""
+
+    def cluster(self, blocks: int) -> int:
+        """Return the size of a cluster where `blocks` blocks join this way."""
+        return blocks if self is Join.CLUSTER else 1
+
+
+@irdl_attr_definition
+class JoinAttr(EnumAttribute[Join], SpacedOpaqueSyntaxAttribute):
+    """How blocks join their values."""
+
+    name = "tile.join"
+
+
+@segmented
+@irdl_op_definition
+class CombineOp(MaskedOp, MeetingOp):
+    """
+    Joins values across axes of any level; every step of those axes has the result. Where the mask
+    fails, the identity joins. The order of joining is unspecified. `join` says how blocks do it,
+    where a block axis is among the axes.
+
+    ```mlir
+    %s = tile.combine %v across %t with add where [99 - %t] : f32
+    %p = tile.combine %w across %b with add join(cluster) : f32
+    ```
+    """
+
+    name = "tile.combine"
+
+    T: ClassVar = RangeVarConstraint("T", RangeOf(AnyAttr()))
+
+    values = var_operand_def(T)
+    axes = var_operand_def(IndexType)
+    monoid = prop_def(MonoidAttr)
+    join = opt_prop_def(JoinAttr)
+    results_ = var_result_def(T)
+
+    traits = traits_def(Pure())
+    custom_directives = (Where, WithMonoid)
+    assembly_format = (
+        "$values `across` $axes custom<WithMonoid>($monoid) "
+        "custom<Where>($mask_operands, $mask) (`join` `(` $join^ `)`)? "
+        "attr-dict `:` type($values)"
+    )
+
+    def __init__(
+        self,
+        values: Sequence[SSAValue],
+        axes: Sequence[SSAValue],
+        monoid: MonoidAttr,
+        where: Access | None = None,
+        join: Join | None = None,
+    ):
+        super().__init__(
+            operands=[values, axes],
+            where=where,
+            properties={"monoid": monoid, **({} if join is None else {"join": JoinAttr(join)})},
+            result_types=[v.type for v in values],
+        )
+
+    @property
+    def join_kind(self) -> Join:
+        """How blocks join, where they do: the last to arrive does it unless something is said."""
+        return Join.LAST_BLOCK if self.join is None else self.join.data
+
+    def varies_among(self, axes: Axes) -> Axes:
+        return axes - set(self.axes)
+
+    def verify_(self) -> None:
+        self.verify_mask()
+        verify_monoid(self.monoid, list(self.values.types))
+        if not self.values or not self.axes:
+            raise VerifyException("combine at least one value across at least one axis")
+        if len(set(self.axes)) != len(self.axes):
+            raise VerifyException("name each axis once")
+        launches = [launch_of(axis) for axis in self.axes]
+        if any(launch is None for launch in launches):
+            raise VerifyException("combine across axes of the enclosing tile.launch")
+        if self.join is not None and not self._joins_blocks():
+            raise VerifyException("only block axes are joined by a choice; leave 'join' out")
+
+    def _joins_blocks(self) -> bool:
+        launch = launch_of(self.axes[0])
+        assert launch is not None
+        return any(axis.value in self.axes for axis in launch.axes_at(Level.BLOCK))

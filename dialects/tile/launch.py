@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The op that binds the axes of a kernel to levels of the machine, and what its threads meet in."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from functools import lru_cache
+from math import prod
+
+from xdsl.dialects.builtin import ArrayAttr, IndexType, IntegerAttr, ModuleOp, i64
+from xdsl.ir import BlockArgument, Operation, Region, SSAValue
+from xdsl.irdl import (
+    AtLeast,
+    RangeOf,
+    base,
+    eq,
+    irdl_op_definition,
+    opt_prop_def,
+    prop_def,
+    region_def,
+    traits_def,
+)
+from xdsl.traits import NoTerminator, RecursiveMemoryEffect
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.axes import AxesOp, Role
+from tilewright.dialects.loop import KernelOp, StoreOp, is_scalar
+from tilewright.dialects.nested_ops import ops_in
+from tilewright.dialects.tile.axes import Axis, AxisAttr, Level
+from tilewright.dialects.tile.syntax import LaunchAxes
+
+
+@irdl_op_definition
+class LaunchOp(AxesOp):
+    """
+    The whole body of a scheduled kernel. Block axes are linear in the grid and thread axes linear
+    in the block, the last axis fastest. `min_blocks` asks the compiler for so few registers that
+    so many blocks are resident on one SM (CUDA C++ Programming Guide, launch bounds).
+
+    ```mlir
+    tile.launch (%b = block 8, %t = thread 128) min_blocks 4 {
+      %0 = loop.load %x[%b * 128 + %t] where [999 - %b * 128 - %t] : memref<1000xf32>
+      loop.store %0, %out[%b * 128 + %t] where [999 - %b * 128 - %t] : memref<1000xf32>
+    }
+    ```
+    """
+
+    name = "tile.launch"
+
+    axes = prop_def(ArrayAttr[AxisAttr])
+    min_blocks = opt_prop_def(IntegerAttr.constr(type=eq(i64), value=AtLeast(1)))
+    body = region_def("single_block", entry_args=RangeOf(base(IndexType)))
+
+    traits = traits_def(NoTerminator(), RecursiveMemoryEffect())
+    custom_directives = (LaunchAxes,)
+    assembly_format = "custom<LaunchAxes>($axes, $min_blocks, $body) attr-dict"
+
+    def __init__(self, axes: Sequence[AxisAttr], body: Region, *, min_blocks: int | None = None):
+        super().__init__(
+            properties={
+                "axes": ArrayAttr(axes),
+                "min_blocks": None if min_blocks is None else IntegerAttr(min_blocks, i64),
+            },
+            regions=[body],
+        )
+
+    def axis_extents(self) -> Sequence[int]:
+        return [axis.extent.data for axis in self.axes]
+
+    def axis_extent(self, at: int) -> int:
+        return self.axes.data[at].extent.data
+
+    def bound_axes(self) -> list[Axis]:
+        """Every axis with its value and what it is bound to, in order."""
+        return self.axes_at(*Level)
+
+    def axes_at(self, *levels: Level) -> list[Axis]:
+        """The axes at one of `levels`, in order."""
+        args = self.body.block.args
+        return [Axis(args[at], *bound) for at, bound in _bound_at(self.axes, levels)]
+
+    def thread_axes(self) -> list[Axis]:
+        """The axes whose steps are threads of one block, in order."""
+        return self.axes_at(*_OF_THREADS)
+
+    @property
+    def num_blocks(self) -> int:
+        """Blocks in the grid."""
+        return _steps_at(self.axes, (Level.BLOCK,))
+
+    @property
+    def num_threads(self) -> int:
+        """Threads in a block."""
+        return _steps_at(self.axes, _OF_THREADS)
+
+    @property
+    def kernel(self) -> KernelOp:
+        """The kernel that is scheduled."""
+        kernel = self.parent_op()
+        assert isinstance(kernel, KernelOp)
+        return kernel
+
+    def scalars(self) -> list[Operation]:
+        """What the kernel computes before the launch, in order."""
+        assert self.parent is not None
+        return [op for op in self.parent.ops if op is not self]
+
+    def verify_(self) -> None:
+        if len(self.axes) != len(self.body.block.args):
+            raise VerifyException("bind each axis of the launch to a level")
+        if any(extent < 1 for extent in self.axis_extents()):
+            raise VerifyException("every axis of a launch takes at least one step")
+        if not isinstance(self.parent_op(), KernelOp):
+            raise VerifyException("a launch is the body of a loop.kernel")
+        if self.next_op is not None:
+            raise VerifyException("a launch is the last op of its kernel; move the rest inside")
+        for op in self.scalars():
+            if not is_scalar(op):
+                raise VerifyException(
+                    f"before its launch a kernel computes scalars, no '{op.name}'"
+                )
+        for op in ops_in(self):
+            if isinstance(op, StoreOp):
+                _verify_store(op, self)
+
+
+_Bound = tuple[Level, int, Role]
+
+_OF_THREADS = tuple(level for level in Level if level.is_thread)
+
+
+@lru_cache(maxsize=1 << 12)  # passes ask for the axes of a launch again and again
+def _bound_at(axes: ArrayAttr[AxisAttr], levels: tuple[Level, ...]) -> Sequence[tuple[int, _Bound]]:
+    """The positions of the axes at one of `levels`, and what they are bound to."""
+    bound = [(axis.level.data, axis.extent.data, axis.role.data) for axis in axes]
+    return [(at, each) for at, each in enumerate(bound) if each[0] in levels]
+
+
+def _steps_at(axes: ArrayAttr[AxisAttr], levels: tuple[Level, ...]) -> int:
+    return prod(extent for _, (_, extent, _) in _bound_at(axes, levels))
+
+
+def _verify_store(store: StoreOp, launch: LaunchOp) -> None:
+    """A store that misses a thread axis would be done by every thread of it: it needs a mask."""
+    named = {*store.indices, *store.mask_operands}
+    for axis in launch.thread_axes():
+        if axis.extent > 1 and axis.value not in named:
+            name = axis.value.name_hint or f"axis {axis.value.index}"
+            raise VerifyException(
+                f"every thread along %{name} stores the same element; "
+                f"subscript with %{name} or add 'where [0 - %{name}]'"
+            )
+
+
+Axes = frozenset[BlockArgument]
+
+
+class MeetingOp(ABC):
+    """An op without a body in which threads or blocks meet, so that they have its results alike."""
+
+    @abstractmethod
+    def varies_among(self, axes: Axes) -> Axes:
+        """Along which of `axes` its results differ, where its operands do along all of them."""
+
+
+def launches_of(module: ModuleOp) -> list[LaunchOp]:
+    """The launches of a module, each of which is the last op of a kernel."""
+    last = [op.body.block.last_op for op in module.ops if isinstance(op, KernelOp)]
+    return [op for op in last if isinstance(op, LaunchOp)]
+
+
+def launch_of(axis: SSAValue) -> LaunchOp | None:
+    """The launch that `axis` is an axis of."""
+    if not isinstance(axis, BlockArgument):
+        return None
+    op = axis.owner.parent_op()
+    return op if isinstance(op, LaunchOp) else None
+
+
+def level_of(axis: BlockArgument) -> Level:
+    """What an axis of a launch is bound to."""
+    launch = launch_of(axis)
+    assert launch is not None
+    return launch.axes.data[axis.index].level.data

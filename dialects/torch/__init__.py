@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The Torch dialect: the functional ATen graph, one op per ATen overload with all its arguments.
+
+    func.func @main(%x : tensor<4x8xf32>, %weight : tensor<8xf32> {torch.name = "weight", ...}) {
+      %rms_norm = torch.rms_norm %x normalized_shape [8] weight %weight : (...) -> tensor<4x8xf32>
+      %softmax = torch.softmax.int %rms_norm dim -1 : (tensor<4x8xf32>) -> tensor<4x8xf32>
+
+An argument of the function that is not the user's says where it comes from: `torch.name` is its
+path in the module, `torch.kind` is "parameter", "buffer" or "constant". A result with
+`torch.mutates` is the new value of the input or buffer of that name, written in place; the argument
+says by `torch.becomes` which result that is (see `updates`). An argument with `torch.layout` is
+permuted when it is loaded (see `parameter_layout`).
+
+The ops stand in one module per family, and all of them can be had from here.
+"""
+
+from types import ModuleType
+
+from xdsl.ir import Dialect
+
+from tilewright.dialects.torch import (
+    activation,
+    adaptive_pooling,
+    attention,
+    binary,
+    bits,
+    channel_norm,
+    channels,
+    comparison,
+    contraction,
+    convolution,
+    creation,
+    division,
+    elementary,
+    extremum,
+    filling,
+    index_writing,
+    indexing,
+    interpolation,
+    joining,
+    layout,
+    loss,
+    normalization,
+    padding,
+    pooling,
+    power,
+    product,
+    reduction,
+    scan,
+    scatter,
+    selection,
+    slicing,
+    statistics,
+    ternary,
+    unary,
+)
+from tilewright.dialects.torch.activation import *  # noqa: F403
+from tilewright.dialects.torch.adaptive_pooling import *  # noqa: F403
+from tilewright.dialects.torch.attention import *  # noqa: F403
+from tilewright.dialects.torch.binary import *  # noqa: F403
+from tilewright.dialects.torch.bits import *  # noqa: F403
+from tilewright.dialects.torch.channel_norm import *  # noqa: F403
+from tilewright.dialects.torch.channels import *  # noqa: F403
+from tilewright.dialects.torch.comparison import *  # noqa: F403
+from tilewright.dialects.torch.contraction import *  # noqa: F403
+from tilewright.dialects.torch.convolution import *  # noqa: F403
+from tilewright.dialects.torch.creation import *  # noqa: F403
+from tilewright.dialects.torch.division import *  # noqa: F403
+from tilewright.dialects.torch.elementary import *  # noqa: F403
+from tilewright.dialects.torch.extremum import *  # noqa: F403
+from tilewright.dialects.torch.filling import *  # noqa: F403
+from tilewright.dialects.torch.index_writing import *  # noqa: F403
+from tilewright.dialects.torch.indexing import *  # noqa: F403
+from tilewright.dialects.torch.interpolation import *  # noqa: F403
+from tilewright.dialects.torch.joining import *  # noqa: F403
+from tilewright.dialects.torch.layout import *  # noqa: F403
+from tilewright.dialects.torch.loss import *  # noqa: F403
+from tilewright.dialects.torch.normalization import *  # noqa: F403
+from tilewright.dialects.torch.op import *  # noqa: F403
+from tilewright.dialects.torch.op import TorchOp
+from tilewright.dialects.torch.padding import *  # noqa: F403
+from tilewright.dialects.torch.pooling import *  # noqa: F403
+from tilewright.dialects.torch.power import *  # noqa: F403
+from tilewright.dialects.torch.product import *  # noqa: F403
+from tilewright.dialects.torch.reduction import *  # noqa: F403
+from tilewright.dialects.torch.scan import *  # noqa: F403
+from tilewright.dialects.torch.scatter import *  # noqa: F403
+from tilewright.dialects.torch.selection import *  # noqa: F403
+from tilewright.dialects.torch.slicing import *  # noqa: F403
+from tilewright.dialects.torch.statistics import *  # noqa: F403
+from tilewright.dialects.torch.ternary import *  # noqa: F403
+from tilewright.dialects.torch.unary import *  # noqa: F403
+
+FAMILIES: tuple[ModuleType, ...] = (
+    unary,
+    elementary,
+    activation,
+    binary,
+    division,
+    power,
+    selection,
+    ternary,
+    comparison,
+    bits,
+    reduction,
+    extremum,
+    statistics,
+    scan,
+    normalization,
+    channel_norm,
+    loss,
+    contraction,
+    product,
+    attention,
+    convolution,
+    pooling,
+    adaptive_pooling,
+    interpolation,
+    layout,
+    channels,
+    slicing,
+    padding,
+    joining,
+    filling,
+    creation,
+    indexing,
+    scatter,
+    index_writing,
+)
+
+
+def ops_of(family: ModuleType) -> list[type[TorchOp]]:
+    """The ops that a module defines, in its order."""
+    classes = [c for c in vars(family).values() if isinstance(c, type) and issubclass(c, TorchOp)]
+    return [c for c in classes if c.__module__ == family.__name__ and "ATEN" in vars(c)]
+
+
+OPS: list[type[TorchOp]] = [op for family in FAMILIES for op in ops_of(family)]
+
+Torch = Dialect("torch", [*OPS])
+
+
+def torch_op_names() -> list[str]:
+    """The names of all ops, as they are spelled in the IR."""
+    return sorted(op.name for op in OPS)

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Global memory's sectors: how many a warp's access touches, from its subscripts alone.
+
+Global memory moves in sectors of 32 bytes (CUDA C++ Best Practices Guide, "Coalesced Access to
+Global Memory"). The model is exact for the warp that `warp_addresses.py` looks at, where buffers
+begin at a sector's start, as allocations do.
+"""
+
+from typing import NamedTuple
+
+from tilewright.passes.facts.memory_access import Access
+from tilewright.passes.facts.warp_addresses import warp_addresses
+
+SECTOR_BYTES = 32
+
+
+class Sectors(NamedTuple):
+    """What one warp's access touches, and what would hold the bytes that it asks for."""
+
+    actual: int
+    ideal: int
+    lanes: int
+    """Lanes that take part."""
+
+
+def sectors(access: Access, threads: int) -> Sectors:
+    """The sectors of a global memory access by a block of `threads` threads."""
+    size = access.num_bytes
+    addresses = [address for address in warp_addresses(access, threads) if address is not None]
+    touched = {
+        sector
+        for address in addresses
+        for sector in range(address // SECTOR_BYTES, (address + size - 1) // SECTOR_BYTES + 1)
+    }
+    asked = len(set(addresses)) * size
+    return Sectors(len(touched), -(-asked // SECTOR_BYTES), len(addresses))

@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+What one launch of a kernel costs, counted from its IR alone at Loop, Tile or Kernel IR.
+
+Each op counts as often as it runs: once for every block, thread, loop step and register axis that
+it depends on; under a mask, for the share of the mask's range in which it holds; in a loop with a
+bound, for the steps that are below it. These are estimates, made to compare a kernel before and
+after a rewrite.
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+from xdsl.dialects import scf
+from xdsl.ir import Block, Operation, SSAValue
+
+from tilewright.dialects import kernel, loop, tile
+from tilewright.dialects.target import WARP_SIZE, Target
+from tilewright.dialects.tile import Transport
+from tilewright.passes.cost.global_sectors import SECTOR_BYTES, sectors
+from tilewright.passes.cost.instruction_costs import flops
+from tilewright.passes.cost.live_registers import estimated_registers
+from tilewright.passes.cost.shared_banks import wavefronts
+from tilewright.passes.cost.shared_budget import MBARRIER_BYTES, shared_bytes
+from tilewright.passes.cost.slab_conflicts import SlabConflicts
+from tilewright.passes.facts.footprint import (
+    box_within,
+    bytes_of,
+    element_bytes,
+    elements_of_box,
+    elements_touched,
+    share_of_condition,
+    share_of_mask,
+    steps_of,
+    trips,
+)
+from tilewright.passes.facts.memory_access import Access, accesses_of
+from tilewright.passes.facts.register_axes import RegisterAxes
+from tilewright.passes.facts.thread_joins import ThreadJoin, join_across
+
+LAUNCH_SECONDS = 2e-6
+"""What a launch takes when it does nothing."""
+
+
+@dataclass
+class KernelCost:
+    """The cost of one launch."""
+
+    blocks: int = 0
+    """Blocks in the grid; 0 for a loop nest, which is not scheduled yet."""
+    threads: int = 0
+    """Threads in a block."""
+    flops: float = 0
+    """Floating-point operations, a special function as many as it has instructions."""
+    global_bytes: int = 0
+    """Distinct bytes that device memory gives and takes: each buffer read and written once."""
+    accessed_bytes: float = 0
+    """Bytes that threads load and store in global memory, rereads included."""
+    sectors: float = 0
+    """Sectors of global memory that warps touch (`global_sectors`); 0 before there are threads."""
+    ideal_sectors: float = 0
+    """Those that would hold the bytes that warps ask for."""
+    shared_bytes: int = 0
+    """Shared memory of a block: staged slabs and the slots of combines."""
+    barriers: float = 0
+    """Barriers that a block goes through."""
+    registers: int = 0
+    """Registers of a thread (`live_registers`)."""
+    wavefronts: float = 0
+    """What shared memory accesses take (`shared_banks`)."""
+    ideal_wavefronts: float = 0
+    """What they would take without bank conflicts."""
+
+    def occupancy(self, target: Target) -> int | None:
+        """Blocks that an SM holds at once; None before there are threads."""
+        if not self.threads:
+            return None
+        return target.blocks_per_sm(self.threads, self.shared_bytes, self.registers)
+
+    def seconds(self, target: Target) -> float:
+        """The least a launch can take, when nothing but arithmetic or device memory limits it."""
+        busy = max(self.flops / target.flops, self.global_bytes / target.bandwidth)
+        return busy + LAUNCH_SECONDS
+
+
+def kernel_cost(op: loop.KernelOp | kernel.FuncOp) -> KernelCost:
+    """The cost of one launch of `op`."""
+    launch = op.body.block.last_op
+    if isinstance(op, kernel.FuncOp):
+        count = _Count(None, op.grid.value.data, op.block.value.data)
+        return count.finish(op.body.block, op.body.block)
+    if isinstance(launch, tile.LaunchOp):
+        count = _Count(launch, launch.num_blocks, launch.num_threads)
+        return count.finish(op.body.block, launch.body.block)
+    return _Count(None, 0, 0).finish(op.body.block, op.body.block)
+
+
+class _Count:
+    """One walk over a kernel; `runs` is how often all threads together run a body."""
+
+    def __init__(self, launch: tile.LaunchOp | None, blocks: int, threads: int):
+        self.launch = launch
+        self.registers = RegisterAxes(launch) if launch is not None else None
+        self.slabs = SlabConflicts(launch) if launch is not None else None
+        self.cost = KernelCost(blocks=blocks, threads=threads)
+        self.runs = blocks * threads or 1
+        self.reads = defaultdict[SSAValue, dict[object, int]](dict)
+        self.writes = defaultdict[SSAValue, dict[object, int]](dict)
+        self.placed_end = 0
+        """Where the last of the shared arrays ends that have a place."""
+
+    def finish(self, kernel_body: Block, thread_body: Block) -> KernelCost:
+        """The cost of a kernel of which every thread runs `thread_body`."""
+        self._visit(thread_body, self.runs)
+        if self.launch is not None:
+            self.cost.shared_bytes = shared_bytes(self.launch)
+        self.cost.registers = estimated_registers(kernel_body, self._held)
+        self.cost.global_bytes = sum(
+            min(sum(touched.values()) * element_bytes(buffer), bytes_of(buffer))
+            for accesses in (self.reads, self.writes)
+            for buffer, touched in accesses.items()
+        )
+        return self.cost
+
+    def _copies(self, values: Sequence[SSAValue], without: Sequence[SSAValue] = ()) -> int:
+        """How many times a thread has what is computed from `values`."""
+        if self.registers is None:
+            return 1
+        axes = self.registers.of(values) - frozenset(without)
+        return prod(n for axis, n in self.registers.extents.items() if axis in axes)
+
+    def _held(self, value: SSAValue) -> int:
+        """How many times a thread holds a value; the step of a register axis is no value."""
+        is_register_axis = self.registers is not None and value in self.registers.extents
+        return 0 if is_register_axis else self._copies([value])
+
+    def _visit(self, block: Block, runs: float) -> None:
+        for op in block.ops:
+            self._count(op, runs)
+
+    def _count(self, op: Operation, runs: float) -> None:
+        match op:
+            case loop.LoadOp() | loop.StoreOp() | kernel.CopyOp() | kernel.CopyAsyncOp():
+                for access in accesses_of(op):
+                    self._count_access(access, runs * self._copies(op.operands))
+            case kernel.TmaCopyOp():
+                self._count_box(op, runs / self.cost.threads)
+            case loop.ReduceOp():
+                steps = runs * steps_of(op)
+                self.cost.flops += steps * self._copies(op.yield_op.operands) * len(op.results)
+                self._visit(op.body.block, steps)
+            case loop.PrefixOp():
+                self.cost.flops += runs * self._copies(op.operands) * len(op.results)
+            case loop.ForOp() | loop.ScanOp() | kernel.UnrollOp():
+                self._visit(op.body.block, runs * prod(op.axis_extents()))
+            case tile.CombineOp():
+                self._count_combine(op, runs)
+            case tile.StageOp():
+                self._count_stage(op, runs)
+            case tile.ShareOp():
+                self.cost.barriers += self._barriers(runs)
+            case scf.ForOp():
+                self._visit(op.body.block, runs * trips(op))
+            case scf.IfOp():
+                self._visit(op.true_region.block, runs * share_of_condition(op.cond))
+            case kernel.SharedOp():
+                self.cost.shared_bytes += self._bytes_added(op)
+            case kernel.BarrierOp() | kernel.NamedBarrierOp():
+                self.cost.barriers += runs / self.runs
+            case kernel.RingOp():
+                self.cost.shared_bytes += _mbarrier_bytes(op.ring)
+            case kernel.RingWaitOp() if not _mbarrier_bytes(op.ring):
+                self.cost.barriers += runs / self.runs
+            case _:
+                self.cost.flops += runs * self._copies(op.operands) * flops(op)
+
+    def _bytes_added(self, op: kernel.SharedOp) -> int:
+        """What an array takes; one that has a place, no more than is beyond those before it."""
+        if op.place is None:
+            return op.num_bytes
+        end, self.placed_end = self.placed_end, max(self.placed_end, op.place.stop)
+        return self.placed_end - end
+
+    def _count_access(self, access: Access, runs: float) -> None:
+        if access.is_in_registers or (access.is_shared and self.slabs is not None):
+            return  # what is done to slabs is counted as a whole
+        runs *= share_of_mask(access.op) if access.heeds_mask else 1
+        if access.is_shared:
+            taken = wavefronts(access, self.cost.threads)
+            requests = runs / max(1, taken.lanes)
+            self.cost.wavefronts += requests * taken.actual
+            self.cost.ideal_wavefronts += requests * taken.ideal
+            return
+        self.cost.accessed_bytes += runs * access.num_bytes
+        touched = sectors(access, self.cost.threads)
+        requests = runs / max(1, touched.lanes)
+        self.cost.sectors += requests * touched.actual
+        self.cost.ideal_sectors += requests * touched.ideal
+        accesses = self.writes if access.is_store else self.reads
+        where = access.map, tuple(access.indices), access.width
+        accesses[access.memref][where] = elements_touched(access)
+
+    def _count_box(self, op: kernel.TmaCopyOp, runs: float) -> None:
+        """One thread begins it, and whole rows arrive."""
+        *rows, row = box_within(op)
+        row_bytes = row * element_bytes(op.source)
+        self.cost.accessed_bytes += runs * prod(rows) * row_bytes
+        self.cost.sectors += runs * prod(rows) * -(-row_bytes // SECTOR_BYTES)
+        self.cost.ideal_sectors += runs * -(-prod(rows) * row_bytes // SECTOR_BYTES)
+        where = op.map, tuple(op.indices), tuple(op.box.get_values())
+        self.reads[op.source][where] = elements_of_box(op)
+
+    def _count_combine(self, op: tile.CombineOp, runs: float) -> None:
+        assert self.launch is not None
+        axes = self.launch.thread_axes()
+        width = prod(axis.extent for axis in axes if axis.value in op.axes)
+        how = join_across(axes, op.axes)
+        joins = {
+            ThreadJoin.NONE: 0,
+            ThreadJoin.SHUFFLE: width.bit_length() - 1,
+            ThreadJoin.WARPS: WARP_SIZE.bit_length() - 1 + width // WARP_SIZE,
+            ThreadJoin.SHARED: width,
+        }[how]
+        results = self._copies(op.operands, without=op.axes)
+        each = self._copies(op.operands) - results + results * joins
+        self.cost.flops += runs * each * len(op.values)
+        if how in (ThreadJoin.WARPS, ThreadJoin.SHARED):
+            self.cost.barriers += self._barriers(runs) * results
+
+    def _count_stage(self, op: tile.StageOp, runs: float) -> None:
+        """The threads of a block share the work of filling a slab."""
+        assert self.slabs is not None
+        traffic, fills = self.slabs.traffic(op), runs / self.cost.threads
+        self.cost.wavefronts += fills * traffic.wavefronts
+        self.cost.ideal_wavefronts += fills * traffic.ideal
+        self.cost.barriers += self._barriers(runs)
+        self._visit(op.body.block, fills * prod(op.axis_extents()))
+
+    def _barriers(self, runs: float) -> float:
+        """One after the threads have written shared memory; in a loop one more before the next."""
+        times = runs / self.runs
+        return times if times <= 1 else 2 * times
+
+
+def _mbarrier_bytes(ring: SSAValue) -> int:
+    """What a ring takes for itself: nothing where a barrier of the block does its waiting."""
+    assert isinstance(ring.type, kernel.RingType)
+    is_tma = ring.type.transport.data is Transport.TMA
+    return 2 * MBARRIER_BYTES * ring.type.depth.data if is_tma else 0

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Registers that a thread needs, estimated from the lifetimes of values.
+
+A value lives from its definition to its last use; a use inside a loop keeps it to the loop's end.
+Arithmetic with one use is taken to be done where it is used, as the compiler schedules it. The
+estimate is the largest number of 32-bit values that live at once, and an allowance for what the IR
+does not name: addresses, loop bounds, temporaries. NVRTC may do better (it computes again what is
+cheap) or worse (it hoists loads): only its own report is exact.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from math import prod
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import FixedBitwidthType, MemRefType
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from tilewright.dialects import loop
+from tilewright.dialects.kernel.registers import RegistersOp, UnrollOp
+from tilewright.dialects.nested_ops import ops_in
+from tilewright.dialects.types import memref_type
+from tilewright.passes.cost.instruction_costs import is_computation
+from tilewright.passes.facts.chunks import whole_of
+
+ALLOWANCE = 16
+"""Registers for what the IR does not name."""
+
+
+def estimated_registers(body: Block, copies: Callable[[SSAValue], int]) -> int:
+    """
+    Registers of a thread that runs `body`; `copies(value)` says how often it holds each value: the
+    steps of the register axes that it depends on, and never those axes themselves.
+    """
+    return ALLOWANCE + _Pressure(copies).of_block(body)
+
+
+class _Pressure:
+    def __init__(self, copies: Callable[[SSAValue], int]):
+        self._copies = copies
+        self._registers: dict[SSAValue, int] = {}
+
+    def of_block(self, block: Block) -> int:
+        """The most registers that values of `block` and of its loops take at once."""
+        ops = list(block.ops)
+        done = _where_done(ops)
+        last_use = _last_uses(ops, done)
+        ended = defaultdict[int, int](int)
+        """Registers of values that live no longer than to a position."""
+        live = most = self._begun(block.args, last_use, ended)
+        for position, op in enumerate(ops):
+            most = max(most, live + self._inside(op))
+            if done[position] == position:
+                live += self._begun(op.results, last_use, ended)
+            most = max(most, live)
+            live -= ended[position]
+        return most
+
+    def _begun(
+        self,
+        values: Sequence[SSAValue],
+        last_use: Mapping[SSAValue, int],
+        ended: defaultdict[int, int],
+    ) -> int:
+        """What those of `values` that are used take from now on."""
+        begun = [(last_use[value], self._of_value(value)) for value in values if value in last_use]
+        for last, registers in begun:
+            ended[last] += registers
+        return sum(registers for _, registers in begun)
+
+    def _inside(self, op: Operation) -> int:
+        """What the bodies of `op` take; loops of Loop IR hold what they join while they run."""
+        if not op.regions:
+            return 0
+        held: set[SSAValue] = set()
+        if isinstance(op, loop.ReduceOp):
+            held.update(op.results)
+        if isinstance(op, loop.ScanOp):
+            held.update(result for prefix in op.prefixes for result in prefix.results)
+        inside = max(self.of_block(region.block) for region in op.regions if region.blocks)
+        return self._size(held) + inside
+
+    def _size(self, values: set[SSAValue]) -> int:
+        return sum(map(self._of_value, values))
+
+    def _of_value(self, value: SSAValue) -> int:
+        """The registers of all that a thread holds of a value."""
+        if value not in self._registers:
+            self._registers[value] = self._copies(value) * registers_of(value)
+        return self._registers[value]
+
+
+def _where_done(ops: Sequence[Operation]) -> list[int]:
+    """The position at which each op is done: its own, or that of the only op that uses it."""
+    positions = {op: position for position, op in enumerate(ops)}
+    done = list(range(len(ops)))
+    for position in reversed(range(len(ops))):
+        if (user := _only_user(ops[position])) is not None and user in positions:
+            done[position] = done[positions[user]]
+    return done
+
+
+def _only_user(op: Operation) -> Operation | None:
+    if len(op.results) != 1 or not _is_done_where_used(op):
+        return None
+    return op.results[0].get_user_of_unique_use()
+
+
+def _is_done_where_used(op: Operation) -> bool:
+    return is_computation(op) or isinstance(op, loop.IndexOp | loop.PredicateOp)
+
+
+def _last_uses(ops: Sequence[Operation], done: Sequence[int]) -> dict[SSAValue, int]:
+    """Where each value is used last: the position at which the op that uses it is done."""
+    last: dict[SSAValue, int] = {}
+    for position, op in zip(done, ops, strict=True):
+        for operand in (operand for inner in ops_in(op) for operand in inner.operands):
+            last[operand] = max(position, last.get(operand, 0))
+    return last
+
+
+def registers_of(value: SSAValue) -> int:
+    """
+    The registers of one copy of a value.
+
+    Constants are part of instructions, kernel arguments stay where the launch puts them, and what
+    is read of an array of registers is in registers already. A chunk of a reduction has the
+    registers of the whole.
+    """
+    owner = value.owner
+    if isinstance(owner, loop.ReduceOp) and whole_of(owner) is not None:
+        return 0
+    if isinstance(owner, RegistersOp):
+        array = memref_type(value)
+        return prod(array.get_shape()) * _of_scalar(array.element_type)
+    if isinstance(value.type, MemRefType) or isinstance(owner, arith.ConstantOp):
+        return 0
+    if isinstance(owner, loop.LoadOp) and isinstance(owner.memref.owner, RegistersOp):
+        return 0
+    if isinstance(owner, Block) and isinstance(owner.parent_op(), UnrollOp):
+        return 0
+    return _of_scalar(value.type)
+
+
+def _of_scalar(type: Attribute) -> int:
+    if isinstance(type, FixedBitwidthType):
+        return 0 if type.bitwidth == 1 else -(-type.bitwidth // 32)
+    return 1

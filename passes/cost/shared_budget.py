@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The shared memory that a block of a launch takes, as it is lowered: one sum over its slabs with all
+of their slots and padding, what tells of slots that the hardware fills, what threads share, and
+what they and blocks of a cluster leave for each other.
+"""
+
+from collections.abc import Mapping, Sequence
+from math import prod
+
+from xdsl.dialects.builtin import MemRefType
+from xdsl.ir import Operation
+
+from tilewright.dialects import loop, tile
+from tilewright.dialects.kernel.shared import WORTH_A_BARRIER
+from tilewright.dialects.nested_ops import ops_in
+from tilewright.dialects.target import WARP_SIZE
+from tilewright.dialects.target import target as target_named
+from tilewright.dialects.tile import Transport, layout_of
+from tilewright.dialects.types import memref_of, memref_type, size_of
+from tilewright.passes.facts.block_joins import joined_axes
+from tilewright.passes.facts.register_axes import RegisterAxes, register_axes
+from tilewright.passes.facts.remembered import remembered
+from tilewright.passes.facts.thread_joins import ThreadJoin, join_across
+from tilewright.passes.tile.named_slabs import stages_of
+
+MBARRIER_BYTES = 8
+"""One that says that a slot is full, one that it is empty, for each slot that TMA fills."""
+
+
+@remembered
+def shared_bytes(launch: tile.LaunchOp) -> int:
+    """The bytes that a block takes; what aligning its arrays may cost is not in it."""
+    ops = ops_in(launch)
+    combines = [op for op in ops if isinstance(op, tile.CombineOp)]
+    joins = _bytes_of_combines(combines, launch) if combines else 0
+    shares = sum(slab_bytes(memref_type(op.slab)) for op in ops if isinstance(op, tile.ShareOp))
+    stages = stages_of(launch)
+    by_tma = {stage.loop: stage.depth for stage in stages if stage.transport_kind is Transport.TMA}
+    return (
+        sum(map(stage_bytes, stages)) + shares + joins + 2 * MBARRIER_BYTES * sum(by_tma.values())
+    )
+
+
+def shared_bytes_at_once(launch: tile.LaunchOp, stages: Mapping[tile.StageOp, int]) -> int:
+    """
+    The bytes that a block needs at a time if some stages took so many: what blocks join after a
+    loop lies where its slabs have lain (`plan-shared-memory`). All else counts throughout.
+    """
+    more = sum(needed - stage_bytes(stage) for stage, needed in stages.items())
+    total = shared_bytes(launch) + more
+    joins = [op for op in launch.body.block.ops if isinstance(op, tile.CombineOp) and op.join]
+    loops = {stage.loop for stage in stages_of(launch)}
+    if len(joins) != 1 or len(loops) != 1 or not all(_ends_before(joins[0], op) for op in loops):
+        return total
+    joined = _bytes_of_combines(joins, launch)
+    staged = sum(stages.get(s, stage_bytes(s)) for s in stages_of(launch))
+    saved = min(joined, staged)
+    return total - saved if saved >= WORTH_A_BARRIER else total
+
+
+def over_room(launch: tile.LaunchOp, stages: Mapping[tile.StageOp, int], target: str) -> str | None:
+    """Why some stages cannot take so many bytes, as what follows who takes them; or None."""
+    needed, room = shared_bytes_at_once(launch, stages), target_named(target).shared_per_block
+    if needed <= room:
+        return None
+    return f"take {needed} bytes of shared memory, and a block of {target} has {room}"
+
+
+def _ends_before(join: tile.CombineOp, around: Operation | None) -> bool:
+    """Whether what is staged in the steps of `around` is no longer needed by `join`."""
+    return (
+        isinstance(around, loop.ReduceOp)
+        and around.parent_op() is join.parent_op()
+        and around.is_before_in_block(join)
+    )
+
+
+def stage_bytes(stage: tile.StageOp) -> int:
+    """The bytes of a stage with its slots."""
+    slots = 1 if stage.loop is None else stage.depth
+    return slab_bytes(memref_type(stage.slab), slots)
+
+
+def slab_bytes(slab: MemRefType, slots: int = 1) -> int:
+    """The bytes of so many slots of a slab, padding included."""
+    layout = layout_of(slab)
+    if slots > 1:
+        slab = memref_of(slab.element_type, (slots, *slab.get_shape()), slab.memory_space)
+        layout = layout.with_slots()
+    return layout.size(slab) * size_of(slab.element_type)
+
+
+def _bytes_of_combines(combines: Sequence[tile.CombineOp], launch: tile.LaunchOp) -> int:
+    registers = register_axes(launch)
+    return sum(_bytes_of_combine(op, launch, registers) for op in combines)
+
+
+def _bytes_of_combine(op: tile.CombineOp, launch: tile.LaunchOp, registers: RegisterAxes) -> int:
+    """What threads leave for each other, and then blocks of a cluster."""
+    threads = launch.thread_axes()
+    copies = prod(registers.extents[axis] for axis in registers.of(op.results))
+    slots = {
+        ThreadJoin.WARPS: launch.num_threads // WARP_SIZE,
+        ThreadJoin.SHARED: launch.num_threads,
+    }
+    elements = slots.get(join_across(threads, op.axes), 0)
+    if joined_axes(launch, op) and op.join is not None and op.join.data is tile.Join.CLUSTER:
+        elements += prod(axis.extent for axis in threads if axis.value not in op.axes)
+    return copies * elements * sum(size_of(result.type) for result in op.results)

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Running passes: one after the other, each blamed for what it raises, its result verified and, if
+someone asks, checked by running the program before and after it.
+
+All is verified before the first pass and after the last; in between, if so asked, the functions and
+kernels that a pass has changed. Every door (`opt-tool`, `tilewright`, the Python API, a named
+pipeline) runs passes through here.
+"""
+
+import time
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+from xdsl.utils.exceptions import DiagnosticException
+
+from tilewright.dialects.origin import place_of
+from tilewright.errors import TilewrightError, in_brief, one_line, shortened
+from tilewright.passes.driver.changes import Changes
+from tilewright.passes.driver.refusal import PlacedPassError
+from tilewright.passes.driver.verification import InvalidOpError, verify_changes, verify_module
+from tilewright.stages import stage
+from tilewright.uncollected import uncollected
+
+Checker = Callable[[ModuleOp, ModuleOp, str], None]
+"""Raises unless the module before and the module after the pass of that name compute the same."""
+
+
+@dataclass
+class PassManager:
+    """Runs passes over modules; a tool overrides `verify` and `finished` to say more."""
+
+    ctx: Context
+    check_each: Checker | None = None
+    """Called after each pass."""
+    check_end: Checker | None = None
+    """Called once, with the module before the first and after the last pass."""
+    verify_each: bool = True
+    """Verify after each pass, so that an error names the pass; else only at the end."""
+    _changes: Changes | None = field(default=None, init=False)
+    """What was verified before; None to verify all."""
+
+    def run(self, module: ModuleOp, passes: Sequence[ModulePass]) -> None:
+        """
+        Run `passes` over `module`.
+
+        `InvalidOpError` names the pass that left the module ill-formed, or after which it was seen.
+        """
+        with uncollected():
+            self._verify_all(module, made_by="")
+            original = None if self.check_end is None else module.clone()
+            self._run_all(module, passes)
+            if self.check_end is not None and original is not None:
+                self.check_end(original, module, ",".join(step.name for step in passes))
+
+    def _run_all(self, module: ModuleOp, passes: Sequence[ModulePass]) -> None:
+        for position, step in enumerate(passes, start=1):
+            before = None if self.check_each is None else module.clone()
+            start = time.perf_counter()
+            with blamed_on(step), stage(f"pass {step.name}"):
+                step.apply(self.ctx, module)
+            seconds = time.perf_counter() - start
+            if position == len(passes):
+                self._verify_all(module, made_by=step.name)
+            elif self.verify_each:
+                self.verify(module, made_by=step.name)
+            if self.check_each is not None and before is not None:
+                self.check_each(before, module, step.name)
+            self.finished(step, module, seconds)
+
+    def _verify_all(self, module: ModuleOp, made_by: str) -> None:
+        self._changes = Changes() if self.verify_each else None
+        self.verify(module, made_by)
+
+    def verify(self, module: ModuleOp, made_by: str) -> None:
+        """Raise `InvalidOpError` unless what has changed in `module`, by that pass, is valid."""
+        try:
+            if self._changes is None:
+                verify_module(module)
+            else:
+                verify_changes(module, self._changes)
+        except InvalidOpError as err:
+            raise InvalidOpError(err.op, err.reason, made_by) from err
+
+    def finished(self, step: ModulePass, module: ModuleOp, seconds: float) -> None:
+        """A pass has run, and its result is fine."""
+
+
+@contextmanager
+def blamed_on(step: ModulePass) -> Generator[None]:
+    """Errors inside name the pass."""
+    label = f"pass '{step.name}'"
+    try:
+        yield
+    except TilewrightError as err:
+        err.message = f"{label}: {err.message}"
+        raise
+    except DiagnosticException as err:
+        reason, where = _reason(err)
+        if type(step).__module__.startswith("xdsl."):
+            reason = shortened(reason)  # it may hold the whole module
+        raise PlacedPassError(f"{label}: {reason}", where) from err
+    except Exception as err:
+        if type(step).__module__.startswith("xdsl."):
+            raise TilewrightError(f"{label} of xDSL: {in_brief(err)}") from err
+        err.add_note(f"in {label}")
+        raise
+
+
+def _reason(err: DiagnosticException) -> tuple[str, str]:
+    """Return what a pass, or a pass that it runs, reports, and the place."""
+    if isinstance(err, PlacedPassError):
+        return one_line(err.reason), err.where
+    return one_line(err), place_of(err.op) if isinstance(err, InvalidOpError) else ""

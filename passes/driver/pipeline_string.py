@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The one spelling of a schedule: `tileify,chunk-matmul-k{bk=16},blockify-launch{m=128 n=128}`.
+
+`parse_pipeline` turns the text into pass objects; `str(pass)` gives the text back. MLIR's spelling
+`builtin.module(a,b)` is understood too. Every mistake is a `UsageError` that names it.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from functools import lru_cache
+from typing import Any, TypeVar, get_args, get_type_hints
+
+from xdsl.passes import ModulePass
+from xdsl.utils.arg_spec import ArgSpec, ArgSpecConvertible, ParameterListType, ParameterType
+from xdsl.utils.hints import isa
+
+from tilewright.dialects.pass_specs import parse_spec_list
+from tilewright.errors import UsageError, did_you_mean
+from tilewright.passes.driver.option_types import expected
+
+Configured = TypeVar("Configured", bound=ArgSpecConvertible)
+
+_QUOTED_WORD = re.compile(r'"(?!true"|false")([A-Za-z_][\w-]*)"')
+
+
+def parse_pipeline(
+    text: str, available: Mapping[str, Callable[[], type[ModulePass]]]
+) -> tuple[ModulePass, ...]:
+    """The passes that `text` spells, taken from `available`; `UsageError` if it spells none."""
+    specs = parse_spec_list(text)
+    for spec in specs:
+        if spec.name not in available:
+            remedy = did_you_mean(spec.name, available) or "opt-tool --help lists them"
+            raise UsageError(f"unknown pass '{spec.name}'", remedy=remedy)
+    return tuple(configure(available[spec.name](), spec, "pass") for spec in specs)
+
+
+def parameters_by_pass(text: str) -> dict[str, dict[str, ParameterListType]]:
+    """The options of each pass that `text` spells; of one that comes again those of the last."""
+    return {spec.name: spec.parameters for spec in parse_spec_list(text)}
+
+
+def configure(kind: type[Configured], spec: ArgSpec, what: str) -> Configured:
+    """`kind` with the options of `spec`; `what` (pass, target) says in errors what it is."""
+    hints = _type_hints(kind)
+    names = [field.name for field in fields(kind) if field.init]
+    given = spec.normalize_parameter_names().parameters
+    label = f"{what} '{spec.name}'"
+    for name in given:
+        if name not in names:
+            remedy = did_you_mean(name, names) or f"it has: {', '.join(names) or 'none'}"
+            raise UsageError(f"{label} has no option '{name}'", remedy=remedy)
+    for name in sorted(kind.required_fields() - given.keys()):
+        raise UsageError(f"{label} needs the option '{name}'")
+    options = {name: _coerced(value, hints[name], name, label) for name, value in given.items()}
+    try:
+        return kind(**{name: _option(value, hints[name]) for name, value in options.items()})
+    except ValueError as err:
+        raise UsageError(f"{label}: {err}") from err
+
+
+def text_of(value: object) -> str:
+    """A value of an option, as pipelines spell it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def without_quotes(text: str) -> str:
+    """The same pipeline with quotes where they are needed only."""
+    return _QUOTED_WORD.sub(r"\1", text)
+
+
+@lru_cache
+def _type_hints(kind: type[Any]) -> Mapping[str, Any]:
+    """The types of the options of a pass or target; finding them takes longer than all else."""
+    return get_type_hints(kind)
+
+
+def _coerced(value: ParameterListType, hint: Any, name: str, label: str) -> ParameterListType:
+    """`value` in the type of its option: a bare flag is true, and an integer is a float too."""
+    kinds = get_args(hint) or (hint,)
+    if not value and bool in kinds:
+        return (True,)
+    if float in kinds and int not in kinds:
+        value = tuple(map(_as_float, value))
+    fits = isa(value, hint) or (len(value) == 1 and isa(value[0], hint))
+    absent = not value and type(None) in kinds
+    stray = bool not in kinds and any(isinstance(v, bool) for v in value)  # true is an int too
+    if absent or (fits and not stray):
+        return value
+    shown = ",".join(map(text_of, value)) or "nothing"
+    words, example = expected(hint)
+    message = f"{label}: option '{name}' expects {words}, not '{shown}'"
+    raise UsageError(message, remedy=f"e.g. {name}={example}")
+
+
+def _option(value: ParameterListType, hint: Any) -> ParameterListType | ParameterType | None:
+    """What `value`, which is in the type of its option, is to the pass."""
+    if not value and type(None) in get_args(hint):
+        return None
+    return value[0] if len(value) == 1 and isa(value[0], hint) else value
+
+
+def _as_float(value: Any) -> Any:
+    if isinstance(value, bool):
+        return value
+    try:
+        return float(value)
+    except ValueError:
+        return value

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Analyses: facts that passes read from the IR and never change."""

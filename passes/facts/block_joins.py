@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+What a launch says of joins between its blocks, and whether that can be done.
+
+All steps of the joined axes have the result. Blocks that do not wait for each other cannot all have
+it: with any join but `cluster` one of them goes on alone, which is right as long as nothing that
+follows differs along the joined axes.
+"""
+
+from collections.abc import Sequence
+from functools import partial
+from math import prod
+from typing import NamedTuple
+
+from xdsl.ir import Operation, SSAValue
+
+from tilewright.dialects import loop, tile
+from tilewright.dialects.kernel.grid import is_atomic
+from tilewright.dialects.kernel_like import MAX_CLUSTER
+from tilewright.dialects.nested_ops import ops_in
+from tilewright.dialects.origin import place_of
+from tilewright.dialects.tile import Join
+from tilewright.dialects.tile.axes import Axis, Level
+from tilewright.passes.driver.refusal import PlacedPassError
+from tilewright.passes.facts.join_groups import JoinGroup, join_groups
+
+
+class RefusedJoinError(PlacedPassError):
+    """
+    A join of blocks that cannot be done, in the words of Tile IR; `with_options` says it in those
+    of passes.
+    """
+
+    def __init__(
+        self,
+        op: tile.CombineOp,
+        axis: str,
+        problem: str,
+        kind: Join | None,
+        instead: Join | None,
+    ):
+        self.problem, self.kind, self.instead = problem, kind, instead
+        says = f"cannot lower tile.combine across the block axis %{axis}: {self._says('join({})')}"
+        super().__init__(says, place_of(op))
+
+    @property
+    def with_options(self) -> str:
+        """Why not, where the way of joining is an option of a pass."""
+        return self._says("join={}")
+
+    def _says(self, spelling: str) -> str:
+        subject = "" if self.kind is None else f"{spelling.format(self.kind)} "
+        remedy = "" if self.instead is None else f"; use {spelling.format(self.instead)}"
+        return f"{subject}{self.problem}{remedy}"
+
+
+class BlockJoins(NamedTuple):
+    """
+    The combines of a launch across block axes: all of one kind, across the same axes, in groups of
+    what is joined at once.
+    """
+
+    kind: Join
+    axes: Sequence[Axis]
+    """The joined block axes, in the order of the launch."""
+    groups: Sequence[JoinGroup]
+    differing: frozenset[SSAValue]
+    """The values that may differ between blocks that join."""
+
+    @property
+    def blocks(self) -> int:
+        """How many blocks join."""
+        return prod(axis.extent for axis in self.axes)
+
+    @property
+    def ops(self) -> list[tile.CombineOp]:
+        """All combines."""
+        return [op for group in self.groups for op in group.ops]
+
+    def goes_on_alone(self, group: JoinGroup) -> bool:
+        """Whether one of the blocks can do all that follows `group`."""
+        return not any(self._differs(later) for later in group.rest)
+
+    def _differs(self, op: Operation) -> bool:
+        used = (value for inner in ops_in(op) for value in inner.operands)
+        return not self.differing.isdisjoint(used)
+
+
+def joined_axes(launch: tile.LaunchOp, op: tile.CombineOp) -> list[Axis]:
+    """The block axes of more than one step among the axes of a combine."""
+    blocks = launch.axes_at(Level.BLOCK)
+    return [axis for axis in blocks if axis.extent > 1 and axis.value in op.axes]
+
+
+def block_joins(launch: tile.LaunchOp) -> BlockJoins | None:
+    """
+    The joins between blocks of a launch, None if there are none.
+
+    Raises `RefusedJoinError` for those that cannot be done.
+    """
+    combines = [op for op in ops_in(launch) if isinstance(op, tile.CombineOp)]
+    ops = [op for op in combines if joined_axes(launch, op)]
+    if not ops:
+        return None
+    axes, kind = joined_axes(launch, ops[0]), ops[0].join_kind
+    for op in ops:
+        if op.parent is not launch.body.block:
+            raise _refused(launch, op, "blocks cannot join in each step of a loop; join after it")
+        if joined_axes(launch, op) != axes or op.join_kind is not kind:
+            raise _refused(launch, op, "one kernel joins its blocks across the same axes, one way")
+    joins = BlockJoins(kind, axes, join_groups(ops), _differing(launch, axes))
+    _verify(launch, joins)
+    return joins
+
+
+def _differing(launch: tile.LaunchOp, axes: Sequence[Axis]) -> frozenset[SSAValue]:
+    """The joined axes, and what is computed of them but for what is joined."""
+    values: set[SSAValue] = {axis.value for axis in axes}
+    for op in launch.body.block.ops:
+        if not isinstance(op, tile.CombineOp) or joined_axes(launch, op) != axes:
+            _spread(op, values)
+    return frozenset(values)
+
+
+def _spread(op: Operation, values: set[SSAValue]) -> None:
+    for inner in (inner for region in op.regions for block in region.blocks for inner in block.ops):
+        _spread(inner, values)
+    used = (value for inner in ops_in(op) for value in inner.operands)
+    if not values.isdisjoint(used):
+        values.update(op.results)
+
+
+def _verify(launch: tile.LaunchOp, joins: BlockJoins) -> None:
+    kind, last = joins.kind, joins.groups[-1]
+    refused = partial(_refused, launch, last.ops[0])
+    if kind is Join.CLUSTER:
+        if joins.blocks > MAX_CLUSTER:
+            problem = f"{joins.blocks} blocks; a cluster has at most {MAX_CLUSTER}"
+            raise refused(problem, instead=Join.LAST_BLOCK)
+        return
+    if len(joins.groups) > 1:
+        problem = "leaves one block, which cannot join what it makes of that"
+        raise refused(problem, kind, Join.CLUSTER)
+    if not joins.goes_on_alone(last):
+        problem = "leaves one block, but what follows differs between blocks"
+        raise refused(problem, kind, Join.CLUSTER)
+    if kind is Join.ATOMIC:
+        _verify_atomic(launch, last)
+
+
+def _verify_atomic(launch: tile.LaunchOp, group: JoinGroup) -> None:
+    refused = partial(_refused, launch, instead=Join.LAST_BLOCK)
+    results = [result for op in group.ops for result in op.results]
+    stores = [op for op in group.rest if isinstance(op, loop.StoreOp) and op.value in results]
+    if len(stores) < len(group.rest):
+        problem = "has no result to go on with: it may only be stored"
+        raise refused(group.ops[0], problem, Join.ATOMIC)
+    stored = [store.memref for store in stores]
+    if len(set(stored)) != len(stored) or any(_is_stored_before(group, m) for m in stored):
+        raise refused(group.ops[0], "needs outputs of its own", Join.ATOMIC)
+    for op in group.ops:
+        for value in op.values:
+            if not is_atomic(op.monoid.data, value.type):
+                raise refused(op, f"there is no atomic {op.monoid.data} of {value.type}")
+
+
+def _is_stored_before(group: JoinGroup, memref: SSAValue) -> bool:
+    stores = [u.operation for u in memref.uses if isinstance(u.operation, loop.StoreOp)]
+    return any(store not in group.rest for store in stores)
+
+
+def _refused(
+    launch: tile.LaunchOp,
+    op: tile.CombineOp,
+    problem: str,
+    kind: Join | None = None,
+    instead: Join | None = None,
+) -> RefusedJoinError:
+    axis = joined_axes(launch, op)[0].value.name_hint or "?"
+    return RefusedJoinError(op, axis, problem, kind, instead)

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Slabs that are boxes of a tensor, which the tensor memory accelerator can copy.
+
+    %x[%g, %bm * 128 + %i, %ko * 16 + %k]    is a box [1, 128, 16] for (%i, %k) in [128, 16]
+
+Each axis of the slab runs along an axis of the tensor of its own, in the tensor's order, and what
+is outside of the tensor is zero. Sizes are those that the hardware can address. A slab that lies in
+pieces of its innermost axis (`#tile.layout<inner 32>`), or whose rows are dealt out to piles
+(`#tile.layout<deal 4>`), is one box here; each piece, or pile, is one to the hardware.
+"""
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import MemRefType
+from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineDimExpr, AffineExpr
+
+from tilewright.dialects import loop, tile
+from tilewright.dialects.axes import range_of_value
+from tilewright.dialects.index import Sum, sum_of
+from tilewright.dialects.kernel.boxes import BOX_ALIGNMENT, box_problem
+from tilewright.dialects.tile.layout import SlabLayoutAttr, with_layout
+from tilewright.dialects.types import memref_type, size_of
+from tilewright.passes.driver.refusal import refused
+
+
+def box_of(op: tile.StageOp, load: loop.LoadOp) -> list[int]:
+    """The extents of the slab along the axes of the tensor; an error if it is no box of it."""
+    found = find_box(op, load)
+    if isinstance(found, str):
+        raise refused(
+            op, f"transport(tma) copies boxes, not this slab: {found}; use transport(cp_async)"
+        )
+    return found
+
+
+def find_box(
+    op: tile.StageOp, load: loop.LoadOp, layout: SlabLayoutAttr | None = None
+) -> list[int] | str:
+    """
+    The extents of the slab along the axes of the tensor, or why it is no box of it. The slab may be
+    looked at in another `layout`.
+    """
+    axes, extents = list(op.body.block.args), list(op.axis_extents())
+    operands = _operands(load)
+    order, box = list[SSAValue](), list[int]()
+    for subscript in _sums(load.map.data.results, load.indices, operands):
+        here = [axis for axis in axes if not _is_free_of(subscript, operands, axis)]
+        if len(here) > 1 or any(_factor(subscript, operands, axis) != 1 for axis in here):
+            return "an axis of the tensor does not run with one of the slab's"
+        box.append(extents[axes.index(here[0])] if here else 1)
+        order += here
+    if order != axes:
+        return "the slab's axes are not axes of the tensor, in its order"
+    if not _is_bounded_alone(load):
+        return "it is masked otherwise than by the bounds of the tensor"
+    slab = memref_type(op.slab)
+    laid_out = slab if layout is None else with_layout(slab, layout)
+    return _unfit(laid_out, load, box) or box
+
+
+def _unfit(slab: MemRefType, load: loop.LoadOp, box: Sequence[int]) -> str | None:
+    """What the hardware cannot do with a box of such a size (CUDA driver API, tensor maps)."""
+    source = memref_type(load.memref)
+    row = source.get_shape()[-1] * size_of(source.element_type)
+    if len(box) > 1 and row % BOX_ALIGNMENT:
+        return f"rows of the tensor are {row} bytes, not a multiple of {BOX_ALIGNMENT}"
+    return box_problem(source.get_shape(), box, slab)
+
+
+def _operands(load: loop.LoadOp) -> list[SSAValue]:
+    return list(dict.fromkeys((*load.indices, *load.mask_operands)))
+
+
+def _sums(
+    exprs: Sequence[AffineExpr], of: Sequence[SSAValue], operands: Sequence[SSAValue]
+) -> list[Sum]:
+    """Expressions of the values `of` as sums over `operands`."""
+    dims = [AffineExpr.dimension(operands.index(value)) for value in of]
+    ranges = [range_of_value(value) for value in operands]
+    return [sum_of(expr.replace_dims_and_symbols(dims, ()), ranges) for expr in exprs]
+
+
+def _factor(value: Sum, operands: Sequence[SSAValue], axis: SSAValue) -> int:
+    return value.terms.get(AffineDimExpr(operands.index(axis)), 0)
+
+
+def _is_free_of(value: Sum, operands: Sequence[SSAValue], axis: SSAValue) -> bool:
+    if axis not in operands:
+        return True
+    dim = AffineDimExpr(operands.index(axis))
+    return all(inner != dim for atom in value.terms for inner in atom.dfs())
+
+
+def _is_bounded_alone(load: loop.LoadOp) -> bool:
+    """Whether the mask holds wherever the subscripts are in bounds."""
+    if load.mask is None:
+        return True
+    operands = _operands(load)
+    shape = memref_type(load.memref).get_shape()
+    subscripts = _sums(load.map.data.results, load.indices, operands)
+    bounds = [
+        subscript * -1 + Sum({}, size - 1)
+        for subscript, size in zip(subscripts, shape, strict=True)
+    ]
+    masks = _sums(load.mask.data.results, load.mask_operands, operands)
+    return all(mask in bounds for mask in masks)

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+How much an access touches and how often a guarded op runs, from the ranges of indices.
+
+A mask `expr >= 0` is taken to hold for the share of the range of `expr` that is not negative, as if
+`expr` took each value equally often: exact for a split axis (`999 - b * 128 - t`). So is the
+bound of a loop taken to have each value of its range.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from math import prod
+
+from xdsl.dialects import arith, scf
+from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineExpr, AffineMap
+
+from tilewright.dialects import kernel, loop
+from tilewright.dialects.axes import MaskedOp, range_of_value
+from tilewright.dialects.index import Range, range_of, simplify
+from tilewright.dialects.kernel.ring import TmaCopyOp
+from tilewright.dialects.tile.layout import layout_of
+from tilewright.dialects.types import memref_type, size_of
+from tilewright.passes.facts.index_sources import index_sources
+from tilewright.passes.facts.memory_access import Access
+
+_DIFFERENCE = AffineMap(2, 0, (simplify(AffineExpr.dimension(0) - AffineExpr.dimension(1)),))
+"""The end of a loop that counts its steps from its first one, as those do that begin late."""
+
+_UNKNOWN = 1 << 62
+"""More than anything has."""
+
+
+def element_bytes(buffer: SSAValue) -> int:
+    """Bytes of one element of a memref."""
+    return size_of(memref_type(buffer).element_type)
+
+
+def bytes_of(buffer: SSAValue) -> int:
+    """Bytes of a memref, padding included."""
+    type = memref_type(buffer)
+    return layout_of(type).size(type) * element_bytes(buffer)
+
+
+def elements_touched(access: loop.LoadOp | loop.StoreOp | Access) -> int:
+    """Distinct elements that an access touches in a whole launch; an upper estimate."""
+    type = memref_type(access.memref)
+    extents = [1] * type.get_num_dims()
+    if isinstance(access, Access) and access.width > 1:
+        extents[layout_of(type).innermost(type)] = access.width
+    return _touched(access.memref, access.map.data, access.indices, extents)
+
+
+def elements_of_box(op: TmaCopyOp) -> int:
+    """Distinct elements that copies of boxes touch in a whole launch; an upper estimate."""
+    return _touched(op.source, op.map.data, op.indices, op.box.get_values())
+
+
+def box_within(op: TmaCopyOp) -> list[int]:
+    """The extents of a box, no longer than the axes that it is copied from."""
+    shape = memref_type(op.source).get_shape()
+    return [min(pair) for pair in zip(op.box.get_values(), shape, strict=True)]
+
+
+def _touched(
+    memref: SSAValue, map: AffineMap, indices: Sequence[SSAValue], extents: Sequence[int]
+) -> int:
+    """Distinct elements of boxes of `extents` at the subscripts."""
+    shape = memref_type(memref).get_shape()
+    ranges = [range_of_value(index) for index in indices]
+    sources = [range_of_value(source) for source in index_sources(indices)]
+    points = prod(_width(known, _UNKNOWN) for known in sources)
+    box = prod(
+        min(_width(range_of(expr, ranges), size) + extent - 1, size)
+        for expr, size, extent in zip(map.results, shape, extents, strict=True)
+    )
+    return min(points * prod(extents), box)
+
+
+def _width(known: Range | None, unknown: int) -> int:
+    return unknown if known is None else known.high - known.low + 1
+
+
+def share_of_mask(op: MaskedOp) -> float:
+    """The share of its runs in which a masked op acts; 1 without a mask."""
+    return 1.0 if op.mask is None else _share(op.mask.data, op.mask_operands)
+
+
+def share_of_condition(condition: SSAValue) -> float:
+    """The share in which a condition holds; 1 when it is no `loop.predicate`."""
+    if not isinstance(predicate := condition.owner, loop.PredicateOp):
+        return 1.0
+    return _share(predicate.map.data, predicate.indices)
+
+
+def _share(map: AffineMap, operands: Sequence[SSAValue]) -> float:
+    ranges = [range_of_value(operand) for operand in operands]
+    return prod(_share_of(range_of(expr, ranges)) for expr in map.results)
+
+
+def _share_of(known: Range | None) -> float:
+    if known is None:
+        return 1.0
+    return min(max(known.high + 1, 0) / (known.high - known.low + 1), 1.0)
+
+
+def steps_of(op: loop.ReduceOp) -> float:
+    """How many steps a reduction takes: those below its extent and within its bounds."""
+    ranges = [range_of_value(operand) for operand in op.bound_operands]
+    starts, ends = (
+        [range_of(expr, ranges) for expr in bound.data.results] if bound else []
+        for bound in (op.lower_bound, op.upper_bound)
+    )
+    return _steps_between(starts, ends, op.axis_extents()[0])
+
+
+def _steps_between(
+    starts: Iterable[Range | None], ends: Iterable[Range | None], steps: int
+) -> float:
+    """How many of `steps` are done on average, within bounds of such ranges."""
+    most = steps * prod(_steps_below(end, steps) / max(steps, 1) for end in ends)
+    skipped = (0 if start is None else _steps_below(start, steps) for start in starts)
+    return max(most - max(skipped, default=0), 0)
+
+
+def trips(op: scf.ForOp) -> float:
+    """How many steps a loop takes; 1 when its bounds are unknown."""
+    index, step = range_of_value(op.body.block.args[0]), range_of_value(op.step)
+    if index is None or step is None:
+        return 1
+    if step.high > 1 or index.low > 0:
+        return -(-_width(index, 1) // max(step.low, 1))
+    end, first = op.ub, op.lb
+    if isinstance(op.ub.owner, kernel.IndexOp) and op.ub.owner.map.data == _DIFFERENCE:
+        end, first = op.ub.owner.indices
+    ends, starts = _chosen_of(end, arith.MinSIOp), _chosen_of(first, arith.MaxSIOp)
+    return _steps_between(map(range_of_value, starts), map(range_of_value, ends), index.high + 1)
+
+
+def _chosen_of(value: SSAValue, choice: type[arith.MinSIOp | arith.MaxSIOp]) -> Iterator[SSAValue]:
+    """What `value` is the smallest of, or the largest."""
+    if not isinstance(value.owner, choice):
+        yield value
+        return
+    for operand in value.owner.operands:
+        yield from _chosen_of(operand, choice)
+
+
+def _steps_below(bound: Range | None, steps: int) -> float:
+    """How many of `steps` are below a bound that takes each value of its range equally often."""
+    if bound is None:
+        return steps
+    low, high = (min(max(limit, 0), steps) for limit in bound)
+    of_some = (low + high) * (high - low + 1) / 2
+    of_all = max(bound.high - max(bound.low, steps), 0) * steps
+    return (of_some + of_all) / (bound.high - bound.low + 1)

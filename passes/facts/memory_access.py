@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What ops touch in memory: loads and stores one place each, copies one on either side."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from xdsl.dialects.builtin import AffineMapAttr
+from xdsl.ir import Operation, SSAValue
+
+from tilewright.dialects import loop, tile
+from tilewright.dialects.axes import MaskedOp
+from tilewright.dialects.kernel.copy import CopyingOp
+from tilewright.dialects.kernel.registers import LOCAL
+from tilewright.dialects.types import memref_type, size_of
+
+
+class Access(NamedTuple):
+    """A load or store of `width` elements side by side, from the one at the subscripts on."""
+
+    op: MaskedOp
+    memref: SSAValue
+    map: AffineMapAttr
+    indices: Sequence[SSAValue]
+    is_store: bool
+    width: int = 1
+
+    @property
+    def num_bytes(self) -> int:
+        """What one lane accesses."""
+        return self.width * size_of(memref_type(self.memref).element_type)
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether it is to shared memory."""
+        return memref_type(self.memref).memory_space == tile.SHARED
+
+    @property
+    def is_in_registers(self) -> bool:
+        """Whether it touches no memory."""
+        return memref_type(self.memref).memory_space == LOCAL
+
+    @property
+    def heeds_mask(self) -> bool:
+        """Whether nothing is done where the mask fails: copies store zeros in shared memory."""
+        return not (isinstance(self.op, CopyingOp) and self.is_store and self.is_shared)
+
+
+def accesses_of(op: Operation) -> Sequence[Access]:
+    """What `op` accesses: one or two places, none for other ops than loads, stores and copies."""
+    match op:
+        case loop.LoadOp() | loop.StoreOp():
+            is_store = isinstance(op, loop.StoreOp)
+            return [Access(op, op.memref, op.map, op.indices, is_store)]
+        case CopyingOp():
+            width = op.width.value.data
+            return [
+                Access(op, op.source, op.source_map, op.source_indices, False, width),
+                Access(op, op.target, op.target_map, op.target_indices, True, width),
+            ]
+        case _:
+            return []

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Which register axes each value of a launch depends on: a thread holds it once for each of their
+steps. What stands side by side and depends on the same axes is done in one nest.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from xdsl.ir import Block, Operation, SSAValue
+
+from tilewright.dialects import loop, tile
+from tilewright.dialects.tile.axes import Level
+from tilewright.passes.facts.effects import is_pure
+from tilewright.passes.facts.remembered import remembered
+
+
+class Run(NamedTuple):
+    """Ops that depend on the same register axes."""
+
+    axes: Sequence[SSAValue]
+    ops: list[Operation]
+
+
+_NONE = frozenset[SSAValue]()
+
+
+class RegisterAxes:
+    """The register axes of a launch and what depends on them."""
+
+    def __init__(self, launch: tile.LaunchOp):
+        axes = launch.axes_at(Level.REGISTER)
+        self.extents: dict[SSAValue, int] = {
+            axis.value: axis.extent for axis in axes if axis.extent > 1
+        }
+        self.dependence: dict[SSAValue, frozenset[SSAValue]] = {
+            axis: frozenset({axis}) for axis in self.extents
+        }
+        self._visit(launch.body.block)
+
+    def of(self, values: Iterable[SSAValue]) -> frozenset[SSAValue]:
+        """The register axes that any of `values` depends on."""
+        found = {axes for value in values if (axes := self.dependence.get(value))}
+        return _NONE.union(*found) if len(found) != 1 else found.pop()
+
+    def ordered(self, axes: frozenset[SSAValue]) -> Sequence[SSAValue]:
+        """`axes` in the order of the launch."""
+        return [axis for axis in self.extents if axis in axes]
+
+    def runs(self, block: Block) -> Iterator[Run]:
+        """
+        The ops of `block`, in runs of the same axes. What depends on fewer and only computes stands
+        ahead of the run that it would interrupt: the run needs nothing of it so far, and it nothing
+        of the run. What threads or loops do is a run of its own.
+        """
+        ahead, run = Run([], []), Run([], [])
+        for op in block.ops:
+            axes = self.ordered(self.of(op.operands))
+            if _is_alone(op):
+                yield from (ahead, run, Run([], [op]))
+                ahead, run = Run([], []), Run([], [])
+            elif axes == run.axes:
+                run.ops.append(op)
+            elif {*axes} < {*run.axes} and _may_move_ahead(op, run.ops):
+                if axes != ahead.axes:
+                    yield ahead
+                    ahead = Run(axes, [])
+                ahead.ops.append(op)
+            else:
+                yield from (ahead, run)
+                ahead, run = Run([], []), Run(axes, [op])
+        yield from (ahead, run)
+
+    def _visit(self, block: Block) -> None:
+        for op in block.ops:
+            for inner in (inner for region in op.regions for inner in region.blocks):
+                self._visit(inner)
+            if op.results and (axes := self._depends(op)):
+                self.dependence.update(dict.fromkeys(op.results, axes))
+
+    def _depends(self, op: Operation) -> frozenset[SSAValue]:
+        match op:
+            case loop.ReduceOp():
+                return self.of((*op.yield_op.operands, *op.operands))
+            case tile.CombineOp():
+                return self.of(op.operands) - frozenset(op.axes)
+            case tile.ShareOp():
+                return _NONE
+            case _:
+                return self.of(op.operands)
+
+
+@remembered
+def register_axes(launch: tile.LaunchOp) -> RegisterAxes:
+    """The register axes of a launch, which is not changed while they are looked at."""
+    return RegisterAxes(launch)
+
+
+def _is_alone(op: Operation) -> bool:
+    return bool(op.regions) or isinstance(op, tile.MeetingOp)
+
+
+def _may_move_ahead(op: Operation, run: Sequence[Operation]) -> bool:
+    if isinstance(op, loop.LoadOp):
+        return not any(isinstance(other, loop.StoreOp) for other in run)
+    return is_pure(op)

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Computes once what the same body, or one around it, computes twice.
+
+    loop.for %i in 16 {
+      %0 = loop.load %scale[%i] ...
+      %sum = loop.reduce %k in 64 with add {
+        %1 = loop.load %scale[%i] ...
+        %2 = loop.load %x[%i, %k] ...
+        %3 = arith.mulf %1, %2 : f32
+
+becomes
+
+    loop.for %i in 16 {
+      %0 = loop.load %scale[%i] ...
+      %sum = loop.reduce %k in 64 with add {
+        %1 = loop.load %x[%i, %k] ...
+        %2 = arith.mulf %0, %1 : f32
+
+It is used in the place of xDSL's `cse`, which does not compare the types of results inside
+loops: to it, two loops that differ in a conversion's type are one. Operands of what commutes may
+stand in either order. A read of what may be written counts as the same in one block, with no write
+in between. What nobody uses goes.
+"""
+
+from collections.abc import Hashable
+from functools import cache
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Operation
+from xdsl.passes import ModulePass
+from xdsl.traits import EffectInstance, IsolatedFromAbove, IsTerminator, MemoryEffectKind
+
+from tilewright.dialects.kernel.comment import TEXT
+from tilewright.dialects.structure import structure
+from tilewright.passes.facts.effects import erase_dead, is_pure, only_has, only_reads
+
+Known = dict[Hashable, Operation]
+"""What has been computed before and is in scope, the last that computed it."""
+
+
+def _visit_regions(op: Operation, known: Known) -> None:
+    inside = {} if _is_isolated(type(op)) else known
+    for region in op.regions:
+        if len(region.blocks) == 1:
+            _visit_block(region.block, inside)
+
+
+def _visit_block(block: Block, known: Known) -> None:
+    """What the block computes is known to its end; then what was known before is again."""
+    hidden: list[tuple[Hashable, Operation | None]] = []
+    for op in tuple(block.ops):
+        if op.regions:
+            _visit_regions(op, known)
+        if not _may_be_shared(op):
+            continue
+        key = structure(op)
+        first = known.get(key)
+        if first is not None and (is_pure(op) or _reads_the_same(first, op)):
+            _replace(op, first)
+            continue
+        hidden.append((key, first))
+        known[key] = op
+    for key, before in reversed(hidden):
+        if before is None:
+            del known[key]
+        else:
+            known[key] = before
+
+
+def _may_be_shared(op: Operation) -> bool:
+    if _is_terminator(type(op)) or not only_reads(op):
+        return False
+    return not op.regions or all(len(region.blocks) <= 1 for region in op.regions)
+
+
+@cache
+def _is_terminator(kind: type[Operation]) -> bool:
+    return kind.has_trait(IsTerminator)
+
+
+@cache
+def _is_isolated(kind: type[Operation]) -> bool:
+    return kind.has_trait(IsolatedFromAbove, value_if_unregistered=True)
+
+
+def _replace(op: Operation, first: Operation) -> None:
+    """Let `first`, which has computed the same before, do so for `op` too."""
+    for old, new in zip(op.results, first.results, strict=True):
+        old.replace_all_uses_with(new)
+    op.detach()
+    op.erase()
+
+
+def _reads_the_same(first: Operation, second: Operation) -> bool:
+    """Whether both are in one block, and nothing between them may write."""
+    if first.parent is not second.parent:
+        return False
+    between = first.next_op
+    while between is not None and between is not second:
+        if not only_has(between, _leaves_memory):
+            return False
+        between = between.next_op
+    return True
+
+
+def _leaves_memory(effect: EffectInstance) -> bool:
+    return effect.kind is not MemoryEffectKind.WRITE or effect.resource == TEXT
+
+
+def share_values(scope: Operation) -> None:
+    """Everywhere in a module or a kernel."""
+    erase_dead(scope)
+    _visit_regions(scope, {})
+
+
+class ShareValuesPass(ModulePass):
+    """Eliminate common subexpressions, loads and reductions."""
+
+    name = "share-values"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Everywhere in the module."""
+        share_values(op)

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Cloning loop bodies with other values, and other expressions, in the place of their own.
+
+Fusing puts the subscript `[%j * 4 + %v]` in the place of a producer's axis; splitting puts
+`%b * 128 + %t` in the place of a whole axis. Both clone the body through a `Substitution`.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from xdsl.dialects import arith
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir.affine import AffineExpr
+
+from tilewright.dialects import loop, tile
+from tilewright.dialects.axes import Access, MaskedOp
+from tilewright.dialects.types import memref_type
+from tilewright.passes.facts.index_sources import index_sources
+from tilewright.passes.facts.selected_loads import selection_of
+
+Cloned = TypeVar("Cloned", bound=Operation)
+
+
+@dataclass
+class Substitution:
+    """What stands for the values of the original."""
+
+    values: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+    """Values by value; clones add their results."""
+
+    indices: dict[SSAValue, tuple[AffineExpr, Sequence[SSAValue]]] = field(
+        default_factory=dict[SSAValue, tuple[AffineExpr, Sequence[SSAValue]]]
+    )
+    """Axes by an affine expression over other indices."""
+
+    bounds: dict[SSAValue, Access] = field(default_factory=dict[SSAValue, Access])
+    """
+    Axes of the original that overrun, with what holds where they do not. It masks the loads that
+    use such an axis, in a subscript or a mask, and all stores inside it. Data that is made an index
+    is masked by the axes that it comes from, and so are the loads that it subscripts.
+    """
+
+    parts: dict[SSAValue, Sequence[SSAValue]] = field(
+        default_factory=dict[SSAValue, Sequence[SSAValue]]
+    )
+    """Axes of a launch by those that they are split into: joining across one is across all."""
+
+    where: Access | None = None
+    """What holds wherever the clones matter: it masks their loads, and data made an index."""
+
+    def value(self, value: SSAValue) -> SSAValue:
+        """What stands for `value`; itself if nothing does."""
+        return self.values.get(value, value)
+
+    def access(self, exprs: Iterable[AffineExpr], operands: Sequence[SSAValue]) -> Access:
+        """`exprs` over what stands for `operands`."""
+        dims: list[AffineExpr] = []
+        numbers: dict[SSAValue, int] = {}
+        """What is substituted, each value once."""
+        for operand in operands:
+            expr, values = self.indices.get(operand, (None, (self.value(operand),)))
+            new = [AffineExpr.dimension(numbers.setdefault(v, len(numbers))) for v in values]
+            dims.append(new[0] if expr is None else expr.replace_dims_and_symbols(new, ()))
+        return [e.replace_dims_and_symbols(dims, ()) for e in exprs], list(numbers)
+
+    def mask(self, op: MaskedOp, axes: Iterable[SSAValue] = ()) -> Access | None:
+        """The mask of `op`, and the bounds of those of `axes` that overrun."""
+        masks = list[Access]()
+        if self.bounds:  # most have none, and are not asked what their axes are
+            masks += [self.bounds[axis] for axis in dict.fromkeys(axes) if axis in self.bounds]
+        if op.mask is not None:
+            masks.append(self.access(op.mask.data.results, op.mask_operands))
+        return conjunction(masks)
+
+    def _mask_of_read(self, op: MaskedOp, axes: Iterable[SSAValue]) -> Access | None:
+        return conjunction([self.where, self.mask(op, axes)])
+
+    def _where_it_matters(self, op: loop.PredicateOp) -> Access:
+        """
+        The predicate; where all it does is to select between loads under a mask that is the same,
+        and something else, it stays the same as theirs.
+        """
+        plain = self.access(op.map.data.results, op.indices)
+        loads = [_load_selected_by(use.operation) for use in op.result.uses]
+        masks = [self._mask_of_read(load, _axes_of_load(load)) for load in loads if load]
+        if not masks or len(masks) != len(loads) or any(mask != masks[0] for mask in masks):
+            return plain
+        return masks[0] or plain
+
+    def clone(self, op: Operation) -> Operation:
+        """`op` with its operands, subscripts, masks and regions substituted."""
+        new = self._clone(op)
+        new.location = op.location
+        for old_result, new_result in zip(op.results, new.results, strict=True):
+            new_result.name_hint = old_result.name_hint
+            self.values[old_result] = new_result
+        return new
+
+    def _clone(self, op: Operation) -> Operation:
+        match op:
+            case loop.LoadOp():
+                subscripts = self.access(op.map.data.results, op.indices)
+                mask = self._mask_of_read(op, _axes_of_load(op))
+                return loop.LoadOp(self.value(op.memref), subscripts, mask)
+            case loop.ToIndexOp():
+                mask = self._mask_of_read(op, _axes_of_data(op))
+                return loop.ToIndexOp(self.value(op.value), op.bound.value.data, mask)
+            case loop.IndexOp():
+                return loop.IndexOp(self.access(op.map.data.results, op.indices), op.result.type)
+            case loop.PredicateOp():
+                return loop.PredicateOp(self._where_it_matters(op))
+            case loop.StoreOp():
+                subscripts = self.access(op.map.data.results, op.indices)
+                mask = self.mask(op, (*op.indices, *op.mask_operands, *_axes_around(op)))
+                value, memref = self.value(op.value), self.value(op.memref)
+                return loop.StoreOp(value, memref, subscripts, mask)
+            case loop.YieldOp():
+                return loop.YieldOp([self.value(v) for v in op.values], self.mask(op))
+            case tile.CombineOp():
+                values = [self.value(v) for v in op.values]
+                axes = [part for v in op.axes for part in self.parts.get(v, [self.value(v)])]
+                join = None if op.join is None else op.join.data
+                return tile.CombineOp(values, axes, op.monoid, self.mask(op), join)
+            case tile.ShareOp():
+                subscripts = self.access(op.map.data.results, op.indices)
+                return tile.ShareOp(self.value(op.value), subscripts, memref_type(op.slab))
+            case loop.ReduceOp() if op.is_bounded:
+                new = self._clone_with_regions(op)
+                bounds = (bound and self.access(*bound) for bound in (op.start, op.below))
+                new.set_bounds(*bounds)
+                return new
+            case _:
+                return self._clone_with_regions(op)
+
+    def _clone_with_regions(self, op: Cloned) -> Cloned:
+        """The op before what it contains, whose subscripts are simplified with its axes' ranges."""
+        blocks = [[(old, self._without_ops(old)) for old in r.blocks] for r in op.regions]
+        clone = type(op).create(
+            operands=[self.value(v) for v in op.operands],
+            result_types=op.result_types,
+            properties=op.properties.copy(),
+            attributes=op.attributes.copy(),
+            regions=[Region([new for _, new in region]) for region in blocks],
+        )
+        for old, new in (pair for region in blocks for pair in region):
+            new.add_ops(self.clone(inner) for inner in old.ops)
+        return clone
+
+    def _without_ops(self, block: Block) -> Block:
+        """A block with arguments for those of `block`."""
+        new = Block(arg_types=block.arg_types)
+        for old_arg, new_arg in zip(block.args, new.args, strict=True):
+            new_arg.name_hint = old_arg.name_hint
+            self.values[old_arg] = new_arg
+        return new
+
+
+def _load_selected_by(select: Operation) -> loop.LoadOp | None:
+    """The load that `select` gives under its mask, which is the predicate."""
+    load = select.lhs.owner if isinstance(select, arith.SelectOp) else None
+    return load if isinstance(load, loop.LoadOp) and selection_of(load) is select else None
+
+
+def _axes_of_load(op: loop.LoadOp) -> Iterator[SSAValue]:
+    """Where the axes overrun, its subscripts may leave the memref."""
+    for index in (*op.indices, *op.mask_operands):
+        yield index
+        if isinstance(index.owner, loop.ToIndexOp):
+            yield from _axes_of_data(index.owner)
+
+
+def _axes_of_data(op: loop.ToIndexOp) -> Iterator[SSAValue]:
+    """Where they overrun, data may be no index: the axes that it comes from, or all around."""
+    sources = index_sources([op.result])
+    around = list(_axes_around(op))
+    yield from (axis for axis in around if axis in sources or not sources <= set(around))
+
+
+def _axes_around(op: Operation) -> Iterator[SSAValue]:
+    """The block arguments in scope, innermost first."""
+    block = op.parent
+    while block is not None:
+        yield from block.args
+        block = block.parent_block()
+
+
+def conjunction(masks: Iterable[Access | None]) -> Access | None:
+    """The mask that holds where all of `masks` do; None is one that always holds."""
+    exprs: list[AffineExpr] = []
+    operands: list[SSAValue] = []
+    for mask_exprs, mask_operands in (mask for mask in masks if mask is not None):
+        shift = [AffineExpr.dimension(len(operands) + d) for d in range(len(mask_operands))]
+        exprs.extend(e.replace_dims_and_symbols(shift, ()) for e in mask_exprs)
+        operands.extend(mask_operands)
+    return (exprs, operands) if exprs else None
+
+
+def stored_where(store: loop.StoreOp, where: Access) -> loop.StoreOp:
+    """What stores the same as `store`, but only where `where` holds too; not in the IR yet."""
+    subscripts = store.map.data.results, store.indices
+    mask = conjunction([store.where, where])
+    new = loop.StoreOp(store.value, store.memref, subscripts, mask)
+    new.location = store.location
+    return new

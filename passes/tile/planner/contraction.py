@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+What a contraction is to those who schedule it: how much there is to do, and what each step reads.
+
+    tile.launch (%i = block 512 m, %j = block 2048 n) {     m 512, n 2048, batch 1
+      %s = loop.reduce %k in 2048 with add {                k 2048
+        %0 = loop.load %a[%i, %k]                           read along m
+        %1 = loop.load %b[%k, %j]                           read along n
+"""
+
+from collections.abc import Sequence, Set
+from math import prod
+from typing import NamedTuple
+
+from xdsl.dialects import arith
+from xdsl.ir import BlockArgument, Operation, SSAValue
+
+from tilewright.dialects import loop, tile
+from tilewright.dialects.axes import Role
+from tilewright.dialects.tile import varies_along
+from tilewright.dialects.types import memref_type, size_of
+from tilewright.passes.facts.index_sources import index_sources
+from tilewright.passes.tile.contracting_reductions import contracting_reductions
+from tilewright.passes.tile.planner.needed_tiles import Diagonal, diagonals_of, needed_tiles
+
+
+class Contraction(NamedTuple):
+    """The sizes of the axes by role, and the bytes that one element of each side takes."""
+
+    batch: int
+    m: int
+    n: int
+    k: int
+    """Steps of the longest reduction."""
+    sums: int
+    """Values that one element joins: accumulators."""
+    m_bytes: int
+    """Bytes that a step reads along m (and not along n)."""
+    n_bytes: int
+    """Bytes that a step reads along n (and not along m)."""
+    diagonals: tuple[Diagonal, ...] = ()
+    """Where the result is needed, if not everywhere."""
+    m_operands: int = 1
+    """Values along m that sums multiply by others: those that they have in common count once."""
+    n_operands: int = 1
+    """Values along n."""
+
+    def __str__(self) -> str:
+        batch = f"batch {self.batch}, " if self.batch > 1 else ""
+        sums = f", {self.sums} sums" if self.sums > 1 else ""
+        needed = ", needed up to a diagonal" if self.diagonals else ""
+        return f"{batch}m {self.m}, n {self.n}, k {self.k}{sums}{needed}"
+
+    def needed_tiles(self, m: int, n: int) -> int:
+        """How many tiles of `m` by `n` elements have any that are needed."""
+        if not self.diagonals:
+            return self.batch * -(-self.m // m) * -(-self.n // n)
+        return self.batch * needed_tiles(self.diagonals, (self.m, self.n), (m, n))
+
+
+def contraction_of(launch: tile.LaunchOp) -> Contraction | None:
+    """The contraction that a launch is, as `tileify` leaves it; None if it is none."""
+    reductions = contracting_reductions(launch)
+    if not reductions:
+        return None
+    axes = launch.bound_axes()
+    sizes = {role: prod(axis.extent for axis in axes if axis.role is role) for role in Role}
+    rows, columns = (
+        {axis.value for axis in axes if axis.role is role} for role in (Role.M, Role.N)
+    )
+    return Contraction(
+        sizes[Role.BATCH],
+        sizes[Role.M],
+        sizes[Role.N],
+        max(op.axis_extents()[0] for op in reductions),
+        sum(len(op.results) for op in reductions),
+        _bytes_along(reductions, rows, columns),
+        _bytes_along(reductions, columns, rows),
+        diagonals_of(launch, reductions),
+        _operands_along(reductions, rows, columns),
+        _operands_along(reductions, columns, rows),
+    )
+
+
+def _bytes_along(
+    reductions: Sequence[loop.ReduceOp], axes: Set[SSAValue], others: Set[SSAValue]
+) -> int:
+    """Bytes of the distinct loads of a step that vary along `axes` and not along `others`."""
+    found: dict[object, int] = {}
+    for load in (op for r in reductions for op in r.body.walk() if isinstance(op, loop.LoadOp)):
+        sources = index_sources(load.indices)
+        if sources & axes and not sources & others:
+            place = load.memref, load.map, *load.indices
+            found[place] = size_of(memref_type(load.memref).element_type)
+    return sum(found.values())
+
+
+def _operands_along(
+    reductions: Sequence[loop.ReduceOp], axes: Set[SSAValue], others: Set[SSAValue]
+) -> int:
+    """The distinct factors that vary along `axes` and not along `others`; at least one."""
+    known: dict[Operation, frozenset[BlockArgument]] = {}
+    products = [value.owner for op in reductions for value in op.yield_op.values]
+    factors = {f for op in products if isinstance(op, arith.MulfOp) for f in op.operands}
+    varies = [varies_along(f.owner, known) for f in factors if isinstance(f.owner, Operation)]
+    return max(1, sum(bool(found & axes) and not found & others for found in varies))

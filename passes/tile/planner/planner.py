@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Which schedule a kernel gets: all that must be decided together, decided together.
+
+There are three kinds of kernels, each with ways to do it and a model of the time that they take:
+contractions (`tilings.py`), rows (`row_sharings.py`) and elements (`strips.py`). The fastest is
+taken.
+
+What depends on one decision alone (which operands are staged, pads, swizzles) is left to the pass
+that makes it.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, Protocol, TypeVar, cast
+
+from tilewright.dialects import loop, tile
+from tilewright.dialects.target import Target
+from tilewright.passes.tile.blockify_launch import is_rectangular
+from tilewright.passes.tile.lift_columns import lift_columns
+from tilewright.passes.tile.planner.contraction import contraction_of
+from tilewright.passes.tile.planner.row_problem import row_problem
+from tilewright.passes.tile.planner.row_sharings import IN_STEPS, row_sharings
+from tilewright.passes.tile.planner.strips import element_problem, strips
+from tilewright.passes.tile.planner.tilings import FEWEST_ELEMENTS, fastest_tiling, tilings
+from tilewright.passes.tile.planner.trial import first_possible
+from tilewright.passes.tile.rows import columns_of_row, shares_rows
+from tilewright.passes.tile.tileify import apply as tileify
+
+Problem = TypeVar("Problem", contravariant=True)
+
+
+class Choice(Protocol[Problem]):
+    """One way to do a kernel; in words, by `str`."""
+
+    def seconds(self, problem: Problem, target: Target) -> float:
+        """How long it takes, by the model of its kind."""
+        ...
+
+    @property
+    def elements(self) -> int:
+        """Elements of a thread."""
+        ...
+
+    def pipeline(self, problem: Problem, target: Target) -> Sequence[str]:
+        """The passes that do it, but for how the kernel is lifted."""
+        ...
+
+
+@dataclass(frozen=True)
+class Weighed:
+    """What was weighed for a kernel."""
+
+    problem: object
+    """What there is to do; in words, by `str`."""
+    target: Target
+    best: Choice[Any]
+    """The one that is taken."""
+    ranked: Callable[[Any, Target], Sequence[Choice[Any]]]
+    """What makes of the problem all choices, the best first."""
+
+    @property
+    def choices(self) -> Sequence[Choice[Any]]:
+        """The one that is taken, and those that come after it."""
+        ranked = self.ranked(self.problem, self.target)
+        after = ranked.index(self.best) + 1 if self.best in ranked else len(ranked)
+        return [self.best, *ranked[after:]]
+
+    def seconds(self, choice: Choice[Any]) -> float:
+        """How long it takes, by the planner's model."""
+        return choice.seconds(self.problem, self.target)
+
+    def pipeline(self) -> Sequence[str]:
+        """The passes that do what is taken."""
+        return self.best.pipeline(self.problem, self.target)
+
+
+_STATISTICS = ("cooperative-reduce", "chunk-reduce", "stage-inputs", "mark-unroll")
+"""Rows that are reduced with columns, once for each: there is one way to do those."""
+
+
+def weighed(launch: tile.LaunchOp, target: Target) -> Weighed | None:
+    """What there is to choose from; None if there is but one way."""
+    contraction = contraction_of(launch)
+    if contraction is not None and is_rectangular(launch):
+        first = fastest_tiling(contraction, target)
+        return _weighed(launch, contraction, target, tilings, first, FEWEST_ELEMENTS)
+    if not shares_rows(launch):
+        elements = element_problem(launch)
+        first = strips(elements, target)[0]
+        return _weighed(launch, elements, target, strips, first, first)
+    if columns_of_row(launch):
+        return None
+    rows = row_problem(launch)
+    first = row_sharings(rows, target)[0]
+    return _weighed(launch, rows, target, row_sharings, first, IN_STEPS)
+
+
+def _weighed(
+    launch: tile.LaunchOp,
+    problem: Any,
+    target: Target,
+    ranked: Callable[[Any, Target], Sequence[Choice[Any]]],
+    first: Choice[Any],
+    last: Choice[Any],
+) -> Weighed:
+    """Take the first choice that no pass refuses: `first` is the fastest, `last` the smallest."""
+    choices = chain([first], _on_demand(lambda: ranked(problem, target)), [last])
+    best = first_possible(choices, launch, problem, target)
+    return Weighed(problem, target, first if best is None else best, ranked)
+
+
+def _on_demand(ranked: Callable[[], Sequence[Choice[Any]]]) -> Iterator[Choice[Any]]:
+    yield from ranked()
+
+
+def plan(kernel: loop.KernelOp, target: Target) -> str:
+    """The pipeline that schedules `kernel`, with the options that are decided together."""
+    lift, launch = launched(kernel)
+    found = weighed(launch, target)
+    return ",".join([lift, *(_STATISTICS if found is None else found.pipeline())])
+
+
+def launched(kernel: loop.KernelOp) -> tuple[str, tile.LaunchOp]:
+    """How `tileify` is to lift the kernel, and the launch that it makes of it."""
+    copy = kernel.clone()
+    launch = tileify(copy)
+    if columns_of_row(launch) == 0:
+        return "tileify", launch
+    lift_columns(launch)
+    return "tileify{columns=true}", cast(tile.LaunchOp, copy.body.block.last_op)

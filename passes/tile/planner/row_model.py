@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+One way for threads and blocks to share rows, and how long it takes by a model of time:
+
+    seconds = max(device memory, L2, instructions, waiting) + joining blocks
+
+* device memory: what is read and written, at the bandwidth; what is read again if L2 holds it not;
+* L2: what the SM with the most blocks reads and writes, rereads included;
+* instructions: what that SM executes, idle threads included;
+* waiting: as many times as blocks follow each other on an SM, the latency of memory for all that is
+  not asked for together, and of the joins of threads.
+
+A row that fits is kept in registers: it is read once, whatever is done to it. A longer one is gone
+along in steps, once for each loop over it.
+"""
+
+from typing import NamedTuple
+
+from tilewright.dialects.target import L2_BYTES, WARP_SIZE, Target
+from tilewright.dialects.tile import Join
+from tilewright.passes.cost import latencies
+from tilewright.passes.tile.chunk_reduce import LONG
+from tilewright.passes.tile.planner.row_problem import RowProblem
+from tilewright.passes.tile.rows import SECTOR
+
+AHEAD, _LEAST_AHEAD = 8, 4
+"""Elements of a thread that are under way together, where it goes along a row in steps; of wide
+accesses, so many at least."""
+
+BESIDE = 13
+"""Registers of a thread beside what it keeps of the row."""
+
+ISSUED = 128
+"""Instructions of threads that an SM issues in a clock."""
+
+CLOCKS_APART = 2
+"""Clocks from an instruction of a warp to its next."""
+
+ACCESS = 3
+"""Instructions of an access: its address, its mask and itself."""
+
+_WARP_JOIN, _BLOCK_JOIN, _SLOT_JOIN = 150, 100, 4
+"""Clocks of joining a warp by shuffles, of meeting in shared memory, and of each slot there."""
+
+
+class RowSharing(NamedTuple):
+    """The joint decision for rows."""
+
+    threads: int
+    """Threads of a block that share a row."""
+    items: int
+    """Pieces of a thread, which it has at once."""
+    vector: int
+    """Elements of a piece, which lie side by side: of one row, or of as many columns."""
+    rows: int = 1
+    """Rows of a block; of columns, those that `vector` does not count."""
+    split: int = 1
+    """Blocks that share a row."""
+    join: Join = Join.LAST_BLOCK
+    """How they join."""
+    columns: bool = False
+
+    def __str__(self) -> str:
+        split = f", split {self.split} ({self.join})" if self.split > 1 else ""
+        if self.columns:
+            wide = f" by {self.vector}" if self.vector > 1 else ""
+            return f"{self.threads} threads a column, {self.rows} side by side{wide}{split}"
+        several = f", {self.rows} rows a block" if self.rows > 1 else ""
+        each = f"{self.elements} elements each at once, by {self.vector}"
+        return f"{self.threads} threads a row, {each}{several}{split}"
+
+    @property
+    def elements(self) -> int:
+        """Elements that a thread has at once."""
+        return self.items * self.vector
+
+    @property
+    def covered(self) -> int:
+        """Elements of a row that a block has at once, those beyond the row's end included."""
+        return self.threads * (self.items if self.columns else self.elements)
+
+    @property
+    def block_rows(self) -> int:
+        """Rows that a block does."""
+        return self.rows * self.vector if self.columns else self.rows
+
+    @property
+    def block_threads(self) -> int:
+        """Threads of a block."""
+        return self.threads * self.rows
+
+    @property
+    def ahead(self) -> int:
+        """Steps of which a thread asks for the elements together."""
+        return max(_LEAST_AHEAD, AHEAD // self.vector)
+
+    def steps(self, problem: RowProblem) -> int:
+        """In how many steps a block does its part of a row; 1: it is in registers."""
+        return -(-problem.length // (self.split * self.covered))
+
+    def in_registers(self, problem: RowProblem) -> bool:
+        """Whether a block has its part of a row at once."""
+        return not self.columns and self.steps(problem) == 1
+
+    def blocks(self, problem: RowProblem) -> int:
+        """Blocks of the grid."""
+        return -(-problem.rows // self.block_rows) * self.split
+
+    @property
+    def cluster(self) -> int:
+        """Blocks of a cluster."""
+        return self.join.cluster(self.split)
+
+    def resident(self, problem: RowProblem, target: Target) -> int:
+        """Blocks that an SM has room for."""
+        kept = self.elements if self.in_registers(problem) else self.ahead * self.vector
+        return target.blocks_per_sm(self.block_threads, 0, BESIDE + kept)
+
+    def seconds(self, problem: RowProblem, target: Target) -> float:
+        """How long it takes, by the model above."""
+        room = self.resident(problem, target)
+        most = target.turns(self.blocks(problem), room, self.cluster)
+        resident = min(most, room)
+        clocks = max(
+            most * self._l2_bytes(problem, target) / L2_BYTES,
+            most * self.block_threads * self._instructions(problem) / ISSUED,
+            -(-most // resident) * self._waiting(problem, target),
+        )
+        busy = max(clocks / target.clock, self._device_bytes(problem, target) / target.bandwidth)
+        return busy + (problem.joins * latencies.JOIN[self.join] if self.split > 1 else 0.0)
+
+    def _reads_once(self, problem: RowProblem, target: Target) -> bool:
+        """Whether a block's part of its rows stays there: in registers or, of columns, staged."""
+        if not self.columns:
+            return self.in_registers(problem)
+        part = self.block_rows * self.steps(problem) * self.threads
+        return part * problem.read <= target.shared_per_block // 2
+
+    def _device_bytes(self, problem: RowProblem, target: Target) -> float:
+        room = target.room(self.resident(problem, target), self.cluster)
+        at_once = min(self.blocks(problem), room) / self.split * self.block_rows
+        is_held = problem.length * problem.read * at_once <= target.l2_size / 2
+        reads_once = is_held or self._reads_once(problem, target)
+        read = problem.read if reads_once else problem.reread
+        return problem.rows * problem.length * (read + problem.written)
+
+    def _l2_bytes(self, problem: RowProblem, target: Target) -> float:
+        """Of a block."""
+        read = problem.read if self._reads_once(problem, target) else problem.reread
+        wasted = max(1, SECTOR // self.block_rows) if problem.are_columns else 1
+        part = min(self.steps(problem) * self.covered, problem.length)
+        return self.block_rows * part * (read + problem.written) * wasted
+
+    def _instructions(self, problem: RowProblem) -> float:
+        """Of a thread: what is computed, and the accesses, as wide as they are."""
+        accesses = 1 if self.in_registers(problem) else problem.loops
+        of_element = problem.work + ACCESS * accesses / self.vector
+        return self.steps(problem) * self.elements * of_element
+
+    def _waiting(self, problem: RowProblem, target: Target) -> float:
+        """Clocks of a block: for memory, for one instruction after the other, for its threads."""
+        asked = 1
+        if not self.in_registers(problem):
+            loops = 1 if self._reads_once(problem, target) else problem.loops
+            asked = loops * -(-self.steps(problem) // self.ahead)
+        memory = asked * latencies.MEMORY * target.clock
+        alone = CLOCKS_APART * self._instructions(problem)
+        return memory + alone + problem.joins * self._join_clocks()
+
+    def _join_clocks(self) -> float:
+        if self.columns:
+            return _BLOCK_JOIN + _SLOT_JOIN * self.threads * self.vector
+        warps = self.threads // WARP_SIZE
+        return _WARP_JOIN + (_BLOCK_JOIN + _SLOT_JOIN * warps if warps > 1 else 0)
+
+    def pipeline(self, problem: RowProblem, target: Target) -> list[str]:
+        """The passes that do it."""
+        covered = self.threads if self.columns else self.covered
+        kept = "registers" if self.in_registers(problem) else "stage"
+        rows = f"rows={self.block_rows}" + " columns=true" * self.columns
+        split = f" split={self.split} join={self.join.value}" if self.split > 1 else ""
+        passes, unrolled = [f"cooperative-reduce{{threads={covered} {rows} row={kept}{split}}}"], ""
+        if self.steps(problem) >= LONG:
+            passes.append(f"chunk-reduce{{chunk={self.ahead}}}")
+            unrolled = f"{{limit={self.ahead}}}"
+        if self.columns:
+            passes.append("stage-inputs")
+        if not self.columns or self.vector > 1:
+            passes.append(f"register-tile{{items={self.items} vector={self.vector}}}")
+        return [*passes, f"mark-unroll{unrolled}"]

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is to be done to the rows of a launch, as far as it matters to who does it."""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from xdsl.ir import Operation, SSAValue
+
+from tilewright.dialects import loop, tile
+from tilewright.dialects.nested_ops import ops_in
+from tilewright.dialects.types import memref_type, size_of
+from tilewright.passes.cost.instruction_costs import instructions, is_computation
+from tilewright.passes.tile.dealing import is_shared
+from tilewright.passes.tile.rebind import total_extent
+from tilewright.passes.tile.rows import are_columns, row_length, vector_of_rows
+
+
+class RowProblem(NamedTuple):
+    """Rows, each of which is reduced, and perhaps written anew."""
+
+    rows: int
+    length: int
+    vector: int
+    """How many neighbours of a row one access could move."""
+    are_columns: bool
+    """Whether neighbours in memory are of different rows."""
+    read: int
+    """Bytes that are read for each element, if it is read once."""
+    reread: int
+    """Bytes that all loops over the row read for each element."""
+    written: int
+    """Bytes that are written for each element."""
+    loops: int
+    """Loops over the row."""
+    work: int
+    """Instructions for each element, those that access memory aside."""
+    joins: int
+    """How often threads have to join, one after the other."""
+
+    @property
+    def ends_joined(self) -> bool:
+        """Whether nothing is left to do to the row once it has been reduced."""
+        return self.joins == 1 and self.written == 0
+
+    def __str__(self) -> str:
+        kind = ("column" if self.are_columns else "row") + "s" * (self.rows > 1)
+        return (
+            f"{self.rows} {kind} of {self.length}; an element is {self.read} B to read and "
+            f"{self.written} B to write; joined {self.joins} time{'s' * (self.joins > 1)}"
+        )
+
+
+def row_problem(launch: tile.LaunchOp) -> RowProblem:
+    """The problem of a launch whose rows threads share."""
+    nests = [op for op in launch.body.block.ops if _goes_along_row(op)]
+    columns = are_columns(launch)
+    reads = [_bytes_moved(nest, loop.LoadOp) for nest in nests]
+    writes = [_bytes_moved(nest, loop.StoreOp) for nest in nests]
+    return RowProblem(
+        total_extent(launch.bound_axes()),
+        row_length(launch),
+        vector_of_rows(launch),
+        columns,
+        sum({place: size for read in reads for place, size in read.items()}.values()),
+        sum(size for read in reads for size in read.values()),
+        sum(size for written in writes for size in written.values()),
+        len(nests),
+        sum(_work(nest) for nest in nests),
+        _chain(launch, nests),
+    )
+
+
+def _goes_along_row(op: Operation) -> bool:
+    return isinstance(op, loop.ForOp) or (isinstance(op, loop.ReduceOp) and is_shared(op))
+
+
+def _bytes_moved(
+    nest: Operation, kind: type[loop.LoadOp] | type[loop.StoreOp]
+) -> dict[tuple[SSAValue, str], int]:
+    """Bytes of an element by the memref and the subscripts, which name axes by their order."""
+    found: dict[tuple[SSAValue, str], int] = {}
+    for op in ops_in(nest):
+        if isinstance(op, kind) and _varies_inside(op, nest):
+            place = op.memref, str(op.map.data)
+            found[place] = size_of(memref_type(op.memref).element_type)
+    return found
+
+
+def _varies_inside(op: loop.LoadOp | loop.StoreOp, nest: Operation) -> bool:
+    axes = {arg for region in nest.regions for block in region.blocks for arg in block.args}
+    return any(value in axes or _is_made_inside(value, nest) for value in op.indices)
+
+
+def _is_made_inside(value: SSAValue, nest: Operation) -> bool:
+    return isinstance(value.owner, Operation) and nest.is_ancestor(value.owner)
+
+
+def _work(nest: Operation) -> int:
+    """Instructions of one step."""
+    ops = [op for op in ops_in(nest) if op is not nest and is_computation(op)]
+    return isinstance(nest, loop.ReduceOp) + sum(instructions(op) for op in ops)
+
+
+def _chain(launch: tile.LaunchOp, nests: Sequence[Operation]) -> int:
+    """The most reductions over the row of which each needs the one before."""
+    depth: dict[SSAValue, int] = {}
+    for op in launch.body.block.ops:
+        own = _deepest(depth, (v for inner in ops_in(op) for v in inner.operands))
+        if op in nests and isinstance(op, loop.ReduceOp):
+            own += 1
+        depth.update((result, own) for result in op.results)
+    return _deepest(depth, depth)
+
+
+def _deepest(depth: dict[SSAValue, int], values: Iterable[SSAValue]) -> int:
+    return max((depth.get(value, 0) for value in values), default=0)

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+How threads can share elements of which each is computed by itself, and how long each way takes, by
+a model of time like that of rows (`row_model.py`):
+
+    seconds = max(device memory, L2, instructions, waiting)
+"""
+
+from itertools import product
+from math import log
+from typing import NamedTuple
+
+from tilewright.dialects import loop, tile
+from tilewright.dialects.nested_ops import ops_in
+from tilewright.dialects.target import L2_BYTES, Target
+from tilewright.dialects.types import memref_type, size_of
+from tilewright.passes.cost import latencies
+from tilewright.passes.cost.instruction_costs import instructions, is_computation
+from tilewright.passes.tile.planner.about_as_long import about_as_long
+from tilewright.passes.tile.planner.row_model import ACCESS, BESIDE, ISSUED
+from tilewright.passes.tile.planner.row_sharings import USUAL_THREADS
+from tilewright.passes.tile.rebind import total_extent
+from tilewright.passes.tile.rows import stride, vector_along
+
+_THREADS = (USUAL_THREADS, 128, 512)
+_VECTORS = (1, 2, 4, 8, 16)
+_ITEMS = (1, 2, 4)
+
+
+class ElementProblem(NamedTuple):
+    """Elements, each computed from what is loaded for it."""
+
+    elements: int
+    vector: int
+    """How many neighbours one access could move."""
+    moved: int
+    """Bytes that are loaded and stored for each."""
+    accesses: int
+    """Loads and stores for each."""
+    work: int
+    """Instructions for each, those that access memory aside."""
+
+    def __str__(self) -> str:
+        if self.elements == 1:
+            return "one element"
+        return f"{self.elements} elements of {self.moved} B to move, up to {self.vector} at once"
+
+
+def element_problem(launch: tile.LaunchOp) -> ElementProblem:
+    """The problem of a launch whose threads have elements of their own, or short rows."""
+    axes = launch.bound_axes()
+    if not axes:
+        return ElementProblem(1, 1, 0, 0, 0)
+    ops = [op for op in ops_in(launch) if isinstance(op, loop.LoadOp | loop.StoreOp)]
+    last = axes[-1]
+    moved = [size_of(memref_type(op.memref).element_type) for op in ops if stride(op, last.value)]
+    computed = [op for op in ops_in(launch) if is_computation(op)]
+    return ElementProblem(
+        total_extent(axes),
+        vector_along(launch, last.value, last.extent),
+        sum(moved),
+        len(moved),
+        sum(instructions(op) for op in computed),
+    )
+
+
+class Strips(NamedTuple):
+    """The joint decision for elements."""
+
+    threads: int
+    """Of a block."""
+    items: int
+    """Strips of a thread."""
+    vector: int
+    """Elements of a strip, which lie side by side."""
+
+    def __str__(self) -> str:
+        if self == ALONE:
+            return "one thread does it"
+        of_thread = self.items * self.vector
+        each = "an element" if of_thread == 1 else f"{of_thread} elements"
+        return f"{self.threads} threads a block, {each} each by {self.vector}"
+
+    @property
+    def elements(self) -> int:
+        """Elements of a thread."""
+        return self.items * self.vector
+
+    @property
+    def line(self) -> int:
+        """Elements of a block."""
+        return self.threads * self.elements
+
+    def blocks(self, problem: ElementProblem) -> int:
+        """Blocks of the grid."""
+        return -(-problem.elements // self.line)
+
+    def seconds(self, problem: ElementProblem, target: Target) -> float:
+        """How long it takes, by the model above."""
+        most = -(-self.blocks(problem) // target.sms)
+        registers = BESIDE + self.items * self.vector * problem.accesses
+        resident = min(most, max(1, target.blocks_per_sm(self.threads, 0, registers)))
+        work = problem.work + ACCESS * problem.accesses / self.vector
+        clocks = max(
+            most * self.line * problem.moved / L2_BYTES,
+            most * self.line * work / ISSUED,
+            -(-most // resident) * latencies.MEMORY * target.clock,
+        )
+        device = problem.elements * problem.moved / target.bandwidth
+        return max(clocks / target.clock, device)
+
+    def pipeline(self, problem: ElementProblem, target: Target) -> list[str]:
+        """The passes that do it."""
+        if self == ALONE:
+            return ["mark-unroll"]
+        return [
+            f"blockify-launch{{n={self.line}}}",
+            f"register-tile{{items={self.items} vector={self.vector}}}",
+            "mark-unroll",
+        ]
+
+
+ALONE = Strips(1, 1, 1)
+"""One thread, which needs no passes."""
+
+
+def strips(problem: ElementProblem, target: Target) -> list[Strips]:
+    """What can be, the fastest first."""
+    if problem.elements == 1:
+        return [ALONE]
+    vectors = [vector for vector in _VECTORS if vector <= problem.vector]
+    possible = [Strips(*choice) for choice in product(_THREADS, _ITEMS, vectors)]
+    return sorted(possible, key=lambda each: _preference(each, problem, target))
+
+
+def _preference(choice: Strips, problem: ElementProblem, target: Target) -> tuple[float, ...]:
+    """
+    Of those within 2 % of each other: blocks near the usual size, no idle SM, few strips, wide
+    accesses.
+    """
+    about = about_as_long(choice.seconds(problem, target), within=0.02)
+    idle = max(0, target.sms - choice.blocks(problem))
+    unusual = abs(log(choice.threads / USUAL_THREADS, 2))
+    return about, unusual, idle, choice.items, -choice.vector

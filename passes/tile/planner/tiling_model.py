@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+One way to tile a contraction, what a block needs for it, and how long it takes by a model of time:
+
+    seconds = max(arithmetic, L2, device memory, waiting) + first answer + joining the splits
+
+* arithmetic: the multiply-adds of the SM with the most blocks, at the share of its issue slots that
+  multiply-adds of such a tile get, or, if it has too few warps to hide latency, at the share that
+  each warp gets of its own; and a little for each chunk. Blocks of which nobody needs the result
+  make room for others at once, but those that an SM begins with may all be needed. Clusters leave
+  SMs idle (`Target.room`);
+* L2: what blocks stage, rereads by other blocks included;
+* device memory: every input once, at the bandwidth;
+* waiting: a chunk is asked for as many chunks ahead as there are slots, less one, and takes the
+  latency of memory to come.
+"""
+
+from typing import NamedTuple
+
+from tilewright.dialects.target import L2_BYTES, Target
+from tilewright.dialects.tile import Join
+from tilewright.passes.cost import latencies
+from tilewright.passes.tile.planner.contraction import Contraction
+from tilewright.passes.tile.planner.tiles import Tile
+
+_REGISTERS_BESIDE = 48
+"""What a thread has beside its sums and one step's operands: addresses, the next step's loads."""
+
+_CHUNK_CLOCKS = 100
+"""What a chunk costs beside its multiply-adds: a barrier, addresses, the first loads."""
+
+_WARPS_TO_HIDE = 8
+"""Warps of an SM with which loads of shared memory are hidden behind multiply-adds."""
+
+
+class Tiling(NamedTuple):
+    """The joint decision for a contraction."""
+
+    tile: Tile
+    bk: int
+    split: int
+    depth: int
+    join: Join = Join.LAST_BLOCK
+    """Join of the blocks that share the steps of K; unused if `split` is 1."""
+
+    def __str__(self) -> str:
+        tile = self.tile
+        join = f" by {self.join.value}" if self.split > 1 else ""
+        return (
+            f"tile {tile.m}x{tile.n}, {tile.fm}x{tile.fn} a thread; bk {self.bk}, "
+            f"split {self.split}{join}, {self.depth} slots"
+        )
+
+    @property
+    def elements(self) -> int:
+        """Elements of a thread."""
+        return self.tile.fm * self.tile.fn
+
+    def fits(self, problem: Contraction, target: Target) -> bool:
+        """Whether a block with it can run."""
+        shared = self.shared_bytes(problem)
+        registers = max(self.registers(problem), self.joined_registers(problem))
+        return target.blocks_per_sm(self.tile.threads, shared, registers) > 0
+
+    def registers(self, problem: Contraction) -> int:
+        """Registers of a thread: each sum that an element joins has accumulators of its own."""
+        if problem.sums == 1:
+            return self.tile.registers
+        sums = problem.sums * self.tile.fm * self.tile.fn
+        needed = _REGISTERS_BESIDE + sums + self.operands(problem)
+        return max(self.tile.registers, needed)
+
+    def operands(self, problem: Contraction) -> int:
+        """What a thread reads of shared memory in a step of K: of each operand its elements."""
+        return self.tile.fm * problem.m_operands + self.tile.fn * problem.n_operands
+
+    def joined_registers(self, problem: Contraction) -> int:
+        """Registers of a thread that holds another block's sums beside its own."""
+        return 0 if self.split == 1 else 2 * problem.sums * self.tile.fm * self.tile.fn
+
+    def shared_bytes(self, problem: Contraction) -> int:
+        """Shared memory of a block: the sums that blocks join lie where the slabs have lain."""
+        ring = self.depth * self.slab_bytes(problem)
+        return max(ring, self.joined_bytes(problem))
+
+    def slab_bytes(self, problem: Contraction) -> int:
+        """Bytes of one slot of all slabs."""
+        return self.bk * (self.tile.m * problem.m_bytes + self.tile.n * problem.n_bytes)
+
+    def joined_bytes(self, problem: Contraction) -> int:
+        """Shared memory in which blocks of a cluster leave their sums for each other."""
+        if self.cluster == 1:
+            return 0
+        return 4 * problem.sums * self.tile.m * self.tile.n
+
+    @property
+    def cluster(self) -> int:
+        """Blocks of a cluster."""
+        return self.join.cluster(self.split)
+
+    def blocks(self, problem: Contraction) -> int:
+        """Blocks of the grid."""
+        tiles = -(-problem.m // self.tile.m) * -(-problem.n // self.tile.n)
+        return problem.batch * tiles * self.split
+
+    def needed_blocks(self, problem: Contraction) -> int:
+        """Those that have multiply-adds to do."""
+        return problem.needed_tiles(self.tile.m, self.tile.n) * self.split
+
+    def chunks(self, problem: Contraction) -> int:
+        """Chunks of K that a block does."""
+        return -(-problem.k // (self.split * self.bk))
+
+    def seconds(self, problem: Contraction, target: Target) -> float:
+        """How long it takes, by the model above."""
+        shared = self.shared_bytes(problem)
+        room = max(1, target.blocks_per_sm(self.tile.threads, shared, self.registers(problem)))
+        at_first = min(
+            room, target.turns(self.blocks(problem), room, self.cluster)
+        )  # needed or not
+        most = max(at_first, target.turns(self.needed_blocks(problem), room, self.cluster))
+        resident = min(most, room)
+        warps = resident * target.warps_of(self.tile.threads)
+        rounds = -(-most // resident) * self.chunks(problem)
+        waiting = rounds * latencies.MEMORY / (self.depth - 1)
+        together, alone = (
+            self._share(problem, s) for s in (self.tile.share, self.tile.share_alone)
+        )
+        share = min(together, alone * warps / _WARPS_TO_HIDE)
+        return self._seconds(problem, target, most, share, waiting)
+
+    def least_seconds(self, problem: Contraction, target: Target) -> float:
+        """How long it takes at least, however many slots and blocks an SM has."""
+        most = -(-self.needed_blocks(problem) // target.sms)
+        return self._seconds(problem, target, most, self._share(problem, self.tile.share), 0.0)
+
+    def pipeline(self, problem: Contraction, target: Target) -> list[str]:
+        """The passes that do it."""
+        of_block = self.tile
+        registers = of_block.threads * self.registers(problem)
+        most = target.blocks_per_sm(of_block.threads, shared=0, registers=1)
+        min_blocks = min(max(1, target.registers_per_sm // registers), most)
+        steps = [f"chunk-matmul-k{{bk={self.bk}}}"]
+        if self.split > 1:
+            steps.append(f"split-matmul-k{{factor={self.split} join={self.join.value}}}")
+        return [
+            *steps,
+            f"blockify-launch{{m={of_block.m} n={of_block.n}}}",
+            "cooperative-reduce",
+            "stage-inputs",
+            f"register-tile{{fm={of_block.fm} fn={of_block.fn} min_blocks={min_blocks}}}",
+            "permute-register-tile",
+            f"double-buffer{{depth={self.depth}}}",
+            "tma-copy",
+            "split-inner-for-swizzle",
+            "async-copy",
+            "pad-smem",
+            f"pipeline-k-outer{{lookahead={self.depth - 1}}}",
+            "mark-unroll",
+        ]
+
+    def _share(self, problem: Contraction, of_one_sum: float) -> float:
+        """
+        The share of issue slots that multiply-adds get, given that of one sum: an operand that
+        sums have in common is loaded once for all of them, and what is beside them is loads.
+        """
+        loads = self.operands(problem) / (problem.sums * (self.tile.fm + self.tile.fn))
+        return 1 / (1 + (1 / of_one_sum - 1) * loads)
+
+    def _seconds(
+        self, problem: Contraction, target: Target, most: int, share: float, waiting: float
+    ) -> float:
+        """
+        The same, where an SM does at most so many blocks, and multiply-adds get that share of the
+        issue slots.
+        """
+        tile, chunks = self.tile, self.chunks(problem)
+        lanes = target.ffma_lanes * share
+        clocks = tile.m * tile.n * self.bk * problem.sums / lanes + _CHUNK_CLOCKS
+        busy = max(
+            most * chunks * clocks / target.clock,
+            most * chunks * self.slab_bytes(problem) / L2_BYTES / target.clock,
+            _bytes(problem) / target.bandwidth,
+            waiting,
+        )
+        return busy + latencies.MEMORY + self._joining(problem, target)
+
+    def _joining(self, problem: Contraction, target: Target) -> float:
+        if self.split == 1:
+            return 0.0
+        moved = 2 * 4 * problem.sums * self.tile.m * self.tile.n / L2_BYTES / target.clock
+        read = moved if self.join is Join.CLUSTER else moved * self.split
+        return latencies.JOIN[self.join] + read
+
+
+def _bytes(problem: Contraction) -> int:
+    """Bytes of the operands and of the result, each once."""
+    per_batch = problem.k * (problem.m * problem.m_bytes + problem.n * problem.n_bytes)
+    return problem.batch * (per_batch + 4 * problem.m * problem.n)

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+How a contraction can be tiled, the fastest way first by the model in `tiling_model.py`.
+
+The tile, the length of a chunk of K, how K is split over blocks and how many slots a ring has
+depend on each other: through the shared memory and the registers of a block, and through the number
+of blocks. So every combination of rows of `TILES` (`tiles.py`) and of a few chunks, splits and
+depths is weighed.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import product
+
+from tilewright.dialects.kernel_like import MAX_CLUSTER
+from tilewright.dialects.target import Target
+from tilewright.dialects.tile import Join
+from tilewright.passes.tile.double_buffer import DEPTHS
+from tilewright.passes.tile.planner.about_as_long import about_as_long
+from tilewright.passes.tile.planner.contraction import Contraction
+from tilewright.passes.tile.planner.tiles import ONE_EACH, SMALLEST, Tile, tiles_for
+from tilewright.passes.tile.planner.tiling_model import Tiling
+
+CHUNKS = (8, 16, 32)
+"""Steps of K that are staged together."""
+
+SPLITS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
+"""Blocks that share the steps of K."""
+
+SHORTEST_SPLIT = 128
+"""Steps of K that a block has at least, if K is split: joining takes as long as a few of them."""
+
+FEWEST_ELEMENTS = Tiling(ONE_EACH, CHUNKS[0], 1, DEPTHS[0])
+"""A tiling for kernels that do so much to each element that a thread can have but one."""
+
+
+def tilings(problem: Contraction, target: Target) -> Sequence[Tiling]:
+    """
+    What can be, the fastest first. If the work can be dealt out to all SMs, it is: a tiling that
+    leaves some idle is considered only where all do.
+    """
+    combinations = _combinations(problem, target, tiles_for(problem))
+    possible = [tiling for tiling in combinations if tiling.fits(problem, target)]
+    # what registers are needed is an estimate: of many sums, that of two elements each is kept
+    possible = possible or [*_combinations(problem, target, [SMALLEST])]
+    busy = [t for t in possible if t.blocks(problem) >= target.sms]
+    return sorted(busy or possible, key=lambda t: _preference(t, problem, target))
+
+
+@lru_cache  # the same products come again in every layer of a model
+def fastest_tiling(problem: Contraction, target: Target) -> Tiling:
+    """
+    The first of `tilings`. A few of a thousand have to be looked at: once the least that one takes
+    is more than what another does, so do all after it.
+    """
+    shallow = [*_shallow(problem, target, tiles_for(problem))]
+    busy = [tiling for tiling in shallow if tiling.blocks(problem) >= target.sms]
+    for considered in (busy, shallow):
+        if (best := _fastest(considered, problem, target)) is not None:
+            return best
+    return tilings(problem, target)[0]
+
+
+def _fastest(shallow: Sequence[Tiling], problem: Contraction, target: Target) -> Tiling | None:
+    """The best that fits, with as many slots as it likes; of equals the first."""
+    least = [(t.least_seconds(problem, target), at, t) for at, t in enumerate(shallow)]
+    best: tuple[tuple[float, ...], Tiling] | None = None
+    for seconds, at, tiling in sorted(least):
+        if best is not None and _about(seconds) > best[0][0]:
+            break
+        for deep in (t for t in _deepened(tiling, problem) if t.fits(problem, target)):
+            found = (*_preference(deep, problem, target), at, deep.depth), deep
+            best = found if best is None else min(best, found)
+    return None if best is None else best[1]
+
+
+def _about(seconds: float) -> int:
+    """The same for what is within 2 % of each other."""
+    return about_as_long(seconds, within=0.02)
+
+
+def _preference(tiling: Tiling, problem: Contraction, target: Target) -> tuple[float, ...]:
+    """
+    Of those that take about as long: no idle SM, few splits, three slots, chunks of 16, large
+    tiles, rather fewer chunks, and of equal tiles the thread tile that loads less for its sums.
+    """
+    about = _about(tiling.seconds(problem, target))
+    idle = max(0, target.sms - tiling.blocks(problem))
+    unusual = abs(tiling.depth - 3) + abs(tiling.bk - 16) // 8
+    area, columns = tiling.tile.m * tiling.tile.n, tiling.tile.n
+    loads = tiling.operands(problem) / (tiling.tile.fm * tiling.tile.fn)
+    return about, idle, tiling.split, unusual, -area, -columns, -tiling.bk, loads
+
+
+def _combinations(problem: Contraction, target: Target, tiles: Sequence[Tile]) -> Iterator[Tiling]:
+    for tiling in _shallow(problem, target, tiles):
+        yield from _deepened(tiling, problem)
+
+
+def _shallow(problem: Contraction, target: Target, tiles: Sequence[Tile]) -> Iterator[Tiling]:
+    """With the fewest slots."""
+    splits = [s for s in SPLITS if s == 1 or problem.k // s >= SHORTEST_SPLIT]
+    chunks = [bk for bk in CHUNKS if bk <= problem.k] or [problem.k]
+    for of_block, bk, split in product(tiles, chunks, splits):
+        if target.has_clusters and 1 < split <= MAX_CLUSTER:
+            yield Tiling(of_block, bk, split, DEPTHS[0], Join.CLUSTER)
+        yield Tiling(of_block, bk, split, DEPTHS[0])
+
+
+def _deepened(tiling: Tiling, problem: Contraction) -> Iterator[Tiling]:
+    """With each number of slots that is filled a few times."""
+    yield tiling
+    for depth in DEPTHS[1:]:
+        if tiling.chunks(problem) >= 2 * depth:
+            yield tiling._replace(depth=depth)

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Trials of schedules: the planner's models know the sizes of a kernel, and not all that its threads
+hold. A choice that may be too much for the registers of a thread is tried on a copy of the kernel
+before it is taken.
+"""
+
+from collections.abc import Iterable
+from itertools import takewhile
+from typing import Any, Protocol, TypeVar
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.utils.exceptions import PassFailedException
+
+from tilewright.dialects import tile
+from tilewright.dialects.target import Target
+from tilewright.passes.cost.live_registers import estimated_registers
+from tilewright.passes.driver.pipelines import TO_TILE, for_target, passes_of
+from tilewright.passes.driver.trace import listening
+from tilewright.passes.tile.register_tile import RegisterTilePass
+from tilewright.passes.tile.scheduling_pass import chosen_for
+
+
+class Tried(Protocol):
+    """A choice as far as trials look at it."""
+
+    @property
+    def elements(self) -> int:
+        """Elements of a thread."""
+        ...
+
+    def pipeline(self, problem: Any, target: Target) -> Iterable[str]:
+        """The passes that do it."""
+        ...
+
+
+Choice = TypeVar("Choice", bound=Tried)
+
+
+def first_possible(
+    choices: Iterable[Choice], launch: tile.LaunchOp, problem: object, target: Target
+) -> Choice | None:
+    """
+    The first of `choices` that no pass refuses, or None. Where a thread cannot have some number of
+    elements, choices that give it as many are not tried.
+    """
+    refused: int | None = None
+    for choice in choices:
+        if _has_registers(launch, choice.elements, target):
+            return choice
+        if refused is not None and choice.elements >= refused:
+            continue
+        if not _is_refused(launch, choice.pipeline(problem, target), target):
+            return choice
+        refused = choice.elements
+    return None
+
+
+_ADDED = 2
+"""Values of each element that schedules add: the other parts of a split sum, and an index."""
+
+
+def _has_registers(launch: tile.LaunchOp, elements: int, target: Target) -> bool:
+    """True if registers suffice for so many elements, each with its own copy of every value."""
+
+    def copies(value: SSAValue) -> int:
+        return elements if isinstance(value.owner, Operation) else 1
+
+    needed = estimated_registers(launch.kernel.body.block, copies) + _ADDED * elements
+    return needed <= target.max_registers_per_thread
+
+
+def _is_refused(launch: tile.LaunchOp, pipeline: Iterable[str], target: Target) -> bool:
+    """True if a pass refuses the options of `pipeline`, up to where a thread's elements are set."""
+    kernel = launch.kernel.clone()
+    kernel.plan = StringAttr(",".join(pipeline))
+    module, ctx = ModuleOp([kernel]), Context()
+    try:
+        with listening(None):
+            for step in _steps_before(RegisterTilePass.name):
+                for_target(step, target.name).apply(ctx, module)
+            chosen_for(RegisterTilePass(target.name), *tile.launches_of(module))
+    except PassFailedException:
+        return True
+    return False
+
+
+def _steps_before(name: str) -> list[ModulePass]:
+    """The passes that schedule a launch, up to the one of that name."""
+    steps = takewhile(lambda step: step.name != name, passes_of(TO_TILE))
+    return [step for step in steps if step.name not in ("plan-schedules", "tileify")]
