@@ -28,10 +28,10 @@ from tilewright.codegen.slab import InPlace, Slab
 from tilewright.dialects import cuda, loop
 from tilewright.dialects.buffer_plan import slot_of
 from tilewright.dialects.element_types import DTYPE_NAMES
-from tilewright.dialects.host_functions import reason_not_launched
 from tilewright.dialects.origin import place_of
 from tilewright.dialects.parameter_layout import given_types, load_axes, source_names
 from tilewright.errors import UnsupportedError, UsageError
+from tilewright.passes.facts.host_functions import reason_not_launched
 
 
 def plan_of(module: ModuleOp) -> Plan:

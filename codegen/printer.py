@@ -25,7 +25,7 @@ from tilewright.dialects.cuda.operators import BinaryOp
 from tilewright.dialects.cuda.tensor_map import TensorMapType
 from tilewright.dialects.cuda.threads import PerformOp
 from tilewright.dialects.cuda.types import ArrayType, PointerType, VariableType
-from tilewright.dialects.nested_ops import ops_in
+from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.origin import place_of
 from tilewright.dialects.parameter_layout import load_axes
 from tilewright.dialects.types import memref_type

@@ -23,7 +23,7 @@ from tilewright.dialects.target import Target
 from tilewright.dialects.target import target as target_named
 from tilewright.passes.driver.levels import Level
 from tilewright.passes.driver.lowering import lower
-from tilewright.passes.driver.trace import Rule, decided, rewriting
+from tilewright.passes.reporting.trace import Rule, decided, rewriting
 
 RULE = Rule("c", 2, "spill_feedback")
 

@@ -18,8 +18,9 @@ from tilewright.dialects.cuda import threads as threads
 from tilewright.dialects.cuda.copies import CopyOp
 from tilewright.dialects.cuda.grid import RemoteOp
 from tilewright.dialects.cuda.types import ArrayType, PointerType, VariableType
-from tilewright.dialects.kernel import WARP_SIZE, ShuffleMode
+from tilewright.dialects.kernel import ShuffleMode
 from tilewright.dialects.origin import story
+from tilewright.dialects.target import WARP_SIZE
 
 MAX_COLUMNS = 100
 

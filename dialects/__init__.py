@@ -6,7 +6,7 @@ from importlib import import_module
 
 from xdsl.ir import Dialect
 
-from tilewright.dialects import xdsl_shortcuts
+from tilewright.dialects.faster_xdsl import shortcuts
 
 # dialect name -> the attribute of `tilewright.dialects.<name>` that holds it
 _DIALECTS = {
@@ -20,7 +20,7 @@ _DIALECTS = {
 }
 
 
-xdsl_shortcuts.take_shortcuts()
+shortcuts.take_shortcuts()
 
 
 def get_all_dialects() -> dict[str, Callable[[], Dialect]]:

@@ -34,7 +34,8 @@ from xdsl.irdl import irdl_attr_definition, opt_prop_def, var_operand_def
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
-from tilewright.dialects.built_op import BuiltOp
+from tilewright.dialects.faster_xdsl.built_op import BuiltOp
+from tilewright.dialects.faster_xdsl.segments import SegmentedOp
 from tilewright.dialects.index import (
     Range,
     Ranges,
@@ -43,7 +44,6 @@ from tilewright.dialects.index import (
     simplify,
     sum_of,
 )
-from tilewright.dialects.segments import SegmentedOp
 from tilewright.dialects.types import memref_type
 
 Access = tuple[Sequence[AffineExpr], Sequence[SSAValue]]

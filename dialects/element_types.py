@@ -7,8 +7,12 @@ i32, by casts before and after.
 """
 
 from collections.abc import Mapping
+from math import copysign, inf
 
 from xdsl.dialects.builtin import (
+    AnyFloat,
+    FloatAttr,
+    IntegerAttr,
     IntegerType,
     Signedness,
     bf16,
@@ -22,6 +26,7 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute
+from xdsl.utils.hints import isa
 
 ui8 = IntegerType(8, Signedness.UNSIGNED)
 
@@ -62,3 +67,22 @@ _COMPUTED_IN: Mapping[Attribute, Attribute] = {
 def compute_type(element: Attribute) -> Attribute:
     """The type that values of `element` are computed in, to be rounded to `element` afterwards."""
     return _COMPUTED_IN.get(element, element)
+
+
+Number = int | float
+"""A Python number; a bool is an int."""
+
+
+def number_attribute(value: Number, type: Attribute) -> FloatAttr | IntegerAttr:
+    """
+    A Python number in an element type, as PyTorch has it: what a float type cannot hold becomes
+    infinite, an integer is cut to its type's bits.
+    """
+    if isa(type, IntegerType):
+        bits = int(bool(value)) if type == i1 else int(value) & (2**type.bitwidth - 1)
+        return IntegerAttr(bits, type, truncate_bits=True)
+    assert isinstance(type, AnyFloat)
+    try:
+        return FloatAttr(float(value), type)
+    except OverflowError:
+        return FloatAttr(copysign(inf, value), type)

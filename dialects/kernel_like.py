@@ -32,7 +32,7 @@ from tilewright.dialects.argument_facts import (
     with_alignment,
     with_in_place,
 )
-from tilewright.dialects.built_op import BuiltOp
+from tilewright.dialects.faster_xdsl.built_op import BuiltOp
 from tilewright.dialects.pass_specs import parse_spec_list
 from tilewright.dialects.signature import Signature
 from tilewright.errors import UsageError

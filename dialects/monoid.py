@@ -16,8 +16,7 @@ from xdsl.irdl import irdl_attr_definition
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
-from tilewright.dialects.element_types import COMPUTE_FLOATS, COMPUTE_INTEGERS
-from tilewright.dialects.number import number_attribute
+from tilewright.dialects.element_types import COMPUTE_FLOATS, COMPUTE_INTEGERS, number_attribute
 
 
 class Monoid(StrEnum):

@@ -10,6 +10,7 @@ From Kernel IR down, the op of Tile IR that it was stands before that:
     loc("tile.stage %xs"("mm"("model.py":7:0)))
 """
 
+import re
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple, TypeVar
@@ -29,6 +30,8 @@ from xdsl.ir import Attribute, Operation
 
 Op = TypeVar("Op", bound=Operation)
 
+_NUMBER = re.compile(r"(_\d+)+$")
+
 
 class ModuleOfOp(NamedTuple):
     """The innermost module that an op was called in."""
@@ -45,6 +48,11 @@ class Origin(NamedTuple):
     node: str
     module: ModuleOfOp | None
     """None where a function, rather than a module, was captured."""
+
+
+def without_number(name: str) -> str:
+    """Return the name of a node or kernel without its number: `softmax` for `softmax_3`."""
+    return _NUMBER.sub("", name)
 
 
 def located(origin: Origin, line: LocationAttr) -> NameLoc:

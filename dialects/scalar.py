@@ -14,7 +14,7 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
-from tilewright.dialects.form import FormedOp
+from tilewright.dialects.faster_xdsl.verify_once import FormedOp
 
 
 @irdl_op_definition

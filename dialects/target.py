@@ -33,6 +33,12 @@ L2_BYTES = 64
 BARRIERS_PER_SM = 64
 """Barriers of all blocks of an SM, 16 of each block at most (measured on an H100)."""
 
+LAUNCH_SECONDS = 2e-6
+"""Seconds that a launch takes beside its work, on every target."""
+
+MOST_ROW_BYTES = 32 << 10
+"""Most bytes of a row that a block keeps in shared memory; an SM then holds several blocks."""
+
 _MOST_FFMA_LANES = 128 / 1.2
 """1.2 clocks for each scheduler, measured on an H100 (`benchmarks/gpu_check.py`, `micro ffma`)."""
 

@@ -26,8 +26,8 @@ from tilewright.passes.cost.ledger import cost, figures, ledger
 from tilewright.passes.driver.levels import Level, level_of
 from tilewright.passes.driver.lowering import lower
 from tilewright.passes.driver.pipeline_string import without_quotes
-from tilewright.passes.driver.trace import Listener, Rule, listening
-from tilewright.passes.tile.plan_schedules import RULE as PLANNING
+from tilewright.passes.reporting.trace import Listener, Rule, listening
+from tilewright.passes.tile.planner.plan_schedules import RULE as PLANNING
 from tilewright.passes.tile.planner.planner import Choice, Weighed, launched, weighed
 from tilewright.tools.model_source import module_of
 from tilewright.tools.options.database import database_of

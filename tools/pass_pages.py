@@ -18,7 +18,7 @@ from xdsl.passes import ModulePass
 
 from tilewright.dialects.pass_specs import parse_spec_list
 from tilewright.passes.driver.pipelines import TO_TILE, available_passes
-from tilewright.passes.driver.trace import Rule
+from tilewright.passes.reporting.trace import Rule
 from tilewright.tools.output_path import write_text
 
 

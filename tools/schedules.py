@@ -21,7 +21,7 @@ from tilewright.passes.driver.lowering import lower
 from tilewright.passes.driver.manager import PassManager
 from tilewright.passes.driver.pipeline_string import without_quotes
 from tilewright.passes.driver.pipelines import TO_TILE, NamedPipeline
-from tilewright.passes.driver.trace import Listener, Rule, listening
+from tilewright.passes.reporting.trace import Listener, Rule, listening
 from tilewright.passes.tile.idle_steps import planned_and_idle, planned_kernels
 from tilewright.passes.tile.plan_errors import planned_passes
 from tilewright.passes.tile.scheduling_pass import LEFT_OUT

@@ -14,7 +14,7 @@ from typing import Any
 from xdsl.ir import Operation
 
 from tilewright.errors import did_you_mean
-from tilewright.passes.driver.trace import Listener, Rule, listening
+from tilewright.passes.reporting.trace import Listener, Rule, listening
 
 
 class Only(Listener[Any]):

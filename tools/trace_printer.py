@@ -23,7 +23,7 @@ from xdsl.ir import Operation
 from tilewright.dialects.target import DEFAULT_TARGET
 from tilewright.dialects.target import target as target_named
 from tilewright.passes.cost.ledger import Cost, cost, ledger
-from tilewright.passes.driver.trace import Listener, Rule
+from tilewright.passes.reporting.trace import Listener, Rule
 from tilewright.tools.minimal_diff import minimal_diff
 
 

@@ -12,7 +12,7 @@ from tilewright.dialects import loop
 from tilewright.passes.driver.levels import Level
 from tilewright.passes.driver.lowering import lower
 from tilewright.passes.driver.pipeline_string import without_quotes
-from tilewright.passes.driver.trace import Rule, listening, skipped
+from tilewright.passes.reporting.trace import Rule, listening, skipped
 from tilewright.passes.tile.idle_steps import planned_and_idle
 from tilewright.tuning.fusion_schedule import DEFAULT, fusion_of
 from tilewright.tuning.fusions import fuse

@@ -17,7 +17,7 @@ from tilewright.dialects.pass_specs import parse_spec_list
 from tilewright.errors import UsageError
 from tilewright.passes.driver.pipeline_string import configure
 from tilewright.passes.driver.pipelines import ToLoopPass
-from tilewright.passes.loop.decide_fusion import DecideFusionPass
+from tilewright.passes.loop.fusion.decide_fusion import DecideFusionPass
 
 DEFAULT = ToLoopPass.name
 

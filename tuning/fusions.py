@@ -29,7 +29,7 @@ from tilewright.dialects import loop
 from tilewright.errors import one_line
 from tilewright.passes.driver.levels import Level
 from tilewright.passes.driver.lowering import REFUSED, lower
-from tilewright.passes.driver.trace import Listener, listening
+from tilewright.passes.reporting.trace import Listener, listening
 from tilewright.tuning.fusion_schedule import decided, schedule_of
 from tilewright.tuning.search import tree
 

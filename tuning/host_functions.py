@@ -7,7 +7,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.dialects import loop
-from tilewright.dialects.nested_ops import ops_in
+from tilewright.dialects.faster_xdsl.walk import ops_in
 
 
 def entries(program: ModuleOp) -> list[func.FuncOp]:

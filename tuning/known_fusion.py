@@ -19,8 +19,8 @@ from xdsl.dialects.builtin import ModuleOp
 from tilewright.passes.driver.levels import Level, level_of
 from tilewright.passes.driver.lowering import lower
 from tilewright.passes.driver.manager import PassManager
-from tilewright.passes.driver.trace import Rule, decided
-from tilewright.passes.loop.fusion_decisions import fusion_of
+from tilewright.passes.loop.fusion.fusion_decisions import fusion_of
+from tilewright.passes.reporting.trace import Rule, decided
 from tilewright.tuning.applicability import first_that_applies, why_not_fused
 from tilewright.tuning.fusion_schedule import DEFAULT, fused_by
 from tilewright.tuning.knowledge import Db, Knowledge, Known

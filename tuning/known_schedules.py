@@ -22,7 +22,7 @@ from tilewright.dialects import loop, tile
 from tilewright.passes.driver.levels import Level, level_of
 from tilewright.passes.driver.lowering import lower
 from tilewright.passes.driver.manager import PassManager
-from tilewright.passes.driver.trace import Rule, decided, listening, rewriting
+from tilewright.passes.reporting.trace import Rule, decided, listening, rewriting
 from tilewright.tuning.applicability import first_that_applies, why_not
 from tilewright.tuning.kernel_key import digest, input_names
 from tilewright.tuning.knowledge import Db, Knowledge, Known

@@ -32,7 +32,7 @@ from tilewright.codegen.gpu import present_gpu
 from tilewright.codegen.host_function import plan_of
 from tilewright.codegen.launch_plan import Plan
 from tilewright.codegen.spill_feedback import lower_to_cuda
-from tilewright.passes.driver.trace import is_listening
+from tilewright.passes.reporting.trace import is_listening
 from tilewright.stages import stage
 from tilewright.tuning.knowledge import Db, path_of
 from tilewright.tuning.known_schedules import with_known_schedules

@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.dialects import loop
 from tilewright.dialects.target import Target
-from tilewright.passes.loop.fusion_cost import work_of
+from tilewright.passes.loop.fusion.fusion_cost import work_of
 from tilewright.tuning.host_functions import launches
 from tilewright.tuning.kernel_key import digest
 

@@ -23,10 +23,9 @@ from gpu_checks.micro_launch import (
 from gpu_checks.outcome import Compared, Outcome, right
 from tilewright.codegen.report.critical_path import DEVICE_LATENCY, L2_LATENCY
 from tilewright.codegen.report.estimate import REACHED_BANDWIDTH
-from tilewright.dialects.target import Target
+from tilewright.dialects.target import LAUNCH_SECONDS, Target
 from tilewright.dialects.target import target as target_named
 from tilewright.dialects.tile import Join
-from tilewright.passes.cost.kernel_cost import LAUNCH_SECONDS
 from tilewright.passes.cost.latencies import JOIN, MEMORY
 from tilewright.passes.cost.shared_banks import wavefronts_at
 
@@ -231,7 +230,7 @@ MICROS: Mapping[str, Micro] = {
     },
     "launch": Micro(
         "us",
-        "LAUNCH_SECONDS of kernel_cost.py",
+        "LAUNCH_SECONDS of target.py",
         lambda _: 1e6 * LAUNCH_SECONDS,
         replayed,
         "nothing",

@@ -26,8 +26,7 @@ best published kernels reach on an H100 (3.0 of 3.35 TB/s).
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from tilewright.dialects.target import L2_BYTES, WARP_SIZE, Target
-from tilewright.passes.cost.kernel_cost import LAUNCH_SECONDS
+from tilewright.dialects.target import L2_BYTES, LAUNCH_SECONDS, WARP_SIZE, Target
 
 REACHED_BANDWIDTH = 0.9
 """Of the bandwidth that data sheets give."""

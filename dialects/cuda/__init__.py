@@ -33,8 +33,8 @@ from tilewright.dialects.cuda.types import (
     PointerType,
     VariableType,
 )
+from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.kernel_like import ThreadFuncOp
-from tilewright.dialects.nested_ops import ops_in
 
 MAX_STATIC_SHARED = 48 * 1024
 """

@@ -49,7 +49,7 @@ from tilewright.dialects.cuda.types import (
     VariableType,
     symbol,
 )
-from tilewright.dialects.form import FormedOp
+from tilewright.dialects.faster_xdsl.verify_once import FormedOp
 
 
 def elements_of(element: AttrConstraint) -> AttrConstraint:

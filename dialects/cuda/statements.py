@@ -50,7 +50,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cuda.expressions import elements_of, verify_indices
 from tilewright.dialects.cuda.types import PointerType, VariableType, number
-from tilewright.dialects.form import FormedOp
+from tilewright.dialects.faster_xdsl.verify_once import FormedOp
 from tilewright.dialects.kernel.comment import TextOp
 
 

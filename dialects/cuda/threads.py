@@ -27,7 +27,8 @@ from xdsl.utils.exceptions import VerifyException
 from tilewright.dialects.cuda.names import EFFECTS
 from tilewright.dialects.cuda.statements import StatementOp
 from tilewright.dialects.cuda.types import HALVES, number, symbol
-from tilewright.dialects.kernel import ShuffleMode, ShuffleModeAttr, verify_segment
+from tilewright.dialects.kernel import ShuffleMode, ShuffleModeAttr
+from tilewright.dialects.kernel.shuffle import verify_segment
 
 
 @lru_cache(maxsize=1 << 10)

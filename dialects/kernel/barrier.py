@@ -23,7 +23,7 @@ from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.axes import range_of_value
-from tilewright.dialects.form import FormedOp
+from tilewright.dialects.faster_xdsl.verify_once import FormedOp
 from tilewright.dialects.index import Range
 from tilewright.dialects.kernel_like import ThreadFuncOp
 from tilewright.dialects.target import WARP_SIZE

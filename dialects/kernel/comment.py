@@ -9,7 +9,7 @@ from xdsl.irdl import irdl_op_definition, prop_def, traits_def
 from xdsl.traits import EffectInstance, MemoryEffect, MemoryEffectKind, Resource
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.form import FormedOp
+from tilewright.dialects.faster_xdsl.verify_once import FormedOp
 
 
 class _Text(Resource):

@@ -26,9 +26,9 @@ from tilewright.dialects.axes import (
     canonical_access,
     verify_subscripts,
 )
-from tilewright.dialects.form import FormedOp
+from tilewright.dialects.faster_xdsl.segments import segmented
+from tilewright.dialects.faster_xdsl.verify_once import FormedOp
 from tilewright.dialects.kernel.registers import LOCAL
-from tilewright.dialects.segments import segmented
 from tilewright.dialects.target import VECTOR_BYTES
 from tilewright.dialects.tile import SHARED
 from tilewright.dialects.types import memref_type, size_of

@@ -31,9 +31,9 @@ from tilewright.dialects.axes import (
     canonical_access,
     verify_subscripts,
 )
-from tilewright.dialects.form import FormedOp
+from tilewright.dialects.faster_xdsl.segments import segmented
+from tilewright.dialects.faster_xdsl.verify_once import FormedOp
 from tilewright.dialects.monoid import Monoid, MonoidAttr, verify_monoid
-from tilewright.dialects.segments import segmented
 from tilewright.dialects.tile import SHARED
 from tilewright.dialects.types import memref_type
 

@@ -29,7 +29,7 @@ from xdsl.traits import MemoryAllocEffect, NoTerminator, RecursiveMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.axes import AxesOp, extents_attribute, extents_in
-from tilewright.dialects.form import FormedOp
+from tilewright.dialects.faster_xdsl.verify_once import FormedOp
 from tilewright.dialects.types import memref_of, memref_type
 
 LOCAL = IntegerAttr(5, i64)

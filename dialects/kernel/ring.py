@@ -50,7 +50,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.assembly import Subscripts
 from tilewright.dialects.axes import Access, canonical_access, verify_subscripts
-from tilewright.dialects.form import FormedOp
+from tilewright.dialects.faster_xdsl.verify_once import FormedOp
 from tilewright.dialects.kernel.boxes import box_problem
 from tilewright.dialects.tile import SHARED, Transport, TransportAttr
 from tilewright.dialects.tile.transport import verify_slots

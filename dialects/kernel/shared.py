@@ -23,7 +23,7 @@ from xdsl.traits import MemoryAllocEffect
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.buffer_plan import overlap
-from tilewright.dialects.form import FormedOp
+from tilewright.dialects.faster_xdsl.verify_once import FormedOp
 from tilewright.dialects.tile import SHARED, layout_of
 from tilewright.dialects.types import memref_type, size_of
 

@@ -26,9 +26,9 @@ from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, SymbolTable, Symbol
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.argument_facts import IN_PLACE
-from tilewright.dialects.form import FormedOp
+from tilewright.dialects.faster_xdsl.segments import SegmentedOp, segmented, start_of
+from tilewright.dialects.faster_xdsl.verify_once import FormedOp
 from tilewright.dialects.kernel_like import KernelLikeOp
-from tilewright.dialects.segments import SegmentedOp, segmented, start_of
 from tilewright.dialects.types import memref_type
 
 

@@ -33,9 +33,9 @@ from tilewright.dialects.axes import (
     map_attr,
     verify_subscripts,
 )
-from tilewright.dialects.form import FormedOp
+from tilewright.dialects.faster_xdsl.segments import segmented
+from tilewright.dialects.faster_xdsl.verify_once import FormedOp
 from tilewright.dialects.loop.kernel import kernel_of_argument
-from tilewright.dialects.segments import segmented
 from tilewright.dialects.types import memref_type
 
 _READS = frozenset((EffectInstance(MemoryEffectKind.READ),))

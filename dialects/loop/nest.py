@@ -50,11 +50,11 @@ from tilewright.dialects.axes import (
     extents_in,
     verify_affine,
 )
-from tilewright.dialects.form import FormedOp, types_at_the_end
+from tilewright.dialects.faster_xdsl.segments import segmented
+from tilewright.dialects.faster_xdsl.verify_once import FormedOp, types_at_the_end
 from tilewright.dialects.index import simplify
 from tilewright.dialects.loop.syntax import ForAxes, ReduceAxis
 from tilewright.dialects.monoid import MonoidAttr, verify_monoid
-from tilewright.dialects.segments import segmented
 
 
 @lru_cache(maxsize=1 << 10)  # there are few different ones

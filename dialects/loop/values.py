@@ -33,9 +33,9 @@ from tilewright.dialects.axes import (
     verify_affine,
 )
 from tilewright.dialects.element_types import COMPUTE_INTEGERS
-from tilewright.dialects.form import FormedOp
+from tilewright.dialects.faster_xdsl.segments import segmented
+from tilewright.dialects.faster_xdsl.verify_once import FormedOp
 from tilewright.dialects.index import Range
-from tilewright.dialects.segments import segmented
 
 
 @irdl_op_definition

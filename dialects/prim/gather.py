@@ -26,8 +26,8 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.index import Range, range_of
 from tilewright.dialects.monoid import MonoidAttr, verify_monoid
-from tilewright.dialects.prim.op import PrimOp
 from tilewright.dialects.prim.positions import verify_divisors
+from tilewright.dialects.prim.syntax import PrimOp
 from tilewright.dialects.types import element_of, shape_of
 
 _TENSOR = base(TensorType)

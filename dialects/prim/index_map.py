@@ -24,9 +24,8 @@ from xdsl.irdl import (
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.index import Range, Ranges, range_of, sum_of
-from tilewright.dialects.prim.op import PrimOp
 from tilewright.dialects.prim.positions import verify_coordinates
-from tilewright.dialects.prim.syntax import Sources, SourceTypes
+from tilewright.dialects.prim.syntax import PrimOp, Sources, SourceTypes
 from tilewright.dialects.types import element_of, shape_of, tensor_of
 
 

@@ -21,7 +21,7 @@ from xdsl.irdl import (
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.index import Range, range_of
-from tilewright.dialects.prim.op import PrimOp
+from tilewright.dialects.prim.syntax import PrimOp
 from tilewright.dialects.types import element_of, shape_of
 
 

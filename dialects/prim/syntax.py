@@ -3,10 +3,10 @@
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr
+from xdsl.dialects.builtin import DYNAMIC_INDEX, AffineMapAttr, ArrayAttr
 from xdsl.ir import Attribute
 from xdsl.ir.affine import AffineMap
-from xdsl.irdl import IRDLOperation
+from xdsl.irdl import IRDLOperation, traits_def
 from xdsl.irdl.declarative_assembly_format import (
     AttributeVariable,
     CustomDirective,
@@ -18,7 +18,12 @@ from xdsl.irdl.declarative_assembly_format import (
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
+
+from tilewright.dialects.faster_xdsl.verify_once import FormedOp
+from tilewright.dialects.types import shape_of
 
 
 @irdl_custom_directive
@@ -136,3 +141,14 @@ class SourceTypes(CustomDirective):
         printer.print_list(types, printer.print_attribute)
         printer.print_string(" -> " if len(types) == 1 else ") -> ")
         printer.print_attribute(op.result_types[0])
+
+
+class PrimOp(FormedOp):
+    """An op whose operands and results are tensors."""
+
+    traits = traits_def(Pure())
+
+    def verify_(self) -> None:
+        for value in (*self.operands, *self.results):
+            if DYNAMIC_INDEX in shape_of(value):
+                raise VerifyException(f"{value.type} has an unknown size; shapes are static here")

@@ -24,9 +24,9 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
+from tilewright.dialects.faster_xdsl.shortcuts import remembers_hash
 from tilewright.dialects.index import linearize
 from tilewright.dialects.types import memref_of, size_of
-from tilewright.dialects.xdsl_shortcuts import remembers_hash
 
 T = TypeVar("T")
 

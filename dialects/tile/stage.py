@@ -33,9 +33,9 @@ from xdsl.traits import RecursiveMemoryEffect, SingleBlockImplicitTerminator
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.axes import AxesOp, extents_attribute, extents_in
+from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.loop import LoadOp, ReduceOp, StoreOp, YieldOp
 from tilewright.dialects.needed_first import needed_first
-from tilewright.dialects.nested_ops import ops_in
 from tilewright.dialects.tile.axes import Level
 from tilewright.dialects.tile.launch import Axes, LaunchOp, MeetingOp, launch_of, level_of
 from tilewright.dialects.tile.layout import SlabLayoutAttr, layout_of

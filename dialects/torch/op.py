@@ -50,7 +50,7 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.element_types import ELEMENTS
-from tilewright.dialects.form import FormedOp
+from tilewright.dialects.faster_xdsl.verify_once import FormedOp
 from tilewright.dialects.torch.promotion import promoted
 from tilewright.dialects.torch.shapes import shown
 from tilewright.dialects.torch.syntax import give_syntax, is_bool

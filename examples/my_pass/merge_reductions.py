@@ -22,7 +22,7 @@ from xdsl.pattern_rewriter import (
 
 from tilewright.dialects import prim
 from tilewright.dialects.types import tensor_type
-from tilewright.passes.driver.trace import Rule, TracedPattern, skipped
+from tilewright.passes.reporting.trace import Rule, TracedPattern, skipped
 
 RULE = Rule("o", 900, "merge_reductions")
 

@@ -17,7 +17,7 @@ from xdsl.dialects import scf
 from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.dialects import kernel, loop, tile
-from tilewright.dialects.target import WARP_SIZE, Target
+from tilewright.dialects.target import LAUNCH_SECONDS, WARP_SIZE, Target
 from tilewright.dialects.tile import Transport
 from tilewright.passes.cost.global_sectors import SECTOR_BYTES, sectors
 from tilewright.passes.cost.instruction_costs import flops
@@ -39,9 +39,6 @@ from tilewright.passes.facts.footprint import (
 from tilewright.passes.facts.memory_access import Access, accesses_of
 from tilewright.passes.facts.register_axes import RegisterAxes
 from tilewright.passes.facts.thread_joins import ThreadJoin, join_across
-
-LAUNCH_SECONDS = 2e-6
-"""What a launch takes when it does nothing."""
 
 
 @dataclass

@@ -18,8 +18,8 @@ from xdsl.dialects.builtin import FixedBitwidthType, MemRefType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tilewright.dialects import loop
+from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.kernel.registers import RegistersOp, UnrollOp
-from tilewright.dialects.nested_ops import ops_in
 from tilewright.dialects.types import memref_type
 from tilewright.passes.cost.instruction_costs import is_computation
 from tilewright.passes.facts.chunks import whole_of

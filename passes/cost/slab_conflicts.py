@@ -18,7 +18,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from tilewright.dialects import loop, tile
-from tilewright.dialects.nested_ops import ops_in
+from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.target import WARP_SIZE
 from tilewright.dialects.tile import SlabLayoutAttr, Transport
 from tilewright.dialects.types import memref_type, size_of
@@ -26,11 +26,11 @@ from tilewright.passes.cost.shared_banks import Wavefronts, wavefronts, wavefron
 from tilewright.passes.cost.unrolling import will_be_unrolled
 from tilewright.passes.facts.affine_values import values_at
 from tilewright.passes.facts.memory_access import accesses_of
+from tilewright.passes.facts.named_slabs import stages_of
 from tilewright.passes.facts.register_axes import register_axes
 from tilewright.passes.facts.remembered import remembered
 from tilewright.passes.facts.slab_walk import SlabWalk
 from tilewright.passes.facts.vector_width import VectorAccess
-from tilewright.passes.tile.named_slabs import stages_of
 
 _SCHEDULERS = 4
 """Of an SM, each of which issues an instruction in a clock."""

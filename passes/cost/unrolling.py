@@ -2,7 +2,7 @@
 """Which loops are unrolled, or will be at first guess (`mark-unroll`)."""
 
 from tilewright.dialects import loop, tile
-from tilewright.dialects.nested_ops import ops_in
+from tilewright.dialects.faster_xdsl.walk import ops_in
 
 USUAL_LIMIT = 16
 """Steps up to which a loop is unrolled at first guess."""

@@ -14,10 +14,10 @@ from xdsl.ir.affine import AffineExpr
 
 from tilewright.dialects import kernel, loop
 from tilewright.dialects.axes import MaskedOp, optional_mask
+from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.kernel.copy import CopyingOp
 from tilewright.dialects.kernel.registers import LOCAL, UNROLL
 from tilewright.dialects.kernel.ring import FillOp, RingType, TmaCopyOp
-from tilewright.dialects.nested_ops import ops_in
 from tilewright.dialects.types import memref_type
 from tilewright.passes.cuda.filled_loads import filled_loads
 from tilewright.passes.cuda.index import Index, split_constant

@@ -21,7 +21,7 @@ from tilewright.passes.cuda.scalars import scalar_expression
 from tilewright.passes.cuda.shared_memory import SharedMemory
 from tilewright.passes.cuda.tensor_maps import tensor_map_of
 from tilewright.passes.cuda.writer import Writer
-from tilewright.passes.kernel.alignment import require_aligned_arguments
+from tilewright.passes.facts.alignment import require_aligned_arguments
 
 Handler = Callable[["Conversion", Any], None]
 """Converts one op of a class."""

@@ -43,8 +43,8 @@ from tilewright.passes.cuda.memory import MEMORY
 from tilewright.passes.cuda.registers import REGISTERS
 from tilewright.passes.cuda.rings import RINGS
 from tilewright.passes.cuda.threads import THREADS
-from tilewright.passes.driver.refusal import refused
-from tilewright.passes.driver.trace import Rule, rewriting
+from tilewright.passes.reporting.refusal import refused
+from tilewright.passes.reporting.trace import Rule, rewriting
 
 RULE = Rule("c", 1, "convert_kernel_to_cuda")
 

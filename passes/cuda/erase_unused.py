@@ -12,7 +12,7 @@ from tilewright.dialects.cuda.grid import RemoteOp
 from tilewright.dialects.cuda.memory import LocalOp, PooledOp, PoolOp, SharedOp
 from tilewright.dialects.cuda.statements import AssignOp, CommentOp, ForOp, IfOp, LetOp, VarOp
 from tilewright.dialects.cuda.threads import ShuffleOp
-from tilewright.dialects.nested_ops import ops_in
+from tilewright.dialects.faster_xdsl.walk import ops_in
 
 _NAMES = (LetOp, VarOp, LocalOp, SharedOp, PoolOp, PooledOp, RemoteOp, ShuffleOp, ExpressionOp)
 

@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping
 from math import pi, sqrt
 
 from tilewright.dialects import torch
-from tilewright.dialects.number import Number
+from tilewright.dialects.element_types import Number
 from tilewright.dialects.prim import ScalarFunction
 from tilewright.passes.decompose.decomposition import Decomposition, Table
 from tilewright.passes.decompose.elementwise import elementwise, scaled

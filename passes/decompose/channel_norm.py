@@ -18,7 +18,7 @@ from math import prod
 from xdsl.ir import SSAValue
 
 from tilewright.dialects import torch
-from tilewright.dialects.number import Number
+from tilewright.dialects.element_types import Number
 from tilewright.passes.decompose.decomposition import Decomposition, Table
 from tilewright.passes.decompose.normalization import Normed, normed, parameter
 from tilewright.passes.decompose.tensor import Emitter, Tensor

@@ -14,8 +14,7 @@ from xdsl.dialects.builtin import FloatAttr, IntegerType, bf16, f16, f32, f64
 from xdsl.ir import Attribute
 
 from tilewright.dialects import torch
-from tilewright.dialects.element_types import FLOATS
-from tilewright.dialects.number import Number, number_attribute
+from tilewright.dialects.element_types import FLOATS, Number, number_attribute
 from tilewright.passes.decompose.decomposition import Decomposition, Table
 from tilewright.passes.decompose.slicing import equal
 from tilewright.passes.decompose.tensor import Emitter, Tensor

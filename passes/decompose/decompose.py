@@ -56,8 +56,8 @@ from tilewright.passes.decompose import (
     views,
 )
 from tilewright.passes.decompose.decomposition import Table
-from tilewright.passes.driver.refusal import refused
-from tilewright.passes.driver.trace import Rule, TracedPattern
+from tilewright.passes.reporting.refusal import refused
+from tilewright.passes.reporting.trace import Rule, TracedPattern
 
 PATTERNS: Table = {
     **unary.PATTERNS,

@@ -17,9 +17,8 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineMap
 
 from tilewright.dialects import prim
-from tilewright.dialects.element_types import FLOATS
+from tilewright.dialects.element_types import FLOATS, Number
 from tilewright.dialects.index import Range, simplify_map
-from tilewright.dialects.number import Number
 from tilewright.dialects.prim import ScalarFunction, Source
 from tilewright.dialects.torch.shapes import broadcast
 from tilewright.dialects.types import element_of, shape_of

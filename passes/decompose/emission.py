@@ -6,7 +6,7 @@ from typing import TypeVar
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.dialects import prim
-from tilewright.dialects.number import Number, number_attribute
+from tilewright.dialects.element_types import Number, number_attribute
 from tilewright.dialects.types import tensor_of
 from tilewright.passes.decompose.view import Shape
 

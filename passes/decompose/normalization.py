@@ -23,8 +23,7 @@ from xdsl.dialects.builtin import f64
 from xdsl.ir import SSAValue
 
 from tilewright.dialects import torch
-from tilewright.dialects.element_types import FLOATS, compute_type
-from tilewright.dialects.number import Number
+from tilewright.dialects.element_types import FLOATS, Number, compute_type
 from tilewright.dialects.types import shape_of
 from tilewright.passes.decompose.decomposition import Decomposition, Table
 from tilewright.passes.decompose.tensor import Emitter, Tensor

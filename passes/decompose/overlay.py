@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from xdsl.ir.affine import AffineExpr, AffineMap
 
 from tilewright.dialects import prim
+from tilewright.dialects.element_types import Number, number_attribute
 from tilewright.dialects.index import Range, Ranges, range_of, simplify, simplify_map
-from tilewright.dialects.number import Number, number_attribute
 from tilewright.dialects.prim import Source
 from tilewright.dialects.types import shape_of
 from tilewright.passes.decompose.tensor import Tensor

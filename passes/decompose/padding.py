@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
 from tilewright.dialects import torch
-from tilewright.dialects.number import Number
+from tilewright.dialects.element_types import Number
 from tilewright.dialects.torch.padding import pads_of, pair
 from tilewright.passes.decompose.decomposition import Decomposition, Table
 from tilewright.passes.decompose.overlay import Piece, masked_view, overlay

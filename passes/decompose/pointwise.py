@@ -18,8 +18,7 @@ from math import inf, nan
 from xdsl.dialects.builtin import i1
 
 from tilewright.dialects import torch
-from tilewright.dialects.element_types import FLOATS, compute_type
-from tilewright.dialects.number import Number
+from tilewright.dialects.element_types import FLOATS, Number, compute_type
 from tilewright.dialects.prim import ScalarFunction
 from tilewright.dialects.types import element_of, shape_of
 from tilewright.passes.decompose.decomposition import Decomposition, Table

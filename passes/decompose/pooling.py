@@ -20,9 +20,9 @@ from collections.abc import Sequence
 from xdsl.ir import Attribute
 
 from tilewright.dialects import prim, torch
+from tilewright.dialects.element_types import Number
 from tilewright.dialects.index import Range, linearize
 from tilewright.dialects.monoid import Monoid, MonoidAttr
-from tilewright.dialects.number import Number
 from tilewright.dialects.torch.op import python_value
 from tilewright.dialects.torch.windows import AdaptiveWindow, Window
 from tilewright.passes.decompose.decomposition import Decomposition, Table

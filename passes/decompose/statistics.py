@@ -18,8 +18,8 @@ from collections.abc import Callable, Mapping, Sequence
 from math import inf, prod
 
 from tilewright.dialects import torch
+from tilewright.dialects.element_types import Number
 from tilewright.dialects.monoid import Monoid
-from tilewright.dialects.number import Number
 from tilewright.dialects.prim import ScalarFunction
 from tilewright.passes.decompose.decomposition import Decomposition, Table
 from tilewright.passes.decompose.elementwise import elementwise

@@ -18,10 +18,9 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 
 from tilewright.dialects import prim
-from tilewright.dialects.element_types import compute_type
+from tilewright.dialects.element_types import Number, compute_type
 from tilewright.dialects.index import Range, linearize, range_of
 from tilewright.dialects.monoid import Monoid, MonoidAttr
-from tilewright.dialects.number import Number
 from tilewright.dialects.torch.op import Scalar, python_value
 from tilewright.dialects.types import shape_of
 from tilewright.passes.decompose.elementwise import Elements

@@ -10,9 +10,8 @@ from collections.abc import Mapping
 from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute
 
-from tilewright.dialects.element_types import FLOATS
+from tilewright.dialects.element_types import FLOATS, Number
 from tilewright.dialects.monoid import Monoid, MonoidAttr
-from tilewright.dialects.number import Number
 from tilewright.dialects.prim import ScalarFunction
 from tilewright.passes.decompose.elementwise import elementwise
 from tilewright.passes.decompose.indexing import Subscripts

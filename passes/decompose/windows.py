@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from xdsl.ir.affine import AffineExpr
 
+from tilewright.dialects.element_types import Number
 from tilewright.dialects.index import Range, range_of, simplify
-from tilewright.dialects.number import Number
 from tilewright.dialects.torch.windows import AdaptiveWindow, TransposedWindow, Window
 from tilewright.passes.decompose.overlay import masked_view
 from tilewright.passes.decompose.tensor import Tensor

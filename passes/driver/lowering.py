@@ -16,8 +16,8 @@ from tilewright.errors import TilewrightError, UsageError, did_you_mean
 from tilewright.passes.driver.levels import LEVELS, Level, level_of, pipeline_between
 from tilewright.passes.driver.manager import PassManager
 from tilewright.passes.driver.pipelines import expanded, for_target, passes_of
-from tilewright.passes.driver.trace import listening
 from tilewright.passes.driver.verification import InvalidOpError
+from tilewright.passes.reporting.trace import listening
 
 REFUSED = (PassFailedException, VerifyException, TilewrightError)
 """What is raised where passes cannot do to a program what is asked for."""

@@ -21,8 +21,8 @@ from xdsl.utils.exceptions import DiagnosticException
 from tilewright.dialects.origin import place_of
 from tilewright.errors import TilewrightError, in_brief, one_line, shortened
 from tilewright.passes.driver.changes import Changes
-from tilewright.passes.driver.refusal import PlacedPassError
 from tilewright.passes.driver.verification import InvalidOpError, verify_changes, verify_module
+from tilewright.passes.reporting.refusal import PlacedPassError
 from tilewright.stages import stage
 from tilewright.uncollected import uncollected
 

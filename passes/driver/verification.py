@@ -23,10 +23,10 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.axes import AxesOp
 from tilewright.dialects.buffer_plan import slot_of
+from tilewright.dialects.faster_xdsl.verify_once import verify_definition, verify_op
 from tilewright.dialects.parameter_layout import verify_layouts
 from tilewright.errors import one_line
 from tilewright.passes.driver.changes import Changes
-from tilewright.passes.verified_forms import verify_definition, verify_op
 
 
 class InvalidOpError(VerifyException):

@@ -15,14 +15,14 @@ from typing import NamedTuple
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects import loop, tile
+from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.kernel.grid import is_atomic
 from tilewright.dialects.kernel_like import MAX_CLUSTER
-from tilewright.dialects.nested_ops import ops_in
 from tilewright.dialects.origin import place_of
 from tilewright.dialects.tile import Join
 from tilewright.dialects.tile.axes import Axis, Level
-from tilewright.passes.driver.refusal import PlacedPassError
 from tilewright.passes.facts.join_groups import JoinGroup, join_groups
+from tilewright.passes.reporting.refusal import PlacedPassError
 
 
 class RefusedJoinError(PlacedPassError):

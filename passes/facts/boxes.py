@@ -22,7 +22,7 @@ from tilewright.dialects.index import Sum, sum_of
 from tilewright.dialects.kernel.boxes import BOX_ALIGNMENT, box_problem
 from tilewright.dialects.tile.layout import SlabLayoutAttr, with_layout
 from tilewright.dialects.types import memref_type, size_of
-from tilewright.passes.driver.refusal import refused
+from tilewright.passes.reporting.refusal import refused
 
 
 def box_of(op: tile.StageOp, load: loop.LoadOp) -> list[int]:

@@ -23,7 +23,7 @@ from xdsl.traits import (
     SymbolOpInterface,
 )
 
-from tilewright.dialects.nested_ops import ops_in, ops_within
+from tilewright.dialects.faster_xdsl.walk import ops_in, ops_within
 
 
 def only_has(op: Operation, allowed: Callable[[EffectInstance], bool]) -> bool:

@@ -21,7 +21,7 @@ from typing import NamedTuple
 from xdsl.ir import Operation
 
 from tilewright.dialects import tile
-from tilewright.dialects.nested_ops import ops_in
+from tilewright.dialects.faster_xdsl.walk import ops_in
 
 
 class JoinGroup(NamedTuple):

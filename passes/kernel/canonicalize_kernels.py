@@ -26,7 +26,7 @@ from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 from xdsl.traits import ConstantLike, HasCanonicalizationPatternsTrait, HasFolder
 
-from tilewright.dialects.nested_ops import ops_in
+from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.passes.facts.effects import erase_dead
 
 

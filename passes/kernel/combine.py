@@ -17,7 +17,8 @@ from xdsl.ir.affine import AffineExpr
 from tilewright.dialects import kernel, loop, tile
 from tilewright.dialects.axes import Access
 from tilewright.dialects.index import delinearize, linearize
-from tilewright.dialects.kernel import WARP_SIZE, ShuffleMode
+from tilewright.dialects.kernel import ShuffleMode
+from tilewright.dialects.target import WARP_SIZE
 from tilewright.dialects.tile import SHARED
 from tilewright.dialects.tile.axes import Axis
 from tilewright.passes.facts.thread_joins import ThreadJoin, join_across

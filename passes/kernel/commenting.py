@@ -6,7 +6,7 @@ from collections.abc import Container
 from xdsl.ir import Block, Operation
 
 from tilewright.dialects import kernel
-from tilewright.dialects.nested_ops import ops_in
+from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.passes.kernel.emitter import Emitter
 from tilewright.passes.kernel.phase_comments import phases_of
 

@@ -27,10 +27,10 @@ from xdsl.passes import ModulePass
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.kernel_like import MAX_THREADS
-from tilewright.passes.driver.refusal import refused
-from tilewright.passes.driver.trace import Rule, rewriting
 from tilewright.passes.kernel.lower_launch import LaunchLowering
 from tilewright.passes.kernel.scratch import pass_scratch
+from tilewright.passes.reporting.refusal import refused
+from tilewright.passes.reporting.trace import Rule, rewriting
 
 RULE = Rule("k", 1, "convert_tile_to_kernel")
 

@@ -33,10 +33,10 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from tilewright.dialects import kernel
+from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.kernel.barrier import MeetingOp
-from tilewright.dialects.nested_ops import ops_in
-from tilewright.passes.driver.trace import Rule, rewriting, skipped
 from tilewright.passes.kernel.phases import Phases
+from tilewright.passes.reporting.trace import Rule, rewriting, skipped
 
 RULE = Rule("k", 7, "drop_redundant_barriers")
 

@@ -36,10 +36,10 @@ from xdsl.pattern_rewriter import (
 )
 
 from tilewright.dialects import kernel, loop
+from tilewright.dialects.faster_xdsl.rewrite_each import rewrite_each
 from tilewright.dialects.kernel.registers import LOCAL
 from tilewright.dialects.types import memref_type
-from tilewright.passes.driver.trace import Rule, rewriting, skipped
-from tilewright.passes.rewriting.each_op import rewrite_each
+from tilewright.passes.reporting.trace import Rule, rewriting, skipped
 
 RULE = Rule("k", 6, "fuse_multiply_add")
 

@@ -32,10 +32,10 @@ from xdsl.pattern_rewriter import (
 
 from tilewright.dialects import kernel, loop
 from tilewright.dialects.axes import Access, range_of_value
+from tilewright.dialects.faster_xdsl.rewrite_each import rewrite_each
 from tilewright.dialects.kernel.registers import UnrollOp
-from tilewright.passes.driver.trace import Rule, rewriting, skipped
 from tilewright.passes.facts.vector_width import holds_for_all_or_none
-from tilewright.passes.rewriting.each_op import rewrite_each
+from tilewright.passes.reporting.trace import Rule, rewriting, skipped
 
 RULE = Rule("k", 12, "group_masks")
 

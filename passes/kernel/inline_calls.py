@@ -35,9 +35,9 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
-from tilewright.dialects.host_functions import reason_not_launched
-from tilewright.passes.driver.refusal import refused
-from tilewright.passes.driver.trace import Rule, rewriting
+from tilewright.passes.facts.host_functions import reason_not_launched
+from tilewright.passes.reporting.refusal import refused
+from tilewright.passes.reporting.trace import Rule, rewriting
 
 RULE = Rule("k", 4, "inline_calls")
 

@@ -44,13 +44,13 @@ from xdsl.rewriter import InsertPoint
 
 from tilewright.dialects import kernel, loop
 from tilewright.dialects.axes import range_of_value, remembered_ranges
+from tilewright.dialects.faster_xdsl.rewrite_each import rewrite_each
 from tilewright.dialects.kernel.barrier import MeetingOp
 from tilewright.dialects.kernel.registers import LOCAL, UNROLL, RegistersOp, UnrollOp
 from tilewright.dialects.origin import from_same
 from tilewright.dialects.types import memref_type
-from tilewright.passes.driver.trace import Rule, rewriting, skipped
 from tilewright.passes.facts.vector_width import vector_width
-from tilewright.passes.rewriting.each_op import rewrite_each
+from tilewright.passes.reporting.trace import Rule, rewriting, skipped
 from tilewright.passes.rewriting.substitution import Substitution
 
 RULE = Rule("k", 2, "load_ahead_of_unrolled")

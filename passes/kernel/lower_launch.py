@@ -17,9 +17,8 @@ from tilewright.dialects.axes import remembered_ranges
 from tilewright.dialects.tile import Join
 from tilewright.dialects.tile.axes import Axis, Level
 from tilewright.dialects.types import memref_type
-from tilewright.passes.driver.refusal import refused
+from tilewright.passes.facts.alignment import require_aligned_arguments
 from tilewright.passes.facts.block_joins import BlockJoins, block_joins
-from tilewright.passes.kernel.alignment import require_aligned_arguments
 from tilewright.passes.kernel.combine import Combining
 from tilewright.passes.kernel.commenting import Commenting, drop_only_comment
 from tilewright.passes.kernel.emitter import Emitter
@@ -28,6 +27,7 @@ from tilewright.passes.kernel.loops import Loops
 from tilewright.passes.kernel.sharing import Sharing
 from tilewright.passes.kernel.staging import Staging
 from tilewright.passes.kernel.thread_values import ThreadValues
+from tilewright.passes.reporting.refusal import refused
 
 
 class LaunchLowering:

@@ -29,14 +29,14 @@ from xdsl.pattern_rewriter import PatternRewriter
 
 from tilewright.dialects import kernel
 from tilewright.dialects.axes import range_of_value
+from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.index import Range, range_of
-from tilewright.dialects.nested_ops import ops_in
 from tilewright.dialects.target import WARP_SIZE
 from tilewright.dialects.tile.layout import layout_of
 from tilewright.dialects.types import memref_type
-from tilewright.passes.driver.trace import Rule, rewriting, skipped
 from tilewright.passes.facts.memory_access import Access, accesses_of
 from tilewright.passes.kernel.phases import Phases
+from tilewright.passes.reporting.trace import Rule, rewriting, skipped
 
 RULE = Rule("k", 11, "narrow_barriers")
 

@@ -23,14 +23,13 @@ from xdsl.ir import Operation, OpResult, SSAValue
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Role
 from tilewright.dialects.monoid import Monoid
-from tilewright.dialects.origin import origin_of
+from tilewright.dialects.origin import origin_of, without_number
 from tilewright.dialects.tile import Join, JoinAttr
 from tilewright.dialects.tile.axes import Axis, Level
 from tilewright.dialects.tile.launch import launch_of
 from tilewright.dialects.tile.stage import varies_along
 from tilewright.passes.facts.chunks import chunk_of
 from tilewright.passes.facts.effects import is_pure
-from tilewright.passes.loop.naming import without_number
 
 _MAX_NAMES = 4
 """So many names of ops are written out."""

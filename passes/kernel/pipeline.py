@@ -31,12 +31,12 @@ from tilewright.dialects.kernel.ring import (
 )
 from tilewright.dialects.tile import Transport
 from tilewright.dialects.types import memref_of, memref_type
-from tilewright.passes.driver.refusal import refused
 from tilewright.passes.facts.footprint import bytes_of
 from tilewright.passes.kernel.emitter import Emitter
 from tilewright.passes.kernel.phase_comments import filled, slabs
 from tilewright.passes.kernel.staging import Ahead, Slot, Staging
 from tilewright.passes.kernel.thread_values import ThreadValues
+from tilewright.passes.reporting.refusal import refused
 
 _D0 = AffineExpr.dimension(0)
 

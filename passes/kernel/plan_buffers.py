@@ -50,7 +50,6 @@ from xdsl.passes import ModulePass
 from tilewright.dialects import kernel, loop
 from tilewright.dialects.buffer_plan import aligned, bytes_of_type, clear, set_offset, set_totals
 from tilewright.dialects.types import memref_type
-from tilewright.passes.driver.trace import Rule, rewriting, skipped
 from tilewright.passes.kernel.in_place import obstacle as obstacle_in_place
 from tilewright.passes.kernel.slots import (
     Lifetime,
@@ -59,6 +58,7 @@ from tilewright.passes.kernel.slots import (
     lifetimes,
     peak,
 )
+from tilewright.passes.reporting.trace import Rule, rewriting, skipped
 
 RULE = Rule("k", 5, "plan_buffers")
 

@@ -33,13 +33,13 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from tilewright.dialects import kernel
+from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.kernel.ring import FillOp, RingType
 from tilewright.dialects.kernel.shared import WORTH_A_BARRIER, share_bytes
-from tilewright.dialects.nested_ops import ops_in
 from tilewright.dialects.tile import Transport
-from tilewright.passes.driver.trace import Rule, rewriting, skipped
 from tilewright.passes.kernel.phases import is_barrier
 from tilewright.passes.kernel.slots import Lifetime, assign_offsets
+from tilewright.passes.reporting.trace import Rule, rewriting, skipped
 
 RULE = Rule("k", 10, "plan_shared_memory")
 

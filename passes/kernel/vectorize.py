@@ -41,14 +41,14 @@ from xdsl.rewriter import InsertPoint
 
 from tilewright.dialects import kernel, loop, tile
 from tilewright.dialects.axes import Access, remembered_ranges
+from tilewright.dialects.faster_xdsl.rewrite_each import rewrite_each
 from tilewright.dialects.kernel.copy import CopyOp
 from tilewright.dialects.kernel.registers import LOCAL, RegistersOp, UnrollOp
 from tilewright.dialects.origin import from_same
 from tilewright.dialects.types import memref_type
-from tilewright.passes.driver.trace import Rule, is_listening, rewriting, skipped
+from tilewright.passes.facts.alignment import require_aligned_arguments
 from tilewright.passes.facts.vector_width import vector_width
-from tilewright.passes.kernel.alignment import require_aligned_arguments
-from tilewright.passes.rewriting.each_op import rewrite_each
+from tilewright.passes.reporting.trace import Rule, is_listening, rewriting, skipped
 from tilewright.passes.rewriting.substitution import Substitution
 
 RULE = Rule("k", 3, "vectorize")

@@ -44,8 +44,8 @@ from xdsl.pattern_rewriter import (
 
 from tilewright.dialects import loop
 from tilewright.dialects.monoid import Monoid
-from tilewright.passes.driver.trace import Rule, enclosing_symbol, rewriting, skipped
 from tilewright.passes.loop.at_least_one import is_at_least_one
+from tilewright.passes.reporting.trace import Rule, enclosing_symbol, rewriting, skipped
 
 RULE = Rule("f", 17, "approximate_division")
 

@@ -25,8 +25,8 @@ from xdsl.rewriter import Rewriter
 
 from tilewright.dialects import loop
 from tilewright.dialects.axes import extent_of
+from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.index import sum_of
-from tilewright.dialects.nested_ops import ops_in
 from tilewright.passes.facts.effects import is_pure
 from tilewright.passes.loop.nest_axes import over_axes, replace_nest
 

@@ -34,10 +34,10 @@ from xdsl.passes import ModulePass
 from xdsl.traits import IsTerminator
 
 from tilewright.dialects import loop, tile
-from tilewright.dialects.nested_ops import ops_in
-from tilewright.passes.driver.trace import Rule, rewriting, skipped
+from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.passes.facts.effects import is_pure
-from tilewright.passes.loop.nest import nest_block
+from tilewright.passes.facts.nest import nest_block
+from tilewright.passes.reporting.trace import Rule, rewriting, skipped
 
 RULE = Rule("f", 9, "hoist_invariants")
 

@@ -41,11 +41,9 @@ from xdsl.ir.affine import AffineMap
 from xdsl.passes import ModulePass
 
 from tilewright.dialects import loop, prim
-from tilewright.dialects.host_functions import reason_not_launched
-from tilewright.dialects.nested_ops import ops_in
+from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.types import memref_of, tensor_type
-from tilewright.passes.driver.refusal import refused
-from tilewright.passes.driver.trace import Rule, rewriting
+from tilewright.passes.facts.host_functions import reason_not_launched
 from tilewright.passes.loop.naming import KernelNames
 from tilewright.passes.loop.parts import Part, in_steps, is_wide, parts, within
 from tilewright.passes.loop.primitive_kernel import (
@@ -56,6 +54,8 @@ from tilewright.passes.loop.primitive_kernel import (
     write_body,
 )
 from tilewright.passes.loop.views import Alternative, Choice, View, read, view_of, whole
+from tilewright.passes.reporting.refusal import refused
+from tilewright.passes.reporting.trace import Rule, rewriting
 
 RULE = Rule("l", 1, "lift")
 

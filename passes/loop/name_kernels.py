@@ -23,10 +23,10 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from tilewright.dialects import loop
-from tilewright.dialects.nested_ops import ops_in
-from tilewright.dialects.origin import ModuleOfOp, Origin, origin_of
-from tilewright.passes.driver.trace import Rule, rewriting
-from tilewright.passes.loop.naming import rename_kernels, without_number
+from tilewright.dialects.faster_xdsl.walk import ops_in
+from tilewright.dialects.origin import ModuleOfOp, Origin, origin_of, without_number
+from tilewright.passes.loop.naming import rename_kernels
+from tilewright.passes.reporting.trace import Rule, rewriting
 
 RULE = Rule("f", 13, "name_kernels")
 

@@ -10,13 +10,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
 
 from tilewright.dialects import loop
-from tilewright.dialects.nested_ops import ops_in
+from tilewright.dialects.faster_xdsl.walk import ops_in
+from tilewright.dialects.origin import without_number
 from tilewright.passes.loop.plan_index import PlanIndex
 
 _MAX_PARTS = 6
 
 _NO_LETTERS = re.compile(r"\W+")
-_NUMBER = re.compile(r"(_\d+)+$")
 
 
 class KernelNames:
@@ -37,11 +37,6 @@ class KernelNames:
             name = f"{stem}_{self.next[stem]}"
         self.taken.add(name)
         return name
-
-
-def without_number(name: str) -> str:
-    """`softmax` for `softmax_3`."""
-    return _NUMBER.sub("", name)
 
 
 def rename_kernels(module: ModuleOp, wanted: Mapping[str, str]) -> None:

@@ -8,8 +8,8 @@ from xdsl.ir import Block, Region
 from xdsl.ir.affine import AffineExpr
 
 from tilewright.dialects import loop
+from tilewright.passes.facts.nest import nest_block
 from tilewright.passes.loop.kernel_builder import AXIS_NAMES
-from tilewright.passes.loop.nest import nest_block
 from tilewright.passes.rewriting.substitution import Substitution
 
 

@@ -29,12 +29,12 @@ from xdsl.ir import Block, BlockArgument, SSAValue
 from xdsl.passes import ModulePass
 
 from tilewright.dialects import loop
-from tilewright.dialects.nested_ops import ops_in
+from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.structure import COMMUTATIVE
-from tilewright.passes.driver.trace import Rule, rewriting
 from tilewright.passes.loop.kernel_builder import AXIS_NAMES, FOLD_AXIS_NAME
 from tilewright.passes.loop.naming import renumber
 from tilewright.passes.loop.plan import launches_by_kernel
+from tilewright.passes.reporting.trace import Rule, rewriting
 
 RULE = Rule("f", 5, "normalize_kernels")
 

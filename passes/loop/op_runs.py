@@ -8,8 +8,8 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.dialects import loop
 from tilewright.dialects.axes import AxesOp
-from tilewright.dialects.nested_ops import ops_in
-from tilewright.passes.loop.nest import steps_of
+from tilewright.dialects.faster_xdsl.walk import ops_in
+from tilewright.passes.facts.nest import steps_of
 from tilewright.passes.loop.plan import evaluations
 
 REUSE = 128

@@ -15,7 +15,7 @@ from xdsl.pattern_rewriter import PatternRewriter
 
 from tilewright.dialects import loop
 from tilewright.dialects.axes import AxesOp
-from tilewright.dialects.nested_ops import ops_in
+from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.passes.loop.plan_index import PlanIndex
 
 

@@ -13,7 +13,7 @@ from xdsl.ir import Operation
 from xdsl.pattern_rewriter import PatternRewriterListener, PatternRewriteWalker, RewritePattern
 
 from tilewright.dialects import loop
-from tilewright.dialects.nested_ops import nests_in, ops_in
+from tilewright.dialects.faster_xdsl.walk import nests_in, ops_in
 
 
 class PlanIndex:

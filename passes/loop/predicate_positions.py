@@ -43,13 +43,13 @@ from xdsl.utils.hints import isa
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Access, range_of_value
+from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.index import Range, range_of
-from tilewright.dialects.nested_ops import ops_in
-from tilewright.passes.driver.trace import Rule, rewriting, skipped
 from tilewright.passes.facts.effects import erase_dead
 from tilewright.passes.facts.integer_ranges import is_true, range_of_type
+from tilewright.passes.facts.nest import nest_block
 from tilewright.passes.facts.single_elements import made_of_single_elements
-from tilewright.passes.loop.nest import nest_block
+from tilewright.passes.reporting.trace import Rule, rewriting, skipped
 
 RULE = Rule("f", 22, "predicate_positions")
 

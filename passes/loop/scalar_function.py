@@ -19,8 +19,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from tilewright.dialects import scalar
-from tilewright.dialects.element_types import ui8
-from tilewright.dialects.number import number_attribute
+from tilewright.dialects.element_types import number_attribute, ui8
 from tilewright.dialects.scalar_function import ScalarFunction
 from tilewright.passes.loop.floor_divide import floor_divide
 

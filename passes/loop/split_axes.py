@@ -35,10 +35,10 @@ from xdsl.ir.affine import (
 from xdsl.passes import ModulePass
 
 from tilewright.dialects import loop
-from tilewright.dialects.nested_ops import ops_in
-from tilewright.passes.driver.trace import Rule, rewriting, skipped
+from tilewright.dialects.faster_xdsl.walk import ops_in
+from tilewright.passes.facts.roles import is_contraction
 from tilewright.passes.loop.nest_axes import over_axes, reducing_nest, replace_nest
-from tilewright.passes.loop.roles import is_contraction
+from tilewright.passes.reporting.trace import Rule, rewriting, skipped
 
 RULE = Rule("f", 14, "split_axes")
 

@@ -36,7 +36,7 @@ from tilewright.dialects.index import Range, simplify_map
 from tilewright.dialects.prim import Source
 from tilewright.dialects.prim.index_map import verify_subscripts_within
 from tilewright.dialects.types import shape_of, tensor_type
-from tilewright.passes.driver.trace import Rule, TracedPattern
+from tilewright.passes.reporting.trace import Rule, TracedPattern
 
 
 class _View(NamedTuple):

@@ -30,11 +30,10 @@ from xdsl.pattern_rewriter import (
 )
 
 from tilewright.dialects import prim
-from tilewright.dialects.element_types import COMPUTE_FLOATS
-from tilewright.dialects.number import number_attribute
+from tilewright.dialects.element_types import COMPUTE_FLOATS, number_attribute
 from tilewright.dialects.scalar_function import ScalarFunction
 from tilewright.dialects.types import element_of, tensor_type
-from tilewright.passes.driver.trace import Rule, TracedPattern
+from tilewright.passes.reporting.trace import Rule, TracedPattern
 from tilewright.passes.tensor.identities import (
     FLOAT_NEUTRALS,
     HOLDS_EXACTLY,

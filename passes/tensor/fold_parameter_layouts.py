@@ -40,7 +40,7 @@ from tilewright.dialects.parameter_layout import (
     set_layout,
 )
 from tilewright.dialects.types import shape_of
-from tilewright.passes.driver.trace import Rule, rewriting, skipped
+from tilewright.passes.reporting.trace import Rule, rewriting, skipped
 
 RULE = Rule("o", 9, "fold_parameter_layouts")
 

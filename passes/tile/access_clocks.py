@@ -10,7 +10,7 @@ What fills slabs from global memory is the same in every arrangement and is left
 from collections.abc import Iterator, Mapping
 
 from tilewright.dialects import loop, tile
-from tilewright.dialects.nested_ops import ops_in
+from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.target import WIDEST_BYTES
 from tilewright.dialects.tile import SlabLayoutAttr
 from tilewright.dialects.types import memref_type, size_of

@@ -22,7 +22,7 @@ from tilewright.dialects import loop
 from tilewright.dialects.target import DEFAULT_TARGET
 from tilewright.passes.driver.manager import PassManager
 from tilewright.passes.driver.pipelines import for_target
-from tilewright.passes.driver.trace import Rule, skipped
+from tilewright.passes.reporting.trace import Rule, skipped
 from tilewright.passes.tile.plan_errors import blamed_on_plan, planned_passes
 
 RULE = Rule("t", 17, "apply_schedule")

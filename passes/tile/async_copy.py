@@ -22,8 +22,8 @@ from tilewright.dialects import tile
 from tilewright.dialects.target import VECTOR_BYTES
 from tilewright.dialects.tile import Transport, TransportAttr
 from tilewright.dialects.types import memref_type, size_of
-from tilewright.passes.driver.trace import Rule
-from tilewright.passes.tile.named_slabs import stages_of
+from tilewright.passes.facts.named_slabs import stages_of
+from tilewright.passes.reporting.trace import Rule
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
 
 _LEAST_BYTES = min(VECTOR_BYTES)

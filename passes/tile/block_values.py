@@ -21,9 +21,9 @@ from xdsl.ir.affine import AffineExpr
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import AxesOp, MaskedOp, extent_of
+from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.loop.kernel import kernel_of_argument
 from tilewright.dialects.needed_first import needed_first, operands_of
-from tilewright.dialects.nested_ops import ops_in
 from tilewright.dialects.tile.axes import Level
 
 Axes = frozenset[SSAValue]

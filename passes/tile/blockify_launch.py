@@ -25,11 +25,11 @@ from xdsl.pattern_rewriter import PatternRewriter
 
 from tilewright.dialects import tile
 from tilewright.dialects.axes import Role
-from tilewright.dialects.kernel import WARP_SIZE
 from tilewright.dialects.kernel_like import MAX_THREADS
+from tilewright.dialects.target import WARP_SIZE
 from tilewright.dialects.target import target as target_named
 from tilewright.dialects.tile.axes import Axis, Level
-from tilewright.passes.driver.trace import Rule
+from tilewright.passes.reporting.trace import Rule
 from tilewright.passes.tile.rebind import NewAxis, Rebinding, power_of_two, total_extent
 from tilewright.passes.tile.rows import is_contraction, shares_rows
 from tilewright.passes.tile.scheduling_pass import SchedulingPass

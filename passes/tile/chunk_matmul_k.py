@@ -35,8 +35,8 @@ from typing import ClassVar
 from xdsl.pattern_rewriter import PatternRewriter
 
 from tilewright.dialects import loop, tile
-from tilewright.passes.driver.trace import Rule
 from tilewright.passes.facts.chunks import nested_chunk
+from tilewright.passes.reporting.trace import Rule
 from tilewright.passes.tile.chunking import chunked
 from tilewright.passes.tile.contracting_reductions import NO_CONTRACTION, contracting_reductions
 from tilewright.passes.tile.rebind import power_of_two

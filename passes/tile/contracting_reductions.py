@@ -18,7 +18,7 @@ from xdsl.ir import SSAValue
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Role
-from tilewright.dialects.nested_ops import ops_in
+from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.passes.facts.chunks import nested_chunk
 from tilewright.passes.facts.index_sources import index_sources
 from tilewright.passes.facts.remembered import remembered

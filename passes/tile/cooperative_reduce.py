@@ -48,12 +48,12 @@ from xdsl.utils.arg_spec import ParameterListType
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Role
-from tilewright.dialects.kernel import WARP_SIZE
+from tilewright.dialects.target import WARP_SIZE
 from tilewright.dialects.tile import Join
 from tilewright.dialects.tile.axes import Level
-from tilewright.passes.driver.trace import Rule
-from tilewright.passes.loop.simplify_accesses import simplify_accesses
+from tilewright.passes.reporting.trace import Rule
 from tilewright.passes.rewriting.share_values import share_values
+from tilewright.passes.rewriting.simplify_accesses import simplify_accesses
 from tilewright.passes.tile.block_splits import refusal, unavailable
 from tilewright.passes.tile.dealing import Blocks, Dealing, is_shared
 from tilewright.passes.tile.rebind import NewAxis, Rebinding, total_extent

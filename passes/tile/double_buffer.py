@@ -26,8 +26,8 @@ from tilewright.dialects import tile
 from tilewright.dialects.tile import RingAttr
 from tilewright.dialects.types import memref_type
 from tilewright.passes.cost.shared_budget import over_room, slab_bytes
-from tilewright.passes.driver.trace import Rule
-from tilewright.passes.tile.named_slabs import stages_of
+from tilewright.passes.facts.named_slabs import stages_of
+from tilewright.passes.reporting.trace import Rule
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
 
 DEPTHS = range(2, 6)

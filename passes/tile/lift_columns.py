@@ -13,7 +13,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Role
 from tilewright.dialects.tile.axes import AxisAttr, Level
-from tilewright.passes.loop.roles import roles_in
+from tilewright.passes.facts.roles import roles_in
 from tilewright.passes.rewriting.substitution import stored_where
 
 

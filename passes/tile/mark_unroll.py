@@ -27,15 +27,15 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter
 
 from tilewright.dialects import loop, tile
+from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.monoid import Monoid
-from tilewright.dialects.nested_ops import ops_in
 from tilewright.dialects.types import memref_type
 from tilewright.passes.cost.instruction_costs import instructions
 from tilewright.passes.cost.slab_conflicts import steps_around
 from tilewright.passes.cost.unrolling import USUAL_LIMIT
-from tilewright.passes.driver.trace import Rule
 from tilewright.passes.facts.register_axes import RegisterAxes, register_axes
 from tilewright.passes.facts.vector_width import vector_width
+from tilewright.passes.reporting.trace import Rule
 from tilewright.passes.tile.kernel_schedule import is_scheduled
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
 

@@ -17,10 +17,10 @@ from xdsl.ir import Block, BlockArgument, SSAValue
 from xdsl.utils.str_enum import StrEnum
 
 from tilewright.dialects import loop, tile
-from tilewright.dialects.nested_ops import ops_in
+from tilewright.dialects.faster_xdsl.walk import ops_in
+from tilewright.dialects.target import MOST_ROW_BYTES
 from tilewright.passes.cost.shared_budget import slab_bytes
 from tilewright.passes.facts.remembered import held
-from tilewright.passes.loop.fuse_rows import MOST_ROW_BYTES
 from tilewright.passes.tile.block_values import BlockValues
 from tilewright.passes.tile.held_values import HeldValues
 from tilewright.passes.tile.reuse import Place, Reuse, is_in

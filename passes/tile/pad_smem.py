@@ -28,9 +28,9 @@ from tilewright.dialects.tile.layout import with_layout
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.cost.shared_budget import over_room, slab_bytes
 from tilewright.passes.cost.slab_conflicts import SlabConflicts, conflicts_of
-from tilewright.passes.driver.trace import Rule
+from tilewright.passes.facts.named_slabs import misnamed, named_slabs, set_layout
+from tilewright.passes.reporting.trace import Rule
 from tilewright.passes.tile.kernel_schedule import is_scheduled
-from tilewright.passes.tile.named_slabs import misnamed, named_slabs, set_layout
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
 
 _PADS = (4, 1, 2, 8)

@@ -39,8 +39,8 @@ from tilewright.dialects import tile
 from tilewright.dialects.axes import Role
 from tilewright.dialects.tile.axes import Level
 from tilewright.passes.cost.slab_conflicts import SlabConflicts, conflicts_of
-from tilewright.passes.driver.trace import Rule
 from tilewright.passes.facts.remembered import held
+from tilewright.passes.reporting.trace import Rule
 from tilewright.passes.tile.access_clocks import access_clocks, reads_freely
 from tilewright.passes.tile.arranged_axes import bind_registers, bind_threads, keep_registers
 from tilewright.passes.tile.dealt_rows import deal_rows, dealt_rows

@@ -21,8 +21,8 @@ from xdsl.pattern_rewriter import PatternRewriter
 
 from tilewright.dialects import tile
 from tilewright.dialects.tile import RingAttr
-from tilewright.passes.driver.trace import Rule
-from tilewright.passes.tile.named_slabs import stages_of
+from tilewright.passes.facts.named_slabs import stages_of
+from tilewright.passes.reporting.trace import Rule
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
 
 

@@ -35,7 +35,7 @@ from tilewright.dialects import tile
 from tilewright.dialects.kernel_like import MAX_THREADS
 from tilewright.dialects.target import target as target_named
 from tilewright.dialects.tile.axes import Level
-from tilewright.passes.driver.trace import Rule
+from tilewright.passes.reporting.trace import Rule
 from tilewright.passes.tile.chunking import chunked
 from tilewright.passes.tile.kernel_schedule import is_scheduled
 from tilewright.passes.tile.register_budget import over_budget, registers_with

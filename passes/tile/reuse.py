@@ -18,8 +18,8 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Access, extent_of
+from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.needed_first import needed_first, operands_of
-from tilewright.dialects.nested_ops import ops_in
 from tilewright.dialects.tile.launch import launch_of
 from tilewright.passes.tile.block_values import Axes, BlockValues
 from tilewright.passes.tile.held_values import HeldValues

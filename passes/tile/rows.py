@@ -10,7 +10,7 @@ from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Role
-from tilewright.dialects.nested_ops import ops_in
+from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.types import memref_type
 from tilewright.passes.facts.index_sources import index_sources
 from tilewright.passes.facts.vector_width import vector_width

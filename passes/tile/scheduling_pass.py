@@ -34,9 +34,9 @@ from xdsl.utils.arg_spec import ArgSpec, ParameterListType
 from tilewright.dialects import loop, tile
 from tilewright.dialects.target import DEFAULT_TARGET
 from tilewright.passes.driver.pipeline_string import configure, without_quotes
-from tilewright.passes.driver.refusal import refused
-from tilewright.passes.driver.trace import Rule, is_listening, rewriting, skipped
 from tilewright.passes.facts.remembered import Memory, unchanged
+from tilewright.passes.reporting.refusal import refused
+from tilewright.passes.reporting.trace import Rule, is_listening, rewriting, skipped
 from tilewright.passes.tile.kernel_schedule import record, take_planned
 from tilewright.passes.tile.plan_errors import blamed_on_plan
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from tilewright.dialects import tile
-from tilewright.dialects.kernel import WARP_SIZE
 from tilewright.dialects.kernel_like import MAX_THREADS
+from tilewright.dialects.target import WARP_SIZE
 from tilewright.dialects.tile import Join
 from tilewright.passes.tile.rebind import power_of_two, total_extent
 from tilewright.passes.tile.rows import SECTOR, are_columns, columns_of_row, row_length

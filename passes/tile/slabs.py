@@ -30,7 +30,7 @@ from tilewright.dialects.index import Range, linearize, simplify
 from tilewright.dialects.tile.launch import launch_of
 from tilewright.dialects.types import memref_of, memref_type
 from tilewright.passes.facts.affine_values import values_at
-from tilewright.passes.loop.simplify_accesses import simplify_accesses
+from tilewright.passes.rewriting.simplify_accesses import simplify_accesses
 from tilewright.passes.rewriting.substitution import Substitution
 from tilewright.passes.tile.block_values import BlockValues, expressions_of
 from tilewright.passes.tile.held_values import (

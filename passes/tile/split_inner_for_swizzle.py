@@ -30,11 +30,11 @@ from tilewright.dialects.tile import SlabLayoutAttr, Transport
 from tilewright.dialects.tile.layout import SWIZZLES
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.cost.slab_conflicts import SlabConflicts, conflicts_of
-from tilewright.passes.driver.trace import Rule
 from tilewright.passes.facts.boxes import find_box
+from tilewright.passes.facts.named_slabs import misnamed, named_slabs, set_layout
 from tilewright.passes.facts.remembered import remembered
+from tilewright.passes.reporting.trace import Rule
 from tilewright.passes.tile.kernel_schedule import is_scheduled
-from tilewright.passes.tile.named_slabs import misnamed, named_slabs, set_layout
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
 
 

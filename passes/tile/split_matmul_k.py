@@ -37,13 +37,13 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Access, Role
+from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.kernel_like import MAX_CLUSTER
-from tilewright.dialects.nested_ops import ops_in
 from tilewright.dialects.target import target as target_named
 from tilewright.dialects.tile import Join
 from tilewright.dialects.tile.axes import AxisAttr, Level
-from tilewright.passes.driver.trace import Rule
 from tilewright.passes.facts.chunks import nested_chunk
+from tilewright.passes.reporting.trace import Rule
 from tilewright.passes.rewriting.substitution import Substitution, conjunction
 from tilewright.passes.tile.block_splits import refusal, unavailable
 from tilewright.passes.tile.contracting_reductions import (

@@ -53,9 +53,9 @@ from tilewright.dialects.target import target as target_named
 from tilewright.dialects.tile import SlabLayoutAttr
 from tilewright.dialects.types import memref_type
 from tilewright.passes.cost.shared_budget import shared_bytes, slab_bytes
-from tilewright.passes.driver.trace import Rule
 from tilewright.passes.facts.effects import is_pure
-from tilewright.passes.tile.named_slabs import stages_of
+from tilewright.passes.facts.named_slabs import stages_of
+from tilewright.passes.reporting.trace import Rule
 from tilewright.passes.tile.operands import Kind, Operand, operands_of
 from tilewright.passes.tile.reuse import is_unchunked
 from tilewright.passes.tile.scheduling_pass import SchedulingPass

@@ -42,10 +42,10 @@ from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Access, canonical_access, range_of_value
+from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.index import Ranges, Sum, range_of, sum_of
 from tilewright.dialects.loop.nest import within
 from tilewright.dialects.monoid import Monoid
-from tilewright.dialects.nested_ops import ops_in
 from tilewright.passes.facts.chunks import nested_chunk
 from tilewright.passes.rewriting.substitution import conjunction
 from tilewright.passes.tile.annihilation import beyond

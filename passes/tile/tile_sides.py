@@ -15,8 +15,8 @@ from xdsl.ir.affine import AffineDimExpr
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Role, range_of_value
+from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.index import sum_of
-from tilewright.dialects.nested_ops import ops_in
 from tilewright.dialects.tile.axes import Axis, Level
 from tilewright.passes.facts.remembered import remembered
 

@@ -47,9 +47,9 @@ from xdsl.passes import ModulePass
 from tilewright.dialects import loop, tile
 from tilewright.dialects.tile.axes import AxisAttr, Level
 from tilewright.passes.driver.pipeline_string import configure
-from tilewright.passes.driver.trace import Rule, rewriting, skipped
-from tilewright.passes.loop.nest import nest_block
-from tilewright.passes.loop.roles import axis_roles
+from tilewright.passes.facts.nest import nest_block
+from tilewright.passes.facts.roles import axis_roles
+from tilewright.passes.reporting.trace import Rule, rewriting, skipped
 from tilewright.passes.tile.kernel_schedule import record, take_planned
 from tilewright.passes.tile.lift_columns import lift_columns
 

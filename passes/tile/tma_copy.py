@@ -25,10 +25,10 @@ from tilewright.dialects import loop, tile
 from tilewright.dialects.target import target as target_named
 from tilewright.dialects.tile import Transport, TransportAttr
 from tilewright.dialects.types import memref_type, size_of
-from tilewright.passes.driver.trace import Rule
 from tilewright.passes.facts.boxes import find_box
+from tilewright.passes.facts.named_slabs import misnamed, named_slabs, stages_of
 from tilewright.passes.facts.remembered import remembered
-from tilewright.passes.tile.named_slabs import misnamed, named_slabs, stages_of
+from tilewright.passes.reporting.trace import Rule
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
 
 _ROW_BYTES = 128

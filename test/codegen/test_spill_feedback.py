@@ -16,7 +16,7 @@ from tilewright.codegen.spill_feedback import lower_to_cuda
 from tilewright.dialects.target import target
 from tilewright.passes.driver.levels import Level
 from tilewright.passes.driver.lowering import lower
-from tilewright.passes.driver.trace import Listener, Rule, listening
+from tilewright.passes.reporting.trace import Listener, Rule, listening
 
 Parse = Callable[[str], ModuleOp]
 

@@ -9,8 +9,8 @@ from xdsl.ir.affine import AffineExpr, AffineMap
 from xdsl.irdl.operations import BaseAttrAccessor
 
 from tilewright.dialects import get_all_dialects
+from tilewright.dialects.faster_xdsl.segments import SegmentedOp
 from tilewright.dialects.loop import LoadOp
-from tilewright.dialects.segments import SegmentedOp
 
 OUTSIDE = test.TestOp(result_types=[MemRefType(f32, [8, 8]), IndexType(), IndexType()])
 D0, D1 = AffineExpr.dimension(0), AffineExpr.dimension(1)

@@ -11,7 +11,8 @@ from torch import Tensor
 
 from tilewright import api
 from tilewright.dialects.target import Target
-from tilewright.passes.loop import kernel_room, parts
+from tilewright.passes.loop import parts
+from tilewright.passes.loop.fusion import kernel_room
 
 SEEDS = 30
 COUNTS = (3, 5, 8, 11, 14, 18)

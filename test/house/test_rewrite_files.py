@@ -14,7 +14,7 @@ from tilewright.dialects.pass_specs import parse_spec_list
 from tilewright.passes.driver.pipelines import TO_TILE
 
 PASSES = [*(spec.name for spec in parse_spec_list(TO_TILE)), "apply-schedule"]
-FOLDER = Path(__file__).parents[1] / "tile"
+FOLDER = Path(__file__).parents[1] / "passes" / "tile"
 
 # What these leave is left to other passes to mask.
 WITHOUT_MASKS = {"plan-schedules"}

@@ -9,7 +9,7 @@ from collections import Counter
 
 from tilewright.codegen import spill_feedback
 from tilewright.passes import get_all_passes
-from tilewright.passes.driver.trace import Rule
+from tilewright.passes.reporting.trace import Rule
 from tilewright.tuning import known_fusion, known_schedules
 
 OTHERS = (known_fusion.RULE, known_schedules.RULE, spill_feedback.RULE)

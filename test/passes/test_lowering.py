@@ -12,9 +12,9 @@ from xdsl.parser import Parser
 from tilewright.dialects import loop
 from tilewright.passes.driver.levels import Level
 from tilewright.passes.driver.lowering import context, lower
-from tilewright.passes.driver.trace import Listener, listening
 from tilewright.passes.driver.verification import InvalidOpError
 from tilewright.passes.loop.lift import LiftPass
+from tilewright.passes.reporting.trace import Listener, listening
 
 PROGRAM = """
 func.func @main(%x: tensor<16xf32>) -> tensor<16xf32> {

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tilewright.passes.driver.trace import Rule
+from tilewright.passes.reporting.trace import Rule
 from tilewright.tools.opt_tool import main as opt_tool
 from tilewright.tools.trace_filter import Only
 from tilewright.tools.trace_printer import RemarkPrinter

@@ -8,8 +8,8 @@ import pytest
 from tilewright.tools.cli import main
 
 TESTS = Path(__file__).parent.parent
-BOXES = str(TESTS / "cuda" / "pipelines" / "bmm_tma.mlir")
-CLUSTER = str(TESTS / "tile" / "kernels" / "matmul_join_cluster.mlir")
+BOXES = str(TESTS / "passes" / "cuda" / "pipelines" / "bmm_tma.mlir")
+CLUSTER = str(TESTS / "passes" / "tile" / "kernels" / "matmul_join_cluster.mlir")
 
 
 def test_boxes_need_a_tensor_memory_accelerator(capsys: pytest.CaptureFixture[str]):

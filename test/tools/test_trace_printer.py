@@ -10,7 +10,7 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.errors import UsageError
-from tilewright.passes.driver.trace import Listener, Rule, listening, skipped
+from tilewright.passes.reporting.trace import Listener, Rule, listening, skipped
 from tilewright.tools.minimal_diff import minimal_diff
 from tilewright.tools.opt_tool import main
 from tilewright.tools.trace_printer import RemarkPrinter, TracePrinter

@@ -12,7 +12,7 @@ from tilewright.codegen.gpu import Gpu
 from tilewright.dialects import loop
 from tilewright.passes.driver.levels import Level
 from tilewright.passes.driver.lowering import lower
-from tilewright.passes.driver.trace import Listener, Rule, listening
+from tilewright.passes.reporting.trace import Listener, Rule, listening
 from tilewright.tuning import knowledge
 from tilewright.tuning.database import Database
 from tilewright.tuning.database_schema import DatabaseError

@@ -12,7 +12,7 @@ from tilewright.codegen import nvrtc
 from tilewright.codegen.gpu import Gpu
 from tilewright.codegen.launch_plan import Plan
 from tilewright.passes.driver.lowering import context
-from tilewright.passes.driver.trace import Listener, listening
+from tilewright.passes.reporting.trace import Listener, listening
 from tilewright.tuning import plan_cache
 from tilewright.tuning.database import Database
 from tilewright.tuning.plan_cache import compiled_plan

@@ -15,8 +15,8 @@ from collections.abc import Callable
 
 from tilewright.codegen.report.estimate import estimate
 from tilewright.dialects import loop, tile
+from tilewright.dialects.target import LAUNCH_SECONDS
 from tilewright.dialects.target import target as target_named
-from tilewright.passes.cost.kernel_cost import LAUNCH_SECONDS
 from tilewright.tuning.evaluators.tile_work import tile_work
 from tilewright.tuning.measurement import Measurement
 

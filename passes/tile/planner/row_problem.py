@@ -7,7 +7,7 @@ from typing import NamedTuple
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects import loop, tile
-from tilewright.dialects.nested_ops import ops_in
+from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.cost.instruction_costs import instructions, is_computation
 from tilewright.passes.tile.dealing import is_shared

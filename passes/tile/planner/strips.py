@@ -11,7 +11,7 @@ from math import log
 from typing import NamedTuple
 
 from tilewright.dialects import loop, tile
-from tilewright.dialects.nested_ops import ops_in
+from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.target import L2_BYTES, Target
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.cost import latencies

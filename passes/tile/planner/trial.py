@@ -19,7 +19,7 @@ from tilewright.dialects import tile
 from tilewright.dialects.target import Target
 from tilewright.passes.cost.live_registers import estimated_registers
 from tilewright.passes.driver.pipelines import TO_TILE, for_target, passes_of
-from tilewright.passes.driver.trace import listening
+from tilewright.passes.reporting.trace import listening
 from tilewright.passes.tile.register_tile import RegisterTilePass
 from tilewright.passes.tile.scheduling_pass import chosen_for
 

@@ -9,8 +9,8 @@ from machine_code import sass_of
 from tilewright.codegen.report.estimate import Work, estimate, roofline_seconds
 from tilewright.codegen.report.instruction import Category, Code, Instruction
 from tilewright.codegen.report.work import work_of
-from tilewright.dialects.target import target
-from tilewright.passes.cost.kernel_cost import LAUNCH_SECONDS, KernelCost
+from tilewright.dialects.target import LAUNCH_SECONDS, target
+from tilewright.passes.cost.kernel_cost import KernelCost
 
 H100 = target("sm_90a")
 CLOCK = 66.9e12 / (2 * 128 * 132)

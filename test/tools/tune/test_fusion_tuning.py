@@ -13,7 +13,7 @@ from needs import needs_nvrtc
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.codegen.benchmark.isolated import WorkerLost
-from tilewright.passes.loop.decide_fusion import DecideFusionPass
+from tilewright.passes.loop.fusion.decide_fusion import DecideFusionPass
 from tilewright.tools.tune import evaluation, fusion_tuning, shortlist
 from tilewright.tuning.database import Database
 from tilewright.tuning.evaluators.gpu import Executors

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Ops with more than one list of operands, such as the indices and the mask of a load.
+
+How long each list is stands in a property, as bytes. xDSL packs them whenever such an op is built,
+and unpacks them whenever one of its operands is asked for by name. The bodies of loops consist of
+such ops, and there are few different sizes: here both are remembered. Nothing else differs: what
+xDSL parses, clones or builds (`LoadOp.build`) is the same op.
+
+    @segmented
+    @irdl_op_definition
+    class LoadOp(SegmentedOp): ...
+"""
+
+import struct
+from abc import ABC
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from itertools import accumulate
+from typing import Any, TypeVar
+
+from xdsl.dialects.builtin import DenseArrayBase, i32
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.irdl import AttrSizedOperandSegments
+from xdsl.irdl.operations import BaseAttrAccessor, SingleAttrAccessor, VariadicAttrAccessor
+
+from tilewright.dialects.faster_xdsl.built_op import BuiltOp
+
+_SIZES = AttrSizedOperandSegments.attribute_name
+
+OpT = TypeVar("OpT", bound="SegmentedOp")
+
+
+class SegmentedOp(BuiltOp, ABC):
+    """An op whose operands are single values and lists of values."""
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+
+    def __init__(
+        self,
+        *,
+        operands: Sequence[SSAValue | Sequence[SSAValue]],
+        result_types: Sequence[Attribute] = (),
+        properties: Mapping[str, Attribute | None],
+    ):
+        """
+        Build the op as `BuiltOp` does, with the sizes of the lists among `operands`, which are as
+        they are declared.
+        """
+        sizes = [1 if isinstance(part, SSAValue) else len(part) for part in operands]
+        super().__init__(
+            operands=operands,
+            result_types=result_types,
+            properties={**properties, _SIZES: _packed(tuple(sizes))},
+        )
+
+
+def segmented(op: type[OpT]) -> type[OpT]:
+    """
+    Let the operands of an op be found by their names without unpacking the sizes anew. It comes
+    after `irdl_op_definition`, which puts xDSL's way of finding them in the class.
+    """
+    for name, accessor in list(vars(op).items()):
+        if isinstance(accessor, BaseAttrAccessor) and accessor.option in SegmentedOp.irdl_options:
+            setattr(op, name, _Operand(accessor))
+    return op
+
+
+def has_segments(op: Operation) -> bool:
+    """True unless the op has lists of operands whose sizes are missing or do not add up."""
+    if not isinstance(op, SegmentedOp):
+        return True
+    sizes = op.properties.get(_SIZES)
+    if not isinstance(sizes, DenseArrayBase) or sizes.parameters[0] != i32:
+        return False
+    found = _unpacked(sizes.data.data)
+    return min(found, default=0) >= 0 and sum(found) == len(op.operands)
+
+
+def start_of(op: SegmentedOp, segment: int) -> int:
+    """The position of the first operand of a list, or the one at which it would stand."""
+    sizes: Any = op.properties[_SIZES]
+    return _spans(sizes.data.data)[segment][0]
+
+
+class _Operand:
+    """What stands for the name of an operand."""
+
+    def __init__(self, accessor: BaseAttrAccessor):
+        self._at, self._is_single = accessor.idx, isinstance(accessor, SingleAttrAccessor)
+        self._accessor = accessor
+
+    def __get__(self, op: Operation, kind: type[Operation] | None = None) -> Any:
+        sizes: Any = op.properties[_SIZES]
+        operands = op._operands  # pyright: ignore[reportPrivateUsage]: without a view of them
+        start, end = _spans(sizes.data.data)[self._at]
+        if self._is_single:
+            return operands[start]
+        if isinstance(self._accessor, VariadicAttrAccessor):
+            return operands[start:end]
+        return operands[start] if end > start else None
+
+    def __set__(self, op: Operation, value: object) -> None:
+        raise NotImplementedError("an op's operands are replaced through `operands`")
+
+
+@lru_cache(maxsize=1 << 10)
+def _packed(sizes: tuple[int, ...]) -> DenseArrayBase:
+    return DenseArrayBase.from_list(i32, sizes)
+
+
+@lru_cache(maxsize=1 << 10)
+def _spans(sizes: bytes) -> list[tuple[int, int]]:
+    """Where each list begins and ends among all operands."""
+    ends = [*accumulate(_unpacked(sizes))]
+    return [*zip([0, *ends], ends)]
+
+
+@lru_cache(maxsize=1 << 10)
+def _unpacked(sizes: bytes) -> tuple[int, ...]:
+    return struct.unpack(f"<{len(sizes) // 4}i", sizes)

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The shapes of kernels that fusion knows: a flat nest that stores one value at its own axes."""
+
+from collections.abc import Iterable, Sequence
+from math import prod
+from typing import NamedTuple
+
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
+
+from tilewright.dialects import loop
+from tilewright.dialects.axes import extent_of
+from tilewright.dialects.faster_xdsl.walk import ops_in
+from tilewright.dialects.types import memref_type
+
+
+class FlatNest(NamedTuple):
+    """A kernel of one output whose nest computes one value and stores it at the nest's axes."""
+
+    axes: dict[SSAValue, int]
+    """Each axis, with the dimension of the output that it subscripts."""
+    body: Sequence[Operation]
+    """Everything but the store, in order; scalars before the nest come first."""
+    store: loop.StoreOp
+
+    @property
+    def reduces(self) -> bool:
+        """Whether a reduction is part of it."""
+        return any(isinstance(op, loop.ReduceOp) for op in self.body)
+
+    def axes_at(
+        self, subscripts: Sequence[AffineExpr], indices: Sequence[SSAValue]
+    ) -> dict[SSAValue, tuple[AffineExpr, Sequence[SSAValue]]]:
+        """What the axes are where the element at `subscripts` of the output is computed."""
+        return {axis: (subscripts[d], indices) for axis, d in self.axes.items()}
+
+
+def flat_nest(kernel: loop.KernelOp) -> FlatNest | None:
+    """`kernel` as a flat nest, or None when it is something else."""
+    if len(kernel.outputs) != 1 or kernel.is_updated(kernel.outputs[0]):
+        return None
+    block = nest_block(kernel)
+    store = block.last_op
+    if not isinstance(store, loop.StoreOp) or store.memref is not kernel.outputs[0]:
+        return None
+    if store.mask is not None:
+        return None
+    body = [op for op in block.ops if op is not store]
+    if block is not kernel.body.block and kernel.body.block.last_op is not None:
+        body = [*_before(kernel.body.block.last_op), *body]
+    if any(isinstance(op, loop.ForOp | loop.StoreOp) for op in ops_in(*body)):
+        return None
+    axes = subscripted_dims(store.map.data.results, store.indices)
+    nest_axes = () if block is kernel.body.block else block.args
+    return FlatNest(axes, body, store) if axes.keys() == set(nest_axes) else None
+
+
+def subscripted_dims(
+    subscripts: Sequence[AffineExpr], indices: Sequence[SSAValue]
+) -> dict[SSAValue, int]:
+    """
+    The dimension that each index subscripts, when every index subscripts one dimension alone and
+    the others are subscripted by 0; nothing otherwise.
+    """
+    dims: dict[SSAValue, int] = {}
+    for dim, expr in enumerate(subscripts):
+        if expr == AffineExpr.constant(0):
+            continue
+        if not isinstance(expr, AffineDimExpr) or indices[expr.position] in dims:
+            return {}
+        dims[indices[expr.position]] = dim
+    return dims
+
+
+def nest_block(kernel: loop.KernelOp) -> Block:
+    """
+    The body of the outermost nest, before which there are scalars at most; the kernel's own body
+    when there are no free axes.
+    """
+    nest = kernel.body.block.last_op
+    if isinstance(nest, loop.ForOp) and all(map(loop.is_scalar, _before(nest))):
+        return nest.body.block
+    return kernel.body.block
+
+
+def _before(nest: Operation) -> list[Operation]:
+    assert nest.parent is not None
+    return [op for op in nest.parent.ops if op is not nest]
+
+
+def steps_of(axes: Iterable[SSAValue]) -> int:
+    """How many steps a nest over `axes` takes; what is no axis takes one."""
+    return prod(extent_of(axis) or 1 for axis in axes)
+
+
+class Subscript(NamedTuple):
+    """Where a load reads: equal for loads that read the same element."""
+
+    map: AffineMap
+    indices: tuple[SSAValue, ...]
+    shape: tuple[int, ...]
+    """The shape of what is subscripted."""
+
+
+def subscript_of(load: loop.LoadOp) -> Subscript:
+    """Where `load` reads."""
+    shape = memref_type(load.memref).get_shape()
+    return Subscript(load.map.data, tuple(load.indices), shape)
+
+
+def reads_each_once(subscript: Subscript, axes: Iterable[SSAValue]) -> bool:
+    """Whether each step of `axes` reads an element of its own there, and all are read."""
+    dims = subscripted_dims(subscript.map.results, subscript.indices)
+    return dims.keys() == {*axes} and steps_of(dims) == prod(subscript.shape)
+
+
+def common_subscript(loads: Sequence[loop.LoadOp]) -> Subscript | None:
+    """The subscript of all of `loads`, unless they differ or are masked."""
+    found = {subscript_of(load) for load in loads}
+    if len(found) != 1 or any(op.mask is not None for op in loads):
+        return None
+    return found.pop()

@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Gives what a kernel computes over and over a kernel of its own: the inverse of fusion.
+
+    loop.kernel @scaled(%x, %v) -> (%out) {
+      loop.for %i in 8192, %j in 4096 {
+        %0 = loop.load %x[%i, %j] ...
+        %1 = loop.load %v[%j] ...
+        %2 = math.powf %1, %1 : f32            // the same in all 8192 rows
+        %3 = arith.mulf %0, %2 : f32
+
+becomes, where the powers take longer than a launch,
+
+    loop.kernel @scaled_part(%v) -> (%out) {
+      loop.for %j in 4096 {
+        %0 = loop.load %v[%j] ...
+        %1 = math.powf %0, %0 : f32
+        loop.store %1, %out[%j] ...
+
+and a kernel that loads the power. A value can be cut out when it does not vary with all axes around
+it and depends on loads, scalars and whole reductions only. Costs are those of fusion
+(`fusion_cost`); a cut must be faster by a margin, so that what was fused is not cut again.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import memref
+from xdsl.dialects.builtin import MemRefType, ModuleOp
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir.affine import AffineExpr
+from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
+from xdsl.rewriter import InsertPoint
+from xdsl.transforms.dead_code_elimination import region_dce
+
+from tilewright.dialects import loop
+from tilewright.dialects.axes import extent_of
+from tilewright.dialects.faster_xdsl.walk import nests_in, ops_in
+from tilewright.dialects.target import DEFAULT_TARGET, Target
+from tilewright.dialects.target import target as target_named
+from tilewright.passes.facts.footprint import size_of
+from tilewright.passes.loop.fusion.fusion_cost import (
+    Decision,
+    Work,
+    cost_of,
+    decide,
+    often,
+    work_of,
+)
+from tilewright.passes.loop.fusion.fusion_decisions import settled
+from tilewright.passes.loop.fusion.kernel_arguments import KernelArguments
+from tilewright.passes.loop.fusion.recomputed import Part, parts
+from tilewright.passes.loop.kernel_builder import nest_over
+from tilewright.passes.loop.naming import KernelNames
+from tilewright.passes.loop.op_runs import runs
+from tilewright.passes.loop.plan import inputs_of
+from tilewright.passes.loop.plan_index import PlanIndex
+from tilewright.passes.reporting.trace import Rule, decided, rewriting, skipped
+from tilewright.passes.rewriting.substitution import Substitution
+
+RULE = Rule("f", 10, "cut_recompute")
+
+MARGIN = 1.05
+"""How many times as long as apart a kernel must take to be cut."""
+
+
+@dataclass
+class CutRecompute(RewritePattern):
+    """Cut the first part of a kernel that pays."""
+
+    plan: PlanIndex
+    target: Target
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: loop.LaunchOp, rewriter: PatternRewriter) -> None:
+        """Match the only launch of the kernel."""
+        kernel = self.plan.kernel_of(op)
+        if kernel is None or self.plan.times_launched(kernel) > 1 or not _is_loop_ir(kernel):
+            return
+        times = runs(kernel)
+        if not (found := list(parts(kernel, times))):
+            return
+        whole = work_of(kernel, op)
+        for part in found:
+            decision = _decision(kernel, op, part, whole, times, self.target)
+            decision = settled(RULE, kernel, [part.title], decision)
+            if decision.pays:
+                skipped(RULE, kernel, decision.reason)
+                continue
+            decided(RULE, kernel, decision.reason)
+            with rewriting(RULE, kernel, whole_module=True):
+                _cut(rewriter, self.plan.module, kernel, op, part)
+            return
+
+
+def _is_loop_ir(kernel: loop.KernelOp) -> bool:
+    return not any(nest.name.startswith("tile.") for nest in nests_in(kernel))
+
+
+def _decision(
+    kernel: loop.KernelOp,
+    launch: loop.LaunchOp,
+    part: Part,
+    whole: Work,
+    times: Mapping[Operation, float],
+    target: Target,
+) -> Decision:
+    """Whether the part should stay."""
+    again = often(part.runs / max(part.elements, 1))
+    what = f"recompute {again} of {part.costliest} over {part.elements} elements"
+    apart = _apart(kernel, launch, part, whole, times)
+    return decide(what, apart, [whole], target, margin=MARGIN)
+
+
+def _apart(
+    kernel: loop.KernelOp,
+    launch: loop.LaunchOp,
+    part: Part,
+    whole: Work,
+    times: Mapping[Operation, float],
+) -> tuple[Work, Work]:
+    """What computes the part, and what is left: its instructions and what only it reads go."""
+    gone = {inner for op in _dead_without(part) for inner in ops_in(op)}
+    instructions_gone = sum(times.get(op, 0.0) * cost_of(op) for op in gone)
+    buffers = inputs_of(kernel, launch)
+    of_part = {inner for op in part.ops for inner in ops_in(op)}
+    reads = {buffers[op.memref] for op in of_part if isinstance(op, loop.LoadOp)}
+    kept = {
+        buffers[op.memref]
+        for op in times
+        if isinstance(op, loop.LoadOp) and op not in gone and op.memref in buffers
+    }
+    bytes = part.elements * size_of(part.value.type)
+    alone = sum(times.get(op, 0.0) * cost_of(op) for op in of_part)
+    cut = Work(
+        {read: whole.reads[read] for read in reads},
+        {part.value: bytes},
+        alone * part.elements / max(part.runs, 1),
+        part.elements,
+    )
+    rest = Work(
+        {**{read: n for read, n in whole.reads.items() if read in kept}, part.value: bytes},
+        whole.writes,
+        whole.instructions - instructions_gone + part.runs,
+        whole.steps,
+    )
+    return cut, rest
+
+
+def _dead_without(part: Part) -> set[Operation]:
+    """The ops of the part that nothing else needs."""
+    dead = {part.ops[-1]}
+    for op in reversed(part.ops):
+        users = {use.operation for result in op.results for use in result.uses}
+        if all(any(one is user or one.is_ancestor(user) for one in dead) for user in users):
+            dead.add(op)
+    return dead
+
+
+def _cut(
+    rewriter: PatternRewriter,
+    module: ModuleOp,
+    kernel: loop.KernelOp,
+    launch: loop.LaunchOp,
+    part: Part,
+) -> None:
+    shape = [extent_of(axis) or 1 for axis in part.axes]
+    alloc = memref.AllocOp([], [], MemRefType(part.value.type, shape))
+    buffer = alloc.memref
+    buffer.name_hint = part.value.name_hint or "part"
+    name = KernelNames(module).unique(f"{kernel.sym_name.data}_part")
+    own, inputs = _kernel_of_part(name, kernel, launch, part, buffer)
+    rewriter.insert([alloc, loop.LaunchOp(name, inputs, [buffer])], InsertPoint.before(launch))
+    rewriter.insert(own, InsertPoint.before(kernel))
+    arguments = KernelArguments(kernel, launch)
+    where = ([AffineExpr.dimension(d) for d in range(len(shape))], part.axes)
+    rewriter.replace(part.ops[-1], loop.LoadOp(arguments.argument(buffer), where))
+    region_dce(kernel.body, rewriter)  # which forgets what is erased
+    arguments.relaunch(rewriter)
+
+
+def _kernel_of_part(
+    name: str, kernel: loop.KernelOp, launch: loop.LaunchOp, part: Part, buffer: SSAValue
+) -> tuple[loop.KernelOp, list[SSAValue]]:
+    """A kernel that computes the part for all its axes, and the buffers that it reads."""
+    loads = [op for o in part.ops for op in ops_in(o) if isinstance(op, loop.LoadOp)]
+    read = list(dict.fromkeys(load.memref for load in loads))
+    body = Block(arg_types=[*(memref.type for memref in read), buffer.type])
+    nest = Block(arg_types=[axis.type for axis in part.axes])
+    values = dict(zip([*read, *part.axes], [*body.args[:-1], *nest.args], strict=True))
+    for old, new in values.items():
+        new.name_hint = old.name_hint
+    body.args[-1].name_hint = "out"
+    substitution = Substitution(dict(values))
+    nest.add_ops([substitution.clone(op) for op in part.ops])
+    where = ([AffineExpr.dimension(d) for d in range(len(part.axes))], nest.args)
+    nest.add_op(loop.StoreOp(substitution.value(part.value), body.args[-1], where))
+    extents = [extent_of(axis) or 1 for axis in part.axes]
+    body.add_ops(nest_over(extents, nest))
+    buffers = inputs_of(kernel, launch)
+    return loop.KernelOp(name, Region(body), 1), [buffers[memref] for memref in read]
+
+
+@dataclass(frozen=True)
+class CutRecomputePass(ModulePass):
+    """Cut out of kernels what they compute too often."""
+
+    name = "cut-recompute"
+
+    target: str = DEFAULT_TARGET
+    """The GPU whose times are compared."""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Until no part is left that pays."""
+        plan = PlanIndex(op)
+        plan.rewrite(CutRecompute(plan, target_named(self.target)))

@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Computes an elementwise consumer where its producer stores, so that the buffer between them is
+never written.
+
+    loop.kernel @matmul(%x, %w) -> (%out) {
+      loop.for %i in 16, %j in 16 {
+        %0 = loop.reduce ...
+        loop.store %0, %out[%i, %j] ...
+      }
+    }
+    loop.kernel @relu(%matmul) -> (%out) {
+      loop.for %i in 16, %j in 16 {
+        %0 = loop.load %matmul[%i, %j] ...
+        %1 = arith.maximumf %0, %zero : f32
+        loop.store %1, %out[%i, %j] ...
+
+becomes the first kernel with `%1` computed from the reduction's result. Each element is computed
+once, as before, and the consumer may read a transpose of what is stored. It pays unless the first
+kernel has too few steps to keep the GPU busy (`fusion_cost`).
+
+With `keep`, the first kernel goes on storing what others read, or what is a result, and has one
+output more.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import NamedTuple
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import (
+    PatternRewriter,
+    RewritePattern,
+    op_type_rewrite_pattern,
+)
+from xdsl.rewriter import InsertPoint
+
+from tilewright.dialects import loop
+from tilewright.dialects.faster_xdsl.walk import ops_in
+from tilewright.dialects.target import DEFAULT_TARGET, Target
+from tilewright.dialects.target import target as target_named
+from tilewright.dialects.types import memref_type
+from tilewright.passes.facts.nest import (
+    FlatNest,
+    common_subscript,
+    nest_block,
+    reads_each_once,
+    steps_of,
+    subscripted_dims,
+)
+from tilewright.passes.loop.fusion.flat_launch import flat_launch
+from tilewright.passes.loop.fusion.fusion_cost import (
+    MOST_OUTPUTS,
+    Decision,
+    decide,
+    fused,
+    surely_pays,
+    work_of,
+)
+from tilewright.passes.loop.fusion.fusion_decisions import accepted
+from tilewright.passes.loop.fusion.inline_cost import costliest
+from tilewright.passes.loop.fusion.kernel_arguments import KernelArguments
+from tilewright.passes.loop.fusion.kernel_room import overfull
+from tilewright.passes.loop.naming import join_names
+from tilewright.passes.loop.plan import (
+    common_place,
+    erase_kernel,
+    holds_one_value,
+    inputs_of,
+    is_returned,
+    loads_of,
+    obstacle,
+    readers,
+)
+from tilewright.passes.loop.plan_index import PlanIndex
+from tilewright.passes.reporting.trace import Rule, is_listening, rewriting, skipped
+from tilewright.passes.rewriting.substitution import Substitution
+
+RULE = Rule("f", 2, "fuse_epilogue")
+
+
+class Epilogue(NamedTuple):
+    """An elementwise launch, and what it reads of the launch before it."""
+
+    launch: loop.LaunchOp
+    kernel: loop.KernelOp
+    nest: FlatNest
+    buffer: SSAValue
+    loads: Sequence[loop.LoadOp]
+    place: loop.LaunchOp
+    """Where one launch can do the work of both."""
+    kept: bool
+    """Whether others need the buffer too."""
+
+
+@dataclass
+class FuseEpilogue(RewritePattern):
+    """Move the body of a reader of a buffer to where the buffer is stored."""
+
+    plan: PlanIndex
+    target: Target
+    keep: bool
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: loop.LaunchOp, rewriter: PatternRewriter) -> None:
+        """Match the producer's launch."""
+        producer = self.plan.kernel_of(op)
+        if producer is None:
+            return
+        buffers = filter(holds_one_value, op.outputs)
+        for epilogue in (e for buffer in buffers for e in self._epilogues(op, buffer)):
+            if (reason := _illegal(producer, op, epilogue, self.plan, self.target)) is not None:
+                skipped(RULE, producer, reason)
+                continue
+            decision = _decision(producer, op, epilogue, self.target)
+            if not accepted(RULE, producer, [epilogue.kernel], decision):
+                continue
+            with rewriting(RULE, producer, whole_module=True):
+                _fuse(rewriter, self.plan, op, producer, epilogue)
+            return
+
+    def _epilogues(self, op: loop.LaunchOp, buffer: SSAValue) -> Iterator[Epilogue]:
+        """The elementwise readers of `buffer` that can be launched where it is written."""
+        consumers = readers(buffer)
+        kept = is_returned(buffer) or len(consumers) > 1
+        for launch in consumers if self.keep or not kept else ():
+            if (reader := flat_launch(self.plan, launch, reduces=False)) is None:
+                continue
+            used = [value for value in (*launch.inputs, *launch.outputs) if value is not buffer]
+            if any(value in op.outputs for value in used):
+                continue
+            if (place := common_place(op, launch)) is not None:
+                loads = loads_of(reader.kernel, launch, buffer)
+                yield Epilogue(*reader, buffer, loads, place, kept)
+
+
+def _illegal(
+    producer: loop.KernelOp,
+    launch: loop.LaunchOp,
+    epilogue: Epilogue,
+    plan: PlanIndex,
+    target: Target,
+) -> str | None:
+    """Why the epilogue cannot be part of the producer."""
+    reader = epilogue.kernel.sym_name.data
+    subscript = common_subscript(epilogue.loads)
+    if subscript is None or not reads_each_once(subscript, epilogue.nest.axes):
+        return f"{reader} does not read each of its elements once"
+    if any(store.mask is not None for store in _stores(producer, launch, epilogue.buffer)):
+        return f"what {reader} reads is stored under a mask"
+    if epilogue.kept and len(launch.outputs) >= MOST_OUTPUTS:
+        return f"with what {reader} writes it would have more than {MOST_OUTPUTS} outputs"
+    consumers = [epilogue.launch]
+    return obstacle(launch, consumers, plan) or overfull(launch, consumers, plan, target)
+
+
+def _stores(kernel: loop.KernelOp, launch: loop.LaunchOp, buffer: SSAValue) -> list[loop.StoreOp]:
+    """The stores of what becomes `buffer`, in order; a kernel with one is not searched for it."""
+    output = kernel.outputs[list(launch.outputs).index(buffer)]
+    users = {use.operation for use in output.uses}
+    if len(users) > 1:
+        users = [op for op in ops_in(kernel) if op in users]
+    return [op for op in users if isinstance(op, loop.StoreOp) and op.memref is output]
+
+
+def _decision(
+    kernel: loop.KernelOp, launch: loop.LaunchOp, epilogue: Epilogue, target: Target
+) -> Decision:
+    """Whether the producer should do what the epilogue does, at as many steps as it has."""
+    made, read = (steps_of(nest_block(one).args) for one in (kernel, epilogue.kernel))
+    if not is_listening() and surely_pays(made, read, target):
+        return Decision(True, "nothing is done twice")
+    producer, reader = work_of(kernel, launch), work_of(epilogue.kernel, epilogue.launch)
+    buffer = epilogue.buffer
+    together = fused(producer, reader, buffer, steps=producer.steps, kept=epilogue.kept)
+    elements = prod(memref_type(buffer).get_shape())
+    what = f"compute {costliest(epilogue.nest)} where {elements} elements are stored"
+    return decide(what, [producer, reader], [together], target)
+
+
+def _fuse(
+    rewriter: PatternRewriter,
+    plan: PlanIndex,
+    launch: loop.LaunchOp,
+    producer: loop.KernelOp,
+    epilogue: Epilogue,
+) -> None:
+    buffer, (output,) = epilogue.buffer, epilogue.launch.outputs
+    stores = _stores(producer, launch, buffer)  # before the argument is one for another buffer
+    arguments = KernelArguments(producer, launch)
+    values: dict[SSAValue, SSAValue] = {
+        theirs: arguments.argument(read)
+        for theirs, read in inputs_of(epilogue.kernel, epilogue.launch).items()
+        if read is not buffer
+    }
+    written = (
+        arguments.add_output(output)
+        if epilogue.kept
+        else arguments.change_output(rewriter, buffer, output)
+    )
+    values[epilogue.kernel.outputs[0]] = written
+    for store in stores:
+        rewriter.insert(_at_store(epilogue, store, values), InsertPoint.after(store))
+        if not epilogue.kept:
+            rewriter.erase(store)
+    join_names(plan, producer, [epilogue.kernel, producer], gone=[epilogue.kernel])
+    arguments.relaunch(rewriter, at=epilogue.place)
+    rewriter.erase(epilogue.launch)
+    erase_kernel(rewriter, epilogue.kernel, buffer)
+
+
+def _at_store(
+    epilogue: Epilogue, store: loop.StoreOp, values: Mapping[SSAValue, SSAValue]
+) -> list[Operation]:
+    """What the epilogue does with what `store` stores, where `values` stand for its arguments."""
+    first = epilogue.loads[0]
+    read = subscripted_dims(first.map.data.results, first.indices)
+    stored = {load.result: store.value for load in epilogue.loads}
+    axes = {axis: (store.map.data.results[dim], store.indices) for axis, dim in read.items()}
+    substitution = Substitution({**values, **stored}, dict(axes))
+    rest = [op for op in epilogue.nest.body if op not in epilogue.loads]
+    return [substitution.clone(op) for op in (*rest, epilogue.nest.store)]
+
+
+@dataclass(frozen=True)
+class FuseEpiloguePass(ModulePass):
+    """Compute elementwise consumers in the kernels that produce what they read."""
+
+    name = "fuse-epilogue"
+
+    target: str = DEFAULT_TARGET
+    """The GPU whose times are compared."""
+    keep: bool = False
+    """Also where others need what is read: it is written too."""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Until no producer has such a consumer."""
+        plan = PlanIndex(op)
+        plan.rewrite(FuseEpilogue(plan, target_named(self.target), self.keep))

@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Computes an elementwise value that others need too in the kernel that reads it, which writes it as
+one more output.
+
+    loop.launch @add(%x, %r) -> (%y)
+    loop.launch @norm(%y) -> (%out)
+    func.return %y, %out
+
+    loop.kernel @norm(%y) -> (%out) {
+      loop.for %i in 32 {
+        %s = loop.reduce %k in 512 with add { ... %y[%i, %k] ... }
+        loop.for %j in 512 { ... %y[%i, %j] ... }
+
+becomes
+
+    loop.launch @norm_add(%x, %r) -> (%out, %y)
+    func.return %y, %out
+
+    loop.kernel @norm_add(%x, %r) -> (%out, %y) {
+      loop.for %i in 32 {
+        %s = loop.reduce %k in 512 with add { ... %x[%i, %k] + %r[%i, %k] ... }
+        loop.for %j in 512 { ... %x[%i, %j] + %r[%i, %j], stored to %y[%i, %j] ... }
+
+The value is written by the first reader that reads each element once, or, if there is none, by the
+first that goes row by row, in a loop of its own. Readers before it compute the value themselves,
+those after it read it.
+It pays when that takes less time than the kernels apart (`fusion_cost`).
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import IndexType, ModuleOp
+from xdsl.ir import Block, Region, SSAValue
+from xdsl.ir.affine import AffineDimExpr, AffineExpr
+from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
+from xdsl.rewriter import InsertPoint
+
+from tilewright.dialects import loop
+from tilewright.dialects.axes import extent_of
+from tilewright.dialects.faster_xdsl.walk import ops_in
+from tilewright.dialects.target import DEFAULT_TARGET, Target
+from tilewright.dialects.target import target as target_named
+from tilewright.dialects.types import memref_type
+from tilewright.passes.facts.nest import nest_block, reads_each_once, subscript_of
+from tilewright.passes.loop.fusion.flat_launch import flat_launch
+from tilewright.passes.loop.fusion.fusion_cost import MOST_OUTPUTS
+from tilewright.passes.loop.fusion.fusion_decisions import accepted
+from tilewright.passes.loop.fusion.inline_cost import inline_decision
+from tilewright.passes.loop.fusion.inline_elementwise import inline_into
+from tilewright.passes.loop.fusion.kernel_arguments import KernelArguments
+from tilewright.passes.loop.fusion.kernel_room import overfull
+from tilewright.passes.loop.kernel_builder import AXIS_NAMES
+from tilewright.passes.loop.plan import (
+    holds_one_value,
+    is_returned,
+    loads_of,
+    obstacle,
+    readers,
+)
+from tilewright.passes.loop.plan_index import PlanIndex
+from tilewright.passes.loop.update_in_place import is_update
+from tilewright.passes.reporting.trace import Rule, rewriting, skipped
+
+RULE = Rule("f", 11, "fuse_outputs")
+
+
+class Keeper(NamedTuple):
+    """A reader that can write what it reads."""
+
+    launch: loop.LaunchOp
+    kernel: loop.KernelOp
+    load: loop.LoadOp | None
+    """A load of each element, which runs once."""
+    rows: dict[int, SSAValue]
+    """Else the axis of its outermost nest that goes along each of some dimensions."""
+
+
+@dataclass
+class FuseOutputs(RewritePattern):
+    """Let a reader of an elementwise value write it."""
+
+    plan: PlanIndex
+    target: Target
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: loop.LaunchOp, rewriter: PatternRewriter) -> None:
+        """Match the producer's launch."""
+        buffer = op.outputs[0]
+        if not holds_one_value(buffer) or not (consumers := readers(buffer)):
+            return
+        if (inlined := flat_launch(self.plan, op, reduces=False)) is None:
+            return
+        kernel = inlined.kernel
+        if is_update(kernel, op):
+            skipped(RULE, kernel, "alone it stores only what changes: update-in-place")
+            return
+        keepers = [k for launch in consumers if (k := self._keeper(launch, buffer)) is not None]
+        keeper = next((k for k in keepers if k.load is not None), next(iter(keepers), None))
+        if keeper is None:
+            skipped(RULE, kernel, "no reader sees each of its elements in steps of free axes")
+            return
+        position = consumers.index(keeper.launch) + 1
+        if position == len(consumers) and not is_returned(buffer):
+            return  # nobody else needs it
+        computing = consumers[:position]
+        reason = obstacle(op, computing, self.plan) or _illegal(keeper)
+        if (reason := reason or overfull(op, computing, self.plan, self.target)) is not None:
+            skipped(RULE, kernel, reason)
+            return
+        in_rows = keeper.load is None
+        decision = inline_decision(
+            self.plan, inlined, computing, self.target, keeper=keeper.launch, in_rows=in_rows
+        )
+        if not accepted(RULE, kernel, self.plan.kernels_of(computing), decision):
+            return
+        with rewriting(RULE, kernel, whole_module=True):
+            writer = _write(rewriter, keeper, buffer)
+            inline_into(rewriter, self.plan, inlined, [*computing[:-1], writer])
+
+    def _keeper(self, launch: loop.LaunchOp, buffer: SSAValue) -> Keeper | None:
+        kernel = self.plan.kernel_of(launch)
+        if kernel is None:
+            return None
+        loads = loads_of(kernel, launch, buffer)
+        if (load := next(filter(_reads_each_once, loads), None)) is not None:
+            return Keeper(launch, kernel, load, {})
+        if any(isinstance(op, loop.ScanOp) for op in ops_in(kernel)):
+            return None
+        block = nest_block(kernel)
+        axes = () if block is kernel.body.block else block.args
+        found = (rows for load in loads if (rows := _rows(load, axes)) is not None)
+        rows = next(found, None)
+        return None if rows is None else Keeper(launch, kernel, None, rows)
+
+
+def _reads_each_once(load: loop.LoadOp) -> bool:
+    """Whether `load` is in free loops only, each step of which reads an element of its own."""
+    axes = set[SSAValue]()
+    scope = load.parent_op()
+    while isinstance(scope, loop.ForOp):
+        axes.update(scope.body.block.args)
+        scope = scope.parent_op()
+    if not isinstance(scope, loop.KernelOp) or load.mask is not None:
+        return False
+    used = {*load.indices}
+    return _of_several_steps(axes) <= used <= axes and reads_each_once(subscript_of(load), used)
+
+
+def _of_several_steps(axes: Iterable[SSAValue]) -> set[SSAValue]:
+    return {axis for axis in axes if extent_of(axis) != 1}
+
+
+def _rows(load: loop.LoadOp, axes: Sequence[SSAValue]) -> dict[int, SSAValue] | None:
+    """The dimensions along which `axes` go, if each goes all along one of its own."""
+    rows: dict[int, SSAValue] = {}
+    for dim, expr in enumerate(load.map.data.results):
+        if isinstance(expr, AffineDimExpr) and (axis := load.indices[expr.position]) in axes:
+            rows[dim] = axis
+    shape = memref_type(load.memref).get_shape()
+    whole = all(extent_of(axis) == shape[dim] for dim, axis in rows.items())
+    each_once = len(set(rows.values())) == len(rows)
+    return rows if whole and each_once and _of_several_steps(axes) <= {*rows.values()} else None
+
+
+def _illegal(keeper: Keeper) -> str | None:
+    if len(keeper.launch.outputs) < MOST_OUTPUTS:
+        return None
+    name = keeper.kernel.sym_name.data
+    return f"with what others need {name} would have more than {MOST_OUTPUTS} outputs"
+
+
+def _write(rewriter: PatternRewriter, keeper: Keeper, buffer: SSAValue) -> loop.LaunchOp:
+    """Let the keeper write to `buffer` what it reads there; its new launch."""
+    arguments = KernelArguments(keeper.kernel, keeper.launch)
+    written, read = arguments.add_output(buffer), arguments.argument(buffer)
+    if keeper.load is None:
+        _write_rows(rewriter, keeper, read, written)
+    else:
+        where = (keeper.load.map.data.results, keeper.load.indices)
+        store = loop.StoreOp(keeper.load.result, written, where)
+        rewriter.insert(store, InsertPoint.after(keeper.load))
+    return arguments.relaunch(rewriter)
+
+
+def _write_rows(
+    rewriter: PatternRewriter, keeper: Keeper, read: SSAValue, written: SSAValue
+) -> None:
+    """Copy a row in each step of the keeper's nest."""
+    block, shape = nest_block(keeper.kernel), memref_type(read).get_shape()
+    inside = [dim for dim in range(len(shape)) if dim not in keeper.rows]
+    body = Block(arg_types=[IndexType()] * len(inside))
+    for position, axis in enumerate(body.args):
+        axis.name_hint = AXIS_NAMES[position % len(AXIS_NAMES)]
+    axes = keeper.rows | dict(zip(inside, body.args, strict=True))
+    where = ([AffineExpr.dimension(d) for d in range(len(shape))], [axes[d] for d in sorted(axes)])
+    if inside:
+        row = loop.ForOp([shape[dim] for dim in inside], Region(body))
+        rewriter.insert(row, InsertPoint.at_end(block))
+    load = loop.LoadOp(read, where)
+    copy = [load, loop.StoreOp(load.result, written, where)]
+    rewriter.insert(copy, InsertPoint.at_end(body if inside else block))
+
+
+@dataclass(frozen=True)
+class FuseOutputsPass(ModulePass):
+    """Compute elementwise values that others need too in a kernel that reads them."""
+
+    name = "fuse-outputs"
+
+    target: str = DEFAULT_TARGET
+    """The GPU whose times are compared."""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Until no value is left that pays."""
+        plan = PlanIndex(op)
+        plan.rewrite(FuseOutputs(plan, target_named(self.target)))

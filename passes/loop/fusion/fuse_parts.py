@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Reduces in the kernel that joins several parts of the result, as a gated unit does with the halves
+of one product.
+
+    loop.kernel @linear(%x, %w) -> (%out) {
+      loop.for %i in 16, %j in 128 {
+        %s = loop.reduce %k in 64 with add { ... %x[%i, %k] * %w[%j, %k] }
+        loop.store %s, %out[%i, %j] ...
+      }
+    }
+    loop.kernel @mul(%linear) -> (%out) {
+      loop.for %i in 16, %j in 64 {
+        %0 = loop.load %linear[%i, %j] ...   %1 = loop.load %linear[%i, %j + 64] ...
+        %2 = arith.mulf %0, %1 : f32
+        ...
+
+becomes
+
+    loop.for %i in 16, %j in 64 {
+      %s = loop.reduce %k in 64 with add { ... %x[%i, %k] * %w[%j, %k] }
+      %s_1 = loop.reduce %k in 64 with add { ... %x[%i, %k] * %w[%j + 64, %k] }
+      %2 = arith.mulf %s, %s_1 : f32
+      ...
+
+whose reductions `merge-loops` makes one, which reads `%x` once. Legal when nobody else needs the
+result and its reader is elementwise; when no more is computed than before; when one reduction can
+join all the parts (`MOST_ACCUMULATORS`). It pays as all fusion does (`fusion_cost`). What reads in
+one way only is for `fuse-reduction`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import NamedTuple
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
+from xdsl.rewriter import InsertPoint
+
+from tilewright.dialects import loop
+from tilewright.dialects.target import DEFAULT_TARGET, Target
+from tilewright.dialects.target import target as target_named
+from tilewright.dialects.types import memref_type
+from tilewright.passes.facts.nest import Subscript, steps_of, subscript_of
+from tilewright.passes.loop.fusion.flat_launch import FlatLaunch, flat_launch
+from tilewright.passes.loop.fusion.fusion_cost import (
+    MOST_ACCUMULATORS,
+    Decision,
+    decide,
+    fused,
+    work_of,
+)
+from tilewright.passes.loop.fusion.fusion_decisions import accepted
+from tilewright.passes.loop.fusion.kernel_arguments import KernelArguments
+from tilewright.passes.loop.fusion.kernel_room import overfull
+from tilewright.passes.loop.naming import join_names
+from tilewright.passes.loop.plan import erase_kernel, is_temporary, loads_of, obstacle, readers
+from tilewright.passes.loop.plan_index import PlanIndex
+from tilewright.passes.reporting.trace import Rule, rewriting, skipped
+from tilewright.passes.rewriting.substitution import Substitution
+
+RULE = Rule("f", 16, "fuse_parts")
+
+
+class Parts(NamedTuple):
+    """An elementwise launch, and what it reads of one reduction."""
+
+    reader: FlatLaunch
+    loads: Sequence[loop.LoadOp]
+    places: Sequence[Subscript]
+    """Where they read, each once."""
+
+
+@dataclass
+class FuseParts(RewritePattern):
+    """Move a reduction into the elementwise launch that joins parts of it."""
+
+    plan: PlanIndex
+    target: Target
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: loop.LaunchOp, rewriter: PatternRewriter) -> None:
+        """Match the reduction's launch."""
+        reduction = flat_launch(self.plan, op, reduces=True)
+        if reduction is None or (parts := _parts(self.plan, reduction)) is None:
+            return
+        consumers = [parts.reader.launch]
+        reason = obstacle(op, consumers, self.plan) or _illegal(reduction, parts)
+        if (reason := reason or overfull(op, consumers, self.plan, self.target)) is not None:
+            skipped(RULE, reduction.kernel, reason)
+            return
+        decision = _decision(reduction, parts, self.target)
+        if not accepted(RULE, reduction.kernel, [parts.reader.kernel], decision):
+            return
+        with rewriting(RULE, reduction.kernel, whole_module=True):
+            _fuse(rewriter, self.plan, reduction, parts)
+
+
+def _parts(plan: PlanIndex, reduction: FlatLaunch) -> Parts | None:
+    """What an elementwise launch reads in several ways, and nobody else at all."""
+    buffer = reduction.buffer
+    if not is_temporary(buffer) or len(consumers := readers(buffer)) != 1:
+        return None
+    if (reader := flat_launch(plan, consumers[0], reduces=False)) is None:
+        return None
+    loads = loads_of(reader.kernel, reader.launch, buffer)
+    places = list(dict.fromkeys(map(subscript_of, loads)))
+    return Parts(reader, loads, places) if len(places) > 1 else None
+
+
+def _illegal(reduction: FlatLaunch, parts: Parts) -> str | None:
+    """Why the reader cannot reduce each part."""
+    name = parts.reader.kernel.sym_name.data
+    if any(load.mask is not None for load in parts.loads):
+        return f"{name} reads it under a mask"
+    if _computed(parts) > prod(memref_type(reduction.buffer).get_shape()):
+        return f"{name} reads elements several times"
+    joined = [len(op.results) for op in reduction.nest.body if isinstance(op, loop.ReduceOp)]
+    if sum(joined) * len(parts.places) > MOST_ACCUMULATORS:
+        return f"{name} would join more than {MOST_ACCUMULATORS} values at once"
+    return None
+
+
+def _computed(parts: Parts) -> int:
+    """How many elements of the reduction the reader would compute."""
+    return steps_of(parts.reader.nest.axes) * len(parts.places)
+
+
+def _decision(reduction: FlatLaunch, parts: Parts, target: Target) -> Decision:
+    reducing = work_of(reduction.kernel, reduction.launch)
+    reading = work_of(parts.reader.kernel, parts.reader.launch)
+    elements = max(prod(memref_type(reduction.buffer).get_shape()), 1)
+    together = fused(reducing, reading, reduction.buffer, times=_computed(parts) / elements)
+    what = f"reduce {len(parts.places)} parts of {elements} elements where they are joined"
+    return decide(what, [reducing, reading], [together], target)
+
+
+def _fuse(rewriter: PatternRewriter, plan: PlanIndex, reduction: FlatLaunch, parts: Parts) -> None:
+    (launch, producer, rows), (reader, loads, places) = reduction, parts
+    arguments = KernelArguments(reader.kernel, reader.launch)
+    values = arguments.arguments_like(producer, launch)
+    for place in places:
+        substitution = Substitution(dict(values), rows.axes_at(place.map.results, place.indices))
+        same = [load for load in loads if subscript_of(load) == place]
+        clones = [substitution.clone(op) for op in rows.body]
+        rewriter.insert(clones, InsertPoint.before(same[0]))
+        value = substitution.value(rows.store.value)
+        for load in same:
+            rewriter.replace(load, [], [value])
+    join_names(plan, reader.kernel, [reader.kernel, producer])
+    arguments.relaunch(rewriter)
+    rewriter.erase(launch)
+    erase_kernel(rewriter, producer, reduction.buffer)
+
+
+@dataclass(frozen=True)
+class FusePartsPass(ModulePass):
+    """Reduce where several parts of the result are joined."""
+
+    name = "fuse-parts"
+
+    target: str = DEFAULT_TARGET
+    """The GPU whose times are compared."""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Until no reader is left that can."""
+        plan = PlanIndex(op)
+        plan.rewrite(FuseParts(plan, target_named(self.target)))

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Computes a row's reduction in the kernel that reads it once a row, so that one kernel sees the row.
+
+    loop.kernel @sum(%x) -> (%out) {
+      loop.for %i in 32 {
+        %s = loop.reduce %k in 2048 with add { ... }
+        loop.store %s, %out[%i] ...
+      }
+    }
+    loop.kernel @div(%x, %sum) -> (%out) {
+      loop.for %i in 32, %j in 2048 {
+        %0 = loop.load %x[%i, %j] ...   %1 = loop.load %sum[%i] ...
+        ...
+
+becomes
+
+    loop.for %i in 32 {
+      %s = loop.reduce %k in 2048 with add { ... }
+      loop.for %j in 2048 {
+        %0 = loop.load %x[%i, %j] ...
+        ...
+
+Legal when all loads of the result agree on where they read, and its free axes are free axes of the
+reader's outermost nest; when the reader does not reduce along the axes that move inside, which
+would take the tiles of a matrix product apart; when it is no scan, whose steps threads cannot
+share. It pays when one kernel takes less time than two (`fusion_cost`): few rows keep few SMs busy.
+
+With `keep`, the kernel that reads it first also stores what others read, or what is a result.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import NamedTuple
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import (
+    PatternRewriter,
+    RewritePattern,
+    op_type_rewrite_pattern,
+)
+from xdsl.rewriter import InsertPoint
+
+from tilewright.dialects import loop
+from tilewright.dialects.faster_xdsl.walk import ops_in
+from tilewright.dialects.target import DEFAULT_TARGET, Target
+from tilewright.dialects.target import target as target_named
+from tilewright.passes.facts.nest import (
+    Subscript,
+    common_subscript,
+    nest_block,
+    reads_each_once,
+    steps_of,
+)
+from tilewright.passes.loop.fusion.flat_launch import FlatLaunch, flat_launch
+from tilewright.passes.loop.fusion.fusion_cost import (
+    MOST_OUTPUTS,
+    Decision,
+    decide,
+    fused,
+    often,
+    work_of,
+)
+from tilewright.passes.loop.fusion.fusion_decisions import accepted
+from tilewright.passes.loop.fusion.kernel_arguments import KernelArguments
+from tilewright.passes.loop.fusion.kernel_room import overfull
+from tilewright.passes.loop.fusion.row_block import row_block
+from tilewright.passes.loop.naming import join_names
+from tilewright.passes.loop.plan import (
+    erase_kernel,
+    holds_one_value,
+    is_returned,
+    loads_of,
+    obstacle,
+    readers,
+)
+from tilewright.passes.loop.plan_index import PlanIndex
+from tilewright.passes.reporting.trace import Rule, rewriting, skipped
+from tilewright.passes.rewriting.substitution import Substitution
+
+RULE = Rule("f", 3, "fuse_reduction")
+
+
+class Reader(NamedTuple):
+    """The launch that reads a reduction first."""
+
+    launch: loop.LaunchOp
+    kernel: loop.KernelOp
+    loads: Sequence[loop.LoadOp]
+    subscript: Subscript
+    """Where all of them read."""
+    kept: bool
+    """Whether others need the reduction too."""
+
+
+@dataclass
+class FuseReduction(RewritePattern):
+    """Move a reducing producer into its first reader."""
+
+    plan: PlanIndex
+    target: Target
+    keep: bool
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: loop.LaunchOp, rewriter: PatternRewriter) -> None:
+        """Match the producer's launch."""
+        buffer = op.outputs[0]
+        if not holds_one_value(buffer) or not (consumers := readers(buffer)):
+            return
+        if (reduction := flat_launch(self.plan, op, reduces=True)) is None:
+            return
+        producer = reduction.kernel
+        kept = len(consumers) > 1 or is_returned(buffer)
+        kernel = self.plan.kernel_of(consumers[0])
+        if kernel is None or (kept and not self.keep):
+            return
+        loads = loads_of(kernel, consumers[0], buffer)
+        if (subscript := common_subscript(loads)) is None:
+            skipped(RULE, producer, f"{kernel.sym_name.data} reads it in more than one way")
+            return
+        reader = Reader(consumers[0], kernel, loads, subscript, kept)
+        reason = obstacle(op, consumers[:1], self.plan) or _illegal(reader)
+        if (reason := reason or overfull(op, consumers[:1], self.plan, self.target)) is not None:
+            skipped(RULE, producer, reason)
+            return
+        if not accepted(RULE, producer, [kernel], _decision(reduction, reader, self.target)):
+            return
+        with rewriting(RULE, producer, whole_module=True):
+            _fuse(rewriter, self.plan, reduction, reader)
+
+
+def _fuse(
+    rewriter: PatternRewriter, plan: PlanIndex, reduction: FlatLaunch, reader: Reader
+) -> None:
+    (launch, producer, rows), buffer, at = reduction, reduction.buffer, reader.loads[0]
+    block = row_block(rewriter, reader.kernel, at.indices)
+    arguments = KernelArguments(reader.kernel, reader.launch)
+    where = (at.map.data.results, at.indices)
+    axes = rows.axes_at(*where)
+    substitution = Substitution(dict(arguments.arguments_like(producer, launch)), axes)
+    clones = [substitution.clone(inner) for inner in rows.body]
+    value = substitution.value(rows.store.value)
+    if reader.kept:
+        clones.append(loop.StoreOp(value, arguments.add_output(buffer), where))
+    rewriter.insert(clones, InsertPoint.at_start(block))
+    for load in reader.loads:
+        rewriter.replace(load, [], [value])
+    join_names(plan, reader.kernel, [reader.kernel, producer])
+    arguments.relaunch(rewriter)
+    rewriter.erase(launch)
+    erase_kernel(rewriter, producer, buffer)
+
+
+def _illegal(reader: Reader) -> str | None:
+    """Why the reduction cannot be part of its reader."""
+    name, subscript, block = (
+        reader.kernel.sym_name.data,
+        reader.subscript,
+        nest_block(reader.kernel),
+    )
+    outer = () if block is reader.kernel.body.block else block.args
+    if any(isinstance(op, loop.ScanOp) for op in ops_in(reader.kernel)):
+        return f"{name} goes along its rows step by step: threads could not share the reduction"
+    if not set(subscript.indices) <= set(outer):
+        return f"{name} reads it along axes that are not its outermost free axes"
+    inside = [axis for axis in outer if axis not in subscript.indices]
+    if inside and any(isinstance(op, loop.ReduceOp | loop.ForOp) for op in block.ops):
+        return f"{name} reduces along the axes that would move inside"
+    if reader.kept and not reads_each_once(subscript, subscript.indices):
+        return f"others need it too, and {name} does not read each element once"
+    if reader.kept and len(reader.launch.outputs) >= MOST_OUTPUTS:
+        return f"with what others need {name} would have more than {MOST_OUTPUTS} outputs"
+    return None
+
+
+def _decision(reduction: FlatLaunch, reader: Reader, target: Target) -> Decision:
+    """Whether the reader should reduce each row itself, at every step of the row's axes."""
+    reducing = work_of(reduction.kernel, reduction.launch)
+    reading = work_of(reader.kernel, reader.launch)
+    rows = max(prod(reader.subscript.shape), 1)
+    steps = steps_of(reader.subscript.indices)
+    together = fused(
+        reducing, reading, reduction.buffer, times=steps / rows, steps=steps, kept=reader.kept
+    )
+    what = f"reduce each of {rows} row{'s' * (rows > 1)} {often(steps / rows)}"
+    return decide(what, [reducing, reading], [together], target)
+
+
+@dataclass(frozen=True)
+class FuseReductionPass(ModulePass):
+    """Reduce rows in the kernels that read the results once a row."""
+
+    name = "fuse-reduction"
+
+    target: str = DEFAULT_TARGET
+    """The GPU whose times are compared."""
+    keep: bool = False
+    """Also where others need the result: the reader writes it too."""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Until no reader is left that can."""
+        plan = PlanIndex(op)
+        plan.rewrite(FuseReduction(plan, target_named(self.target), self.keep))

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What inlining an elementwise kernel into its readers costs, and what leaving it alone does."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from math import prod
+
+from tilewright.dialects import loop
+from tilewright.dialects.target import Target
+from tilewright.dialects.types import memref_type
+from tilewright.passes.cost.instruction_costs import instructions
+from tilewright.passes.facts.nest import FlatNest
+from tilewright.passes.loop.fusion.flat_launch import FlatLaunch, flat_launch
+from tilewright.passes.loop.fusion.fusion_cost import (
+    MOST_INSTRUCTIONS,
+    Decision,
+    Work,
+    decide,
+    fused,
+    often,
+    work_of,
+)
+from tilewright.passes.loop.op_runs import runs
+from tilewright.passes.loop.plan import is_temporary, loads_of, readers, writer
+from tilewright.passes.loop.plan_index import PlanIndex
+
+
+def cost_per_element(nest: FlatNest) -> int:
+    """Instructions that compute one element, loads included."""
+    return sum(instructions(op) for op in nest.body)
+
+
+def place_of(load: loop.LoadOp) -> tuple[object, ...]:
+    """Equal for loads of one body that read the same element."""
+    return load.parent, load.map, *load.indices, load.mask, *load.mask_operands
+
+
+def inline_decision(
+    plan: PlanIndex,
+    inlined: FlatLaunch,
+    consumers: list[loop.LaunchOp],
+    target: Target,
+    *,
+    keeper: loop.LaunchOp | None = None,
+    in_rows: bool = False,
+) -> Decision:
+    """
+    Whether the consumers should compute what is `inlined`, and `keeper` also write it; if that goes
+    `in_rows` of its own, it computes each element once more.
+    """
+    (launch, kernel, nest), buffer = inlined, inlined.buffer
+    producer = work_of(kernel, launch)
+    elements = max(prod(memref_type(buffer).get_shape()), 1)
+    joins = keeper is None or len(consumers) > 1  # else the reduction joins the keeper, too
+    alone = _work_apart(plan, launch, producer) if joins else producer
+    if _become_one(plan, consumers):  # and what the producer would join becomes part of that, too
+        alone = replace(alone, launches=1)
+    apart, together = [alone], list[Work]()
+    computed = 0.0
+    for consumer in consumers:
+        reader = plan.kernel_of(consumer)
+        assert reader is not None
+        steps, loads = runs(reader), loads_of(reader, consumer, buffer)
+        if cost_per_element(nest) * _most_in_a_body(loads) + len(steps) > MOST_INSTRUCTIONS:
+            long = f"{reader.sym_name.data} would have more than {MOST_INSTRUCTIONS} instructions"
+            return Decision(False, long)
+        evaluations = sum({place_of(load): steps[load] for load in loads}.values())
+        apart.append(work := work_of(reader, consumer))
+        kept = consumer is keeper
+        evaluations += elements * (kept and in_rows)
+        together.append(fused(producer, work, buffer, times=evaluations / elements, kept=kept))
+        computed += evaluations
+    what = f"recompute {often(computed / elements)} of {costliest(nest)} over {elements} elements"
+    return decide(what, apart, together, target)
+
+
+def _work_apart(plan: PlanIndex, launch: loop.LaunchOp, work: Work) -> Work:
+    """
+    What the producer adds when it is not inlined: if it reads what nobody else does of a reduction
+    (the statistics of a row), it joins the reduction's kernel, which reads the row anyway.
+    """
+    for buffer in launch.inputs:
+        host = writer(buffer)
+        if host is None or not is_temporary(buffer) or readers(buffer) != [launch]:
+            continue
+        if flat_launch(plan, host, reduces=True) is not None:
+            known = {buffer, *host.inputs}
+            reads = {read: bytes for read, bytes in work.reads.items() if read not in known}
+            return replace(work, reads=reads, launches=0)
+    return work
+
+
+def _become_one(plan: PlanIndex, consumers: Sequence[loop.LaunchOp]) -> bool:
+    """Whether the consumers are reductions of rows and an elementwise launch that they can join."""
+    *reductions, last = consumers
+    if not reductions or flat_launch(plan, last, reduces=False) is None:
+        return False
+    return all(_joins(plan, reduction, last) for reduction in reductions)
+
+
+def _joins(plan: PlanIndex, reduction: loop.LaunchOp, last: loop.LaunchOp) -> bool:
+    if flat_launch(plan, reduction, reduces=True) is None:
+        return False
+    (result,) = reduction.outputs
+    return is_temporary(result) and readers(result) == [last]
+
+
+def costliest(nest: FlatNest) -> str:
+    """The instructions of an element, by the name of the op that needs the most."""
+    computing = [op for op in nest.body if not isinstance(op, loop.LoadOp)]
+    op = max(computing or nest.body, key=instructions, default=nest.store)
+    return f"{op.name.partition('.')[2]} ({cost_per_element(nest)} instructions)"
+
+
+def _most_in_a_body(loads: Sequence[loop.LoadOp]) -> int:
+    """How many different elements one body reads at most."""
+    bodies = Counter(load.parent for load in {place_of(load): load for load in loads}.values())
+    return max(bodies.values(), default=0)

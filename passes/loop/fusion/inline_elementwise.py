@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Computes an elementwise producer where it is read, so that its buffer is never written.
+
+    loop.kernel @add(%x, %bias) -> (%out) {
+      loop.for %i in 16, %j in 64 {
+        %0 = loop.load %x[%i, %j] ...   %1 = loop.load %bias[%j] ...
+        %2 = arith.addf %0, %1 : f32
+        loop.store %2, %out[%i, %j] ...
+      }
+    }
+    loop.kernel @relu(%add) -> (%out) {
+      loop.for %i in 16, %j in 64 {
+        %0 = loop.load %add[%i, %j] ...
+        %1 = arith.maximumf %0, %zero : f32
+        ...
+
+becomes one kernel that loads `%x` and `%bias` and computes both.
+
+First go the producers of which one reader reads each element once, for nothing is computed twice:
+so the products of a matrix product are part of its sum before anything else is weighed. Then those
+whose readers, although they compute elements several times, take less time together than the
+kernels apart (`fusion_cost`). What its readers cannot all do for less is written once.
+
+Where a reader masks its load, what is computed instead masks its own loads, and is 0 outside.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+from xdsl.context import Context
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType, ModuleOp
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import (
+    PatternRewriter,
+    RewritePattern,
+    op_type_rewrite_pattern,
+)
+from xdsl.utils.hints import isa
+
+from tilewright.dialects import loop
+from tilewright.dialects.axes import Access
+from tilewright.dialects.target import DEFAULT_TARGET, Target
+from tilewright.dialects.target import target as target_named
+from tilewright.dialects.types import memref_type
+from tilewright.passes.facts.selected_loads import selection_of
+from tilewright.passes.loop.fusion.flat_launch import FlatLaunch, flat_launch
+from tilewright.passes.loop.fusion.fusion_decisions import accepted
+from tilewright.passes.loop.fusion.inline_cost import inline_decision, place_of
+from tilewright.passes.loop.fusion.kernel_arguments import KernelArguments
+from tilewright.passes.loop.fusion.kernel_room import overfull
+from tilewright.passes.loop.naming import join_names
+from tilewright.passes.loop.plan import (
+    erase_kernel,
+    evaluations,
+    is_temporary,
+    loads_of,
+    obstacle,
+    readers,
+)
+from tilewright.passes.loop.plan_index import PlanIndex
+from tilewright.passes.loop.scalar_function import constant_of
+from tilewright.passes.reporting.trace import Rule, rewriting, skipped
+from tilewright.passes.rewriting.substitution import Substitution
+
+RULE = Rule("f", 1, "inline_elementwise")
+
+
+@dataclass
+class InlineElementwise(RewritePattern):
+    """Inline the kernel of a launch into all launches that read its output."""
+
+    plan: PlanIndex
+    target: Target
+    once: bool
+    """Only where one launch reads each element once."""
+    always: bool
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: loop.LaunchOp, rewriter: PatternRewriter) -> None:
+        """Match the producer's launch."""
+        buffer = op.outputs[0]
+        if not is_temporary(buffer) or not (consumers := readers(buffer)):
+            return
+        if (inlined := flat_launch(self.plan, op, reduces=False)) is None:
+            return
+        if self.once and not _reads_once(self.plan, consumers, buffer):
+            return
+        reason = obstacle(op, consumers, self.plan)
+        if (reason := reason or overfull(op, consumers, self.plan, self.target)) is not None:
+            skipped(RULE, inlined.kernel, reason)
+            return
+        if not self.once and not self._pays(inlined, consumers):
+            return
+        with rewriting(RULE, inlined.kernel, whole_module=True):
+            inline_into(rewriter, self.plan, inlined, consumers)
+
+    def _pays(self, inlined: FlatLaunch, consumers: list[loop.LaunchOp]) -> bool:
+        decision = inline_decision(self.plan, inlined, consumers, self.target)
+        if self.always:
+            decision = decision._replace(pays=True)
+        return accepted(RULE, inlined.kernel, self.plan.kernels_of(consumers), decision)
+
+
+def _reads_once(plan: PlanIndex, consumers: list[loop.LaunchOp], buffer: SSAValue) -> bool:
+    if len(consumers) > 1 or (reader := plan.kernel_of(consumers[0])) is None:
+        return False
+    loads = {place_of(load): load for load in loads_of(reader, consumers[0], buffer)}
+    times = sum(evaluations(load) for load in loads.values())
+    return times <= prod(memref_type(buffer).get_shape())
+
+
+def inline_into(
+    rewriter: PatternRewriter,
+    plan: PlanIndex,
+    inlined: FlatLaunch,
+    consumers: Sequence[loop.LaunchOp],
+) -> None:
+    """Compute in each of `consumers` what it reads of the buffer, and launch no kernel for it."""
+    for consumer in consumers:
+        _inline_into_one(rewriter, plan, inlined, consumer)
+    rewriter.erase(inlined.launch)
+    erase_kernel(rewriter, inlined.kernel, inlined.buffer)
+
+
+def _inline_into_one(
+    rewriter: PatternRewriter, plan: PlanIndex, inlined: FlatLaunch, consumer: loop.LaunchOp
+) -> None:
+    (launch, kernel, nest), reader = inlined, plan.kernel_of(consumer)
+    assert reader is not None
+    loads = loads_of(reader, consumer, inlined.buffer)
+    arguments = KernelArguments(reader, consumer)
+    values = arguments.arguments_like(kernel, launch)
+    computed: dict[tuple[object, ...], SSAValue] = {}
+    for load in loads:
+        if (place := place_of(load)) in computed:
+            rewriter.replace(load, [], [computed[place]])
+            continue
+        axes = nest.axes_at(load.map.data.results, load.indices)
+        substitution = Substitution(dict(values), axes, where=load.where)
+        clones = [substitution.clone(op) for op in nest.body]
+        value = substitution.value(nest.store.value)
+        if selection_of(load) is None and (masking := _zero_outside(load.where, value)):
+            clones, value = [*clones, *masking], masking[-1].results[0]
+        computed[place] = value
+        rewriter.replace(load, clones, [value])
+    join_names(plan, reader, [reader, kernel])
+    arguments.relaunch(rewriter)
+
+
+def _zero_outside(where: Access | None, value: SSAValue) -> list[Operation]:
+    """Ops that give `value` where the mask of the replaced load holds, else 0."""
+    if where is None or isinstance(value.owner, loop.LoadOp):  # a load has the mask itself
+        return []
+    ops: list[Operation] = [loop.PredicateOp(where)]
+
+    def add(op: Operation) -> SSAValue:
+        ops.append(op)
+        return op.results[0]
+
+    zero = constant_of(_zero(value.type), add)
+    add(arith.SelectOp(ops[0].results[0], value, zero))
+    return ops
+
+
+def _zero(type: Attribute) -> FloatAttr | IntegerAttr:
+    if isinstance(type, AnyFloat):
+        return FloatAttr(0.0, type)
+    assert isa(type, IntegerType)
+    return IntegerAttr(0, type)
+
+
+@dataclass(frozen=True)
+class InlineElementwisePass(ModulePass):
+    """Inline elementwise kernels into the kernels that read them."""
+
+    name = "inline-elementwise"
+
+    target: str = DEFAULT_TARGET
+    """The GPU whose times are compared."""
+    always: bool = False
+    """Inline all that can be, whatever it costs."""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Until none is left that pays."""
+        plan, target = PlanIndex(op), target_named(self.target)
+        once = InlineElementwise(plan, target, once=True, always=False)
+        plan.rewrite(once, last_first=True)  # each is cloned before others are inlined into it
+        plan.rewrite(InlineElementwise(plan, target, once=False, always=self.always))

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Limits of what fusion puts into one kernel. They follow from the registers of the target.
+
+Each element that a thread loads takes a register, or two, while the load is under way. A kernel
+that adds 400 tensors loads 400 elements: fusion makes four kernels of it, each of which loads at
+most half as many as a thread has registers. The other half is for addresses and results.
+
+A thread of a matrix product has many sums, and finishes each with what it loads beside them. So
+few loads are allowed there (`MOST_BESIDE_SUMS`): what is left is one more kernel, whose traffic is
+small next to that of its own inputs.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from tilewright.dialects import loop
+from tilewright.dialects.faster_xdsl.walk import ops_in
+from tilewright.dialects.target import Target
+from tilewright.dialects.types import size_of
+from tilewright.passes.loop.fusion.fusion_cost import is_sum_of_products
+from tilewright.passes.loop.fusion.shared_loads import distinct, readings
+from tilewright.passes.loop.plan import loads_of
+from tilewright.passes.loop.plan_index import PlanIndex
+
+MOST_BESIDE_SUMS = 32
+"""Registers of the loads that a kernel of products does beside its sums."""
+
+MOST_PRODUCTS = 4
+"""Sums of products that one kernel computes one after the other: each needs accumulators."""
+
+_REGISTER_BYTES = 4
+
+
+class Load(NamedTuple):
+    """A load of a kernel; loads of one element count once."""
+
+    registers: int
+    in_reduction: bool
+
+
+class Contents(NamedTuple):
+    """Loads and products of one step of a kernel, which fusion limits."""
+
+    reducing: int
+    """Registers of the loads in reductions."""
+    beside: int
+    """Registers of all other loads."""
+    products: int
+    """Values that are sums of products."""
+
+
+def overfull(
+    launch: loop.LaunchOp, consumers: Sequence[loop.LaunchOp], plan: PlanIndex, target: Target
+) -> str | None:
+    """Reason why one of `consumers` has no room for what `launch` does, or None."""
+    if (own := plan.kernel_of(launch)) is None:
+        return None
+    mine = contents(own, plan)
+    for consumer in consumers:
+        if (kernel := plan.kernel_of(consumer)) is None:
+            continue
+        fused = _fused(mine, contents(kernel, plan), _read(launch, consumer, kernel))
+        if (reason := _over(fused, target)) is not None:
+            return f"with {own.sym_name.data}, {kernel.sym_name.data} {reason}"
+    return None
+
+
+def contents(kernel: loop.KernelOp, plan: PlanIndex) -> Contents:
+    """The loads and products of a kernel."""
+    if not plan.reduces(kernel):
+        return Contents(0, sum(map(_registers, distinct(_reads(kernel)))), 0)
+    ops = [op for op in ops_in(kernel) if isinstance(op, loop.LoadOp | loop.ReduceOp)]
+    loads = [*_loads([op for op in ops if isinstance(op, loop.LoadOp)])]
+    return Contents(
+        sum(load.registers for load in loads if load.in_reduction),
+        sum(load.registers for load in loads if not load.in_reduction),
+        sum(len(op.results) for op in ops if is_sum_of_products(op)),
+    )
+
+
+def _reads(kernel: loop.KernelOp) -> list[loop.LoadOp]:
+    """The loads of a kernel, all of which read its inputs, in no order."""
+    users = [use.operation for argument in kernel.inputs for use in argument.uses]
+    return [op for op in users if isinstance(op, loop.LoadOp)]
+
+
+def _loads(loads: Sequence[loop.LoadOp]) -> Iterator[Load]:
+    """The loads that read elements of their own."""
+    for load in readings(loads, {}).values():
+        yield Load(_registers(load), _is_in_reduction(load))
+
+
+def _registers(load: loop.LoadOp) -> int:
+    return -(-size_of(load.result.type) // _REGISTER_BYTES)
+
+
+def _is_in_reduction(load: loop.LoadOp) -> bool:
+    around = load.parent_op()
+    while around is not None and not isinstance(around, loop.KernelOp):
+        if isinstance(around, loop.ReduceOp):
+            return True
+        around = around.parent_op()
+    return False
+
+
+def _read(launch: loop.LaunchOp, consumer: loop.LaunchOp, kernel: loop.KernelOp) -> Sequence[Load]:
+    """The loads of a consumer that read what `launch` writes."""
+    return [
+        load
+        for buffer in launch.outputs
+        if buffer in consumer.inputs
+        for load in _loads(loads_of(kernel, consumer, buffer))
+    ]
+
+
+def _fused(own: Contents, reader: Contents, read: Sequence[Load]) -> Contents:
+    """The contents of the reader when it does at each place what it reads there."""
+    times = max(len(read), 1)
+    inside = [load for load in read if load.in_reduction]
+    beside = times - len(inside)
+    saved = sum(load.registers for load in inside)
+    return Contents(
+        reader.reducing + own.reducing * times + own.beside * len(inside) - saved,
+        reader.beside + own.beside * beside - sum(load.registers for load in read) + saved,
+        reader.products + own.products * times,
+    )
+
+
+def room_for_loads(target: Target) -> int:
+    """The registers of a thread that loads under way may take: the others are for results."""
+    return target.max_registers_per_thread // 2
+
+
+def _over(fused: Contents, target: Target) -> str | None:
+    room = room_for_loads(target)
+    if (loads := fused.reducing + fused.beside) > room:
+        return f"would have {loads} registers of loads under way, of which there are {room}"
+    if fused.products and fused.beside > MOST_BESIDE_SUMS:
+        return (
+            f"would have {fused.beside} registers of loads beside its products, of which there "
+            f"are {MOST_BESIDE_SUMS}"
+        )
+    if fused.products > MOST_PRODUCTS:
+        return f"would compute {fused.products} products, more than {MOST_PRODUCTS}"
+    return None

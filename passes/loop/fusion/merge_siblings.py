@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Two kernels over the same axes that read the same elements become one kernel of several outputs.
+
+    loop.launch @k(%wk, %y) -> (%k)        // loop.for %i in 32, %j in 64 { ... %y[%i, %k] ... }
+    loop.launch @v(%wv, %y) -> (%v)        // loop.for %i in 32, %j in 64 { ... %y[%i, %k] ... }
+
+becomes
+
+    loop.launch @k_v(%wk, %y, %wv) -> (%k, %v)
+
+Legal when neither needs the other's result and the plan has a place for both. It saves a launch and
+the bytes that both read, and leaves no more of a GPU idle: launches follow each other anyway
+(`fusion_cost`). What it costs is registers, which must do: a reduction holds accumulators for each
+of its values, a pointwise kernel the loads of each of its outputs. Elementwise kernels may differ
+along one axis, and the smaller is masked: queries and keys that one table rotates, with fewer heads
+of keys. Then the smaller computes for nothing where its mask fails.
+
+Fusion goes first, as it knows kernels of one output only; `merge-loops` merges the loops.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import prod
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineExpr
+from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import (
+    PatternRewriter,
+    RewritePattern,
+    op_type_rewrite_pattern,
+)
+
+from tilewright.dialects import loop
+from tilewright.dialects.axes import extent_of
+from tilewright.dialects.faster_xdsl.walk import ops_in
+from tilewright.dialects.target import DEFAULT_TARGET, Target
+from tilewright.dialects.target import target as target_named
+from tilewright.passes.facts.nest import nest_block
+from tilewright.passes.loop.fusion.fusion_cost import (
+    MOST_ACCUMULATORS,
+    MOST_OUTPUTS,
+    Decision,
+    decide,
+    merged,
+    often,
+    size,
+    work_of,
+)
+from tilewright.passes.loop.fusion.fusion_decisions import accepted
+from tilewright.passes.loop.fusion.kernel_arguments import KernelArguments
+from tilewright.passes.loop.fusion.kernel_room import overfull
+from tilewright.passes.loop.fusion.shared_loads import reading, readings
+from tilewright.passes.loop.fusion.siblings import Sibling, bytes_shared, in_order_of_size
+from tilewright.passes.loop.naming import join_names
+from tilewright.passes.loop.plan import common_place, following, obstacle
+from tilewright.passes.loop.plan_index import PlanIndex
+from tilewright.passes.reporting.trace import Rule, is_listening, rewriting, skipped
+from tilewright.passes.rewriting.substitution import Substitution
+
+RULE = Rule("f", 7, "merge_siblings")
+
+
+@dataclass
+class MergeSiblings(RewritePattern):
+    """Merge the kernel of a launch with that of a later one."""
+
+    plan: PlanIndex
+    target: Target
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: loop.LaunchOp, rewriter: PatternRewriter) -> None:
+        """Match the first launch."""
+        first = self._sibling(op)
+        if first is None:
+            return
+        for other in _sharing_after(op):
+            second = self._sibling(other)
+            if second is None or (pair := in_order_of_size(first, second)) is None:
+                continue
+            needs_first = not set(op.outputs).isdisjoint(other.inputs)
+            place = None if needs_first else common_place(op, other)
+            if place is None or not (saved := bytes_shared(*pair)):
+                continue
+            reason = obstacle(op, [other], self.plan) or _illegal(*pair, saved)
+            if (reason := reason or overfull(op, [other], self.plan, self.target)) is not None:
+                skipped(RULE, first.kernel, reason)
+                if _is_full(first):
+                    return
+                continue
+            decision = _decision(*pair, self.target)
+            if not accepted(RULE, first.kernel, [second.kernel], decision):
+                continue
+            with rewriting(RULE, first.kernel, whole_module=True):
+                _merge(rewriter, self.plan, *pair, place)
+            return
+
+    def _sibling(self, launch: loop.LaunchOp) -> Sibling | None:
+        kernel = self.plan.kernel_of(launch)
+        if kernel is None or any(isinstance(op, loop.ScanOp) for op in ops_in(kernel)):
+            return None
+        if any(map(kernel.is_updated, kernel.outputs)):
+            return None  # another launch may write the rest of the same buffer
+        return Sibling(launch, kernel, nest_block(kernel))
+
+
+def _sharing_after(launch: loop.LaunchOp) -> Iterator[loop.LaunchOp]:
+    """The later launches that read what `launch` reads."""
+    users = {use.operation for buffer in launch.inputs for use in buffer.uses}
+    for op in following(launch):
+        if isinstance(op, loop.LaunchOp) and op in users:
+            yield op
+
+
+def _is_full(sibling: Sibling) -> bool:
+    """
+    True if no other kernel fits beside it. To ask all siblings would take time that grows with the
+    square of their number; each has one output at least, and accumulators where `sibling` has some.
+    """
+    outputs = len(sibling.launch.outputs)
+    return outputs >= MOST_OUTPUTS or sibling.accumulators >= MOST_ACCUMULATORS
+
+
+def _illegal(base: Sibling, other: Sibling, saved: int) -> str | None:
+    """Why a thread could not hold what both need."""
+    shares = f"it shares {size(saved)} with {other.kernel.sym_name.data}, but"
+    if (values := base.accumulators + other.accumulators) > MOST_ACCUMULATORS:
+        return f"{shares} {values} accumulators take too many registers in a matrix product"
+    if (outputs := len(base.launch.outputs) + len(other.launch.outputs)) > MOST_OUTPUTS:
+        return f"{shares} {outputs} outputs keep too many loads in flight"
+    return None
+
+
+def _decision(base: Sibling, other: Sibling, target: Target) -> Decision:
+    """Whether one kernel should do what both do, in the steps of the larger."""
+    if not is_listening() and base.extents == other.extents:
+        return Decision(True, "nothing is done twice")
+    mine, theirs = (work_of(one.kernel, one.launch) for one in (base, other))
+    times = prod(base.extents) / max(prod(other.extents), 1)
+    what = f"do {often(times)} what {other.kernel.sym_name.data} does in the same steps"
+    return decide(what, [mine, theirs], [merged(mine, theirs, times=times)], target)
+
+
+def _merge(
+    rewriter: PatternRewriter,
+    plan: PlanIndex,
+    base: Sibling,
+    other: Sibling,
+    place: loop.LaunchOp,
+) -> None:
+    """Do in the kernel of `base` what `other` does too, and launch it at `place`."""
+    arguments = KernelArguments(base.kernel, base.launch)
+    values = arguments.arguments_like(other.kernel, other.launch)
+    written = zip(other.kernel.outputs, other.launch.outputs, strict=True)
+    values |= {output: arguments.add_output(buffer) for output, buffer in written}
+    _add_steps(base, other, values)
+    join_names(plan, base.kernel, [base.kernel, other.kernel], gone=[other.kernel])
+    arguments.relaunch(rewriter, at=place)
+    rewriter.erase(other.launch)
+    rewriter.erase(other.kernel)
+
+
+def _add_steps(base: Sibling, other: Sibling, values: dict[SSAValue, SSAValue]) -> None:
+    """Add to each step of `base` what `other` does, without reading again."""
+    substitution = Substitution(values)
+    for old, new, extent in zip(other.axes, base.axes, other.extents, strict=True):
+        values[old] = new
+        if extent != extent_of(new):
+            substitution.bounds[old] = ([AffineExpr.dimension(0) * -1 + (extent - 1)], [new])
+    known = readings([op for op in base.block.ops if isinstance(op, loop.LoadOp)], {})
+    for op in (*other.before, *other.block.ops):
+        clone = substitution.clone(op)
+        same = known.get(reading(clone, {})) if isinstance(clone, loop.LoadOp) else None
+        if same is None:
+            base.block.add_op(clone)
+            continue
+        substitution.values[op.results[0]] = same.result
+        clone.erase()
+
+
+@dataclass(frozen=True)
+class MergeSiblingsPass(ModulePass):
+    """Merge kernels over the same axes that read the same elements."""
+
+    name = "merge-siblings"
+
+    target: str = DEFAULT_TARGET
+    """The GPU whose times are compared."""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Until no two are left."""
+        plan = PlanIndex(op)
+        plan.rewrite(MergeSiblings(plan, target_named(self.target)))

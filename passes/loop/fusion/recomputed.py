@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Values that a kernel computes anew for axes with which they do not vary."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from xdsl.dialects import arith
+from xdsl.ir import Operation, SSAValue
+
+from tilewright.dialects import loop
+from tilewright.dialects.faster_xdsl.walk import ops_in
+from tilewright.passes.facts.effects import is_pure
+from tilewright.passes.facts.nest import steps_of
+from tilewright.passes.loop.fusion.fusion_cost import cost_of
+from tilewright.passes.loop.op_runs import varying
+
+
+class Part(NamedTuple):
+    """A value that is computed again and again, and all that it takes to compute it."""
+
+    value: SSAValue
+    axes: Sequence[SSAValue]
+    """The axes around it with which it varies, outermost first."""
+    ops: Sequence[Operation]
+    """What computes it, in order."""
+    runs: float
+    """How often it is computed."""
+
+    @property
+    def elements(self) -> int:
+        """How many different values it takes."""
+        return steps_of(self.axes)
+
+    @property
+    def costliest(self) -> str:
+        """What it takes most of: `powf`."""
+        op = max(self.ops, key=lambda op: (cost_of(op), not isinstance(op, loop.LoadOp)))
+        return op.name.partition(".")[2]
+
+    @property
+    def title(self) -> str:
+        """What decisions call it: `powf@4096`; parts that are alike are called alike."""
+        return f"{self.costliest}@{self.elements}"
+
+
+def parts(kernel: loop.KernelOp, times: Mapping[Operation, float]) -> Iterator[Part]:
+    """
+    The values of `kernel` that could be cut out: the last ones before more axes come in; `times`
+    says how often each op runs.
+    """
+    varies = varying(kernel)
+    for op in times:
+        if len(op.results) != 1 or isinstance(op, loop.LoadOp | arith.ConstantOp):
+            continue
+        if not isinstance(op, loop.ReduceOp) and not is_pure(op):
+            continue
+        around = list(_axes_around(op))
+        axes = [axis for axis in around if axis in varies[op]]
+        grows = any(varies[use.operation] - varies[op] for use in op.results[0].uses)
+        if len(axes) == len(around) or not grows:
+            continue
+        if (ops := _slice(op)) is not None:
+            steps = op.axis_extents()[0] if isinstance(op, loop.ReduceOp) else 1
+            yield Part(op.results[0], axes, ops, times[op] / max(steps, 1))
+
+
+def _axes_around(op: Operation) -> Iterator[SSAValue]:
+    """The axes around `op`, outermost first."""
+    parent = op.parent_op()
+    if parent is not None and not isinstance(parent, loop.KernelOp):
+        yield from _axes_around(parent)
+        yield from parent.regions[0].block.args
+
+
+def _slice(op: Operation) -> list[Operation] | None:
+    """All that `op` is computed from, in order; None if a part of it goes step by step."""
+    found: dict[Operation, None] = {}
+    pending = [op]
+    while pending:
+        needed = pending.pop()
+        if needed in found:
+            continue
+        if isinstance(needed, loop.PrefixOp | loop.ScanOp | loop.StoreOp | loop.ForOp):
+            return None
+        found[needed] = None
+        inside = {*ops_in(needed)}
+        operands = (operand for inner in inside for operand in inner.operands)
+        owners = [v.owner for v in operands if isinstance(v.owner, Operation)]
+        pending += [owner for owner in owners if owner not in inside]
+    kernel = op
+    while (parent := kernel.parent_op()) is not None and not isinstance(kernel, loop.KernelOp):
+        kernel = parent
+    return [inner for inner in ops_in(kernel) if inner in found]
