@@ -30,9 +30,9 @@ import tilewright
 from tilewright.models.block import decoder_block
 from tilewright.models.config import find_model
 from tilewright.passes.driver.lowering import level_named
-from tilewright.tools.block_case import SHORT
-from tilewright.tools.output_path import write_text
-from tilewright.tools.suite import read_cases
+from tilewright.tools.bench.block_case import SHORT
+from tilewright.tools.bench.suite import read_cases
+from tilewright.tools.output.output_path import write_text
 
 MODELS = {"tinyllama": SHORT["tinyllama"], "qwen": SHORT["qwen2.5-7b"]}
 TOKENS = 512

@@ -15,7 +15,7 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from tilewright.tools.output_path import write_text
+from tilewright.tools.output.output_path import write_text
 
 HERE = Path(__file__).parent
 FILE = HERE / "suite-half.json"

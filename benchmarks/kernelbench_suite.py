@@ -18,8 +18,8 @@ from typing import Any
 
 from kernelbench_programs import PROGRAMS, Program, Shape
 
-from tilewright.tools.output_path import write_text
-from tilewright.tools.suite_inputs import special_tensor
+from tilewright.tools.bench.suite_inputs import special_tensor
+from tilewright.tools.output.output_path import write_text
 
 HERE = Path(__file__).parent
 FILE = HERE / "kernelbench-level1.json"

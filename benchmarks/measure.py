@@ -23,7 +23,7 @@ from tilewright.frontend.capture import Captured, capture
 from tilewright.frontend.expression import Expression
 from tilewright.passes.driver.levels import Level
 from tilewright.passes.driver.pipelines import TO_LOOP, TO_TENSOR, TO_TILE
-from tilewright.tools.output_path import write_text
+from tilewright.tools.output.output_path import write_text
 
 
 @dataclass(frozen=True)

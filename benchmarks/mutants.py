@@ -16,7 +16,7 @@ from xdsl.utils.exceptions import ParseError, VerifyException
 
 from tilewright.passes.driver.lowering import context
 from tilewright.passes.driver.verification import verify_module
-from tilewright.tools.mlir_source import SourceParser
+from tilewright.tools.input.mlir_source import SourceParser
 
 _MOST_DRAWS = 4
 

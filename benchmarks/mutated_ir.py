@@ -30,7 +30,7 @@ from tool_outcome import FAILURES, Outcome, escaped_with, run_opt_tool
 from xdsl.universe import Universe
 
 from tilewright.passes.driver.lowering import context
-from tilewright.tools.output_path import write_text
+from tilewright.tools.output.output_path import write_text
 from tilewright.universe import UNIVERSE
 
 

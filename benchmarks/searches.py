@@ -26,7 +26,7 @@ from tilewright import api
 from tilewright.dialects import loop
 from tilewright.dialects.target import DEFAULT_TARGET
 from tilewright.frontend.expression import parse_expression
-from tilewright.tools.output_path import write_text
+from tilewright.tools.output.output_path import write_text
 from tilewright.tuning.evaluators.model import model
 from tilewright.tuning.measurement import Measurement
 from tilewright.tuning.search.evolution import Evolution

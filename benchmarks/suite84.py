@@ -9,7 +9,7 @@ The 84 fp32 kernel shapes of TinyLlama-1.1B and Qwen2.5-7B: `suite84.json` as fu
 from collections.abc import Iterator
 from pathlib import Path
 
-from tilewright.tools.suite import Case, read_cases
+from tilewright.tools.bench.suite import Case, read_cases
 
 __all__ = ["DATA", "Case", "cases"]
 

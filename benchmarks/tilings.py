@@ -34,8 +34,8 @@ from tilewright.errors import TilewrightError
 from tilewright.passes.tile.planner.contraction import Contraction
 from tilewright.passes.tile.planner.planner import launched, weighed
 from tilewright.passes.tile.planner.tiling_model import Tiling
-from tilewright.tools.output_path import check_path, write_text
-from tilewright.tools.suite import Case, read_cases
+from tilewright.tools.bench.suite import Case, read_cases
+from tilewright.tools.output.output_path import check_path, write_text
 from tilewright.tools.tune.evaluation import ByGpu, evaluation_of
 from tilewright.tuning.evaluators.gpu import GpuEvaluator
 from tilewright.tuning.measurement import Measurement

@@ -62,7 +62,7 @@ class Measured:
 
 def compile_here(model: str, folder: str, layers: str) -> dict[str, Any]:
     """Compile a model in this process; the seconds of its stages, and the most memory."""
-    from tilewright.tools.folder_command import write_model
+    from tilewright.tools.commands.folder import write_model
 
     begun: dict[str, float] = {}
 

@@ -27,6 +27,7 @@ from tilewright.errors import TilewrightError, format_error
 from tilewright.tools.argument_parser import ArgumentParser
 from tilewright.tools.completion import OF_TILEWRIGHT, complete
 from tilewright.tools.entry import INTERRUPTED
+from tilewright.tools.input.sources import check_database, check_sources
 from tilewright.tools.options import (
     bench,
     cache,
@@ -40,10 +41,9 @@ from tilewright.tools.options import (
     simcheck,
     tune,
 )
-from tilewright.tools.output_conflicts import check_outputs
-from tilewright.tools.sources import check_database, check_sources
-from tilewright.tools.streams import open_closed_streams
-from tilewright.tools.warning_lines import warnings_of_one_line
+from tilewright.tools.output.output_conflicts import check_outputs
+from tilewright.tools.output.streams import open_closed_streams
+from tilewright.tools.output.warning_lines import warnings_of_one_line
 from tilewright.uncollected import uncollected
 
 COMMANDS = (compile, run, generate, ops, explain, tune, db, bench, simcheck, cache, doctor)
@@ -81,9 +81,12 @@ def _run(argv: Sequence[str]) -> int:
         check_outputs(args)
         check_database(args)
         with warnings_of_one_line():
-            with import_module("tilewright.tools.written").reporting_written(), _progress(args):
+            with (
+                import_module("tilewright.tools.output.written").reporting_written(),
+                _progress(args),
+            ):
                 with uncollected():
-                    command = import_module(f"tilewright.tools.{args.command}")
+                    command = import_module(f"tilewright.tools.commands.{args.command}")
                 return command.run(args)
     except SystemExit as err:
         return err.code if isinstance(err.code, int) else 2
@@ -103,7 +106,7 @@ def _progress(args: argparse.Namespace) -> AbstractContextManager[None]:
     """The progress line; rich and xDSL are imported for it only where there is a terminal."""
     if not sys.stderr.isatty():
         return nullcontext()
-    line = import_module("tilewright.tools.progress").progress_line
+    line = import_module("tilewright.tools.output.progress").progress_line
     return line(getattr(args, "color", "auto"))
 
 
@@ -125,7 +128,7 @@ def _joined(argv: Sequence[str]) -> list[str]:
 
 
 def _explained(err: BaseException) -> int:
-    message, code = import_module("tilewright.tools.diagnostics").explain(err)
+    message, code = import_module("tilewright.tools.output.diagnostics").explain(err)
     print(message, file=sys.stderr)
     return code
 

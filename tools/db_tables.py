@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from rich.console import Console
 from rich.markup import escape
 
-from tilewright.tools.terminal import show, table
+from tilewright.tools.output.terminal import show, table
 from tilewright.tuning.database import Counts
 from tilewright.tuning.key import SEMANTICS, KernelNote, Key, Record
 

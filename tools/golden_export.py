@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tilewright.errors import TilewrightError, UsageError, counted
-from tilewright.tools.output_path import write_text
-from tilewright.tools.written import note_written
+from tilewright.tools.output.output_path import write_text
+from tilewright.tools.output.written import note_written
 from tilewright.tuning.goldens import (
     Golden,
     file_name,

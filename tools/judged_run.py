@@ -21,11 +21,11 @@ from tilewright.interpreters.program import Program
 from tilewright.passes.driver.levels import Level, level_of
 from tilewright.passes.driver.lowering import context, lower
 from tilewright.tools.checks import checking_manager
-from tilewright.tools.model_source import is_ir
+from tilewright.tools.input.model_source import is_ir
+from tilewright.tools.input.schedules import warn_of_idle_steps, with_schedules
 from tilewright.tools.options.database import database_of
+from tilewright.tools.output.report import Report
 from tilewright.tools.program import stored_inputs
-from tilewright.tools.report import Report
-from tilewright.tools.schedules import warn_of_idle_steps, with_schedules
 from tilewright.tuning.known_schedules import with_known_schedules
 from tilewright.tuning.plan_cache import compiled_plan
 

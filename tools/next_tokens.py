@@ -13,10 +13,10 @@ from rich.text import Text
 from tilewright.arrays import tensor_of
 from tilewright.codegen.plan_text import launches_text
 from tilewright.models.prompt import Prompt
-from tilewright.tools.output_path import write_bytes
-from tilewright.tools.report import Report, print_outputs, print_verdict
-from tilewright.tools.static_report import print_static_report
-from tilewright.tools.terminal import show, table
+from tilewright.tools.output.output_path import write_bytes
+from tilewright.tools.output.report import Report, print_outputs, print_verdict
+from tilewright.tools.output.static_report import print_static_report
+from tilewright.tools.output.terminal import show, table
 
 Logits = NDArray[Any]
 """Of shape `(1, tokens, vocabulary)`."""

@@ -95,7 +95,7 @@ def families() -> list[Family]:
 
 
 def _family(module: ModuleType) -> Family:
-    name = module.__name__.rpartition(".torch_")[2].replace("_", " ")
+    name = module.__name__.rpartition(".")[2].replace("_", " ")
     (summary, *_) = _paragraphs(module.__doc__)
     return Family(name, summary, tuple(map(overload_of, ops_of(module))))
 

@@ -35,14 +35,14 @@ from tilewright.passes.driver.verification import InvalidOpError
 from tilewright.tools.argument_parser import unknown_value, with_near_matches
 from tilewright.tools.checks import Checker
 from tilewright.tools.completion import complete, of_opt_tool
-from tilewright.tools.diagnostics import explain
 from tilewright.tools.entry import INTERRUPTED
+from tilewright.tools.input.mlir_source import SourceParser, placed, read_bytes
 from tilewright.tools.memory_limit import limit_memory
-from tilewright.tools.mlir_source import SourceParser, placed, read_bytes
 from tilewright.tools.options.opt_tool import add_options
-from tilewright.tools.output_path import write_text
-from tilewright.tools.streams import open_closed_streams
-from tilewright.tools.warning_lines import warnings_of_one_line
+from tilewright.tools.output.diagnostics import explain
+from tilewright.tools.output.output_path import write_text
+from tilewright.tools.output.streams import open_closed_streams
+from tilewright.tools.output.warning_lines import warnings_of_one_line
 from tilewright.tools.xdsl_targets import imported, reporting
 from tilewright.universe import UNIVERSE
 
@@ -194,9 +194,9 @@ class OptTool(xDSLOptMain):
         """Return what prints remarks and rewrites; it is imported only when they are printed."""
         if not (self.args.remarks or self.args.trace):
             return nullcontext()
-        printers = import_module("tilewright.tools.trace_printer")
+        printers = import_module("tilewright.tools.output.trace_printer")
         kind = printers.TracePrinter if self.args.trace else printers.RemarkPrinter
-        listening_to = import_module("tilewright.tools.trace_filter").listening_to
+        listening_to = import_module("tilewright.tools.output.trace_filter").listening_to
         return listening_to(kind(sys.stderr), self.args.only)
 
 
@@ -263,7 +263,7 @@ def _progress(tool: OptTool) -> AbstractContextManager[None]:
     """The progress line; nothing is imported for it unless there is a terminal."""
     if not sys.stderr.isatty():
         return nullcontext()
-    return import_module("tilewright.tools.progress").progress_line()
+    return import_module("tilewright.tools.output.progress").progress_line()
 
 
 def main(argv: Sequence[str] | None = None) -> int:

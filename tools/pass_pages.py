@@ -19,7 +19,7 @@ from xdsl.passes import ModulePass
 from tilewright.dialects.pass_specs import parse_spec_list
 from tilewright.passes.driver.pipelines import TO_TILE, available_passes
 from tilewright.passes.reporting.trace import Rule
-from tilewright.tools.output_path import write_text
+from tilewright.tools.output.output_path import write_text
 
 
 def pages() -> dict[str, str]:

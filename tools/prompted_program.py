@@ -21,11 +21,11 @@ from tilewright.models.prompt import Prompt
 from tilewright.models.structure import build
 from tilewright.models.weights import weights_of
 from tilewright.models.whole import whole_sequence
-from tilewright.tools.language_model import language_model
+from tilewright.tools.input.language_model import language_model
+from tilewright.tools.input.prompts import prompt_of, weights_folder
 from tilewright.tools.model_runs import check_room, device_of
+from tilewright.tools.output.progress import Say
 from tilewright.tools.program import unjudged_program
-from tilewright.tools.progress import Say
-from tilewright.tools.prompts import prompt_of, weights_folder
 
 Array = NDArray[Any]
 

@@ -13,7 +13,7 @@ from typing import Any
 from gpu_checks.device import Device
 from gpu_checks.outcome import Outcome, Verdict, missing, right, wrong
 from gpu_checks.places import ROOT, SUITE
-from tilewright.tools.suite import read_cases
+from tilewright.tools.bench.suite import read_cases
 
 
 def items(device: Device) -> list[str]:

@@ -8,7 +8,7 @@ from gpu_checks.device import Device
 from gpu_checks.outcome import Outcome, missing, right, wrong
 from gpu_checks.tool import last_line, output_of, version_in
 from tilewright.codegen import nvrtc
-from tilewright.tools.doctor import PARTS, Part
+from tilewright.tools.commands.doctor import PARTS, Part
 from tilewright.tools.toolkit import find_tool
 
 _NEEDED = {"tilewright", "Python", "xdsl", "numpy", "torch", "NVRTC"}

@@ -18,7 +18,7 @@ def items(device: Device) -> list[str]:
 
 def check(device: Device, item: str) -> Outcome:
     """Add up the launches of a case."""
-    from tilewright.tools.static_rows import rows_of
+    from tilewright.tools.bench.static_rows import rows_of
 
     rows = [*rows_of(case_named(item), device.target, db=True)]
     if unknown := [row.kernel for row in rows if row.estimate_us is None]:

@@ -13,7 +13,7 @@ from gpu_checks.outcome import Outcome, Verdict, outcome_of, wrong
 from gpu_checks.places import SCRIPT
 from gpu_checks.record import Record
 from gpu_checks.stage import Stage
-from tilewright.codegen.benchmark.isolated import Worker, WorkerLost
+from tilewright.codegen.timing.isolated import Worker, WorkerLost
 
 Tell = Callable[[str], None]
 

@@ -16,8 +16,8 @@ from typing import IO, Any, NamedTuple
 
 from gpu_checks.outcome import Outcome, missing, right, wrong
 from gpu_checks.places import ROOT
+from tilewright.tools.bench.suite import Case, read_cases
 from tilewright.tools.bench.summary import AGAINST
-from tilewright.tools.suite import Case, read_cases
 
 RACE = (
     "matmul.tinyllama.q_proj.s32",

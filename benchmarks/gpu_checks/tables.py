@@ -16,7 +16,7 @@ from gpu_checks.disagreements import Disagreement, disagreements
 from gpu_checks.options import NAMES
 from gpu_checks.outcome import Outcome, Verdict
 from gpu_checks.record import Record
-from tilewright.tools.terminal import console, show, table
+from tilewright.tools.output.terminal import console, show, table
 
 PAGE = "check.txt"
 _MOST = 20

@@ -15,8 +15,8 @@ from gpu_checks.device import Device
 from gpu_checks.outcome import Outcome, wrong
 from gpu_checks.places import ROOT
 from gpu_checks.stage import Stage
-from tilewright.codegen.benchmark.isolated import Send, own_stdout, requests, sender
-from tilewright.tools.diagnostics import explain
+from tilewright.codegen.timing.isolated import Send, own_stdout, requests, sender
+from tilewright.tools.output.diagnostics import explain
 
 
 def serve(stage: Stage, device: Device, requests: Iterable[str], send: Send) -> None:

@@ -6,7 +6,7 @@ from argparse import Namespace
 import command_lines
 import pytest
 
-from tilewright.tools import ops_command
+from tilewright.tools.commands import ops
 
 
 def test_a_few():
@@ -29,9 +29,9 @@ def odd(args: Namespace) -> int:
 
 
 def test_a_traceback_and_an_exit_code_are_found(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(ops_command, "run", broken)
+    monkeypatch.setattr(ops, "run", broken)
     end, problem, _ = command_lines.tried(["tilewright", "ops"])
     assert end == "exit code 1"
     assert problem.startswith("Traceback")
-    monkeypatch.setattr(ops_command, "run", odd)
+    monkeypatch.setattr(ops, "run", odd)
     assert command_lines.tried(["tilewright", "ops"])[1] == "the exit code is 7"

@@ -26,7 +26,7 @@ from tilewright.codegen.report.loops import loops
 from tilewright.codegen.report.sass import parse_sass
 from tilewright.codegen.runtime.driver import Arguments
 from tilewright.dialects.target import target as target_named
-from tilewright.tools import static_rows
+from tilewright.tools.bench import static_rows
 
 
 def machine_code(target: str) -> dict[str, Code]:

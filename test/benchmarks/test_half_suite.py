@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from tilewright.frontend.expression import parse_expression
-from tilewright.tools.suite import read_cases
+from tilewright.tools.bench.suite import read_cases
 
 
 def test_the_file_is_what_the_script_makes():

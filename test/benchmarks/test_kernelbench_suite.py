@@ -7,7 +7,7 @@ import torch
 
 from tilewright.frontend.capture import capture
 from tilewright.frontend.expression import parse_expression
-from tilewright.tools.suite import read_cases
+from tilewright.tools.bench.suite import read_cases
 
 CASES = {case.name: case for case in read_cases(kernelbench_suite.FILE)}
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 from suite84 import DATA, Case, cases
 
-from tilewright.tools.suite import read_cases
+from tilewright.tools.bench.suite import read_cases
 
 CASES = list(cases())
 

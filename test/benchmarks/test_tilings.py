@@ -10,7 +10,7 @@ from gpu_checks.places import SUITE
 from tilewright import api
 from tilewright.dialects.loop import KernelOp
 from tilewright.dialects.target import target
-from tilewright.tools.suite import read_cases
+from tilewright.tools.bench.suite import read_cases
 from tilewright.tuning.evaluators.compiled import scheduled
 from tilewright.tuning.measurement import Measurement
 

@@ -18,7 +18,7 @@ from tilewright.codegen.spill_feedback import lower_to_cuda
 from tilewright.frontend.capture import capture
 from tilewright.passes.driver.levels import Level
 from tilewright.passes.driver.lowering import lower
-from tilewright.tools.schedules import with_schedules
+from tilewright.tools.input.schedules import with_schedules
 
 TARGET = "sm_90a"
 

@@ -8,7 +8,7 @@ from tilewright import api
 from tilewright.codegen.host_function import plan_of
 from tilewright.codegen.simulator_backend import SimulatorBackend
 from tilewright.frontend.expression import parse_expression
-from tilewright.tools.judging import JudgedSets
+from tilewright.tools.planted_bugs.judging import JudgedSets
 
 pytestmark = needs_nvrtc
 

@@ -23,7 +23,7 @@ from tilewright.codegen.host_function import plan_of
 from tilewright.errors import TilewrightError, UsageError
 from tilewright.models.folder import check_free, write_folder
 from tilewright.tools import cli
-from tilewright.tools.mlir_source import read_module
+from tilewright.tools.input.mlir_source import read_module
 
 LENGTH = 8
 

@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from tilewright.tools.bench.suite import Case
 from tilewright.tools.bench.supervisor import Supervisor
-from tilewright.tools.suite import Case
 
 FAKE = Path(__file__).with_name("fake_bench_worker.py")
 ENVIRONMENT = {"gpu": "none"}

@@ -4,9 +4,9 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tilewright.codegen.benchmark.device import Call, Recording
-from tilewright.codegen.benchmark.roofline import Peaks
-from tilewright.codegen.benchmark.timer import Replay
+from tilewright.codegen.timing.device import Call, Recording
+from tilewright.codegen.timing.roofline import Peaks
+from tilewright.codegen.timing.timer import Replay
 
 PEAKS = Peaks(flops=1e12, bandwidth=1e12)
 

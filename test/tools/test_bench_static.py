@@ -9,7 +9,8 @@ import pytest
 from needs import needs_nvrtc
 from xdsl.utils.exceptions import PassFailedException
 
-from tilewright.tools import cli, static_rows
+from tilewright.tools import cli
+from tilewright.tools.bench import static_rows
 
 from .conftest import Tilewright
 

@@ -17,8 +17,9 @@ from safetensors import numpy as safetensors
 from tilewright.codegen import nvrtc_library
 from tilewright.codegen.gpu import present_gpu
 from tilewright.passes.driver.levels import LEVELS
-from tilewright.tools import compile_command, opt_tool, run_command
+from tilewright.tools import opt_tool
 from tilewright.tools.cli import main
+from tilewright.tools.commands import compile, run
 from tilewright.tools.options import compile as compile_options
 
 from .conftest import Result, Tilewright
@@ -503,7 +504,7 @@ def test_a_terminal_that_does_not_know_all_characters(monkeypatch: pytest.Monkey
         return 0
 
     printed = io.BytesIO()
-    monkeypatch.setattr(compile_command, "run", shown)
+    monkeypatch.setattr(compile, "run", shown)
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(printed, encoding="latin-1"))
     assert main(["compile", "-c", "torch.randn(3) + 1"]) == 0
     assert printed.getvalue() == b"caf\xe9 \\u2603\n"
@@ -513,7 +514,7 @@ def test_a_full_disk(tilewright: Tilewright, monkeypatch: pytest.MonkeyPatch):
     def full(args: object):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(compile_command, "run", full)
+    monkeypatch.setattr(compile, "run", full)
     result = tilewright("compile", "-c", "torch.randn(3) + 1")
     assert (result.code, result.err) == (1, "error: cannot write: No space left on device\n")
 
@@ -544,7 +545,7 @@ def test_a_file_that_may_not_be_opened(tilewright: Tilewright, monkeypatch: pyte
     def closed(args: object):
         raise PermissionError(13, "Permission denied", "/root/model")
 
-    monkeypatch.setattr(compile_command, "run", closed)
+    monkeypatch.setattr(compile, "run", closed)
     result = tilewright("compile", "-c", "torch.randn(3) + 1")
     assert (result.code, result.err) == (2, "error: cannot open '/root/model': Permission denied\n")
 
@@ -585,7 +586,7 @@ def test_a_file_from_stdin(tilewright: Tilewright, monkeypatch: pytest.MonkeyPat
     assert "__global__" in tilewright("compile", "-").out
 
 
-@pytest.mark.parametrize("command", [compile_command, run_command])
+@pytest.mark.parametrize("command", [compile, run])
 def test_an_interruption_ends_quietly(
     command: object, tilewright: Tilewright, monkeypatch: pytest.MonkeyPatch
 ):
@@ -593,7 +594,7 @@ def test_an_interruption_ends_quietly(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(command, "run", interrupted)
-    name = "compile" if command is compile_command else "run"
+    name = "compile" if command is compile else "run"
     assert tilewright(name, "-c", SOFTMAX) == Result(130, "", "")
 
 

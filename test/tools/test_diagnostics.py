@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from tilewright.errors import UsageError
-from tilewright.tools.diagnostics import explain
+from tilewright.tools.output.diagnostics import explain
 
 PYTORCH_SAYS = (
     "CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.11 GiB of "

@@ -11,7 +11,7 @@ import pytest
 import torch
 from saved_models import load, save, save_tokenizer
 
-from tilewright.tools.token_stream import print_tokens
+from tilewright.tools.output.token_stream import print_tokens
 
 from .conftest import Tilewright
 from .told_stages import told_stages
@@ -125,26 +125,19 @@ def test_a_prompt_of_no_tokens(folder: Path, tilewright: Tilewright, tokens: str
     assert f"'{tokens}' is no list of tokens such as 1,2,3" in result.err
 
 
-@pytest.mark.parametrize(
-    ("command", "module"),
-    [
-        (("generate", "--max-new-tokens", "3"), "generate_command"),
-        (("run",), "run_command"),
-    ],
-)
+@pytest.mark.parametrize("command", [("generate", "--max-new-tokens", "3"), ("run",)])
 def test_a_gpu_without_room(
     folder: Path,
     command: tuple[str, ...],
-    module: str,
     tilewright: Tilewright,
     monkeypatch: pytest.MonkeyPatch,
 ):
     """Nothing is read of weights for which there is no room."""
+    name, *options = command
     gpu = SimpleNamespace(name="gpu", device="cuda:0", run=print, load=print)
-    monkeypatch.setattr(f"tilewright.tools.{module}.backend_for", Mock(return_value=gpu))
+    monkeypatch.setattr(f"tilewright.tools.commands.{name}.backend_for", Mock(return_value=gpu))
     monkeypatch.setattr("tilewright.models.checkpoint.Checkpoint.tensor", None)
     monkeypatch.setattr(torch.cuda, "mem_get_info", {"cuda:0": (100 << 10, 80 << 30)}.get)
-    name, *options = command
     result = tilewright(name, str(folder), "--prompt-ids", "5", "--dtype", "float32", *options)
     assert (result.code, result.out) == (1, "")
     says = r"error: the weights take \d+\.\d KiB, and cuda:0 has 100 KiB free "

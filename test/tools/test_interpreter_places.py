@@ -74,7 +74,7 @@ def test_a_location_in_the_text_wins(tmp_path: Path, capsys: pytest.CaptureFixtu
 def test_arguments_that_do_not_fit_name_the_function(tmp_path: Path):
     from tilewright.errors import UsageError
     from tilewright.interpreters import interpret
-    from tilewright.tools.mlir_source import read_module
+    from tilewright.tools.input.mlir_source import read_module
 
     path = tmp_path / "exp.mlir"
     path.write_text(f"\n{KERNEL}")

@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from tilewright.tools.judging import Judged
+from tilewright.tools.planted_bugs.judging import Judged
 
 
 def test_integers_that_float64_does_not_tell_apart_are_compared():

@@ -9,8 +9,8 @@ import pytest
 
 from tilewright.passes.reporting.trace import Rule
 from tilewright.tools.opt_tool import main as opt_tool
-from tilewright.tools.trace_filter import Only
-from tilewright.tools.trace_printer import RemarkPrinter
+from tilewright.tools.output.trace_filter import Only
+from tilewright.tools.output.trace_printer import RemarkPrinter
 
 from .conftest import Tilewright
 

@@ -18,7 +18,7 @@ import pytest
 from tilewright.codegen.whole_file import exchange
 from tilewright.errors import TilewrightError, UsageError
 from tilewright.tools.cli import main
-from tilewright.tools.output_path import check_path, write_bytes, write_text
+from tilewright.tools.output.output_path import check_path, write_bytes, write_text
 
 RELU = ["-c", "torch.relu(torch.ones(4))"]
 
@@ -179,7 +179,7 @@ def test_a_pipe_and_a_device_are_written_to(tmp_path: Path):
 @pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
 def test_an_open_file_is_written_on(name: str, tmp_path: Path):
     code = (
-        "import sys; from tilewright.tools.output_path import check_path, write_text;"
+        "import sys; from tilewright.tools.output.output_path import check_path, write_text;"
         "check_path(sys.argv[1]); print('first'); write_text(sys.argv[1], 'second'); print('third')"
     )
     out = tmp_path / "out"
@@ -192,7 +192,7 @@ _AS_A_USER = """
 import os, resource, sys
 from pathlib import Path
 from tilewright.errors import TilewrightError
-from tilewright.tools.output_path import check_path, write_text
+from tilewright.tools.output.output_path import check_path, write_text
 
 os.geteuid() or os.setuid(65534)  # root may write anywhere
 folder = Path(sys.argv[1])

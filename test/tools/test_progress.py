@@ -20,9 +20,9 @@ from tilewright.passes.driver.levels import Level
 from tilewright.passes.driver.lowering import lower
 from tilewright.stages import stage
 from tilewright.tools import cli, opt_tool
-from tilewright.tools import progress as progress_module
-from tilewright.tools.mlir_source import read_module
-from tilewright.tools.progress import lower_telling, progress, progress_line
+from tilewright.tools.input.mlir_source import read_module
+from tilewright.tools.output import progress as progress_module
+from tilewright.tools.output.progress import lower_telling, progress, progress_line
 
 from .conftest import Tilewright
 

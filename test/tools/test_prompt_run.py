@@ -18,7 +18,8 @@ from tilewright.codegen import simulator_backend
 from tilewright.codegen.runtime.gpu_backend import GpuBackend
 from tilewright.codegen.runtime.simulated_driver import SimulatedDriver
 from tilewright.models import weights
-from tilewright.tools import prompted_program, run_command
+from tilewright.tools import prompted_program
+from tilewright.tools.commands import run
 
 from .conftest import Tilewright
 
@@ -138,7 +139,7 @@ def test_a_gpu_gets_the_tensors_of_the_files(
     def simulated(device: str, target: str, blocks: int | None) -> GpuBackend:
         return GpuBackend(target, SimulatedDriver())
 
-    monkeypatch.setattr(run_command, "backend_for", simulated)
+    monkeypatch.setattr(run, "backend_for", simulated)
     given = ["--prompt-ids", "4,2", "--device", "gpu", "--target", "sm_90a"]
     result = tilewright("run", str(saved / "gpt2"), *given, "-o", "out.safetensors")
     assert (result.code, result.err) == (0, "wrote out.safetensors\n")

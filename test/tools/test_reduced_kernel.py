@@ -18,8 +18,8 @@ from tilewright.interpreters import interpret
 from tilewright.passes.driver.levels import Level
 from tilewright.passes.driver.lowering import context, lower
 from tilewright.tools.cli import main
-from tilewright.tools.planned_kernels import planned_kernels
-from tilewright.tools.reduced_kernel import reduced
+from tilewright.tools.planted_bugs.planned_kernels import planned_kernels
+from tilewright.tools.planted_bugs.reduced_kernel import reduced
 
 TARGET = "sm_90a"
 

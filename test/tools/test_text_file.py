@@ -11,7 +11,7 @@ import pytest
 from tilewright import text_file
 from tilewright.errors import UsageError
 from tilewright.text_file import read_text_file
-from tilewright.tools.mlir_source import read_bytes
+from tilewright.tools.input.mlir_source import read_bytes
 from tilewright.tools.opt_tool import main
 
 SUITE = Path(__file__).parents[2] / "benchmarks" / "suite84.json"

@@ -11,9 +11,9 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.errors import UsageError
 from tilewright.passes.reporting.trace import Listener, Rule, listening, skipped
-from tilewright.tools.minimal_diff import minimal_diff
 from tilewright.tools.opt_tool import main
-from tilewright.tools.trace_printer import RemarkPrinter, TracePrinter
+from tilewright.tools.output.minimal_diff import minimal_diff
+from tilewright.tools.output.trace_printer import RemarkPrinter, TracePrinter
 
 RMS_NORM = """\
 func.func @main(%x: tensor<32x2048xf32>) -> tensor<32x2048xf32> {

@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tilewright.arrays import array_of
-from tilewright.codegen.benchmark.device import Device, Recording
-from tilewright.codegen.benchmark.protocol import Protocol, Samples
-from tilewright.codegen.benchmark.recorded import Complaint, changed, different, write_anew
-from tilewright.codegen.benchmark.roofline import Peaks, Work
-from tilewright.codegen.benchmark.rotation import rotation
-from tilewright.codegen.benchmark.timing import timing
-from tilewright.codegen.benchmark.verdict import Result
+from tilewright.codegen.timing.device import Device, Recording
+from tilewright.codegen.timing.protocol import Protocol, Samples
+from tilewright.codegen.timing.recorded import Complaint, changed, different, write_anew
+from tilewright.codegen.timing.roofline import Peaks, Work
+from tilewright.codegen.timing.rotation import rotation
+from tilewright.codegen.timing.samples import timing
+from tilewright.codegen.timing.verdict import Result
 from tilewright.errors import TilewrightError, in_brief
 from tilewright.interpreters.judge import Judge
 from tilewright.tools.bench.contestants import OURS, Prepare, float32_settings, forget_compiled

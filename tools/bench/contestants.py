@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 
 from xdsl.dialects.builtin import ModuleOp
 
-from tilewright.codegen.benchmark.device import Call
 from tilewright.codegen.host_function import plan_of
 from tilewright.codegen.launch_plan import Plan
 from tilewright.codegen.runtime.driver import Driver
 from tilewright.codegen.runtime.loaded_plan import LoadedPlan
 from tilewright.codegen.spill_feedback import lower_to_cuda
+from tilewright.codegen.timing.device import Call
 from tilewright.passes.driver.levels import Level
 from tilewright.passes.driver.lowering import lower
 from tilewright.tools.bench.workload import Inputs, Workload

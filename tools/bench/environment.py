@@ -12,8 +12,8 @@ from typing import Any
 
 import tilewright
 from tilewright.codegen import nvrtc
-from tilewright.codegen.benchmark.device import Device
 from tilewright.codegen.runtime.libcuda import libcuda
+from tilewright.codegen.timing.device import Device
 from tilewright.tools.bench.contestants import float32_settings
 from tilewright.tuning.knowledge import Db, fastest_records
 

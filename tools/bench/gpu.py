@@ -3,9 +3,9 @@
 
 from collections.abc import Sequence
 
-from tilewright.codegen.benchmark.cuda_device import CudaDevice
 from tilewright.codegen.gpu import target_for
 from tilewright.codegen.runtime.gpu_backend import gpu_driver, why_no_gpu
+from tilewright.codegen.timing.cuda_device import CudaDevice
 from tilewright.dialects.target import target
 from tilewright.errors import TilewrightError
 from tilewright.tools.bench.contest import Contest

@@ -12,17 +12,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tilewright.codegen.benchmark.device import Call, Device
-from tilewright.codegen.benchmark.look import look, turns_of
-from tilewright.codegen.benchmark.protocol import Protocol
-from tilewright.codegen.benchmark.roofline import Work
-from tilewright.codegen.benchmark.timing import Timing
 from tilewright.codegen.launch_plan import Plan
 from tilewright.codegen.report import kernel_costs
 from tilewright.codegen.runtime.driver import Driver
 from tilewright.codegen.runtime.loaded_plan import LoadedPlan
 from tilewright.codegen.runtime.tensors import loaders
 from tilewright.codegen.single_launch import SingleLaunch, single_launch
+from tilewright.codegen.timing.device import Call, Device
+from tilewright.codegen.timing.look import look, turns_of
+from tilewright.codegen.timing.protocol import Protocol
+from tilewright.codegen.timing.roofline import Work
+from tilewright.codegen.timing.samples import Timing
 from tilewright.passes.cost.kernel_cost import KernelCost
 from tilewright.tools.bench.contest import RECORDINGS, Contest, losing_device
 from tilewright.tools.bench.contestants import OURS, Ours

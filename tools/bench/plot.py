@@ -10,7 +10,7 @@ from typing import Any
 from tilewright.errors import TilewrightError, UsageError
 from tilewright.tools.bench.row import Row
 from tilewright.tools.bench.summary import AGAINST, is_same, losses_first
-from tilewright.tools.output_path import write_bytes
+from tilewright.tools.output.output_path import write_bytes
 
 _COLORS = {"vs_eager": "#3b6fb6", "vs_compile": "#e08a2c"}
 _INCHES_A_CASE = 0.22

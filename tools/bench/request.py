@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
-from tilewright.tools.block_case import BlockCase
-from tilewright.tools.suite import Case
+from tilewright.tools.bench.block_case import BlockCase
+from tilewright.tools.bench.suite import Case
 
 AnyCase = Case | BlockCase
 """What has a name, an operation, an expression and shapes, and is a program."""

@@ -18,7 +18,7 @@ from tilewright.text_file import read_text_file
 from tilewright.tools.bench.request import AnyCase
 from tilewright.tools.bench.row import SCHEMA, Row, head
 from tilewright.tools.bench.row_check import wrong_field
-from tilewright.tools.output_path import write_text
+from tilewright.tools.output.output_path import write_text
 
 _REMEDY = "give --json another file"
 

@@ -4,7 +4,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from tilewright.codegen.benchmark.verdict import Result, best, verdict
+from tilewright.codegen.timing.verdict import Result, best, verdict
 from tilewright.tools.bench.contest import Outcome
 from tilewright.tools.bench.contestants import EAGER, OURS
 from tilewright.tools.bench.request import AnyCase

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from math import exp, log
 from typing import NamedTuple
 
-from tilewright.codegen.benchmark.verdict import SAME
+from tilewright.codegen.timing.verdict import SAME
 from tilewright.tools.bench.row import Row
 
 AGAINST = {"vs_eager": "eager", "vs_compile": "torch.compile"}

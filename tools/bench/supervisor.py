@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from tilewright.codegen.benchmark.isolated import Reply, Worker, WorkerLost
+from tilewright.codegen.timing.isolated import Reply, Worker, WorkerLost
 from tilewright.errors import TilewrightError
 from tilewright.tools.bench.contestants import BACKENDS
 from tilewright.tools.bench.request import AnyCase, request_of

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.table import Table
 
-from tilewright.codegen.benchmark.verdict import Verdict, verdict
+from tilewright.codegen.timing.verdict import Verdict, verdict
 from tilewright.tools.bench.contest import Outcome
 from tilewright.tools.bench.contestants import OURS
 from tilewright.tools.bench.row import Row
 from tilewright.tools.bench.summary import AGAINST, groups, is_same, losses_first, tally
-from tilewright.tools.terminal import show, table
+from tilewright.tools.output.terminal import show, table
 
 _NUMBERS = ("us", "eager", "compile", "vs eager", "vs compile", "roofline", "TFLOP/s", "TB/s")
 _TALLY = ("cases", "geomean", "wins", "same", "losses", "unknown")

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from math import prod
 from typing import Any
 
-from tilewright.codegen.benchmark.roofline import Work
+from tilewright.codegen.timing.roofline import Work
 from tilewright.frontend.capture import Captured
 
 _VIEWS = {

@@ -16,15 +16,15 @@ import json
 import sys
 from collections.abc import Iterable, Sequence
 
-from tilewright.codegen.benchmark.isolated import Send, own_stdout, requests, sender
+from tilewright.codegen.timing.isolated import Send, own_stdout, requests, sender
 from tilewright.errors import TilewrightError
 from tilewright.tools.bench.contest import Contest, DeviceLostError
 from tilewright.tools.bench.launches import each_launch
 from tilewright.tools.bench.request import AnyCase, case_of
 from tilewright.tools.bench.row import Row, failed, head, measured
+from tilewright.tools.bench.suite import Case
 from tilewright.tools.bench.workload import workload_of_case
 from tilewright.tools.options.database import add_database, database_of
-from tilewright.tools.suite import Case
 from tilewright.tools.toolkit import use_cuda_home
 
 

@@ -33,7 +33,7 @@ SHORT = {
 def add(add_parser: AddParser) -> None:
     """Add them to the command line."""
     help = "measure the cases of a suite, or a model's decoder block, against PyTorch"
-    parser = command(add_parser, "bench", "bench_command", help, _EPILOG)
+    parser = command(add_parser, "bench", help, _EPILOG)
     parser.add_argument(
         "suite",
         metavar="SUITE",

@@ -13,7 +13,7 @@ or off.
 def add(add_parser: AddParser) -> None:
     """Add them to the command line."""
     help = "print what the cache of compiled programs holds, or clear it"
-    parser = command(add_parser, "cache", "cache_command", help, EPILOG)
+    parser = command(add_parser, "cache", help, EPILOG)
     parser.add_argument(
         "action",
         nargs="?",

@@ -13,11 +13,10 @@ Options = argparse._ActionsContainer  # pyright: ignore[reportPrivateUsage]  # h
 def command(
     add_parser: AddParser,
     name: str,
-    module: str,
     help: str,
     epilog: str = "",
 ) -> argparse.ArgumentParser:
-    """A command, which lies in `tilewright.tools.<module>`."""
+    """Add the parser of the command in `tilewright.tools.commands.<name>`, and return it."""
     parser = add_parser(
         name,
         help=help,
@@ -26,7 +25,7 @@ def command(
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.set_defaults(command=module)
+    parser.set_defaults(command=name)
     parser.add_argument(
         "--color",
         choices=("auto", "always", "never"),

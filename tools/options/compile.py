@@ -12,7 +12,7 @@ LEVELS = ("torch", "tensor", "loop", "tile", "kernel", "cuda")
 def add(add_parser: AddParser) -> None:
     """Add them to the command line."""
     help = "print the IR of a program at a level, or its CUDA source"
-    parser = command(add_parser, "compile", "compile_command", help, BARE)
+    parser = command(add_parser, "compile", help, BARE)
     add_program(parser)
     parser.add_argument("--ir", choices=LEVELS, default="cuda", help="the level; default: cuda")
     parser.add_argument(

@@ -18,7 +18,7 @@ exit code: 1 for a database that is not there or cannot be used, 2 for wrong usa
 def add(add_parser: AddParser) -> None:
     """Add them to the command line."""
     help = "look at the database of measurements, and carry it from one machine to another"
-    parser = command(add_parser, "db", "db_command", help, _EPILOG)
+    parser = command(add_parser, "db", help, _EPILOG)
     actions = parser.add_subparsers(metavar="ACTION", dest="action", required=True)
 
     def action(name: str, help: str) -> argparse.ArgumentParser:

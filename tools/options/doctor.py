@@ -6,4 +6,4 @@ from tilewright.tools.options.command import AddParser, command
 
 def add(add_parser: AddParser) -> None:
     """Add them to the command line."""
-    command(add_parser, "doctor", "doctor", "print what is installed, and what works with it")
+    command(add_parser, "doctor", "print what is installed, and what works with it")

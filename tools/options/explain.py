@@ -8,7 +8,7 @@ from tilewright.tools.options.program import BARE, add_program
 def add(add_parser: AddParser) -> None:
     """Add them to the command line."""
     help = "print how each kernel is scheduled, and why"
-    parser = command(add_parser, "explain", "explain_command", help, BARE)
+    parser = command(add_parser, "explain", help, BARE)
     add_program(parser)
     parser.add_argument(
         "--json",

@@ -23,7 +23,7 @@ The likeliest token is taken each time, unless --temperature, --top-k or --top-p
 def add(add_parser: AddParser) -> None:
     """Add them to the command line."""
     help = "continue a text with a language model"
-    parser = command(add_parser, "generate", "generate_command", help, _EXAMPLES)
+    parser = command(add_parser, "generate", help, _EXAMPLES)
     parser.add_argument("model", metavar="MODEL", help="a folder, or ORGANISATION/MODEL")
     parser.set_defaults(reads={"model": "model"})
     add_prompt(parser, required=True)

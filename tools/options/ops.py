@@ -7,7 +7,7 @@ from tilewright.tools.options.command import AddParser, command
 def add(add_parser: AddParser) -> None:
     """Add them to the command line."""
     help = "list the operators that can be compiled, and those that are refused"
-    parser = command(add_parser, "ops", "ops_command", help)
+    parser = command(add_parser, "ops", help)
     parser.add_argument(
         "names", metavar="NAME", nargs="*", help="an operator or overload, as softmax or add.Tensor"
     )

@@ -13,7 +13,7 @@ from tilewright.tools.options.prompt import add_prompt
 def add(add_parser: AddParser) -> None:
     """Add them to the command line."""
     help = "compile a program, run its kernels and compare the results"
-    parser = command(add_parser, "run", "run_command", help, PROMPTED)
+    parser = command(add_parser, "run", help, PROMPTED)
     add_program(parser)
     parser.set_defaults(reads={"file": "program", "against": "file", "inputs": "file"})
     add_prompt(parser, required=False)

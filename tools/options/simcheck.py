@@ -23,7 +23,7 @@ exit code: 0 if all was found and nothing else; 1 if not; 2 for sources that can
 def add(add_parser: AddParser) -> None:
     """Add them to the command line."""
     help = "plant bugs in kernels, and see that the simulator finds them"
-    parser = command(add_parser, "simcheck", "simcheck", help, _EPILOG)
+    parser = command(add_parser, "simcheck", help, _EPILOG)
     parser.add_argument(
         "sources",
         metavar="SOURCE",

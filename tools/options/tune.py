@@ -38,7 +38,7 @@ _UNITS = {"s": 1, "m": 60, "h": 3600}
 def add(add_parser: AddParser) -> None:
     """Add them to the command line."""
     help = "search for the fastest schedule of each kernel, and remember it"
-    parser = command(add_parser, "tune", "tune_command", help, _EPILOG)
+    parser = command(add_parser, "tune", help, _EPILOG)
     add_source(
         parser, "model.pt2, file.py:NAME, a MODEL, IR at the level loop or above, or a suite.json"
     )

@@ -14,8 +14,8 @@ from typing import Protocol
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.codegen import nvrtc_library
-from tilewright.codegen.benchmark.isolated import WorkerLost
 from tilewright.codegen.gpu import Gpu, present_gpus, target_for
+from tilewright.codegen.timing.isolated import WorkerLost
 from tilewright.dialects.target import target as target_named
 from tilewright.errors import TilewrightError, UnsupportedError, UsageError
 from tilewright.tools.bench.gpu import need_gpu

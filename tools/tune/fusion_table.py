@@ -4,7 +4,7 @@
 from rich.console import Console
 
 from tilewright.errors import counted
-from tilewright.tools.terminal import show, table
+from tilewright.tools.output.terminal import show, table
 from tilewright.tools.tune.differences import differences
 from tilewright.tools.tune.fusion_tuning import FusionTuning
 from tilewright.tuning.measurement import Measurement

@@ -11,9 +11,9 @@ from tilewright.dialects import loop
 from tilewright.errors import UsageError
 from tilewright.passes.driver.levels import Level, level_of
 from tilewright.passes.driver.lowering import lower
-from tilewright.tools.diagnostics import explain_case
-from tilewright.tools.model_source import module_of
-from tilewright.tools.suite import Case, read_cases
+from tilewright.tools.bench.suite import Case, read_cases
+from tilewright.tools.input.model_source import module_of
+from tilewright.tools.output.diagnostics import explain_case
 from tilewright.tuning import kernel_key, program_key
 from tilewright.tuning.key import Key
 

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
-from tilewright.tools.terminal import console
+from tilewright.tools.output.terminal import console
 from tilewright.tools.tune.differences import differences
 from tilewright.tools.tune.findings import Findings
 from tilewright.tuning.measurement import Measurement

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from tilewright.codegen import nvrtc
-from tilewright.codegen.benchmark.isolated import WorkerLost
+from tilewright.codegen.timing.isolated import WorkerLost
 from tilewright.tools.tune.evaluation import cores, isolated
 from tilewright.tools.tune.findings import Findings
 from tilewright.tools.tune.kernels import Kernel

@@ -6,7 +6,7 @@ from itertools import groupby
 
 from rich.console import Console
 
-from tilewright.tools.terminal import show, table
+from tilewright.tools.output.terminal import show, table
 from tilewright.tools.tune.kernels import Kernel, Program
 from tilewright.tuning.fusions import Fusions
 from tilewright.tuning.space import Space

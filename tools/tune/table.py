@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rich.console import Console
 
 from tilewright.errors import counted
-from tilewright.tools.terminal import show, table
+from tilewright.tools.output.terminal import show, table
 from tilewright.tools.tune.differences import differences
 from tilewright.tools.tune.findings import Findings
 from tilewright.tuning.measurement import Measurement

@@ -12,11 +12,11 @@ from concurrent.futures import Executor, Future
 from functools import lru_cache, partial
 from typing import NamedTuple
 
-from tilewright.codegen.benchmark.cuda_device import CudaDevice
-from tilewright.codegen.benchmark.isolated import WorkerLost
 from tilewright.codegen.launch_plan import ArrayType
 from tilewright.codegen.runtime.cubin_cache import CubinCache
 from tilewright.codegen.runtime.gpu_backend import gpu_driver
+from tilewright.codegen.timing.cuda_device import CudaDevice
+from tilewright.codegen.timing.isolated import WorkerLost
 from tilewright.dialects.target import target as target_named
 from tilewright.errors import TilewrightError, in_brief
 from tilewright.tuning.evaluators.compiled import Compiled, compiled

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from tilewright.arrays import tensor_of
-from tilewright.codegen.benchmark.device import Call, Device, Recording
-from tilewright.codegen.benchmark.look import look, turns_of
-from tilewright.codegen.benchmark.protocol import Protocol
-from tilewright.codegen.benchmark.recorded import Complaint, changed, different, write_anew
-from tilewright.codegen.benchmark.rotation import Rotation
-from tilewright.codegen.benchmark.timing import Timing
 from tilewright.codegen.runtime.driver import Driver
 from tilewright.codegen.runtime.loaded_plan import LoadedPlan
+from tilewright.codegen.timing.device import Call, Device, Recording
+from tilewright.codegen.timing.look import look, turns_of
+from tilewright.codegen.timing.protocol import Protocol
+from tilewright.codegen.timing.recorded import Complaint, changed, different, write_anew
+from tilewright.codegen.timing.rotation import Rotation
+from tilewright.codegen.timing.samples import Timing
 from tilewright.tuning.evaluators.compiled import Compiled
 from tilewright.tuning.evaluators.reference import Reference
 from tilewright.tuning.measurement import Measurement

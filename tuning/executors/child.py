@@ -15,7 +15,7 @@ from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from threading import Event, Thread
 
-from tilewright.codegen.benchmark.isolated import Reply, Send, own_stdout, requests, sender
+from tilewright.codegen.timing.isolated import Reply, Send, own_stdout, requests, sender
 from tilewright.errors import TilewrightError
 from tilewright.tuning.executors.isolated import packed, unpacked
 

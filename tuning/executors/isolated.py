@@ -15,7 +15,7 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from threading import Lock, local
 from typing import Any, ParamSpec, TypeVar
 
-from tilewright.codegen.benchmark.isolated import Reply, Worker, WorkerLost
+from tilewright.codegen.timing.isolated import Reply, Worker, WorkerLost
 from tilewright.errors import TilewrightError
 
 P = ParamSpec("P")

@@ -14,8 +14,8 @@ from tilewright.codegen.runtime import gpu_backend
 from tilewright.codegen.runtime.gpu_backend import GpuBackend, why_no_gpu
 from tilewright.codegen.runtime.simulated_driver import SimulatedDriver
 from tilewright.errors import TilewrightError
-from tilewright.tools import run_command
 from tilewright.tools.cli import main
+from tilewright.tools.commands import run
 
 SOFTMAX = "torch.softmax(torch.randn(4, 64), -1)"
 
@@ -28,7 +28,7 @@ def _simulated(monkeypatch: pytest.MonkeyPatch) -> None:
         assert (device, blocks) == ("gpu", None)
         return GpuBackend(target, SimulatedDriver())
 
-    monkeypatch.setattr(run_command, "backend_for", backend)
+    monkeypatch.setattr(run, "backend_for", backend)
 
 
 @pytest.mark.usefixtures("_simulated")

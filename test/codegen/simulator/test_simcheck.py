@@ -20,9 +20,9 @@ from tilewright.codegen.simulator.mutation import Mutant, load_case, run_case
 from tilewright.dialects import kernel
 from tilewright.errors import UsageError
 from tilewright.tools.cli import main
-from tilewright.tools.finders import Finders, machine_code
-from tilewright.tools.planted import load_kernel, mutants, planted
-from tilewright.tools.simcheck import QUICK, check_by_rule
+from tilewright.tools.commands.simcheck import QUICK, check_by_rule
+from tilewright.tools.planted_bugs.finders import Finders, machine_code
+from tilewright.tools.planted_bugs.planted import load_kernel, mutants, planted
 
 KERNELS = Path(__file__).parent / "kernels"
 BY_RULE = sorted((Path(__file__).parent / "tile").glob("*.mlir"))

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from needs import needs_nvrtc
 
-from tilewright.tools.finders import WITHOUT_EFFECT, Finders
-from tilewright.tools.planted import Kernel, Mutant, load_kernel, planted
+from tilewright.tools.planted_bugs.finders import WITHOUT_EFFECT, Finders
+from tilewright.tools.planted_bugs.planted import Kernel, Mutant, load_kernel, planted
 
 pytestmark = needs_nvrtc
 

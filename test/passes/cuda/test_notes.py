@@ -28,7 +28,7 @@ from tilewright.dialects import kernel
 from tilewright.dialects.origin import named, story
 from tilewright.passes.driver.launching import with_main
 from tilewright.passes.facts.titles import title
-from tilewright.tools.mlir_source import read_module
+from tilewright.tools.input.mlir_source import read_module
 
 Parse = Callable[[str], ModuleOp]
 

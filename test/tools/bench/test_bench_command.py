@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from faked_supervisor import ENVIRONMENT, Faked, case
 
-from tilewright.codegen.benchmark.verdict import SAME
+from tilewright.codegen.timing.verdict import SAME
 from tilewright.errors import UsageError
-from tilewright.tools import bench_command
 from tilewright.tools.bench.row import failed, head
+from tilewright.tools.bench.suite import Case
 from tilewright.tools.bench.summary import Tally, losses_first, tally
-from tilewright.tools.suite import Case
+from tilewright.tools.commands import bench
 
 from ..conftest import Tilewright
 from ..told_stages import told_stages
@@ -53,7 +53,7 @@ def run(tmp_path: Path) -> Run:
         supervisor = Faked(tmp_path, limit, **answers)
         given = {"json": None, "plot": None, "color": "never", "retry": False, "stop_after": None}
         args = argparse.Namespace(**{**given, **options})
-        return bench_command.run_measured(args, cases, supervisor)
+        return bench.run_measured(args, cases, supervisor)
 
     return running
 
@@ -164,8 +164,8 @@ def test_figures_are_written_before_a_chart_that_fails(
     def fails(*args: object) -> None:
         raise UsageError("the disk is full")
 
-    monkeypatch.setattr(bench_command, "need_matplotlib", str)
-    monkeypatch.setattr(bench_command, "draw", fails)
+    monkeypatch.setattr(bench, "need_matplotlib", str)
+    monkeypatch.setattr(bench, "draw", fails)
     with pytest.raises(UsageError, match="full"):
         run(
             CASES[:1],

@@ -13,16 +13,16 @@ from needs import needs_nvrtc
 from scripted_device import ScriptedDevice
 from tiny_models import SMALL, tiny_config
 
-from tilewright.codegen.benchmark.isolated import sender
-from tilewright.codegen.benchmark.protocol import Protocol
 from tilewright.codegen.runtime.simulated_driver import SimulatedDriver
-from tilewright.tools import bench_command
+from tilewright.codegen.timing.isolated import sender
+from tilewright.codegen.timing.protocol import Protocol
+from tilewright.tools.bench.block_case import BlockCase, block_cases
 from tilewright.tools.bench.contest import Contest
 from tilewright.tools.bench.contestants import Ours, eager
 from tilewright.tools.bench.request import case_of, request_of
 from tilewright.tools.bench.row import head
 from tilewright.tools.bench.worker import serve
-from tilewright.tools.block_case import BlockCase, block_cases
+from tilewright.tools.commands import bench
 
 from ..conftest import Tilewright
 
@@ -125,7 +125,7 @@ def test_the_table_of_launches_and_going_on(
     options = {"json": str(path), "plot": None, "color": "never", "retry": False}
     args = argparse.Namespace(**options, stop_after=None)
     for _ in range(2):
-        assert bench_command.run_measured(args, [case], supervisor) == 0
+        assert bench.run_measured(args, [case], supervisor) == 0
         out = capsys.readouterr().out
         lines = [line.split() for line in out.splitlines()]
         assert "block.tiny.s8: 2 launches, 8.00 us each alone, 7.50 us together" in out

@@ -10,8 +10,8 @@ import torch
 from needs import needs_nvrtc
 from scripted_device import ScriptedDevice
 
-from tilewright.codegen.benchmark.protocol import Protocol
 from tilewright.codegen.runtime.simulated_driver import SimulatedDriver
+from tilewright.codegen.timing.protocol import Protocol
 from tilewright.frontend.expression import parse_expression
 from tilewright.tools.bench import contestants
 from tilewright.tools.bench.contest import Contest, DeviceLostError, Outcome

@@ -10,12 +10,13 @@ import pytest
 from needs import needs_nvrtc
 from scripted_device import ScriptedDevice
 
-from tilewright.codegen.benchmark.protocol import Protocol
 from tilewright.codegen.runtime.simulated_driver import SimulatedDriver
-from tilewright.tools import cli, run_command
+from tilewright.codegen.timing.protocol import Protocol
+from tilewright.tools import cli
 from tilewright.tools.bench import profile
 from tilewright.tools.bench.contest import Contest
 from tilewright.tools.bench.contestants import BACKENDS, Ours, Prepare
+from tilewright.tools.commands import run
 from tilewright.tools.options import backends
 
 from ..conftest import Tilewright
@@ -42,7 +43,7 @@ def gpu(monkeypatch: pytest.MonkeyPatch) -> ScriptedDevice:
         found = {"ours": Ours(SimulatedDriver(), target, db), **peers}
         return Contest(device, found, Protocol(0, 0, least_rounds=1))
 
-    monkeypatch.setattr(run_command, "gpu_contest", contest)
+    monkeypatch.setattr(run, "gpu_contest", contest)
     monkeypatch.setattr("tilewright.tools.bench.gpu.why_no_gpu", lambda: None)
     return device
 

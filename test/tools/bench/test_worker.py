@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 from scripted_device import ScriptedDevice
 
-from tilewright.codegen.benchmark.isolated import own_stdout, sender
+from tilewright.codegen.timing.isolated import own_stdout, sender
 from tilewright.tools.bench.contest import Contest
 from tilewright.tools.bench.contestants import Prepare, eager
 from tilewright.tools.bench.environment import sources
+from tilewright.tools.bench.suite import Case
 from tilewright.tools.bench.worker import serve
-from tilewright.tools.suite import Case
 
 RELU = Case("relu", "relu", "torch.relu(t0)", ((4, 8),), {}, 1, 1, 1, 1.0)
 WRONG = Case("wrong", "relu", "torch.relu(t9)", ((4, 8),), {}, 1, 1, 1, 1.0)

@@ -12,7 +12,7 @@ import pytest
 from needs import needs_nvrtc
 from xdsl.dialects.builtin import ModuleOp
 
-from tilewright.codegen.benchmark.isolated import WorkerLost
+from tilewright.codegen.timing.isolated import WorkerLost
 from tilewright.passes.loop.fusion.decide_fusion import DecideFusionPass
 from tilewright.tools.tune import evaluation, fusion_tuning, shortlist
 from tilewright.tuning.database import Database

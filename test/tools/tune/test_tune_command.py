@@ -12,7 +12,7 @@ from unittest.mock import Mock
 import pytest
 from needs import needs_nvrtc
 
-from tilewright.tools import tune_command
+from tilewright.tools.commands import tune
 from tilewright.tools.options import tune as options
 from tilewright.tools.tune import evaluation, kernel_tuning, shortlist
 from tilewright.tools.tune.evaluation import ByGpu
@@ -206,7 +206,7 @@ def scripted(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[Job], Measu
         def evaluator(kernel: str, target: str, executors: Executors) -> GpuEvaluator:
             return GpuEvaluator(kernel, target, executors, measure)
 
-        monkeypatch.setattr(tune_command, "evaluation_of", here)
+        monkeypatch.setattr(tune, "evaluation_of", here)
         monkeypatch.setattr(evaluation, "GpuEvaluator", evaluator)
         monkeypatch.setattr(gpu, "compiled", compiled)
 

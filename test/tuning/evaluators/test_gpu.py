@@ -9,10 +9,10 @@ import pytest
 from needs import needs_no_gpu, needs_nvrtc
 from scripted_device import ScriptedDevice
 
-from tilewright.codegen.benchmark.isolated import WorkerLost
-from tilewright.codegen.benchmark.protocol import Protocol
 from tilewright.codegen.runtime.driver import DriverError
 from tilewright.codegen.runtime.simulated_driver import SimulatedDriver
+from tilewright.codegen.timing.isolated import WorkerLost
+from tilewright.codegen.timing.protocol import Protocol
 from tilewright.errors import TilewrightError
 from tilewright.tuning.evaluators import gpu
 from tilewright.tuning.evaluators.compiled import Compiled

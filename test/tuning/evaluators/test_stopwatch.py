@@ -7,9 +7,9 @@ import pytest
 from needs import needs_nvrtc
 from scripted_device import ScriptedDevice, ScriptedTimer
 
-from tilewright.codegen.benchmark.device import Call, Recording
-from tilewright.codegen.benchmark.protocol import Protocol
 from tilewright.codegen.runtime.simulated_driver import SimulatedDriver
+from tilewright.codegen.timing.device import Call, Recording
+from tilewright.codegen.timing.protocol import Protocol
 from tilewright.tuning.evaluators.compiled import Compiled, compiled
 from tilewright.tuning.evaluators.reference import Reference, Where
 from tilewright.tuning.evaluators.stopwatch import Job, Stopwatch

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from tilewright.codegen.benchmark.isolated import WorkerLost
 from tilewright.codegen.gpu import Gpu
+from tilewright.codegen.timing.isolated import WorkerLost
 from tilewright.errors import TilewrightError, UsageError
 from tilewright.tuning.executors.farm import Farm, event_loop
 

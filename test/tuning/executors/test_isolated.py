@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from isolated_calls import cannot_go_on, rest
 
-from tilewright.codegen.benchmark.isolated import Reply, WorkerLost
+from tilewright.codegen.timing.isolated import Reply, WorkerLost
 from tilewright.errors import TilewrightError, UsageError
 from tilewright.tuning.executors import child
 from tilewright.tuning.executors.isolated import IsolatedExecutor, packed

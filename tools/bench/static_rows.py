@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `bench --static` keeps of each kernel of a case."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tilewright.codegen.report import KernelEvidence, report_of
+from tilewright.codegen.report.instruction import Category
+from tilewright.codegen.report.shortcomings import Tile, shortcomings, wide_share
+from tilewright.codegen.timing.roofline import Peaks
+from tilewright.dialects.target import Target
+from tilewright.dialects.target import target as target_named
+from tilewright.frontend.capture import Captured, capture
+from tilewright.passes.driver.pipeline_string import parameters_by_pass
+from tilewright.tools.bench.request import AnyCase
+from tilewright.tools.bench.suite import Case
+from tilewright.tools.bench.work import work_of
+from tilewright.tuning.knowledge import Db
+from tilewright.tuning.known_schedules import with_known_schedules
+
+
+@dataclass(frozen=True)
+class Row:
+    """One kernel of one case."""
+
+    case: str
+    kernel: str
+    launches: int
+    """How often the case launches it."""
+    grid: int
+    block: int
+    registers: int
+    spill_bytes: int
+    shared_bytes: int
+    warps: int
+    """Resident on an SM."""
+    ffma_share: float | None
+    """Of the main loop's instructions."""
+    wide_share: float | None
+    """Of the bytes that go to and from global memory, those that go 16 or more at a time."""
+    bank_factor: float | None
+    sector_factor: float | None
+    minimum_bytes: int
+    estimate_us: float | None
+    """Of a launch."""
+    floor_us: float | None
+    """What no kernel that does this work can beat, without the launch."""
+    case_floor_us: float
+    """What the whole case needs at least: of suites on an H100 SXM, of blocks on the target."""
+    schedule: str
+    shortcomings: tuple[str, ...]
+
+
+def rows_of(case: AnyCase, target: str, db: Db) -> Iterator[Row]:
+    """A row for each kernel of the case, with the schedules that `db` knows."""
+    program = case.program(fake=True)
+    captured = capture(program.module, program.args, program.kwargs)
+    planned = with_known_schedules(captured.module, target, db)
+    floor = _floor_us(case, captured, target_named(target))
+    for kernel in report_of(planned, target_named(target)).kernels:
+        yield _row(case, kernel, floor)
+
+
+def _floor_us(case: AnyCase, captured: Captured, target: Target) -> float:
+    if isinstance(case, Case):
+        return case.floor_us
+    return Peaks(target.flops, target.bandwidth).floor_us(work_of(captured))
+
+
+def _row(case: AnyCase, kernel: KernelEvidence, case_floor_us: float) -> Row:
+    launch, resources = kernel.launch, kernel.resources
+    return Row(
+        case.name,
+        kernel.name,
+        kernel.launches,
+        launch.grid,
+        launch.block,
+        resources.registers,
+        resources.spill_store_bytes,
+        kernel.shared_bytes,
+        kernel.occupancy.warps,
+        None if kernel.loop is None else kernel.loop.mix.share(Category.FFMA),
+        wide_share(kernel),
+        kernel.traffic.bank_factor,
+        kernel.traffic.sector_factor,
+        kernel.traffic.minimum_bytes,
+        None if kernel.estimate is None else 1e6 * kernel.estimate.seconds,
+        None if kernel.roofline_seconds is None else 1e6 * kernel.roofline_seconds,
+        case_floor_us,
+        launch.schedule,
+        tuple(shortcomings(kernel, _tile(launch.schedule))),
+    )
+
+
+def _tile(schedule: str) -> Tile | None:
+    """What a block owns of a contraction; None for what is none."""
+    options = parameters_by_pass(schedule)
+    match options.get("blockify-launch"):
+        case {"m": (int(m),), "n": (int(n),)}:
+            return Tile(m, n, "computed" in options.get("stage-inputs", {}))
+        case _:
+            return None

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+`tilewright bench SUITE.json`: every case of a suite against PyTorch, on the GPU; with `--model` a
+decoder block of a model. With `--static` what the kernels' machine code tells, without a GPU.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from time import monotonic
+
+from tilewright.errors import UsageError
+from tilewright.stages import stage
+from tilewright.tools.bench import static_bench
+from tilewright.tools.bench.block_case import block_cases, check_source
+from tilewright.tools.bench.gpu import MACHINE_CODE, need_gpu
+from tilewright.tools.bench.plot import draw, need_matplotlib
+from tilewright.tools.bench.request import AnyCase
+from tilewright.tools.bench.results_file import ResultsFile
+from tilewright.tools.bench.row import Row
+from tilewright.tools.bench.suite import read_cases
+from tilewright.tools.bench.supervisor import Supervisor, worker_command
+from tilewright.tools.bench.table import print_launches, print_rows, print_summary
+from tilewright.tools.options.backends import BACKENDS
+from tilewright.tools.options.database import database_of
+from tilewright.tools.output.output_path import check_path, write_text
+from tilewright.tools.output.terminal import console
+
+LIMIT_S = 180.0
+"""What a case may take, to compile or to run."""
+
+_OF_TIMES = ("backends", "plot", "limit", "stop_after", "retry")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Measure, or tell what machine code tells; 1 if a case gave nothing, or a wrong result."""
+    cases = _cases(args)
+    if args.static:
+        _check_static(args)
+        return static_bench.run(args, cases)
+    if args.target is not None:
+        raise UsageError(
+            "times are of the GPU that is present", remedy="--target goes with --static"
+        )
+    need_gpu(f"bench --static {MACHINE_CODE}")
+    peers = BACKENDS if args.backends is None else args.backends
+    command = worker_command(peers, database_of(args))
+    return run_measured(args, cases, Supervisor(command, args.limit or LIMIT_S))
+
+
+def _check_static(args: argparse.Namespace) -> None:
+    """Raise if an option would come to nothing, or what is found could not be written."""
+    for name in _OF_TIMES:
+        if getattr(args, name) not in (None, False):
+            raise UsageError(f"--{name.replace('_', '-')} is of times, and --static takes none")
+    check_path(args.json)
+
+
+def run_measured(args: argparse.Namespace, cases: Sequence[AnyCase], supervisor: Supervisor) -> int:
+    """Measure the cases that are not in the file yet, and show all."""
+    check_path(args.json)
+    if args.plot is not None:
+        need_matplotlib(args.plot)
+        check_path(args.plot)
+    out = console(args.color, sys.stderr if args.json == "-" else sys.stdout)
+    with stage("start a worker"):
+        supervisor.start()
+    results = ResultsFile(args.json, supervisor.environment)
+    try:
+        _measure(cases, results, supervisor, args)
+    finally:
+        supervisor.stop()
+    rows = [row for case in cases if (row := results.row(case)) is not None]
+    print_rows(rows, out)
+    for row in rows:
+        if row.get("launches"):
+            print_launches(row, out)
+    print_summary(rows, out)
+    if left := len(cases) - len(rows):
+        out.print(f"\n{left} cases are left: the same command goes on with them")
+    if args.json == "-":
+        write_text("-", results.text(rows))
+    gpu = supervisor.environment["gpu"]
+    if args.plot is not None:
+        draw(rows, f"Tilewright {supervisor.environment['tilewright']} on {gpu}", args.plot)
+    return 1 if any(row["problem"] for row in rows) else 0
+
+
+def _measure(
+    cases: Sequence[AnyCase], results: ResultsFile, supervisor: Supervisor, args: argparse.Namespace
+) -> None:
+    begin = monotonic()
+    for number, case in enumerate(cases, 1):
+        known = results.row(case)
+        if known is not None and not (args.retry and known["problem"]):
+            continue
+        if args.stop_after is not None and monotonic() - begin > args.stop_after:
+            return
+        with stage(f"measure {case.name}, case {number} of {len(cases)}"):
+            row = supervisor.row(case)
+        results.add(row)
+        print(f"{number}/{len(cases)} {_line(row)}", file=sys.stderr, flush=True)
+
+
+def _line(row: Row) -> str:
+    """That a case is done, while others are not."""
+    if row["problem"]:
+        return f"{row['name']}: {row['problem']}"
+    return f"{row['name']}: {row['us']:.2f} us"
+
+
+def _cases(args: argparse.Namespace) -> list[AnyCase]:
+    """Those asked for. `UsageError` if there are none."""
+    check_source(args)
+    cases: list[AnyCase] = (
+        [*read_cases(args.suite)] if args.suite is not None else [*block_cases(args)]
+    )
+    cases = [case for case in cases if args.only in case.name]
+    if args.filter is not None:
+        cases = [case for case in cases if args.filter.search(case.name)]
+    if not cases:
+        asked = args.only if args.filter is None else args.filter.pattern
+        raise UsageError(f"no case of '{args.suite or args.model}' has '{asked}' in its name")
+    return cases

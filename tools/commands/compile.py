@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+`tilewright compile`: a program's IR at a level, its CUDA source, or a report on its kernels; of a
+language model also a folder with all of it.
+"""
+
+import argparse
+import sys
+from contextlib import AbstractContextManager, nullcontext
+from io import StringIO
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.printer import Printer
+
+from tilewright.codegen.gpu import target_for
+from tilewright.codegen.host_function import plan_of
+from tilewright.codegen.printer import cuda_source, kernels_of
+from tilewright.codegen.spill_feedback import lower_to_cuda, relieve_spills
+from tilewright.codegen.target_limits import check_kernels
+from tilewright.errors import UsageError
+from tilewright.passes.driver.launching import with_main
+from tilewright.passes.driver.levels import Level, level_of
+from tilewright.tools.input.language_model import is_model
+from tilewright.tools.input.model_source import module_of
+from tilewright.tools.input.schedules import warn_of_idle_steps, with_schedules
+from tilewright.tools.options.database import database_of
+from tilewright.tools.output.output_path import check_path, write_text
+from tilewright.tools.output.plan_file import form_of, write_plan
+from tilewright.tools.output.progress import lower_telling, progress
+from tilewright.tools.output.terminal import colored_diff, is_colored
+from tilewright.tools.output.trace_filter import listening_to
+from tilewright.tools.output.trace_printer import RemarkPrinter, TracePrinter
+from tilewright.tools.toolkit import use_cuda_home
+from tilewright.tuning.known_schedules import with_known_schedules
+from tilewright.uncollected import uncollected
+
+
+@uncollected()
+def run(args: argparse.Namespace) -> int:
+    """Print or write what the arguments ask for."""
+    target, level = target_for(args.target), Level(args.ir)
+    _check(args, level)
+    if _wants_report(args) or level is Level.CUDA:
+        use_cuda_home()
+    if args.host:
+        _write_host(args, target)
+    elif _writes_folder(args, level):
+        _write_model(args, target)
+    else:
+        _write_level(args, target, level)
+    return 0
+
+
+def _check(args: argparse.Namespace, level: Level) -> None:
+    """Raise where options do not go together, or results could not be written."""
+    for option, path in (("-o", args.output), ("--plan", args.plan)):
+        if args.json == path == "-":
+            raise UsageError(f"--json - has stdout for itself: {option} takes a file then")
+    check_path(args.json)
+    check_path(args.plan)
+    if not _writes_folder(args, level):
+        check_path(args.output)
+    if args.plan is not None:
+        form_of(args.plan)
+    others = args.report or args.plan or args.json or args.verbosity
+    if args.only and not args.verbosity:
+        raise UsageError("--only chooses what -v and -vv print", remedy="add -vv")
+    if args.host and (level is not Level.CUDA or others):
+        raise UsageError("--host goes with -o and --target alone")
+    if args.print_debuginfo and level is Level.CUDA:
+        remedy = "take --ir kernel or a level above"
+        raise UsageError(
+            "--print-debuginfo goes with IR: CUDA text has no locations", remedy=remedy
+        )
+    if args.schedule and not _has_kernels(level):
+        says = f"--schedule is for kernels, and level {level} has none"
+        raise UsageError(says, remedy="take loop or a level below")
+
+
+def _wants_report(args: argparse.Namespace) -> bool:
+    return args.report or args.json is not None
+
+
+def _has_kernels(level: Level) -> bool:
+    return level not in (Level.TORCH, Level.TENSOR)
+
+
+def _write_level(args: argparse.Namespace, target: str, level: Level) -> None:
+    """The program at a level, its plan and its report, wherever they are to go."""
+    wants_report, has_kernels = _wants_report(args), _has_kernels(level)
+    kernel_ir = None
+    with _listening(args, target), progress() as say:
+        db = (has_kernels or wants_report) and database_of(args)
+        module = with_schedules(module_of(args, say), args.schedule, target, db=db)
+        planned = with_known_schedules(module, target, db)
+        if wants_report and level is Level.CUDA and level_of(planned) is not Level.CUDA:
+            # The report needs it too. It launches what is but a kernel, which no text shows.
+            kernel_ir = lower_telling(with_main(planned), Level.KERNEL, target, say)
+        start = kernel_ir or (planned if has_kernels else module)
+        lowered = lower_telling(start, level, target, say)
+        if level is Level.CUDA:
+            say("NVRTC")
+            relieve_spills(lowered, target)
+    warn_of_idle_steps(module, lowered, target)
+    if level is Level.CUDA:
+        check_kernels(kernels_of(lowered), target)
+    text = cuda_source(lowered) if level is Level.CUDA else _ir_text(lowered, args)
+    if args.plan is not None:
+        cuda_ir = lowered if level is Level.CUDA else lower_to_cuda(lowered, target)
+        write_plan(plan_of(cuda_ir), args.plan)
+    if wants_report:
+        _report(planned if kernel_ir is None else lowered, kernel_ir, target, args)
+    if args.output is not None:
+        write_text(args.output, text)
+    elif not (args.report or "-" in (args.plan, args.json)):
+        sys.stdout.write(text)
+
+
+def _ir_text(module: ModuleOp, args: argparse.Namespace) -> str:
+    """The text of IR, with locations if they are asked for."""
+    text = StringIO()
+    Printer(text, print_debuginfo=args.print_debuginfo).print_op(module)
+    return f"{text.getvalue()}\n"
+
+
+def _writes_folder(args: argparse.Namespace, level: Level) -> bool:
+    """Whether `-o` is the folder of a model."""
+    is_file = args.output is None or args.output == "-" or args.output.endswith(".cu")
+    return level is Level.CUDA and not is_file and is_model(args)
+
+
+def _write_model(args: argparse.Namespace, target: str) -> None:
+    # PyTorch comes with it.
+    from tilewright.tools.commands.folder import write_model
+
+    with _listening(args, target), progress() as say:
+        write_model(args, target, say)
+
+
+def _write_host(args: argparse.Namespace, target: str) -> None:
+    # The interpreters and PyTorch come with it.
+    from tilewright.tools.commands.host import write_host
+
+    write_host(args, target)
+
+
+def _report(
+    module: ModuleOp, kernel_ir: ModuleOp | None, target: str, args: argparse.Namespace
+) -> None:
+    # The simulator and the interpreters come with it, which to load takes longer than to compile.
+    from tilewright.tools.output.static_report import static_report_of, write_report
+
+    report = static_report_of(module, target, kernel_ir)
+    write_report(report, args.json, args.color, args.report)
+
+
+def _listening(args: argparse.Namespace, target: str) -> AbstractContextManager[None]:
+    """Remarks go to stderr; so do rewrites, but for where stdout is free for them."""
+    if args.verbosity == 0:
+        return nullcontext()
+    is_trace = args.verbosity > 1
+    stream = sys.stdout if is_trace and args.json != "-" else sys.stderr
+    paint = colored_diff if is_colored(args.color, stream) else str
+    printer = TracePrinter(stream, target, paint) if is_trace else RemarkPrinter(stream, paint)
+    return listening_to(printer, args.only)

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`tilewright db`: what was measured so far, and how it gets from one machine to another."""
+
+import argparse
+import json
+import sys
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tilewright.errors import UsageError, counted, did_you_mean
+from tilewright.stages import stage
+from tilewright.tools.db_tables import print_best, print_counts, print_kernel
+from tilewright.tools.golden_export import write_goldens
+from tilewright.tools.input.mlir_source import read_bytes
+from tilewright.tools.output.output_path import write_text
+from tilewright.tools.output.terminal import console
+from tilewright.tuning.database import Counts, Database
+from tilewright.tuning.database_schema import DatabaseError
+from tilewright.tuning.json_lines import as_json, from_lines, to_lines
+from tilewright.tuning.key import KernelNote, Record
+from tilewright.tuning.operand_names import from_canonical
+from tilewright.tuning.own_database import may_be_there, own_database
+
+Notes = Mapping[str, KernelNote]
+
+
+def run(args: argparse.Namespace) -> int:
+    """Do what the action says."""
+    _ACTIONS[args.action](args, own_database() if args.db is None else Path(args.db))
+    return 0
+
+
+def _ls(args: argparse.Namespace, path: Path) -> None:
+    with _reading(path) as database:
+        notes, counts = database.notes(), database.counts()
+    if args.json:
+        _print_json([_counts_json(each, notes) for each in counts])
+        return
+    out = console(args.color, sys.stdout)
+    print_counts(counts, notes, out)
+    kernels = len({each.key.kernel for each in counts})
+    what = f"{_total(counts)} of {counted(kernels, 'kernel')}"
+    out.print(f"{what} in {path}", markup=False, soft_wrap=True)
+
+
+def _total(counts: Sequence[Counts]) -> str:
+    """Return how many records there are: of a GPU, and of a model."""
+    totals = Counter[str]()
+    for each in counts:
+        kind = "measurement" if each.key.evaluator == "gpu" else "estimate"
+        totals[kind] += each.measured + each.failed
+    kinds = [counted(count, kind) for kind, count in sorted(totals.items(), reverse=True)]
+    return " and ".join(kinds) or "0 measurements"
+
+
+def _counts_json(counts: Counts, notes: Notes) -> dict[str, Any]:
+    note = notes.get(counts.key.kernel)
+    numbers = {name: value for name, value in counts._asdict().items() if name != "key"}
+    return {**counts.key._asdict(), "about": note and note.about, **numbers}
+
+
+def _show(args: argparse.Namespace, path: Path) -> None:
+    with _reading(path) as database:
+        notes = database.notes()
+        kernels = _kernels(args.kernel, notes, database)
+        keys = [each.key for each in database.counts() if each.key.kernel in kernels]
+        found = {key: _named(database.measurements(key), notes) for key in keys}
+    if args.json:
+        said = [notes[kernel]._asdict() for kernel in kernels if kernel in notes]
+        records = [as_json(record) for records in found.values() for record in records]
+        _print_json({"kernels": said, "measurements": records})
+        return
+    out = console(args.color, sys.stdout)
+    for kernel in kernels:
+        of_kernel = {key: records for key, records in found.items() if key.kernel == kernel}
+        print_kernel(kernel, notes.get(kernel), of_kernel, out)
+
+
+def _best(args: argparse.Namespace, path: Path) -> None:
+    with _reading(path) as database:
+        notes = database.notes()
+        kernels = None if args.kernel is None else _kernels(args.kernel, notes, database)
+        found = _named(database.best_of_each(), notes)
+    records = [each for each in found if kernels is None or each.key.kernel in kernels]
+    if args.json:
+        _print_json([as_json(record) for record in records])
+        return
+    print_best(records, notes, console(args.color, sys.stdout))
+
+
+def _kernels(asked: str, notes: Notes, database: Database) -> list[str]:
+    """The digests of the kernels of that name, or that begin so. `UsageError` if there are none."""
+    known = sorted({each.key.kernel for each in database.counts()} | {*notes})
+    names = {kernel: notes[kernel].name for kernel in known if kernel in notes}
+    found = [k for k in known if asked == names.get(k) or (asked and k.startswith(asked))]
+    if not found:
+        remedy = did_you_mean(asked, dict.fromkeys(names.values())) or "tilewright db ls lists them"
+        raise UsageError(f"nothing is known of a kernel '{asked}'", remedy=remedy)
+    return found
+
+
+def _named(records: Sequence[Record], notes: Notes) -> list[Record]:
+    """The records with schedules that name inputs as the notes do."""
+    return [_with_names(r, notes[r.key.kernel]) if r.key.kernel in notes else r for r in records]
+
+
+def _with_names(record: Record, note: KernelNote) -> Record:
+    schedule = from_canonical(record.measurement.schedule, note.inputs)
+    return record._replace(measurement=record.measurement._replace(schedule=schedule))
+
+
+def _export(args: argparse.Namespace, path: Path) -> None:
+    with _reading(path) as database:
+        notes = database.notes()
+        if args.goldens is not None:
+            write_goldens(Path(args.goldens), notes, database.best_of_each())
+            return
+        text = "".join(to_lines(notes.values(), database.records()))
+    write_text(args.exported, text)
+
+
+def _import(args: argparse.Namespace, path: Path) -> None:
+    with stage(f"read {counted(len(args.files), 'file')}"):
+        read = [from_lines((line.decode() for line in read_bytes(f)), f) for f in args.files]
+    _add(read, path)  # a mistake in any file leaves all as it was
+
+
+def _merge(args: argparse.Namespace, path: Path) -> None:
+    _add([_contents(Path(file)) for file in args.files], path)
+
+
+def _contents(path: Path) -> tuple[list[KernelNote], list[Record]]:
+    with _reading(path) as database:
+        return [*database.notes().values()], [*database.records()]
+
+
+def _add(read: Sequence[tuple[list[KernelNote], list[Record]]], path: Path) -> None:
+    """Keep all that was read, and say how much of it is news."""
+    with stage(f"write {path}"), Database.writing(path) as database:
+        new = sum(database.merge(*each) for each in read)
+    total = sum(len(records) for _, records in read)
+    verb = "is" if new == 1 else "are"
+    what = f"{new} of {counted(total, 'record')} {verb} new, or newer than those in {path}"
+    print(what, file=sys.stderr)
+
+
+def _reading(path: Path) -> Database:
+    if not may_be_there(path):
+        remedy = "--db says which one; tilewright tune makes one"
+        raise DatabaseError(f"there is no database '{path}'", remedy=remedy)
+    return Database.reading(path)
+
+
+def _print_json(content: object) -> None:
+    print(json.dumps(content, indent=1))
+
+
+_ACTIONS: Mapping[str, Callable[[argparse.Namespace, Path], None]] = {
+    "ls": _ls,
+    "show": _show,
+    "best": _best,
+    "export": _export,
+    "import": _import,
+    "merge": _merge,
+}

@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+`tilewright explain -c EXPR`: how each kernel is scheduled, what else was weighed, and what each of
+the rewrites did or why it did nothing.
+"""
+
+import argparse
+import json
+import sys
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import log
+from typing import Any, NamedTuple
+
+from rich.console import Console
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+
+from tilewright.codegen.gpu import target_for
+from tilewright.dialects import kernel, loop, tile
+from tilewright.dialects.pass_specs import parse_spec_list
+from tilewright.dialects.target import Target
+from tilewright.dialects.target import target as target_named
+from tilewright.passes.cost.ledger import cost, figures, ledger
+from tilewright.passes.driver.levels import Level, level_of
+from tilewright.passes.driver.lowering import lower
+from tilewright.passes.driver.pipeline_string import without_quotes
+from tilewright.passes.reporting.trace import Listener, Rule, listening
+from tilewright.passes.tile.planner.plan_schedules import RULE as PLANNING
+from tilewright.passes.tile.planner.planner import Choice, Weighed, launched, weighed
+from tilewright.tools.input.model_source import module_of
+from tilewright.tools.input.schedules import warn_of_idle_steps, with_schedules
+from tilewright.tools.options.database import database_of
+from tilewright.tools.output.output_path import check_path, write_text
+from tilewright.tools.output.terminal import console
+from tilewright.tools.output.trace_printer import Snapshot
+from tilewright.tuning.knowledge import Db, Known
+from tilewright.tuning.known_fusion import with_known_fusion
+from tilewright.tuning.known_schedules import planned_as_known
+
+SCHEMA = 1
+"""The version of the JSON's shape."""
+
+_OTHERS = 4
+"""Alternatives that are shown."""
+
+_SCHEDULED = (Level.TILE, Level.KERNEL)
+
+_NOTHING = (
+    "nothing: it is scheduled already; explain the Loop IR or the program that it was made of"
+)
+
+_HEADINGS = ("decided", "instead", *[""] * (_OTHERS - 1))
+
+
+class Step(NamedTuple):
+    """What a pass did to a kernel, or why it did nothing."""
+
+    rule: Rule
+    says: str
+    acted: bool
+
+    @property
+    def name(self) -> str:
+        """The pass."""
+        return self.rule.pass_name
+
+
+@dataclass
+class Steps(Listener[Snapshot]):
+    """Listens to the passes that schedule: what each did at each kernel."""
+
+    target: Target
+    by_kernel: defaultdict[str, list[Step]] = field(
+        default_factory=lambda: defaultdict[str, list[Step]](list)
+    )
+
+    def look(self, scope: Operation) -> Snapshot:
+        """Keep the text as well: what changes no cost is a step all the same."""
+        return Snapshot.of(scope)
+
+    def rewrote(self, rule: Rule, site: str, before: Snapshot, after: Snapshot) -> None:
+        """Note what it cost and saved."""
+        says = ledger(before.cost, after.cost, self.target).removeprefix("ledger: ")
+        if rule != PLANNING:
+            self.by_kernel[site].append(Step(rule, says, True))
+
+    def skipped(self, rule: Rule, site: str, reason: str) -> None:
+        """Note why not."""
+        self.by_kernel[site].append(Step(rule, reason, False))
+
+
+class Weighing(NamedTuple):
+    """A choice of the planner, in words."""
+
+    choice: str
+    us: float
+    """Microseconds, by the planner's model."""
+
+
+class Explanation(NamedTuple):
+    """How a kernel came to its schedule."""
+
+    kernel: str
+    schedule: str
+    known: Known | None = None
+    """Who has measured the schedule; None where the planner or the user has decided."""
+    problem: str | None = None
+    """What was weighed; None where there was one way to do it, or the user has said which."""
+    weighed: Sequence[Weighing] = ()
+    """What was decided, and what could have been instead."""
+    steps: Sequence[Step] = ()
+    figures: str | None = None
+    """Of a kernel that came scheduled, where there is nothing else to tell: what it costs."""
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print how the program is fused, and a paragraph for each kernel; write the JSON."""
+    check_path(args.json)
+    target = target_for(args.target)
+    db = database_of(args)
+    module, fusion = with_known_fusion(module_of(args), target, db)
+    found = explanations(module, args.schedule, target, db)
+    out = console(args.color, sys.stderr if args.json == "-" else sys.stdout)
+    if fusion is not None:
+        out.print("program", style="bold")
+        out.print(f"  fused     {fusion.schedule}", markup=False, soft_wrap=True)
+        out.print(f"  known     {fusion}\n", markup=False, soft_wrap=True)
+    if not found:
+        out.print("no kernels: nothing is computed")
+    for explanation in found:
+        _print(out, explanation)
+    if args.json is not None:
+        kernels = [_as_json(explanation) for explanation in found]
+        program = None if fusion is None else fusion._asdict()
+        content = {"schema": SCHEMA, "target": target, "program": program, "kernels": kernels}
+        write_text(args.json, json.dumps(content, indent=1) + "\n")
+    return 0
+
+
+def explanations(
+    module: ModuleOp, schedules: Sequence[str], target: str, db: Db
+) -> list[Explanation]:
+    """
+    What there is to say of each kernel of `module`, with the schedules that the user gives, and
+    those that `db` knows.
+    """
+    if level_of(module) in _SCHEDULED and not schedules:
+        kernels = [op for op in module.ops if isinstance(op, loop.KernelOp | kernel.FuncOp)]
+        return [_as_it_came(op, target_named(target)) for op in kernels]
+    given = with_schedules(lower(module, Level.LOOP, target=target), schedules, target)
+    nests, known, _ = planned_as_known(given, target, db)
+    steps = Steps(target_named(target))
+    with listening(steps):
+        scheduled = lower(nests, Level.TILE, target=target)
+    warn_of_idle_steps(given, scheduled, target)
+    kernels = {op.sym_name.data: op for op in nests.ops if isinstance(op, loop.KernelOp)}
+    return [
+        _explanation(op, kernels[name], known.get(name), steps)
+        for op in scheduled.ops
+        if isinstance(op, loop.KernelOp)
+        for name in [op.sym_name.data]
+    ]
+
+
+def _as_it_came(op: loop.KernelOp | kernel.FuncOp, target: Target) -> Explanation:
+    schedule = "" if op.schedule is None else op.schedule.data
+    return Explanation(op.sym_name.data, schedule, figures=figures(cost(op), target))
+
+
+def _explanation(
+    op: loop.KernelOp, nest: loop.KernelOp, known: Known | None, steps: Steps
+) -> Explanation:
+    name = op.sym_name.data
+    schedule = "" if op.schedule is None else op.schedule.data
+    choices = weighed(launched(nest)[1], steps.target) if _is_planned(nest) else None
+    if choices is None:
+        return Explanation(name, schedule, known, steps=steps.by_kernel[name])
+    told = [Weighing(str(each), 1e6 * choices.seconds(each)) for each in _telling(choices)]
+    return Explanation(name, schedule, None, str(choices.problem), told, steps.by_kernel[name])
+
+
+def _is_planned(nest: loop.KernelOp) -> bool:
+    """Whether it is left to the planner."""
+    return nest.plan is None and not isinstance(nest.body.block.last_op, tile.LaunchOp)
+
+
+def _telling(choices: Weighed) -> list[Choice[Any]]:
+    """Of those within a tenth of each other only the first; not too many."""
+    found: dict[int, Choice[Any]] = {}
+    for choice in choices.choices:
+        found.setdefault(round(10 * log(choices.seconds(choice))), choice)
+    return [*found.values()][: 1 + _OTHERS]
+
+
+def _print(out: Console, explanation: Explanation) -> None:
+    name, schedule, known, problem, weighings, steps, figures = explanation
+    options = {spec.name: without_quotes(str(spec)) for spec in parse_spec_list(schedule)}
+    out.print(name, style="bold", markup=False)
+    out.print(f"  schedule  {schedule or 'none'}", markup=False, soft_wrap=True)
+    if known is not None:
+        out.print(f"  known     {known}", markup=False, soft_wrap=True)
+    if figures is not None:
+        out.print(f"  figures   {figures}", markup=False)
+        out.print(f"  weighed   {_NOTHING}", markup=False)
+    if problem is not None:
+        out.print(f"  problem   {problem}", markup=False)
+    for heading, (choice, us) in zip(_HEADINGS, weighings, strict=False):
+        out.print(f"  {heading:<9} {choice}: {us:.1f} us by the planner's model", markup=False)
+    for step in steps:
+        done = options.get(step.name, step.name) if step.acted else f"{step.name}: no, {step.says}"
+        out.print(f"  {step.rule.stage}:{step.rule.number:03d}     {done}", markup=False)
+        if step.acted:
+            out.print(f"{'':<12}{step.says}", markup=False)
+    out.print()
+
+
+def _as_json(explanation: Explanation) -> dict[str, Any]:
+    steps = [{"pass": s.name, "acted": s.acted, "says": s.says} for s in explanation.steps]
+    weighings = [weighing._asdict() for weighing in explanation.weighed]
+    known = explanation.known and explanation.known._asdict()
+    if known is not None:
+        del known["schedule"]  # with names that are nobody's
+    return {**explanation._asdict(), "known": known, "weighed": weighings, "steps": steps}

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`tilewright compile MODEL -o DIR`: a language model as a folder of kernels, and how to run it."""
+
+import argparse
+from collections.abc import Mapping
+from importlib.metadata import version
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from xdsl.dialects.builtin import ModuleOp
+
+import tilewright
+from tilewright.codegen import nvrtc
+from tilewright.codegen.host_function import plan_of
+from tilewright.codegen.launch_plan import Plan
+from tilewright.codegen.printer import kernels_of
+from tilewright.codegen.spill_feedback import relieve_spills
+from tilewright.codegen.target_limits import check_kernels
+from tilewright.dialects.target import target as target_named
+from tilewright.errors import counted
+from tilewright.frontend.capture import capture
+from tilewright.models.folder import check_free, folder_files, write_folder
+from tilewright.passes.driver.levels import Level
+from tilewright.tools.input.language_model import LanguageModel, language_model
+from tilewright.tools.input.schedules import warn_of_idle_steps, with_schedules
+from tilewright.tools.options.database import database_of
+from tilewright.tools.output.plan_file import write_plan
+from tilewright.tools.output.progress import Say, lower_telling
+from tilewright.tools.output.written import note_written
+from tilewright.tuning.known_schedules import with_known_schedules
+
+
+def write_model(args: argparse.Namespace, target: str, say: Say) -> None:
+    """Write the folder, and what else the arguments ask for."""
+    folder = Path(args.output)
+    check_free(folder)
+    model = language_model(args, say)
+    program = model.program
+    say("capture")
+    captured = capture(program.module, program.args, program.kwargs)
+    db = database_of(args)
+    module = with_schedules(captured.module, args.schedule, target, db=db)
+    planned = with_known_schedules(module, target, db)
+    kernel_ir = lower_telling(planned, Level.KERNEL, target, say)
+    cuda_ir = lower_telling(kernel_ir, Level.CUDA, target, say)
+    check_kernels(kernels_of(cuda_ir), target)
+    say("NVRTC")
+    relieve_spills(cuda_ir, target)
+    warn_of_idle_steps(module, cuda_ir, target)
+    plan = plan_of(cuda_ir)
+    report = _report(plan, kernel_ir, cuda_ir, target, args)
+    files = folder_files(cuda_ir, plan, captured, model.structure, _facts(model, target))
+    write_folder(folder, {**files, "report.txt": report})
+    kernels = counted(len({launch.kernel for launch in plan.launches}), "kernel")
+    note_written(args.output, f"{kernels}, {counted(len(plan.launches), 'launch')}")
+    if args.plan is not None:
+        write_plan(plan, args.plan)
+
+
+def _facts(model: LanguageModel, target: str) -> Mapping[str, Any]:
+    """What the manifest says of the model, and of what it was made with."""
+    config = model.structure.config
+    return {
+        "tilewright": tilewright.__version__,
+        "torch": version("torch"),
+        "transformers": version("transformers"),
+        "nvrtc": ".".join(map(str, nvrtc.version())) if nvrtc.available() else None,
+        "model": model.found.name,
+        "family": config.model_type,
+        "layers": config.num_hidden_layers,
+        "dtype": str(config.dtype).removeprefix("torch."),
+        "attention": model.attention,
+        "seq_len": model.length,
+        "target": target,
+    }
+
+
+def _report(
+    plan: Plan, kernel_ir: ModuleOp, cuda_ir: ModuleOp, target: str, args: argparse.Namespace
+) -> str:
+    """What the machine code tells, also printed or written as the arguments say."""
+    # The interpreters and the disassembler come with it.
+    from tilewright.codegen.report.static_report import kernel_costs, static_report
+    from tilewright.tools.output.static_report import print_static_report, write_report
+
+    if not nvrtc.available() and not args.report and args.json is None:
+        return "There was no NVRTC to compile the kernels with, whose machine code would tell.\n"
+    report = static_report(plan, target_named(target), kernel_costs(kernel_ir, cuda_ir))
+    write_report(report, args.json, args.color, args.report)
+    text = StringIO()
+    print_static_report(report, Console(file=text, no_color=True, width=10_000))
+    return text.getvalue()

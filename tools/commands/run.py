@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`tilewright run`: compile a program, run its kernels, and compare with what they should give."""
+
+import argparse
+import sys
+from typing import Any
+
+from rich.console import Console
+
+from tilewright.codegen.execution import Backend, backend_for
+from tilewright.codegen.gpu import target_for
+from tilewright.errors import UsageError
+from tilewright.interpreters.program import Program
+from tilewright.models.prompt import Prompt
+from tilewright.tools.bench.gpu import MACHINE_CODE, gpu_contest, need_gpu
+from tilewright.tools.bench.profile import print_profile
+from tilewright.tools.bench.row import measured
+from tilewright.tools.bench.table import print_outcome
+from tilewright.tools.bench.workload import workload_of_expression
+from tilewright.tools.input.language_model import is_model
+from tilewright.tools.input.mlir_source import read_module
+from tilewright.tools.input.model_source import captured, is_ir, model_of
+from tilewright.tools.judged_run import judged_run
+from tilewright.tools.next_tokens import next_tokens, print_next_tokens, write_logits
+from tilewright.tools.options.backends import BACKENDS
+from tilewright.tools.options.database import database_of
+from tilewright.tools.output.diagnostics import explain
+from tilewright.tools.output.output_path import check_path
+from tilewright.tools.output.progress import Say, progress
+from tilewright.tools.output.report import Report, print_report, write_json, write_json_error
+from tilewright.tools.output.terminal import console
+from tilewright.tools.program import captured_program, check_reference_memory, module_program
+from tilewright.tools.prompted_program import check_prompt_options, prompted_program
+from tilewright.tools.toolkit import use_cuda_home
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run, and report; 0 if all results are right."""
+    use_cuda_home()
+    target_name = target_for(args.target)
+    _check(args)
+    prompt, report = _ran(args, target_name)
+    tables = sys.stderr if args.json == "-" else sys.stdout
+    out = console(args.color, tables)
+    if prompt is None:
+        print_report(report, out)
+    else:
+        print_next_tokens(prompt, report, out)
+    tables.flush()
+    for error in report.errors():
+        print(error, file=sys.stderr)
+    row = _timed(args, report, target_name, out)
+    if args.logits is not None:
+        write_logits(report.execution.results[0], args.logits)
+    if args.json:
+        write_json(report, args.json, _more(row, prompt, report))
+    return 0 if report.ok and not (row and row["problem"]) else 1
+
+
+def _check(args: argparse.Namespace) -> None:
+    """Raise where options do not go together, or results could not be written."""
+    if args.backends is not None and not args.bench:
+        raise UsageError("--backends goes with --bench, which is not given")
+    if is_model(args):
+        check_prompt_options(args)
+    check_path(args.logits)
+    check_path(args.json)
+    if args.bench or args.profile:
+        _check_timed(args)
+
+
+def _ran(args: argparse.Namespace, target_name: str) -> tuple[Prompt | None, Report]:
+    """The prompt, of a language model, and what came of the run; failures go into the JSON too."""
+    try:
+        backend = backend_for(args.device, target_name, args.blocks)
+        with progress() as say:
+            prompt, program = _program(args, backend, say)
+            say("run kernels")
+            return prompt, judged_run(program, backend, target_name, args)
+    except Exception as err:
+        if args.json:
+            write_json_error(explain(err)[0], args.device, target_name, args.json)
+        raise
+
+
+def _more(row: dict[str, Any] | None, prompt: Prompt | None, report: Report) -> dict[str, Any]:
+    """What the JSON has besides the report: times, if they were taken, or tokens."""
+    if prompt is not None:
+        return {"next_tokens": next_tokens(prompt, report.execution.results[0])}
+    return {} if row is None else {"bench": row}
+
+
+def _check_timed(args: argparse.Namespace) -> None:
+    """Raise unless what runs can be timed."""
+    option = "--bench" if args.bench else "--profile"
+    if is_ir(args):
+        raise UsageError(f"{option} goes with -c or a model, not with a FILE of IR")
+    if args.schedule:
+        raise UsageError(f"{option} is of the planner's schedules: it does not go with --schedule")
+    if args.device == "sim":
+        raise UsageError(f"{option} needs a GPU: the simulator's times say nothing of one")
+    need_gpu(f"compile --report {MACHINE_CODE}")
+
+
+def _timed(
+    args: argparse.Namespace, report: Report, target_name: str, out: Console
+) -> dict[str, Any] | None:
+    """The times, and what the profiler says, of results that are right."""
+    if not report.ok:
+        return None
+    row = None
+    if args.bench:
+        workload = workload_of_expression(model_of(args, fake=False, seed=args.seed))
+        peers = BACKENDS if args.backends is None else args.backends
+        contest = gpu_contest(peers, target_name, database_of(args))
+        outcome = contest.run(workload, lambda phase: None)
+        out.print()
+        print_outcome(outcome, out)
+        row = measured(outcome)
+    if args.profile:
+        out.print()
+        print_profile(args, {launch.launch.kernel for launch in report.execution.kernels}, out)
+    return row
+
+
+def _program(args: argparse.Namespace, backend: Backend, say: Say) -> tuple[Prompt | None, Program]:
+    """What runs on a device; of a language model also the prompt."""
+    if is_model(args):
+        return prompted_program(args, backend, say)
+    if is_ir(args):
+        against = None if args.against is None else read_module(args.against)
+        return None, module_program(read_module(args.file), against)
+    for option in ("inputs", "against"):
+        if getattr(args, option) is not None:
+            kind = "-c" if args.file is None else "a model"
+            raise UsageError(f"--{option} goes with a FILE of IR, not with {kind}")
+    if args.expression is not None:
+        check_reference_memory(args.expression)
+    return None, captured_program(captured(args, fake=False, seed=args.seed))

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`--plan FILE`: a launch plan in the form that the file's name asks for."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from tilewright.codegen.launch_plan import Plan
+from tilewright.codegen.plan_graph import plan_dot, plan_mermaid
+from tilewright.codegen.plan_text import plan_text
+from tilewright.errors import UsageError
+from tilewright.tools.output.output_path import write_text
+
+FORMS: Mapping[str, Callable[[Plan], str]] = {
+    ".txt": plan_text,
+    ".md": plan_mermaid,
+    ".dot": plan_dot,
+}
+
+
+def form_of(path: str) -> Callable[[Plan], str]:
+    """What writes a plan to a file of that name, to stdout for `-`; `UsageError` if nothing."""
+    form = plan_text if path == "-" else FORMS.get(Path(path).suffix)
+    if form is None:
+        raise UsageError(
+            f"'{path}' is no name for a plan",
+            remedy="names end in .txt (text), .md (Mermaid) or .dot (Graphviz)",
+        )
+    return form
+
+
+def write_plan(plan: Plan, path: str) -> None:
+    """Write it."""
+    write_text(path, form_of(path)(plan))

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The progress line: what a command is at, and for how long it has run, while it prints nothing.
+
+    ⠹ run kernels: simulate lstm_cell, launch 12 of 284  0:00:42
+
+It stands on stderr, if that is a terminal, after two seconds without output, and is erased before
+the next output and at the end.
+"""
+
+import os
+import sys
+from collections.abc import Callable, Generator
+from contextlib import ExitStack, contextmanager
+from threading import Event, RLock, Thread
+from time import monotonic
+from typing import Any, TextIO, cast
+
+from rich.console import Console
+from rich.control import Control
+from rich.segment import ControlType
+from rich.spinner import Spinner
+from rich.text import Text
+from xdsl.dialects.builtin import ModuleOp
+
+from tilewright.passes.driver.levels import LEVELS, Level, level_of
+from tilewright.passes.driver.lowering import lower
+from tilewright.stages import reporting_stages, stage
+from tilewright.tools.output.terminal import console
+
+Say = Callable[[str], None]
+"""Called with the name of each stage when it begins, which ends the one before."""
+
+DELAY = 2.0
+"""Seconds without output after which the line appears."""
+
+TICK = 0.2
+"""Seconds between two states of the line."""
+
+_SHOWN = 2
+"""Stages that the line names: the innermost one, and the one that it is part of."""
+
+_ERASED = Control(ControlType.CARRIAGE_RETURN, (ControlType.ERASE_IN_LINE, 2))
+
+
+def silent(stage: str) -> None:
+    """Nobody is told."""
+
+
+class ProgressLine:
+    """The stages that have begun, and the line that shows them, drawn by a thread of its own."""
+
+    def __init__(self, out: Console):
+        self._out = out
+        self._lock = RLock()
+        self._stages: list[str] = []
+        self._began = self._last_output = monotonic()
+        self._is_drawn, self._is_line_start = False, True
+        self._spinner = Spinner("dots")
+        self._ended = Event()
+        self._process = os.getpid()
+        self._thread = Thread(target=self._tick, daemon=True)
+
+    def entered(self, name: str) -> None:
+        """Begin a stage."""
+        with self._lock:
+            self._stages.append(name)
+
+    def left(self) -> None:
+        """End the innermost stage."""
+        with self._lock:
+            self._stages.pop()
+
+    def start(self) -> None:
+        """Draw from now on."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Erase the line, and draw no more."""
+        self._ended.set()
+        self._thread.join()
+        self._erase()
+
+    def write(self, stream: TextIO, text: str) -> int:
+        """Write to a stream that shares the terminal with the line."""
+        if os.getpid() != self._process:  # a fork has the lock as it was, but not the thread
+            return stream.write(text)
+        with self._lock:
+            self._erase()
+            self._is_line_start = text.endswith("\n") if text else self._is_line_start
+            self._last_output = monotonic()
+            return stream.write(text)
+
+    def _tick(self) -> None:
+        while not self._ended.wait(TICK):
+            with self._lock:
+                if self._is_line_start and monotonic() - self._last_output >= DELAY:
+                    self._draw()
+
+    def _draw(self) -> None:
+        now = monotonic()
+        seconds = int(now - self._began)
+        elapsed = f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+        doing = ": ".join(self._stages[-_SHOWN:]) or "start"
+        shown = Text.assemble(cast(Text, self._spinner.render(now)), f" {doing}")
+        shown.truncate(max(1, self._out.width - len(elapsed) - 3), overflow="ellipsis")
+        shown.append(f"  {elapsed}")
+        self._out.control(_ERASED)
+        self._out.print(shown, end="", no_wrap=True, crop=False)
+        self._out.file.flush()
+        self._is_drawn = True
+
+    def _erase(self) -> None:
+        if self._is_drawn:
+            self._out.control(_ERASED)
+            self._out.file.flush()
+        self._is_drawn = False
+
+
+class _SharedStream:
+    """A stream of the terminal that the line is erased from before anything is written."""
+
+    def __init__(self, stream: TextIO, line: ProgressLine):
+        self._stream, self._line = stream, line
+
+    def write(self, text: str) -> int:
+        """Write text, and no line in its way."""
+        return self._line.write(self._stream, text)
+
+    def writelines(self, lines: Any) -> None:
+        """Write lines one by one."""
+        for line in lines:
+            self.write(line)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+@contextmanager
+def progress_line(color: str = "auto") -> Generator[None]:
+    """Show the stages of this block, if stderr is a terminal that can move its cursor."""
+    out, stdout, stderr = console(color, sys.stderr), sys.stdout, sys.stderr
+    if not stderr.isatty() or out.is_dumb_terminal:
+        yield
+        return
+    line = ProgressLine(_on_terminal(color, stderr))
+    sys.stderr = cast(TextIO, _SharedStream(stderr, line))
+    if stdout.isatty():
+        sys.stdout = cast(TextIO, _SharedStream(stdout, line))
+    line.start()
+    try:
+        with reporting_stages(line):
+            yield
+    finally:
+        line.stop()
+        sys.stdout, sys.stderr = stdout, stderr
+
+
+def _on_terminal(color: str, stream: TextIO) -> Console:
+    """A console that moves the cursor also where there is to be no colour."""
+    is_plain = color == "never" or (color == "auto" and bool(os.environ.get("NO_COLOR")))
+    return Console(file=stream, force_terminal=True, no_color=is_plain, highlight=False)
+
+
+@contextmanager
+def progress() -> Generator[Say]:
+    """Report stages that follow each other: each lasts until the next begins, or to the end."""
+    with ExitStack() as current:
+
+        def say(name: str) -> None:
+            current.close()
+            current.enter_context(stage(name))
+
+        yield say
+
+
+def lower_telling(module: ModuleOp, level: Level, target: str, say: Say) -> ModuleOp:
+    """What `lower` gives, level by level."""
+    start = level_of(module)
+    steps = LEVELS[LEVELS.index(start) + 1 : LEVELS.index(level)] if start is not None else ()
+    for step in steps:
+        say(f"{step} IR")
+        module = lower(module, step, target=target)
+    say(f"{level} IR")
+    return lower(module, level, target=target)

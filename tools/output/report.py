@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `tilewright run` says: two tables for people, one JSON object for programs."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from math import isnan
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from tilewright.codegen.launch_plan import SOURCE_NAME
+from tilewright.codegen.outcome import Execution, KernelReport, Problem
+from tilewright.codegen.report import StaticReport, as_json
+from tilewright.codegen.slab import Slab
+from tilewright.interpreters.comparison import Comparison
+from tilewright.tools.output.output_path import write_text
+from tilewright.tools.output.static_report import print_static_report
+from tilewright.tools.output.terminal import show, table
+
+SCHEMA = 1
+"""The version of the JSON's shape."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """A run, and whether its results are right."""
+
+    device: str
+    target: str
+    source: str
+    """The CUDA text, which problems point into."""
+    execution: Execution
+    comparisons: list[Comparison]
+    rounded_by: str
+    slab: Slab
+    """The memory of intermediate buffers."""
+    static: StaticReport | None = None
+    """What the kernels' machine code tells, if that was asked for."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether every result is right and no kernel did anything wrong."""
+        return not any(self.errors())
+
+    @property
+    def compared(self) -> bool:
+        """Whether there was something to compare every result with."""
+        return all(comparison.limit is not None for comparison in self.comparisons)
+
+    def errors(self) -> Iterator[str]:
+        """A line for each thing that is wrong, a problem in a kernel with its source line."""
+        for problem in self.execution.problems:
+            error = f"{_place(problem)}error: kernel '{problem.kernel}': {problem.message}"
+            line = self.source.splitlines()[problem.line - 1 : problem.line] if problem.line else []
+            note = [f"{_place(problem)}note: from {problem.note}"] if problem.note else []
+            yield "\n".join([error, *line, *note])
+        for number, comparison in enumerate(self.comparisons):
+            if comparison.reason:
+                yield f"error: output {number} is wrong: {comparison.reason}"
+
+
+def _place(problem: Problem) -> str:
+    return f"{SOURCE_NAME}:{problem.line}: " if problem.line else ""
+
+
+def print_report(report: Report, console: Console) -> None:
+    """The tables."""
+    console.print(f"device {report.device}, target {report.target}\n", markup=False)
+    print_outputs(report, console)
+    console.print()
+    if report.execution.kernels:
+        show(console, _kernels_table(report))
+    else:
+        console.print("no kernels to run")
+    if report.slab.slots:
+        peak, total = report.slab.peak_bytes, report.slab.sum_bytes
+        console.print(f"\nintermediate buffers: {peak} B, {total} B if none shared memory")
+    if report.static is not None:
+        console.print()
+        print_static_report(report.static, console)
+    print_verdict(report, console, "name a program with --against")
+
+
+def print_outputs(report: Report, console: Console) -> None:
+    """How each output compares with what it should be."""
+    show(console, _outputs_table(report))
+
+
+def print_verdict(report: Report, console: Console, to_compare: str) -> None:
+    """Whether all is right; `to_compare` is what to do where nothing was compared."""
+    right = ("bold green", _right(report, to_compare))
+    style, verdict = right if report.ok else ("bold red", "wrong")
+    console.print(f"\n[{style}]{verdict}[/]")
+
+
+def _right(report: Report, to_compare: str) -> str:
+    execution = report.execution
+    if execution.is_built_on_samples:
+        return "not compared: kernels read what blocks that did not run should have written"
+    if not report.compared:
+        return f"not compared: {to_compare}"
+    return "right in the blocks that ran" if execution.is_sample else "right"
+
+
+def _outputs_table(report: Report) -> Table:
+    has_against = any(c.against_error is not None for c in report.comparisons)
+    errors = ["max error", *(["to --against"] if has_against else []), report.rounded_by, "allowed"]
+    rows = table("output", "shape", "dtype", *errors, numbers=errors)
+    for number, c in enumerate(report.comparisons):
+        found = [c.error, *([c.against_error] if has_against else []), c.rounded_error, c.limit]
+        rows.add_row(str(number), _shape(c.shape), c.dtype, *map(_error, found))
+    return rows
+
+
+def _shape(shape: tuple[int, ...]) -> str:
+    return "x".join(map(str, shape)) or "scalar"
+
+
+def _error(error: float | None) -> str:
+    return "-" if error is None else f"{error:.2e}"
+
+
+_COLUMNS = ("grid", "block", "shared", "instructions", "bank factor", "sectors", "sector factor")
+
+
+def _kernels_table(report: Report) -> Table:
+    rows = table("kernel", *_COLUMNS, numbers=_COLUMNS)
+    for kernel in report.execution.kernels:
+        launch = kernel.launch
+        rows.add_row(
+            launch.kernel,
+            f"{kernel.blocks} of {launch.grid}" if kernel.is_sample else f"{launch.grid}",
+            f"{launch.block}",
+            f"{launch.shared_bytes} B",
+            *_counted(kernel),
+        )
+    return rows
+
+
+def _counted(kernel: KernelReport) -> tuple[str, ...]:
+    if not kernel.is_counted:
+        return ("-",) * 4
+    counters = kernel.counters
+    return (
+        f"{kernel.instructions}",
+        _factor(counters.bank_factor, counters.shared_wavefronts),
+        f"{counters.global_sectors}",
+        _factor(counters.sector_factor, counters.global_sectors),
+    )
+
+
+def _factor(factor: float, count: int) -> str:
+    return f"{factor:.2f}" if count else "-"
+
+
+def write_json(report: Report, path: str, more: Mapping[str, Any]) -> None:
+    """The JSON object, to a file; with `more` of what this run was for."""
+    static = {} if report.static is None else {"report": as_json(report.static)}
+    _write(
+        path,
+        {
+            "schema": SCHEMA,
+            "ok": report.ok,
+            "device": report.device,
+            "target": report.target,
+            "errors": list(report.errors()),
+            "outputs": [_output(c, report.rounded_by) for c in report.comparisons],
+            "kernels": [_kernel(kernel) for kernel in report.execution.kernels],
+            "peak_bytes": report.slab.peak_bytes,
+            "sum_bytes": report.slab.sum_bytes,
+            **static,
+            **more,
+        },
+    )
+
+
+def write_json_error(message: str, device: str, target: str, path: str) -> None:
+    """The JSON object of a run that did not get to its end."""
+    empty: dict[str, Any] = {"outputs": [], "kernels": []}
+    head = {"schema": SCHEMA, "ok": False, "device": device, "target": target}
+    _write(path, {**head, "errors": [message], **empty})
+
+
+def _write(path: str, content: dict[str, Any]) -> None:
+    write_text(path, json.dumps(content, indent=2, allow_nan=False) + "\n")
+
+
+def _output(comparison: Comparison, rounded_by: str) -> dict[str, Any]:
+    return {
+        "shape": list(comparison.shape),
+        "dtype": comparison.dtype,
+        "ok": not comparison.reason,
+        "max_abs_err": _json_error(comparison.error),
+        f"{_key(rounded_by)}_max_abs_err": comparison.rounded_error,
+        "against_max_abs_err": _json_error(comparison.against_error),
+        "allowed_abs_err": comparison.limit,
+    }
+
+
+def _json_error(error: float | None) -> float | None:
+    """Return an error for JSON, which has no NaN."""
+    return None if error is None or isnan(error) else error
+
+
+def _key(rounded_by: str) -> str:
+    return "torch" if rounded_by == "PyTorch" else rounded_by
+
+
+def _kernel(kernel: KernelReport) -> dict[str, Any]:
+    launch, counters = kernel.launch, kernel.counters
+    ran: dict[str, Any] = {
+        "name": launch.kernel,
+        "grid": launch.grid,
+        "blocks": kernel.blocks,
+        "block": launch.block,
+        "smem_bytes": launch.shared_bytes,
+    }
+    if not kernel.is_counted:
+        return ran
+    return {
+        **ran,
+        "instructions": kernel.instructions,
+        "shared_wavefronts": counters.shared_wavefronts,
+        "ideal_shared_wavefronts": counters.ideal_shared_wavefronts,
+        "global_sectors": counters.global_sectors,
+        "ideal_global_sectors": counters.ideal_global_sectors,
+        "global_bytes": counters.global_bytes,
+        "minimum_global_bytes": counters.minimum_global_bytes,
+    }
