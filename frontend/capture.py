@@ -9,7 +9,7 @@ then translates node by node. What cannot be compiled is refused here, by name a
 
 import operator
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from operator import itemgetter
@@ -31,6 +31,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 from xdsl.utils.exceptions import VerifyException
 
+from tilewright.dialects.faster_xdsl.verify_once import verify_op
 from tilewright.dialects.index import simplify
 from tilewright.dialects.origin import ModuleOfOp, Origin, located
 from tilewright.dialects.prim import IotaOp, PredicateOp
@@ -193,13 +194,12 @@ def _translate(exported: Any, inputs: list[Input]) -> Captured:
 
     parts: dict[Any, Sequence[SSAValue]] = {}
     scopes: dict[Operation, Sequence[ModuleCall]] = {}
-    verified = set[Hashable]()
     for node in calls_of(exported):
         if node.target is operator.getitem:
             source, position = node.args
             values[node] = parts[source][position]
             continue
-        op = _op_of(node, values, verified)
+        op = _op_of(node, values)
         scopes[op] = _scope(node)
         op.location = _location(node)
         block.add_op(op)
@@ -228,12 +228,12 @@ def _scope(node: Any) -> list[ModuleCall]:
     ]
 
 
-def _op_of(node: Any, values: Mapping[Any, SSAValue], verified: set[Hashable]) -> Operation:
+def _op_of(node: Any, values: Mapping[Any, SSAValue]) -> Operation:
     if (make := _FOLDED.get(node.target)) is not None:
         return make(*node.args)
     op_class = op_of_call(node.target, node.args)
     assert op_class is not None
-    return _checked_op(op_class, node, values, verified)
+    return _checked_op(op_class, node, values)
 
 
 def _iota(shape: Sequence[int], value: Affine) -> Operation:
@@ -259,11 +259,10 @@ def _checked_op(
     op_class: type[TorchOp],
     node: Any,
     values: Mapping[Any, SSAValue],
-    verified: set[Hashable],
 ) -> TorchOp:
     """
     The op of a node. It is verified at once, while its place is known: fake tensors pass with some
-    arguments that PyTorch refuses for real ones. Layers repeat ops, of which one is `verified`.
+    arguments that PyTorch refuses for real ones.
     """
     import torch
 
@@ -275,9 +274,7 @@ def _checked_op(
             types = _types_of_results(node, op)
             op.drop_all_references()  # it would count as a user of its operands
             op = build_op(op_class, node.args, node.kwargs, values, types)
-        if (form := _form(op)) not in verified:
-            op.verify_()
-            verified.add(form)
+        verify_op(op)
     except UnsupportedError as err:
         raise UnsupportedError(f"{node.target}: {err.message}", where=where) from err
     except VerifyException as err:
@@ -289,12 +286,6 @@ def _checked_op(
             ) from err
         raise UsageError(f"{node.target}: {err}", where=where) from err
     return op
-
-
-def _form(op: TorchOp) -> Hashable:
-    """All that decides whether an op is well-formed."""
-    types = *(value.type for value in op.operands), *(result.type for result in op.results)
-    return type(op), len(op.operands), types, tuple(op.properties.items())
 
 
 def _types_of_results(node: Any, op: TorchOp) -> list[TensorType[Attribute]]:

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Applying a pattern once to each op of a kind, in order, as `PatternRewriteWalker` does if it is not
-to apply it to what it makes. The walker makes a rewriter for every op that there is; most of a
-kernel's ops are of no interest to most passes.
+Apply a pattern once to each op of a kind, in order.
+
+`PatternRewriteWalker` does the same if it is not to apply the pattern to new ops, but makes a
+rewriter for every op, and most of a kernel's ops do not interest most passes. Unnecessary when the
+walker makes a rewriter only for ops of the kinds that its pattern matches.
 """
 
 from xdsl.ir import Operation

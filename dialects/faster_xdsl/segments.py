@@ -2,14 +2,16 @@
 """
 Ops with more than one list of operands, such as the indices and the mask of a load.
 
-How long each list is stands in a property, as bytes. xDSL packs them whenever such an op is built,
-and unpacks them whenever one of its operands is asked for by name. The bodies of loops consist of
-such ops, and there are few different sizes: here both are remembered. Nothing else differs: what
-xDSL parses, clones or builds (`LoadOp.build`) is the same op.
+The length of each list is in a property, as bytes. xDSL packs them whenever such an op is built,
+and unpacks them whenever one of its operands is asked for by name. Bodies of loops consist of such
+ops, with few different sizes: here both are cached. What xDSL parses, clones or builds
+(`LoadOp.build`) is the same op.
 
     @segmented
     @irdl_op_definition
     class LoadOp(SegmentedOp): ...
+
+Unnecessary when xDSL caches the packed and unpacked sizes of operand segments.
 """
 
 import struct

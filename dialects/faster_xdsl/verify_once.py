@@ -3,9 +3,10 @@
 Verification of single ops, once for each form.
 
 The form of an op is its kind, its types, its properties and attributes, and the arguments of its
-blocks: all of these never change. It alone decides whether an op fits its definition, and for most
-kinds, together with the op's place, whether the op is well-formed. Programs that are compiled one
-after the other have most forms in common.
+blocks: all of these never change. The form alone decides whether an op fits its definition and,
+for most kinds, together with the op's place, whether the op is well-formed. Kernels consist of
+thousands of ops of few forms, and programs compiled one after the other share most of them.
+Unnecessary when xDSL verifies an op's constraints once for each combination of types and properties.
 """
 
 from abc import ABC

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-All ops inside others, as `Operation.walk` has them: in order, those that contain others first. For
-the small bodies that passes look through again and again this list takes a quarter of the time.
+All ops inside others, in the order of `Operation.walk`: an op comes before the ops inside it.
+
+Passes look through small bodies again and again; a list takes a quarter of the time of xDSL's
+nested generators. Unnecessary when `Operation.walk` does not nest a generator for each region.
 """
 
 from xdsl.ir import Operation
