@@ -20,11 +20,9 @@ from tilewright.codegen.prelude import Call, prelude
 from tilewright.codegen.statements import MAX_COLUMNS, StatementPrinter
 from tilewright.dialects import cuda, loop
 from tilewright.dialects.cuda import expressions as expr
-from tilewright.dialects.cuda.grid import RemoteOp
 from tilewright.dialects.cuda.operators import BinaryOp
-from tilewright.dialects.cuda.tensor_map import TensorMapType
-from tilewright.dialects.cuda.threads import PerformOp
-from tilewright.dialects.cuda.types import ArrayType, PointerType, VariableType
+from tilewright.dialects.cuda.threads import PerformOp, RemoteOp
+from tilewright.dialects.cuda.types import ArrayType, PointerType, TensorMapType, VariableType
 from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.origin import place_of
 from tilewright.dialects.parameter_layout import load_axes

@@ -16,7 +16,7 @@ from tilewright.dialects.cuda import memory as memory
 from tilewright.dialects.cuda import statements as stmt
 from tilewright.dialects.cuda import threads as threads
 from tilewright.dialects.cuda.copies import CopyOp
-from tilewright.dialects.cuda.grid import RemoteOp
+from tilewright.dialects.cuda.threads import RemoteOp
 from tilewright.dialects.cuda.types import ArrayType, PointerType, VariableType
 from tilewright.dialects.kernel import ShuffleMode
 from tilewright.dialects.origin import story

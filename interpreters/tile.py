@@ -11,7 +11,7 @@ import numpy as np
 from xdsl.ir import BlockArgument, SSAValue
 
 from tilewright.dialects.tile import CombineOp, LaunchOp, ShareOp, StageOp
-from tilewright.dialects.tile.axes import Level
+from tilewright.dialects.tile.attributes import Level
 from tilewright.dialects.types import memref_type
 from tilewright.interpreters.access import Place, write
 from tilewright.interpreters.buffer import Buffer

@@ -17,20 +17,19 @@ from xdsl.utils.hints import isa
 
 from tilewright.dialects.cuda.copies import COPY_EXPRESSIONS, COPY_STATEMENTS
 from tilewright.dialects.cuda.expressions import EXPRESSIONS
-from tilewright.dialects.cuda.grid import GRID_STATEMENTS
 from tilewright.dialects.cuda.memory import MEMORY_STATEMENTS, PoolOp, SharedOp
 from tilewright.dialects.cuda.names import is_identifier
 from tilewright.dialects.cuda.operators import OPERATORS
 from tilewright.dialects.cuda.placement import verify_placement
 from tilewright.dialects.cuda.statements import STATEMENTS
-from tilewright.dialects.cuda.tensor_map import TensorMapType
-from tilewright.dialects.cuda.threads import THREAD_STATEMENTS
+from tilewright.dialects.cuda.threads import GRID_STATEMENTS, THREAD_STATEMENTS
 from tilewright.dialects.cuda.types import (
     ArrayType,
     BinaryOperatorAttr,
     BuiltinAttr,
     ComparisonAttr,
     PointerType,
+    TensorMapType,
     VariableType,
 )
 from tilewright.dialects.faster_xdsl.walk import ops_in

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Statements of CUDA IR by which threads meet, and calls that do something."""
+"""
+Statements of CUDA IR by which threads wait for each other, calls for their effect, and the address
+of another block's shared memory in a cluster.
+"""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -21,12 +24,12 @@ from xdsl.irdl import (
     traits_def,
     var_operand_def,
 )
-from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
+from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cuda.names import EFFECTS
 from tilewright.dialects.cuda.statements import StatementOp
-from tilewright.dialects.cuda.types import HALVES, number, symbol
+from tilewright.dialects.cuda.types import HALVES, PointerType, number, symbol
 from tilewright.dialects.kernel import ShuffleMode, ShuffleModeAttr
 from tilewright.dialects.kernel.shuffle import verify_segment
 
@@ -143,3 +146,46 @@ class ShuffleOp(StatementOp):
 
 
 THREAD_STATEMENTS: list[type[StatementOp]] = [SyncthreadsOp, PerformOp, ShuffleOp]
+
+
+@irdl_op_definition
+class RemoteOp(StatementOp):
+    """
+    What lies at the same place in the block of that rank in the cluster, to be read:
+    `const float *const theirs = of_rank(partial, rank);`.
+
+    ```mlir
+    %theirs = cuda.remote %partial of %rank : !cuda.ptr<f32>, i32 to !cuda.ptr<f32, const>
+    ```
+    """
+
+    name = "cuda.remote"
+
+    source = operand_def(base(PointerType))
+    rank = operand_def()
+    pointer = result_def(base(PointerType))
+
+    traits = traits_def(Pure())
+    assembly_format = (
+        "$source `of` $rank attr-dict `:` type($source) `,` type($rank) `to` type($pointer)"
+    )
+
+    def __init__(self, source: SSAValue, rank: SSAValue, name: str):
+        type = source.type
+        assert isinstance(type, PointerType)
+        super().__init__(
+            operands=[source, rank], result_types=[PointerType.get(type.element, const=True)]
+        )
+        self.pointer.name_hint = name
+
+    def verify_(self) -> None:
+        source, pointer = self.source.type, self.pointer.type
+        assert isinstance(source, PointerType)
+        expected = PointerType.get(source.element, const=True)
+        if pointer != expected:
+            raise VerifyException(
+                f"what others have in {source} is read as {expected}, not as {pointer}"
+            )
+
+
+GRID_STATEMENTS: list[type[StatementOp]] = [RemoteOp]

@@ -14,7 +14,7 @@ in place when the dialects are first imported. Only facts that never change are 
                       dimensions, and the set of used ones, are computed once.
     operands by name  Taken from the tuple in which an op has them, without a view in between.
 
-Unnecessary when xDSL's `Operation`, `Attribute` and `SSAValue` have no `ABCMeta`, its attributes and
+Unnecessary when `Operation`, `Attribute` and `SSAValue` have no `ABCMeta`, xDSL's attributes and
 affine expressions cache their hash, and its accessors read `_operands` directly.
 """
 

@@ -6,7 +6,8 @@ The form of an op is its kind, its types, its properties and attributes, and the
 blocks: all of these never change. The form alone decides whether an op fits its definition and,
 for most kinds, together with the op's place, whether the op is well-formed. Kernels consist of
 thousands of ops of few forms, and programs compiled one after the other share most of them.
-Unnecessary when xDSL verifies an op's constraints once for each combination of types and properties.
+Unnecessary when xDSL verifies the constraints of an op once for all of the same types and
+properties.
 """
 
 from abc import ABC
@@ -27,16 +28,13 @@ from tilewright.dialects.faster_xdsl.built_op import BuiltOp
 
 
 class FormedOp(BuiltOp, ABC):
-    """An op that its form verifies, unless it says otherwise."""
+    """An op that is well-formed if another op of its form is."""
 
     FORM_DECIDES: ClassVar[bool] = True
-    """
-    Whether properties and types alone, with those of what its blocks are given, say if the op is
-    well-formed: then one of those that are alike stands for all (`verification`).
-    """
+    """True if properties and types, with those of its blocks' arguments, decide if it verifies."""
 
     def surroundings(self) -> Hashable:
-        """What else decides it; nothing, where the form does alone."""
+        """Return all else that decides if the op verifies; None where its form does alone."""
         return None
 
 

@@ -53,7 +53,7 @@ from tilewright.dialects.axes import Access, canonical_access, verify_subscripts
 from tilewright.dialects.faster_xdsl.verify_once import FormedOp
 from tilewright.dialects.kernel.boxes import box_problem
 from tilewright.dialects.tile import SHARED, Transport, TransportAttr
-from tilewright.dialects.tile.transport import verify_slots
+from tilewright.dialects.tile.attributes import verify_slots
 from tilewright.dialects.types import memref_type
 
 

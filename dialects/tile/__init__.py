@@ -12,7 +12,13 @@ The ops stand in one module for each kind, and all of them can be had from here.
 
 from xdsl.ir import Dialect
 
-from tilewright.dialects.tile.axes import AxisAttr, LevelAttr
+from tilewright.dialects.tile.attributes import (
+    AxisAttr,
+    LevelAttr,
+    RingAttr,
+    Transport,
+    TransportAttr,
+)
 from tilewright.dialects.tile.combine import CombineOp, Join, JoinAttr
 from tilewright.dialects.tile.launch import LaunchOp, MeetingOp, launch_of, launches_of, level_of
 from tilewright.dialects.tile.layout import SlabLayoutAttr, layout_of
@@ -24,7 +30,6 @@ from tilewright.dialects.tile.stage import (
     value_varies_along,
     varies_along,
 )
-from tilewright.dialects.tile.transport import RingAttr, Transport, TransportAttr
 
 __all__ = [
     "SHARED",

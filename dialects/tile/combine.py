@@ -27,7 +27,7 @@ from tilewright.dialects.assembly import Where, WithMonoid
 from tilewright.dialects.axes import Access, MaskedOp
 from tilewright.dialects.faster_xdsl.segments import segmented
 from tilewright.dialects.monoid import MonoidAttr, verify_monoid
-from tilewright.dialects.tile.axes import Level
+from tilewright.dialects.tile.attributes import Level
 from tilewright.dialects.tile.launch import Axes, MeetingOp, launch_of
 
 

@@ -25,7 +25,7 @@ from xdsl.utils.exceptions import VerifyException
 from tilewright.dialects.axes import AxesOp, Role
 from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.loop import KernelOp, StoreOp, is_scalar
-from tilewright.dialects.tile.axes import Axis, AxisAttr, Level
+from tilewright.dialects.tile.attributes import Axis, AxisAttr, Level
 from tilewright.dialects.tile.syntax import LaunchAxes
 
 

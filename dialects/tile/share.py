@@ -31,7 +31,7 @@ from tilewright.dialects.axes import (
     verify_subscripts,
 )
 from tilewright.dialects.index import sum_of
-from tilewright.dialects.tile.axes import Level
+from tilewright.dialects.tile.attributes import Level
 from tilewright.dialects.tile.launch import Axes, MeetingOp, launch_of, level_of
 from tilewright.dialects.tile.layout import layout_of
 from tilewright.dialects.tile.stage import SHARED, value_varies_along

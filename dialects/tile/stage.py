@@ -36,11 +36,10 @@ from tilewright.dialects.axes import AxesOp, extents_attribute, extents_in
 from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.loop import LoadOp, ReduceOp, StoreOp, YieldOp
 from tilewright.dialects.needed_first import needed_first
-from tilewright.dialects.tile.axes import Level
+from tilewright.dialects.tile.attributes import Level, RingAttr, Transport, TransportAttr
 from tilewright.dialects.tile.launch import Axes, LaunchOp, MeetingOp, launch_of, level_of
 from tilewright.dialects.tile.layout import SlabLayoutAttr, layout_of
 from tilewright.dialects.tile.syntax import StageHeader
-from tilewright.dialects.tile.transport import RingAttr, Transport, TransportAttr
 from tilewright.dialects.types import memref_of, memref_type
 
 SHARED = IntegerAttr(3, i64)

@@ -22,8 +22,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.hints import isa
 
-from tilewright.dialects.tile.axes import AxisAttr
-from tilewright.dialects.tile.transport import RingAttr, Transport, TransportAttr
+from tilewright.dialects.tile.attributes import AxisAttr, RingAttr, Transport, TransportAttr
 
 _INDEX = IndexType()
 

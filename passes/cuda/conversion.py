@@ -9,8 +9,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from tilewright.dialects import cuda, kernel
 from tilewright.dialects.cuda.expressions import BuiltinOp
-from tilewright.dialects.cuda.tensor_map import TensorMapType
-from tilewright.dialects.cuda.types import Builtin, PointerType
+from tilewright.dialects.cuda.types import Builtin, PointerType, TensorMapType
 from tilewright.dialects.tile.layout import SlabLayoutAttr
 from tilewright.dialects.types import memref_type
 from tilewright.passes.cuda.accesses import Accesses

@@ -8,10 +8,9 @@ from xdsl.ir import Operation
 
 from tilewright.dialects.cuda import FuncOp
 from tilewright.dialects.cuda.expressions import ExpressionOp
-from tilewright.dialects.cuda.grid import RemoteOp
 from tilewright.dialects.cuda.memory import LocalOp, PooledOp, PoolOp, SharedOp
 from tilewright.dialects.cuda.statements import AssignOp, CommentOp, ForOp, IfOp, LetOp, VarOp
-from tilewright.dialects.cuda.threads import ShuffleOp
+from tilewright.dialects.cuda.threads import RemoteOp, ShuffleOp
 from tilewright.dialects.faster_xdsl.walk import ops_in
 
 _NAMES = (LetOp, VarOp, LocalOp, SharedOp, PoolOp, PooledOp, RemoteOp, ShuffleOp, ExpressionOp)

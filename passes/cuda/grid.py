@@ -20,10 +20,9 @@ from xdsl.ir import Attribute, Block, Region
 from tilewright.dialects import kernel
 from tilewright.dialects.cuda.copies import AddressOp
 from tilewright.dialects.cuda.expressions import CallOp, SubscriptOp
-from tilewright.dialects.cuda.grid import RemoteOp
 from tilewright.dialects.cuda.operators import CompareOp
 from tilewright.dialects.cuda.statements import IfOp, StoreOp
-from tilewright.dialects.cuda.threads import PerformOp, SyncthreadsOp
+from tilewright.dialects.cuda.threads import PerformOp, RemoteOp, SyncthreadsOp
 from tilewright.dialects.cuda.types import Comparison
 from tilewright.dialects.monoid import Monoid
 from tilewright.passes.cuda.conversion import Conversion, Handlers

@@ -6,7 +6,7 @@ from typing import cast
 from xdsl.ir import BlockArgument
 
 from tilewright.dialects import kernel
-from tilewright.dialects.cuda.tensor_map import TensorMapType
+from tilewright.dialects.cuda.types import TensorMapType
 from tilewright.dialects.kernel.boxes import BOX_ALIGNMENT, box_pieces
 from tilewright.dialects.tile.layout import layout_of
 from tilewright.dialects.types import memref_type, size_of

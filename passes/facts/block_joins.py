@@ -20,7 +20,7 @@ from tilewright.dialects.kernel.grid import is_atomic
 from tilewright.dialects.kernel_like import MAX_CLUSTER
 from tilewright.dialects.origin import place_of
 from tilewright.dialects.tile import Join
-from tilewright.dialects.tile.axes import Axis, Level
+from tilewright.dialects.tile.attributes import Axis, Level
 from tilewright.passes.facts.join_groups import JoinGroup, join_groups
 from tilewright.passes.reporting.refusal import PlacedPassError
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.dialects import loop, tile
-from tilewright.dialects.tile.axes import Level
+from tilewright.dialects.tile.attributes import Level
 from tilewright.passes.facts.effects import is_pure
 from tilewright.passes.facts.remembered import remembered
 

@@ -11,7 +11,7 @@ from math import prod
 from xdsl.ir import SSAValue
 
 from tilewright.dialects.target import WARP_SIZE
-from tilewright.dialects.tile.axes import Axis
+from tilewright.dialects.tile.attributes import Axis
 
 
 class ThreadJoin(Enum):

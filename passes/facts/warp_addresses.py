@@ -19,7 +19,7 @@ from xdsl.ir.affine import AffineExpr
 
 from tilewright.dialects import kernel, loop, tile
 from tilewright.dialects.target import WARP_SIZE
-from tilewright.dialects.tile.axes import AxisAttr
+from tilewright.dialects.tile.attributes import AxisAttr
 from tilewright.dialects.tile.layout import SlabLayoutAttr, layout_of
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.facts.affine_values import values_at

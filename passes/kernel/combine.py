@@ -20,7 +20,7 @@ from tilewright.dialects.index import delinearize, linearize
 from tilewright.dialects.kernel import ShuffleMode
 from tilewright.dialects.target import WARP_SIZE
 from tilewright.dialects.tile import SHARED
-from tilewright.dialects.tile.axes import Axis
+from tilewright.dialects.tile.attributes import Axis
 from tilewright.passes.facts.thread_joins import ThreadJoin, join_across
 from tilewright.passes.kernel.emitter import Emitter
 from tilewright.passes.kernel.group_barriers import GroupBarriers

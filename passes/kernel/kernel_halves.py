@@ -15,7 +15,7 @@ from xdsl.ir.affine import AffineExpr
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Access
 from tilewright.dialects.index import linearize
-from tilewright.dialects.tile.axes import Level
+from tilewright.dialects.tile.attributes import Level
 from tilewright.passes.facts.block_joins import BlockJoins, block_joins
 from tilewright.passes.facts.join_groups import following
 from tilewright.passes.facts.register_axes import RegisterAxes

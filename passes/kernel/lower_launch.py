@@ -15,7 +15,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from tilewright.dialects import kernel, loop, tile
 from tilewright.dialects.axes import remembered_ranges
 from tilewright.dialects.tile import Join
-from tilewright.dialects.tile.axes import Axis, Level
+from tilewright.dialects.tile.attributes import Axis, Level
 from tilewright.dialects.types import memref_type
 from tilewright.passes.facts.alignment import require_aligned_arguments
 from tilewright.passes.facts.block_joins import BlockJoins, block_joins

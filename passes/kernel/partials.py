@@ -19,7 +19,7 @@ from xdsl.ir.affine import AffineExpr
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Access
 from tilewright.dialects.index import delinearize, linearize
-from tilewright.dialects.tile.axes import Axis
+from tilewright.dialects.tile.attributes import Axis
 from tilewright.passes.kernel.emitter import Emitter
 from tilewright.passes.kernel.thread_values import ThreadValues
 

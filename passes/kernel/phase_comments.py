@@ -25,7 +25,7 @@ from tilewright.dialects.axes import Role
 from tilewright.dialects.monoid import Monoid
 from tilewright.dialects.origin import origin_of, without_number
 from tilewright.dialects.tile import Join, JoinAttr
-from tilewright.dialects.tile.axes import Axis, Level
+from tilewright.dialects.tile.attributes import Axis, Level
 from tilewright.dialects.tile.launch import launch_of
 from tilewright.dialects.tile.stage import varies_along
 from tilewright.passes.facts.chunks import chunk_of

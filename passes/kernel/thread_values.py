@@ -19,7 +19,7 @@ from tilewright.dialects import kernel, loop, tile
 from tilewright.dialects.axes import Access, MaskedOp
 from tilewright.dialects.index import delinearize
 from tilewright.dialects.kernel.registers import RegistersOp, UnrollOp
-from tilewright.dialects.tile.axes import Axis, Level
+from tilewright.dialects.tile.attributes import Axis, Level
 from tilewright.passes.facts.register_axes import RegisterAxes
 from tilewright.passes.kernel.emitter import Emitter
 from tilewright.passes.rewriting.substitution import Substitution

@@ -12,7 +12,7 @@ from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
 from tilewright.dialects.axes import Role
 from tilewright.dialects.target import WARP_SIZE
-from tilewright.dialects.tile.axes import Level
+from tilewright.dialects.tile.attributes import Level
 from tilewright.passes.tile.rebind import NewAxis, Rebinding
 from tilewright.passes.tile.tile_arrangements import height_in_order
 from tilewright.passes.tile.tile_sides import Side

@@ -24,7 +24,7 @@ from tilewright.dialects.axes import AxesOp, MaskedOp, extent_of
 from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.loop.kernel import kernel_of_argument
 from tilewright.dialects.needed_first import needed_first, operands_of
-from tilewright.dialects.tile.axes import Level
+from tilewright.dialects.tile.attributes import Level
 
 Axes = frozenset[SSAValue]
 

@@ -28,7 +28,7 @@ from tilewright.dialects.axes import Role
 from tilewright.dialects.kernel_like import MAX_THREADS
 from tilewright.dialects.target import WARP_SIZE
 from tilewright.dialects.target import target as target_named
-from tilewright.dialects.tile.axes import Axis, Level
+from tilewright.dialects.tile.attributes import Axis, Level
 from tilewright.passes.reporting.trace import Rule
 from tilewright.passes.tile.rebind import NewAxis, Rebinding, power_of_two, total_extent
 from tilewright.passes.tile.rows import is_contraction, shares_rows

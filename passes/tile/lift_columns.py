@@ -12,7 +12,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Role
-from tilewright.dialects.tile.axes import AxisAttr, Level
+from tilewright.dialects.tile.attributes import AxisAttr, Level
 from tilewright.passes.facts.roles import roles_in
 from tilewright.passes.rewriting.substitution import stored_where
 

@@ -37,7 +37,7 @@ from xdsl.pattern_rewriter import PatternRewriter
 
 from tilewright.dialects import tile
 from tilewright.dialects.axes import Role
-from tilewright.dialects.tile.axes import Level
+from tilewright.dialects.tile.attributes import Level
 from tilewright.passes.cost.slab_conflicts import SlabConflicts, conflicts_of
 from tilewright.passes.facts.remembered import held
 from tilewright.passes.reporting.trace import Rule

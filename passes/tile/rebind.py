@@ -17,7 +17,7 @@ from xdsl.ir.affine import AffineDimExpr, AffineExpr
 from tilewright.dialects import tile
 from tilewright.dialects.axes import Access, Role
 from tilewright.dialects.index import Range, delinearize, simplify
-from tilewright.dialects.tile.axes import Axis, AxisAttr, Level
+from tilewright.dialects.tile.attributes import Axis, AxisAttr, Level
 from tilewright.passes.rewriting.simplify_accesses import simplify_accesses
 from tilewright.passes.rewriting.substitution import Substitution
 from tilewright.passes.tile.step_bounds import make_bounds_uniform

@@ -21,7 +21,7 @@ from xdsl.pattern_rewriter import PatternRewriter
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Role
 from tilewright.dialects.tile import varies_along
-from tilewright.dialects.tile.axes import Axis
+from tilewright.dialects.tile.attributes import Axis
 from tilewright.passes.rewriting.substitution import Substitution
 from tilewright.passes.tile.dealing import Dealing, is_shared
 from tilewright.passes.tile.step_bounds import leave_out_masked_steps

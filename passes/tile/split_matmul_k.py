@@ -41,7 +41,7 @@ from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.kernel_like import MAX_CLUSTER
 from tilewright.dialects.target import target as target_named
 from tilewright.dialects.tile import Join
-from tilewright.dialects.tile.axes import AxisAttr, Level
+from tilewright.dialects.tile.attributes import AxisAttr, Level
 from tilewright.passes.facts.chunks import nested_chunk
 from tilewright.passes.reporting.trace import Rule
 from tilewright.passes.rewriting.substitution import Substitution, conjunction

@@ -19,7 +19,7 @@ from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from tilewright.dialects import tile
-from tilewright.dialects.tile.axes import Axis, Level
+from tilewright.dialects.tile.attributes import Axis, Level
 from tilewright.passes.tile.rebind import NewAxis, Rebinding
 
 

@@ -7,7 +7,7 @@ from math import log2
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Role
-from tilewright.dialects.tile.axes import Axis
+from tilewright.dialects.tile.attributes import Axis
 from tilewright.passes.tile.contracting_reductions import chunks_of, contracting_reductions
 from tilewright.passes.tile.rows import row_length, stride, vector_along
 

@@ -17,7 +17,7 @@ from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Role, range_of_value
 from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.index import sum_of
-from tilewright.dialects.tile.axes import Axis, Level
+from tilewright.dialects.tile.attributes import Axis, Level
 from tilewright.passes.facts.remembered import remembered
 
 

@@ -45,7 +45,7 @@ from xdsl.ir import Block, Region
 from xdsl.passes import ModulePass
 
 from tilewright.dialects import loop, tile
-from tilewright.dialects.tile.axes import AxisAttr, Level
+from tilewright.dialects.tile.attributes import AxisAttr, Level
 from tilewright.passes.driver.pipeline_string import configure
 from tilewright.passes.facts.nest import nest_block
 from tilewright.passes.facts.roles import axis_roles

@@ -12,7 +12,7 @@ Which indices are the same for all threads of a block, so that what they bound a
 from xdsl.ir import BlockArgument, SSAValue
 
 from tilewright.dialects import loop, tile
-from tilewright.dialects.tile.axes import Level
+from tilewright.dialects.tile.attributes import Level
 from tilewright.passes.facts.single_elements import made_of_single_elements
 
 

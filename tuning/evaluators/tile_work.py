@@ -27,7 +27,7 @@ from tilewright.dialects import loop, tile
 from tilewright.dialects.monoid import Monoid
 from tilewright.dialects.target import WARP_SIZE, Target
 from tilewright.dialects.tile import Join, Transport
-from tilewright.dialects.tile.axes import Level
+from tilewright.dialects.tile.attributes import Level
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.cost.global_sectors import SECTOR_BYTES, sectors
 from tilewright.passes.cost.instruction_costs import instructions, is_computation

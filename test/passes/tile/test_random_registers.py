@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.pattern_rewriter import PatternRewriter
 
 from tilewright.dialects import tile
-from tilewright.dialects.tile.axes import Level
+from tilewright.dialects.tile.attributes import Level
 from tilewright.frontend.expression import Expression, parse_expression
 from tilewright.interpreters.check import check_pass
 from tilewright.passes.driver.verification import verify_module
