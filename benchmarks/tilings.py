@@ -7,7 +7,7 @@ How long products take by many tilings, on a GPU, beside the planner's model of 
 
 Cases are those of suite84 that are one product. Of each, the tiling that the planner takes comes
 first, then others in an order of chance, as many as time allows: a minute of eight cores compiles
-some 300. `test/passes/tile/test_measured_tilings.py` compares the planner's model
+some 300. `test/passes/tile/planner/test_measured_tilings.py` compares the planner's model
 (`passes/tile/planner/tiling_model.py`) with the results that are kept.
 """
 

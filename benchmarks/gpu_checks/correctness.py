@@ -93,7 +93,7 @@ def _ops(device: Device, name: str) -> Outcome:
 
     if find_spec("pytest") is None:
         return missing("the operators' cases need pytest")
-    sys.path.insert(0, str(ROOT / "test"))
+    sys.path.insert(0, str(ROOT / "test" / "passes"))
     from importlib import import_module
 
     programs: Any = import_module("decompose.programs")

@@ -8,7 +8,7 @@ import pytest
 from tilewright.tools.cli import main
 
 TESTS = Path(__file__).parent.parent
-BOXES = str(TESTS / "passes" / "cuda" / "pipelines" / "bmm_tma.mlir")
+BOXES = str(TESTS / "passes" / "cuda" / "hand_written" / "bmm_tma.mlir")
 CLUSTER = str(TESTS / "passes" / "tile" / "kernels" / "matmul_join_cluster.mlir")
 
 

@@ -20,7 +20,7 @@ from tilewright.tuning.kernel_records import KernelRecords
 from tilewright.tuning.key import KernelNote, Key
 from tilewright.tuning.measurement import Measurement
 
-from .conftest import Result, Tilewright
+from ..conftest import Result, Tilewright
 
 KERNEL = """\
 loop.kernel @double(%x: memref<8xf32>) -> (%out: memref<8xf32>) {

@@ -11,7 +11,7 @@ from tilewright.dialects.pass_specs import parse_spec_list
 from tilewright.passes.driver.pipelines import TO_TILE
 from tilewright.tools import cli
 
-from .conftest import Tilewright
+from ..conftest import Tilewright
 
 MATMUL = "torch.randn(70, 333) @ torch.randn(333, 50)"
 RMS_NORM = "F.rms_norm(torch.randn(32, 2048), (2048,), torch.randn(2048))"

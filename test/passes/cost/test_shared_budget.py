@@ -17,7 +17,7 @@ from tilewright.passes.driver.manager import PassManager
 from tilewright.passes.driver.pipeline_string import parse_pipeline
 from tilewright.passes.driver.pipelines import available_passes
 
-from .kernels.references import FOLDER
+from ..tile.kernels.references import FOLDER
 
 Parse = Callable[[str], ModuleOp]
 

@@ -17,7 +17,7 @@ from tilewright.passes.tile.planner.planner import launched
 from tilewright.passes.tile.planner.tiles import TILES
 from tilewright.passes.tile.planner.tilings import fastest_tiling, tilings
 
-from .scheduled import loops_of, run
+from ..scheduled import loops_of, run
 
 
 @pytest.mark.parametrize("name", TARGETS)

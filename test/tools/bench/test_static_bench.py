@@ -12,7 +12,7 @@ from xdsl.utils.exceptions import PassFailedException
 from tilewright.tools import cli
 from tilewright.tools.bench import static_rows
 
-from .conftest import Tilewright
+from ..conftest import Tilewright
 
 
 def case(op: str, expression: str, *shapes: tuple[int, ...]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from tilewright.tools.opt_tool import main as opt_tool
 from tilewright.tools.output.trace_filter import Only
 from tilewright.tools.output.trace_printer import RemarkPrinter
 
-from .conftest import Tilewright
+from ..conftest import Tilewright
 
 TWO = "(torch.randn(9, 12) @ torch.randn(12, 40), torch.randn(8, 16).softmax(-1))"
 """Kernels matmul and softmax."""

@@ -22,7 +22,7 @@ from tilewright.passes.cost.slab_conflicts import SlabConflicts, slab_traffic
 from tilewright.passes.driver.launching import with_main
 from tilewright.passes.facts.memory_access import accesses_of
 
-from .kernels.references import FOLDER, REFERENCES
+from ..tile.kernels.references import FOLDER, REFERENCES
 
 Parse = Callable[[str], ModuleOp]
 Found = dict[tuple[str | None, bool], set[tuple[int, int, int]]]

@@ -22,7 +22,7 @@ from tilewright.errors import UnsupportedError
 
 Array = NDArray[Any]
 
-FOLDER = Path(__file__).parent / "pipelines"
+FOLDER = Path(__file__).parent / "hand_written"
 FILES = sorted(file.stem for file in FOLDER.glob("*.mlir"))
 NEW_FILES = {"bmm_tma", "boxes", "layouts"}
 """Those with boxes or clusters."""

@@ -12,7 +12,7 @@ from tilewright.tuning.evaluators.evidence import evidence, shortlist
 from tilewright.tuning.evaluators.model import model
 from tilewright.tuning.measurement import Measurement
 
-from .kernels import MATMUL, kernel_of
+from ..kernels import MATMUL, kernel_of
 
 TARGET = "sm_90a"
 LARGE = "torch.randn(2048, 2048) @ torch.randn(2048, 2048)"

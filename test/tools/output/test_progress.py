@@ -24,9 +24,9 @@ from tilewright.tools.input.mlir_source import read_module
 from tilewright.tools.output import progress as progress_module
 from tilewright.tools.output.progress import lower_telling, progress, progress_line
 
-from .conftest import Tilewright
+from ..conftest import Tilewright
 
-PROGRAM = str(Path(__file__).parents[2] / "examples" / "relu_matmul.mlir")
+PROGRAM = str(Path(__file__).parents[3] / "examples" / "relu_matmul.mlir")
 
 ERASED = "\r\x1b[2K"
 """Codes that go to the start of the line and erase it."""

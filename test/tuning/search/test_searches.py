@@ -19,7 +19,7 @@ from tilewright.tuning.search.random_search import RandomSearch
 from tilewright.tuning.search.rewards import Rewards
 from tilewright.tuning.search.tree import Node, Tally
 
-from .trees import Digits, Tree, planted
+from ..trees import Digits, Tree, planted
 
 BEST = (2, 1, 3, 0, 2, 1)
 WIDTHS = (3, 4, 4, 3, 4, 2)

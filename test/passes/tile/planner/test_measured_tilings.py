@@ -16,7 +16,7 @@ from tilewright.passes.tile.planner.tiles import TILES, Tile
 from tilewright.passes.tile.planner.tiling_model import Tiling
 from tilewright.passes.tile.planner.tilings import fastest_tiling
 
-RESULTS = Path(__file__).parents[3] / "benchmarks" / "results" / "nvidia-h200" / "tilings.json"
+RESULTS = Path(__file__).parents[4] / "benchmarks" / "results" / "nvidia-h200" / "tilings.json"
 H100 = target("sm_90a")  # which has the same multiprocessors, as fast
 PROBLEMS = {
     "matmul.tinyllama.q_proj.s512": Contraction(1, 512, 2048, 2048, 1, 4, 4),

@@ -13,7 +13,7 @@ from tilewright.frontend.unsupported import UNSUPPORTED
 from tilewright.tools import cli
 from tilewright.tools.ops_table import Family, arguments_of, families
 
-PAGE = Path(__file__).parents[2] / "docs" / "ops.md"
+PAGE = Path(__file__).parents[3] / "docs" / "ops.md"
 OPERATORS = {op.ATEN.partition(".")[0] for op in OPS}
 
 

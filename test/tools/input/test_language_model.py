@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from tiny_models import SMALL, tiny_config
 
-from .conftest import Tilewright
+from ..conftest import Tilewright
 
 SHORT = ("--layers", "1", "--seq-len", "4")
 

@@ -8,7 +8,7 @@ from needs import needs_nvrtc
 
 from tilewright.tuning import plan_cache
 
-from .conftest import Tilewright
+from ..conftest import Tilewright
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from needs import needs_nvrtc
 
-from .conftest import Tilewright
+from ..conftest import Tilewright
 
 TWO = "torch.relu(torch.randn(9, 12) @ torch.randn(12, 40)).softmax(-1)"
 """Two kernels: relu_matmul and softmax."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import Tilewright
+from ..conftest import Tilewright
 
 # A product, and a softmax of it: two kernels, with a buffer between them.
 PROGRAM = ("-c", "torch.softmax(torch.randn(8, 300) @ torch.randn(300, 40), -1)")

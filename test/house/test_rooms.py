@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rooms are the folders within `dialects/` and `passes/`; a table says which imports which."""
+
+import ast
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+from .test_layers import ROOT, imports
+
+_GROUND = {"dialects", "dialects.faster_xdsl"}
+"""Attributes, interfaces and facts that all dialects share."""
+
+# room -> the rooms of the same package that it may import from, besides itself
+MAY_IMPORT = {
+    "dialects.faster_xdsl": set[str](),
+    "dialects": {"dialects.faster_xdsl"},
+    "dialects.torch": _GROUND,
+    "dialects.prim": _GROUND,
+    "dialects.loop": _GROUND,
+    "dialects.tile": {*_GROUND, "dialects.loop"},
+    "dialects.kernel": {*_GROUND, "dialects.tile"},
+    "dialects.cuda": {*_GROUND, "dialects.tile", "dialects.kernel"},
+    "dialects.work": {"dialects", "dialects.loop", "dialects.kernel"},  # a file: it counts ops
+    "passes": set[str](),  # the table of passes, which names modules and imports none
+    "passes.reporting": set[str](),
+    "passes.driver": {"passes", "passes.reporting"},
+    "passes.facts": {"passes.reporting"},
+    "passes.cost": {"passes.facts"},
+    "passes.rewriting": {"passes.reporting", "passes.facts"},
+    "passes.decompose": {"passes.reporting"},
+    "passes.tensor": {"passes.reporting"},
+    "passes.loop": {"passes.reporting", "passes.facts", "passes.rewriting"},
+    "passes.loop.fusion": {
+        "passes.reporting",
+        "passes.facts",
+        "passes.cost",
+        "passes.rewriting",
+        "passes.loop",
+    },
+    "passes.tile": {
+        "passes.reporting",
+        "passes.driver",
+        "passes.facts",
+        "passes.cost",
+        "passes.rewriting",
+    },
+    "passes.tile.planner": {
+        "passes.reporting",
+        "passes.driver",
+        "passes.facts",
+        "passes.cost",
+        "passes.tile",
+    },
+    "passes.kernel": {"passes.reporting", "passes.driver", "passes.facts", "passes.rewriting"},
+    "passes.cuda": {"passes.reporting", "passes.facts", "passes.rewriting"},
+}
+
+LEVELS = {"decompose", "tensor", "loop", "tile", "kernel", "cuda"}
+"""Rooms of passes, with those within them, that do not know each other."""
+
+PACKAGES = ("dialects", "passes")
+SOURCES = [path for name in PACKAGES for path in sorted((ROOT / name).rglob("*.py"))]
+
+
+def room(module: str) -> str:
+    """The innermost room that a module or a name in it belongs to, empty for those of others."""
+    while module and module not in MAY_IMPORT:
+        module = module.rpartition(".")[0]
+    return module
+
+
+def arrows(path: Path, tree: ast.AST) -> Iterator[tuple[str, str, int]]:
+    """Imports of a file from other rooms of its package: its room, the other, and the line."""
+    own = room(".".join(path.with_suffix("").parts))
+    for name, line in imports(tree):
+        other = room(name.removeprefix("tilewright."))
+        if other.partition(".")[0] == path.parts[0] and other != own:
+            yield own, other, line
+
+
+def forbidden(path: Path, tree: ast.AST) -> list[str]:
+    """Imports against the table, by file and line."""
+    return [
+        f"{path}:{line}: {own} does not import from {other}"
+        for own, other, line in arrows(path, tree)
+        if other not in MAY_IMPORT[own]
+    ]
+
+
+FOUND = [(path.relative_to(ROOT), ast.parse(path.read_text(), str(path))) for path in SOURCES]
+
+
+def test_rooms_import_what_the_table_allows():
+    assert [line for path, tree in FOUND for line in forbidden(path, tree)] == []
+
+
+def test_the_table_allows_no_more_than_is_imported():
+    used = {(own, other) for path, tree in FOUND for own, other, _ in arrows(path, tree)}
+    allowed = {(own, other) for own, others in MAY_IMPORT.items() for other in others}
+    assert sorted(allowed - used) == []
+
+
+def test_every_folder_is_a_room():
+    folders = {".".join(path.parent.parts) for path, _ in FOUND}
+    assert folders - MAY_IMPORT.keys() == set()
+
+
+def test_rooms_do_not_import_each_other_in_a_circle():
+    order = [*TopologicalSorter(MAY_IMPORT).static_order()]
+    assert {*order} == {*MAY_IMPORT}
+
+
+def test_levels_do_not_know_each_other():
+    level = {name: name.split(".")[1] for name in MAY_IMPORT if name.startswith("passes.")}
+    across = [
+        f"{own} -> {other}"
+        for own in level
+        for other in MAY_IMPORT[own] & level.keys()
+        if {level[own], level[other]} <= LEVELS and level[own] != level[other]
+    ]
+    assert across == []
+    assert LEVELS <= {*level.values()}
+
+
+@pytest.mark.parametrize(
+    ("file", "source"),
+    [
+        ("passes/tile/rows.py", "from tilewright.passes.loop.fusion.plan import Plan"),
+        ("passes/loop/lift.py", "def f():\n    from tilewright.passes.loop import fusion"),
+        ("passes/facts/nest.py", "import tilewright.passes.cost.banks"),
+        ("passes/facts/nest.py", "from tilewright.passes import get_all_passes"),
+        ("dialects/axes.py", "from tilewright.dialects import loop"),
+        ("dialects/loop/nest.py", "from tilewright.dialects.work import scalar_operations"),
+    ],
+)
+def test_the_rules_have_teeth(file: str, source: str):
+    (complaint,) = forbidden(Path(file), ast.parse(source))
+    assert complaint.startswith(f"{file}:{len(source.splitlines())}: ")
+
+
+def test_a_circle_is_found():
+    circle = {**MAY_IMPORT, "passes.reporting": {"passes.tile.planner"}}
+    with pytest.raises(CycleError):
+        TopologicalSorter(circle).prepare()
