@@ -173,9 +173,7 @@ def judged_loads(launches: Sequence[tuple[str, Kernel]], target: str) -> Outcome
     figures = {name: each._asdict() for name, each in found.items()}
     if differ:
         first = found[differ[0]]
-        says = (
-            f"{len(differ)} of {len(found)} loads differ from passes/cost/banks.py: {differ[0]}, "
-        )
+        says = f"{len(differ)} of {len(found)} loads differ from cost/banks.py; {differ[0]}: "
         says += f"{first.measured:g} wavefronts, assumed {first.assumed:g}"
         return wrong(says, compared=figures)
     return right(f"{len(found)} loads take what passes/cost/banks.py says", compared=figures)
