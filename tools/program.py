@@ -25,8 +25,8 @@ from tilewright.frontend.reference_memory import bytes_of_reference
 from tilewright.frontend.signature import Input
 from tilewright.interpreters.memory import require_memory
 from tilewright.interpreters.program import Program, interpreted_program
-from tilewright.passes.driver.launching import with_main
 from tilewright.passes.driver.levels import Level, level_of
+from tilewright.passes.rewriting.launching import with_main
 
 Array = NDArray[Any]
 

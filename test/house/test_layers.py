@@ -2,6 +2,7 @@
 """Data flows frontend -> dialects, passes -> codegen; no file imports from a later stage."""
 
 import ast
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,27 +14,11 @@ _FILES = ("arrays", "errors", "stages", "machine_memory", "text_file", "uncollec
 _BASE = (*_FILES, "__version__", "")
 """Modules of the package itself that all may import."""
 
+RULES = tomllib.loads((ROOT / "docs" / "architecture.toml").read_text())
+
 # folder -> the folders of ours that it may import from, besides itself and `_BASE`
-MAY_IMPORT = {
-    "dialects": set[str](),
-    "passes": {"dialects"},
-    "frontend": {"dialects"},
-    "interpreters": {"dialects"},
-    "codegen": {"dialects", "passes"},
-    "models": {"dialects", "passes", "frontend", "interpreters", "codegen"},
-    "tuning": {"dialects", "passes", "interpreters", "codegen"},
-    "tools": {
-        "dialects",
-        "passes",
-        "frontend",
-        "interpreters",
-        "codegen",
-        "models",
-        "tuning",
-        "universe",
-        "api",
-    },
-}
+MAY_IMPORT = {folder: {*others} for folder, others in RULES["packages"].items()}
+MAY_IMPORT["tools"] |= {"universe", "api"}
 
 # folder -> packages that its files may not import at all
 NEVER = {"dialects": {"torch", "numpy"}, "passes": {"torch", "numpy"}}

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rooms are the folders within `dialects/` and `passes/`; a table says which imports which."""
+"""Imports between folders of `dialects/` and `passes/` follow `docs/architecture.toml`."""
 
 import ast
+import tomllib
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -10,53 +11,8 @@ import pytest
 
 from .test_layers import ROOT, imports
 
-_GROUND = {"dialects", "dialects.faster_xdsl"}
-"""Attributes, interfaces and facts that all dialects share."""
-
-# room -> the rooms of the same package that it may import from, besides itself
-MAY_IMPORT = {
-    "dialects.faster_xdsl": set[str](),
-    "dialects": {"dialects.faster_xdsl"},
-    "dialects.torch": _GROUND,
-    "dialects.prim": _GROUND,
-    "dialects.loop": _GROUND,
-    "dialects.tile": {*_GROUND, "dialects.loop"},
-    "dialects.kernel": {*_GROUND, "dialects.tile"},
-    "dialects.cuda": {*_GROUND, "dialects.tile", "dialects.kernel"},
-    "dialects.work": {"dialects", "dialects.loop", "dialects.kernel"},  # a file: it counts ops
-    "passes": set[str](),  # the table of passes, which names modules and imports none
-    "passes.reporting": set[str](),
-    "passes.driver": {"passes", "passes.reporting"},
-    "passes.facts": {"passes.reporting"},
-    "passes.cost": {"passes.facts"},
-    "passes.rewriting": {"passes.reporting", "passes.facts"},
-    "passes.decompose": {"passes.reporting"},
-    "passes.tensor": {"passes.reporting"},
-    "passes.loop": {"passes.reporting", "passes.facts", "passes.rewriting"},
-    "passes.loop.fusion": {
-        "passes.reporting",
-        "passes.facts",
-        "passes.cost",
-        "passes.rewriting",
-        "passes.loop",
-    },
-    "passes.tile": {
-        "passes.reporting",
-        "passes.driver",
-        "passes.facts",
-        "passes.cost",
-        "passes.rewriting",
-    },
-    "passes.tile.planner": {
-        "passes.reporting",
-        "passes.driver",
-        "passes.facts",
-        "passes.cost",
-        "passes.tile",
-    },
-    "passes.kernel": {"passes.reporting", "passes.driver", "passes.facts", "passes.rewriting"},
-    "passes.cuda": {"passes.reporting", "passes.facts", "passes.rewriting"},
-}
+RULES = tomllib.loads((ROOT / "docs" / "architecture.toml").read_text())
+MAY_IMPORT = {room: {*others} for room, others in RULES["rooms"].items()}
 
 LEVELS = {"decompose", "tensor", "loop", "tile", "kernel", "cuda"}
 """Rooms of passes, with those within them, that do not know each other."""

@@ -20,7 +20,7 @@ from tilewright.codegen.simulator_backend import SimulatorBackend
 from tilewright.dialects import loop
 from tilewright.dialects.types import memref_type
 from tilewright.interpreters import interpret
-from tilewright.passes.driver.launching import with_main
+from tilewright.passes.rewriting.launching import with_main
 from tilewright.tuning.space import Node, Space
 
 from .kernels import ELEMENTS, kernel_of

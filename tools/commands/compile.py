@@ -18,8 +18,8 @@ from tilewright.codegen.printer import cuda_source, kernels_of
 from tilewright.codegen.spill_feedback import lower_to_cuda, relieve_spills
 from tilewright.codegen.target_limits import check_kernels
 from tilewright.errors import UsageError
-from tilewright.passes.driver.launching import with_main
 from tilewright.passes.driver.levels import Level, level_of
+from tilewright.passes.rewriting.launching import with_main
 from tilewright.tools.input.language_model import is_model
 from tilewright.tools.input.model_source import module_of
 from tilewright.tools.input.schedules import warn_of_idle_steps, with_schedules

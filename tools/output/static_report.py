@@ -10,8 +10,8 @@ from xdsl.dialects.builtin import ModuleOp
 from tilewright.codegen.report import KernelEvidence, StaticReport, as_json, report_of
 from tilewright.codegen.report.instruction import Category
 from tilewright.dialects.target import target
-from tilewright.passes.driver.launching import with_main
 from tilewright.passes.driver.levels import Level, level_of
+from tilewright.passes.rewriting.launching import with_main
 from tilewright.tools.output.output_path import write_text
 from tilewright.tools.output.terminal import console, show, table
 

@@ -17,9 +17,9 @@ from tilewright.codegen.launch_plan import Plan
 from tilewright.codegen.mutations import Mutation, mutations, planted_texts
 from tilewright.codegen.nvrtc import DEFAULT_TARGET
 from tilewright.dialects.kernel import FuncOp
-from tilewright.passes.driver.launching import with_main
 from tilewright.passes.driver.levels import Level
 from tilewright.passes.driver.lowering import lower
+from tilewright.passes.rewriting.launching import with_main
 from tilewright.tools.input.mlir_source import read_module
 from tilewright.tools.planted_bugs.equivalent import Equivalent, Place, read_equivalent
 from tilewright.tools.planted_bugs.judging import Judged, JudgedSets

@@ -15,8 +15,8 @@ from tilewright.codegen.spill_feedback import lower_to_cuda
 from tilewright.codegen.target_limits import check_launches
 from tilewright.dialects import loop
 from tilewright.errors import one_line
-from tilewright.passes.driver.launching import with_main
 from tilewright.passes.driver.lowering import REFUSED, context
+from tilewright.passes.rewriting.launching import with_main
 
 
 class Compiled(NamedTuple):

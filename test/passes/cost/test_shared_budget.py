@@ -11,11 +11,11 @@ from tilewright.codegen.host_function import plan_of
 from tilewright.dialects import kernel, tile
 from tilewright.passes.cost.kernel_cost import kernel_cost
 from tilewright.passes.cost.shared_budget import shared_bytes, shared_bytes_at_once
-from tilewright.passes.driver.launching import with_main
 from tilewright.passes.driver.lowering import context
 from tilewright.passes.driver.manager import PassManager
 from tilewright.passes.driver.pipeline_string import parse_pipeline
 from tilewright.passes.driver.pipelines import available_passes
+from tilewright.passes.rewriting.launching import with_main
 
 from ..tile.kernels.references import FOLDER
 

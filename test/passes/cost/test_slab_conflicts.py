@@ -19,8 +19,8 @@ from tilewright.dialects.loop import KernelOp
 from tilewright.dialects.tile import SlabLayoutAttr
 from tilewright.passes.cost.shared_banks import wavefronts
 from tilewright.passes.cost.slab_conflicts import SlabConflicts, slab_traffic
-from tilewright.passes.driver.launching import with_main
 from tilewright.passes.facts.memory_access import accesses_of
+from tilewright.passes.rewriting.launching import with_main
 
 from ..tile.kernels.references import FOLDER, REFERENCES
 

@@ -26,8 +26,8 @@ from tilewright.codegen.random_inputs import random_inputs
 from tilewright.codegen.simulator_backend import SimulatorBackend
 from tilewright.dialects import kernel
 from tilewright.dialects.origin import named, story
-from tilewright.passes.driver.launching import with_main
 from tilewright.passes.facts.titles import title
+from tilewright.passes.rewriting.launching import with_main
 from tilewright.tools.input.mlir_source import read_module
 
 Parse = Callable[[str], ModuleOp]

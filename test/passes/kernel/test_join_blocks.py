@@ -26,7 +26,7 @@ from tilewright.dialects.buffer_plan import set_offset
 from tilewright.dialects.kernel.shared import share_bytes
 from tilewright.errors import UsageError
 from tilewright.interpreters import interpret
-from tilewright.passes.driver.launching import with_main
+from tilewright.passes.rewriting.launching import with_main
 
 pytestmark = needs_nvrtc
 

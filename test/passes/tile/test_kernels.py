@@ -17,7 +17,7 @@ from tilewright.codegen.simulator_backend import SimulatorBackend
 from tilewright.dialects.loop import KernelOp
 from tilewright.dialects.target import target
 from tilewright.interpreters.kernels import interpret_kernel
-from tilewright.passes.driver.launching import with_main
+from tilewright.passes.rewriting.launching import with_main
 
 from .kernels.references import FOLDER, REFERENCES
 

@@ -19,7 +19,7 @@ from tilewright.codegen.simulator_backend import SimulatorBackend
 from tilewright.dialects import loop, tile
 from tilewright.interpreters.kernels import interpret_kernel
 from tilewright.passes.cost.slab_conflicts import slab_traffic
-from tilewright.passes.driver.launching import with_main
+from tilewright.passes.rewriting.launching import with_main
 
 from .kernels.references import FOLDER
 from .scheduled import run

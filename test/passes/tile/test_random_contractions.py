@@ -19,9 +19,9 @@ from xdsl.pattern_rewriter import PatternRewriter
 from tilewright.dialects import tile
 from tilewright.dialects.target import TARGETS
 from tilewright.interpreters.check import check_pass
-from tilewright.passes.driver.launching import with_main
 from tilewright.passes.driver.lowering import context
 from tilewright.passes.driver.verification import verify_module
+from tilewright.passes.rewriting.launching import with_main
 from tilewright.passes.tile.chunk_matmul_k import ChunkMatmulKPass
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
 from tilewright.passes.tile.split_matmul_k import SplitMatmulKPass

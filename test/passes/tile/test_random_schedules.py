@@ -24,9 +24,9 @@ from tilewright.codegen.host_function import plan_of
 from tilewright.codegen.simulator_backend import SimulatorBackend
 from tilewright.errors import TilewrightError, UnsupportedError
 from tilewright.interpreters import interpret
-from tilewright.passes.driver.launching import with_main
 from tilewright.passes.driver.lowering import context
 from tilewright.passes.driver.verification import verify_module
+from tilewright.passes.rewriting.launching import with_main
 
 from .schedules.attention import attention
 from .schedules.changes import changed

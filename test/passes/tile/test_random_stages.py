@@ -22,9 +22,9 @@ from tilewright.dialects import loop, tile
 from tilewright.dialects.element_types import number_attribute
 from tilewright.dialects.types import memref_type
 from tilewright.interpreters import interpret
-from tilewright.passes.driver.launching import with_main
 from tilewright.passes.driver.lowering import context
 from tilewright.passes.driver.verification import verify_module
+from tilewright.passes.rewriting.launching import with_main
 from tilewright.passes.rewriting.simplify_accesses import simplify_accesses
 from tilewright.passes.rewriting.substitution import Substitution
 from tilewright.passes.tile.stage_inputs import StageInputsPass

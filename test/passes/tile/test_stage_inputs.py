@@ -19,7 +19,7 @@ from tilewright.codegen.simulator_backend import SimulatorBackend
 from tilewright.dialects import loop, tile
 from tilewright.dialects.types import memref_type
 from tilewright.interpreters.kernels import interpret_kernel
-from tilewright.passes.driver.launching import with_main
+from tilewright.passes.rewriting.launching import with_main
 from tilewright.passes.tile.operands import operands_of
 from tilewright.passes.tile.stage_inputs import StageInputsPass
 

@@ -14,7 +14,7 @@ from tilewright.codegen.report import report_of
 from tilewright.codegen.report.evidence import KernelEvidence
 from tilewright.codegen.report.instruction import Category
 from tilewright.dialects.target import target
-from tilewright.passes.driver.launching import with_main
+from tilewright.passes.rewriting.launching import with_main
 
 Parse = Callable[[str], ModuleOp]
 

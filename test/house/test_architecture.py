@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`docs/architecture.md` names files that there are, and its picture shows the rules."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tilewright.tools.architecture import direct, graphs, picture, rows_of
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+RULES = tomllib.loads((DOCS / "architecture.toml").read_text())
+PATH = re.compile(r"`([\w./]+(?:\.py|/))`")
+
+
+def missing(text: str) -> list[str]:
+    """Files and folders that `text` names and the repository lacks; `<name>` stands for any."""
+    return [path for path in PATH.findall(text) if not (ROOT / path).exists()]
+
+
+def test_the_page_names_what_there_is():
+    text = (DOCS / "architecture.md").read_text()
+    assert missing(text) == []
+    assert len(PATH.findall(text)) > 30
+
+
+def test_what_is_missing_is_found():
+    assert missing("see `passes/cost/banks.py` and `passes/no_such_room/`") == [
+        "passes/no_such_room/"
+    ]
+
+
+def test_the_picture_shows_the_rules():
+    pytest.importorskip("matplotlib")
+    kept = (DOCS / "architecture.svg").read_text()
+    assert parts(kept) == parts(picture(RULES)), "run python -m tilewright.tools.architecture docs"
+    assert {*RULES["packages"], *RULES["rooms"]} <= {*parts(kept)}
+
+
+def parts(picture: str) -> list[str]:
+    """Labels of a picture, and an empty string for each line or box."""
+    return re.findall(r"<text[^>]*>([^<]*)</text>|<path", picture)
+
+
+def test_rows_and_arrows():
+    graph = {"a": [], "b": ["a"], "c": ["a", "b"]}
+    assert rows_of(graph) == [["a"], ["b"], ["c"]]
+    assert [*direct(graph)] == [("b", "a"), ("c", "b")]
+    assert graphs({"packages": {"p": []}, "rooms": {"p": [], "p.q": ["p"]}}) == {
+        "packages": {"p": []},
+        "rooms of p": {"p": [], "p.q": ["p"]},
+    }

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The picture `docs/architecture.svg`: packages and rooms, with an arrow to each that one imports.
+
+    python -m tilewright.tools.architecture docs
+
+draws it from the rules in `docs/architecture.toml`. Arrows that follow from others are left out.
+"""
+
+import sys
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from graphlib import TopologicalSorter
+from importlib import import_module
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+from tilewright.tools.output.output_path import write_text
+
+Graph = Mapping[str, Sequence[str]]
+"""The names that each name may import."""
+
+_BLUE, _GRAY = "#dbe7f6", "#5f6b7a"
+
+
+def graphs(rules: Mapping[str, Graph]) -> dict[str, Graph]:
+    """Return the graph of packages, and of the rooms in each package that has several."""
+    found: dict[str, Graph] = {"packages": rules["packages"]}
+    for package in rules["packages"]:
+        inside = {room: to for room, to in rules["rooms"].items() if room.startswith(package)}
+        if inside:
+            found[f"rooms of {package}"] = inside
+    return found
+
+
+def rows_of(graph: Graph) -> list[list[str]]:
+    """Return the names of `graph` in rows: each name is above all those that it imports."""
+    row: dict[str, int] = {}
+    for name in TopologicalSorter(graph).static_order():
+        row[name] = max((row[other] + 1 for other in graph[name]), default=0)
+    return [[name for name in graph if row[name] == n] for n in range(max(row.values()) + 1)]
+
+
+def direct(graph: Graph) -> Iterator[tuple[str, str]]:
+    """Yield the arrows of `graph` that do not follow from two or more others."""
+    for name, others in graph.items():
+        indirect = {far for other in others for far in _reached(graph, other)}
+        yield from ((name, other) for other in others if other not in indirect)
+
+
+def _reached(graph: Graph, name: str) -> set[str]:
+    return {far for other in graph[name] for far in (other, *_reached(graph, other))}
+
+
+def picture(rules: Mapping[str, Graph]) -> str:
+    """Return the picture as SVG: the graphs, one below the other."""
+    from matplotlib.figure import Figure
+
+    matplotlib: Any = import_module("matplotlib")
+    drawn = StringIO()
+    panels = {title: (graph, rows_of(graph)) for title, graph in graphs(rules).items()}
+    heights = [0.75 * len(rows) + 0.3 for _, rows in panels.values()]
+    with matplotlib.rc_context({"svg.hashsalt": "rooms", "svg.fonttype": "none"}):
+        figure = Figure(figsize=(11, sum(heights)), layout="constrained")
+        areas: Any = figure.subplots(len(panels), height_ratios=heights)
+        for axes, (title, (graph, rows)) in zip(areas, panels.items(), strict=True):
+            _draw_graph(axes, title, graph, rows)
+        metadata: Any = {"Date": None}
+        figure.savefig(drawn, format="svg", metadata=metadata)  # pyright: ignore[reportUnknownMemberType]
+    return drawn.getvalue()
+
+
+def _draw_graph(axes: Any, title: str, graph: Graph, rows: Sequence[Sequence[str]]) -> None:
+    columns = max(map(len, rows))
+    place = {
+        name: ((n + 0.5) * columns / len(row), float(y))
+        for y, row in enumerate(rows)
+        for n, name in enumerate(row)
+    }
+    for name, (x, y) in place.items():
+        box = {"boxstyle": "round", "facecolor": _BLUE, "edgecolor": _GRAY}
+        axes.text(x, y, name, ha="center", va="center", fontsize=9, bbox=box, zorder=2)
+    arrow = {"arrowstyle": "->", "color": _GRAY, "shrinkA": 11, "shrinkB": 11}
+    for name, other in direct(graph):
+        axes.annotate("", xy=place[other], xytext=place[name], arrowprops=arrow, zorder=1)
+    axes.set_title(title, fontsize=10, loc="left")
+    axes.set_xlim(0, columns)
+    axes.set_ylim(-0.4, len(rows) - 0.6)
+    axes.axis("off")
+
+
+def main() -> None:
+    """Draw the picture into the folder that the command line names."""
+    folder = Path(sys.argv[1])
+    drawn = picture(tomllib.loads((folder / "architecture.toml").read_text()))
+    write_text(str(folder / "architecture.svg"), drawn)
+
+
+if __name__ == "__main__":
+    main()
