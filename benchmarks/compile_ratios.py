@@ -2,9 +2,9 @@
 """
 Ratios of compile time to that of another checkout, for `compile_time.py --base DIR`.
 
-`compile_time.py` of this checkout measures both, each in processes that import the packages of the
-checkout measured. The checkouts take turns, for the speed of a machine changes within minutes, and
-the fastest round of each counts. A process compiles each program once.
+Each checkout is measured by its own `compile_time.py`: modules have other names in others. The
+checkouts take turns, for the speed of a machine changes within minutes, and the fastest round of
+each counts. A process compiles each program once.
 """
 
 import json
@@ -27,14 +27,13 @@ HERE = Path(__file__).resolve().parents[1]
 _PARTS = ("capture", "lower", "both")
 
 
-def compare(script: Path, base: Path, options: Sequence[str], rounds: int) -> dict[str, Any]:
+def compare(base: Path, options: Sequence[str], rounds: int) -> dict[str, Any]:
     """Return seconds of the checkout `base` and of this one, and ratios, by program."""
     roots = {"before": base, "after": HERE}
-    command = [sys.executable, str(script), *options]
     found = {when: list[Seconds]() for when in roots}
     for _ in range(rounds):
         for when, root in roots.items():
-            found[when].append(_measured(command, root))
+            found[when].append(_measured(root, options))
     before, after = (_fastest(found[when]) for when in roots)
     return {
         name: {
@@ -57,13 +56,14 @@ def table_of_ratios(rows: Mapping[str, Mapping[str, Mapping[str, float]]]) -> Ta
     return shown
 
 
-def _measured(command: Sequence[str], root: Path) -> Seconds:
+def _measured(root: Path, options: Sequence[str]) -> Seconds:
     """Seconds of suite84 in all, and of each number of layers, by the packages of `root`."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "results.json"
-        once = [*command, "--repeat", "1", "--packages", str(root), "--json", str(file)]
+        script = root / "benchmarks" / "compile_time.py"
+        command = [sys.executable, str(script), *options, "--repeat", "1", "--json", str(file)]
         environment = {**os.environ, "PYTHONPATH": str(root)}
-        subprocess.run(once, check=True, env=environment, stdout=subprocess.DEVNULL)
+        subprocess.run(command, check=True, env=environment, stdout=subprocess.DEVNULL)
         results = json.loads(file.read_text())
     suite, layers = (results[part]["programs"] for part in ("suite84", "layers"))
     programs = {"suite84": suite, **{row["name"]: [row] for row in layers}}

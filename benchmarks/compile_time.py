@@ -40,9 +40,9 @@ LAYERS = {"tinyllama": 22, "qwen": 28}
 """Number of decoder layers of each model."""
 
 
-def suite(only: str, level: str, repeat: int, data: Path = DATA) -> Iterator[Measured]:
+def suite(only: str, level: str, repeat: int) -> Iterator[Measured]:
     """The cases of suite84."""
-    for case in read_cases(data, only):
+    for case in read_cases(DATA, only):
         yield measure(case.name, case.program(fake=True), level, repeat)
 
 
@@ -104,16 +104,6 @@ def report(rows: dict[str, list[Measured]], level: str) -> dict[str, object]:
     }
 
 
-def _suite_of(packages: Path | None) -> Path:
-    """The file of suite84 of the checkout `packages`. Raises if others are imported."""
-    if packages is None:
-        return DATA
-    imported = Path(tilewright.__file__).resolve().parents[1]
-    if imported != packages.resolve():
-        raise SystemExit(f"error: the packages imported are those of {imported}, not {packages}")
-    return packages / "benchmarks" / DATA.name
-
-
 def main(argv: Sequence[str] | None = None) -> None:
     """Measure, print, and write what `--json` asks for."""
     parser = argparse.ArgumentParser(description="Measure how long the compiler takes.")
@@ -133,32 +123,25 @@ def main(argv: Sequence[str] | None = None) -> None:
         metavar="DIR",
         help="print seconds of the checkout DIR and ratios to them, and no more",
     )
-    parser.add_argument(
-        "--packages",
-        type=Path,
-        metavar="DIR",
-        help="refuse packages that are not of the checkout DIR",
-    )
     args = parser.parse_args(argv)
     if args.base is not None:
         given = ["--to", args.to, "--only", args.only]
-        rows = compare(Path(__file__), args.base.resolve(), given, args.repeat)
+        rows = compare(args.base.resolve(), given, args.repeat)
         Console(width=100).print(table_of_ratios(rows))
         if args.json is not None:
             content = {"environment": environment(), "level": args.to, "programs": rows}
             write_json(args.json, content)
         return
 
-    data = _suite_of(args.packages)
     lowered(tilewright.capture(Softmax(-1), empty(4, 8)), "cuda")  # import
     if args.profile is not None:
         captured = [
-            tilewright.capture(c.function, *c.inputs()) for c in read_cases(data, args.only)
+            tilewright.capture(c.function, *c.inputs()) for c in read_cases(DATA, args.only)
         ]
         write_text(str(args.profile), profile(captured, level_named(args.to)))
         return
     given = args.only, args.to, args.repeat
-    rows = {"suite84": [*suite(*given, data)], "layers": [*layers(*given)]}
+    rows = {"suite84": [*suite(*given)], "layers": [*layers(*given)]}
     console = Console(width=100)
     for part, measured in rows.items():
         if measured:

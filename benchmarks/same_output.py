@@ -56,7 +56,7 @@ def expression(case: dict[str, Any]) -> str:
         size = ", ".join(map(str, shapes[name]))
         if name not in special:
             return f"torch.randn({size})"
-        return f"torch.full(({size}), {special[name]['full']}).triu({special[name]['triu']})"
+        return f"torch.full([{size}], {special[name]['full']}).triu({special[name]['triu']})"
 
     return re.sub(r"\bt\d\b", written, case["expression"])
 
@@ -65,9 +65,9 @@ def print_outputs(lines: Sequence[tuple[str, list[str]]], folder: Path) -> None:
     """Run command lines in this process; write what each prints to a file in `folder`."""
     from tilewright.tools.cli import main as tilewright
 
-    imported = Path(sys.modules["tilewright.tools.cli"].__file__ or "").resolve().parents[1]
-    if imported != Path.cwd():
-        raise SystemExit(f"error: the packages imported are those of {imported}")
+    imported = Path(sys.modules["tilewright.tools.cli"].__file__ or "").resolve().parents
+    if Path.cwd() not in imported:
+        raise SystemExit(f"error: the packages imported are those of {imported[1]}")
     for name, argv in lines:
         printed = StringIO()
         with redirect_stdout(printed), redirect_stderr(printed):
