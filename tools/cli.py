@@ -27,7 +27,7 @@ from tilewright.errors import TilewrightError, format_error
 from tilewright.tools.argument_parser import ArgumentParser
 from tilewright.tools.completion import OF_TILEWRIGHT, complete
 from tilewright.tools.entry import INTERRUPTED
-from tilewright.tools.input.sources import check_database, check_sources
+from tilewright.tools.input.input_files import check_database, check_sources
 from tilewright.tools.options import (
     bench,
     cache,

@@ -29,8 +29,8 @@ from tilewright.passes.driver.pipeline_string import without_quotes
 from tilewright.passes.reporting.trace import Listener, Rule, listening
 from tilewright.passes.tile.planner.plan_schedules import RULE as PLANNING
 from tilewright.passes.tile.planner.planner import Choice, Weighed, launched, weighed
-from tilewright.tools.input.model_source import module_of
 from tilewright.tools.input.schedules import warn_of_idle_steps, with_schedules
+from tilewright.tools.input.source import source_of
 from tilewright.tools.options.database import database_of
 from tilewright.tools.output.output_path import check_path, write_text
 from tilewright.tools.output.terminal import console
@@ -120,7 +120,7 @@ def run(args: argparse.Namespace) -> int:
     check_path(args.json)
     target = target_for(args.target)
     db = database_of(args)
-    module, fusion = with_known_fusion(module_of(args), target, db)
+    module, fusion = with_known_fusion(source_of(args).module(), target, db)
     found = explanations(module, args.schedule, target, db)
     out = console(args.color, sys.stderr if args.json == "-" else sys.stdout)
     if fusion is not None:
