@@ -17,11 +17,10 @@ from tilewright.tools.output.output_path import check_path, write_text
 from tilewright.tools.output.terminal import console
 from tilewright.tools.toolkit import use_cuda_home
 from tilewright.tools.tune.evaluation import Evaluation, evaluation_of
-from tilewright.tools.tune.fusion_table import print_fusion
 from tilewright.tools.tune.kernels import Found, tunable_of
 from tilewright.tools.tune.shortlist import shortlist_of
 from tilewright.tools.tune.space_table import print_fusions, print_spaces
-from tilewright.tools.tune.table import print_findings, print_summary
+from tilewright.tools.tune.table import print_findings, print_fusion, print_summary
 from tilewright.tools.tune.tuned import Tuned, tune
 from tilewright.tuning.database import Database
 from tilewright.tuning.own_database import own_database

@@ -18,8 +18,8 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.errors import UsageError
 from tilewright.models.config import FoundModel, find_model
-from tilewright.tools.input.input_files import names_model
 from tilewright.tools.input.mlir_source import read_module
+from tilewright.tools.named_files import names_model
 from tilewright.tools.options.model import OPTIONS
 from tilewright.tools.output.progress import Say, silent
 from tilewright.uncollected import uncollected
