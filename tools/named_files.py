@@ -21,7 +21,6 @@ from tilewright.tools.options.bench import SHORT
 _FILE = re.compile(r"\.(mlir|pt2|json|py(:[\w.]+)?)$")
 _IN_PYTHON = re.compile(r"(?<=\.py):[\w.]+$")
 
-
 _OUTPUTS = {
     "output": "-o",
     "logits": "-o",

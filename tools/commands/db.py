@@ -128,13 +128,8 @@ def _export(args: argparse.Namespace, path: Path) -> None:
     write_text(args.exported, text)
 
 
-def _write_goldens(
-    folder: Path, notes: Mapping[str, KernelNote], records: Sequence[Record]
-) -> None:
-    """
-    Write the files of `folder` anew, with the best schedules of each GPU, as they are shipped; other
-    files stay.
-    """
+def _write_goldens(folder: Path, notes: Notes, records: Sequence[Record]) -> None:
+    """Write the best schedules of each GPU as they are shipped; other files of `folder` stay."""
     if not folder.is_dir():
         raise UsageError(f"there is no folder '{folder}'")
     found = goldens_of(notes, records)

@@ -104,7 +104,7 @@ def complaint(default: str, fused: str, where: Where) -> str:
 
 @lru_cache(maxsize=1)  # one program is fused in many ways
 def _fused_reference(default: str, where: Where) -> Reference:
-    """Return the reference of a program as it is fused by default, for inputs that do not change."""
+    """Return the reference of a program as it is fused by default, for fixed inputs."""
     module = Parser(context(), default).parse_module()
     return Reference(default, plan_of(lower_to_cuda(module, where.target)).inputs, where)
 

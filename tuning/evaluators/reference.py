@@ -120,7 +120,7 @@ def widened(module: ModuleOp) -> ModuleOp:
         %2 = arith.extf %1 : f32 to f64     -->
         %3 = math.exp %2 : f64                      %3 = math.exp %1 : f64
 
-    Half types stay: they are loaded and stored only, and arithmetic is in what they are extended to.
+    Half types stay: they are loaded and stored only. Arithmetic is in what they are extended to.
     """
     wide = module.clone()
     for op in [*wide.walk()]:
