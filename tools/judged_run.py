@@ -67,12 +67,12 @@ def _kernel_ir(module: ModuleOp, target_name: str, args: argparse.Namespace) -> 
     """`module` at Kernel IR, the last level with an interpreter; None if it is below."""
     manager = checking_manager(context(), args.check)
     db = database_of(args)
-    planned = with_schedules(module, args.schedule, target_name, manager, db)
-    if level_of(planned) is Level.CUDA:
+    scheduled = with_schedules(module, args.schedule, target_name, manager, db)
+    if level_of(scheduled) is Level.CUDA:
         return None
-    known = with_known_schedules(planned, target_name, db, manager)
+    known = with_known_schedules(scheduled, target_name, db, manager)
     lowered = lower(known, Level.KERNEL, manager, target_name)
-    warn_of_idle_steps(planned, lowered, target_name)
+    warn_of_idle_steps(scheduled, lowered, target_name)
     return lowered
 
 

@@ -93,11 +93,11 @@ def _write_level(source: Source, args: argparse.Namespace, target: str, level: L
     with _listening(args, target), progress() as say:
         db = (has_kernels or wants_report) and database_of(args)
         module = with_schedules(source.module(say), args.schedule, target, db=db)
-        planned = with_known_schedules(module, target, db)
-        if wants_report and level is Level.CUDA and level_of(planned) is not Level.CUDA:
+        scheduled = with_known_schedules(module, target, db)
+        if wants_report and level is Level.CUDA and level_of(scheduled) is not Level.CUDA:
             # The report needs it too. It launches what is but a kernel, which no text shows.
-            kernel_ir = lower_telling(with_main(planned), Level.KERNEL, target, say)
-        start = kernel_ir or (planned if has_kernels else module)
+            kernel_ir = lower_telling(with_main(scheduled), Level.KERNEL, target, say)
+        start = kernel_ir or (scheduled if has_kernels else module)
         lowered = lower_telling(start, level, target, say)
         if level is Level.CUDA:
             say("NVRTC")
@@ -110,7 +110,7 @@ def _write_level(source: Source, args: argparse.Namespace, target: str, level: L
         cuda_ir = lowered if level is Level.CUDA else lower_to_cuda(lowered, target)
         write_plan(plan_of(cuda_ir), args.plan)
     if wants_report:
-        _report(planned if kernel_ir is None else lowered, kernel_ir, target, args)
+        _report(scheduled if kernel_ir is None else lowered, kernel_ir, target, args)
     if args.output is not None:
         write_text(args.output, text)
     elif not (args.report or "-" in (args.plan, args.json)):
