@@ -9,10 +9,12 @@ becomes, where a database or a golden has measured it,
     loop.kernel @mm(...) -> (...) { ... } plan "tileify,chunk-matmul-k{bk=16},..."
 
 Before that the program is fused in the best way that is known (`known_fusion`). What does not apply
-any more, because the passes have changed, is left out with a remark. A kernel that has a `plan` keeps it.
+any more, because the passes have changed, is left out with a remark. A kernel that has a `plan`
+keeps it.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
@@ -22,7 +24,7 @@ from tilewright.passes.driver.levels import Level, level_of
 from tilewright.passes.driver.lowering import lower
 from tilewright.passes.driver.manager import PassManager
 from tilewright.passes.reporting.trace import Rule, decided, listening, rewriting
-from tilewright.tuning.applicability import first_that_applies, why_not
+from tilewright.tuning.applicability import first_that_applies, reason_against_schedule
 from tilewright.tuning.kernel_key import digest, input_names
 from tilewright.tuning.knowledge import Db, Knowledge, Known
 from tilewright.tuning.known_fusion import with_known_fusion
@@ -35,8 +37,8 @@ def with_known_schedules(
     module: ModuleOp, target: str, db: Db = True, manager: PassManager | None = None
 ) -> ModuleOp:
     """
-    Return `module` at Loop IR, fused as is known, with the schedules that are known; `module` itself
-    where there is nothing to ask, or it is below Loop IR already. Raises `DatabaseError` as
+    Return `module` at Loop IR, fused as is known, with the schedules that are known; `module`
+    itself where there is nothing to ask, or it is below Loop IR already. Raises `DatabaseError` as
     `Knowledge` does.
     """
     return scheduled_as_known(module, target, db, manager).module
@@ -81,7 +83,8 @@ def _is_open(kernel: loop.KernelOp) -> bool:
 def _give_schedule(kernel: loop.KernelOp, candidates: Iterable[Known], target: str) -> Known | None:
     """Give the kernel the first of the schedules that applies, and return what is known of it."""
     named = _named(kernel, candidates, target)
-    found = first_that_applies(RULE, kernel, named, lambda text: why_not(kernel, text, target))
+    reason_against = partial(reason_against_schedule, kernel, target=target)
+    found = first_that_applies(RULE, kernel, named, reason_against)
     if found is None:
         return None
     schedule, known = found

@@ -40,9 +40,9 @@ def with_schedules(
     db: Db = False,
 ) -> ModuleOp:
     """
-    Return `module` at Loop IR, fused as `db` knows, with the schedules that are `given`, as `PASSES`
-    for the only kernel or as `KERNEL=PASSES`; the planner schedules the others. If nothing is
-    given, return `module` itself.
+    Return `module` at Loop IR, fused as `db` knows, with the schedules that are `given`, as
+    `PASSES` for the only kernel or as `KERNEL=PASSES`; the planner schedules the others. If
+    nothing is given, return `module` itself.
     """
     if not given:
         return module
