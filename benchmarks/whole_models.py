@@ -63,6 +63,7 @@ class Measured:
 def compile_here(model: str, folder: str, layers: str) -> dict[str, Any]:
     """Compile a model in this process; the seconds of its stages, and the most memory."""
     from tilewright.tools.commands.folder import write_model
+    from tilewright.tools.input.source import ModelSource, source_of
 
     begun: dict[str, float] = {}
 
@@ -72,7 +73,9 @@ def compile_here(model: str, folder: str, layers: str) -> dict[str, Any]:
     options = ["--layers", layers] if layers else []
     command = ["compile", model, "--seq-len", str(TOKENS), *options, "-o", folder]
     args = command_line().parse_args([*command, "--no-db"])
-    write_model(args, "sm_90a", begin)
+    source = source_of(args)
+    assert isinstance(source, ModelSource)
+    write_model(source, args, "sm_90a", begin)
     spans = (end - start for start, end in pairwise([*begun.values(), _cpu_seconds()]))
     stages = dict(zip(begun, spans, strict=True))
     return {"stages": stages, "peak_mib": getrusage(RUSAGE_SELF).ru_maxrss / 1024}

@@ -89,6 +89,6 @@ def _gpu_runs(target: str) -> bool:
     """Whether a GPU is present that runs code for `target`, and PyTorch can use it."""
     if (gpu := present_gpu()) is None or gpu.target != target:
         return False
-    from tilewright.codegen.runtime.gpu_backend import why_no_gpu
+    from tilewright.codegen.runtime.gpu_backend import reason_against_gpu
 
-    return why_no_gpu() is None
+    return reason_against_gpu() is None

@@ -60,7 +60,7 @@ class FileCache:
         self._folder = folder or default_folder()
         self._kind = kind
         self._most_bytes = most_bytes
-        if self._folder is not None and (reason := distrust(self._folder)):
+        if self._folder is not None and (reason := reason_against_folder(self._folder)):
             warnings.warn(f"{KINDS[kind]} is not kept: {reason}", stacklevel=3)
             self._folder = None
 
@@ -90,19 +90,19 @@ class FileCache:
         _make_room(self._folder, self._most_bytes)
 
 
-def distrust(folder: Path) -> str:
-    """Return the reason why others could put files into a folder; empty if they cannot."""
+def reason_against_folder(folder: Path) -> str | None:
+    """Reason why a folder is not trusted: others could put files into it; or None."""
     try:
         state = folder.stat()
     except OSError:
-        return ""  # nothing is there, or nothing can be read
+        return None  # nothing is there, or nothing can be read
     if os.name != "posix" or not stat.S_ISDIR(state.st_mode):
-        return ""
+        return None
     if state.st_uid != os.geteuid():
         return f"the folder '{folder}' belongs to another user ({state.st_uid})"
     if state.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         return f"others can write to the folder '{folder}': remove it, and it is made anew"
-    return ""
+    return None
 
 
 class Kept(NamedTuple):

@@ -80,7 +80,7 @@ class LazyGraph:
         if len(self._programs) >= MOST_KINDS:
             tell(f"a graph is compiled for {MOST_KINDS} kinds of inputs; others run in PyTorch")
             return in_pytorch(self._graph)
-        if reason := next((r for v in values if (r := _unfit(v))), ""):
+        if reason := next((r for v in values if (r := _reason_against_input(v))), None):
             tell(f"a graph runs in PyTorch: {reason}")
             return in_pytorch(self._graph)
         try:
@@ -101,15 +101,16 @@ def _kind(value: Any) -> Any:
     return value.dtype, value.device, value.shape, strides, value.layout
 
 
-def _unfit(value: Any) -> str:
-    """Why kernels cannot take a tensor, in words; empty if they can."""
+def _reason_against_input(value: Any) -> str | None:
+    """Reason why kernels cannot take a value, or None."""
     import torch
     from torch import nn
 
     if not isinstance(value, torch.Tensor):
-        return ""
+        return None
     if type(value) not in (torch.Tensor, nn.Parameter):
         return f"an input is a {type(value).__name__}"
     if value.device.type not in ("cpu", "cuda"):
         return f"an input is on the device {value.device.type}"
-    return "an input is conjugated or negated lazily" if value.is_conj() or value.is_neg() else ""
+    is_lazy = value.is_conj() or value.is_neg()
+    return "an input is conjugated or negated lazily" if is_lazy else None

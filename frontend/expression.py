@@ -9,7 +9,8 @@
 after it, is an input: called x if that is the name it is bound to, else t0, t1, ... A module, made
 anywhere, is a submodule with its parameters' names. All that computes with an input is the module's
 forward. Inside a loop, a branch or a function, constructors stay where they are, and what they draw
-at random is refused at capture.
+at random is refused at capture. So is a text that asks for training mode: programs are compiled for
+inference.
 """
 
 import ast
@@ -20,12 +21,17 @@ from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
 from typing import Any
 
-from tilewright.errors import TilewrightError, UsageError
+from tilewright.errors import TilewrightError, UnsupportedError, UsageError
 from tilewright.frontend.hoist import read
 from tilewright.frontend.names import names_of
 from tilewright.frontend.partition import FILE, Partition, place_of
-from tilewright.frontend.source import Place, error_at, error_of, place_of_exception
-from tilewright.frontend.training_mode import training_mode_refused
+from tilewright.frontend.source import (
+    Place,
+    error_at,
+    error_of,
+    place_of_caller,
+    place_of_exception,
+)
 
 
 @dataclass(frozen=True)
@@ -52,7 +58,7 @@ def parse_expression(text: str, fake: bool = False, seed: int = 0) -> Expression
     partition = Partition()
     partition.reserved |= {n.id for s in (*statements, result) for n in _names_in(s)}
     # stdout is for the compiler: what the text prints goes to stderr.
-    with _evaluation(fake, seed), training_mode_refused(FILE), redirect_stdout(sys.stderr):
+    with _evaluation(fake, seed), _training_mode_refused(FILE), redirect_stdout(sys.stderr):
         try:
             for statement in (*statements, result):
                 read(partition, statement)
@@ -196,3 +202,44 @@ def _checker(result: ast.Return) -> Callable[[Any], Any]:
         return value
 
     return checked
+
+
+@contextmanager
+def _training_mode_refused(file: str) -> Generator[None]:
+    """
+    Raise `UnsupportedError` where code of `file` calls `train()` on a module or sets its
+    `training`, until the exit.
+
+    A new module is in training mode by default: only the call says that a user wants it. Code of
+    other files is free to switch modes.
+    """
+    from torch import nn
+
+    original, set_attribute = nn.Module.train, nn.Module.__setattr__
+
+    def train(self: Any, mode: bool = True) -> Any:
+        if mode:
+            _refuse_training(file, f"{type(self).__name__}.train()")
+        return original(self, mode)
+
+    def setattr_(self: Any, name: str, value: Any) -> None:
+        if name == "training" and value:
+            _refuse_training(file, f"{type(self).__name__}.training = {value!r}")
+        set_attribute(self, name, value)
+
+    nn.Module.train, nn.Module.__setattr__ = train, setattr_
+    try:
+        yield
+    finally:
+        nn.Module.train, nn.Module.__setattr__ = original, set_attribute
+
+
+def _refuse_training(file: str, what: str) -> None:
+    """Raise `UnsupportedError` for `what` if code of `file` does it."""
+    place = place_of_caller()
+    if place is not None and place.file == file:
+        raise UnsupportedError(
+            f"{what}: training mode is not supported",
+            where=str(place),
+            remedy="leave it out: programs are compiled for inference, in eval mode",
+        )

@@ -27,7 +27,7 @@ def check_writable(captured: Captured, values: Sequence[Any]) -> None:
     by_node = {i.node: value for i, value in zip(captured.inputs, values, strict=True)}
     for written in captured.mutated:
         value = by_node[written.node]
-        if reason := _unwritable(value):
+        if reason := _reason_not_writable(value):
             raise UsageError(f"the program writes to its {_what(written)}, but that {reason}")
         for other in captured.inputs:
             if other.node != written.node and share_elements(value, by_node[other.node]):
@@ -64,8 +64,8 @@ def _what(written: Input) -> str:
     return f"{written.kind} {written.name!r}"
 
 
-def _unwritable(value: Any) -> str:
-    """Why a tensor or array cannot be written; empty if it can."""
+def _reason_not_writable(value: Any) -> str | None:
+    """Reason why a tensor or array cannot be written, or None."""
     import numpy as np
     import torch
 
@@ -76,4 +76,4 @@ def _unwritable(value: Any) -> str:
     is_tensor = isinstance(value, torch.Tensor)
     if is_tensor and value.is_inference() and not torch.is_inference_mode_enabled():
         return "is a tensor made in inference mode"
-    return "has elements that share memory with each other" if overlaps_itself(value) else ""
+    return "has elements that share memory with each other" if overlaps_itself(value) else None

@@ -8,7 +8,7 @@ that of the original dtype. So `model.double()` is not used: it leaves casts ins
 and takes float64's own eps.
 """
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from operator import getitem
 from typing import Any
@@ -180,3 +180,35 @@ def _eps_of(input: Any) -> float:
 
     dtype = input.meta["val"].dtype
     return torch.finfo(torch.float64 if dtype == torch.float64 else torch.float32).eps
+
+
+_NUDGING = 32
+"""Bytes for each element of a result that is nudged: its sign, twice, the factor, the product."""
+
+
+def bytes_of_reference(captured: Captured) -> int:
+    """
+    Return about how many bytes `frontend.reference.disturbed` holds at once, the largest of the
+    runs: values in float64 as long as they are used, and what nudging them takes.
+    """
+    given = sum(i.tensor.numel() * i.tensor.element_size() for i in captured.inputs)
+    graph = captured.exported.graph
+    last_use = {used: node for node in graph.nodes for used in node.all_input_nodes}
+    freed: dict[Any, list[Any]] = {}
+    for node, user in last_use.items():
+        freed.setdefault(user, []).append(node)
+    live = peak = 0
+    for node in graph.nodes:
+        elements = sum(tensor.numel() for tensor in _tensors_of(node))
+        live += 8 * elements
+        peak = max(peak, live + _NUDGING * elements)
+        live -= sum(8 * t.numel() for used in freed.get(node, ()) for t in _tensors_of(used))
+    return given + peak
+
+
+def _tensors_of(node: Any) -> Iterator[Any]:
+    import torch
+    from torch.utils import _pytree as pytree
+
+    leaves = pytree.tree_leaves(node.meta.get("val"))
+    return (leaf for leaf in leaves if isinstance(leaf, torch.Tensor))

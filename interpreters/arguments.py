@@ -41,20 +41,20 @@ def checked_arguments(
         raise UsageError(says, where=where)
     given = [np.asarray(array) for array in arrays]
     for position, (type, array) in enumerate(zip(types, given, strict=True)):
-        if misfit := _misfit(type, array, elements):
-            raise UsageError(f"argument {position} of @{name} has {misfit}", where=where)
+        if reason := _reason_against_argument(type, array, elements):
+            raise UsageError(f"argument {position} of @{name} has {reason}", where=where)
     pairs = zip(types, given, strict=True)
     return [a.astype(elements[shape_and_element(t)[1]], copy=False) for t, a in pairs]
 
 
-def _misfit(type: Attribute, array: Array, elements: ElementTypes) -> str:
-    """Reason why `array` is no argument of `type`; empty if it is one."""
+def _reason_against_argument(type: Attribute, array: Array, elements: ElementTypes) -> str | None:
+    """Reason why `array` is no argument of `type`, or None."""
     shape, element_type = shape_and_element(type)
     if array.shape != shape:
         return f"shape {array.shape}, expected {shape}"
     exact = ElementTypes()[element_type]
     fits = array.dtype in (exact, elements[element_type])
-    return "" if fits else f"dtype {array.dtype}, expected {exact}"
+    return None if fits else f"dtype {array.dtype}, expected {exact}"
 
 
 def shape_and_element(type: Attribute) -> tuple[tuple[int, ...], Attribute]:

@@ -101,7 +101,7 @@ def check_pass(
     notes: list[str] = []
     for name in names:
         try:
-            if (reason := _why_not(name, old, new, max_work)) is not None:
+            if (reason := _reason_not_checked(name, old, new, max_work)) is not None:
                 notes.append(f"pass '{pass_name}' is not checked at @{name}: {reason}")
                 continue
             difference = _difference(name, before, after, pass_name, seed, runs)
@@ -130,9 +130,10 @@ def _used_in(module: ModuleOp) -> set[str]:
     return used
 
 
-def _why_not(
+def _reason_not_checked(
     name: str, old: dict[str, Operation], new: dict[str, Operation], max_work: int
 ) -> str | None:
+    """Reason why a function is not interpreted before and after a pass, or None."""
     if name not in new:
         return "the pass removed it"
     needed = max(bytes_needed(each[name], ElementTypes(np.float64)) for each in (old, new))

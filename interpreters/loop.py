@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
 Loop IR on the vector machine: the steps of a free loop are points of new axes, and so are those
-of a reduction, as many at a time as fit in cache.
+of a reduction and of a scan, as many at a time as fit in cache. What a scan has joined is carried
+from one piece to the next.
 """
 
 from collections.abc import Sequence
@@ -11,15 +12,23 @@ from math import prod
 import numpy as np
 from xdsl.ir import SSAValue
 
-from tilewright.dialects.loop import ForOp, ReduceOp, YieldOp
+from tilewright.dialects.loop import (
+    ForOp,
+    IndexOp,
+    PredicateOp,
+    PrefixOp,
+    ReduceOp,
+    ScanOp,
+    ToIndexOp,
+    YieldOp,
+)
 from tilewright.dialects.monoid import MonoidAttr
 from tilewright.interpreters.access import ACCESS
 from tilewright.interpreters.arithmetic import ARITHMETIC
+from tilewright.interpreters.errors import fail
 from tilewright.interpreters.machine import Handlers, Machine
-from tilewright.interpreters.monoid import fold, identities, join
-from tilewright.interpreters.scan import SCAN
+from tilewright.interpreters.monoid import accumulate, fold, identities, join
 from tilewright.interpreters.types import Array
-from tilewright.interpreters.values import VALUES
 
 _FREE_LANES = 1 << 21
 """Points of a free loop taken at a time; beyond, its outermost axis is cut into pieces."""
@@ -85,12 +94,62 @@ def _yield(machine: Machine, op: YieldOp) -> None:
     """Nothing: who runs the body reads what it yields."""
 
 
+def _scan(machine: Machine, op: ScanOp) -> None:
+    (extent,) = op.axis_extents()
+    for prefix in op.prefixes:
+        machine.running.pop(prefix, None)
+    for steps in machine.steps(extent, machine.lanes):
+        with machine.axes([op.axis], [steps]):
+            machine.run(op.body.block)
+
+
+def _prefix(machine: Machine, op: PrefixOp) -> None:
+    monoid, before = op.monoid.data, machine.running.get(op)
+    values = [machine.with_all_steps(machine.array(value)) for value in op.values]
+    joined = accumulate(monoid, values)
+    if before is not None:
+        joined = join(monoid, before, joined)
+    machine.running[op] = [value[-1] for value in joined]
+    machine.define(op, *joined)
+
+
+def _index(machine: Machine, op: IndexOp) -> None:
+    (value,) = machine.indices(op.map.data, op.indices)
+    machine.define(op, value.astype(machine.types[op.result.type]))
+
+
+def _predicate(machine: Machine, op: PredicateOp) -> None:
+    holds = machine.holds(op.map, op.indices)
+    machine.define(op, np.asarray(True) if holds is None else holds)
+
+
+def _to_index(machine: Machine, op: ToIndexOp) -> None:
+    value, mask = machine.array(op.value).astype(np.int64), machine.mask_of(op)
+    size = op.bound.value.data
+    outside = (value < 0) | (value >= size)
+    wrong = outside if mask is None else outside & mask
+    if wrong.any():
+        name = op.value.name_hint or "value"
+        raise fail(
+            op,
+            f"%{name} is {np.broadcast_to(value, wrong.shape)[wrong][0]}, "
+            f"no index of an axis of size {size}",
+            remedy="indices go from 0 up to the size of what they index",
+        )
+    # what is masked off or inactive is 0 where it is no index, so that nothing goes astray
+    away = outside if mask is None else outside | ~mask
+    machine.define(op, np.where(away, 0, value))
+
+
 LOOP: Handlers = {
     **ARITHMETIC,
     **ACCESS,
-    **VALUES,
-    **SCAN,
     ForOp: _for,
     ReduceOp: _reduce,
     YieldOp: _yield,
+    ScanOp: _scan,
+    PrefixOp: _prefix,
+    IndexOp: _index,
+    PredicateOp: _predicate,
+    ToIndexOp: _to_index,
 }

@@ -3,8 +3,8 @@
 The checkpoint in a model's folder: safetensors, memory-mapped.
 
     model.safetensors                    all tensors, or
-    model.safetensors.index.json         which tensor is in which file, and these:
-    model-00001-of-00002.safetensors
+    model.safetensors.index.json         the index: which tensor is in which of these files,
+    model-00001-of-00002.safetensors     as {"weight_map": {"lm_head.weight": FILE, ...}}
 
 Opening reads what the tensors are called, their shapes and dtypes. Values are read from the disk
 when they are used. Pickles are not read at all: they run code.
@@ -12,14 +12,17 @@ when they are used. Pickles are not read at all: they run code.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any, NamedTuple
 
 from tilewright.errors import UsageError
-from tilewright.models.checkpoint_index import INDEX, read_index
+from tilewright.models.json_object import as_object, read_object
 from tilewright.models.many_names import listed
 
 _SINGLE = "model.safetensors"
+
+INDEX = "model.safetensors.index.json"
+"""Name of the index in a model's folder."""
 
 _DTYPES: Mapping[str, str] = {
     "F64": "float64",
@@ -80,7 +83,7 @@ class Checkpoint:
 
 def _index_of(folder: Path) -> dict[str, str]:
     if (folder / INDEX).exists():
-        return read_index(folder / INDEX)
+        return _read_index(folder / INDEX)
     pickles = sorted(folder.glob("pytorch_model*.bin"))
     if not pickles:
         raise UsageError(f"'{folder}' has no weights: neither {_SINGLE} nor {INDEX}")
@@ -90,6 +93,42 @@ def _index_of(folder: Path) -> dict[str, str]:
         remedy="safetensors are written by"
         " AutoModelForCausalLM.from_pretrained(FOLDER).save_pretrained(NEW_FOLDER)",
     )
+
+
+def _read_index(path: Path) -> dict[str, str]:
+    """
+    Return for each tensor the file that it is in, beside the index.
+
+    Raises `UsageError` for what is no index, and for files that are not there or not in its folder.
+    """
+    files = _weight_map(path)
+    outside = sorted({file for file in files.values() if _leaves(file)})
+    if outside:
+        raise UsageError(f"'{path}' names files outside of its folder: {', '.join(outside)}")
+    absent = sorted({file for file in files.values() if not _is_there(path.parent / file)})
+    if absent:
+        raise UsageError(f"'{path}' names files that are not there: {', '.join(absent)}")
+    return files
+
+
+def _weight_map(path: Path) -> dict[str, str]:
+    found = as_object(read_object(path).get("weight_map"))
+    if not found or not all(isinstance(file, str) for file in found.values()):
+        raise UsageError(f"'{path}' has no weight_map that says which tensor is in which file")
+    return found
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a name that is too long for any file
+        return False
+
+
+def _leaves(file: str) -> bool:
+    """Whether a path is absolute or climbs, on any system."""
+    kinds = (PurePosixPath(file), PureWindowsPath(file))
+    return any(path.is_absolute() or path.drive or ".." in path.parts for path in kinds)
 
 
 def _opened(path: Path) -> Any:

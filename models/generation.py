@@ -5,8 +5,9 @@ Continuing a prompt token by token.
     prefill        the prompt, once      fills the first rows of the cache, gives logits
     decode step    each chosen token     adds its row to the cache, gives logits
 
-Both are programs of their own, which share the weights and the cache. They are compiled for lengths
-that are buckets (`buckets.py`), when these are first needed.
+Both are programs of their own, which share the weights and the cache. Each is compiled for one
+length, when that is first needed. A prompt is padded to the next bucket, and the cache has room for
+the next bucket of all tokens, so a model needs few programs.
 """
 
 import time
@@ -16,11 +17,26 @@ from typing import Any
 from tilewright.errors import UsageError
 from tilewright.frontend.capture import Captured
 from tilewright.models.bound_program import BoundProgram, Compile, Run
-from tilewright.models.buckets import bucket
 from tilewright.models.decode_step import capture_decode_step
 from tilewright.models.key_values import Rows, rows_for
 from tilewright.models.prefill import capture_prefill
 from tilewright.models.sampling import Choose, greedy
+
+_SMALLEST = 16
+"""Tokens of the smallest bucket."""
+
+
+def bucket(length: int, most: int) -> int:
+    """
+    Return the smallest bucket that holds `length` tokens: a power of two from 16 on, or `most`, the
+    largest number of tokens that the model takes. `length` must not be more than that.
+    """
+    assert 0 < length <= most
+    size = _SMALLEST
+    while size < length:
+        size *= 2
+    return min(size, most)
+
 
 Compiled = tuple[Captured, Run]
 

@@ -5,10 +5,17 @@ The values of a model's tensors, and of the arguments of programs that were capt
 Parameters and the buffers that are saved come from the checkpoint, all others from the model's own
 initialisation. Tied weights, such as the embeddings of tokens before and behind the layers, are one
 tensor, under whichever of its names it was saved.
+
+The names of tensors in a checkpoint are matched with the model's as `transformers` does it
+(`modeling_utils.py`, `core_model_loading.py`). A checkpoint of a base model lacks the prefix that
+the base has in the causal language model, and one of a larger model may have a prefix too many:
+GPT-2's on the hub says `wte.weight`, its model `transformer.wte.weight`. Old checkpoints hold
+tensors that models now compute or do not use.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from tilewright.errors import UnsupportedError, UsageError
 from tilewright.frontend.aten import dtype_name
@@ -17,7 +24,9 @@ from tilewright.frontend.signature import Input
 from tilewright.models.buffers import rebuilt_buffers
 from tilewright.models.checkpoint import Checkpoint, TensorKind
 from tilewright.models.checkpoint_fit import check_fit
-from tilewright.models.checkpoint_names import match_names
+
+_FORMER = (r"\.attn\.masked_bias$",)
+"""Tensors of GPT-2, which `transformers` reports and does not use."""
 
 
 def weights_of(
@@ -51,7 +60,7 @@ def model_tensors(
     the checkpoint is of, where `model` has fewer layers. Raises `UsageError` unless the checkpoint
     is that of the model, with all that is wrong, and before any value is read.
     """
-    stored, extra = match_names(model if whole is None else whole, checkpoint.tensors)
+    stored, extra = _match_names(model if whole is None else whole, checkpoint.tensors)
     state: dict[str, Any] = model.state_dict(keep_vars=True)
     sources = {names[0]: _source(names, stored) for names in tied_names(state)}
     check_fit(
@@ -126,3 +135,43 @@ def _one_of(checkpoint: Checkpoint, keys: Sequence[str]) -> Any:
 
 def _kind(tensor: Any) -> TensorKind:
     return TensorKind(tuple(tensor.shape), dtype_name(tensor.dtype))
+
+
+class _Names(NamedTuple):
+    """The names of a checkpoint for a model."""
+
+    stored: dict[str, list[str]]
+    """For each of the model's names those in the checkpoint, of which there should be one."""
+    extra: list[str]
+    """The names in the checkpoint that say nothing to the model."""
+
+
+def _match_names(model: Any, stored: Iterable[str]) -> _Names:
+    """Match the names of a checkpoint with those of a model of `transformers`."""
+    own = model.state_dict().keys()
+    found = _Names({}, [])
+    ignored = _ignored(model)
+    for name in stored:
+        mine = _name_in(own, name, f"{model.base_model_prefix}.")
+        if mine in own:
+            found.stored.setdefault(mine, []).append(name)
+        elif not any(re.search(pattern, mine) for pattern in ignored):
+            found.extra.append(name)
+    return found
+
+
+def _name_in(own: Iterable[str], name: str, prefix: str) -> str:
+    """`name` as the model has it: as it is, or with or without `prefix`."""
+    without = name.removeprefix(prefix)
+    return next((n for n in (without, f"{prefix}{name}") if n in own), name)
+
+
+def _ignored(model: Any) -> list[str]:
+    """Patterns of the names that a checkpoint may have, and that are not read."""
+    buffers = [name for name, _ in model.named_buffers()]
+    patterns = [*(model._keys_to_ignore_on_load_unexpected or ()), *_FORMER]
+    if any(name.endswith("rotary_emb.inv_freq") for name in buffers):
+        patterns.append(r"rotary_emb\.inv_freq")
+    if any(name.endswith("position_ids") for name in buffers):
+        patterns.append(r"(^|\.)position_ids$")
+    return patterns

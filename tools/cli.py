@@ -27,7 +27,7 @@ from tilewright.errors import TilewrightError, format_error
 from tilewright.tools.argument_parser import ArgumentParser
 from tilewright.tools.completion import OF_TILEWRIGHT, complete
 from tilewright.tools.entry import INTERRUPTED
-from tilewright.tools.input.sources import check_database, check_sources
+from tilewright.tools.named_files import check_database, check_outputs, check_sources
 from tilewright.tools.options import (
     bench,
     cache,
@@ -41,7 +41,6 @@ from tilewright.tools.options import (
     simcheck,
     tune,
 )
-from tilewright.tools.output.output_conflicts import check_outputs
 from tilewright.tools.output.streams import open_closed_streams
 from tilewright.tools.output.warning_lines import warnings_of_one_line
 from tilewright.uncollected import uncollected

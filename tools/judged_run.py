@@ -21,8 +21,8 @@ from tilewright.interpreters.program import Program
 from tilewright.passes.driver.levels import Level, level_of
 from tilewright.passes.driver.lowering import context, lower
 from tilewright.tools.checks import checking_manager
-from tilewright.tools.input.model_source import is_ir
 from tilewright.tools.input.schedules import warn_of_idle_steps, with_schedules
+from tilewright.tools.input.source import IrSource, Source
 from tilewright.tools.options.database import database_of
 from tilewright.tools.output.report import Report
 from tilewright.tools.program import stored_inputs
@@ -31,11 +31,11 @@ from tilewright.tuning.plan_cache import compiled_plan
 
 
 def judged_run(
-    program: Program, backend: Backend, target_name: str, args: argparse.Namespace
+    source: Source, program: Program, backend: Backend, target_name: str, args: argparse.Namespace
 ) -> Report:
-    """What comes of a program on a device, with the options of `tilewright run`."""
+    """Run the program of `source` on a device, with the options of `tilewright run`."""
     kernel_ir = cache(partial(_kernel_ir, program.module, target_name, args))
-    if _is_plain(args):
+    if _is_plain(source, args):
         plan = compiled_plan(program.module, target_name, database_of(args))
     else:
         plan = plan_of(lower_to_cuda(kernel_ir() or program.module, target_name))
@@ -58,21 +58,21 @@ def judged_run(
     )
 
 
-def _is_plain(args: argparse.Namespace) -> bool:
-    """Whether lowering has nothing to tell but the plan: no check, and no step that is idle."""
-    return not (is_ir(args) or args.schedule or args.check in ("each", "end"))
+def _is_plain(source: Source, args: argparse.Namespace) -> bool:
+    """True if lowering gives nothing but the plan: no check, and no warning of an idle step."""
+    return not (isinstance(source, IrSource) or args.schedule or args.check in ("each", "end"))
 
 
 def _kernel_ir(module: ModuleOp, target_name: str, args: argparse.Namespace) -> ModuleOp | None:
     """`module` at Kernel IR, the last level with an interpreter; None if it is below."""
     manager = checking_manager(context(), args.check)
     db = database_of(args)
-    planned = with_schedules(module, args.schedule, target_name, manager, db)
-    if level_of(planned) is Level.CUDA:
+    scheduled = with_schedules(module, args.schedule, target_name, manager, db)
+    if level_of(scheduled) is Level.CUDA:
         return None
-    known = with_known_schedules(planned, target_name, db, manager)
+    known = with_known_schedules(scheduled, target_name, db, manager)
     lowered = lower(known, Level.KERNEL, manager, target_name)
-    warn_of_idle_steps(planned, lowered, target_name)
+    warn_of_idle_steps(scheduled, lowered, target_name)
     return lowered
 
 

@@ -180,15 +180,15 @@ class OptTool(xDSLOptMain):
 
     def apply_passes(self, prog: ModuleOp) -> None:
         """Run the pipeline, verifying the input and what each pass makes of it."""
-        # Only files have plans, and few do: what looks for them is imported for those alone.
-        planned = prog.clone() if any("plan" in op.properties for op in prog.ops) else None
+        # Only files give schedules, and few do: what looks for them is imported for those alone.
+        scheduled = prog.clone() if any("plan" in op.properties for op in prog.ops) else None
         try:
             with self.remarks():
                 _Manager(self).run(prog, self.pipeline.passes)
         except InvalidOpError as err:
             raise placed(err, self.places) from err
-        if planned is not None:
-            _warn_of_plans(planned, prog)
+        if scheduled is not None:
+            _warn_of_idle_steps(scheduled, prog)
 
     def remarks(self) -> AbstractContextManager[None]:
         """Return what prints remarks and rewrites; it is imported only when they are printed."""
@@ -231,8 +231,8 @@ class _Manager(PassManager):
             print_ir(f"IR after {step.name}:", module)
 
 
-def _warn_of_plans(before: ModuleOp, after: ModuleOp) -> None:
-    """Name planned steps with options that are neither done nor still to come."""
+def _warn_of_idle_steps(before: ModuleOp, after: ModuleOp) -> None:
+    """Name scheduled steps with options that are neither done nor still to come."""
     idle_steps = import_module("tilewright.passes.tile.idle_steps")
     to_come = idle_steps.steps_to_come(after)
     for kernel, steps in idle_steps.planned_and_idle(before, after).items():

@@ -20,8 +20,7 @@ from tilewright.arrays import MAX_RANK, array_of
 from tilewright.errors import UnsupportedError, UsageError
 from tilewright.frontend.capture import Captured, capture
 from tilewright.frontend.expression import parse_expression
-from tilewright.frontend.reference import disturbed, eager, reference
-from tilewright.frontend.reference_memory import bytes_of_reference
+from tilewright.frontend.reference import bytes_of_reference, disturbed, eager, reference
 from tilewright.frontend.signature import Input
 from tilewright.interpreters.memory import require_memory
 from tilewright.interpreters.program import Program, interpreted_program

@@ -21,8 +21,8 @@ from tilewright.models.prompt import Prompt
 from tilewright.models.structure import build
 from tilewright.models.weights import weights_of
 from tilewright.models.whole import whole_sequence
-from tilewright.tools.input.language_model import language_model
 from tilewright.tools.input.prompts import prompt_of, weights_folder
+from tilewright.tools.input.source import ModelSource
 from tilewright.tools.model_runs import check_room, device_of
 from tilewright.tools.output.progress import Say
 from tilewright.tools.program import unjudged_program
@@ -41,7 +41,7 @@ _NOT_OF_PROMPTS = {
 
 
 def prompted_program(
-    args: argparse.Namespace, backend: Backend, say: Say
+    source: ModelSource, args: argparse.Namespace, backend: Backend, say: Say
 ) -> tuple[Prompt, Program]:
     """
     The prompt that the arguments give, and its program for a backend, judged if they say so.
@@ -49,7 +49,7 @@ def prompted_program(
     Raises `UsageError` for prompts that are none and checkpoints that are not the model's, and
     `SimulationTooLarge` for what only a GPU does within minutes.
     """
-    model = language_model(args, say)
+    model = source.language_model(say)
     folder = weights_folder(model.found)
     prompt = prompt_of(args, folder, model.structure.config.vocab_size)
     checkpoint = Checkpoint.open(folder)
@@ -60,8 +60,8 @@ def prompted_program(
     check_reach(backend, model.found.name, captured.module)
     say("weights")
     # Of a model that is cut the checkpoint has more.
-    full = build(model.found.config) if args.layers else None
-    weights = weights_of(captured, model.structure, checkpoint, args.dtype, full)
+    full = build(model.found.config) if source.layers else None
+    weights = weights_of(captured, model.structure, checkpoint, source.dtype, full)
     inputs = _inputs(captured, prompt, weights)
     if args.check == "none":
         return prompt, unjudged_program(captured.module, inputs)
@@ -69,14 +69,14 @@ def prompted_program(
     return prompt, _judged(captured, expected, inputs)
 
 
-def check_prompt_options(args: argparse.Namespace) -> None:
+def check_prompt_options(source: ModelSource, args: argparse.Namespace) -> None:
     """Raise `UsageError` for options of `run` that do not go with a language model's prompt."""
     for option, spelled in _NOT_OF_PROMPTS.items():
         if getattr(args, option):
             raise UsageError(f"{spelled} does not go with a MODEL's prompt")
     if args.prompt is None and args.prompt_ids is None:
         remedy = "--prompt TEXT or --prompt-ids 1,2,3"
-        raise UsageError(f"'{args.file}' is a model, which runs on a prompt", remedy=remedy)
+        raise UsageError(f"'{source.text}' is a model, which runs on a prompt", remedy=remedy)
 
 
 def _inputs(captured: Captured, prompt: Prompt, weights: Sequence[Any]) -> list[Array]:

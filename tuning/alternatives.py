@@ -29,15 +29,15 @@ _MAY_BE_LEFT_OUT: Mapping[str, Callable[[tile.LaunchOp], bool]] = {
 
 
 def alternatives(
-    step: SchedulingPass, launch: tile.LaunchOp, planned: Options | None
+    step: SchedulingPass, launch: tile.LaunchOp, default: Options | None
 ) -> list[SchedulingPass | None]:
     """
     What `step`, which is legal, could do to the launch, the best guess first; None to leave it out.
 
-    `planned` are the options that the planner has in mind, or None if it does without.
+    `default` are the step's options in the planner's schedule, or None if that leaves the step out.
     """
     choices = list(step.choices(launch))
-    found = dict.fromkeys([_guess(step, launch, planned, choices), *choices])
+    found = dict.fromkeys([_guess(step, launch, default, choices), *choices])
     if _MAY_BE_LEFT_OUT.get(step.name, lambda launch: True)(launch):
         found.setdefault(None)
     else:
@@ -48,26 +48,26 @@ def alternatives(
 def _guess(
     step: SchedulingPass,
     launch: tile.LaunchOp,
-    planned: Options | None,
+    default: Options | None,
     choices: Sequence[SchedulingPass],
 ) -> SchedulingPass | None:
-    """What the planner has in mind; where that is impossible now, what the pass does by itself."""
-    if planned is None:
+    """Return the planner's choice; where that is impossible now, what the pass does by itself."""
+    if default is None:
         return None
-    if planned:
-        agreeing = (choice for choice in choices if planned.items() <= choice.options().items())
-        if (found := next(agreeing, None) or _with_options(step, launch, planned)) is not None:
+    if default:
+        agreeing = (choice for choice in choices if default.items() <= choice.options().items())
+        if (found := next(agreeing, None) or _with_options(step, launch, default)) is not None:
             return found
     is_worth_it = choices and step.worthless(launch) is None and choices[0].idle() is None
     return choices[0] if is_worth_it else None
 
 
 def _with_options(
-    step: SchedulingPass, launch: tile.LaunchOp, planned: Options
+    step: SchedulingPass, launch: tile.LaunchOp, default: Options
 ) -> SchedulingPass | None:
     """What a pipeline with these options would do."""
     try:
-        found = decided(step, launch, planned)
+        found = decided(step, launch, default)
     except PassFailedException:
         return None
     return None if isinstance(found, str) else found

@@ -23,19 +23,19 @@ def first_that_applies(
     rule: Rule,
     site: Operation,
     candidates: Iterable[tuple[str, Known]],
-    why_not: Callable[[str], str | None],
+    reason_against: Callable[[str], str | None],
 ) -> tuple[str, Known] | None:
     """The first of schedules that nothing speaks against; of those before it a remark says what."""
     for schedule, known in candidates:
-        if (reason := why_not(schedule)) is None:
+        if (reason := reason_against(schedule)) is None:
             return schedule, known
         skipped(rule, site, f"'{schedule}' does not apply ({known}): {reason}")
     return None
 
 
-def why_not(kernel: loop.KernelOp, schedule: str, target: str) -> str | None:
+def reason_against_schedule(kernel: loop.KernelOp, schedule: str, target: str) -> str | None:
     """
-    Why `kernel`, a nest of Loop IR, cannot be made with `schedule`; None if it can.
+    Reason why `kernel`, a nest of Loop IR, cannot be made with `schedule`, or None.
 
     It is tried, as far as CUDA. A step that pins options and does nothing is a reason too: what was
     measured had it.
@@ -56,9 +56,9 @@ def why_not(kernel: loop.KernelOp, schedule: str, target: str) -> str | None:
     return None
 
 
-def why_not_fused(program: ModuleOp, schedule: str, target: str) -> str | None:
+def reason_against_fusion(program: ModuleOp, schedule: str, target: str) -> str | None:
     """
-    Why `program`, at Tensor IR, cannot be fused as `schedule` says; None if it can.
+    Reason why `program`, at Tensor IR, cannot be fused as `schedule` says, or None.
 
     It is tried, as far as CUDA, unless it is the default. A decision that does not come up is a
     reason too.

@@ -12,6 +12,7 @@ What does not apply any more, because the passes have changed, is left out with 
 that say something of their fusion already keep it.
 """
 
+from functools import partial
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import ModuleOp
@@ -21,7 +22,7 @@ from tilewright.passes.driver.lowering import lower
 from tilewright.passes.driver.manager import PassManager
 from tilewright.passes.loop.fusion.fusion_decisions import fusion_of
 from tilewright.passes.reporting.trace import Rule, decided
-from tilewright.tuning.applicability import first_that_applies, why_not_fused
+from tilewright.tuning.applicability import first_that_applies, reason_against_fusion
 from tilewright.tuning.fusion_schedule import DEFAULT, fused_by
 from tilewright.tuning.knowledge import Db, Knowledge, Known
 from tilewright.tuning.program_key import digest
@@ -52,7 +53,8 @@ def with_known_fusion(
     key = digest(program)
     candidates = (each.or_default(lambda: DEFAULT) for each in knowledge.best([key])[key])
     ways = ((known.schedule, known) for known in candidates)
-    found = first_that_applies(RULE, program, ways, lambda way: why_not_fused(program, way, target))
+    reason_against = partial(reason_against_fusion, program, target=target)
+    found = first_that_applies(RULE, program, ways, reason_against)
     if found is None:
         return Fusing(program, None)
     schedule, known = found

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The best schedule that is known of each kernel becomes its plan.
+The best schedule that is known of each kernel becomes its `plan`.
 
     loop.kernel @mm(...) -> (...) { ... }
 
@@ -9,11 +9,12 @@ becomes, where a database or a golden has measured it,
     loop.kernel @mm(...) -> (...) { ... } plan "tileify,chunk-matmul-k{bk=16},..."
 
 Before that the program is fused in the best way that is known (`known_fusion`). What does not apply
-any more, because the passes have changed, is left out with a remark. Kernels that have a plan keep
-it.
+any more, because the passes have changed, is left out with a remark. A kernel that has a `plan`
+keeps it.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
@@ -23,7 +24,7 @@ from tilewright.passes.driver.levels import Level, level_of
 from tilewright.passes.driver.lowering import lower
 from tilewright.passes.driver.manager import PassManager
 from tilewright.passes.reporting.trace import Rule, decided, listening, rewriting
-from tilewright.tuning.applicability import first_that_applies, why_not
+from tilewright.tuning.applicability import first_that_applies, reason_against_schedule
 from tilewright.tuning.kernel_key import digest, input_names
 from tilewright.tuning.knowledge import Db, Knowledge, Known
 from tilewright.tuning.known_fusion import with_known_fusion
@@ -36,31 +37,31 @@ def with_known_schedules(
     module: ModuleOp, target: str, db: Db = True, manager: PassManager | None = None
 ) -> ModuleOp:
     """
-    `module` at Loop IR, fused as is known, with the schedules that are known as plans; `module`
+    Return `module` at Loop IR, fused as is known, with the schedules that are known; `module`
     itself where there is nothing to ask, or it is below Loop IR already. Raises `DatabaseError` as
     `Knowledge` does.
     """
-    return planned_as_known(module, target, db, manager).module
+    return scheduled_as_known(module, target, db, manager).module
 
 
-class Planned(NamedTuple):
+class Scheduled(NamedTuple):
     """A program with what is known of it."""
 
     module: ModuleOp
     kernels: Mapping[str, Known]
-    """Where plans are from, by kernel."""
+    """Origins of schedules, by kernel."""
     fusion: Known | None = None
     """Where its way to be fused is from; None for what is left to the passes."""
 
 
-def planned_as_known(
+def scheduled_as_known(
     module: ModuleOp, target: str, db: Db = True, manager: PassManager | None = None
-) -> Planned:
-    """The same, and where it is from."""
+) -> Scheduled:
+    """Return what `with_known_schedules` returns, and where it is from."""
     if level_of(module) not in (Level.TORCH, Level.TENSOR, Level.LOOP):
-        return Planned(module, {})
+        return Scheduled(module, {})
     if (knowledge := Knowledge(target, db)).is_empty:
-        return Planned(module, {})
+        return Scheduled(module, {})
     program, fusion = with_known_fusion(module, target, db, manager)
     nests = lower(program, Level.LOOP, manager, target)
     kernels = [op for op in nests.ops if isinstance(op, loop.KernelOp) and _is_open(op)]
@@ -69,9 +70,9 @@ def planned_as_known(
     used = {
         kernel.sym_name.data: known
         for kernel, found in zip(kernels, digests, strict=True)
-        if (known := _planned(kernel, best[found], target)) is not None
+        if (known := _give_schedule(kernel, best[found], target)) is not None
     }
-    return Planned(nests, used, fusion)
+    return Scheduled(nests, used, fusion)
 
 
 def _is_open(kernel: loop.KernelOp) -> bool:
@@ -79,10 +80,11 @@ def _is_open(kernel: loop.KernelOp) -> bool:
     return kernel.plan is None and not isinstance(kernel.body.block.last_op, tile.LaunchOp)
 
 
-def _planned(kernel: loop.KernelOp, candidates: Iterable[Known], target: str) -> Known | None:
-    """What has become the kernel's plan: the first that applies."""
+def _give_schedule(kernel: loop.KernelOp, candidates: Iterable[Known], target: str) -> Known | None:
+    """Give the kernel the first of the schedules that applies, and return what is known of it."""
     named = _named(kernel, candidates, target)
-    found = first_that_applies(RULE, kernel, named, lambda text: why_not(kernel, text, target))
+    reason_against = partial(reason_against_schedule, kernel, target=target)
+    found = first_that_applies(RULE, kernel, named, reason_against)
     if found is None:
         return None
     schedule, known = found

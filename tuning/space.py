@@ -62,7 +62,7 @@ class Space:
         self.settling = [step.name for step in self.passes].index(RegisterTilePass.name)
         """Where the threads of a block are settled, and with them what they share."""
         lift, *rest = parse_spec_list(plan(kernel, target_named(target)))
-        self.planned = {s.name: s.normalize_parameter_names().parameters for s in rest}
+        self.default_options = {s.name: s.normalize_parameter_names().parameters for s in rest}
         self.root = Node(self, "", (configure(TileifyPass, lift, "pass"),), -1, (None,))
 
     def kernel(self, leaf: tree.Node) -> loop.KernelOp:
@@ -129,7 +129,7 @@ class Node:
             if (reason := step.legal(launch)) is not None:
                 space.refuse(step.name, reason)
                 continue
-            found = alternatives(step, launch, space.planned.get(step.name))
+            found = alternatives(step, launch, space.default_options.get(step.name))
             self._at, self._open = at, found
             return True
         return False

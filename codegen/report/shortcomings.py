@@ -4,7 +4,7 @@ What keeps a kernel from being as fast as it could be, as far as its machine cod
 
 | what                | expected                                                                   |
 |---------------------|----------------------------------------------------------------------------|
-| blocks              | one for each SM, or as many as the shape has work for (`parallelism.py`)   |
+| blocks              | one for each SM, or as many as the shape has work for (`_most_blocks`)     |
 | spills              | none                                                                       |
 | global memory       | nine tenths of the bytes of loads, stores and copies 16 or more at a time  |
 | shared memory       | a bank factor of at most 1.05                                              |
@@ -15,9 +15,10 @@ What keeps a kernel from being as fast as it could be, as far as its machine cod
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from tilewright.codegen.launch_plan import Launch
 from tilewright.codegen.report.evidence import KernelEvidence
 from tilewright.codegen.report.instruction import GLOBAL, Category
-from tilewright.codegen.report.parallelism import most_blocks
+from tilewright.passes.driver.pipeline_string import parameters_by_pass
 
 FFMA_SHARES = {(128, 128): 0.89, (64, 64): 0.85, (32, 128): 0.82}
 """By the rows and columns of a block: what good kernels by hand have on sm_90a."""
@@ -31,6 +32,9 @@ Of that, what is left where a block computes its operands while it stages them. 
 MOST_BANK_FACTOR = 1.05
 MOST_SECTOR_FACTOR = 1.05
 LEAST_WIDE_SHARE = 0.9
+
+_OUTPUTS, _COLUMNS, _ELEMENTS = 16 * 16, 8, 128
+"""Least work of a block (`_most_blocks`)."""
 
 
 class Tile(NamedTuple):
@@ -66,7 +70,7 @@ def wide_share(kernel: KernelEvidence) -> float | None:
 def shortcomings(kernel: KernelEvidence, tile: Tile | None) -> Iterator[str]:
     """What is not as expected, in a few words each; without a `tile` it is no product."""
     launch, sms = kernel.launch, kernel.target.sms
-    if launch.grid < min(sms, most_blocks(launch)):
+    if launch.grid < min(sms, _most_blocks(launch)):
         yield f"{launch.grid} blocks for {sms} SMs"
     if kernel.resources.spills:
         yield f"spills {kernel.resources.spill_store_bytes} B"
@@ -84,3 +88,35 @@ def shortcomings(kernel: KernelEvidence, tile: Tile | None) -> Iterator[str]:
         share = kernel.loop.mix.share(Category.FFMA)
         if round(share, 2) < expected:
             yield f"FFMA share {share:.2f} of {expected:.2f}"
+
+
+def _most_blocks(launch: Launch) -> int:
+    """
+    Return into how many blocks the work could be split, at least as many as there are.
+
+    | work     | the least that a block is made for                                               |
+    |----------|----------------------------------------------------------------------------------|
+    | product  | 16x16 outputs: a warp of 8 outputs a thread, to amortise the loads               |
+    | rows     | a row, a chain of dependences; of columns 8: a sector of memory                  |
+    | elements | 128: a warp, 16 bytes of float32 a thread                                        |
+
+    Blocks that share a row, or the steps of a product, count as they are in the schedule: joining
+    takes time, so more of them are no more parallelism.
+    """
+    return launch.grid * max(1, _parts(launch.schedule))
+
+
+def _parts(schedule: str) -> int:
+    """Return into how many blocks the work of one block could be split."""
+    options = parameters_by_pass(schedule)
+    match options.get("blockify-launch"), options.get("cooperative-reduce"):
+        case {"m": (int(m),), "n": (int(n),)}, _:
+            return m * n // _OUTPUTS
+        case _, {"rows": (int(columns),), "columns": (True,)}:
+            return columns // _COLUMNS
+        case _, {"rows": (int(rows),)}:
+            return rows
+        case {"n": (int(elements),)}, _:
+            return elements // _ELEMENTS
+        case _:
+            return 1

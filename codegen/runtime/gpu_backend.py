@@ -83,15 +83,15 @@ def gpu_driver() -> Driver:
     The best driver there is for the GPU that is PyTorch's current device. Raises `TilewrightError`
     where there is no GPU that PyTorch can use.
     """
-    if (reason := why_no_gpu()) is not None:
+    if (reason := reason_against_gpu()) is not None:
         raise TilewrightError(f"there is no GPU to run on: {reason}", remedy="use the device sim")
     import torch
 
     return DRIVERS[best_driver()](torch.cuda.current_device())
 
 
-def why_no_gpu() -> str | None:
-    """Why nothing can run on a GPU here; None if it can."""
+def reason_against_gpu() -> str | None:
+    """Reason why nothing can run on a GPU here, or None."""
     if present_gpu() is None:
         return "NVIDIA's driver finds none"
     import torch

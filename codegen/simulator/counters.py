@@ -5,7 +5,8 @@ Count the cost of memory accesses: sectors of global memory and wavefronts of sh
 Global memory moves in sectors of 32 bytes. Shared memory's banks are modelled in
 `passes/cost/banks.py`; `_wavefronts` is the same model for many warps at once. The ideal is one
 wavefront a phase. Both counts follow from the addresses alone and are exact in this model, for
-every warp of every block.
+every warp of every block. `Visits` counts how often each instruction is executed, by how many
+lanes.
 """
 
 from collections.abc import Sequence
@@ -15,8 +16,56 @@ import numpy as np
 import numpy.typing as npt
 
 from tilewright.codegen.simulator.lanes import WARP, Integers, Lanes
-from tilewright.codegen.simulator.visits import LineVisits, Visits
 from tilewright.passes.cost.banks import BANK_BYTES, BANKS, PARTNERS, lanes_per_phase
+
+
+@dataclass(frozen=True)
+class LineVisits:
+    """The instructions of one source line: executed by threads, and by warps."""
+
+    line: int
+    thread_instructions: int
+    warp_instructions: int
+
+    @property
+    def active_lanes(self) -> float:
+        """Lanes of a warp that execute together, at most 32; predicates are not looked at."""
+        return self.thread_instructions / max(1, self.warp_instructions)
+
+
+class Visits:
+    """Counts for a kernel whose instructions come from `lines`."""
+
+    def __init__(self, lines: Sequence[int], enabled: bool):
+        self._lines = np.array(lines, np.int64)
+        self._enabled = enabled
+        self._threads = np.zeros(len(lines) + 1, np.int64)
+        self._warps = np.zeros(len(lines) + 1, np.int64)
+
+    def add(self, start: int, end: int, lanes: Lanes) -> None:
+        """The lanes execute the instructions from `start` to before `end`."""
+        if not self._enabled:
+            return
+        for counts, count in ((self._threads, lanes.count), (self._warps, _warps(lanes))):
+            counts[start] += count
+            counts[end] -= count
+
+    def lines(self) -> tuple[LineVisits, ...]:
+        """By line; code that names no line counts for line 0."""
+        threads, warps = (np.cumsum(x)[:-1] for x in (self._threads, self._warps))
+        return tuple(
+            LineVisits(line, int(threads[mine].sum()), int(warps[mine].sum()))
+            for line in np.unique(self._lines).tolist()
+            if threads[mine := self._lines == line].any()
+        )
+
+
+def _warps(lanes: Lanes) -> int:
+    if isinstance(lanes.index, slice):
+        return (lanes.index.stop - 1) // WARP - lanes.index.start // WARP + 1
+    warp = lanes.index // WARP
+    return 1 + int(np.count_nonzero(warp[1:] != warp[:-1]))
+
 
 SECTOR = 32
 """Bytes that global memory moves at once."""

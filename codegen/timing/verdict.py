@@ -24,8 +24,8 @@ class Result(NamedTuple):
     """A shorter time is not possible."""
 
     @property
-    def why_not(self) -> str:
-        """Why its time says nothing; empty if it does."""
+    def reason_against(self) -> str:
+        """Reason why the time does not count, or an empty text."""
         if self.problem:
             return self.problem
         if self.timing is None:
@@ -37,7 +37,7 @@ class Result(NamedTuple):
     @property
     def counted(self) -> Timing | None:
         """Its time, if that says something."""
-        return None if self.why_not else self.timing
+        return None if self.reason_against else self.timing
 
 
 class Verdict(NamedTuple):
@@ -58,9 +58,9 @@ def verdict(ours: Result, other: Result) -> Verdict:
     """Whether ours is faster than the other, and by how much."""
     mine, its = ours.counted, other.counted
     if mine is None:
-        return Verdict(None, f"ours: {ours.why_not}")
+        return Verdict(None, f"ours: {ours.reason_against}")
     if its is None:
-        return Verdict(None, f"the other: {other.why_not}")
+        return Verdict(None, f"the other: {other.reason_against}")
     if abs(mine.us - its.us) <= max(mine.aa_us, its.aa_us):
         return Verdict(None, SAME)
     return Verdict(its.us / mine.us)

@@ -87,7 +87,7 @@ def test_a_run_is_refused_before_its_inputs_are_drawn(
     monkeypatch.setattr("tilewright.tools.program._LARGE", 1 << 20)
     monkeypatch.setattr(memory, "available_memory", lambda: 1 << 20)
     drawn = Mock()
-    monkeypatch.setattr("tilewright.tools.commands.run.captured", drawn)
+    monkeypatch.setattr("tilewright.tools.input.source.ExpressionSource.captured", drawn)
     assert main(["run", "-c", "print('drawn'); torch.var(torch.randn(512, 512))"]) == 1
     error = capsys.readouterr().err
     assert error.startswith("error: computing what the results should be takes about ")

@@ -3,7 +3,7 @@
 
 import pytest
 
-from tilewright.models.buckets import bucket
+from tilewright.models.generation import bucket
 
 
 @pytest.mark.parametrize(

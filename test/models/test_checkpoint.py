@@ -11,8 +11,7 @@ import torch
 from saved_models import load, save
 
 from tilewright.errors import UsageError
-from tilewright.models.checkpoint import Checkpoint, TensorKind
-from tilewright.models.checkpoint_index import INDEX
+from tilewright.models.checkpoint import INDEX, Checkpoint, TensorKind
 
 SINGLE = "model.safetensors"
 

@@ -22,6 +22,7 @@ from tilewright.passes.driver.lowering import context, lower
 from tilewright.passes.driver.manager import PassManager
 from tilewright.passes.driver.pipeline_string import parse_pipeline
 from tilewright.passes.driver.pipelines import available_passes
+from tilewright.tools.tune.fusion_tuning import launches_by_digest, program_us
 from tilewright.tuning.database import Database
 from tilewright.tuning.fusion_schedule import DEFAULT, decided, fused_by, fusion_of, schedule_of
 from tilewright.tuning.fusions import Fusions, Node, fuse
@@ -29,7 +30,6 @@ from tilewright.tuning.host_functions import entries, launches
 from tilewright.tuning.known_fusion import with_known_fusion
 from tilewright.tuning.measurement import Measurement
 from tilewright.tuning.program_key import digest, key_of, note_of
-from tilewright.tuning.program_time import launches_by_digest, program_us
 
 TARGET = "sm_90a"
 

@@ -17,7 +17,7 @@ from tilewright.passes.driver.lowering import context, lower
 from tilewright.passes.driver.manager import PassManager
 from tilewright.passes.driver.pipeline_string import parse_pipeline
 from tilewright.passes.driver.pipelines import available_passes, expanded, for_target
-from tilewright.tuning.applicability import why_not, why_not_fused
+from tilewright.tuning.applicability import reason_against_fusion, reason_against_schedule
 from tilewright.tuning.goldens import (
     Golden,
     GoldenFile,
@@ -69,12 +69,12 @@ def problem(golden: Golden, target: str) -> str:
         return f"it is of version {golden.semantics} of what schedules mean"
     kernel = kernel_of(golden, nests(golden.origin, target))
     if program_digest(tensors(golden.origin, target)) == golden.kernel:
-        return why_not_fused(tensors(golden.origin, target), golden.schedule, target) or ""
+        return reason_against_fusion(tensors(golden.origin, target), golden.schedule, target) or ""
     if kernel is None:
         return "its origin has no such kernel"
     if input_names(kernel) != golden.inputs:
         return f"its inputs are called {input_names(kernel)}"
-    return why_not(kernel, golden.schedule, target) or ""
+    return reason_against_schedule(kernel, golden.schedule, target) or ""
 
 
 def test_goldens_that_are_shipped() -> None:

@@ -20,7 +20,7 @@ from tilewright.tuning.goldens import Golden, GoldenFile
 from tilewright.tuning.kernel_key import digest, key_of
 from tilewright.tuning.kernel_records import KernelRecords
 from tilewright.tuning.key import SEMANTICS
-from tilewright.tuning.known_schedules import planned_as_known, with_known_schedules
+from tilewright.tuning.known_schedules import scheduled_as_known, with_known_schedules
 from tilewright.tuning.measurement import Measurement
 
 Parse = Callable[[str], ModuleOp]
@@ -127,7 +127,7 @@ class Remarks(Listener[None]):
 def test_the_fastest_becomes_the_plan(module: ModuleOp, db: Path, measure: Measure) -> None:
     for schedule, us in ((PLAIN, 9.0), (STAGED, 3.0), (UNSTAGED, 5.0), ("tileify", None)):
         measure(schedule, us)
-    planned, used, _ = planned_as_known(module, TARGET, db)
+    planned, used, _ = scheduled_as_known(module, TARGET, db)
     assert plans(planned) == {"mm": STAGED, "rows": None}
     assert plans(module) == {"mm": None, "rows": None}
     assert [*used] == ["mm"]
@@ -147,7 +147,7 @@ def test_the_default_stays_unless_another_is_faster_by_more_than_noise(
     measure(default.data, 3.0, spread_us=0.04)
     measure(PLAIN, us, spread_us=0.16)
     measure(STAGED, us + 0.01, spread_us=0.16)
-    planned, used, _ = planned_as_known(module, TARGET, db)
+    planned, used, _ = scheduled_as_known(module, TARGET, db)
     assert plans(planned)["mm"] == (default.data if is_default_used else PLAIN)
     assert used["mm"].us == (3.0 if is_default_used else us)
 

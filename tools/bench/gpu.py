@@ -4,7 +4,7 @@
 from collections.abc import Sequence
 
 from tilewright.codegen.gpu import target_for
-from tilewright.codegen.runtime.gpu_backend import gpu_driver, why_no_gpu
+from tilewright.codegen.runtime.gpu_backend import gpu_driver, reason_against_gpu
 from tilewright.codegen.timing.cuda_device import CudaDevice
 from tilewright.dialects.target import target
 from tilewright.errors import TilewrightError
@@ -18,7 +18,7 @@ MACHINE_CODE = "says what the machine code of kernels tells without one"
 
 def need_gpu(instead: str) -> None:
     """Raise `TilewrightError`, with what to do instead, unless there is a GPU to take times on."""
-    if (reason := why_no_gpu()) is not None:
+    if (reason := reason_against_gpu()) is not None:
         raise TilewrightError(
             f"taking times needs a GPU, and there is none: {reason}", remedy=instead
         )

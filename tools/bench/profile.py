@@ -18,6 +18,7 @@ from tempfile import TemporaryDirectory
 from rich.console import Console
 
 from tilewright.errors import TilewrightError
+from tilewright.tools.input.source import Source
 from tilewright.tools.options.database import database_argv, database_of
 from tilewright.tools.toolkit import find_tool
 
@@ -29,9 +30,11 @@ _LIMIT_S = 600
 _NO_PROFILER = "note: no profile: Nsight Compute (ncu) is neither on the PATH nor in CUDA_HOME"
 
 
-def print_profile(args: argparse.Namespace, kernels: Iterable[str], out: Console) -> None:
+def print_profile(
+    source: Source, args: argparse.Namespace, kernels: Iterable[str], out: Console
+) -> None:
     """
-    Profile the program of `run`'s arguments, or say that there is no profiler.
+    Profile `run` of a program with its arguments, or print that there is no profiler.
 
     Raises `TilewrightError` where the profiler fails.
     """
@@ -40,7 +43,7 @@ def print_profile(args: argparse.Namespace, kernels: Iterable[str], out: Console
         return
     with TemporaryDirectory() as folder:
         log = Path(folder, "ncu.txt")
-        done = _done([*_profiler(ncu, kernels, log), *_program(args)])
+        done = _done([*_profiler(ncu, kernels, log), *_program(source, args)])
         text = log.read_text() if log.exists() else done.stdout + done.stderr
     if done.returncode:
         errors = re.findall(r"==ERROR== (.*)", text) or text.strip().splitlines()[-1:]
@@ -62,10 +65,9 @@ def _profiler(ncu: str, kernels: Iterable[str], log: Path) -> list[str]:
     return [ncu, *chosen, "--log-file", str(log)]
 
 
-def _program(args: argparse.Namespace) -> list[str]:
+def _program(source: Source, args: argparse.Namespace) -> list[str]:
     """The command once more, as it runs the kernels and nothing else."""
-    source = [args.file] if args.expression is None else ["-c", args.expression]
     target = [] if args.target is None else ["--target", args.target]
     command = [sys.executable, "-m", "tilewright.tools.cli", "run", "--device", "gpu"]
     db = database_argv(database_of(args))
-    return [*command, "--seed", str(args.seed), *target, *db, *source]
+    return [*command, "--seed", str(args.seed), *target, *db, *source.words]

@@ -51,7 +51,7 @@ def measured(outcome: Outcome) -> Row:
         "tbytes": tbytes,
         "compile_mode": mode,
         "why": {"vs_eager": to_eager.reason, "vs_compile": to_compiled.reason},
-        "problem": ours.why_not,
+        "problem": ours.reason_against,
         "copies": outcome.copies,
         "state": outcome.state,
         "flops": outcome.work.flops,
@@ -80,9 +80,9 @@ def _joined(peers: Mapping[str, Result]) -> Result:
     """Several of which none counts, as one."""
     if not peers:
         return NOT_MEASURED
-    return Result(None, "; ".join(f"{name}: {r.why_not}" for name, r in peers.items()))
+    return Result(None, "; ".join(f"{name}: {r.reason_against}" for name, r in peers.items()))
 
 
 def _result(result: Result) -> Row:
     time = {} if result.timing is None else result.timing._asdict()
-    return {**time, "least_us": result.least_us, "problem": result.why_not}
+    return {**time, "least_us": result.least_us, "problem": result.reason_against}

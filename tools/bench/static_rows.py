@@ -55,9 +55,9 @@ def rows_of(case: AnyCase, target: str, db: Db) -> Iterator[Row]:
     """A row for each kernel of the case, with the schedules that `db` knows."""
     program = case.program(fake=True)
     captured = capture(program.module, program.args, program.kwargs)
-    planned = with_known_schedules(captured.module, target, db)
+    scheduled = with_known_schedules(captured.module, target, db)
     floor = _floor_us(case, captured, target_named(target))
-    for kernel in report_of(planned, target_named(target)).kernels:
+    for kernel in report_of(scheduled, target_named(target)).kernels:
         yield _row(case, kernel, floor)
 
 

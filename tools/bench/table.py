@@ -21,7 +21,7 @@ def print_rows(rows: Sequence[Row], out: Console) -> None:
     """A line for each case, and below it why there is no ratio, if there is none."""
     shown = table("case", *_NUMBERS, "why not", numbers=_NUMBERS)
     for row in losses_first(rows):
-        shown.add_row(row["name"], *_cells(row), _why(row))
+        shown.add_row(row["name"], *_cells(row), _reason_against_ratio(row))
     show(out, shown)
 
 
@@ -64,7 +64,7 @@ def print_outcome(outcome: Outcome, out: Console) -> None:
             figures = [f"{value:.2f}" for value in (us, quartiles, aa, *outcome.work.rates(us))]
             cells = [*figures, f"{100 * floor / us:.0f} %"]
         ratio = "" if name == OURS else _verdict(found)
-        shown.add_row(name, *cells[:3], ratio, *cells[3:], result.why_not)
+        shown.add_row(name, *cells[:3], ratio, *cells[3:], result.reason_against)
     show(out, shown)
     out.print(
         f"\nroofline: {floor:.2f} us, for {outcome.work.flops} operations and "
@@ -111,8 +111,8 @@ def _ratio(row: Row, against: str) -> str:
     return f"[red]{ratio:.2f}x[/]" if ratio < 1 else f"{ratio:.2f}x"
 
 
-def _why(row: Row) -> str:
-    """Why there is a ratio missing, apart from noise."""
+def _reason_against_ratio(row: Row) -> str:
+    """Reason why a ratio is missing, apart from noise, or an empty text."""
     if row["problem"]:
         return row["problem"]
     reasons: list[str] = [row["why"][against] for against in AGAINST if not is_same(row, against)]

@@ -11,8 +11,8 @@ from tilewright.codegen.file_cache import (
     VARIABLE,
     clear,
     default_folder,
-    distrust,
     kept_in,
+    reason_against_folder,
 )
 from tilewright.errors import UsageError, counted
 from tilewright.tools.output.terminal import console, show, table
@@ -25,7 +25,7 @@ def run(args: argparse.Namespace) -> int:
     if (folder := default_folder()) is None:
         print(f"the cache is off: {VARIABLE}=off")
         return 0
-    if reason := distrust(folder):
+    if reason := reason_against_folder(folder):
         raise UsageError(f"the cache is not used: {reason}")
     if args.action == "clear":
         _clear(folder)

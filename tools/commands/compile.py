@@ -20,9 +20,8 @@ from tilewright.codegen.target_limits import check_kernels
 from tilewright.errors import UsageError
 from tilewright.passes.driver.levels import Level, level_of
 from tilewright.passes.rewriting.launching import with_main
-from tilewright.tools.input.language_model import is_model
-from tilewright.tools.input.model_source import module_of
 from tilewright.tools.input.schedules import warn_of_idle_steps, with_schedules
+from tilewright.tools.input.source import ModelSource, Source, source_of
 from tilewright.tools.options.database import database_of
 from tilewright.tools.output.output_path import check_path, write_text
 from tilewright.tools.output.plan_file import form_of, write_plan
@@ -39,26 +38,28 @@ from tilewright.uncollected import uncollected
 def run(args: argparse.Namespace) -> int:
     """Print or write what the arguments ask for."""
     target, level = target_for(args.target), Level(args.ir)
-    _check(args, level)
+    source = source_of(args)
+    of_folder = _model_of_folder(source, args, level)
+    _check(args, level, writes_folder=of_folder is not None)
     if _wants_report(args) or level is Level.CUDA:
         use_cuda_home()
     if args.host:
-        _write_host(args, target)
-    elif _writes_folder(args, level):
-        _write_model(args, target)
+        _write_host(source, args, target)
+    elif of_folder is not None:
+        _write_model(of_folder, args, target)
     else:
-        _write_level(args, target, level)
+        _write_level(source, args, target, level)
     return 0
 
 
-def _check(args: argparse.Namespace, level: Level) -> None:
+def _check(args: argparse.Namespace, level: Level, *, writes_folder: bool) -> None:
     """Raise where options do not go together, or results could not be written."""
     for option, path in (("-o", args.output), ("--plan", args.plan)):
         if args.json == path == "-":
             raise UsageError(f"--json - has stdout for itself: {option} takes a file then")
     check_path(args.json)
     check_path(args.plan)
-    if not _writes_folder(args, level):
+    if not writes_folder:
         check_path(args.output)
     if args.plan is not None:
         form_of(args.plan)
@@ -85,18 +86,18 @@ def _has_kernels(level: Level) -> bool:
     return level not in (Level.TORCH, Level.TENSOR)
 
 
-def _write_level(args: argparse.Namespace, target: str, level: Level) -> None:
+def _write_level(source: Source, args: argparse.Namespace, target: str, level: Level) -> None:
     """The program at a level, its plan and its report, wherever they are to go."""
     wants_report, has_kernels = _wants_report(args), _has_kernels(level)
     kernel_ir = None
     with _listening(args, target), progress() as say:
         db = (has_kernels or wants_report) and database_of(args)
-        module = with_schedules(module_of(args, say), args.schedule, target, db=db)
-        planned = with_known_schedules(module, target, db)
-        if wants_report and level is Level.CUDA and level_of(planned) is not Level.CUDA:
+        module = with_schedules(source.module(say), args.schedule, target, db=db)
+        scheduled = with_known_schedules(module, target, db)
+        if wants_report and level is Level.CUDA and level_of(scheduled) is not Level.CUDA:
             # The report needs it too. It launches what is but a kernel, which no text shows.
-            kernel_ir = lower_telling(with_main(planned), Level.KERNEL, target, say)
-        start = kernel_ir or (planned if has_kernels else module)
+            kernel_ir = lower_telling(with_main(scheduled), Level.KERNEL, target, say)
+        start = kernel_ir or (scheduled if has_kernels else module)
         lowered = lower_telling(start, level, target, say)
         if level is Level.CUDA:
             say("NVRTC")
@@ -109,7 +110,7 @@ def _write_level(args: argparse.Namespace, target: str, level: Level) -> None:
         cuda_ir = lowered if level is Level.CUDA else lower_to_cuda(lowered, target)
         write_plan(plan_of(cuda_ir), args.plan)
     if wants_report:
-        _report(planned if kernel_ir is None else lowered, kernel_ir, target, args)
+        _report(scheduled if kernel_ir is None else lowered, kernel_ir, target, args)
     if args.output is not None:
         write_text(args.output, text)
     elif not (args.report or "-" in (args.plan, args.json)):
@@ -123,25 +124,27 @@ def _ir_text(module: ModuleOp, args: argparse.Namespace) -> str:
     return f"{text.getvalue()}\n"
 
 
-def _writes_folder(args: argparse.Namespace, level: Level) -> bool:
-    """Whether `-o` is the folder of a model."""
+def _model_of_folder(source: Source, args: argparse.Namespace, level: Level) -> ModelSource | None:
+    """Return the language model that is written to the folder `-o`, or None if `-o` is none."""
     is_file = args.output is None or args.output == "-" or args.output.endswith(".cu")
-    return level is Level.CUDA and not is_file and is_model(args)
+    if level is not Level.CUDA or is_file or not isinstance(source, ModelSource):
+        return None
+    return source
 
 
-def _write_model(args: argparse.Namespace, target: str) -> None:
+def _write_model(source: ModelSource, args: argparse.Namespace, target: str) -> None:
     # PyTorch comes with it.
     from tilewright.tools.commands.folder import write_model
 
     with _listening(args, target), progress() as say:
-        write_model(args, target, say)
+        write_model(source, args, target, say)
 
 
-def _write_host(args: argparse.Namespace, target: str) -> None:
+def _write_host(source: Source, args: argparse.Namespace, target: str) -> None:
     # The interpreters and PyTorch come with it.
     from tilewright.tools.commands.host import write_host
 
-    write_host(args, target)
+    write_host(source, args, target)
 
 
 def _report(

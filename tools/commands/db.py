@@ -9,15 +9,22 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tilewright.errors import UsageError, counted, did_you_mean
+from tilewright.errors import TilewrightError, UsageError, counted, did_you_mean
 from tilewright.stages import stage
 from tilewright.tools.db_tables import print_best, print_counts, print_kernel
-from tilewright.tools.golden_export import write_goldens
 from tilewright.tools.input.mlir_source import read_bytes
 from tilewright.tools.output.output_path import write_text
 from tilewright.tools.output.terminal import console
+from tilewright.tools.output.written import note_written
 from tilewright.tuning.database import Counts, Database
 from tilewright.tuning.database_schema import DatabaseError
+from tilewright.tuning.goldens import (
+    Golden,
+    file_name,
+    golden_files,
+    golden_text,
+    goldens_of,
+)
 from tilewright.tuning.json_lines import as_json, from_lines, to_lines
 from tilewright.tuning.key import KernelNote, Record
 from tilewright.tuning.operand_names import from_canonical
@@ -115,10 +122,38 @@ def _export(args: argparse.Namespace, path: Path) -> None:
     with _reading(path) as database:
         notes = database.notes()
         if args.goldens is not None:
-            write_goldens(Path(args.goldens), notes, database.best_of_each())
+            _write_goldens(Path(args.goldens), notes, database.best_of_each())
             return
         text = "".join(to_lines(notes.values(), database.records()))
     write_text(args.exported, text)
+
+
+def _write_goldens(folder: Path, notes: Notes, records: Sequence[Record]) -> None:
+    """Write the best schedules of each GPU as they are shipped; other files of `folder` stay."""
+    if not folder.is_dir():
+        raise UsageError(f"there is no folder '{folder}'")
+    found = goldens_of(notes, records)
+    if not found:
+        raise TilewrightError(
+            "there is nothing to be a golden: what a GPU has measured, of an expression",
+            remedy="tilewright db ls lists what there is",
+        )
+    before = {file.path.name: file.goldens for file in golden_files(folder)}
+    for (gpu, target), goldens in found.items():
+        name = file_name(gpu)
+        kept = _newest([*before.get(name, ()), *goldens])
+        write_text(str(folder / name), golden_text(gpu, target, kept))
+        note_written(str(folder / name), counted(len(kept), "golden"))
+
+
+def _newest(goldens: Sequence[Golden]) -> list[Golden]:
+    """Of each kernel what comes last: goldens of newer schedules, and of the newest NVRTC."""
+    ordered = sorted(goldens, key=lambda golden: (golden.semantics, _version(golden.nvrtc)))
+    return [*{golden.kernel: golden for golden in ordered}.values()]
+
+
+def _version(nvrtc: str) -> list[int]:
+    return [int(part) for part in nvrtc.split(".") if part.isdecimal()]
 
 
 def _import(args: argparse.Namespace, path: Path) -> None:

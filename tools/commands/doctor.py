@@ -14,10 +14,10 @@ from rich.table import Table
 
 import tilewright
 from tilewright.codegen import nvrtc
-from tilewright.codegen.file_cache import default_folder, distrust, kept_in
+from tilewright.codegen.file_cache import default_folder, kept_in, reason_against_folder
 from tilewright.codegen.gpu import present_gpu
 from tilewright.codegen.report.disassemble import find_nvdisasm
-from tilewright.codegen.runtime.gpu_backend import best_driver, why_no_gpu
+from tilewright.codegen.runtime.gpu_backend import best_driver, reason_against_gpu
 from tilewright.stages import stage
 from tilewright.tools.output.terminal import console, show, table
 from tilewright.tools.toolkit import find_tool, use_cuda_home
@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
 def _abilities() -> Table:
     rows = table("what works", "")
     has_torch, has_nvrtc = find_spec("torch") is not None, nvrtc.available()
-    no_gpu = _why_no_gpu(has_torch, has_nvrtc)
+    no_gpu = _reason_against_gpu(has_torch, has_nvrtc)
     for ability, works, reason in (
         ("IR to IR and to CUDA text (opt-tool, compile FILE)", True, ""),
         ("PyTorch to CUDA text (compile -c)", has_torch, "needs torch"),
@@ -72,8 +72,9 @@ def _on_gpu(no_gpu: str | None) -> str:
     return f"run on a GPU, by {best_driver()}" if no_gpu is None else "run on a GPU"
 
 
-def _why_no_gpu(has_torch: bool, has_nvrtc: bool) -> str | None:
-    return why_no_gpu() if has_torch and has_nvrtc else "needs torch and NVRTC"
+def _reason_against_gpu(has_torch: bool, has_nvrtc: bool) -> str | None:
+    """Reason why there is no GPU to use, or None."""
+    return reason_against_gpu() if has_torch and has_nvrtc else "needs torch and NVRTC"
 
 
 def _package(name: str) -> Callable[[], str | None]:
@@ -108,7 +109,7 @@ def _database() -> str | None:
 def _cache() -> str:
     if (folder := default_folder()) is None:
         return "off"
-    if reason := distrust(folder):
+    if reason := reason_against_folder(folder):
         return f"not used: {reason}"
     return f"{folder}, {sum(kept.bytes for kept in kept_in(folder)) / (1 << 20):.0f} MiB"
 

@@ -29,15 +29,15 @@ from tilewright.passes.driver.pipeline_string import without_quotes
 from tilewright.passes.reporting.trace import Listener, Rule, listening
 from tilewright.passes.tile.planner.plan_schedules import RULE as PLANNING
 from tilewright.passes.tile.planner.planner import Choice, Weighed, launched, weighed
-from tilewright.tools.input.model_source import module_of
 from tilewright.tools.input.schedules import warn_of_idle_steps, with_schedules
+from tilewright.tools.input.source import source_of
 from tilewright.tools.options.database import database_of
 from tilewright.tools.output.output_path import check_path, write_text
 from tilewright.tools.output.terminal import console
 from tilewright.tools.output.trace_printer import Snapshot
 from tilewright.tuning.knowledge import Db, Known
 from tilewright.tuning.known_fusion import with_known_fusion
-from tilewright.tuning.known_schedules import planned_as_known
+from tilewright.tuning.known_schedules import scheduled_as_known
 
 SCHEMA = 1
 """The version of the JSON's shape."""
@@ -120,7 +120,7 @@ def run(args: argparse.Namespace) -> int:
     check_path(args.json)
     target = target_for(args.target)
     db = database_of(args)
-    module, fusion = with_known_fusion(module_of(args), target, db)
+    module, fusion = with_known_fusion(source_of(args).module(), target, db)
     found = explanations(module, args.schedule, target, db)
     out = console(args.color, sys.stderr if args.json == "-" else sys.stdout)
     if fusion is not None:
@@ -150,7 +150,7 @@ def explanations(
         kernels = [op for op in module.ops if isinstance(op, loop.KernelOp | kernel.FuncOp)]
         return [_as_it_came(op, target_named(target)) for op in kernels]
     given = with_schedules(lower(module, Level.LOOP, target=target), schedules, target)
-    nests, known, _ = planned_as_known(given, target, db)
+    nests, known, _ = scheduled_as_known(given, target, db)
     steps = Steps(target_named(target))
     with listening(steps):
         scheduled = lower(nests, Level.TILE, target=target)
@@ -174,15 +174,15 @@ def _explanation(
 ) -> Explanation:
     name = op.sym_name.data
     schedule = "" if op.schedule is None else op.schedule.data
-    choices = weighed(launched(nest)[1], steps.target) if _is_planned(nest) else None
+    choices = weighed(launched(nest)[1], steps.target) if _is_left_to_planner(nest) else None
     if choices is None:
         return Explanation(name, schedule, known, steps=steps.by_kernel[name])
     told = [Weighing(str(each), 1e6 * choices.seconds(each)) for each in _telling(choices)]
     return Explanation(name, schedule, None, str(choices.problem), told, steps.by_kernel[name])
 
 
-def _is_planned(nest: loop.KernelOp) -> bool:
-    """Whether it is left to the planner."""
+def _is_left_to_planner(nest: loop.KernelOp) -> bool:
+    """True if the planner chooses the schedule of the kernel."""
     return nest.plan is None and not isinstance(nest.body.block.last_op, tile.LaunchOp)
 
 

@@ -23,8 +23,8 @@ from tilewright.errors import counted
 from tilewright.frontend.capture import capture
 from tilewright.models.folder import check_free, folder_files, write_folder
 from tilewright.passes.driver.levels import Level
-from tilewright.tools.input.language_model import LanguageModel, language_model
 from tilewright.tools.input.schedules import warn_of_idle_steps, with_schedules
+from tilewright.tools.input.source import LanguageModel, ModelSource
 from tilewright.tools.options.database import database_of
 from tilewright.tools.output.plan_file import write_plan
 from tilewright.tools.output.progress import Say, lower_telling
@@ -32,18 +32,18 @@ from tilewright.tools.output.written import note_written
 from tilewright.tuning.known_schedules import with_known_schedules
 
 
-def write_model(args: argparse.Namespace, target: str, say: Say) -> None:
+def write_model(source: ModelSource, args: argparse.Namespace, target: str, say: Say) -> None:
     """Write the folder, and what else the arguments ask for."""
     folder = Path(args.output)
     check_free(folder)
-    model = language_model(args, say)
+    model = source.language_model(say)
     program = model.program
     say("capture")
     captured = capture(program.module, program.args, program.kwargs)
     db = database_of(args)
     module = with_schedules(captured.module, args.schedule, target, db=db)
-    planned = with_known_schedules(module, target, db)
-    kernel_ir = lower_telling(planned, Level.KERNEL, target, say)
+    scheduled = with_known_schedules(module, target, db)
+    kernel_ir = lower_telling(scheduled, Level.KERNEL, target, say)
     cuda_ir = lower_telling(kernel_ir, Level.CUDA, target, say)
     check_kernels(kernels_of(cuda_ir), target)
     say("NVRTC")

@@ -14,28 +14,27 @@ from tilewright.codegen.target_limits import check_launches
 from tilewright.errors import UsageError
 from tilewright.interpreters.comparison import compare
 from tilewright.interpreters.program import Program
-from tilewright.tools.input.mlir_source import read_module
-from tilewright.tools.input.model_source import captured, is_ir
 from tilewright.tools.input.schedules import warn_of_idle_steps, with_schedules
+from tilewright.tools.input.source import Source, TorchSource
 from tilewright.tools.options.database import database_of
 from tilewright.tools.output.output_path import write_bytes, write_text
 from tilewright.tools.program import captured_program, module_program
 from tilewright.tuning.known_schedules import with_known_schedules
 
 
-def write_host(args: argparse.Namespace, target: str) -> None:
+def write_host(source: Source, args: argparse.Namespace, target: str) -> None:
     """Write FILE.cu and FILE.bin; for `-` the first alone, to stdout."""
     if args.output is None or (args.output != "-" and Path(args.output).suffix != ".cu"):
         raise UsageError("--host writes two files", remedy="name the first: -o FILE.cu")
-    program = _program(args)
+    program = _program(source)
     if program.exact is None:
         raise UsageError(
             "nobody knows the results of CUDA IR", remedy="start with IR of a higher level"
         )
     db = database_of(args)
     module = with_schedules(program.module, args.schedule, target, db=db)
-    planned = with_known_schedules(module, target, db)
-    lowered = lower_to_cuda(planned, target)
+    scheduled = with_known_schedules(module, target, db)
+    lowered = lower_to_cuda(scheduled, target)
     warn_of_idle_steps(module, lowered, target)
     plan = plan_of(lowered)
     check_launches(plan.launches, target)
@@ -47,10 +46,10 @@ def write_host(args: argparse.Namespace, target: str) -> None:
         write_bytes(str(data), saved_data(plan, inputs, expected))
 
 
-def _program(args: argparse.Namespace) -> Program:
-    if is_ir(args):
-        return module_program(read_module(args.file), None)
-    return captured_program(captured(args, fake=False))
+def _program(source: Source) -> Program:
+    if isinstance(source, TorchSource):
+        return captured_program(source.captured(fake=False))
+    return module_program(source.module(), None)
 
 
 def _expected(program: Program, plan: Plan, inputs: list[Array]) -> list[Expected]:

@@ -17,9 +17,15 @@ from tilewright.tools.bench.profile import print_profile
 from tilewright.tools.bench.row import measured
 from tilewright.tools.bench.table import print_outcome
 from tilewright.tools.bench.workload import workload_of_expression
-from tilewright.tools.input.language_model import is_model
 from tilewright.tools.input.mlir_source import read_module
-from tilewright.tools.input.model_source import captured, is_ir, model_of
+from tilewright.tools.input.source import (
+    ExpressionSource,
+    IrSource,
+    ModelSource,
+    Source,
+    TorchSource,
+    source_of,
+)
 from tilewright.tools.judged_run import judged_run
 from tilewright.tools.next_tokens import next_tokens, print_next_tokens, write_logits
 from tilewright.tools.options.backends import BACKENDS
@@ -38,8 +44,9 @@ def run(args: argparse.Namespace) -> int:
     """Run, and report; 0 if all results are right."""
     use_cuda_home()
     target_name = target_for(args.target)
-    _check(args)
-    prompt, report = _ran(args, target_name)
+    source = source_of(args)
+    _check(source, args)
+    prompt, report = _ran(source, args, target_name)
     tables = sys.stderr if args.json == "-" else sys.stdout
     out = console(args.color, tables)
     if prompt is None:
@@ -49,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
     tables.flush()
     for error in report.errors():
         print(error, file=sys.stderr)
-    row = _timed(args, report, target_name, out)
+    row = _timed(source, args, report, target_name, out)
     if args.logits is not None:
         write_logits(report.execution.results[0], args.logits)
     if args.json:
@@ -57,26 +64,28 @@ def run(args: argparse.Namespace) -> int:
     return 0 if report.ok and not (row and row["problem"]) else 1
 
 
-def _check(args: argparse.Namespace) -> None:
+def _check(source: Source, args: argparse.Namespace) -> None:
     """Raise where options do not go together, or results could not be written."""
     if args.backends is not None and not args.bench:
         raise UsageError("--backends goes with --bench, which is not given")
-    if is_model(args):
-        check_prompt_options(args)
+    if isinstance(source, ModelSource):
+        check_prompt_options(source, args)
     check_path(args.logits)
     check_path(args.json)
     if args.bench or args.profile:
-        _check_timed(args)
+        _check_timed(source, args)
 
 
-def _ran(args: argparse.Namespace, target_name: str) -> tuple[Prompt | None, Report]:
+def _ran(
+    source: Source, args: argparse.Namespace, target_name: str
+) -> tuple[Prompt | None, Report]:
     """The prompt, of a language model, and what came of the run; failures go into the JSON too."""
     try:
         backend = backend_for(args.device, target_name, args.blocks)
         with progress() as say:
-            prompt, program = _program(args, backend, say)
+            prompt, program = _program(source, args, backend, say)
             say("run kernels")
-            return prompt, judged_run(program, backend, target_name, args)
+            return prompt, judged_run(source, program, backend, target_name, args)
     except Exception as err:
         if args.json:
             write_json_error(explain(err)[0], args.device, target_name, args.json)
@@ -90,10 +99,10 @@ def _more(row: dict[str, Any] | None, prompt: Prompt | None, report: Report) -> 
     return {} if row is None else {"bench": row}
 
 
-def _check_timed(args: argparse.Namespace) -> None:
+def _check_timed(source: Source, args: argparse.Namespace) -> None:
     """Raise unless what runs can be timed."""
     option = "--bench" if args.bench else "--profile"
-    if is_ir(args):
+    if isinstance(source, IrSource):
         raise UsageError(f"{option} goes with -c or a model, not with a FILE of IR")
     if args.schedule:
         raise UsageError(f"{option} is of the planner's schedules: it does not go with --schedule")
@@ -103,14 +112,15 @@ def _check_timed(args: argparse.Namespace) -> None:
 
 
 def _timed(
-    args: argparse.Namespace, report: Report, target_name: str, out: Console
+    source: Source, args: argparse.Namespace, report: Report, target_name: str, out: Console
 ) -> dict[str, Any] | None:
     """The times, and what the profiler says, of results that are right."""
     if not report.ok:
         return None
     row = None
     if args.bench:
-        workload = workload_of_expression(model_of(args, fake=False, seed=args.seed))
+        assert isinstance(source, TorchSource)  # see `_check_timed`
+        workload = workload_of_expression(source.load(fake=False, seed=args.seed))
         peers = BACKENDS if args.backends is None else args.backends
         contest = gpu_contest(peers, target_name, database_of(args))
         outcome = contest.run(workload, lambda phase: None)
@@ -119,21 +129,26 @@ def _timed(
         row = measured(outcome)
     if args.profile:
         out.print()
-        print_profile(args, {launch.launch.kernel for launch in report.execution.kernels}, out)
+        print_profile(
+            source, args, {launch.launch.kernel for launch in report.execution.kernels}, out
+        )
     return row
 
 
-def _program(args: argparse.Namespace, backend: Backend, say: Say) -> tuple[Prompt | None, Program]:
-    """What runs on a device; of a language model also the prompt."""
-    if is_model(args):
-        return prompted_program(args, backend, say)
-    if is_ir(args):
+def _program(
+    source: Source, args: argparse.Namespace, backend: Backend, say: Say
+) -> tuple[Prompt | None, Program]:
+    """Return what runs on a device; for a language model also the prompt."""
+    if isinstance(source, ModelSource):
+        return prompted_program(source, args, backend, say)
+    if not isinstance(source, TorchSource):
         against = None if args.against is None else read_module(args.against)
-        return None, module_program(read_module(args.file), against)
+        return None, module_program(source.module(), against)
+    is_expression = isinstance(source, ExpressionSource)
     for option in ("inputs", "against"):
         if getattr(args, option) is not None:
-            kind = "-c" if args.file is None else "a model"
+            kind = "-c" if is_expression else "a model"
             raise UsageError(f"--{option} goes with a FILE of IR, not with {kind}")
-    if args.expression is not None:
-        check_reference_memory(args.expression)
-    return None, captured_program(captured(args, fake=False, seed=args.seed))
+    if is_expression:
+        check_reference_memory(source.text)
+    return None, captured_program(source.captured(fake=False, seed=args.seed))

@@ -28,13 +28,13 @@ from tilewright.tools.output.output_path import check_path, write_text
 from tilewright.tools.output.terminal import console
 from tilewright.tools.planted_bugs.equivalent import unmatched
 from tilewright.tools.planted_bugs.finders import WITHOUT_EFFECT, Finders, Outcome
-from tilewright.tools.planted_bugs.planned_kernels import (
-    PlannedKernel,
-    load_planned,
-    planned_kernels,
-)
 from tilewright.tools.planted_bugs.planted import Kernel, Mutant, load_kernel, mutants, planted
 from tilewright.tools.planted_bugs.results import Result, ResultFile, print_results
+from tilewright.tools.planted_bugs.scheduled_kernels import (
+    ScheduledKernel,
+    load_scheduled,
+    scheduled_kernels,
+)
 from tilewright.tools.toolkit import use_cuda_home
 from tilewright.tuning.kernel_key import nvrtc_version
 
@@ -106,8 +106,8 @@ def _jobs(args: argparse.Namespace, target: str) -> tuple[list[_Job], Sequence[s
         folders = FOLDERS
     paths = [path for folder in folders for path in kernels(Path(folder))]
     jobs = [_file_job(path, args) for path in paths if args.only in path.stem]
-    found = planned_kernels(args.model, suites, args.only, target)
-    jobs += [_planned_job(kernel, args, target) for kernel in found.kernels]
+    found = scheduled_kernels(args.model, suites, args.only, target)
+    jobs += [_scheduled_job(kernel, args, target) for kernel in found.kernels]
     if not jobs and not found.refused:
         raise UsageError(f"no kernel has '{args.only}' in its name")
     return jobs, found.refused
@@ -135,19 +135,19 @@ def _file_job(path: Path, args: argparse.Namespace) -> _Job:
     return _Job(path.stem, {"file": str(path)}, run)
 
 
-def _planned_job(planned: PlannedKernel, args: argparse.Namespace, target: str) -> _Job:
+def _scheduled_job(scheduled: ScheduledKernel, args: argparse.Namespace, target: str) -> _Job:
     facts = {
-        "schedule": planned.schedule,
-        "shapes": planned.shapes,
-        "digest": planned.digest,
-        "also": planned.others,
+        "schedule": scheduled.schedule,
+        "shapes": scheduled.shapes,
+        "digest": scheduled.digest,
+        "also": scheduled.others,
     }
 
     def run() -> Result:
-        kernel = load_planned(planned, target)
+        kernel = load_scheduled(scheduled, target)
         return check_by_rule(kernel, drawn(mutants(kernel), args.mutants or FEW, args.seed))
 
-    return _Job(planned.name, facts, run)
+    return _Job(scheduled.name, facts, run)
 
 
 def drawn(mutants: Sequence[Mutant], count: int | None, seed: int) -> list[Mutant]:

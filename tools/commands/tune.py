@@ -17,11 +17,10 @@ from tilewright.tools.output.output_path import check_path, write_text
 from tilewright.tools.output.terminal import console
 from tilewright.tools.toolkit import use_cuda_home
 from tilewright.tools.tune.evaluation import Evaluation, evaluation_of
-from tilewright.tools.tune.fusion_table import print_fusion
-from tilewright.tools.tune.kernels import Found, source_of
+from tilewright.tools.tune.kernels import Found, tunable_of
 from tilewright.tools.tune.shortlist import shortlist_of
 from tilewright.tools.tune.space_table import print_fusions, print_spaces
-from tilewright.tools.tune.table import print_findings, print_summary
+from tilewright.tools.tune.table import print_findings, print_fusion, print_summary
 from tilewright.tools.tune.tuned import Tuned, tune
 from tilewright.tuning.database import Database
 from tilewright.tuning.own_database import own_database
@@ -37,9 +36,9 @@ def run(args: argparse.Namespace) -> int:
     out = console(args.color, sys.stderr if args.json == "-" else sys.stdout)
     if args.space:
         return _print_spaces(args, out)
-    source = source_of(args)  # a mistake in a file is reported before a missing GPU
+    tunable = tunable_of(args)  # a mistake in a file is reported before a missing GPU
     with evaluation_of(args) as evaluation:
-        found = source.kernels(evaluation.target)
+        found = tunable.kernels(evaluation.target)
         with _database(args) as database, shortlist_of(args, evaluation.target) as shortlist:
             _tell_failures(found)
             tuned = tune(found, evaluation, shortlist, database, args)
@@ -83,7 +82,7 @@ def _print_spaces(args: argparse.Namespace, out: Console) -> int:
     if args.json is not None:
         raise UsageError("--json is for measurements, and --space makes none")
     target = target_for(args.target)
-    found = source_of(args).kernels(target)
+    found = tunable_of(args).kernels(target)
     _tell_failures(found)
     print_spaces(found.kernels, target, args.seed, out)
     print_fusions(found.programs, target, args.seed, out)

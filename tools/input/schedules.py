@@ -40,9 +40,9 @@ def with_schedules(
     db: Db = False,
 ) -> ModuleOp:
     """
-    `module` at Loop IR, fused as `db` knows, with the plans that are `given`, as `PASSES` for the
-    only kernel or as `KERNEL=PASSES`; what has none is left to the planner. `module` itself where
-    nothing is given.
+    Return `module` at Loop IR, fused as `db` knows, with the schedules that are `given`, as
+    `PASSES` for the only kernel or as `KERNEL=PASSES`; the planner schedules the others. If
+    nothing is given, return `module` itself.
     """
     if not given:
         return module
@@ -50,15 +50,15 @@ def with_schedules(
     nests = lower(program, Level.LOOP, manager, target)
     kernels = {op.sym_name.data: op for op in nests.ops if isinstance(op, loop.KernelOp)}
     in_cuda = {cuda: name for name, cuda in cuda_names([*kernels]).items()}
-    planned: set[str] = set()
+    scheduled: set[str] = set()
     for text in given:
         name, passes = _read(text, [*kernels], in_cuda)
-        if name in planned:
+        if name in scheduled:
             raise UsageError(f"there are two schedules for @{name}")
-        if not passes.strip():  # as a plan it would leave all to one thread
+        if not passes.strip():  # as a schedule it would leave all to one thread
             raise UsageError(f"the schedule of @{name} names no pass")
         _check_steps(name, passes)
-        planned.add(name)
+        scheduled.add(name)
         kernels[name].plan = StringAttr(passes)
     return nests
 
@@ -94,7 +94,7 @@ def _check_steps(name: str, passes: str) -> None:
 
 def warn_of_idle_steps(module: ModuleOp, lowered: ModuleOp, target: str) -> None:
     """
-    Say on stderr which planned steps of the kernels of `module` did nothing on the way to
+    Print on stderr which scheduled steps of the kernels of `module` did nothing on the way to
     `lowered`, and why. Steps without options may find nothing to do, unless their turn never came.
     """
     idle = planned_and_idle(module, lowered)
@@ -107,22 +107,22 @@ def warn_of_idle_steps(module: ModuleOp, lowered: ModuleOp, target: str) -> None
         for step in idle.get(op.sym_name.data, ()):
             why = reasons.found.get((op.sym_name.data, step.name))
             if why in (None, LEFT_OUT):
-                why = _never_its_turn(step, op)
+                why = _reason_against_step(step, op)
             elif not step.parameters:
                 continue
             says = f"'{without_quotes(str(step))}' of the plan of @{op.sym_name.data} did nothing"
             print(f"warning: {says}: {why}", file=sys.stderr)
 
 
-def _never_its_turn(step: ArgSpec, kernel: loop.KernelOp) -> str:
-    """Why no pass has looked at a step of the kernel's plan."""
+def _reason_against_step(step: ArgSpec, kernel: loop.KernelOp) -> str:
+    """Reason why no pass has looked at a step of the kernel's schedule."""
     assert kernel.plan is not None
     if isinstance(kernel.body.block.last_op, tile.LaunchOp):
         return "the kernel is a launch already (opt-tool -p to-tile goes on with it)"
     if step.name not in _ORDER:
         return "to-tile has no such pass (opt-tool -p apply-schedule runs any)"
-    plan = parse_spec_list(kernel.plan.data)
-    for other in plan[plan.index(step) + 1 :]:
+    steps = parse_spec_list(kernel.plan.data)
+    for other in steps[steps.index(step) + 1 :]:
         if _ORDER.get(other.name, len(_ORDER)) < _ORDER[step.name]:
             return f"to-tile does '{other.name}' first (opt-tool -p apply-schedule keeps the order)"
     return "to-tile does each pass once (opt-tool -p apply-schedule does it again)"

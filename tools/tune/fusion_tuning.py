@@ -10,14 +10,16 @@ is computed anew.
 
 import argparse
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
-from xdsl.dialects.builtin import StringAttr
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 
 from tilewright.dialects import loop
+from tilewright.dialects.target import Target
 from tilewright.dialects.target import target as target_named
 from tilewright.errors import one_line
 from tilewright.passes.driver.lowering import REFUSED
+from tilewright.passes.loop.fusion.fusion_cost import work_of
 from tilewright.tools.tune.findings import Findings
 from tilewright.tools.tune.kernel_tuning import KernelTuning
 from tilewright.tools.tune.kernels import Kernel, Program
@@ -26,9 +28,10 @@ from tilewright.tools.tune.searches import SEARCHES
 from tilewright.tuning.database import Database
 from tilewright.tuning.fusion_schedule import DEFAULT
 from tilewright.tuning.fusions import Fusions
+from tilewright.tuning.host_functions import launches
+from tilewright.tuning.kernel_key import digest
 from tilewright.tuning.measurement import Measurement
 from tilewright.tuning.program_key import note_of
-from tilewright.tuning.program_time import guessed_seconds, launches_by_digest, program_us
 from tilewright.tuning.search.distinct import Distinct
 from tilewright.tuning.search.frame import Limits, at_once, trials
 from tilewright.tuning.search.tree import Node
@@ -58,7 +61,7 @@ class FusionTuning:
         machine = target_named(self._space.target)
         found = SEARCHES[self._args.search](
             self._space.root,
-            lambda leaf: guessed_seconds(self._space.nests(leaf), machine),
+            lambda leaf: _guessed_seconds(self._space.nests(leaf), machine),
             self._args.seed,
         )
         search = Distinct(found, lambda leaf: frozenset(self._launches(leaf).items()))
@@ -126,3 +129,35 @@ class FusionTuning:
 
     def _launches(self, leaf: Node) -> Counter[str]:
         return launches_by_digest(self._space.nests(leaf))
+
+
+def _kernels_by_name(nests: ModuleOp) -> dict[str, loop.KernelOp]:
+    """Return the kernels of a program at Loop IR, by name."""
+    return {op.sym_name.data: op for op in nests.ops if isinstance(op, loop.KernelOp)}
+
+
+def launches_by_digest(nests: ModuleOp) -> Counter[str]:
+    """Return launches of each kernel, by digest: equal for programs that do the same work."""
+    digests = {name: digest(op) for name, op in _kernels_by_name(nests).items()}
+    return Counter(digests[launch.kernel.string_value()] for launch in launches(nests))
+
+
+def program_us(launched: Counter[str], best_us: Callable[[str], float | None]) -> float | None:
+    """
+    Return the microseconds of a run, the sum of its launches; None if a kernel has no time.
+
+    The times of kernels include the time to launch them.
+    """
+    total = 0.0
+    for kernel, times in launched.items():
+        if (us := best_us(kernel)) is None:
+            return None
+        total += times * us
+    return total
+
+
+def _guessed_seconds(nests: ModuleOp, target: Target) -> float:
+    """Return the seconds of a run by the cost model of fusion (`fusion_cost`)."""
+    named = _kernels_by_name(nests)
+    works = (work_of(named[launch.kernel.string_value()], launch) for launch in launches(nests))
+    return sum(work.seconds(target) for work in works)

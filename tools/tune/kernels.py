@@ -12,7 +12,7 @@ from tilewright.errors import UsageError
 from tilewright.passes.driver.levels import Level, level_of
 from tilewright.passes.driver.lowering import lower
 from tilewright.tools.bench.suite import Case, read_cases
-from tilewright.tools.input.model_source import module_of
+from tilewright.tools.input.source import ExpressionSource, source_of
 from tilewright.tools.output.diagnostics import explain_case
 from tilewright.tuning import kernel_key, program_key
 from tilewright.tuning.key import Key
@@ -86,7 +86,7 @@ class Found(NamedTuple):
     """What is said of cases of which there is no IR."""
 
 
-class Source(NamedTuple):
+class Tunable(NamedTuple):
     """A program, or the cases of a suite, as read from the command line."""
 
     module: ModuleOp | None
@@ -105,19 +105,21 @@ class Source(NamedTuple):
         return found
 
 
-def source_of(args: argparse.Namespace) -> Source:
+def tunable_of(args: argparse.Namespace) -> Tunable:
     """Read what the arguments name. Raises `UsageError` where that cannot be tuned."""
-    if args.expression is None and args.file.endswith(".json"):
-        return Source(None, "", _cases(args))
+    if args.file is not None and args.file.endswith(".json"):
+        return Tunable(None, "", _cases(args))
     if args.filter is not None:
         raise UsageError("--filter goes with a suite.json only")
-    module = module_of(args)
+    source = source_of(args)
+    module = source.module()
     if level_of(module) not in _NOT_YET_SCHEDULED:
         raise UsageError(
-            f"'{args.file}' is scheduled already",
+            f"'{source.text}' is scheduled already",
             remedy="schedules are searched for kernels at the level loop or above",
         )
-    return Source(module, args.expression or "", ())
+    origin = source.text if isinstance(source, ExpressionSource) else ""
+    return Tunable(module, origin, ())
 
 
 def _of_suite(cases: Sequence[Case], target: str) -> Found:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was found, for people: of each kernel the best schedules, and how they differ."""
+"""Tables of the best schedules of each kernel and the best ways to fuse, and how they differ."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -10,13 +10,15 @@ from tilewright.errors import counted
 from tilewright.tools.output.terminal import show, table
 from tilewright.tools.tune.differences import differences
 from tilewright.tools.tune.findings import Findings
+from tilewright.tools.tune.fusion_tuning import FusionTuning
 from tilewright.tuning.measurement import Measurement
 
 _SHOWN = 5
-"""Schedules of a kernel."""
+"""Schedules of a kernel, or ways to fuse a program."""
 _PROBLEMS = 3
 """Reasons why schedules have no time."""
 _NUMBERS = ("us", "quartiles", "faster")
+_OF_FUSION = ("us", "faster", "launches")
 _SUMMARY = ("default us", "best us", "faster")
 
 
@@ -71,3 +73,30 @@ def print_summary(findings: Sequence[Findings], out: Console) -> None:
 
 def _us(measurement: Measurement | None) -> str:
     return "-" if measurement is None or measurement.us is None else f"{measurement.us:.2f}"
+
+
+def print_fusion(tuning: FusionTuning, out: Console) -> None:
+    """Print the best ways to fuse a program, and the best one as `opt-tool` takes it."""
+    found = tuning.findings
+    failed = f", {len(found.failed)} without a time" if found.failed else ""
+    out.print(found.title, style="bold", markup=False, end="")
+    out.print(f": fused in {counted(len(found.measurements), 'way')}{failed}", markup=False)
+    if found.best is not None and found.default is not None:
+        _print_best_fusion(tuning, found.best, found.default, out)
+    out.print()
+
+
+def _print_best_fusion(
+    tuning: FusionTuning, best: Measurement, default: Measurement, out: Console
+) -> None:
+    shown = table(*_OF_FUSION, "than the default, with", numbers=_OF_FUSION)
+    for measurement in tuning.findings.leading(_SHOWN):
+        faster = f"{default.us / measurement.us:.2f}x" if default.us and measurement.us else "-"
+        shown.add_row(
+            f"{measurement.us:.2f}",
+            faster,
+            f"{tuning.launches(measurement)}",
+            differences(measurement.schedule, default.schedule) or "the default",
+        )
+    show(out, shown)
+    out.print(f"best: {best.schedule}", markup=False, soft_wrap=True)

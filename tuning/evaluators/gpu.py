@@ -12,15 +12,22 @@ from concurrent.futures import Executor, Future
 from functools import lru_cache, partial
 from typing import NamedTuple
 
+from xdsl.parser import Parser
+
+from tilewright.arrays import tensor_of
+from tilewright.codegen.host_function import plan_of
 from tilewright.codegen.launch_plan import ArrayType
+from tilewright.codegen.nvrtc_library import NvrtcUnavailable
 from tilewright.codegen.runtime.cubin_cache import CubinCache
-from tilewright.codegen.runtime.gpu_backend import gpu_driver
+from tilewright.codegen.runtime.gpu_backend import GpuBackend, gpu_driver
+from tilewright.codegen.spill_feedback import lower_to_cuda
+from tilewright.codegen.target_limits import check_launches
 from tilewright.codegen.timing.cuda_device import CudaDevice
 from tilewright.codegen.timing.isolated import WorkerLost
 from tilewright.dialects.target import target as target_named
 from tilewright.errors import TilewrightError, in_brief
-from tilewright.tuning.evaluators.compiled import Compiled, compiled
-from tilewright.tuning.evaluators.program_check import complaint
+from tilewright.passes.driver.lowering import REFUSED, context
+from tilewright.tuning.evaluators.compiled import Compiled, compiled, in_a_line
 from tilewright.tuning.evaluators.reference import Reference, Where
 from tilewright.tuning.evaluators.stopwatch import Job, Stopwatch
 from tilewright.tuning.executors.child import SpoiledError, tell
@@ -58,7 +65,7 @@ def measured_on_gpu(job: Job) -> Measurement:
 
 def checked_on_gpu(default: str, fused: str, target: str) -> str:
     """
-    What is wrong with a program as it is fused, on the same GPU (`program_check`).
+    What is wrong with a program as it is fused, on the same GPU (`complaint`).
 
     Raises `SpoiledError` where a kernel has broken the GPU for this process.
     """
@@ -71,6 +78,35 @@ def checked_on_gpu(default: str, fused: str, target: str) -> str:
         problem = f"failed: {in_brief(err)}"
         _check_device(stopwatch, problem)
         return problem
+
+
+def complaint(default: str, fused: str, where: Where) -> str:
+    """
+    Return what is wrong with the results of `fused` on a device, or why there are none; empty if
+    they are right, which is what `default` computes. Both are texts of one program at Loop IR,
+    `fused` with the schedules of its kernels.
+
+    Raises `NvrtcUnavailable`, which is no fault of the program.
+    """
+    try:
+        tell("compiling a program")
+        plan = plan_of(lower_to_cuda(Parser(context(), fused).parse_module(), where.target))
+        check_launches(plan.launches, where.target)
+        reference = _fused_reference(default, where)
+        tell("running a program")
+        results = GpuBackend(where.target, where.driver).run(plan, reference.inputs).results
+    except NvrtcUnavailable:
+        raise
+    except REFUSED as err:
+        return in_a_line(err)
+    return reference.complaint([tensor_of(result) for result in results])
+
+
+@lru_cache(maxsize=1)  # one program is fused in many ways
+def _fused_reference(default: str, where: Where) -> Reference:
+    """Return the reference of a program as it is fused by default, for fixed inputs."""
+    module = Parser(context(), default).parse_module()
+    return Reference(default, plan_of(lower_to_cuda(module, where.target)).inputs, where)
 
 
 @lru_cache(maxsize=1)  # a process measures one kernel after the other

@@ -12,7 +12,10 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import Any, NamedTuple
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects import arith, func
+from xdsl.dialects.builtin import FloatAttr, FunctionType, MemRefType, ModuleOp, f32, f64
+from xdsl.ir import Attribute, Operation
+from xdsl.rewriter import Rewriter
 
 from tilewright.arrays import array_of
 from tilewright.codegen.host_function import plan_of
@@ -30,8 +33,8 @@ from tilewright.interpreters.program import (
     interpreted_program,
 )
 from tilewright.passes.cost.kernel_cost import kernel_cost
+from tilewright.passes.driver.verification import verify_module
 from tilewright.tuning.evaluators.compiled import scheduled
-from tilewright.tuning.evaluators.widened import widened
 from tilewright.tuning.executors.child import beating
 
 SEED = 0
@@ -107,3 +110,49 @@ def _computed(module: ModuleOp, arrays: Sequence[Array], where: Where) -> list[A
     plan = plan_of(lower_to_cuda(module, where.target))
     cast = [array.astype(type.dtype) for array, type in zip(arrays, plan.inputs, strict=True)]
     return GpuBackend(where.target, where.driver).run(plan, cast).results
+
+
+def widened(module: ModuleOp) -> ModuleOp:
+    """
+    Return a copy of a program at Loop IR with float64 in the place of float32.
+
+        %1 = arith.extf %0 : f16 to f32             %1 = arith.extf %0 : f16 to f64
+        %2 = arith.extf %1 : f32 to f64     -->
+        %3 = math.exp %2 : f64                      %3 = math.exp %1 : f64
+
+    Half types stay: they are loaded and stored only. Arithmetic is in what they are extended to.
+    """
+    wide = module.clone()
+    for op in [*wide.walk()]:
+        _widen(op)
+    for op in [*wide.walk()]:
+        if isinstance(op, arith.ExtFOp | arith.TruncFOp) and op.input.type == op.result.type:
+            Rewriter.replace_op(op, (), (op.input,))
+    verify_module(wide)
+    return wide
+
+
+def _widen(op: Operation) -> None:
+    """Give all that an operation defines its type, and its attributes the values in it."""
+    blocks = [block for region in op.regions for block in region.blocks]
+    for value in [*op.results, *(argument for block in blocks for argument in block.args)]:
+        hint, type = value.name_hint, _wide(value.type)
+        if type != value.type:
+            Rewriter.replace_value_with_new_type(value, type).name_hint = hint
+    for name, attribute in op.properties.items():
+        op.properties[name] = _wide(attribute)
+    if isinstance(op, func.FuncOp):
+        types = op.function_type
+        widths = [map(_wide, each) for each in (types.inputs, types.outputs)]
+        op.function_type = FunctionType.from_lists(*map(list, widths))
+
+
+def _wide(attribute: Attribute) -> Attribute:
+    match attribute:
+        case FloatAttr() if attribute.type == f32:
+            return FloatAttr(attribute.value.data, f64)
+        case MemRefType() if attribute.element_type == f32:
+            shape, layout = attribute.get_shape(), attribute.layout
+            return MemRefType(f64, shape, layout, attribute.memory_space)
+        case _:
+            return f64 if attribute == f32 else attribute

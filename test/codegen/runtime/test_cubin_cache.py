@@ -179,13 +179,13 @@ def test_the_users_folder(value: str, folder: Path | None, monkeypatch: pytest.M
 _NOT_SEARCHABLE = """
 import os, sys
 from pathlib import Path
-from tilewright.codegen.file_cache import distrust, kept_in
+from tilewright.codegen.file_cache import reason_against_folder, kept_in
 from tilewright.codegen.runtime.cubin_cache import CubinCache
 
 os.geteuid() or os.setuid(65534)  # root may search any folder
 folder = Path(sys.argv[1]) / "tilewright"
 CubinCache(folder).keep("a", "sm_90a", b"cubin")
-print(repr(distrust(folder)), len([*kept_in(folder)]))
+print(reason_against_folder(folder), len([*kept_in(folder)]))
 """
 
 
@@ -195,4 +195,4 @@ def test_a_folder_that_may_not_be_searched_is_done_without():
         command = [sys.executable, "-c", _NOT_SEARCHABLE, folder]
         done = subprocess.run(command, capture_output=True, text=True)
         Path(folder).chmod(0o755)
-    assert (done.stdout, done.returncode) == ("'' 0\n", 0), done.stderr
+    assert (done.stdout, done.returncode) == ("None 0\n", 0), done.stderr

@@ -13,7 +13,7 @@ from tilewright.codegen.gpu import target_for
 from tilewright.codegen.launch_plan import ArrayType, Launch, MapOf
 from tilewright.codegen.runtime import gpu_backend
 from tilewright.codegen.runtime.driver import Arguments, Driver, DriverError, Function, Memory
-from tilewright.codegen.runtime.gpu_backend import is_installed, why_no_gpu
+from tilewright.codegen.runtime.gpu_backend import is_installed, reason_against_gpu
 from tilewright.codegen.runtime.simulated_driver import SimulatedDriver
 from tilewright.codegen.runtime.tensors import current_stream
 from tilewright.dialects.target import target
@@ -60,7 +60,7 @@ SCALE = Launch("scale", 1, 64, 256, (0,), (1,), (), 256)
 
 def _on_gpu(name: str) -> Callable[[], Driver]:
     def made() -> Driver:
-        if (reason := why_no_gpu()) is not None:
+        if (reason := reason_against_gpu()) is not None:
             pytest.skip(f"no GPU: {reason}")
         if not is_installed(name):
             pytest.skip(f"{name} is not installed")

@@ -11,7 +11,7 @@ from tilewright.codegen import execution
 from tilewright.codegen.execution import backend_for
 from tilewright.codegen.gpu import Gpu
 from tilewright.codegen.runtime import gpu_backend
-from tilewright.codegen.runtime.gpu_backend import GpuBackend, why_no_gpu
+from tilewright.codegen.runtime.gpu_backend import GpuBackend, reason_against_gpu
 from tilewright.codegen.runtime.simulated_driver import SimulatedDriver
 from tilewright.errors import TilewrightError
 from tilewright.tools.cli import main
@@ -57,7 +57,7 @@ def present(monkeypatch: pytest.MonkeyPatch, gpu: Gpu | None) -> None:
 
 def test_no_gpu(monkeypatch: pytest.MonkeyPatch):
     present(monkeypatch, None)
-    assert why_no_gpu() == "NVIDIA's driver finds none"
+    assert reason_against_gpu() == "NVIDIA's driver finds none"
     assert backend_for("auto", "sm_90a").name == "sim"
     with pytest.raises(TilewrightError, match="no GPU to run on: NVIDIA's driver finds none"):
         backend_for("gpu", "sm_90a")
@@ -68,13 +68,13 @@ def test_a_gpu_that_pytorch_cannot_use(monkeypatch: pytest.MonkeyPatch):
 
     present(monkeypatch, Gpu("A GPU", (9, 0)))
     monkeypatch.setattr(torch.version, "cuda", None)
-    assert why_no_gpu() == "this build of PyTorch is for CPUs only"
+    assert reason_against_gpu() == "this build of PyTorch is for CPUs only"
     assert backend_for("auto", "sm_90a").name == "sim"
 
 
 def test_auto_takes_the_gpu_that_runs_the_target(monkeypatch: pytest.MonkeyPatch):
     present(monkeypatch, Gpu("A GPU", (9, 0)))
-    monkeypatch.setattr(gpu_backend, "why_no_gpu", lambda: None)
+    monkeypatch.setattr(gpu_backend, "reason_against_gpu", lambda: None)
     monkeypatch.setattr(gpu_backend, "gpu_driver", SimulatedDriver)
     assert backend_for("auto", "sm_90a").name == "gpu"
     assert backend_for("auto", "sm_80").name == "sim"

@@ -182,7 +182,7 @@ def test_mistakes(
     monkeypatch: pytest.MonkeyPatch,
     tilewright: Tilewright,
 ) -> None:
-    monkeypatch.setattr("tilewright.tools.bench.gpu.why_no_gpu", lambda: "a test")
+    monkeypatch.setattr("tilewright.tools.bench.gpu.reason_against_gpu", lambda: "a test")
     Path("a.json").write_text("{}")
     given = [model if word == "MODEL" else word for word in argv.split()]
     if "--seq" not in given and "MODEL" in argv:

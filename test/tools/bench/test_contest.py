@@ -73,7 +73,7 @@ def test_ours_against_pytorch_without_a_gpu() -> None:
     assert outcome.copies == 2
     assert outcome.state == measured(outcome)["state"] == {"sm_mhz": 1000}
     assert device.flushes == [False]
-    assert [result.why_not for result in outcome.results.values()] == ["", ""]
+    assert [result.reason_against for result in outcome.results.values()] == ["", ""]
     # Two recordings of two contestants: each is run once to be compared, the clock runs none.
     assert device.replays == 4
     assert len(device.clock.asked) == 4
@@ -98,7 +98,7 @@ def test_ours_with_parameters_that_are_permuted_when_they_are_loaded() -> None:
     layer = torch.nn.Linear(16, 8)
     contest = Contest(ScriptedDevice(l2_bytes=600), {"ours": Ours(SimulatedDriver(), "sm_90a")})
     outcome = contest.run(Workload(layer, (torch.randn(8, 16),)), lambda phase: None)
-    assert outcome.results["ours"].why_not == ""
+    assert outcome.results["ours"].reason_against == ""
 
 
 def test_a_graph_compiler_of_pytorch_takes_part() -> None:
@@ -113,7 +113,7 @@ def test_a_graph_compiler_of_pytorch_takes_part() -> None:
     outcome = Contest(ScriptedDevice(l2_bytes=600), {"ours": eager, "compile": prepare}).run(
         layer, lambda phase: None
     )
-    assert [result.why_not for result in outcome.results.values()] == ["", ""]
+    assert [result.reason_against for result in outcome.results.values()] == ["", ""]
 
 
 def test_a_row_has_the_figures() -> None:
@@ -229,7 +229,7 @@ def test_outputs_that_are_inputs_stay_as_they_are() -> None:
     outcome = Contest(ScriptedDevice(l2_bytes=600), {"ours": eager}, ONE_ROUND).run(
         both, lambda phase: None
     )
-    assert outcome.results["ours"].why_not == ""
+    assert outcome.results["ours"].reason_against == ""
 
 
 def test_inputs_are_copies() -> None:

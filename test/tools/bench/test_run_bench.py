@@ -44,7 +44,7 @@ def gpu(monkeypatch: pytest.MonkeyPatch) -> ScriptedDevice:
         return Contest(device, found, Protocol(0, 0, least_rounds=1))
 
     monkeypatch.setattr(run, "gpu_contest", contest)
-    monkeypatch.setattr("tilewright.tools.bench.gpu.why_no_gpu", lambda: None)
+    monkeypatch.setattr("tilewright.tools.bench.gpu.reason_against_gpu", lambda: None)
     return device
 
 
@@ -85,7 +85,7 @@ def test_what_cannot_be_timed(
     monkeypatch: pytest.MonkeyPatch,
     tilewright: Tilewright,
 ) -> None:
-    monkeypatch.setattr("tilewright.tools.bench.gpu.why_no_gpu", lambda: "a test")
+    monkeypatch.setattr("tilewright.tools.bench.gpu.reason_against_gpu", lambda: "a test")
     Path("x.mlir").touch()
     result = tilewright("run", *argv)
     assert (result.code, result.out) == (code, "")

@@ -220,7 +220,7 @@ def test_mistakes(
     monkeypatch: pytest.MonkeyPatch,
     tilewright: Tilewright,
 ) -> None:
-    monkeypatch.setattr("tilewright.tools.bench.gpu.why_no_gpu", lambda: "a test")
+    monkeypatch.setattr("tilewright.tools.bench.gpu.reason_against_gpu", lambda: "a test")
     result = tilewright("bench", suite, *argv)
     assert (result.code, result.out) == (code, "")
     assert complaint in result.err

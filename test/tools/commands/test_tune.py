@@ -182,7 +182,7 @@ def test_mistakes(
     tilewright: Tilewright,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("tilewright.tools.bench.gpu.why_no_gpu", lambda: "a test")
+    monkeypatch.setattr("tilewright.tools.bench.gpu.reason_against_gpu", lambda: "a test")
     monkeypatch.setattr("tilewright.tuning.executors.farm._CONNECT_S", 0.2)
     suite(tmp_path, "t0.relu()")
     (tmp_path / "broken.json").write_text("{")

@@ -18,8 +18,8 @@ from tilewright.interpreters import interpret
 from tilewright.passes.driver.levels import Level
 from tilewright.passes.driver.lowering import context, lower
 from tilewright.tools.cli import main
-from tilewright.tools.planted_bugs.planned_kernels import planned_kernels
 from tilewright.tools.planted_bugs.reduced_kernel import reduced
+from tilewright.tools.planted_bugs.scheduled_kernels import scheduled_kernels
 
 TARGET = "sm_90a"
 
@@ -176,7 +176,7 @@ SUITE = {
 def test_kernels_of_a_suite_are_taken_once(tmp_path: Path):
     suite = tmp_path / "suite.json"
     suite.write_text(json.dumps(SUITE))
-    found = planned_kernels((), [str(suite)], "", TARGET)
+    found = scheduled_kernels((), [str(suite)], "", TARGET)
     assert not found.refused
     assert {kernel.name: kernel.others for kernel in found.kernels} == {
         f"softmax.tinyllama.s{tokens}: softmax": [f"softmax.qwen.s{tokens}: softmax"]

@@ -14,7 +14,7 @@ from tilewright.codegen.runtime.simulated_driver import SimulatedDriver
 from tilewright.codegen.spill_feedback import lower_to_cuda
 from tilewright.passes.driver.levels import Level
 from tilewright.passes.driver.lowering import context, lower
-from tilewright.tuning.evaluators.program_check import complaint
+from tilewright.tuning.evaluators.gpu import complaint
 from tilewright.tuning.evaluators.reference import Reference, Where
 from tilewright.tuning.fusion_schedule import fused_by
 

@@ -25,8 +25,7 @@ from tilewright.interpreters import interpret
 from tilewright.passes.driver.levels import Level
 from tilewright.passes.driver.lowering import lower
 from tilewright.tuning.evaluators.compiled import Compiled, compiled, scheduled
-from tilewright.tuning.evaluators.reference import PLAIN, Reference, Where
-from tilewright.tuning.evaluators.widened import widened
+from tilewright.tuning.evaluators.reference import PLAIN, Reference, Where, widened
 
 WHERE = Where(SimulatedDriver(), "sm_90a")
 

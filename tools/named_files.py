@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The files and folders that a command reads, looked for before the command is imported: one that is
-not there is reported at once.
+Checks of the files and folders that a command line names, before the command is imported: one that
+is not there is reported at once, and so are outputs that would be written over each other, or over
+a file that the command reads.
 
-A command names them as `parser.set_defaults(reads={"against": "file"})`.
+A command names what it reads as `parser.set_defaults(reads={"against": "file"})`.
 """
 
 import argparse
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any, cast
 
 from tilewright.errors import UsageError
 from tilewright.models.config import check_name, is_repository
@@ -18,6 +20,16 @@ from tilewright.tools.options.bench import SHORT
 
 _FILE = re.compile(r"\.(mlir|pt2|json|py(:[\w.]+)?)$")
 _IN_PYTHON = re.compile(r"(?<=\.py):[\w.]+$")
+
+_OUTPUTS = {
+    "output": "-o",
+    "logits": "-o",
+    "plan": "--plan",
+    "json": "--json",
+    "plot": "--plot",
+    "exported": "FILE",
+}
+"""Arguments that name a file to write, as the user writes them."""
 
 
 def check_sources(args: argparse.Namespace) -> None:
@@ -27,6 +39,38 @@ def check_sources(args: argparse.Namespace) -> None:
         given: str | list[str] | None = getattr(args, name)
         for text in [given] if isinstance(given, str) else given or ():
             _CHECKS[kind](text)
+
+
+def check_outputs(args: argparse.Namespace) -> None:
+    """
+    Raise `UsageError` for two outputs in one file, and for an output in a file that is read.
+
+    A command that lowers a file of IR may write it in place with `-o`, as `opt-tool` may.
+    """
+    taken: dict[str, str] = {}
+    read = {os.path.realpath(path): path for path in _read(args)}
+    for name, option in _OUTPUTS.items():
+        path = getattr(args, name, None)
+        if not isinstance(path, str) or path in ("", "-"):
+            continue
+        place = os.path.realpath(path)
+        if os.path.exists(place) and not os.path.isfile(place):
+            continue  # a terminal, a pipe or a folder
+        if (other := taken.setdefault(place, option)) != option:
+            raise UsageError(f"{other} and {option} write the same file '{path}'")
+        source = read.get(place)
+        if source is not None and not (name == "output" and source.endswith(".mlir")):
+            raise UsageError(f"{option} would write over '{source}', which is read")
+
+
+def _read(args: argparse.Namespace) -> Iterator[str]:
+    """Yield the paths of the files that a command reads, and of its database."""
+    for name in (*getattr(args, "reads", ()), "db"):
+        given: Any = getattr(args, name, None)
+        paths = cast(list[Any], given) if isinstance(given, list) else [given]
+        for path in paths:
+            if isinstance(path, str) and "\0" not in path:
+                yield _IN_PYTHON.sub("", path)
 
 
 def check_database(args: argparse.Namespace) -> None:

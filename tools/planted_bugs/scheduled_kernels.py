@@ -45,13 +45,13 @@ LAYERS = 2
 
 
 @dataclass
-class PlannedKernel:
+class ScheduledKernel:
     """A kernel of the planner, reduced."""
 
     name: str
     """The program and the kernel, `matmul.qwen.q_proj.s32: matmul`."""
     program: ModuleOp
-    """At Loop IR, with a plan."""
+    """The kernel at Loop IR, with the schedule as its `plan`."""
     schedule: str
     shapes: tuple[str, ...]
     """Types of its buffers."""
@@ -71,18 +71,18 @@ class PlannedKernel:
 
 
 @dataclass(frozen=True)
-class Planned:
+class ScheduledKernels:
     """All kernels, and the reasons for which some are not among them."""
 
-    kernels: Sequence[PlannedKernel]
+    kernels: Sequence[ScheduledKernel]
     refused: Sequence[str]
 
 
-def planned_kernels(
+def scheduled_kernels(
     models: Sequence[str], suites: Sequence[str], only: str, target: str
-) -> Planned:
+) -> ScheduledKernels:
     """Return the distinct kernels of suites and models with `only` in their names, in order."""
-    kernels: dict[tuple[str, str], PlannedKernel] = {}
+    kernels: dict[tuple[str, str], ScheduledKernel] = {}
     refused: dict[str, None] = {}
     for program, captured, folder in _programs(models, suites):
         for kernel, schedule in _scheduled(captured, target):
@@ -90,17 +90,17 @@ def planned_kernels(
             if only not in name:
                 continue
             try:
-                found = _planned(name, kernel, schedule, target, folder)
+                found = _scheduled_kernel(name, kernel, schedule, target, folder)
             except UnsupportedError as err:
                 refused[f"{program}: {err}"] = None
                 continue
             known = kernels.setdefault((found.digest, schedule), found)
             if known is not found:
                 known.others.append(name)
-    return Planned(_one_of_each_kind_first([*kernels.values()]), [*refused])
+    return ScheduledKernels(_one_of_each_kind_first([*kernels.values()]), [*refused])
 
 
-def _one_of_each_kind_first(kernels: Sequence[PlannedKernel]) -> list[PlannedKernel]:
+def _one_of_each_kind_first(kernels: Sequence[ScheduledKernel]) -> list[ScheduledKernel]:
     """Return the kernels in an order in which little time shows much: small ones first, too."""
     seen = Counter[str]()
     ranks = list[int]()
@@ -151,23 +151,23 @@ def _kernels(module: ModuleOp) -> list[loop.KernelOp]:
     return [op for op in module.ops if isinstance(op, loop.KernelOp)]
 
 
-def _planned(
+def _scheduled_kernel(
     name: str, kernel: loop.KernelOp, schedule: str, target: str, folder: Path | None
-) -> PlannedKernel:
+) -> ScheduledKernel:
     program = reduced(kernel, schedule, target)
     (smaller,) = _kernels(program)
     shapes = tuple(str(argument.type) for argument in smaller.body.block.args)
-    return PlannedKernel(
+    return ScheduledKernel(
         name, program, schedule, shapes, digest(smaller), steps_of(smaller), folder
     )
 
 
-def load_planned(planned: PlannedKernel, target: str) -> Kernel:
+def load_scheduled(scheduled: ScheduledKernel, target: str) -> Kernel:
     """Return the kernel as the planner schedules it, which must give what its loops give."""
-    lowered = lower(planned.program, Level.KERNEL, target=target)
+    lowered = lower(scheduled.program, Level.KERNEL, target=target)
     plan = plan_of(lower(lowered, Level.CUDA, target=target))
-    turns = TURNS if planned.steps <= FEW_STEPS else 1
-    sets = JudgedSets(planned.program, plan.inputs, turns=turns)
-    budget = max(LEAST_BUDGET, STEP_BUDGET * planned.steps)
-    known = () if planned.folder is None else read_equivalent(planned.folder, planned.name)
-    return Kernel(planned.name, lowered, plan, sets, target, known, budget)
+    turns = TURNS if scheduled.steps <= FEW_STEPS else 1
+    sets = JudgedSets(scheduled.program, plan.inputs, turns=turns)
+    budget = max(LEAST_BUDGET, STEP_BUDGET * scheduled.steps)
+    known = () if scheduled.folder is None else read_equivalent(scheduled.folder, scheduled.name)
+    return Kernel(scheduled.name, lowered, plan, sets, target, known, budget)
