@@ -36,28 +36,29 @@ columns of a matrix.
 
 In a contraction that is parted into blocks, what is reduced for each of its rows alone (the maximum
 and the sum of attention's scores) is shared among the threads along the row's columns, as far as
-the mask of its yield lets any of them join (`row_statistics.py`).
+the mask of its yield lets any of them join.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
+from xdsl.ir import BlockArgument, Operation
 from xdsl.pattern_rewriter import PatternRewriter
 from xdsl.utils.arg_spec import ParameterListType
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Role
 from tilewright.dialects.target import WARP_SIZE
-from tilewright.dialects.tile import Join
-from tilewright.dialects.tile.axes import Level
+from tilewright.dialects.tile import Join, varies_along
+from tilewright.dialects.tile.axes import Axis, Level
 from tilewright.passes.reporting.trace import Rule
 from tilewright.passes.rewriting.share_values import share_values
 from tilewright.passes.rewriting.simplify_accesses import simplify_accesses
+from tilewright.passes.rewriting.substitution import Substitution
 from tilewright.passes.tile.block_splits import refusal, unavailable
 from tilewright.passes.tile.dealing import Blocks, Dealing, is_shared
 from tilewright.passes.tile.rebind import NewAxis, Rebinding, total_extent
-from tilewright.passes.tile.row_statistics import share_statistics, statistics
 from tilewright.passes.tile.rows import (
     is_contraction,
     row_length,
@@ -66,6 +67,7 @@ from tilewright.passes.tile.rows import (
 )
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
 from tilewright.passes.tile.sharing import Sharing, other_sharings, usual_sharing
+from tilewright.passes.tile.step_bounds import leave_out_masked_steps
 
 _SPLITS = (2, 4, 8, 16, 64)
 
@@ -92,7 +94,7 @@ class CooperativeReducePass(SchedulingPass):
 
     def legal(self, launch: tile.LaunchOp) -> str | None:
         if any(axis.level is not Level.BLOCK for axis in launch.bound_axes()):
-            if statistics(launch):
+            if _statistics(launch):
                 return None
             return "its axes are bound already"
         if shares_rows(launch):
@@ -104,7 +106,7 @@ class CooperativeReducePass(SchedulingPass):
         return f"its rows are short: {row_length(launch)} steps"
 
     def choices(self, launch: tile.LaunchOp) -> Sequence[Self]:
-        if statistics(launch):
+        if _statistics(launch):
             return [type(self)(self.target)]
         guess = usual_sharing(launch)
         whole = -(-row_length(launch) // WARP_SIZE) * WARP_SIZE
@@ -144,7 +146,7 @@ class CooperativeReducePass(SchedulingPass):
         return choice if split == 1 else replace(choice, split=split, join=join.value)
 
     def impossible(self, launch: tile.LaunchOp) -> str | None:
-        if statistics(launch):
+        if _statistics(launch):
             is_open = self == type(self)(self.target)
             return None if is_open else "threads that have their rows already share its statistics"
         assert self.threads is not None
@@ -173,8 +175,8 @@ class CooperativeReducePass(SchedulingPass):
 
     def rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
         kernel = launch.kernel
-        if statistics(launch):
-            share_statistics(launch, rewriter)
+        if _statistics(launch):
+            _share_statistics(launch, rewriter)
         else:
             _share_rows(launch, self._sharing())
         simplify_accesses(kernel)
@@ -209,3 +211,35 @@ def _share_rows(launch: tile.LaunchOp, sharing: Sharing) -> None:
         blocks = Blocks(rebinding.body.args[0], sharing.split, sharing.join)
     dealing = Dealing(rebinding.substitution, sharing.threads, along, blocks)
     rebinding.finish(launch, dealing.clone)
+
+
+def _statistics(launch: tile.LaunchOp) -> list[tuple[loop.ReduceOp, Axis]]:
+    """Reductions that threads along an axis of columns all compute alike, each with that axis."""
+    columns = [a for a in launch.thread_axes() if a.role is Role.N and a.extent > 1]
+    if len(columns) != 1:
+        return []
+    reductions = [op for op in launch.body.block.ops if isinstance(op, loop.ReduceOp)]
+    known: dict[Operation, frozenset[BlockArgument]] = {}
+    alike = [op for op in reductions if columns[0].value not in varies_along(op, known)]
+    return [(op, columns[0]) for op in alike if is_shared(op)]
+
+
+def _share_statistics(launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
+    """
+    Deal the statistics of rows out to the threads along the columns.
+
+        tile.launch (..., %tm = thread 16 m, %tn = thread 16 n) {
+          %max = loop.reduce %k in 512 with max { ... %scores[%tm, %k] ... }
+
+    becomes
+
+          %p = loop.reduce %k in 32 with max { ... %scores[%tm, %k * 16 + %tn] ... }
+          %max = tile.combine %p across %tn with max : f32
+    """
+    for op, axis in _statistics(launch):
+        substitution = Substitution()
+        dealt = [*Dealing(substitution, axis.extent, axis.value).clone(op)]
+        results = [substitution.value(result) for result in op.results]
+        rewriter.replace(op, dealt, results)
+        for part in (part for part in dealt if isinstance(part, loop.ReduceOp)):
+            leave_out_masked_steps(part)

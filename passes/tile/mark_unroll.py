@@ -31,8 +31,7 @@ from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.monoid import Monoid
 from tilewright.dialects.types import memref_type
 from tilewright.passes.cost.instruction_costs import instructions
-from tilewright.passes.cost.slab_conflicts import steps_around
-from tilewright.passes.cost.unrolling import USUAL_LIMIT
+from tilewright.passes.cost.slab_conflicts import USUAL_LIMIT, steps_around
 from tilewright.passes.facts.register_axes import RegisterAxes, register_axes
 from tilewright.passes.facts.vector_width import vector_width
 from tilewright.passes.reporting.trace import Rule

@@ -23,22 +23,26 @@ Any other launch is split along its last thread axis, where memory is contiguous
 Extents have to divide.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
+from math import prod
 from typing import ClassVar, Self
 
 from xdsl.dialects.builtin import IntegerAttr, i64
+from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter
 
 from tilewright.dialects import tile
 from tilewright.dialects.kernel_like import MAX_THREADS
+from tilewright.dialects.target import Target
 from tilewright.dialects.target import target as target_named
+from tilewright.dialects.tile import varies_along
 from tilewright.dialects.tile.axes import Level
+from tilewright.passes.cost.live_registers import estimated_registers
 from tilewright.passes.reporting.trace import Rule
 from tilewright.passes.tile.chunking import chunked
 from tilewright.passes.tile.kernel_schedule import is_scheduled
-from tilewright.passes.tile.register_budget import over_budget, registers_with
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
 from tilewright.passes.tile.thread_splits import Split, split_axes, steps_of, threads_with
 from tilewright.passes.tile.thread_tiles import (
@@ -112,7 +116,7 @@ class RegisterTilePass(SchedulingPass):
             choice = replace(bare, fm=of_m, fn=of_n)
             if choice._misfit(launch) is not None:
                 continue
-            needed = registers_with(launch, steps_of(choice._splits(launch)))
+            needed = _registers_with(launch, steps_of(choice._splits(launch)))
             if needed > target_named(self.target).max_registers_per_thread:
                 continue
             given = self.min_blocks
@@ -214,3 +218,26 @@ class RegisterTilePass(SchedulingPass):
 
 def _given_or(value: int | None, usual: Sequence[int]) -> Sequence[int]:
     return usual if value is None else (value,)
+
+
+def _registers_with(launch: tile.LaunchOp, steps: Mapping[SSAValue, int]) -> int:
+    """
+    Estimate the registers of a thread that does so many `steps` of each of those axes: it holds
+    each value that varies along such an axis as often.
+    """
+    known: dict[Operation, frozenset[BlockArgument]] = {}
+
+    def copies(value: SSAValue) -> int:
+        if not isinstance(value.owner, Operation):
+            return 1
+        return prod(steps.get(axis, 1) for axis in varies_along(value.owner, known))
+
+    return estimated_registers(launch.kernel.body.block, copies)
+
+
+def over_budget(launch: tile.LaunchOp, steps: Mapping[SSAValue, int], target: Target) -> str | None:
+    """Why a thread cannot do so many `steps` of those axes, or None: its registers."""
+    needed, most = _registers_with(launch, steps), target.max_registers_per_thread
+    if needed <= most:
+        return None
+    return f"about {needed} registers a thread, of which {target.name} has {most}"

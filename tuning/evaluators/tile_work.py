@@ -32,8 +32,8 @@ from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.cost.global_sectors import SECTOR_BYTES, sectors
 from tilewright.passes.cost.instruction_costs import instructions, is_computation
 from tilewright.passes.cost.kernel_cost import kernel_cost
-from tilewright.passes.cost.latencies import JOIN
 from tilewright.passes.cost.slab_conflicts import SlabConflicts
+from tilewright.passes.cost.time_models import JOIN
 from tilewright.passes.facts.block_joins import block_joins
 from tilewright.passes.facts.footprint import share_of_mask, steps_of
 from tilewright.passes.facts.memory_access import accesses_of

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from tilewright.dialects.target import L2_BYTES, WARP_SIZE, Target
 from tilewright.dialects.tile import Join
-from tilewright.passes.cost import latencies
+from tilewright.passes.cost import time_models
 from tilewright.passes.tile.chunk_reduce import LONG
 from tilewright.passes.tile.planner.row_problem import RowProblem
 from tilewright.passes.tile.rows import SECTOR
@@ -127,7 +127,7 @@ class RowSharing(NamedTuple):
             -(-most // resident) * self._waiting(problem, target),
         )
         busy = max(clocks / target.clock, self._device_bytes(problem, target) / target.bandwidth)
-        return busy + (problem.joins * latencies.JOIN[self.join] if self.split > 1 else 0.0)
+        return busy + (problem.joins * time_models.JOIN[self.join] if self.split > 1 else 0.0)
 
     def _reads_once(self, problem: RowProblem, target: Target) -> bool:
         """Whether a block's part of its rows stays there: in registers or, of columns, staged."""
@@ -163,7 +163,7 @@ class RowSharing(NamedTuple):
         if not self.in_registers(problem):
             loops = 1 if self._reads_once(problem, target) else problem.loops
             asked = loops * -(-self.steps(problem) // self.ahead)
-        memory = asked * latencies.MEMORY * target.clock
+        memory = asked * time_models.MEMORY * target.clock
         alone = CLOCKS_APART * self._instructions(problem)
         return memory + alone + problem.joins * self._join_clocks()
 

@@ -13,7 +13,7 @@ from math import log
 from tilewright.dialects.kernel_like import MAX_CLUSTER, MAX_THREADS
 from tilewright.dialects.target import WARP_SIZE, Target
 from tilewright.dialects.tile import Join
-from tilewright.passes.tile.planner.about_as_long import about_as_long
+from tilewright.passes.cost.time_models import time_bucket
 from tilewright.passes.tile.planner.row_model import RowSharing
 from tilewright.passes.tile.planner.row_problem import RowProblem
 
@@ -51,7 +51,7 @@ def _preference(sharing: RowSharing, problem: RowProblem, target: Target) -> tup
     accesses; few splits; little waste, of which a twentieth weighs as much as twice or half the
     usual number of elements; several rows a block.
     """
-    about = about_as_long(sharing.seconds(problem, target), within=0.05)
+    about = time_bucket(sharing.seconds(problem, target), within=0.05)
     idle = max(0, target.sms - sharing.blocks(problem)) if sharing.split > 1 else 0
     covered = sharing.steps(problem) * sharing.covered * sharing.split
     waste = covered / problem.length - 1

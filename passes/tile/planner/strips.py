@@ -14,9 +14,9 @@ from tilewright.dialects import loop, tile
 from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.target import L2_BYTES, Target
 from tilewright.dialects.types import memref_type, size_of
-from tilewright.passes.cost import latencies
+from tilewright.passes.cost import time_models
 from tilewright.passes.cost.instruction_costs import instructions, is_computation
-from tilewright.passes.tile.planner.about_as_long import about_as_long
+from tilewright.passes.cost.time_models import time_bucket
 from tilewright.passes.tile.planner.row_model import ACCESS, BESIDE, ISSUED
 from tilewright.passes.tile.planner.row_sharings import USUAL_THREADS
 from tilewright.passes.tile.rebind import total_extent
@@ -104,7 +104,7 @@ class Strips(NamedTuple):
         clocks = max(
             most * self.line * problem.moved / L2_BYTES,
             most * self.line * work / ISSUED,
-            -(-most // resident) * latencies.MEMORY * target.clock,
+            -(-most // resident) * time_models.MEMORY * target.clock,
         )
         device = problem.elements * problem.moved / target.bandwidth
         return max(clocks / target.clock, device)
@@ -138,7 +138,7 @@ def _preference(choice: Strips, problem: ElementProblem, target: Target) -> tupl
     Of those within 2 % of each other: blocks near the usual size, no idle SM, few strips, wide
     accesses.
     """
-    about = about_as_long(choice.seconds(problem, target), within=0.02)
+    about = time_bucket(choice.seconds(problem, target), within=0.02)
     idle = max(0, target.sms - choice.blocks(problem))
     unusual = abs(log(choice.threads / USUAL_THREADS, 2))
     return about, unusual, idle, choice.items, -choice.vector

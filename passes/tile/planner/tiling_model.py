@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from tilewright.dialects.target import L2_BYTES, Target
 from tilewright.dialects.tile import Join
-from tilewright.passes.cost import latencies
+from tilewright.passes.cost import time_models
 from tilewright.passes.tile.planner.contraction import Contraction
 from tilewright.passes.tile.planner.tiles import Tile
 
@@ -122,7 +122,7 @@ class Tiling(NamedTuple):
         resident = min(most, room)
         warps = resident * target.warps_of(self.tile.threads)
         rounds = -(-most // resident) * self.chunks(problem)
-        waiting = rounds * latencies.MEMORY / (self.depth - 1)
+        waiting = rounds * time_models.MEMORY / (self.depth - 1)
         together, alone = (
             self._share(problem, s) for s in (self.tile.share, self.tile.share_alone)
         )
@@ -183,14 +183,14 @@ class Tiling(NamedTuple):
             _bytes(problem) / target.bandwidth,
             waiting,
         )
-        return busy + latencies.MEMORY + self._joining(problem, target)
+        return busy + time_models.MEMORY + self._joining(problem, target)
 
     def _joining(self, problem: Contraction, target: Target) -> float:
         if self.split == 1:
             return 0.0
         moved = 2 * 4 * problem.sums * self.tile.m * self.tile.n / L2_BYTES / target.clock
         read = moved if self.join is Join.CLUSTER else moved * self.split
-        return latencies.JOIN[self.join] + read
+        return time_models.JOIN[self.join] + read
 
 
 def _bytes(problem: Contraction) -> int:

@@ -15,8 +15,8 @@ from itertools import product
 from tilewright.dialects.kernel_like import MAX_CLUSTER
 from tilewright.dialects.target import Target
 from tilewright.dialects.tile import Join
+from tilewright.passes.cost.time_models import time_bucket
 from tilewright.passes.tile.double_buffer import DEPTHS
-from tilewright.passes.tile.planner.about_as_long import about_as_long
 from tilewright.passes.tile.planner.contraction import Contraction
 from tilewright.passes.tile.planner.tiles import ONE_EACH, SMALLEST, Tile, tiles_for
 from tilewright.passes.tile.planner.tiling_model import Tiling
@@ -76,7 +76,7 @@ def _fastest(shallow: Sequence[Tiling], problem: Contraction, target: Target) ->
 
 def _about(seconds: float) -> int:
     """The same for what is within 2 % of each other."""
-    return about_as_long(seconds, within=0.02)
+    return time_bucket(seconds, within=0.02)
 
 
 def _preference(tiling: Tiling, problem: Contraction, target: Target) -> tuple[float, ...]:

@@ -27,7 +27,7 @@ from tilewright.codegen.simulator_backend import SimulatorBackend
 from tilewright.dialects import kernel
 from tilewright.dialects.origin import named, story
 from tilewright.passes.driver.launching import with_main
-from tilewright.passes.facts.titles import title
+from tilewright.passes.rewriting.appending import title
 from tilewright.tools.input.mlir_source import read_module
 
 Parse = Callable[[str], ModuleOp]
