@@ -58,7 +58,11 @@ def _guess(
         agreeing = (choice for choice in choices if planned.items() <= choice.options().items())
         if (found := next(agreeing, None) or _with_options(step, launch, planned)) is not None:
             return found
-    is_worth_it = choices and step.worthless(launch) is None and choices[0].idle() is None
+    is_worth_it = (
+        choices
+        and step.reason_not_worthwhile(launch) is None
+        and choices[0].reason_not_needed() is None
+    )
     return choices[0] if is_worth_it else None
 
 

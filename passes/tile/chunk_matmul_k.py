@@ -58,7 +58,7 @@ class ChunkMatmulKPass(SchedulingPass):
     bk: int | None = None
     """Steps of a chunk."""
 
-    def legal(self, launch: tile.LaunchOp) -> str | None:
+    def reason_against(self, launch: tile.LaunchOp) -> str | None:
         """It has a contraction that is not in chunks yet."""
         if not contracting_reductions(launch):
             return NO_CONTRACTION
@@ -70,7 +70,7 @@ class ChunkMatmulKPass(SchedulingPass):
         """Chunks that are hardly longer than K."""
         return [ChunkMatmulKPass(self.target, bk) for bk in _CHUNKS if bk <= _longest(launch)]
 
-    def impossible(self, launch: tile.LaunchOp) -> str | None:
+    def reason_not_possible(self, launch: tile.LaunchOp) -> str | None:
         """A chunk has a step, and is not much longer than K."""
         assert self.bk is not None
         if 1 <= self.bk <= _longest(launch):

@@ -56,7 +56,7 @@ from tilewright.passes.reporting.trace import Rule
 from tilewright.passes.rewriting.share_values import share_values
 from tilewright.passes.rewriting.simplify_accesses import simplify_accesses
 from tilewright.passes.rewriting.substitution import Substitution
-from tilewright.passes.tile.block_splits import refusal, unavailable
+from tilewright.passes.tile.block_splits import reason_against_join, reason_not_lowered
 from tilewright.passes.tile.dealing import Blocks, Dealing, is_shared
 from tilewright.passes.tile.rebind import NewAxis, Rebinding, total_extent
 from tilewright.passes.tile.rows import (
@@ -92,7 +92,7 @@ class CooperativeReducePass(SchedulingPass):
     join: str | None = None
     """How they join: last_block, cluster, workspace or atomic."""
 
-    def legal(self, launch: tile.LaunchOp) -> str | None:
+    def reason_against(self, launch: tile.LaunchOp) -> str | None:
         if any(axis.level is not Level.BLOCK for axis in launch.bound_axes()):
             if _statistics(launch):
                 return None
@@ -113,7 +113,7 @@ class CooperativeReducePass(SchedulingPass):
         found = [self._choice(guess, "stage")]
         found += [self._choice(g, "stage") for g in other_sharings(guess, launch)]
         found += [self._choice(Sharing(whole, rows, False), "registers") for rows in (1, 2, 4, 8)]
-        possible = [choice for choice in found if choice.impossible(launch) is None]
+        possible = [choice for choice in found if choice.reason_not_possible(launch) is None]
         return [*dict.fromkeys(possible), *self._splits(launch, guess)]
 
     def _splits(self, launch: tile.LaunchOp, guess: Sharing) -> Iterator[Self]:
@@ -122,10 +122,11 @@ class CooperativeReducePass(SchedulingPass):
             return
         for join in (Join.CLUSTER, Join.LAST_BLOCK):
             two = self._choice(guess._replace(split=2, join=join), "stage")
-            if two.impossible(launch) is not None:
+            if two.reason_not_possible(launch) is not None:
                 continue
-            for split in _SPLITS if self.split is None else (self.split,):
-                if unavailable(join, split, self.target) is None and split <= row_length(launch):
+            splits = _SPLITS if self.split is None else (self.split,)
+            for split in (s for s in splits if s <= row_length(launch)):
+                if reason_against_join(join, split, self.target) is None:
                     yield replace(two, split=split)
 
     def completed(
@@ -145,7 +146,7 @@ class CooperativeReducePass(SchedulingPass):
         choice = type(self)(self.target, threads, rows, columns or None, row)
         return choice if split == 1 else replace(choice, split=split, join=join.value)
 
-    def impossible(self, launch: tile.LaunchOp) -> str | None:
+    def reason_not_possible(self, launch: tile.LaunchOp) -> str | None:
         if _statistics(launch):
             is_open = self == type(self)(self.target)
             return None if is_open else "threads that have their rows already share its statistics"
@@ -158,10 +159,10 @@ class CooperativeReducePass(SchedulingPass):
         length = row_length(launch)
         if self.row == "registers" and self.threads * (self.split or 1) < length:
             return f"{self.threads} threads have no register for each of {length} elements of a row"
-        return self._cannot_split(launch)
+        return self._reason_not_split(launch)
 
-    def _cannot_split(self, launch: tile.LaunchOp) -> str | None:
-        """Why blocks cannot share a row so, or None."""
+    def _reason_not_split(self, launch: tile.LaunchOp) -> str | None:
+        """Reason why blocks cannot work on one row this way, or None."""
         if self.split is None:
             return None if self.join is None else f"join={self.join} needs blocks to join (split)"
         if not any(is_shared(op) for op in launch.body.block.ops if isinstance(op, loop.ReduceOp)):
@@ -169,9 +170,9 @@ class CooperativeReducePass(SchedulingPass):
         if not 2 <= self.split <= row_length(launch):
             length = row_length(launch)
             return f"{self.split} blocks for a row of {length}; split is from 2 to {length}"
-        if (reason := unavailable(self.join, self.split, self.target)) is not None:
+        if (reason := reason_against_join(self.join, self.split, self.target)) is not None:
             return reason
-        return refusal(launch, lambda copy: _share_rows(copy, self._sharing()))
+        return reason_not_lowered(launch, lambda copy: _share_rows(copy, self._sharing()))
 
     def rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
         kernel = launch.kernel

@@ -71,7 +71,7 @@ class PermuteRegisterTilePass(SchedulingPass):
     fastest: str | None = None
     """The side along which threads are counted first, `n` or `m`."""
 
-    def legal(self, launch: tile.LaunchOp) -> str | None:
+    def reason_against(self, launch: tile.LaunchOp) -> str | None:
         if is_scheduled(launch.kernel, self.name):
             return "its register tile is arranged already"
         sides = sides_of(launch)
@@ -103,7 +103,7 @@ class PermuteRegisterTilePass(SchedulingPass):
         warps = [replace(best, lanes_m=high, fastest=along) for high, along in order]
         return list(dict.fromkeys([best, *usual, *warps]))[:_MOST_CHOICES]
 
-    def impossible(self, launch: tile.LaunchOp) -> str | None:
+    def reason_not_possible(self, launch: tile.LaunchOp) -> str | None:
         m, n = sides_of(launch)
         for side, vector in self._with_vectors(m, n):
             kind = {Role.M: "rows", Role.N: "columns"}[side.role]

@@ -87,20 +87,20 @@ class RegisterTilePass(SchedulingPass):
     min_blocks: int | None = None
     """Blocks that are to be resident on an SM, which bounds registers; 0 for no bound."""
 
-    def legal(self, launch: tile.LaunchOp) -> str | None:
+    def reason_against(self, launch: tile.LaunchOp) -> str | None:
         if is_scheduled(launch.kernel, self.name) or launch.axes_at(Level.REGISTER):
             return "each thread has several elements already"
         if not last_axis(launch):
             return "there is one thread: it has nothing to share"
         return None
 
-    def worthless(self, launch: tile.LaunchOp) -> str | None:
+    def reason_not_worthwhile(self, launch: tile.LaunchOp) -> str | None:
         if next(self.choices(launch), None) is None:
             return "its threads cannot have several elements each"
         return None
 
     def choices(self, launch: tile.LaunchOp) -> Iterator[Self]:
-        if self._wrong_options(launch) is None:
+        if self._reason_against_options(launch) is None:
             yield from self._tiles(launch) if sides(launch) else self._lines(launch)
 
     def _tiles(self, launch: tile.LaunchOp) -> Iterator[Self]:
@@ -111,10 +111,10 @@ class RegisterTilePass(SchedulingPass):
         bare = type(self)(self.target)
         tiles = thread_tiles(launch, _given_or(self.fm, FACTORS), _given_or(self.fn, FACTORS))
         steps = [1, _FK] if not reads_along_k(launch) else [_FK, 1]
-        steps = [fk for fk in steps if replace(bare, fk=fk)._indivisible(launch) is None]
+        steps = [fk for fk in steps if replace(bare, fk=fk)._reason_not_divisible(launch) is None]
         for of_m, of_n in tiles:
             choice = replace(bare, fm=of_m, fn=of_n)
-            if choice._misfit(launch) is not None:
+            if choice._reason_not_fitting(launch) is not None:
                 continue
             needed = _registers_with(launch, steps_of(choice._splits(launch)))
             if needed > target_named(self.target).max_registers_per_thread:
@@ -139,7 +139,7 @@ class RegisterTilePass(SchedulingPass):
         vectors = _given_or(self.vector, (widest(launch), 4, 2, 1, 8))
         for vector, items in product(dict.fromkeys(vectors), _given_or(self.items, (1, 2, 4, 8))):
             choice = replace(bare, vector=vector, items=items)
-            if choice.impossible(launch) is None:
+            if choice.reason_not_possible(launch) is None:
                 yield choice
 
     def _blocks(self, launch: tile.LaunchOp, needed: int) -> list[int]:
@@ -158,21 +158,23 @@ class RegisterTilePass(SchedulingPass):
             return [Split(m, of_m // vm, vm), Split(n, of_n // vn, vn)]
         return [Split(a, self.items or 1, self.vector or 1) for a in last_axis(launch)]
 
-    def impossible(self, launch: tile.LaunchOp) -> str | None:
-        if (reason := self._misfit(launch)) is not None:
+    def reason_not_possible(self, launch: tile.LaunchOp) -> str | None:
+        if (reason := self._reason_not_fitting(launch)) is not None:
             return reason
         splits = self._splits(launch)
         if all(split.elements == 1 for split in splits):
             return None  # fewer cannot be: NVRTC orders loads so that registers are enough
-        return over_budget(launch, steps_of(splits), target_named(self.target))
+        return _reason_against_registers(launch, steps_of(splits), target_named(self.target))
 
-    def _misfit(self, launch: tile.LaunchOp) -> str | None:
-        """Why the launch cannot have these values, its registers aside."""
+    def _reason_not_fitting(self, launch: tile.LaunchOp) -> str | None:
+        """Reason why the launch cannot have these values, or None; registers aside."""
         return (
-            self._wrong_options(launch) or self._indivisible(launch) or self._wrong_threads(launch)
+            self._reason_against_options(launch)
+            or self._reason_not_divisible(launch)
+            or self._reason_against_threads(launch)
         )
 
-    def _wrong_options(self, launch: tile.LaunchOp) -> str | None:
+    def _reason_against_options(self, launch: tile.LaunchOp) -> str | None:
         given = {name: value for name, value in self.options().items() if name != "min_blocks"}
         others = ("vector", "items") if sides(launch) else ("fm", "fn", "vm", "vn", "fk")
         if wrong := [name for name in others if name in given]:
@@ -186,7 +188,7 @@ class RegisterTilePass(SchedulingPass):
             return f"an SM of {self.target} has 0 to {most} blocks, not {self.min_blocks}"
         return None
 
-    def _indivisible(self, launch: tile.LaunchOp) -> str | None:
+    def _reason_not_divisible(self, launch: tile.LaunchOp) -> str | None:
         for fast, wide in ((self.fm, self.vm), (self.fn, self.vn)):
             if wide is not None and (fast or 1) % wide:
                 return f"{fast or 1} elements are no strips of {wide}"
@@ -200,7 +202,7 @@ class RegisterTilePass(SchedulingPass):
                 return f"{steps} steps of K are not read {self.fk} at a time (bk of chunk-matmul-k)"
         return None
 
-    def _wrong_threads(self, launch: tile.LaunchOp) -> str | None:
+    def _reason_against_threads(self, launch: tile.LaunchOp) -> str | None:
         threads = threads_with(launch, self._splits(launch))
         if threads <= MAX_THREADS:
             return None
@@ -235,8 +237,10 @@ def _registers_with(launch: tile.LaunchOp, steps: Mapping[SSAValue, int]) -> int
     return estimated_registers(launch.kernel.body.block, copies)
 
 
-def over_budget(launch: tile.LaunchOp, steps: Mapping[SSAValue, int], target: Target) -> str | None:
-    """Why a thread cannot do so many `steps` of those axes, or None: its registers."""
+def _reason_against_registers(
+    launch: tile.LaunchOp, steps: Mapping[SSAValue, int], target: Target
+) -> str | None:
+    """Reason why the registers of a thread do not allow so many `steps` of those axes, or None."""
     needed, most = _registers_with(launch, steps), target.max_registers_per_thread
     if needed <= most:
         return None
