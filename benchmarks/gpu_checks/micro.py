@@ -218,7 +218,7 @@ MICROS: Mapping[str, Micro] = {
         "the peak of tensor cores",
         lambda target: _TENSOR_CLOCKS.get(target.compute_capability),
     ),
-    "barrier": _waited("barrier", "8 warps, for passes/tile/planner/tiling_model.py", _nobody),
+    "barrier": _waited("barrier", "8 warps, for passes/tile/planner/tiling.py", _nobody),
     **{f"cluster.{size}": _cluster(size) for size in (2, 4, 8)},
     "latency.l2": _chase("L2_LATENCY of critical_path.py", L2_LATENCY, 8, warms=True),
     "latency.memory": _chase(

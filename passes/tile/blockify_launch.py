@@ -31,7 +31,7 @@ from tilewright.dialects.target import target as target_named
 from tilewright.dialects.tile.axes import Axis, Level
 from tilewright.passes.reporting.trace import Rule
 from tilewright.passes.tile.rebind import NewAxis, Rebinding, power_of_two, total_extent
-from tilewright.passes.tile.rows import is_contraction, shares_rows
+from tilewright.passes.tile.row_facts import is_contraction, rows_are_cooperative
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
 from tilewright.passes.tile.step_bounds import leave_out_unneeded_steps
 
@@ -64,7 +64,9 @@ class BlockifyLaunchPass(SchedulingPass):
         return None
 
     def reason_not_worthwhile(self, launch: tile.LaunchOp) -> str | None:
-        return "threads share its rows (cooperative-reduce)" if shares_rows(launch) else None
+        return (
+            "threads share its rows (cooperative-reduce)" if rows_are_cooperative(launch) else None
+        )
 
     def choices(self, launch: tile.LaunchOp) -> Sequence[Self]:
         """At first blocks that are full, and wide along n, where memory is contiguous."""

@@ -56,18 +56,22 @@ from tilewright.passes.reporting.trace import Rule
 from tilewright.passes.rewriting.share_values import share_values
 from tilewright.passes.rewriting.simplify_accesses import simplify_accesses
 from tilewright.passes.rewriting.substitution import Substitution
-from tilewright.passes.tile.block_splits import reason_against_join, reason_not_lowered
-from tilewright.passes.tile.dealing import Blocks, Dealing, is_shared
+from tilewright.passes.tile.joinable_blocks import reason_against_join, reason_not_lowered
 from tilewright.passes.tile.rebind import NewAxis, Rebinding, total_extent
-from tilewright.passes.tile.rows import (
+from tilewright.passes.tile.row_facts import (
     is_contraction,
     row_length,
+    rows_are_cooperative,
     scans,
-    shares_rows,
 )
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
-from tilewright.passes.tile.sharing import Sharing, other_sharings, usual_sharing
 from tilewright.passes.tile.step_bounds import leave_out_masked_steps
+from tilewright.passes.tile.steps_to_threads import Blocks, StepDealing, is_cooperative
+from tilewright.passes.tile.threads_per_row import (
+    ThreadsPerRow,
+    other_threads_per_row,
+    usual_threads_per_row,
+)
 
 _SPLITS = (2, 4, 8, 16, 64)
 
@@ -97,7 +101,7 @@ class CooperativeReducePass(SchedulingPass):
             if _statistics(launch):
                 return None
             return "its axes are bound already"
-        if shares_rows(launch):
+        if rows_are_cooperative(launch):
             return None
         if scans(launch):
             return "the steps of its scan follow each other: one thread does a row"
@@ -108,15 +112,17 @@ class CooperativeReducePass(SchedulingPass):
     def choices(self, launch: tile.LaunchOp) -> Sequence[Self]:
         if _statistics(launch):
             return [type(self)(self.target)]
-        guess = usual_sharing(launch)
+        guess = usual_threads_per_row(launch)
         whole = -(-row_length(launch) // WARP_SIZE) * WARP_SIZE
         found = [self._choice(guess, "stage")]
-        found += [self._choice(g, "stage") for g in other_sharings(guess, launch)]
-        found += [self._choice(Sharing(whole, rows, False), "registers") for rows in (1, 2, 4, 8)]
+        found += [self._choice(g, "stage") for g in other_threads_per_row(guess, launch)]
+        found += [
+            self._choice(ThreadsPerRow(whole, rows, False), "registers") for rows in (1, 2, 4, 8)
+        ]
         possible = [choice for choice in found if choice.reason_not_possible(launch) is None]
         return [*dict.fromkeys(possible), *self._splits(launch, guess)]
 
-    def _splits(self, launch: tile.LaunchOp, guess: Sharing) -> Iterator[Self]:
+    def _splits(self, launch: tile.LaunchOp, guess: ThreadsPerRow) -> Iterator[Self]:
         """What there is with several blocks to a row, if it is not decided that there is one."""
         if self.split is None and self.threads is not None:
             return
@@ -141,8 +147,8 @@ class CooperativeReducePass(SchedulingPass):
             rest.setdefault("join", (Join.LAST_BLOCK.value,))
         return {**rest, **given}
 
-    def _choice(self, sharing: Sharing, row: str) -> Self:
-        threads, rows, columns, split, join = sharing
+    def _choice(self, assigned: ThreadsPerRow, row: str) -> Self:
+        threads, rows, columns, split, join = assigned
         choice = type(self)(self.target, threads, rows, columns or None, row)
         return choice if split == 1 else replace(choice, split=split, join=join.value)
 
@@ -165,42 +171,44 @@ class CooperativeReducePass(SchedulingPass):
         """Reason why blocks cannot work on one row this way, or None."""
         if self.split is None:
             return None if self.join is None else f"join={self.join} needs blocks to join (split)"
-        if not any(is_shared(op) for op in launch.body.block.ops if isinstance(op, loop.ReduceOp)):
+        if not any(
+            is_cooperative(op) for op in launch.body.block.ops if isinstance(op, loop.ReduceOp)
+        ):
             return "several blocks to a row join what they reduce, and nothing is reduced"
         if not 2 <= self.split <= row_length(launch):
             length = row_length(launch)
             return f"{self.split} blocks for a row of {length}; split is from 2 to {length}"
         if (reason := reason_against_join(self.join, self.split, self.target)) is not None:
             return reason
-        return reason_not_lowered(launch, lambda copy: _share_rows(copy, self._sharing()))
+        return reason_not_lowered(launch, lambda copy: _assign_rows(copy, self._threads_per_row()))
 
     def rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
         kernel = launch.kernel
         if _statistics(launch):
-            _share_statistics(launch, rewriter)
+            _deal_statistics(launch, rewriter)
         else:
-            _share_rows(launch, self._sharing())
+            _assign_rows(launch, self._threads_per_row())
         simplify_accesses(kernel)
         share_values(kernel)
 
-    def _sharing(self) -> Sharing:
+    def _threads_per_row(self) -> ThreadsPerRow:
         assert self.threads is not None
         assert self.rows is not None
         join = Join(self.join or Join.LAST_BLOCK)
-        return Sharing(self.threads, self.rows, self.columns or False, self.split or 1, join)
+        return ThreadsPerRow(self.threads, self.rows, self.columns or False, self.split or 1, join)
 
 
-def _share_rows(launch: tile.LaunchOp, sharing: Sharing) -> None:
+def _assign_rows(launch: tile.LaunchOp, assigned: ThreadsPerRow) -> None:
     """Bind the axes anew: blocks do rows, threads parts of them."""
     rebinding = Rebinding()
     axes = launch.bound_axes()
-    rows = sharing.rows if axes else 1  # without an axis there is one row, and none to mask
+    rows = assigned.rows if axes else 1  # without an axis there is one row, and none to mask
     total = total_extent(axes)
-    if sharing.split > 1:
-        rebinding.add(NewAxis("s", Level.BLOCK, sharing.split, Role.SPLIT))
+    if assigned.split > 1:
+        rebinding.add(NewAxis("s", Level.BLOCK, assigned.split, Role.SPLIT))
     row = rebinding.add(NewAxis("rb", Level.BLOCK, -(-total // rows), Role.ROW))
-    shared = NewAxis("t", Level.THREAD, sharing.threads, Role.K)
-    thread = rebinding.add(shared) if sharing.columns else None
+    shared = NewAxis("t", Level.THREAD, assigned.threads, Role.K)
+    thread = rebinding.add(shared) if assigned.columns else None
     if rows > 1:
         row = row * rows + rebinding.add(NewAxis("rw", Level.THREAD, rows, Role.ROW))
     if thread is None:
@@ -208,9 +216,9 @@ def _share_rows(launch: tile.LaunchOp, sharing: Sharing) -> None:
     rebinding.substitute(axes, row, overruns=total % rows != 0)
     along = rebinding.body.args[thread.position]
     blocks = None
-    if sharing.split > 1:
-        blocks = Blocks(rebinding.body.args[0], sharing.split, sharing.join)
-    dealing = Dealing(rebinding.substitution, sharing.threads, along, blocks)
+    if assigned.split > 1:
+        blocks = Blocks(rebinding.body.args[0], assigned.split, assigned.join)
+    dealing = StepDealing(rebinding.substitution, assigned.threads, along, blocks)
     rebinding.finish(launch, dealing.clone)
 
 
@@ -222,10 +230,10 @@ def _statistics(launch: tile.LaunchOp) -> list[tuple[loop.ReduceOp, Axis]]:
     reductions = [op for op in launch.body.block.ops if isinstance(op, loop.ReduceOp)]
     known: dict[Operation, frozenset[BlockArgument]] = {}
     alike = [op for op in reductions if columns[0].value not in varies_along(op, known)]
-    return [(op, columns[0]) for op in alike if is_shared(op)]
+    return [(op, columns[0]) for op in alike if is_cooperative(op)]
 
 
-def _share_statistics(launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
+def _deal_statistics(launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
     """
     Deal the statistics of rows out to the threads along the columns.
 
@@ -239,7 +247,7 @@ def _share_statistics(launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
     """
     for op, axis in _statistics(launch):
         substitution = Substitution()
-        dealt = [*Dealing(substitution, axis.extent, axis.value).clone(op)]
+        dealt = [*StepDealing(substitution, axis.extent, axis.value).clone(op)]
         results = [substitution.value(result) for result in op.results]
         rewriter.replace(op, dealt, results)
         for part in (part for part in dealt if isinstance(part, loop.ReduceOp)):

@@ -43,18 +43,23 @@ from tilewright.passes.cost.live_registers import estimated_registers
 from tilewright.passes.reporting.trace import Rule
 from tilewright.passes.tile.chunking import chunked
 from tilewright.passes.tile.kernel_schedule import is_scheduled
-from tilewright.passes.tile.scheduling_pass import SchedulingPass
-from tilewright.passes.tile.thread_splits import Split, split_axes, steps_of, threads_with
-from tilewright.passes.tile.thread_tiles import (
+from tilewright.passes.tile.register_tile_sizes import (
     FACTORS,
     WIDTHS,
     innermost,
     last_axis,
+    m_n_axes,
     neighbours,
     reads_along_k,
-    sides,
-    thread_tiles,
+    register_tile_sizes,
     widest,
+)
+from tilewright.passes.tile.scheduling_pass import SchedulingPass
+from tilewright.passes.tile.split_thread_axes import (
+    AxisSplit,
+    split_thread_axes,
+    steps_of,
+    threads_with,
 )
 
 _FK = 4
@@ -101,7 +106,7 @@ class RegisterTilePass(SchedulingPass):
 
     def choices(self, launch: tile.LaunchOp) -> Iterator[Self]:
         if self._reason_against_options(launch) is None:
-            yield from self._tiles(launch) if sides(launch) else self._lines(launch)
+            yield from self._tiles(launch) if m_n_axes(launch) else self._lines(launch)
 
     def _tiles(self, launch: tile.LaunchOp) -> Iterator[Self]:
         """
@@ -109,7 +114,9 @@ class RegisterTilePass(SchedulingPass):
         than 256, the next larger. Those of `fm` rows and `fn` columns, if that is given.
         """
         bare = type(self)(self.target)
-        tiles = thread_tiles(launch, _given_or(self.fm, FACTORS), _given_or(self.fn, FACTORS))
+        tiles = register_tile_sizes(
+            launch, _given_or(self.fm, FACTORS), _given_or(self.fn, FACTORS)
+        )
         steps = [1, _FK] if not reads_along_k(launch) else [_FK, 1]
         steps = [fk for fk in steps if replace(bare, fk=fk)._reason_not_divisible(launch) is None]
         for of_m, of_n in tiles:
@@ -149,14 +156,14 @@ class RegisterTilePass(SchedulingPass):
         near = (n for n in (usual - 1, usual + 1) if 1 <= n <= target.max_blocks_per_sm)
         return [*dict.fromkeys([usual, 0, *near])]
 
-    def _splits(self, launch: tile.LaunchOp) -> list[Split]:
+    def _splits(self, launch: tile.LaunchOp) -> list[AxisSplit]:
         """What becomes of the axes that are split."""
-        if found := sides(launch):
+        if found := m_n_axes(launch):
             m, n = found
             of_m, of_n = self.fm or 1, self.fn or 1
             vm, vn = self.vm or neighbours(of_m), self.vn or neighbours(of_n)
-            return [Split(m, of_m // vm, vm), Split(n, of_n // vn, vn)]
-        return [Split(a, self.items or 1, self.vector or 1) for a in last_axis(launch)]
+            return [AxisSplit(m, of_m // vm, vm), AxisSplit(n, of_n // vn, vn)]
+        return [AxisSplit(a, self.items or 1, self.vector or 1) for a in last_axis(launch)]
 
     def reason_not_possible(self, launch: tile.LaunchOp) -> str | None:
         if (reason := self._reason_not_fitting(launch)) is not None:
@@ -176,9 +183,9 @@ class RegisterTilePass(SchedulingPass):
 
     def _reason_against_options(self, launch: tile.LaunchOp) -> str | None:
         given = {name: value for name, value in self.options().items() if name != "min_blocks"}
-        others = ("vector", "items") if sides(launch) else ("fm", "fn", "vm", "vn", "fk")
+        others = ("vector", "items") if m_n_axes(launch) else ("fm", "fn", "vm", "vn", "fk")
         if wrong := [name for name in others if name in given]:
-            kind = "is a contraction" if sides(launch) else "is no contraction"
+            kind = "is a contraction" if m_n_axes(launch) else "is no contraction"
             return f"{wrong[0]} does not apply: it {kind}"
         least = min((value for (value,) in given.values() if isinstance(value, int)), default=1)
         if least < 1:
@@ -209,7 +216,7 @@ class RegisterTilePass(SchedulingPass):
         return f"{threads} threads would be left, and a block has at most {MAX_THREADS}"
 
     def rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
-        new = split_axes(launch, self._splits(launch))
+        new = split_thread_axes(launch, self._splits(launch))
         rewriter.replace(launch, new)
         if self.min_blocks:
             new.min_blocks = IntegerAttr(self.min_blocks, i64)

@@ -45,12 +45,12 @@ from tilewright.dialects.tile.axes import AxisAttr, Level
 from tilewright.passes.facts.chunks import nested_chunk
 from tilewright.passes.reporting.trace import Rule
 from tilewright.passes.rewriting.substitution import Substitution, conjunction
-from tilewright.passes.tile.block_splits import reason_against_join, reason_not_lowered
 from tilewright.passes.tile.contracting_reductions import (
     NO_CONTRACTION,
     chunks_of,
     contracting_reductions,
 )
+from tilewright.passes.tile.joinable_blocks import reason_against_join, reason_not_lowered
 from tilewright.passes.tile.rebind import total_extent
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
 

@@ -40,7 +40,7 @@ from tilewright.passes.facts.memory_access import accesses_of
 from tilewright.passes.facts.slab_walk import SlabWalk
 from tilewright.passes.facts.thread_joins import ThreadJoin, join_across
 from tilewright.passes.tile.register_tile import BESIDE_ESTIMATE
-from tilewright.passes.tile.rows import stride
+from tilewright.passes.tile.row_facts import stride
 
 _LOOP = 4
 """Instructions of a step of a loop beside its body: count, compare, branch, an address."""

@@ -3,8 +3,8 @@
 Which schedule a kernel gets: all that must be decided together, decided together.
 
 There are three kinds of kernels, each with ways to do it and a model of the time that they take:
-contractions (`tilings.py`), rows (`row_sharings.py`) and elements (`strips.py`). The fastest is
-taken.
+contractions (`tiling_choice.py`), rows (`row_assignment_choice.py`) and elements
+(`element_assignment.py`). The fastest is taken.
 
 What depends on one decision alone (which operands are staged, pads, swizzles) is left to the pass
 that makes it.
@@ -20,12 +20,12 @@ from tilewright.dialects.target import Target
 from tilewright.passes.tile.blockify_launch import is_rectangular
 from tilewright.passes.tile.lift_columns import lift_columns
 from tilewright.passes.tile.planner.contraction import contraction_of
+from tilewright.passes.tile.planner.element_assignment import element_assignments, element_problem
+from tilewright.passes.tile.planner.row_assignment_choice import IN_STEPS, row_assignments
 from tilewright.passes.tile.planner.row_problem import row_problem
-from tilewright.passes.tile.planner.row_sharings import IN_STEPS, row_sharings
-from tilewright.passes.tile.planner.strips import element_problem, strips
-from tilewright.passes.tile.planner.tilings import FEWEST_ELEMENTS, fastest_tiling, tilings
+from tilewright.passes.tile.planner.tiling_choice import FEWEST_ELEMENTS, fastest_tiling, tilings
 from tilewright.passes.tile.planner.trial import first_possible
-from tilewright.passes.tile.rows import columns_of_row, shares_rows
+from tilewright.passes.tile.row_facts import columns_of_row, rows_are_cooperative
 from tilewright.passes.tile.tileify import apply as tileify
 
 Problem = TypeVar("Problem", contravariant=True)
@@ -86,15 +86,15 @@ def weighed(launch: tile.LaunchOp, target: Target) -> Weighed | None:
     if contraction is not None and is_rectangular(launch):
         first = fastest_tiling(contraction, target)
         return _weighed(launch, contraction, target, tilings, first, FEWEST_ELEMENTS)
-    if not shares_rows(launch):
+    if not rows_are_cooperative(launch):
         elements = element_problem(launch)
-        first = strips(elements, target)[0]
-        return _weighed(launch, elements, target, strips, first, first)
+        first = element_assignments(elements, target)[0]
+        return _weighed(launch, elements, target, element_assignments, first, first)
     if columns_of_row(launch):
         return None
     rows = row_problem(launch)
-    first = row_sharings(rows, target)[0]
-    return _weighed(launch, rows, target, row_sharings, first, IN_STEPS)
+    first = row_assignments(rows, target)[0]
+    return _weighed(launch, rows, target, row_assignments, first, IN_STEPS)
 
 
 def _weighed(

@@ -10,9 +10,9 @@ from tilewright.dialects import loop, tile
 from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.cost.instruction_costs import instructions, is_computation
-from tilewright.passes.tile.dealing import is_shared
 from tilewright.passes.tile.rebind import total_extent
-from tilewright.passes.tile.rows import are_columns, row_length, vector_of_rows
+from tilewright.passes.tile.row_facts import are_columns, row_length, vector_of_rows
+from tilewright.passes.tile.steps_to_threads import is_cooperative
 
 
 class RowProblem(NamedTuple):
@@ -51,7 +51,7 @@ class RowProblem(NamedTuple):
 
 
 def row_problem(launch: tile.LaunchOp) -> RowProblem:
-    """The problem of a launch whose rows threads share."""
+    """Return the problem of a launch on whose rows threads work together."""
     nests = [op for op in launch.body.block.ops if _goes_along_row(op)]
     columns = are_columns(launch)
     reads = [_bytes_moved(nest, loop.LoadOp) for nest in nests]
@@ -71,7 +71,7 @@ def row_problem(launch: tile.LaunchOp) -> RowProblem:
 
 
 def _goes_along_row(op: Operation) -> bool:
-    return isinstance(op, loop.ForOp) or (isinstance(op, loop.ReduceOp) and is_shared(op))
+    return isinstance(op, loop.ForOp) or (isinstance(op, loop.ReduceOp) and is_cooperative(op))
 
 
 def _bytes_moved(

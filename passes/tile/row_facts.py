@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Launches that work on rows: how long a row is, how it lies in memory, and who does it, one thread or
-many.
+Facts about launches that work on rows: how long a row is, how it lies in memory, and whether one
+thread does it or many.
 """
 
 from math import prod
@@ -45,12 +45,12 @@ def columns_of_row(launch: tile.LaunchOp) -> int:
 
 
 def scans(launch: tile.LaunchOp) -> bool:
-    """Whether it has a loop whose steps follow each other, which threads cannot share."""
+    """Whether it has a loop whose steps follow each other, which one thread has to do."""
     return any(isinstance(op, loop.ScanOp) for op in ops_in(launch))
 
 
-def shares_rows(launch: tile.LaunchOp) -> bool:
-    """Whether threads share each row, rather than each doing elements or rows of its own."""
+def rows_are_cooperative(launch: tile.LaunchOp) -> bool:
+    """True if threads work on each row together, rather than on elements or rows of their own."""
     if scans(launch):
         return False
     if is_contraction(launch):

@@ -52,7 +52,7 @@ def diagonals_of(
 
 
 @lru_cache  # asked for each way to do a product, of which many have the same tile
-def needed_tiles(
+def needed_block_tiles(
     diagonals: tuple[Diagonal, ...], shape: tuple[int, int], of_tile: tuple[int, int]
 ) -> int:
     """How many tiles have an element that is needed: for each condition one, if not for all."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which elements a thread of a launch can have (`register-tile`), the best guess first."""
+"""Sizes of the register tile that a thread can have (`register-tile`), the best guess first."""
 
 from collections.abc import Sequence
 from itertools import product
@@ -9,7 +9,7 @@ from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Role
 from tilewright.dialects.tile.axes import Axis
 from tilewright.passes.tile.contracting_reductions import chunks_of, contracting_reductions
-from tilewright.passes.tile.rows import row_length, stride, vector_along
+from tilewright.passes.tile.row_facts import row_length, stride, vector_along
 
 FACTORS = (8, 4, 16, 2, 1)
 """Rows or columns that a thread may have of a contraction."""
@@ -26,7 +26,7 @@ def last_axis(launch: tile.LaunchOp) -> list[Axis]:
     return [axis for axis in launch.thread_axes() if axis.extent > 1][-1:]
 
 
-def sides(launch: tile.LaunchOp) -> list[Axis]:
+def m_n_axes(launch: tile.LaunchOp) -> list[Axis]:
     """The thread axes of a contraction: along m and along n; nothing for any other launch."""
     found = [axis for axis in launch.thread_axes() if axis.role in (Role.M, Role.N)]
     return found if [axis.role for axis in found] == [Role.M, Role.N] else []
@@ -62,7 +62,7 @@ def neighbours(elements: int) -> int:
     return next(width for width in WIDTHS if elements % width == 0)
 
 
-def thread_tiles(
+def register_tile_sizes(
     launch: tile.LaunchOp, rows: Sequence[int], columns: Sequence[int]
 ) -> list[tuple[int, int]]:
     """
@@ -75,7 +75,7 @@ def thread_tiles(
 
 
 def _preference(launch: tile.LaunchOp, tile: tuple[int, int]) -> tuple[float, ...]:
-    (fm, fn), (m, n) = tile, sides(launch)
+    (fm, fn), (m, n) = tile, m_n_axes(launch)
     if m.extent % fm or n.extent % fn:
         return 2, 0, 0, 0
     threads = launch.num_threads // (fm * fn)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-One way for threads and blocks to share rows, and how long it takes by a model of time:
+One assignment of threads and blocks to rows, and how long it takes by a model of time:
 
     seconds = max(device memory, L2, instructions, waiting) + joining blocks
 
@@ -21,7 +21,7 @@ from tilewright.dialects.tile import Join
 from tilewright.passes.cost import time_models
 from tilewright.passes.tile.chunk_reduce import LONG
 from tilewright.passes.tile.planner.row_problem import RowProblem
-from tilewright.passes.tile.rows import SECTOR
+from tilewright.passes.tile.row_facts import SECTOR
 
 AHEAD, _LEAST_AHEAD = 8, 4
 """Elements of a thread that are under way together, where it goes along a row in steps; of wide
@@ -43,11 +43,11 @@ _WARP_JOIN, _BLOCK_JOIN, _SLOT_JOIN = 150, 100, 4
 """Clocks of joining a warp by shuffles, of meeting in shared memory, and of each slot there."""
 
 
-class RowSharing(NamedTuple):
-    """The joint decision for rows."""
+class RowAssignment(NamedTuple):
+    """Assignment of threads and blocks to rows: the joint decision for a kernel of rows."""
 
     threads: int
-    """Threads of a block that share a row."""
+    """Threads of a block that work on a row."""
     items: int
     """Pieces of a thread, which it has at once."""
     vector: int
@@ -55,7 +55,7 @@ class RowSharing(NamedTuple):
     rows: int = 1
     """Rows of a block; of columns, those that `vector` does not count."""
     split: int = 1
-    """Blocks that share a row."""
+    """Blocks that work on a row."""
     join: Join = Join.LAST_BLOCK
     """How they join."""
     columns: bool = False

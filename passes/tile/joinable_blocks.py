@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Whether blocks that share the work of a launch can join: what the target has to say, and what the
-lowering does.
+Reasons why blocks that split the work of a launch cannot join: limits of the target, and of the
+lowering.
 """
 
 from collections.abc import Callable
