@@ -58,12 +58,7 @@ from tilewright.passes.rewriting.simplify_accesses import simplify_accesses
 from tilewright.passes.rewriting.substitution import Substitution
 from tilewright.passes.tile.joinable_blocks import reason_against_join, reason_not_lowered
 from tilewright.passes.tile.rebind import NewAxis, Rebinding, total_extent
-from tilewright.passes.tile.row_facts import (
-    is_contraction,
-    row_length,
-    rows_are_cooperative,
-    scans,
-)
+from tilewright.passes.tile.row_facts import is_contraction, row_length, rows_are_cooperative, scans
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
 from tilewright.passes.tile.step_bounds import leave_out_masked_steps
 from tilewright.passes.tile.steps_to_threads import Blocks, StepDealing, is_cooperative
@@ -116,9 +111,8 @@ class CooperativeReducePass(SchedulingPass):
         whole = -(-row_length(launch) // WARP_SIZE) * WARP_SIZE
         found = [self._choice(guess, "stage")]
         found += [self._choice(g, "stage") for g in other_threads_per_row(guess, launch)]
-        found += [
-            self._choice(ThreadsPerRow(whole, rows, False), "registers") for rows in (1, 2, 4, 8)
-        ]
+        whole_rows = (ThreadsPerRow(whole, rows, columns=False) for rows in (1, 2, 4, 8))
+        found += [self._choice(g, "registers") for g in whole_rows]
         possible = [choice for choice in found if choice.reason_not_possible(launch) is None]
         return [*dict.fromkeys(possible), *self._splits(launch, guess)]
 
@@ -171,9 +165,8 @@ class CooperativeReducePass(SchedulingPass):
         """Reason why blocks cannot work on one row this way, or None."""
         if self.split is None:
             return None if self.join is None else f"join={self.join} needs blocks to join (split)"
-        if not any(
-            is_cooperative(op) for op in launch.body.block.ops if isinstance(op, loop.ReduceOp)
-        ):
+        reductions = [op for op in launch.body.block.ops if isinstance(op, loop.ReduceOp)]
+        if not any(map(is_cooperative, reductions)):
             return "several blocks to a row join what they reduce, and nothing is reduced"
         if not 2 <= self.split <= row_length(launch):
             length = row_length(launch)
