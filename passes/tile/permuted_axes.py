@@ -18,7 +18,7 @@ from tilewright.passes.tile.register_tile_sides import Side, height_in_order
 
 
 class Threads(NamedTuple):
-    """Where a thread is along a side, and the axes that say so."""
+    """Position of a thread along a side, and the axes that it is made of."""
 
     at: AffineExpr
     axes: Sequence[SSAValue]

@@ -30,7 +30,7 @@ class Side(NamedTuple):
     thread: Axis
     axes: Sequence[Axis]
     joined: Sequence[Sequence[SSAValue]]
-    """Those across which values are joined, by combine."""
+    """Axes of the side across which values are joined, by combine."""
 
     @property
     def role(self) -> Role:
@@ -39,7 +39,7 @@ class Side(NamedTuple):
 
     @property
     def hint(self) -> str:
-        """What the axis of threads is called."""
+        """Name of the axis of threads."""
         return self.thread.value.name_hint or f"t{self.role}"
 
     @property
@@ -49,12 +49,12 @@ class Side(NamedTuple):
 
     @property
     def vector(self) -> int:
-        """How many of them lie side by side."""
+        """Rows or columns of a thread that lie side by side."""
         return prod(axis.extent for axis in self.axes[self.axes.index(self.thread) + 1 :])
 
     @property
     def is_parted(self) -> bool:
-        """Whether something is joined across the threads alone, and not all of the side."""
+        """True if something is joined across the threads alone, and not all of the side."""
         whole = {axis.value for axis in self.axes if axis.extent > 1}
         return any(not whole <= {*joined} for joined in self.joined)
 
@@ -122,7 +122,7 @@ def _widths(side: Side) -> list[int]:
 
 
 def warp_heights(m: Side, n: Side) -> list[int]:
-    """How high warps can be that are rectangles, in lanes."""
+    """Heights in lanes of warps that are rectangles."""
     sizes = (1, 2, 4, 8, 16, 32)
     return [
         high
@@ -132,7 +132,7 @@ def warp_heights(m: Side, n: Side) -> list[int]:
 
 
 def height_in_order(m: Side, n: Side, fastest: Role) -> int:
-    """How high warps are if threads are counted along one side first; 0 if no rectangles."""
+    """Height of warps if threads are counted along one side first; 0 if they are no rectangles."""
     first, then = (n, m) if fastest is Role.N else (m, n)
     along = min(first.thread.extent, WARP_SIZE)
     across = WARP_SIZE // along

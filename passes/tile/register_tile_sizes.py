@@ -18,7 +18,7 @@ WIDTHS = (4, 2, 1)
 """Elements of 4 bytes that one access moves, the most first."""
 
 _FEWEST_THREADS, _MOST_THREADS = 128, 256
-"""What a block is left at first guess; the most also where threads go along a row in steps."""
+"""Threads that a block is left by default; the most also where threads go along a row in steps."""
 
 
 def last_axis(launch: tile.LaunchOp) -> list[Axis]:
@@ -33,7 +33,7 @@ def m_n_axes(launch: tile.LaunchOp) -> list[Axis]:
 
 
 def widest(launch: tile.LaunchOp) -> int:
-    """How many neighbours all accesses along the last axis move, leaving enough threads."""
+    """Neighbours that all accesses along the last axis move, leaving enough threads."""
     (axis,) = last_axis(launch)
     vector = vector_along(launch, axis.value, axis.extent)
     goes_in_steps = axis.role is Role.K and row_length(launch) > 0
@@ -49,7 +49,7 @@ def innermost(launch: tile.LaunchOp) -> list[loop.ReduceOp]:
 
 
 def reads_along_k(launch: tile.LaunchOp) -> bool:
-    """Whether K is the innermost axis of something that is read."""
+    """True if K is the innermost axis of something that is read."""
     return any(
         isinstance(load, loop.LoadOp) and stride(load, op.axis) == 1
         for op in innermost(launch)
@@ -58,7 +58,7 @@ def reads_along_k(launch: tile.LaunchOp) -> bool:
 
 
 def neighbours(elements: int) -> int:
-    """How many of so many elements of a thread lie side by side, so that one access moves them."""
+    """Number of the `elements` of a thread that lie side by side, for one access to move them."""
     return next(width for width in WIDTHS if elements % width == 0)
 
 

@@ -24,7 +24,7 @@ from tilewright.passes.tile.rebind import NewAxis, Rebinding
 
 
 class AxisSplit(NamedTuple):
-    """What a thread does along an axis: so many strips of so many neighbours."""
+    """Part of an axis that a thread does: so many strips of so many neighbours."""
 
     axis: Axis
     strips: int
@@ -45,7 +45,7 @@ def threads_with(launch: tile.LaunchOp, splits: Sequence[AxisSplit]) -> int:
 
 
 def steps_of(splits: Sequence[AxisSplit]) -> dict[SSAValue, int]:
-    """How many steps of each axis a thread does."""
+    """Number of steps of each axis that a thread does."""
     return {split.axis.value: split.elements for split in splits}
 
 

@@ -44,7 +44,7 @@ class Blocks(NamedTuple):
     axis: SSAValue
     number: int
     join: Join
-    """How they join."""
+    """Join of these blocks."""
 
 
 class StepDealing:
@@ -69,11 +69,11 @@ class StepDealing:
         return self.threads * (1 if self.blocks is None else self.blocks.number)
 
     def steps(self, extent: int) -> int:
-        """How many steps a thread does of a loop of so many."""
+        """Number of steps that a thread does of a loop of `extent` steps."""
         return -(-extent // self.workers)
 
     def clone(self, op: Operation) -> Iterable[Operation]:
-        """What `op`, which stands in no loop, becomes."""
+        """Return the ops that `op`, which stands in no loop, becomes."""
         match op:
             case loop.ReduceOp() if is_cooperative(op):
                 return self._deal_reduce(op)
@@ -152,11 +152,11 @@ class StepDealing:
         return body, bound
 
     def _overruns(self, extent: int) -> bool:
-        """Whether there are more steps of all threads than `extent`."""
+        """True if all threads together have more steps than `extent`."""
         return self.steps(extent) * self.workers > extent
 
     def _store_once(self, op: loop.StoreOp) -> Operation:
-        """By the first of the threads, which all have the same."""
+        """Store by the first of the threads, all of which have the same value."""
         cloned = self.substitution.clone(op)
         assert isinstance(cloned, loop.StoreOp)
         store = stored_where(cloned, ([AffineExpr.dimension(0) * -1], [self.thread]))

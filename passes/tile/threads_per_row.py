@@ -23,11 +23,11 @@ class ThreadsPerRow(NamedTuple):
     rows: int
     """Rows that a block does."""
     columns: bool
-    """Whether neighbouring threads do neighbouring rows, rather than parts of one."""
+    """True if neighbouring threads do neighbouring rows, rather than parts of one."""
     split: int = 1
     """Blocks that work on a row."""
     join: Join = Join.LAST_BLOCK
-    """How they join, if there are several."""
+    """Join of these blocks, if there are several."""
 
 
 def usual_threads_per_row(launch: tile.LaunchOp) -> ThreadsPerRow:

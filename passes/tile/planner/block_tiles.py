@@ -7,7 +7,7 @@ from tilewright.passes.tile.planner.contraction import Contraction
 
 
 class BlockTile(NamedTuple):
-    """What a block and a thread of it own of the output."""
+    """Part of the output that a block owns, and part of a thread."""
 
     m: int
     n: int
@@ -68,7 +68,7 @@ _ISSUE_RATES_ALONE = {
     elements: max(tile.issue_rate for tile in BLOCK_TILES if tile.fm * tile.fn == elements)
     for elements in sorted({tile.fm * tile.fn for tile in BLOCK_TILES})
 }
-"""By the elements of a thread."""
+"""Highest issue rates, by the elements of a thread."""
 
 _SMALL = BlockTile(16, 16, 2, 4, 64, 0.42)
 """For products that have many of them: each a block of one warp."""
@@ -89,6 +89,6 @@ def block_tiles_for(problem: Contraction) -> list[BlockTile]:
 
 
 def _suits(tile: BlockTile, problem: Contraction) -> bool:
-    """Whether half of the tile would not cover as much, and it is no splinter of the problem."""
+    """True if half of the tile would cover less, and the tile is no splinter of the problem."""
     sides = ((tile.m, problem.m), (tile.n, problem.n))
     return all(min(size, 16) <= of_tile < 2 * size for of_tile, size in sides)

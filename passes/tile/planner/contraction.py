@@ -43,7 +43,7 @@ class Contraction(NamedTuple):
     n_bytes: int
     """Bytes that a step reads along n (and not along m)."""
     diagonals: tuple[Diagonal, ...] = ()
-    """Where the result is needed, if not everywhere."""
+    """Conditions for the elements of the result that are needed; none if all are."""
     m_operands: int = 1
     """Values along m that sums multiply by others: those that they have in common count once."""
     n_operands: int = 1
@@ -56,7 +56,7 @@ class Contraction(NamedTuple):
         return f"{batch}m {self.m}, n {self.n}, k {self.k}{sums}{needed}"
 
     def needed_block_tiles(self, m: int, n: int) -> int:
-        """How many tiles of `m` by `n` elements have any that are needed."""
+        """Number of tiles of `m` by `n` elements that have any that are needed."""
         if not self.diagonals:
             return self.batch * -(-self.m // m) * -(-self.n // n)
         return self.batch * needed_block_tiles(self.diagonals, (self.m, self.n), (m, n))

@@ -31,7 +31,7 @@ class ElementProblem(NamedTuple):
 
     elements: int
     vector: int
-    """How many neighbours one access could move."""
+    """Neighbours that one access could move."""
     moved: int
     """Bytes that are loaded and stored for each."""
     accesses: int
@@ -95,7 +95,7 @@ class ElementAssignment(NamedTuple):
         return -(-problem.elements // self.line)
 
     def seconds(self, problem: ElementProblem, target: Target) -> float:
-        """How long it takes, by the model above."""
+        """Seconds that the kernel takes, by the model above."""
         most = -(-self.blocks(problem) // target.sms)
         registers = BESIDE + self.items * self.vector * problem.accesses
         resident = min(most, max(1, target.blocks_per_sm(self.threads, 0, registers)))

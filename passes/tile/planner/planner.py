@@ -35,7 +35,7 @@ class Choice(Protocol[Problem]):
     """One way to do a kernel; in words, by `str`."""
 
     def seconds(self, problem: Problem, target: Target) -> float:
-        """How long it takes, by the model of its kind."""
+        """Seconds that the kernel takes, by the model of its kind."""
         ...
 
     @property
@@ -50,15 +50,15 @@ class Choice(Protocol[Problem]):
 
 @dataclass(frozen=True)
 class Weighed:
-    """What was weighed for a kernel."""
+    """Choices that were weighed for a kernel."""
 
     problem: object
-    """What there is to do; in words, by `str`."""
+    """Problem of the kernel; `str` gives it in words."""
     target: Target
     best: Choice[Any]
     """The one that is taken."""
     ranked: Callable[[Any, Target], Sequence[Choice[Any]]]
-    """What makes of the problem all choices, the best first."""
+    """Function that returns all choices for the problem, the best first."""
 
     @property
     def choices(self) -> Sequence[Choice[Any]]:
@@ -68,7 +68,7 @@ class Weighed:
         return [self.best, *ranked[after:]]
 
     def seconds(self, choice: Choice[Any]) -> float:
-        """How long it takes, by the planner's model."""
+        """Seconds that the kernel takes, by the planner's model."""
         return choice.seconds(self.problem, self.target)
 
     def pipeline(self) -> Sequence[str]:
@@ -81,7 +81,7 @@ _STATISTICS = ("cooperative-reduce", "chunk-reduce", "stage-inputs", "mark-unrol
 
 
 def weighed(launch: tile.LaunchOp, target: Target) -> Weighed | None:
-    """What there is to choose from; None if there is but one way."""
+    """Return the choices for a kernel, or None if there is one way only."""
     contraction = contraction_of(launch)
     if contraction is not None and is_rectangular(launch):
         first = fastest_tiling(contraction, target)
@@ -123,7 +123,7 @@ def plan(kernel: loop.KernelOp, target: Target) -> str:
 
 
 def launched(kernel: loop.KernelOp) -> tuple[str, tile.LaunchOp]:
-    """How `tileify` is to lift the kernel, and the launch that it makes of it."""
+    """Return how `tileify` is to lift the kernel, and the launch that it makes of it."""
     copy = kernel.clone()
     launch = tileify(copy)
     if columns_of_row(launch) == 0:

@@ -57,7 +57,7 @@ class RowAssignment(NamedTuple):
     split: int = 1
     """Blocks that work on a row."""
     join: Join = Join.LAST_BLOCK
-    """How they join."""
+    """Join of these blocks."""
     columns: bool = False
 
     def __str__(self) -> str:
@@ -95,11 +95,11 @@ class RowAssignment(NamedTuple):
         return max(_LEAST_AHEAD, AHEAD // self.vector)
 
     def steps(self, problem: RowProblem) -> int:
-        """In how many steps a block does its part of a row; 1: it is in registers."""
+        """Steps in which a block does its part of a row; 1 if that is in registers."""
         return -(-problem.length // (self.split * self.covered))
 
     def in_registers(self, problem: RowProblem) -> bool:
-        """Whether a block has its part of a row at once."""
+        """True if a block has its part of a row at once."""
         return not self.columns and self.steps(problem) == 1
 
     def blocks(self, problem: RowProblem) -> int:
@@ -117,7 +117,7 @@ class RowAssignment(NamedTuple):
         return target.blocks_per_sm(self.block_threads, 0, BESIDE + kept)
 
     def seconds(self, problem: RowProblem, target: Target) -> float:
-        """How long it takes, by the model above."""
+        """Seconds that the kernel takes, by the model above."""
         room = self.resident(problem, target)
         most = target.turns(self.blocks(problem), room, self.cluster)
         resident = min(most, room)
@@ -130,7 +130,7 @@ class RowAssignment(NamedTuple):
         return busy + (problem.joins * time_models.JOIN[self.join] if self.split > 1 else 0.0)
 
     def _reads_once(self, problem: RowProblem, target: Target) -> bool:
-        """Whether a block's part of its rows stays there: in registers or, of columns, staged."""
+        """True if a block's part of its rows stays there: in registers or, of columns, staged."""
         if not self.columns:
             return self.in_registers(problem)
         part = self.block_rows * self.steps(problem) * self.threads
@@ -145,14 +145,14 @@ class RowAssignment(NamedTuple):
         return problem.rows * problem.length * (read + problem.written)
 
     def _l2_bytes(self, problem: RowProblem, target: Target) -> float:
-        """Of a block."""
+        """Bytes that a block reads and writes."""
         read = problem.read if self._reads_once(problem, target) else problem.reread
         wasted = max(1, SECTOR // self.block_rows) if problem.are_columns else 1
         part = min(self.steps(problem) * self.covered, problem.length)
         return self.block_rows * part * (read + problem.written) * wasted
 
     def _instructions(self, problem: RowProblem) -> float:
-        """Of a thread: what is computed, and the accesses, as wide as they are."""
+        """Instructions of a thread: computation and accesses, as wide as they are."""
         accesses = 1 if self.in_registers(problem) else problem.loops
         of_element = problem.work + ACCESS * accesses / self.vector
         return self.steps(problem) * self.elements * of_element

@@ -78,7 +78,7 @@ def _of_rows(problem: RowProblem, target: Target) -> Iterator[RowAssignment]:
 
 
 def _rows_of_block(threads: int, problem: RowProblem, target: Target) -> int:
-    """As many as make a block of the usual size, if that leaves two blocks for each SM."""
+    """Rows that make a block of the usual size, if that leaves two blocks for each SM."""
     wanted = min(USUAL_THREADS // threads, problem.rows // (2 * target.sms))
     return 1 << max(wanted, 1).bit_length() - 1
 

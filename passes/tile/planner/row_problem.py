@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is to be done to the rows of a launch, as far as it matters to who does it."""
+"""Problem of a kernel of rows: what is to be done to them, as far as assignments depend on it."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -21,9 +21,9 @@ class RowProblem(NamedTuple):
     rows: int
     length: int
     vector: int
-    """How many neighbours of a row one access could move."""
+    """Neighbours of a row that one access could move."""
     are_columns: bool
-    """Whether neighbours in memory are of different rows."""
+    """True if neighbours in memory are of different rows."""
     read: int
     """Bytes that are read for each element, if it is read once."""
     reread: int
@@ -35,11 +35,11 @@ class RowProblem(NamedTuple):
     work: int
     """Instructions for each element, those that access memory aside."""
     joins: int
-    """How often threads have to join, one after the other."""
+    """Number of joins of threads, one after the other."""
 
     @property
     def ends_joined(self) -> bool:
-        """Whether nothing is left to do to the row once it has been reduced."""
+        """True if nothing is left to do to the row once it has been reduced."""
         return self.joins == 1 and self.written == 0
 
     def __str__(self) -> str:

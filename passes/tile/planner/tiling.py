@@ -24,10 +24,10 @@ from tilewright.passes.tile.planner.block_tiles import BlockTile
 from tilewright.passes.tile.planner.contraction import Contraction
 
 _REGISTERS_BESIDE = 48
-"""What a thread has beside its sums and one step's operands: addresses, the next step's loads."""
+"""Registers of a thread beside its sums and one step's operands: addresses, the next loads."""
 
 _CHUNK_CLOCKS = 100
-"""What a chunk costs beside its multiply-adds: a barrier, addresses, the first loads."""
+"""Clocks of a chunk beside its multiply-adds: a barrier, addresses, the first loads."""
 
 _WARPS_TO_HIDE = 8
 """Warps of an SM with which loads of shared memory are hidden behind multiply-adds."""
@@ -57,7 +57,7 @@ class Tiling(NamedTuple):
         return self.tile.fm * self.tile.fn
 
     def fits(self, problem: Contraction, target: Target) -> bool:
-        """Whether a block with it can run."""
+        """True if a block with this tiling can run."""
         shared = self.shared_bytes(problem)
         registers = max(self.registers(problem), self.joined_registers(problem))
         return target.blocks_per_sm(self.tile.threads, shared, registers) > 0
@@ -71,7 +71,7 @@ class Tiling(NamedTuple):
         return max(self.tile.registers, needed)
 
     def operands(self, problem: Contraction) -> int:
-        """What a thread reads of shared memory in a step of K: of each operand its elements."""
+        """Elements that a thread reads of shared memory in a step of K, of all operands."""
         return self.tile.fm * problem.m_operands + self.tile.fn * problem.n_operands
 
     def joined_registers(self, problem: Contraction) -> int:
@@ -112,7 +112,7 @@ class Tiling(NamedTuple):
         return -(-problem.k // (self.split * self.bk))
 
     def seconds(self, problem: Contraction, target: Target) -> float:
-        """How long it takes, by the model above."""
+        """Seconds that the contraction takes, by the model above."""
         shared = self.shared_bytes(problem)
         room = max(1, target.blocks_per_sm(self.tile.threads, shared, self.registers(problem)))
         at_first = min(
@@ -130,7 +130,7 @@ class Tiling(NamedTuple):
         return self._seconds(problem, target, most, issue_rate, waiting)
 
     def least_seconds(self, problem: Contraction, target: Target) -> float:
-        """How long it takes at least, however many slots and blocks an SM has."""
+        """Seconds that it takes at least, for any number of slots and of blocks of an SM."""
         most = -(-self.needed_blocks(problem) // target.sms)
         return self._seconds(
             problem, target, most, self._issue_rate(problem, self.tile.issue_rate), 0.0

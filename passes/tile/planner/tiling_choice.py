@@ -80,7 +80,7 @@ def _fastest(shallow: Sequence[Tiling], problem: Contraction, target: Target) ->
 
 
 def _about(seconds: float) -> int:
-    """The same for what is within 2 % of each other."""
+    """Bucket of `seconds`; times within 2 % of each other share a bucket."""
     return time_bucket(seconds, within=0.02)
 
 
