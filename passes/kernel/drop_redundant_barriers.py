@@ -42,7 +42,7 @@ RULE = Rule("k", 7, "drop_redundant_barriers")
 
 
 def reason_against(op: MeetingOp, phases: Phases) -> str | None:
-    """What the barrier is there for, or None."""
+    """Reason why the barrier is needed, or None."""
     before, after = phases.accesses_before(op), phases.accesses_after(op)
     ordered = (a.memory for a in before if any(a.conflicts(other) for other in after))
     names = {(memory and memory.name_hint) or "memory" for memory in ordered}

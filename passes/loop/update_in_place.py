@@ -100,6 +100,7 @@ def is_update(kernel: loop.KernelOp, launch: loop.LaunchOp) -> bool:
 def _reason_against_kernel(
     kernel: loop.KernelOp, changed: Changed, launch: loop.LaunchOp
 ) -> str | None:
+    """Reason why the launch cannot update its inputs in place, or None."""
     pairs = _updated(kernel, changed)
     reasons = (
         reason_against_update(launch, launch.inputs[i], launch.outputs[o]) for i, o in pairs.items()

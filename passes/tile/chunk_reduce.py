@@ -67,7 +67,7 @@ class ChunkReducePass(SchedulingPass):
     """Steps of a chunk where a mask may leave chunks out; not given, as elsewhere."""
 
     def reason_against(self, launch: tile.LaunchOp) -> str | None:
-        """It has a long reduction that is no contraction, and not in chunks yet."""
+        """Reason why no long reduction is left to chunk, contractions aside, or None."""
         if _long_reductions(launch):
             return None
         return f"no reduction of {LONG} steps or more that is no contraction and not in chunks"
@@ -83,7 +83,7 @@ class ChunkReducePass(SchedulingPass):
         return [choice for choice in found if choice.reason_not_possible(launch) is None]
 
     def reason_not_possible(self, launch: tile.LaunchOp) -> str | None:
-        """A chunk has two steps at least, and fewer than the reductions."""
+        """Reason why chunks cannot be that long or short, or None."""
         assert self.chunk is not None
         bounded = self.chunk if self.bounded is None else self.bounded
         longest = max(op.axis_extents()[0] for op in _long_reductions(launch))

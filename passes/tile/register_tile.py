@@ -23,23 +23,18 @@ Any other launch is split along its last thread axis, where memory is contiguous
 Extents have to divide.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from math import prod
 from typing import ClassVar, Self
 
 from xdsl.dialects.builtin import IntegerAttr, i64
-from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter
 
 from tilewright.dialects import tile
 from tilewright.dialects.kernel_like import MAX_THREADS
-from tilewright.dialects.target import Target
 from tilewright.dialects.target import target as target_named
-from tilewright.dialects.tile import varies_along
 from tilewright.dialects.tile.axes import Level
-from tilewright.passes.cost.live_registers import estimated_registers
 from tilewright.passes.reporting.trace import Rule
 from tilewright.passes.tile.chunking import chunked
 from tilewright.passes.tile.kernel_schedule import is_scheduled
@@ -51,7 +46,9 @@ from tilewright.passes.tile.register_tile_sizes import (
     m_n_axes,
     neighbours,
     reads_along_k,
+    reason_against_registers,
     register_tile_sizes,
+    registers_with,
     widest,
 )
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
@@ -123,7 +120,7 @@ class RegisterTilePass(SchedulingPass):
             choice = replace(bare, fm=of_m, fn=of_n)
             if choice._reason_not_fitting(launch) is not None:
                 continue
-            needed = _registers_with(launch, steps_of(choice._splits(launch)))
+            needed = registers_with(launch, steps_of(choice._splits(launch)))
             if needed > target_named(self.target).max_registers_per_thread:
                 continue
             given = self.min_blocks
@@ -171,7 +168,7 @@ class RegisterTilePass(SchedulingPass):
         splits = self._splits(launch)
         if all(split.elements == 1 for split in splits):
             return None  # fewer cannot be: NVRTC orders loads so that registers are enough
-        return _reason_against_registers(launch, steps_of(splits), target_named(self.target))
+        return reason_against_registers(launch, steps_of(splits), target_named(self.target))
 
     def _reason_not_fitting(self, launch: tile.LaunchOp) -> str | None:
         """Reason why the launch cannot have these values, or None; registers aside."""
@@ -182,6 +179,7 @@ class RegisterTilePass(SchedulingPass):
         )
 
     def _reason_against_options(self, launch: tile.LaunchOp) -> str | None:
+        """Reason why these options do not apply to the launch, or have no meaning, or None."""
         given = {name: value for name, value in self.options().items() if name != "min_blocks"}
         others = ("vector", "items") if m_n_axes(launch) else ("fm", "fn", "vm", "vn", "fk")
         if wrong := [name for name in others if name in given]:
@@ -196,6 +194,7 @@ class RegisterTilePass(SchedulingPass):
         return None
 
     def _reason_not_divisible(self, launch: tile.LaunchOp) -> str | None:
+        """Reason why axes cannot be split into parts of these extents, or None."""
         for fast, wide in ((self.fm, self.vm), (self.fn, self.vn)):
             if wide is not None and (fast or 1) % wide:
                 return f"{fast or 1} elements are no strips of {wide}"
@@ -210,6 +209,7 @@ class RegisterTilePass(SchedulingPass):
         return None
 
     def _reason_against_threads(self, launch: tile.LaunchOp) -> str | None:
+        """Reason why a block cannot have the threads that are left, or None."""
         threads = threads_with(launch, self._splits(launch))
         if threads <= MAX_THREADS:
             return None
@@ -227,28 +227,3 @@ class RegisterTilePass(SchedulingPass):
 
 def _given_or(value: int | None, usual: Sequence[int]) -> Sequence[int]:
     return usual if value is None else (value,)
-
-
-def _registers_with(launch: tile.LaunchOp, steps: Mapping[SSAValue, int]) -> int:
-    """
-    Estimate the registers of a thread that does so many `steps` of each of those axes: it holds
-    each value that varies along such an axis as often.
-    """
-    known: dict[Operation, frozenset[BlockArgument]] = {}
-
-    def copies(value: SSAValue) -> int:
-        if not isinstance(value.owner, Operation):
-            return 1
-        return prod(steps.get(axis, 1) for axis in varies_along(value.owner, known))
-
-    return estimated_registers(launch.kernel.body.block, copies)
-
-
-def _reason_against_registers(
-    launch: tile.LaunchOp, steps: Mapping[SSAValue, int], target: Target
-) -> str | None:
-    """Reason why the registers of a thread do not allow so many `steps` of those axes, or None."""
-    needed, most = _registers_with(launch, steps), target.max_registers_per_thread
-    if needed <= most:
-        return None
-    return f"about {needed} registers a thread, of which {target.name} has {most}"

@@ -1,13 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sizes of the register tile that a thread can have (`register-tile`), the best guess first."""
+"""
+Sizes of the register tile that a thread can have (`register-tile`), the best guess first, and the
+registers that they take.
+"""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
-from math import log2
+from math import log2, prod
+
+from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Role
+from tilewright.dialects.target import Target
+from tilewright.dialects.tile import varies_along
 from tilewright.dialects.tile.axes import Axis
+from tilewright.passes.cost.live_registers import estimated_registers
 from tilewright.passes.tile.contracting_reductions import chunks_of, contracting_reductions
 from tilewright.passes.tile.row_facts import row_length, stride, vector_along
 
@@ -85,3 +93,28 @@ def _preference(launch: tile.LaunchOp, tile: tuple[int, int]) -> tuple[float, ..
 
 def _distance(tile: tuple[int, int], other: tuple[int, int]) -> float:
     return sum(abs(log2(a / b)) for a, b in zip(tile, other, strict=True))
+
+
+def registers_with(launch: tile.LaunchOp, steps: Mapping[SSAValue, int]) -> int:
+    """
+    Estimate the registers of a thread that does so many `steps` of each of those axes: it holds
+    each value that varies along such an axis as often.
+    """
+    known: dict[Operation, frozenset[BlockArgument]] = {}
+
+    def copies(value: SSAValue) -> int:
+        if not isinstance(value.owner, Operation):
+            return 1
+        return prod(steps.get(axis, 1) for axis in varies_along(value.owner, known))
+
+    return estimated_registers(launch.kernel.body.block, copies)
+
+
+def reason_against_registers(
+    launch: tile.LaunchOp, steps: Mapping[SSAValue, int], target: Target
+) -> str | None:
+    """Reason why the registers of a thread do not allow so many `steps` of those axes, or None."""
+    needed, most = registers_with(launch, steps), target.max_registers_per_thread
+    if needed <= most:
+        return None
+    return f"about {needed} registers a thread, of which {target.name} has {most}"

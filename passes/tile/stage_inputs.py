@@ -94,9 +94,8 @@ class StageInputsPass(SchedulingPass):
     def choices(self, launch: tile.LaunchOp) -> Sequence[Self]:
         with operands_of(launch) as operands:
             taken = shared_bytes(launch)
-            kinds = [
-                k for k in _combinations(operands) if self._reason_not_fitting(k, taken) is None
-            ]
+            every = _combinations(operands)
+            kinds = [k for k in every if self._reason_not_fitting(k, taken) is None]
             if not kinds:
                 return []
             best = {operand.name: kind for operand, kind in kinds[0]}
@@ -158,6 +157,7 @@ class StageInputsPass(SchedulingPass):
         return type(self)(self.target, *names, transposed=transposed or None)
 
     def _reason_against_names(self, operands: Sequence[Operand]) -> str | None:
+        """Reason why the names that are given cannot name operands, or None."""
         known = [operand.name for operand in operands]
         listed = [*(self.raw or ()), *(self.computed or ()), *(self.none or ())]
         for name in (*listed, *(self.transposed or ())):

@@ -169,6 +169,7 @@ def _rows(load: loop.LoadOp, axes: Sequence[SSAValue]) -> dict[int, SSAValue] | 
 
 
 def _reason_against(keeper: Keeper) -> str | None:
+    """Reason why the keeper cannot store it all, or None."""
     if len(keeper.launch.outputs) < MOST_OUTPUTS:
         return None
     name = keeper.kernel.sym_name.data

@@ -133,6 +133,7 @@ def room_for_loads(target: Target) -> int:
 
 
 def _reason_against_contents(fused: Contents, target: Target) -> str | None:
+    """Reason why a kernel cannot have these contents, as what follows its name, or None."""
     room = room_for_loads(target)
     if (loads := fused.reducing + fused.beside) > room:
         return f"would have {loads} registers of loads under way, of which there are {room}"
