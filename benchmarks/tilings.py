@@ -8,7 +8,7 @@ How long products take by many tilings, on a GPU, beside the planner's model of 
 Cases are those of suite84 that are one product. Of each, the tiling that the planner takes comes
 first, then others in an order of chance, as many as time allows: a minute of eight cores compiles
 some 300. `test/passes/tile/planner/test_measured_tilings.py` compares the planner's model
-(`passes/tile/planner/tiling_model.py`) with the results that are kept.
+(`passes/tile/planner/tiling.py`) with the results that are kept.
 """
 
 import argparse
@@ -33,7 +33,7 @@ from tilewright.dialects.target import target as target_named
 from tilewright.errors import TilewrightError
 from tilewright.passes.tile.planner.contraction import Contraction
 from tilewright.passes.tile.planner.planner import launched, weighed
-from tilewright.passes.tile.planner.tiling_model import Tiling
+from tilewright.passes.tile.planner.tiling import Tiling
 from tilewright.tools.bench.suite import Case, read_cases
 from tilewright.tools.output.output_path import check_path, write_text
 from tilewright.tools.tune.evaluation import ByGpu, evaluation_of

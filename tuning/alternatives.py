@@ -15,13 +15,13 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tilewright.dialects import tile
 from tilewright.dialects.kernel_like import MAX_THREADS
-from tilewright.passes.tile.rows import shares_rows
+from tilewright.passes.tile.row_facts import rows_are_cooperative
 from tilewright.passes.tile.scheduling_pass import SchedulingPass, decided
 
 Options = Mapping[str, ParameterListType]
 
 _MAY_BE_LEFT_OUT: Mapping[str, Callable[[tile.LaunchOp], bool]] = {
-    "blockify-launch": shares_rows,  # cooperative-reduce gives those their threads
+    "blockify-launch": rows_are_cooperative,  # cooperative-reduce gives those their threads
     "cooperative-reduce": lambda launch: bool(launch.thread_axes()),
     "register-tile": lambda launch: launch.num_threads <= MAX_THREADS,
     "mark-unroll": lambda launch: False,
@@ -58,7 +58,11 @@ def _guess(
         agreeing = (choice for choice in choices if default.items() <= choice.options().items())
         if (found := next(agreeing, None) or _with_options(step, launch, default)) is not None:
             return found
-    is_worth_it = choices and step.worthless(launch) is None and choices[0].idle() is None
+    is_worth_it = (
+        choices
+        and step.reason_not_worthwhile(launch) is None
+        and choices[0].reason_not_needed() is None
+    )
     return choices[0] if is_worth_it else None
 
 

@@ -28,7 +28,7 @@ from tilewright.dialects.pass_specs import parse_spec_list
 from tilewright.dialects.target import DEFAULT_TARGET
 from tilewright.dialects.target import target as target_named
 from tilewright.errors import one_line
-from tilewright.passes.cost.shared_budget import over_room
+from tilewright.passes.cost.shared_budget import reason_not_fitting
 from tilewright.passes.driver.lowering import REFUSED
 from tilewright.passes.driver.pipeline_string import configure
 from tilewright.passes.driver.pipelines import TO_TILE, for_target, passes_of
@@ -126,7 +126,7 @@ class Node:
         space = self._space
         for at in range(self._at + 1, len(space.passes)):
             step = space.passes[at]
-            if (reason := step.legal(launch)) is not None:
+            if (reason := step.reason_against(launch)) is not None:
                 space.refuse(step.name, reason)
                 continue
             found = alternatives(step, launch, space.default_options.get(step.name))
@@ -139,7 +139,7 @@ class Node:
         try:
             if whole:
                 verify_module(launch.kernel)
-            reason = over_room(launch, {}, self._space.target)
+            reason = reason_not_fitting(launch, {}, self._space.target)
         except VerifyException as err:
             reason = str(err)
         if reason is not None:

@@ -26,8 +26,8 @@ from tilewright.codegen.report.estimate import REACHED_BANDWIDTH
 from tilewright.dialects.target import LAUNCH_SECONDS, Target
 from tilewright.dialects.target import target as target_named
 from tilewright.dialects.tile import Join
-from tilewright.passes.cost.latencies import JOIN, MEMORY
 from tilewright.passes.cost.shared_banks import wavefronts_at
+from tilewright.passes.cost.time_models import JOIN, MEMORY
 
 _WARPS = 8
 """Warps of a block that counts clocks: two for each scheduler."""
@@ -165,7 +165,7 @@ def _cluster(size: int) -> Micro:
     barriers = IN_A_REPEAT[kernel][1] * REPEATS
     return Micro(
         "clocks",
-        "JOIN of passes/cost/latencies.py, which has two barriers",
+        "JOIN of passes/cost/time_models.py, which has two barriers",
         lambda target: JOIN[Join.CLUSTER] * target.clock / 2,
         lambda device: clocks(device, kernel, _WARPS, cluster=size) / barriers,
         kernel,
@@ -183,7 +183,7 @@ def _flight(depth: int, warps: int) -> Micro:
 
     return Micro(
         "TB/s",
-        f"MEMORY of passes/cost/latencies.py, {bytes_on_the_way >> 10} KiB of an SM on the way",
+        f"MEMORY of passes/cost/time_models.py, {bytes_on_the_way >> 10} KiB of an SM on the way",
         assumed,
         lambda device: bandwidth(device, depth, warps),
         f"flight_{depth}",
@@ -218,7 +218,7 @@ MICROS: Mapping[str, Micro] = {
         "the peak of tensor cores",
         lambda target: _TENSOR_CLOCKS.get(target.compute_capability),
     ),
-    "barrier": _waited("barrier", "8 warps, for passes/tile/planner/tiling_model.py", _nobody),
+    "barrier": _waited("barrier", "8 warps, for passes/tile/planner/tiling.py", _nobody),
     **{f"cluster.{size}": _cluster(size) for size in (2, 4, 8)},
     "latency.l2": _chase("L2_LATENCY of critical_path.py", L2_LATENCY, 8, warms=True),
     "latency.memory": _chase(

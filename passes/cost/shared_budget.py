@@ -59,8 +59,10 @@ def shared_bytes_at_once(launch: tile.LaunchOp, stages: Mapping[tile.StageOp, in
     return total - saved if saved >= WORTH_A_BARRIER else total
 
 
-def over_room(launch: tile.LaunchOp, stages: Mapping[tile.StageOp, int], target: str) -> str | None:
-    """Why some stages cannot take so many bytes, as what follows who takes them; or None."""
+def reason_not_fitting(
+    launch: tile.LaunchOp, stages: Mapping[tile.StageOp, int], target: str
+) -> str | None:
+    """Reason why stages cannot take so many bytes, as what follows who takes them, or None."""
     needed, room = shared_bytes_at_once(launch, stages), target_named(target).shared_per_block
     if needed <= room:
         return None

@@ -23,7 +23,6 @@ from tilewright.dialects.target import WARP_SIZE
 from tilewright.dialects.tile import SlabLayoutAttr, Transport
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.cost.shared_banks import Wavefronts, wavefronts, wavefronts_at
-from tilewright.passes.cost.unrolling import will_be_unrolled
 from tilewright.passes.facts.affine_values import values_at
 from tilewright.passes.facts.memory_access import accesses_of
 from tilewright.passes.facts.named_slabs import stages_of
@@ -31,6 +30,9 @@ from tilewright.passes.facts.register_axes import register_axes
 from tilewright.passes.facts.remembered import remembered
 from tilewright.passes.facts.slab_walk import SlabWalk
 from tilewright.passes.facts.vector_width import VectorAccess
+
+USUAL_LIMIT = 16
+"""Steps up to which `mark-unroll` unrolls a loop by default."""
 
 _SCHEDULERS = 4
 """Of an SM, each of which issues an instruction in a clock."""
@@ -158,7 +160,7 @@ class SlabConflicts:
             return {}
         steps = {axis: self.registers.extents[axis] for axis in axes if axis in op.indices}
         around = op.parent_op()
-        if op in self._alone and isinstance(around, loop.ReduceOp) and will_be_unrolled(around):
+        if op in self._alone and isinstance(around, loop.ReduceOp) and _will_be_unrolled(around):
             steps[around.axis] = around.axis_extents()[0]
         return steps
 
@@ -194,3 +196,12 @@ def slab_traffic(launch: tile.LaunchOp) -> dict[SSAValue, Traffic]:
     """All that is done to each slab of a launch."""
     conflicts = SlabConflicts(launch)
     return {stage.slab: conflicts.traffic(stage) for stage in conflicts.stages}
+
+
+def _will_be_unrolled(op: loop.ReduceOp) -> bool:
+    """True if a loop of several steps is or will be unrolled; threads do not meet in it."""
+    meetings = [inner for inner in ops_in(op) if isinstance(inner, tile.StageOp | tile.CombineOp)]
+    if op.is_bounded or meetings:
+        return False
+    (steps,) = op.axis_extents()
+    return steps > 1 and (op.is_unrolled or steps <= USUAL_LIMIT)

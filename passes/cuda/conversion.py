@@ -2,24 +2,24 @@
 """The walk over a kernel that makes CUDA IR of it: a table says which op is handled by whom."""
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, cast
 
 from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, NoneAttr
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 
 from tilewright.dialects import cuda, kernel
 from tilewright.dialects.cuda.expressions import BuiltinOp
 from tilewright.dialects.cuda.types import Builtin, PointerType, TensorMapType
-from tilewright.dialects.tile.layout import SlabLayoutAttr
-from tilewright.dialects.types import memref_type
+from tilewright.dialects.kernel.boxes import BOX_ALIGNMENT, box_pieces
+from tilewright.dialects.tile.layout import SlabLayoutAttr, layout_of
+from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.cuda.accesses import Accesses
 from tilewright.passes.cuda.erase_unused import erase_unused
 from tilewright.passes.cuda.index_type import index_type
 from tilewright.passes.cuda.indices import Indices
 from tilewright.passes.cuda.scalars import scalar_expression
 from tilewright.passes.cuda.shared_memory import SharedMemory
-from tilewright.passes.cuda.tensor_maps import tensor_map_of
-from tilewright.passes.cuda.writer import Writer
+from tilewright.passes.cuda.writer import Writer, cannot_lower
 from tilewright.passes.facts.alignment import require_aligned_arguments
 
 Handler = Callable[["Conversion", Any], None]
@@ -67,7 +67,7 @@ class Conversion:
         for op in self.accesses.ops:
             if not isinstance(op, kernel.TmaCopyOp):
                 continue
-            type = tensor_map_of(op, self.source)
+            type = _tensor_map_of(op, self.source)
             if type not in maps:
                 maps[type] = self._parameter(type, f"{op.source.name_hint or 'x'}_map")
             self.tensor_maps[op] = maps[type]
@@ -144,3 +144,28 @@ class Conversion:
 
 def _optional(property: IntegerAttr | None) -> int | None:
     return None if property is None else property.value.data
+
+
+def _tensor_map_of(op: kernel.TmaCopyOp, source: kernel.FuncOp) -> TensorMapType:
+    """
+    Tensor map that the hardware needs to copy `op`'s box, or a piece of it; copies of boxes of one
+    kind share it.
+    """
+    type, layout = memref_type(op.source), layout_of(memref_type(op.target))
+    _check_box(op, source)
+    pieces = box_pieces(type.get_shape(), op.box.get_values(), layout)
+    input = [*source.inputs].index(cast(BlockArgument, op.source))
+    return TensorMapType.get(
+        pieces.tensor, type.element_type, pieces.piece, layout.swizzle_bytes.data, input
+    )
+
+
+def _check_box(op: kernel.TmaCopyOp, source: kernel.FuncOp) -> None:
+    """Raise an error if the hardware cannot copy boxes from there."""
+    if op.source not in source.inputs:
+        raise cannot_lower(source, op, "a box is copied from what is no input of the kernel")
+    type = memref_type(op.source)
+    row = type.get_shape()[-1] * size_of(type.element_type)
+    if type.get_num_dims() > 1 and row % BOX_ALIGNMENT:
+        begin = f"boxes are copied where each begins at a multiple of {BOX_ALIGNMENT}"
+        raise cannot_lower(source, op, f"rows of {row} bytes in {type}; {begin}")

@@ -32,7 +32,7 @@ from xdsl.passes import ModulePass
 
 from tilewright.dialects import kernel, loop
 from tilewright.dialects.axes import remembered_ranges
-from tilewright.passes.cuda.comments import COMMENTS
+from tilewright.dialects.cuda.statements import CommentOp
 from tilewright.passes.cuda.control_flow import CONTROL_FLOW
 from tilewright.passes.cuda.conversion import Conversion, Handlers
 from tilewright.passes.cuda.copies import COPIES
@@ -48,6 +48,12 @@ from tilewright.passes.reporting.trace import Rule, rewriting
 
 RULE = Rule("c", 1, "convert_kernel_to_cuda")
 
+
+def _comment(to: Conversion, op: kernel.CommentOp) -> None:
+    """Keep a comment where it stands."""
+    to.writer.statement(CommentOp(op.text.data))
+
+
 _HANDLERS: Handlers = {
     **INDEX_VALUES,
     **THREADS,
@@ -57,7 +63,7 @@ _HANDLERS: Handlers = {
     **RINGS,
     **GRID,
     **CONTROL_FLOW,
-    **COMMENTS,
+    kernel.CommentOp: _comment,
 }
 
 

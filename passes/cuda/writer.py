@@ -36,8 +36,8 @@ from tilewright.dialects.cuda.operators import (
 from tilewright.dialects.cuda.statements import LetOp, StatementOp
 from tilewright.dialects.cuda.types import STORED, VariableType
 from tilewright.dialects.kernel import FuncOp
+from tilewright.dialects.origin import place_of
 from tilewright.errors import UnsupportedError
-from tilewright.passes.cuda.unsupported import cannot_lower
 from tilewright.passes.rewriting.appending import Appending
 
 MAX_INLINE = 60
@@ -205,3 +205,8 @@ def columns(value: SSAValue) -> int:
 @lru_cache(maxsize=1 << 10)
 def _digits(value: IntegerAttr | FloatAttr) -> int:
     return len(f"{value.value.data:g}")
+
+
+def cannot_lower(kernel: FuncOp, op: Operation, reason: str) -> UnsupportedError:
+    """Return the error for an op of a kernel, at its place, to be raised."""
+    return UnsupportedError(f"cannot lower @{kernel.sym_name.data}: {reason}", where=place_of(op))

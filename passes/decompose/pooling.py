@@ -18,18 +18,18 @@ Windows of unequal lengths are as long as the longest, and masked.
 from collections.abc import Sequence
 
 from xdsl.ir import Attribute
+from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
 from tilewright.dialects import prim, torch
 from tilewright.dialects.element_types import Number
-from tilewright.dialects.index import Range, linearize
+from tilewright.dialects.index import Range, linearize, range_of, simplify
 from tilewright.dialects.monoid import Monoid, MonoidAttr
 from tilewright.dialects.torch.op import python_value
 from tilewright.dialects.torch.windows import AdaptiveWindow, Window
 from tilewright.passes.decompose.decomposition import Decomposition, Table
 from tilewright.passes.decompose.tensor import Emitter, Tensor
-from tilewright.passes.decompose.view import axes_of
-from tilewright.passes.decompose.window_lengths import lengths
-from tilewright.passes.decompose.windows import AnyWindow, windowed
+from tilewright.passes.decompose.view import Shape, axes_of
+from tilewright.passes.decompose.windows import AnyWindow, ends, windowed
 
 _LAST = 2**63 - 1
 
@@ -88,8 +88,52 @@ def mean(
 ) -> Tensor:
     """The sum over the steps, divided by how many of their elements are `counted`."""
     seen = windowed(input, windows, 0)
-    total, number = seen.sum(steps_of(seen, windows)), lengths(input.emit, windows, counted)
+    total, number = seen.sum(steps_of(seen, windows)), _lengths(input.emit, windows, counted)
     return total / (number if isinstance(number, int) else number.cast(input.element))
+
+
+_Length = Tensor | int
+"""An i64 for each position, or the same number for all."""
+
+
+def _lengths(
+    emit: Emitter, windows: Sequence[Window | AdaptiveWindow], counted: Sequence[Range]
+) -> _Length:
+    """
+    Number of elements that a moving window has at each of its positions, which a mean is divided
+    by. One window moves along each dimension; elements count that are within `counted`.
+
+    A window of 3 elements that moves by 2 over 9 elements, padded by 1, has
+
+        min(2 * i + 2, 9) - max(2 * i - 1, 0)
+
+    elements at position `i`. Only an end that leaves the edges is cut.
+    """
+    shape = tuple(window.positions for window in windows)
+    number: _Length = 1
+    for window, position, range in zip(windows, axes_of(len(windows)), counted, strict=True):
+        length = _length(emit, *ends(window, position), range, shape)
+        number = length if number == 1 else number * length
+    return number
+
+
+def _length(
+    emit: Emitter, first: AffineExpr, last: AffineExpr, counted: Range, shape: Shape
+) -> _Length:
+    ranges = [Range.extent(size) for size in shape]
+    lowest, highest = range_of(first, ranges), range_of(last, ranges)
+    assert lowest is not None
+    assert highest is not None
+    if lowest.low >= counted.low and highest.high <= counted.high:
+        length = simplify(last - first + 1, ranges)
+        is_same = isinstance(length, AffineConstantExpr)
+        return length.value if is_same else emit.positions(length, shape)
+    start, end = emit.positions(first, shape), emit.positions(last + 1, shape)
+    if lowest.low < counted.low:
+        start = start.maximum(counted.low)
+    if highest.high > counted.high:
+        end = end.minimum(counted.high + 1)
+    return end - start
 
 
 class AvgPool(Decomposition[torch.AvgPoolOp]):

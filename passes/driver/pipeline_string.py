@@ -10,17 +10,33 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from functools import lru_cache
-from typing import Any, TypeVar, get_args, get_type_hints
+from types import NoneType
+from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from xdsl.passes import ModulePass
 from xdsl.utils.arg_spec import ArgSpec, ArgSpecConvertible, ParameterListType, ParameterType
-from xdsl.utils.hints import isa
+from xdsl.utils.hints import isa, type_repr
 
 from tilewright.dialects.pass_specs import parse_spec_list
 from tilewright.errors import UsageError, did_you_mean
-from tilewright.passes.driver.option_types import expected
 
 Configured = TypeVar("Configured", bound=ArgSpecConvertible)
+
+_VALUE_WORDS = {
+    bool: ("true or false", "true"),
+    int: ("an integer", "64"),
+    float: ("a number", "0.5"),
+    str: ("a word", "a"),
+}
+"""One value of an option in words, with an example, by its type."""
+
+_LIST_WORDS = {
+    bool: ("a list of true and false", "true,false"),
+    int: ("a list of integers", "64,32"),
+    float: ("a list of numbers", "0.5,2"),
+    str: ("a list of words", "a,b"),
+}
+"""Several values of an option in words, with an example, by their type."""
 
 _QUOTED_WORD = re.compile(r'"(?!true"|false")([A-Za-z_][\w-]*)"')
 
@@ -90,7 +106,7 @@ def _coerced(value: ParameterListType, hint: Any, name: str, label: str) -> Para
     if absent or (fits and not stray):
         return value
     shown = ",".join(map(text_of, value)) or "nothing"
-    words, example = expected(hint)
+    words, example = _expected(hint)
     message = f"{label}: option '{name}' expects {words}, not '{shown}'"
     raise UsageError(message, remedy=f"e.g. {name}={example}")
 
@@ -109,3 +125,24 @@ def _as_float(value: Any) -> Any:
         return float(value)
     except ValueError:
         return value
+
+
+def _expected(hint: Any) -> tuple[str, str]:
+    """
+    Return what values an option of the type `hint` takes, in the words of whoever writes one
+    (`a list of integers`), and an example of one.
+    """
+    kinds = [kind for kind in (get_args(hint) or (hint,)) if kind is not NoneType]
+    if get_origin(hint) in (tuple, Literal):
+        kinds = [hint]
+    described = [_described(kind) for kind in kinds]
+    return " or ".join(words for words, _ in described), described[0][1]
+
+
+def _described(kind: Any) -> tuple[str, str]:
+    values = get_args(kind)
+    if get_origin(kind) is Literal:
+        return " or ".join(map(str, values)), str(values[0])
+    if get_origin(kind) is tuple:
+        return _LIST_WORDS.get(values[0], ("a list", "a,b"))
+    return _VALUE_WORDS.get(kind, (type_repr(kind), "..."))

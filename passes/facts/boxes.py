@@ -57,11 +57,11 @@ def find_box(
         return "it is masked otherwise than by the bounds of the tensor"
     slab = memref_type(op.slab)
     laid_out = slab if layout is None else with_layout(slab, layout)
-    return _unfit(laid_out, load, box) or box
+    return _reason_not_fitting(laid_out, load, box) or box
 
 
-def _unfit(slab: MemRefType, load: loop.LoadOp, box: Sequence[int]) -> str | None:
-    """What the hardware cannot do with a box of such a size (CUDA driver API, tensor maps)."""
+def _reason_not_fitting(slab: MemRefType, load: loop.LoadOp, box: Sequence[int]) -> str | None:
+    """Reason why the hardware copies no box of such a size, or None (CUDA: tensor maps)."""
     source = memref_type(load.memref)
     row = source.get_shape()[-1] * size_of(source.element_type)
     if len(box) > 1 and row % BOX_ALIGNMENT:

@@ -30,6 +30,7 @@ def reason_not_launched(function: FuncOp) -> str:
 
 
 def _reason_against(type: Attribute) -> str:
+    """Reason why a function cannot take or return the type; empty if it can."""
     if not isinstance(type, _SHAPED):
         return f"{type}, which is neither a tensor nor a buffer"
     is_static = isinstance(type, ShapedType) and type.has_static_shape()

@@ -27,8 +27,8 @@ def named_slabs(launch: tile.LaunchOp) -> dict[str, tile.StageOp]:
     return found
 
 
-def misnamed(names: Sequence[str], known: Mapping[str, tile.StageOp]) -> str | None:
-    """What is wrong with names of slabs, or None."""
+def reason_against_names(names: Sequence[str], known: Mapping[str, tile.StageOp]) -> str | None:
+    """Reason why `names` cannot name slabs, or None."""
     for name in names:
         if name not in known:
             return f"it has no slab '{name}'; it has {', '.join(known)}"

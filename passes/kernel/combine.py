@@ -18,12 +18,12 @@ from tilewright.dialects import kernel, loop, tile
 from tilewright.dialects.axes import Access
 from tilewright.dialects.index import delinearize, linearize
 from tilewright.dialects.kernel import ShuffleMode
+from tilewright.dialects.kernel.barrier import NAMES
 from tilewright.dialects.target import WARP_SIZE
 from tilewright.dialects.tile import SHARED
 from tilewright.dialects.tile.attributes import Axis
 from tilewright.passes.facts.thread_joins import ThreadJoin, join_across
 from tilewright.passes.kernel.emitter import Emitter
-from tilewright.passes.kernel.group_barriers import GroupBarriers
 from tilewright.passes.kernel.thread_values import ThreadValues
 
 _D0, _D1 = AffineExpr.dimension(0), AffineExpr.dimension(1)
@@ -37,7 +37,7 @@ class Combining:
     ):
         self.values, self.emit, self.thread, self.axes = values, emitter, thread, axes
         self.threads = prod(axis.extent for axis in axes)
-        self.barriers = GroupBarriers(emitter, thread, self.threads)
+        self.barriers = _GroupBarriers(emitter, thread, self.threads)
 
     def lower(self, op: tile.CombineOp) -> None:
         """First each thread joins what it holds itself, then threads join with each other."""
@@ -205,3 +205,43 @@ class Combining:
         first = 1 + len(steps)
         axes = [AffineExpr.dimension(first + position) for position in range(len(rest))]
         return [*axes, slot], operands
+
+
+class _GroupBarriers:
+    """
+    Barriers of the groups of threads that share something of their own, as rows of a block do; it
+    allots the ids of the named barriers of a kernel.
+
+        %group = kernel.index [%thread floordiv 128 + 1]
+        kernel.named_barrier %group threads 128
+
+    A group that is the block has the block's barrier. So do groups that are too many for the ids
+    there are: groups of another size need ids of their own, for threads of different groups would
+    wait for each other under one id.
+    """
+
+    def __init__(self, emitter: Emitter, thread: SSAValue, threads: int):
+        self.emit, self.thread, self.threads = emitter, thread, threads
+        self._first_ids: dict[int, int] = {}
+        """The id of the first group, by the threads of a group."""
+
+    def wait(self, width: int) -> None:
+        """Each group of `width` threads side by side, whole warps, waits for all of the group."""
+        first = self._first_id(width)
+        if first is None:
+            self.emit.op(kernel.BarrierOp())
+            return
+        with self.emit.outside_loops():
+            number = AffineExpr.dimension(0) // width + first
+            group = self.emit.value(kernel.IndexOp(([number], [self.thread])), "group")
+        self.emit.op(kernel.NamedBarrierOp(group, width))
+
+    def _first_id(self, width: int) -> int | None:
+        if width in self._first_ids:
+            return self._first_ids[width]
+        first = NAMES.low + sum(self.threads // other for other in self._first_ids)
+        groups = self.threads // width
+        if groups == 1 or first + groups - 1 > NAMES.high:
+            return None
+        self._first_ids[width] = first
+        return first

@@ -38,8 +38,8 @@ _MAX_GRID = 2**31 - 1
 """Blocks in a grid along x (CUDA C++ Programming Guide, technical specifications)."""
 
 
-def legal(source: loop.KernelOp) -> str | None:
-    """Why the kernel cannot be lowered, or None."""
+def reason_against(source: loop.KernelOp) -> str | None:
+    """Reason why the kernel cannot be lowered, or None."""
     launch = source.body.block.last_op
     if not isinstance(launch, tile.LaunchOp):
         return "it is not one tile.launch; run to-tile first"
@@ -61,7 +61,7 @@ class ConvertTileToKernelPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Each kernel of the module."""
         for source in [k for k in op.ops if isinstance(k, loop.KernelOp)]:
-            if (reason := legal(source)) is not None:
+            if (reason := reason_against(source)) is not None:
                 raise refused(source, f"cannot lower @{source.sym_name.data}: {reason}")
             launch = source.body.block.last_op
             assert isinstance(launch, tile.LaunchOp)

@@ -41,8 +41,8 @@ from tilewright.passes.reporting.trace import Rule, rewriting, skipped
 RULE = Rule("k", 7, "drop_redundant_barriers")
 
 
-def legal(op: MeetingOp, phases: Phases) -> str | None:
-    """What the barrier is there for, or None."""
+def reason_against(op: MeetingOp, phases: Phases) -> str | None:
+    """Reason why the barrier is needed, or None."""
     before, after = phases.accesses_before(op), phases.accesses_after(op)
     ordered = (a.memory for a in before if any(a.conflicts(other) for other in after))
     names = {(memory and memory.name_hint) or "memory" for memory in ordered}
@@ -58,7 +58,7 @@ def _drop(function: kernel.FuncOp) -> None:
         if not isinstance(op, MeetingOp):
             continue
         phases = phases or Phases(function)
-        if (reason := legal(op, phases)) is not None:
+        if (reason := reason_against(op, phases)) is not None:
             skipped(RULE, function, reason)
             continue
         with rewriting(RULE, function):

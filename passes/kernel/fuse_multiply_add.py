@@ -97,8 +97,8 @@ def _only_user(value: SSAValue) -> Operation | None:
     return value.get_user_of_unique_use()
 
 
-def legal(product: arith.MulfOp) -> str | None:
-    """Why the product has to be rounded, or None."""
+def reason_against(product: arith.MulfOp) -> str | None:
+    """Reason why the product has to be rounded, or None."""
     return None if all(map(_is_sum_of, _users(product))) else "the product is used elsewhere too"
 
 
@@ -119,7 +119,7 @@ class _FuseMultiplyAdd(RewritePattern):
     def match_and_rewrite(self, op: arith.AddfOp, rewriter: PatternRewriter) -> None:
         if (found := takes_in(op)) is None:
             return
-        if (reason := legal(found.product)) is not None:
+        if (reason := reason_against(found.product)) is not None:
             skipped(RULE, kernel.function_of(op), reason)
             return
         with rewriting(RULE, kernel.function_of(op)):

@@ -53,8 +53,10 @@ class _Access(NamedTuple):
     constants: tuple[int, ...]
 
 
-def obstacle(function: kernel.FuncOp, read: BlockArgument, written: BlockArgument) -> str | None:
-    """Why the output `written` may not lie where the input `read` does, or None if it may."""
+def reason_not_in_place(
+    function: kernel.FuncOp, read: BlockArgument, written: BlockArgument
+) -> str | None:
+    """Reason why the output `written` may not lie where the input `read` does, or None."""
     loads = [use.operation for use in read.uses]
     stores = [use.operation for use in written.uses]
     if not loads or not stores:
@@ -75,7 +77,7 @@ def obstacle(function: kernel.FuncOp, read: BlockArgument, written: BlockArgumen
     steps = _Steps(function, block)
     reads = [steps.accesses(op, read) for op in loads]
     writes = [steps.accesses(op, written) for op in stores]
-    return steps.obstacle(reads, writes)
+    return steps.reason_against(reads, writes)
 
 
 def _subscripts(op: Operation, memref: SSAValue) -> _Subscripts | None:
@@ -116,12 +118,12 @@ class _Steps:
         self.roots[root] = AffineDimExpr(len(self.ranges))
         self.ranges.append(range)
 
-    def obstacle(
+    def reason_against(
         self,
         loads: Sequence[Sequence[_Access] | None],
         stores: Sequence[Sequence[_Access] | None],
     ) -> str | None:
-        """Why stores of one step may end what another, or the same later, loads; or None."""
+        """Reason why a step may load what has been overwritten by then, or None."""
         if None in loads or None in stores:
             return "subscripts depend on data"
         reads = [access for accesses in loads for access in accesses or ()]

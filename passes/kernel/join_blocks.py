@@ -3,8 +3,8 @@
 Joining values across blocks, once each block has joined its own.
 
     cluster      each leaves its values in its own shared memory; the others read them there. Where
-                 what follows is the same for all of them, each does its share of it (`dealing`), or
-                 the first goes on alone.
+                 what follows is the same for all of them, each does its part of it
+                 (`epilogue_parts.py`), or the first goes on alone.
     last_block   each leaves its values in global memory and arrives at a counter; the last reads
                  those of all, always in the same order, and goes on alone. Of values that are the
                  same in all threads of a block, its threads read some each, and join.
@@ -24,7 +24,7 @@ from tilewright.dialects.tile import SHARED, Join
 from tilewright.passes.facts.block_joins import BlockJoins
 from tilewright.passes.kernel.combine import Combining
 from tilewright.passes.kernel.emitter import Emitter
-from tilewright.passes.kernel.epilogue_shares import Share, may_deal_threads, shares_of
+from tilewright.passes.kernel.epilogue_parts import EpiloguePart, epilogue_parts, may_deal_threads
 from tilewright.passes.kernel.partials import AllPartials, Layout, Partials
 from tilewright.passes.kernel.thread_values import ThreadValues
 from tilewright.passes.rewriting.substitution import stored_where
@@ -59,7 +59,7 @@ class JoiningBlocks:
         self.is_alone = False
         """Whether one block does what comes now, or each thread's part of it."""
         self.dealt: dict[SSAValue, AffineExpr] = {}
-        """Register axes that are dealt out, and which share the block has."""
+        """Register axes that are dealt out, and which part the block has."""
         self._rank = _D0 % joins.blocks
 
     def lower(self, op: tile.CombineOp) -> None:
@@ -78,8 +78,8 @@ class JoiningBlocks:
             self._last_block(partials)
         elif not self.joins.goes_on_alone(group):
             self._all_of_cluster(partials)
-        elif shares := shares_of(layouts, self.values.registers, group, self.joins.blocks):
-            self._deal_registers(partials, op, shares)
+        elif parts := epilogue_parts(layouts, self.values.registers, group, self.joins.blocks):
+            self._deal_registers(partials, op, parts)
         elif may_deal_threads(layouts, group, self.joins.blocks):
             self._deal_threads(partials, op, layouts[0])
         else:
@@ -103,11 +103,11 @@ class JoiningBlocks:
         self._take_remote(partials, shared, partials.carried(), first=1)
 
     def _deal_registers(
-        self, partials: AllPartials, op: tile.CombineOp, shares: Sequence[Share]
+        self, partials: AllPartials, op: tile.CombineOp, parts: Sequence[EpiloguePart]
     ) -> None:
         """Each block goes on with its steps of register axes."""
         shared = self._leave_all(partials, op)
-        for axis, steps, number in shares:
+        for axis, steps, number in parts:
             own = number.replace_dims_and_symbols([self._rank], ())
             self.values.restrict(axis, steps, own, self.block)
             self.dealt[axis] = own
@@ -115,7 +115,7 @@ class JoiningBlocks:
         self._take_remote(partials, shared, partials.begin(), first=0)
 
     def _deal_threads(self, partials: AllPartials, op: tile.CombineOp, layout: Layout) -> None:
-        """In each block a share of the threads goes on."""
+        """In each block a part of the threads goes on."""
         shared = self._leave_all(partials, op)
         slot = layout.slot.replace_dims_and_symbols([_D1], ())
         apart = (slot * self.joins.blocks) // layout.num_threads - self._rank

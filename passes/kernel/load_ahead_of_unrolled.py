@@ -99,8 +99,8 @@ def unrolled_steps(op: scf.ForOp) -> int | None:
     return high if (low, step) == (0, 1) else None
 
 
-def legal(loading: Loading, op: scf.ForOp) -> str | None:
-    """Why what is loaded cannot be loaded ahead of the loop, or None."""
+def reason_against(loading: Loading, op: scf.ForOp) -> str | None:
+    """Reason why what is loaded cannot be loaded ahead of the loop, or None."""
     for inner in op.walk():
         if isinstance(inner, MeetingOp) or inner.name.startswith("kernel.ring"):
             return "threads meet in the loop"
@@ -125,7 +125,7 @@ class _LoadAhead(RewritePattern):
                 continue
             if vector_width(loading.load, index, steps) < 2:
                 continue
-            if (reason := legal(loading, op)) is not None:
+            if (reason := reason_against(loading, op)) is not None:
                 skipped(RULE, kernel.function_of(op), reason)
                 continue
             with rewriting(RULE, kernel.function_of(op)):

@@ -3,17 +3,19 @@
 The function of a launch: who lowers which of its operations.
 
 Ids come first, then what all threads have, then the body: runs of operations that depend on the
-same register axes, each run in one nest over those. Loops, combines, shares, slabs and the stores
-of blocks that join are lowered by the files named after them; all else is copied.
+same register axes, each run in one nest over those. Loops, combines, slabs and the stores of blocks
+that join are lowered by the files named after them; all else is copied.
 """
 
 from collections.abc import Container, Sequence
 
 from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir.affine import AffineExpr
 
 from tilewright.dialects import kernel, loop, tile
-from tilewright.dialects.axes import remembered_ranges
+from tilewright.dialects.axes import Access, remembered_ranges
+from tilewright.dialects.index import delinearize
 from tilewright.dialects.tile import Join
 from tilewright.dialects.tile.attributes import Axis, Level
 from tilewright.dialects.types import memref_type
@@ -24,7 +26,6 @@ from tilewright.passes.kernel.commenting import Commenting, drop_only_comment
 from tilewright.passes.kernel.emitter import Emitter
 from tilewright.passes.kernel.join_blocks import JoiningBlocks
 from tilewright.passes.kernel.loops import Loops
-from tilewright.passes.kernel.sharing import Sharing
 from tilewright.passes.kernel.staging import Staging
 from tilewright.passes.kernel.thread_values import ThreadValues
 from tilewright.passes.reporting.refusal import refused
@@ -48,7 +49,7 @@ class LaunchLowering:
             block, thread = self._bind_ids()
         threads = launch.thread_axes()
         self.combining = Combining(self.values, self.emit, thread, threads)
-        self.sharing = Sharing(self.values, self.emit, thread, threads)
+        self.shares = _Shares(self.values, self.emit, thread, threads)
         self.staging = Staging(
             self.values, self.emit, thread, launch.num_threads, self._lower_block
         )
@@ -119,7 +120,7 @@ class LaunchLowering:
                 case tile.CombineOp():
                     self._lower_combine(op)
                 case tile.ShareOp():
-                    self.sharing.lower(op)
+                    self.shares.lower(op)
                 case tile.StageOp():
                     self._lower_stage(op)
                 case loop.StoreOp() if self.joining is not None:
@@ -190,3 +191,47 @@ def _joins_of(source: loop.KernelOp, launch: tile.LaunchOp) -> BlockJoins | None
 
 def _is_used_outside(value: SSAValue, ops: Sequence[Operation]) -> bool:
     return any(use.operation not in ops for use in value.uses)
+
+
+class _Shares:
+    """
+    Lowers the shares of a launch: of the threads that hold the same value the first stores it, then
+    all wait.
+
+        %ms = tile.share %max at [%vm * 8 + %tm] : memref<32xf32, 3 : i64>
+
+    becomes, where threads along `%tn` hold the same,
+
+        %ms = kernel.shared : memref<32xf32, 3 : i64>
+        scf.if %first {                                     // where %tn is 0
+          kernel.unroll %vm in 4 {
+            loop.store %max, %ms[%vm * 8 + %tm] : memref<32xf32, 3 : i64>
+          }
+        }
+        kernel.barrier
+    """
+
+    def __init__(
+        self, values: ThreadValues, emitter: Emitter, thread: SSAValue, axes: Sequence[Axis]
+    ):
+        self.values, self.emit, self.thread, self.axes = values, emitter, thread, axes
+
+    def lower(self, op: tile.ShareOp) -> None:
+        """Fill the slab, which all threads may read from then on."""
+        slab = self.emit.value(kernel.SharedOp(memref_type(op.slab)), op.slab.name_hint)
+        self.values.set(op.slab, slab)
+        if self.emit.loops:  # others may still read what the step before wrote
+            self.emit.op(kernel.BarrierOp())
+        registers = self.values.registers
+        axes = registers.ordered(registers.of(op.operands))
+        with self.emit.guarded(self._first(op.indices)), self.values.nest(axes):
+            substitution = self.values.substitution(op.indices)
+            place = substitution.access(op.map.data.results, op.indices)
+            self.emit.op(loop.StoreOp(self.values.at(op.value), slab, place))
+        self.emit.op(kernel.BarrierOp())
+
+    def _first(self, named: Sequence[SSAValue]) -> Access:
+        """Whether the thread is the first along all thread axes but those that are named."""
+        parts = delinearize(AffineExpr.dimension(0), [axis.extent for axis in self.axes])
+        axes = zip(self.axes, parts, strict=True)
+        return [part * -1 for axis, part in axes if axis.value not in named], [self.thread]

@@ -44,8 +44,8 @@ Box = Sequence[Range | None]
 """What is touched along each axis; None where nothing is known."""
 
 
-def legal(op: kernel.BarrierOp, phases: Phases, threads: int) -> str | None:
-    """Why other warps have to wait, or None."""
+def reason_against(op: kernel.BarrierOp, phases: Phases, threads: int) -> str | None:
+    """Reason why other warps have to wait, or None."""
     if phases.regroups(op):
         return "named barriers after it may be for other threads"
     if threads <= WARP_SIZE:
@@ -119,7 +119,7 @@ def _narrow(function: kernel.FuncOp) -> None:
         if not isinstance(op, kernel.BarrierOp):
             continue
         phases = phases or Phases(function)
-        if (reason := legal(op, phases, threads)) is not None:
+        if (reason := reason_against(op, phases, threads)) is not None:
             skipped(RULE, function, reason)
             continue
         with rewriting(RULE, function):

@@ -50,7 +50,7 @@ from xdsl.passes import ModulePass
 from tilewright.dialects import kernel, loop
 from tilewright.dialects.buffer_plan import aligned, bytes_of_type, clear, set_offset, set_totals
 from tilewright.dialects.types import memref_type
-from tilewright.passes.kernel.in_place import obstacle as obstacle_in_place
+from tilewright.passes.kernel.in_place import reason_not_in_place
 from tilewright.passes.kernel.slots import (
     Lifetime,
     assign_offsets,
@@ -68,8 +68,8 @@ _KNOWN = (memref.AllocOp, memref.DeallocOp, loop.LaunchOp, func.ReturnOp)
 Kernels = Mapping[str, kernel.FuncOp]
 
 
-def obstacle(main: func.FuncOp) -> str | None:
-    """Why the buffers of a function cannot be planned, or None."""
+def reason_against(main: func.FuncOp) -> str | None:
+    """Reason why the buffers of a function cannot be planned, or None."""
     for op in main.body.block.ops:
         if not isinstance(op, _KNOWN):
             return f"'{op.name}' may use buffers in ways that are not known"
@@ -158,7 +158,7 @@ def _reuses(
             if output not in alive or alive[output].first != step:
                 continue
             tried = [Reuse(launch, output, v) for v in ending if v.type == output.type]
-            reasons = [_obstacle(reuse, kernels) for reuse in tried]
+            reasons = [_reason_against_reuse(reuse, kernels) for reuse in tried]
             if None in reasons:
                 reuse = tried[reasons.index(None)]
                 ending.remove(reuse.read)
@@ -169,8 +169,8 @@ def _reuses(
                 skipped(RULE, main, f"{text}: in {launch.kernel.string_value()} {reason}")
 
 
-def _obstacle(reuse: Reuse, kernels: Kernels) -> str | None:
-    """Why the kernel does not allow it, or None."""
+def _reason_against_reuse(reuse: Reuse, kernels: Kernels) -> str | None:
+    """Reason why the kernel does not allow the reuse, or None."""
     function = kernels.get(reuse.launch.kernel.string_value())
     if function is None:
         return "it is not settled which thread reads what (convert-tile-to-kernel)"
@@ -179,7 +179,7 @@ def _obstacle(reuse: Reuse, kernels: Kernels) -> str | None:
         return "it is filled before the launch"
     if function.is_updated(output):
         return "it is written in part"
-    reasons = (obstacle_in_place(function, argument, output) for argument in inputs)
+    reasons = (reason_not_in_place(function, argument, output) for argument in inputs)
     return next((reason for reason in reasons if reason is not None), None)
 
 
@@ -219,7 +219,7 @@ class PlanBuffersPass(ModulePass):
                     function.set_in_place(output, ())
             if not (buffers := intermediates(main, kernels)):
                 return
-            if (reason := obstacle(main)) is not None:
+            if (reason := reason_against(main)) is not None:
                 skipped(RULE, main, reason)
                 return
             plan(main, buffers, kernels)

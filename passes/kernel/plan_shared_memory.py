@@ -99,7 +99,7 @@ def _outermost(op: Operation, function: kernel.FuncOp) -> Operation:
 
 
 def _place(function: kernel.FuncOp, alive: Mapping[kernel.SharedOp, Lifetime]) -> str | None:
-    """Set the offsets of arrays; why not, if too little comes of it."""
+    """Set the offsets of arrays; return the reason not to if that saves too little, else None."""
     sizes = {array: array.num_bytes for array in alive}
     alignments = {array: array.alignment for array in alive}
     apart = dict.fromkeys(alive, Lifetime(0, 0))

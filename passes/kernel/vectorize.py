@@ -75,8 +75,8 @@ class Vector(NamedTuple):
         return self.nest.axis_extents()[axis.index]
 
 
-def legal(op: loop.LoadOp | loop.StoreOp) -> str | None:
-    """Why the access has to stay in its nest as it is, or None."""
+def reason_against(op: loop.LoadOp | loop.StoreOp) -> str | None:
+    """Reason why the access has to stay in its nest as it is, or None."""
     nest = op.parent_op()
     assert isinstance(nest, UnrollOp)
     if isinstance(op, loop.StoreOp) and op.mask is not None and _space(op) == tile.SHARED:
@@ -108,7 +108,7 @@ def _found(op: loop.LoadOp | loop.StoreOp) -> Vector | None:
     vector = widest(op)
     if vector.width == 1 and not is_listening():
         return None
-    reason = legal(op)
+    reason = reason_against(op)
     if reason is None and vector.width == 1:
         reason = "no axis of the nest steps from aligned elements to their neighbours"
     if reason is None:

@@ -52,8 +52,8 @@ RULE = Rule("f", 17, "approximate_division")
 APPROXIMATE = arith.FastMathFlagsAttr([FastMathFlag.APPROX_FUNC])
 
 
-def legal(op: arith.DivfOp) -> str | None:
-    """Why the quotient has to be rounded correctly, or None."""
+def reason_against(op: arith.DivfOp) -> str | None:
+    """Reason why the quotient has to be rounded correctly, or None."""
     if op.result.type != f32:
         return "only float32 has an approximate division"
     return None if is_at_least_one(op.rhs) else "the divisor may be less than 1"
@@ -81,7 +81,7 @@ class _ApproximateDivision(RewritePattern):
         kernel = enclosing_symbol(op)
         if kernel is None or not is_worth_it(op):
             return
-        if (reason := legal(op)) is not None:
+        if (reason := reason_against(op)) is not None:
             skipped(RULE, kernel, reason)
             return
         with rewriting(RULE, kernel):

@@ -39,8 +39,8 @@ RULE = Rule("f", 15, "collapse_axes")
 _ORDER = (Role.BATCH, Role.M, Role.N)
 
 
-def legal(nest: loop.ForOp) -> str | None:
-    """Why the axes of the nest cannot be collapsed, or None."""
+def reason_against(nest: loop.ForOp) -> str | None:
+    """Reason why the axes of the nest cannot be collapsed, or None."""
     if not is_contraction(nest.body.block):
         return "no contraction: all its axes are rows"
     roles = axis_roles(nest.body.block)
@@ -74,7 +74,7 @@ class CollapseAxesPass(ModulePass):
         for kernel in [k for k in op.ops if isinstance(k, loop.KernelOp)]:
             if (nest := reducing_nest(kernel)) is None:
                 continue
-            if (reason := legal(nest)) is not None:
+            if (reason := reason_against(nest)) is not None:
                 skipped(RULE, kernel, reason)
                 continue
             with rewriting(RULE, kernel):

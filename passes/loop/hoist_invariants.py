@@ -42,8 +42,8 @@ from tilewright.passes.reporting.trace import Rule, rewriting, skipped
 RULE = Rule("f", 9, "hoist_invariants")
 
 
-def legal(kernel: loop.KernelOp) -> str | None:
-    """Why nothing in the kernel moves, or None."""
+def reason_against(kernel: loop.KernelOp) -> str | None:
+    """Reason why nothing in the kernel moves, or None."""
     if isinstance(kernel.body.block.last_op, tile.LaunchOp):
         return "it is scheduled already"
     return None
@@ -108,7 +108,7 @@ class HoistInvariantsPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Each kernel of the module."""
         for kernel in [inner for inner in op.ops if isinstance(inner, loop.KernelOp)]:
-            if (reason := legal(kernel)) is not None:
+            if (reason := reason_against(kernel)) is not None:
                 skipped(RULE, kernel, reason)
                 continue
             with rewriting(RULE, kernel):

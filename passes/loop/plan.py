@@ -75,10 +75,10 @@ def is_returned(buffer: SSAValue) -> bool:
     return any(isinstance(use.operation, func.ReturnOp) for use in buffer.uses)
 
 
-def obstacle(
+def reason_against_fusion(
     launch: loop.LaunchOp, consumers: Sequence[loop.LaunchOp], plan: PlanIndex
 ) -> str | None:
-    """Why `launch` cannot become part of `consumers`, or None."""
+    """Reason why `launch` cannot become part of `consumers`, or None."""
     for op in (launch, *consumers):
         if (kernel := plan.kernel_of(op)) is None:
             return f"{op.kernel.string_value()} is not a loop.kernel"

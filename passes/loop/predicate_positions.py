@@ -66,8 +66,8 @@ _HOLDS: Mapping[str, Callable[[AffineExpr], AffineExpr]] = {
 """What is at least 0 where a relation holds, by how much more the element is than the position."""
 
 
-def legal(kernel: loop.KernelOp) -> str | None:
-    """Why the kernel is left alone, or None."""
+def reason_against(kernel: loop.KernelOp) -> str | None:
+    """Reason why the kernel stays unchanged, or None."""
     if isinstance(kernel.body.block.last_op, tile.LaunchOp):
         return "it is scheduled already"
     return None
@@ -185,7 +185,7 @@ class PredicatePositionsPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Each kernel of the module."""
         for kernel in [inner for inner in op.ops if isinstance(inner, loop.KernelOp)]:
-            if (reason := legal(kernel)) is not None:
+            if (reason := reason_against(kernel)) is not None:
                 skipped(RULE, kernel, reason)
                 continue
             if found := _comparisons(kernel):

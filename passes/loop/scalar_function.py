@@ -21,7 +21,6 @@ from xdsl.utils.hints import isa
 from tilewright.dialects import scalar
 from tilewright.dialects.element_types import number_attribute, ui8
 from tilewright.dialects.scalar_function import ScalarFunction
-from tilewright.passes.loop.floor_divide import floor_divide
 
 Add = Callable[[Operation], SSAValue]
 Make = Callable[..., Operation]
@@ -111,7 +110,7 @@ def scalar_function(
     if function.is_comparison:
         return _compare(function, values, add)
     if function is ScalarFunction.FLOORDIV and is_float:
-        return floor_divide(add, *values)
+        return _floor_divide(add, *values)
     if function is ScalarFunction.NEG and not is_float:
         return add(arith.SubiOp(add(constant(0, type)), values[0]))
     return add((_FLOATS if is_float else _INTEGERS)[function](*values))
@@ -197,3 +196,38 @@ def _cast_float(value: SSAValue, source: AnyFloat, result: Attribute, add: Add) 
     if result.bitwidth < source.bitwidth:
         return add(arith.TruncFOp(value, result))
     return add(arith.TruncFOp(add(arith.ExtFOp(value, f32)), result))  # between f16 and bf16
+
+
+def _floor_divide(add: Add, a: SSAValue, b: SSAValue) -> SSAValue:
+    """
+    Return the largest integer up to `a / b`, as Python and PyTorch divide, from ops added by `add`.
+    By zero it is `a / b`; of an infinite `a` by anything else it is NaN.
+
+    It is not `floor(a / b)`: 1 / 0.1 is just below 10 in float32, since float32's 0.1 is above a
+    tenth, but the quotient rounds up to 10. The rest of `a` shows it: `fma(-10, 0.1, 1)` is
+    negative, therefore 10 is one too many. (PyTorch and Python get the same from fmod.)
+    """
+    type = a.type
+    assert isinstance(type, AnyFloat)
+    zero = add(arith.ConstantOp(FloatAttr(0.0, type)))
+    one = add(arith.ConstantOp(FloatAttr(1.0, type)))
+    floor = add(math.FloorOp(add(arith.DivfOp(a, b))))
+    rest = _rest(add, a, b, floor, zero)
+
+    too_low = add(arith.CmpfOp(rest, zero, "olt"))
+    too_high = add(arith.CmpfOp(rest, zero, "ogt"))
+    is_below = add(arith.CmpfOp(b, zero, "olt"))
+    overshot = add(arith.SelectOp(is_below, too_high, too_low))
+    exact = add(arith.SelectOp(overshot, add(arith.SubfOp(floor, one)), floor))
+
+    is_invalid = add(arith.CmpfOp(rest, rest, "uno"))
+    by_zero = add(arith.CmpfOp(b, zero, "oeq"))
+    checked = add(arith.SelectOp(is_invalid, rest, exact))
+    return add(arith.SelectOp(by_zero, floor, checked))
+
+
+def _rest(add: Add, a: SSAValue, b: SSAValue, floor: SSAValue, zero: SSAValue) -> SSAValue:
+    """`a - floor * b`, its sign exact; just `a` where `floor` is 0, also by an infinite `b`."""
+    is_zero = add(arith.CmpfOp(floor, zero, "oeq"))
+    subtracted = add(math.FmaOp(add(arith.NegfOp(floor)), b, a))
+    return add(arith.SelectOp(is_zero, a, subtracted))

@@ -41,8 +41,8 @@ from tilewright.passes.reporting.trace import Rule, rewriting, skipped
 RULE = Rule("f", 20, "update_in_place")
 
 
-def obstacle(launch: loop.LaunchOp, old: SSAValue, new: SSAValue) -> str | None:
-    """Why a launch cannot write `new` where `old` lies; None if it can."""
+def reason_against_update(launch: loop.LaunchOp, old: SSAValue, new: SSAValue) -> str | None:
+    """Reason why a launch cannot write `new` where `old` lies, or None."""
     function = launch.parent_op()
     if not isinstance(function, func.FuncOp) or not isinstance(new.owner, memref.AllocOp):
         return "its output is no buffer of a function"
@@ -94,12 +94,17 @@ def _call_becomes(call: func.CallOp, argument: int, result: int) -> bool:
 def is_update(kernel: loop.KernelOp, launch: loop.LaunchOp) -> bool:
     """Whether all that a launch has to store is what changes of its output."""
     changed = changed_steps(kernel)
-    return changed is not None and _obstacle_of(kernel, changed, launch) is None
+    return changed is not None and _reason_against_kernel(kernel, changed, launch) is None
 
 
-def _obstacle_of(kernel: loop.KernelOp, changed: Changed, launch: loop.LaunchOp) -> str | None:
+def _reason_against_kernel(
+    kernel: loop.KernelOp, changed: Changed, launch: loop.LaunchOp
+) -> str | None:
+    """Reason why the launch cannot update its inputs in place, or None."""
     pairs = _updated(kernel, changed)
-    reasons = (obstacle(launch, launch.inputs[i], launch.outputs[o]) for i, o in pairs.items())
+    reasons = (
+        reason_against_update(launch, launch.inputs[i], launch.outputs[o]) for i, o in pairs.items()
+    )
     return next(filter(None, reasons), None)
 
 
@@ -153,7 +158,7 @@ class UpdateInPlacePass(ModulePass):
             launched = launches.get(kernel.sym_name.data, [])
             if not launched or (changed := changed_steps(kernel)) is None:
                 continue
-            reasons = (_obstacle_of(kernel, changed, launch) for launch in launched)
+            reasons = (_reason_against_kernel(kernel, changed, launch) for launch in launched)
             if (reason := next(filter(None, reasons), None)) is not None:
                 skipped(RULE, kernel, reason)
                 continue

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Appending ops to the block that is open, at the location of what becomes of them."""
 
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 
-from xdsl.dialects.builtin import UNKNOWN_LOC, LocationAttr
-from xdsl.ir import Block, Operation
+from xdsl.dialects.builtin import UNKNOWN_LOC, LocationAttr, MemRefType
+from xdsl.ir import Block, Operation, SSAValue
 
+from tilewright.dialects import loop, tile
+from tilewright.dialects.kernel.ring import RingType
 from tilewright.dialects.origin import named
-from tilewright.passes.facts.titles import title
 
 
 class Appending:
@@ -50,3 +52,52 @@ class Appending:
         outer, self.block = self.block, block
         yield
         self.block = outer
+
+
+def title(op: Operation) -> str:
+    """
+    Title by which a reader would call an op: its name and the memory, axis or value that it is
+    about. What a loop or a stage yields belongs to it.
+
+        tile.stage %as
+        tile.combine %sum across %t, %i
+        loop.reduce %ko
+        loop.load %x
+    """
+    parent = op.parent_op()
+    if isinstance(op, loop.YieldOp) and parent is not None:
+        return title(parent)
+    words = _words(op)
+    return f"{words} in {title(parent)}" if isinstance(parent, tile.StageOp) else words
+
+
+def _words(op: Operation) -> str:
+    match op:
+        case tile.StageOp():
+            return _named(op, [op.slab])
+        case tile.CombineOp():
+            return f"{_named(op, op.results)} across {', '.join(map(_name, op.axes))}"
+        case tile.LaunchOp():
+            return op.name
+        case _:
+            return _named(op, chain(_memory(op), _axes(op)[:1], op.results))
+
+
+def _named(op: Operation, values: Iterable[SSAValue]) -> str:
+    """The op, and the first of `values` that has a name."""
+    name = next((v.name_hint for v in values if v.name_hint), None)
+    return f"{op.name} %{name}" if name else op.name
+
+
+def _name(value: SSAValue) -> str:
+    return f"%{value.name_hint or '?'}"
+
+
+def _memory(op: Operation) -> Iterator[SSAValue]:
+    """The memory and the rings that an op acts on."""
+    return (value for value in op.operands if isinstance(value.type, MemRefType | RingType))
+
+
+def _axes(op: Operation) -> Sequence[SSAValue]:
+    """The axes of a loop or nest."""
+    return op.regions[0].block.args if op.regions and op.regions[0].blocks else ()

@@ -80,8 +80,8 @@ def _is_module_state(value: SSAValue) -> bool:
     return isinstance(function, FuncOp) and is_stored(function, value.index)
 
 
-def _declined(function: FuncOp, argument: BlockArgument, calls: Sequence[CallOp]) -> str:
-    """Why `argument`, which is read permuted, stays as it is; empty if it need not."""
+def _reason_against(function: FuncOp, argument: BlockArgument, calls: Sequence[CallOp]) -> str:
+    """Reason why `argument`, which is read permuted, stays unchanged; empty if there is none."""
     if calls:
         return "another function calls this one"
     if is_mutated(function, argument.index):
@@ -128,7 +128,7 @@ def _consider(function: FuncOp, argument: BlockArgument, calls: Sequence[CallOp]
         return
     if not any(_permutation(use.operation) is not None for use in argument.uses):
         return
-    if reason := _declined(function, argument, calls):
+    if reason := _reason_against(function, argument, calls):
         name = argument.name_hint or f"argument {argument.index}"
         skipped(RULE, function, f"%{name} is read permuted, but {reason}")
         return

@@ -37,7 +37,7 @@ class AsyncCopyPass(SchedulingPass):
     name = "async-copy"
     RULE: ClassVar[Rule] = Rule("t", 13, "async_copy")
 
-    def legal(self, launch: tile.LaunchOp) -> str | None:
+    def reason_against(self, launch: tile.LaunchOp) -> str | None:
         if not any(stage.ring is not None for stage in stages_of(launch)):
             return "no slab has a ring"
         if not any(map(_is_copied, stages_of(launch))):

@@ -31,7 +31,7 @@ from tilewright.dialects.target import target as target_named
 from tilewright.dialects.tile.attributes import Axis, Level
 from tilewright.passes.reporting.trace import Rule
 from tilewright.passes.tile.rebind import NewAxis, Rebinding, power_of_two, total_extent
-from tilewright.passes.tile.rows import is_contraction, shares_rows
+from tilewright.passes.tile.row_facts import is_contraction, rows_are_cooperative
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
 from tilewright.passes.tile.step_bounds import leave_out_unneeded_steps
 
@@ -54,7 +54,7 @@ class BlockifyLaunchPass(SchedulingPass):
     n: int | None = None
     """Columns of a contraction that a block does; elements of any other launch."""
 
-    def legal(self, launch: tile.LaunchOp) -> str | None:
+    def reason_against(self, launch: tile.LaunchOp) -> str | None:
         if any(axis.level is not Level.BLOCK for axis in launch.bound_axes()):
             return "its axes are bound already"
         if not _parted(launch):
@@ -63,8 +63,10 @@ class BlockifyLaunchPass(SchedulingPass):
             return "what it stages would differ between the threads of a block"
         return None
 
-    def worthless(self, launch: tile.LaunchOp) -> str | None:
-        return "threads share its rows (cooperative-reduce)" if shares_rows(launch) else None
+    def reason_not_worthwhile(self, launch: tile.LaunchOp) -> str | None:
+        return (
+            "threads share its rows (cooperative-reduce)" if rows_are_cooperative(launch) else None
+        )
 
     def choices(self, launch: tile.LaunchOp) -> Sequence[Self]:
         """At first blocks that are full, and wide along n, where memory is contiguous."""
@@ -78,7 +80,7 @@ class BlockifyLaunchPass(SchedulingPass):
         sides = [(a, b) for a in _up_to(_SIDES, rows) for b in _up_to(_SIDES, columns)]
         return [type(self)(self.target, a, b) for a, b in dict.fromkeys([(m, n), *sides])]
 
-    def impossible(self, launch: tile.LaunchOp) -> str | None:
+    def reason_not_possible(self, launch: tile.LaunchOp) -> str | None:
         if not is_rectangular(launch) and self.m not in (None, 1):
             return f"m={self.m} is for contractions; a block of this launch is a line of n elements"
         m, n = self._extents()

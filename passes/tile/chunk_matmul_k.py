@@ -58,8 +58,8 @@ class ChunkMatmulKPass(SchedulingPass):
     bk: int | None = None
     """Steps of a chunk."""
 
-    def legal(self, launch: tile.LaunchOp) -> str | None:
-        """It has a contraction that is not in chunks yet."""
+    def reason_against(self, launch: tile.LaunchOp) -> str | None:
+        """Reason why the launch has no contraction left to chunk, or None."""
         if not contracting_reductions(launch):
             return NO_CONTRACTION
         if not _unchunked(launch):
@@ -70,8 +70,8 @@ class ChunkMatmulKPass(SchedulingPass):
         """Chunks that are hardly longer than K."""
         return [ChunkMatmulKPass(self.target, bk) for bk in _CHUNKS if bk <= _longest(launch)]
 
-    def impossible(self, launch: tile.LaunchOp) -> str | None:
-        """A chunk has a step, and is not much longer than K."""
+    def reason_not_possible(self, launch: tile.LaunchOp) -> str | None:
+        """Reason why no chunk can have `bk` steps, or None; K may be a little shorter."""
         assert self.bk is not None
         if 1 <= self.bk <= _longest(launch):
             return None

@@ -66,8 +66,8 @@ class ChunkReducePass(SchedulingPass):
     bounded: int | None = None
     """Steps of a chunk where a mask may leave chunks out; not given, as elsewhere."""
 
-    def legal(self, launch: tile.LaunchOp) -> str | None:
-        """It has a long reduction that is no contraction, and not in chunks yet."""
+    def reason_against(self, launch: tile.LaunchOp) -> str | None:
+        """Reason why no long reduction is left to chunk, contractions aside, or None."""
         if _long_reductions(launch):
             return None
         return f"no reduction of {LONG} steps or more that is no contraction and not in chunks"
@@ -80,10 +80,10 @@ class ChunkReducePass(SchedulingPass):
         lengths = dict.fromkeys([*longer, *_CHUNKS] if longer else [None])
         pairs = [(chunk, bounded) for bounded in lengths for chunk in _CHUNKS]
         found = [ChunkReducePass(self.target, *pair) for pair in pairs]
-        return [choice for choice in found if choice.impossible(launch) is None]
+        return [choice for choice in found if choice.reason_not_possible(launch) is None]
 
-    def impossible(self, launch: tile.LaunchOp) -> str | None:
-        """A chunk has two steps at least, and fewer than the reductions."""
+    def reason_not_possible(self, launch: tile.LaunchOp) -> str | None:
+        """Reason why chunks cannot be that long or short, or None."""
         assert self.chunk is not None
         bounded = self.chunk if self.bounded is None else self.bounded
         longest = max(op.axis_extents()[0] for op in _long_reductions(launch))

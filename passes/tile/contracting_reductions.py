@@ -24,7 +24,7 @@ from tilewright.passes.facts.index_sources import index_sources
 from tilewright.passes.facts.remembered import remembered
 
 NO_CONTRACTION = "no contraction: no loads of which one varies with m and another with n"
-"""Why a launch without any is left alone."""
+"""Skip reason: the launch has no contracting reduction."""
 
 
 @remembered

@@ -36,36 +36,37 @@ columns of a matrix.
 
 In a contraction that is parted into blocks, what is reduced for each of its rows alone (the maximum
 and the sum of attention's scores) is shared among the threads along the row's columns, as far as
-the mask of its yield lets any of them join (`row_statistics.py`).
+the mask of its yield lets any of them join.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
+from xdsl.ir import BlockArgument, Operation
 from xdsl.pattern_rewriter import PatternRewriter
 from xdsl.utils.arg_spec import ParameterListType
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Role
 from tilewright.dialects.target import WARP_SIZE
-from tilewright.dialects.tile import Join
-from tilewright.dialects.tile.attributes import Level
+from tilewright.dialects.tile import Join, varies_along
+from tilewright.dialects.tile.attributes import Axis, Level
 from tilewright.passes.reporting.trace import Rule
 from tilewright.passes.rewriting.share_values import share_values
 from tilewright.passes.rewriting.simplify_accesses import simplify_accesses
-from tilewright.passes.tile.block_splits import refusal, unavailable
-from tilewright.passes.tile.dealing import Blocks, Dealing, is_shared
+from tilewright.passes.rewriting.substitution import Substitution
+from tilewright.passes.tile.joinable_blocks import reason_against_join, reason_not_lowered
 from tilewright.passes.tile.rebind import NewAxis, Rebinding, total_extent
-from tilewright.passes.tile.row_statistics import share_statistics, statistics
-from tilewright.passes.tile.rows import (
-    is_contraction,
-    row_length,
-    scans,
-    shares_rows,
-)
+from tilewright.passes.tile.row_facts import is_contraction, row_length, rows_are_cooperative, scans
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
-from tilewright.passes.tile.sharing import Sharing, other_sharings, usual_sharing
+from tilewright.passes.tile.step_bounds import leave_out_masked_steps
+from tilewright.passes.tile.steps_to_threads import Blocks, StepDealing, is_cooperative
+from tilewright.passes.tile.threads_per_row import (
+    ThreadsPerRow,
+    other_threads_per_row,
+    usual_threads_per_row,
+)
 
 _SPLITS = (2, 4, 8, 16, 64)
 
@@ -90,12 +91,12 @@ class CooperativeReducePass(SchedulingPass):
     join: str | None = None
     """How they join: last_block, cluster, workspace or atomic."""
 
-    def legal(self, launch: tile.LaunchOp) -> str | None:
+    def reason_against(self, launch: tile.LaunchOp) -> str | None:
         if any(axis.level is not Level.BLOCK for axis in launch.bound_axes()):
-            if statistics(launch):
+            if _statistics(launch):
                 return None
             return "its axes are bound already"
-        if shares_rows(launch):
+        if rows_are_cooperative(launch):
             return None
         if scans(launch):
             return "the steps of its scan follow each other: one thread does a row"
@@ -104,26 +105,28 @@ class CooperativeReducePass(SchedulingPass):
         return f"its rows are short: {row_length(launch)} steps"
 
     def choices(self, launch: tile.LaunchOp) -> Sequence[Self]:
-        if statistics(launch):
+        if _statistics(launch):
             return [type(self)(self.target)]
-        guess = usual_sharing(launch)
+        guess = usual_threads_per_row(launch)
         whole = -(-row_length(launch) // WARP_SIZE) * WARP_SIZE
         found = [self._choice(guess, "stage")]
-        found += [self._choice(g, "stage") for g in other_sharings(guess, launch)]
-        found += [self._choice(Sharing(whole, rows, False), "registers") for rows in (1, 2, 4, 8)]
-        possible = [choice for choice in found if choice.impossible(launch) is None]
+        found += [self._choice(g, "stage") for g in other_threads_per_row(guess, launch)]
+        whole_rows = (ThreadsPerRow(whole, rows, columns=False) for rows in (1, 2, 4, 8))
+        found += [self._choice(g, "registers") for g in whole_rows]
+        possible = [choice for choice in found if choice.reason_not_possible(launch) is None]
         return [*dict.fromkeys(possible), *self._splits(launch, guess)]
 
-    def _splits(self, launch: tile.LaunchOp, guess: Sharing) -> Iterator[Self]:
+    def _splits(self, launch: tile.LaunchOp, guess: ThreadsPerRow) -> Iterator[Self]:
         """What there is with several blocks to a row, if it is not decided that there is one."""
         if self.split is None and self.threads is not None:
             return
         for join in (Join.CLUSTER, Join.LAST_BLOCK):
             two = self._choice(guess._replace(split=2, join=join), "stage")
-            if two.impossible(launch) is not None:
+            if two.reason_not_possible(launch) is not None:
                 continue
-            for split in _SPLITS if self.split is None else (self.split,):
-                if unavailable(join, split, self.target) is None and split <= row_length(launch):
+            splits = _SPLITS if self.split is None else (self.split,)
+            for split in (s for s in splits if s <= row_length(launch)):
+                if reason_against_join(join, split, self.target) is None:
                     yield replace(two, split=split)
 
     def completed(
@@ -138,13 +141,13 @@ class CooperativeReducePass(SchedulingPass):
             rest.setdefault("join", (Join.LAST_BLOCK.value,))
         return {**rest, **given}
 
-    def _choice(self, sharing: Sharing, row: str) -> Self:
-        threads, rows, columns, split, join = sharing
+    def _choice(self, assigned: ThreadsPerRow, row: str) -> Self:
+        threads, rows, columns, split, join = assigned
         choice = type(self)(self.target, threads, rows, columns or None, row)
         return choice if split == 1 else replace(choice, split=split, join=join.value)
 
-    def impossible(self, launch: tile.LaunchOp) -> str | None:
-        if statistics(launch):
+    def reason_not_possible(self, launch: tile.LaunchOp) -> str | None:
+        if _statistics(launch):
             is_open = self == type(self)(self.target)
             return None if is_open else "threads that have their rows already share its statistics"
         assert self.threads is not None
@@ -156,48 +159,49 @@ class CooperativeReducePass(SchedulingPass):
         length = row_length(launch)
         if self.row == "registers" and self.threads * (self.split or 1) < length:
             return f"{self.threads} threads have no register for each of {length} elements of a row"
-        return self._cannot_split(launch)
+        return self._reason_not_split(launch)
 
-    def _cannot_split(self, launch: tile.LaunchOp) -> str | None:
-        """Why blocks cannot share a row so, or None."""
+    def _reason_not_split(self, launch: tile.LaunchOp) -> str | None:
+        """Reason why blocks cannot work on one row this way, or None."""
         if self.split is None:
             return None if self.join is None else f"join={self.join} needs blocks to join (split)"
-        if not any(is_shared(op) for op in launch.body.block.ops if isinstance(op, loop.ReduceOp)):
+        reductions = [op for op in launch.body.block.ops if isinstance(op, loop.ReduceOp)]
+        if not any(map(is_cooperative, reductions)):
             return "several blocks to a row join what they reduce, and nothing is reduced"
         if not 2 <= self.split <= row_length(launch):
             length = row_length(launch)
             return f"{self.split} blocks for a row of {length}; split is from 2 to {length}"
-        if (reason := unavailable(self.join, self.split, self.target)) is not None:
+        if (reason := reason_against_join(self.join, self.split, self.target)) is not None:
             return reason
-        return refusal(launch, lambda copy: _share_rows(copy, self._sharing()))
+        return reason_not_lowered(launch, lambda copy: _assign_rows(copy, self._threads_per_row()))
 
     def rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
         kernel = launch.kernel
-        if statistics(launch):
-            share_statistics(launch, rewriter)
+        if _statistics(launch):
+            _deal_statistics(launch, rewriter)
         else:
-            _share_rows(launch, self._sharing())
+            _assign_rows(launch, self._threads_per_row())
         simplify_accesses(kernel)
         share_values(kernel)
 
-    def _sharing(self) -> Sharing:
+    def _threads_per_row(self) -> ThreadsPerRow:
         assert self.threads is not None
         assert self.rows is not None
         join = Join(self.join or Join.LAST_BLOCK)
-        return Sharing(self.threads, self.rows, self.columns or False, self.split or 1, join)
+        return ThreadsPerRow(self.threads, self.rows, self.columns or False, self.split or 1, join)
 
 
-def _share_rows(launch: tile.LaunchOp, sharing: Sharing) -> None:
+def _assign_rows(launch: tile.LaunchOp, assigned: ThreadsPerRow) -> None:
     """Bind the axes anew: blocks do rows, threads parts of them."""
     rebinding = Rebinding()
     axes = launch.bound_axes()
-    rows = sharing.rows if axes else 1  # without an axis there is one row, and none to mask
+    rows = assigned.rows if axes else 1  # without an axis there is one row, and none to mask
     total = total_extent(axes)
-    if sharing.split > 1:
-        rebinding.add(NewAxis("s", Level.BLOCK, sharing.split, Role.SPLIT))
+    if assigned.split > 1:
+        rebinding.add(NewAxis("s", Level.BLOCK, assigned.split, Role.SPLIT))
     row = rebinding.add(NewAxis("rb", Level.BLOCK, -(-total // rows), Role.ROW))
-    shared = NewAxis("t", Level.THREAD, sharing.threads, Role.K)
-    thread = rebinding.add(shared) if sharing.columns else None
+    shared = NewAxis("t", Level.THREAD, assigned.threads, Role.K)
+    thread = rebinding.add(shared) if assigned.columns else None
     if rows > 1:
         row = row * rows + rebinding.add(NewAxis("rw", Level.THREAD, rows, Role.ROW))
     if thread is None:
@@ -205,7 +209,39 @@ def _share_rows(launch: tile.LaunchOp, sharing: Sharing) -> None:
     rebinding.substitute(axes, row, overruns=total % rows != 0)
     along = rebinding.body.args[thread.position]
     blocks = None
-    if sharing.split > 1:
-        blocks = Blocks(rebinding.body.args[0], sharing.split, sharing.join)
-    dealing = Dealing(rebinding.substitution, sharing.threads, along, blocks)
+    if assigned.split > 1:
+        blocks = Blocks(rebinding.body.args[0], assigned.split, assigned.join)
+    dealing = StepDealing(rebinding.substitution, assigned.threads, along, blocks)
     rebinding.finish(launch, dealing.clone)
+
+
+def _statistics(launch: tile.LaunchOp) -> list[tuple[loop.ReduceOp, Axis]]:
+    """Reductions that threads along an axis of columns all compute alike, each with that axis."""
+    columns = [a for a in launch.thread_axes() if a.role is Role.N and a.extent > 1]
+    if len(columns) != 1:
+        return []
+    reductions = [op for op in launch.body.block.ops if isinstance(op, loop.ReduceOp)]
+    known: dict[Operation, frozenset[BlockArgument]] = {}
+    alike = [op for op in reductions if columns[0].value not in varies_along(op, known)]
+    return [(op, columns[0]) for op in alike if is_cooperative(op)]
+
+
+def _deal_statistics(launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
+    """
+    Deal the statistics of rows out to the threads along the columns.
+
+        tile.launch (..., %tm = thread 16 m, %tn = thread 16 n) {
+          %max = loop.reduce %k in 512 with max { ... %scores[%tm, %k] ... }
+
+    becomes
+
+          %p = loop.reduce %k in 32 with max { ... %scores[%tm, %k * 16 + %tn] ... }
+          %max = tile.combine %p across %tn with max : f32
+    """
+    for op, axis in _statistics(launch):
+        substitution = Substitution()
+        dealt = [*StepDealing(substitution, axis.extent, axis.value).clone(op)]
+        results = [substitution.value(result) for result in op.results]
+        rewriter.replace(op, dealt, results)
+        for part in (part for part in dealt if isinstance(part, loop.ReduceOp)):
+            leave_out_masked_steps(part)

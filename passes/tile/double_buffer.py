@@ -25,7 +25,7 @@ from xdsl.pattern_rewriter import PatternRewriter
 from tilewright.dialects import tile
 from tilewright.dialects.tile import RingAttr
 from tilewright.dialects.types import memref_type
-from tilewright.passes.cost.shared_budget import over_room, slab_bytes
+from tilewright.passes.cost.shared_budget import reason_not_fitting, slab_bytes
 from tilewright.passes.facts.named_slabs import stages_of
 from tilewright.passes.reporting.trace import Rule
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
@@ -44,7 +44,7 @@ class DoubleBufferPass(SchedulingPass):
     depth: int | None = None
     """Slots of each slab, 2 to 5."""
 
-    def legal(self, launch: tile.LaunchOp) -> str | None:
+    def reason_against(self, launch: tile.LaunchOp) -> str | None:
         in_loops = [stage for stage in stages_of(launch) if stage.loop is not None]
         if not in_loops:
             return "no slab is filled in the steps of a loop"
@@ -54,16 +54,16 @@ class DoubleBufferPass(SchedulingPass):
 
     def choices(self, launch: tile.LaunchOp) -> Sequence[Self]:
         depths = [type(self)(self.target, depth) for depth in DEPTHS]
-        return [choice for choice in depths if choice.impossible(launch) is None]
+        return [choice for choice in depths if choice.reason_not_possible(launch) is None]
 
-    def impossible(self, launch: tile.LaunchOp) -> str | None:
+    def reason_not_possible(self, launch: tile.LaunchOp) -> str | None:
         if self.depth is None:
             return None if self.choices(launch) else "two slots do not fit in shared memory"
         if self.depth not in DEPTHS:
             return f"a ring has {DEPTHS[0]} to {DEPTHS[-1]} slots, not {self.depth}"
         in_loops = [stage for stage in stages_of(launch) if stage.loop is not None]
         slots = {s: slab_bytes(memref_type(s.slab), self.depth) for s in in_loops}
-        if (reason := over_room(launch, slots, self.target)) is None:
+        if (reason := reason_not_fitting(launch, slots, self.target)) is None:
             return None
         remedy = "take fewer slots or smaller slabs (bk of chunk-matmul-k)"
         return f"{self.depth} slots {reason}; {remedy}"

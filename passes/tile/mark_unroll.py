@@ -31,8 +31,7 @@ from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.monoid import Monoid
 from tilewright.dialects.types import memref_type
 from tilewright.passes.cost.instruction_costs import instructions
-from tilewright.passes.cost.slab_conflicts import steps_around
-from tilewright.passes.cost.unrolling import USUAL_LIMIT
+from tilewright.passes.cost.slab_conflicts import USUAL_LIMIT, steps_around
 from tilewright.passes.facts.register_axes import RegisterAxes, register_axes
 from tilewright.passes.facts.vector_width import vector_width
 from tilewright.passes.reporting.trace import Rule
@@ -64,7 +63,7 @@ class MarkUnrollPass(SchedulingPass):
     limit: int | None = None
     """Most steps of a loop that is unrolled; 1 for none."""
 
-    def legal(self, launch: tile.LaunchOp) -> str | None:
+    def reason_against(self, launch: tile.LaunchOp) -> str | None:
         return "its schedule is closed" if is_scheduled(launch.kernel, self.name) else None
 
     def choices(self, launch: tile.LaunchOp) -> Iterator[Self]:
@@ -78,7 +77,7 @@ class MarkUnrollPass(SchedulingPass):
                 known.append(found)
                 yield replace(self, limit=limit)
 
-    def impossible(self, launch: tile.LaunchOp) -> str | None:
+    def reason_not_possible(self, launch: tile.LaunchOp) -> str | None:
         assert self.limit is not None
         return None if self.limit >= 1 else f"a loop has one step or more, not {self.limit}"
 

@@ -26,9 +26,9 @@ from tilewright.dialects.target import WIDEST_BYTES
 from tilewright.dialects.tile import Transport
 from tilewright.dialects.tile.layout import with_layout
 from tilewright.dialects.types import memref_type, size_of
-from tilewright.passes.cost.shared_budget import over_room, slab_bytes
+from tilewright.passes.cost.shared_budget import reason_not_fitting, slab_bytes
 from tilewright.passes.cost.slab_conflicts import SlabConflicts, conflicts_of
-from tilewright.passes.facts.named_slabs import misnamed, named_slabs, set_layout
+from tilewright.passes.facts.named_slabs import named_slabs, reason_against_names, set_layout
 from tilewright.passes.reporting.trace import Rule
 from tilewright.passes.tile.kernel_schedule import is_scheduled
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
@@ -51,13 +51,13 @@ class PadSmemPass(SchedulingPass):
     slabs: tuple[str, ...] | None = None
     """What is padded, by name."""
 
-    def legal(self, launch: tile.LaunchOp) -> str | None:
+    def reason_against(self, launch: tile.LaunchOp) -> str | None:
         if is_scheduled(launch.kernel, self.name):
             return "its slabs are padded already"
         stages = named_slabs(launch)
         if not stages:
             return "it has no slabs"
-        reasons = {name: _unfit(stage) for name, stage in stages.items()}
+        reasons = {name: _reason_not_padded(stage) for name, stage in stages.items()}
         if all(reason is not None for reason in reasons.values()):
             return "; ".join(f"%{name} {reason}" for name, reason in reasons.items())
         return None
@@ -65,19 +65,19 @@ class PadSmemPass(SchedulingPass):
     def choices(self, launch: tile.LaunchOp) -> Sequence[Self]:
         """At first what saves the most time."""
         stages, conflicts = named_slabs(launch), conflicts_of(launch)
-        fit = [name for name, stage in stages.items() if _unfit(stage) is None]
+        fit = [name for name, stage in stages.items() if _reason_not_padded(stage) is None]
         gains = {pad: _gains(stages, conflicts, pad) for pad in _PADS}
         best = sorted(_PADS, key=lambda pad: -sum(gains[pad].values()))
         sets = [(pad, tuple(gains[pad])) for pad in best]
         sets += [(pad, names) for pad in best for names in (tuple(fit), *((name,) for name in fit))]
         found = [replace(self, pad=pad, slabs=names) for pad, names in dict.fromkeys(sets) if names]
-        return [choice for choice in found if choice.impossible(launch) is None]
+        return [choice for choice in found if choice.reason_not_possible(launch) is None]
 
-    def impossible(self, launch: tile.LaunchOp) -> str | None:
+    def reason_not_possible(self, launch: tile.LaunchOp) -> str | None:
         stages, names = named_slabs(launch), self.slabs or ()
-        if (problem := misnamed(names, stages)) is not None:
+        if (problem := reason_against_names(names, stages)) is not None:
             return problem
-        reasons = [(name, _unfit(stages[name])) for name in names]
+        reasons = [(name, _reason_not_padded(stages[name])) for name in names]
         if unfit := [f"%{name} {reason}" for name, reason in reasons if reason is not None]:
             return unfit[0]
         if self.pad is None:
@@ -85,12 +85,12 @@ class PadSmemPass(SchedulingPass):
         if self.pad < 1:
             return f"a pad is one element or more, not {self.pad}"
         padded = {stages[name]: _padded_bytes(stages[name], self.pad) for name in names}
-        if (reason := over_room(launch, padded, self.target)) is None:
+        if (reason := reason_not_fitting(launch, padded, self.target)) is None:
             return None
         remedy = "pad less, or take fewer slots (depth of double-buffer)"
         return f"padded by {self.pad} its slabs {reason}; {remedy}"
 
-    def worthless(self, launch: tile.LaunchOp) -> str | None:
+    def reason_not_worthwhile(self, launch: tile.LaunchOp) -> str | None:
         stages, conflicts = named_slabs(launch), conflicts_of(launch)
         gains = {pad: _gains(stages, conflicts, pad) for pad in _PADS}
         if not any(gains.values()):
@@ -107,8 +107,8 @@ class PadSmemPass(SchedulingPass):
             set_layout(stage, layout, rewriter)
 
 
-def _unfit(stage: tile.StageOp) -> str | None:
-    """Why a slab cannot be padded, as what follows its name."""
+def _reason_not_padded(stage: tile.StageOp) -> str | None:
+    """Reason why a slab cannot be padded, as what follows its name, or None."""
     if stage.transport_kind is Transport.TMA:
         return "is copied as a box (split-inner-for-swizzle)"
     if stage.layout.swizzle_bytes.data:
@@ -124,7 +124,7 @@ def _gains(
     for name, stage in stages.items():
         before = conflicts.traffic(stage)
         is_ideal = before.wavefronts == before.ideal and _has_whole_rows(stage)
-        if not is_ideal and _unfit(stage) is None:
+        if not is_ideal and _reason_not_padded(stage) is None:
             layout = stage.layout.with_pad(memref_type(stage.slab), pad)
             found[name] = before.clocks - conflicts.traffic(stage, layout).clocks
     return {name: gain for name, gain in found.items() if gain > 0}

@@ -18,7 +18,7 @@ threads are counted first.
 
 Columns side by side make wide stores; but if a slab is read along K, threads that own every fourth
 row of it meet in a bank, however it is padded. A slab whose rows are read so is dealt out to as
-many piles (`#tile.layout<deal 4>`, `dealt_rows`), if that keeps threads apart:
+many piles (`#tile.layout<deal 4>`, `rows_to_piles.py`), if that keeps threads apart:
 
     ... %bs[%tn * 4 + %vn, %ki * 4 + %kv] : memref<128x16xf32, #tile.layout<deal 4>, 3 : i64>
 
@@ -42,13 +42,18 @@ from tilewright.passes.cost.slab_conflicts import SlabConflicts, conflicts_of
 from tilewright.passes.facts.remembered import held
 from tilewright.passes.reporting.trace import Rule
 from tilewright.passes.tile.access_clocks import access_clocks, reads_freely
-from tilewright.passes.tile.arranged_axes import bind_registers, bind_threads, keep_registers
-from tilewright.passes.tile.dealt_rows import deal_rows, dealt_rows
 from tilewright.passes.tile.kernel_schedule import is_scheduled
+from tilewright.passes.tile.permuted_axes import bind_registers, bind_threads, keep_registers
 from tilewright.passes.tile.rebind import Rebinding
+from tilewright.passes.tile.register_tile_sides import (
+    Side,
+    height_in_order,
+    side_by_side,
+    sides_of,
+    warp_heights,
+)
+from tilewright.passes.tile.rows_to_piles import deal_rows_to_piles, layouts_in_piles
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
-from tilewright.passes.tile.tile_arrangements import height_in_order, side_by_side, warp_heights
-from tilewright.passes.tile.tile_sides import Side, sides_of
 
 _MOST_CHOICES = 40
 _COMPARED = 4
@@ -71,7 +76,7 @@ class PermuteRegisterTilePass(SchedulingPass):
     fastest: str | None = None
     """The side along which threads are counted first, `n` or `m`."""
 
-    def legal(self, launch: tile.LaunchOp) -> str | None:
+    def reason_against(self, launch: tile.LaunchOp) -> str | None:
         if is_scheduled(launch.kernel, self.name):
             return "its register tile is arranged already"
         sides = sides_of(launch)
@@ -103,7 +108,7 @@ class PermuteRegisterTilePass(SchedulingPass):
         warps = [replace(best, lanes_m=high, fastest=along) for high, along in order]
         return list(dict.fromkeys([best, *usual, *warps]))[:_MOST_CHOICES]
 
-    def impossible(self, launch: tile.LaunchOp) -> str | None:
+    def reason_not_possible(self, launch: tile.LaunchOp) -> str | None:
         m, n = sides_of(launch)
         for side, vector in self._with_vectors(m, n):
             kind = {Role.M: "rows", Role.N: "columns"}[side.role]
@@ -131,7 +136,7 @@ class PermuteRegisterTilePass(SchedulingPass):
 
     def rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
         with _arranged(self, launch) as conflicts:
-            deal_rows(conflicts)
+            deal_rows_to_piles(conflicts)
             rewriter.notify_op_modified(launch)
             if conflicts.launch is not launch:
                 rewriter.replace(launch, conflicts.launch)
@@ -178,5 +183,5 @@ class _Cost(NamedTuple):
     @staticmethod
     def of(conflicts: SlabConflicts) -> "_Cost":
         """Return the cost of a launch, with rows dealt out where that is faster."""
-        layouts = dealt_rows(conflicts)
+        layouts = layouts_in_piles(conflicts)
         return _Cost(not reads_freely(conflicts, layouts), access_clocks(conflicts, layouts))

@@ -36,7 +36,7 @@ class PipelineKOuterPass(SchedulingPass):
     lookahead: int | None = None
     """Steps, at most one less than there are slots."""
 
-    def legal(self, launch: tile.LaunchOp) -> str | None:
+    def reason_against(self, launch: tile.LaunchOp) -> str | None:
         rings = [stage for stage in stages_of(launch) if stage.ring is not None]
         if not rings:
             return "no slab has a ring"
@@ -47,7 +47,7 @@ class PipelineKOuterPass(SchedulingPass):
     def choices(self, launch: tile.LaunchOp) -> Sequence[Self]:
         return [type(self)(self.target, ahead) for ahead in range(_least_depth(launch) - 1, 0, -1)]
 
-    def impossible(self, launch: tile.LaunchOp) -> str | None:
+    def reason_not_possible(self, launch: tile.LaunchOp) -> str | None:
         assert self.lookahead is not None
         most = _least_depth(launch) - 1
         if 1 <= self.lookahead <= most:

@@ -38,19 +38,25 @@ from tilewright.dialects.tile.attributes import Level
 from tilewright.passes.reporting.trace import Rule
 from tilewright.passes.tile.chunking import chunked
 from tilewright.passes.tile.kernel_schedule import is_scheduled
-from tilewright.passes.tile.register_budget import over_budget, registers_with
-from tilewright.passes.tile.scheduling_pass import SchedulingPass
-from tilewright.passes.tile.thread_splits import Split, split_axes, steps_of, threads_with
-from tilewright.passes.tile.thread_tiles import (
+from tilewright.passes.tile.register_tile_sizes import (
     FACTORS,
     WIDTHS,
     innermost,
     last_axis,
+    m_n_axes,
     neighbours,
     reads_along_k,
-    sides,
-    thread_tiles,
+    reason_against_registers,
+    register_tile_sizes,
+    registers_with,
     widest,
+)
+from tilewright.passes.tile.scheduling_pass import SchedulingPass
+from tilewright.passes.tile.split_thread_axes import (
+    AxisSplit,
+    split_thread_axes,
+    steps_of,
+    threads_with,
 )
 
 _FK = 4
@@ -83,21 +89,21 @@ class RegisterTilePass(SchedulingPass):
     min_blocks: int | None = None
     """Blocks that are to be resident on an SM, which bounds registers; 0 for no bound."""
 
-    def legal(self, launch: tile.LaunchOp) -> str | None:
+    def reason_against(self, launch: tile.LaunchOp) -> str | None:
         if is_scheduled(launch.kernel, self.name) or launch.axes_at(Level.REGISTER):
             return "each thread has several elements already"
         if not last_axis(launch):
             return "there is one thread: it has nothing to share"
         return None
 
-    def worthless(self, launch: tile.LaunchOp) -> str | None:
+    def reason_not_worthwhile(self, launch: tile.LaunchOp) -> str | None:
         if next(self.choices(launch), None) is None:
             return "its threads cannot have several elements each"
         return None
 
     def choices(self, launch: tile.LaunchOp) -> Iterator[Self]:
-        if self._wrong_options(launch) is None:
-            yield from self._tiles(launch) if sides(launch) else self._lines(launch)
+        if self._reason_against_options(launch) is None:
+            yield from self._tiles(launch) if m_n_axes(launch) else self._lines(launch)
 
     def _tiles(self, launch: tile.LaunchOp) -> Iterator[Self]:
         """
@@ -105,12 +111,14 @@ class RegisterTilePass(SchedulingPass):
         than 256, the next larger. Those of `fm` rows and `fn` columns, if that is given.
         """
         bare = type(self)(self.target)
-        tiles = thread_tiles(launch, _given_or(self.fm, FACTORS), _given_or(self.fn, FACTORS))
+        tiles = register_tile_sizes(
+            launch, _given_or(self.fm, FACTORS), _given_or(self.fn, FACTORS)
+        )
         steps = [1, _FK] if not reads_along_k(launch) else [_FK, 1]
-        steps = [fk for fk in steps if replace(bare, fk=fk)._indivisible(launch) is None]
+        steps = [fk for fk in steps if replace(bare, fk=fk)._reason_not_divisible(launch) is None]
         for of_m, of_n in tiles:
             choice = replace(bare, fm=of_m, fn=of_n)
-            if choice._misfit(launch) is not None:
+            if choice._reason_not_fitting(launch) is not None:
                 continue
             needed = registers_with(launch, steps_of(choice._splits(launch)))
             if needed > target_named(self.target).max_registers_per_thread:
@@ -135,7 +143,7 @@ class RegisterTilePass(SchedulingPass):
         vectors = _given_or(self.vector, (widest(launch), 4, 2, 1, 8))
         for vector, items in product(dict.fromkeys(vectors), _given_or(self.items, (1, 2, 4, 8))):
             choice = replace(bare, vector=vector, items=items)
-            if choice.impossible(launch) is None:
+            if choice.reason_not_possible(launch) is None:
                 yield choice
 
     def _blocks(self, launch: tile.LaunchOp, needed: int) -> list[int]:
@@ -145,34 +153,37 @@ class RegisterTilePass(SchedulingPass):
         near = (n for n in (usual - 1, usual + 1) if 1 <= n <= target.max_blocks_per_sm)
         return [*dict.fromkeys([usual, 0, *near])]
 
-    def _splits(self, launch: tile.LaunchOp) -> list[Split]:
+    def _splits(self, launch: tile.LaunchOp) -> list[AxisSplit]:
         """What becomes of the axes that are split."""
-        if found := sides(launch):
+        if found := m_n_axes(launch):
             m, n = found
             of_m, of_n = self.fm or 1, self.fn or 1
             vm, vn = self.vm or neighbours(of_m), self.vn or neighbours(of_n)
-            return [Split(m, of_m // vm, vm), Split(n, of_n // vn, vn)]
-        return [Split(a, self.items or 1, self.vector or 1) for a in last_axis(launch)]
+            return [AxisSplit(m, of_m // vm, vm), AxisSplit(n, of_n // vn, vn)]
+        return [AxisSplit(a, self.items or 1, self.vector or 1) for a in last_axis(launch)]
 
-    def impossible(self, launch: tile.LaunchOp) -> str | None:
-        if (reason := self._misfit(launch)) is not None:
+    def reason_not_possible(self, launch: tile.LaunchOp) -> str | None:
+        if (reason := self._reason_not_fitting(launch)) is not None:
             return reason
         splits = self._splits(launch)
         if all(split.elements == 1 for split in splits):
             return None  # fewer cannot be: NVRTC orders loads so that registers are enough
-        return over_budget(launch, steps_of(splits), target_named(self.target))
+        return reason_against_registers(launch, steps_of(splits), target_named(self.target))
 
-    def _misfit(self, launch: tile.LaunchOp) -> str | None:
-        """Why the launch cannot have these values, its registers aside."""
+    def _reason_not_fitting(self, launch: tile.LaunchOp) -> str | None:
+        """Reason why the launch cannot have these values, or None; registers aside."""
         return (
-            self._wrong_options(launch) or self._indivisible(launch) or self._wrong_threads(launch)
+            self._reason_against_options(launch)
+            or self._reason_not_divisible(launch)
+            or self._reason_against_threads(launch)
         )
 
-    def _wrong_options(self, launch: tile.LaunchOp) -> str | None:
+    def _reason_against_options(self, launch: tile.LaunchOp) -> str | None:
+        """Reason why these options do not apply to the launch, or have no meaning, or None."""
         given = {name: value for name, value in self.options().items() if name != "min_blocks"}
-        others = ("vector", "items") if sides(launch) else ("fm", "fn", "vm", "vn", "fk")
+        others = ("vector", "items") if m_n_axes(launch) else ("fm", "fn", "vm", "vn", "fk")
         if wrong := [name for name in others if name in given]:
-            kind = "is a contraction" if sides(launch) else "is no contraction"
+            kind = "is a contraction" if m_n_axes(launch) else "is no contraction"
             return f"{wrong[0]} does not apply: it {kind}"
         least = min((value for (value,) in given.values() if isinstance(value, int)), default=1)
         if least < 1:
@@ -182,7 +193,8 @@ class RegisterTilePass(SchedulingPass):
             return f"an SM of {self.target} has 0 to {most} blocks, not {self.min_blocks}"
         return None
 
-    def _indivisible(self, launch: tile.LaunchOp) -> str | None:
+    def _reason_not_divisible(self, launch: tile.LaunchOp) -> str | None:
+        """Reason why axes cannot be split into parts of these extents, or None."""
         for fast, wide in ((self.fm, self.vm), (self.fn, self.vn)):
             if wide is not None and (fast or 1) % wide:
                 return f"{fast or 1} elements are no strips of {wide}"
@@ -196,14 +208,15 @@ class RegisterTilePass(SchedulingPass):
                 return f"{steps} steps of K are not read {self.fk} at a time (bk of chunk-matmul-k)"
         return None
 
-    def _wrong_threads(self, launch: tile.LaunchOp) -> str | None:
+    def _reason_against_threads(self, launch: tile.LaunchOp) -> str | None:
+        """Reason why a block cannot have the threads that are left, or None."""
         threads = threads_with(launch, self._splits(launch))
         if threads <= MAX_THREADS:
             return None
         return f"{threads} threads would be left, and a block has at most {MAX_THREADS}"
 
     def rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
-        new = split_axes(launch, self._splits(launch))
+        new = split_thread_axes(launch, self._splits(launch))
         rewriter.replace(launch, new)
         if self.min_blocks:
             new.min_blocks = IntegerAttr(self.min_blocks, i64)

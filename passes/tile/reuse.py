@@ -23,7 +23,7 @@ from tilewright.dialects.needed_first import needed_first, operands_of
 from tilewright.dialects.tile.launch import launch_of
 from tilewright.passes.tile.block_values import Axes, BlockValues
 from tilewright.passes.tile.held_values import HeldValues
-from tilewright.passes.tile.rows import is_contraction
+from tilewright.passes.tile.row_facts import is_contraction
 from tilewright.passes.tile.slabs import Slab
 
 LONGEST_CHUNK = 64

@@ -41,7 +41,7 @@ from tilewright.passes.tile.kernel_schedule import record, take_planned
 from tilewright.passes.tile.plan_errors import blamed_on_plan
 
 LEFT_OUT = "its plan does without"
-"""Why a kernel with a plan is left alone by what the plan does not name, or not any more."""
+"""Skip reason: the kernel's plan does not contain this pass, or has already consumed it."""
 
 
 @dataclass(frozen=True)
@@ -54,8 +54,8 @@ class SchedulingPass(ModulePass, ABC):
     RULE: ClassVar[Rule]
 
     @abstractmethod
-    def legal(self, launch: tile.LaunchOp) -> str | None:
-        """Why the pass has nothing to do in the launch, whatever its options, or None."""
+    def reason_against(self, launch: tile.LaunchOp) -> str | None:
+        """Reason why the pass has nothing to do in the launch, whatever its options, or None."""
 
     @abstractmethod
     def choices(self, launch: tile.LaunchOp) -> Iterable[Self]:
@@ -65,19 +65,19 @@ class SchedulingPass(ModulePass, ABC):
         out.
         """
 
-    def impossible(self, launch: tile.LaunchOp) -> str | None:
+    def reason_not_possible(self, launch: tile.LaunchOp) -> str | None:
         """
-        Why the launch cannot have these values, or None. Where there are no choices, options may be
-        open, and this says why.
+        Reason why the launch cannot have these values, or None. If there are no choices, options
+        may be open, and this is the reason.
         """
         return None
 
-    def worthless(self, launch: tile.LaunchOp) -> str | None:
-        """Why the launch is better left alone, though the pass could do something, or None."""
+    def reason_not_worthwhile(self, launch: tile.LaunchOp) -> str | None:
+        """Reason why the launch had better stay unchanged, or None."""
         return None
 
-    def idle(self) -> str | None:
-        """Why there is nothing to do with these values, which are the best guess, or None."""
+    def reason_not_needed(self) -> str | None:
+        """Reason why these values, which are the best guess, leave nothing to do, or None."""
         return None
 
     @abstractmethod
@@ -95,7 +95,7 @@ class SchedulingPass(ModulePass, ABC):
     def schedule_space(cls, ctx: Context, module_op: ModuleOp) -> tuple[Self, ...]:
         """All choices for the only launch of the module."""
         launches = tile.launches_of(module_op)
-        if len(launches) != 1 or cls().legal(launches[0]) is not None:
+        if len(launches) != 1 or cls().reason_against(launches[0]) is not None:
             return ()
         return tuple(cls().choices(launches[0]))
 
@@ -166,7 +166,7 @@ def carry_out(
 
 def chosen_for(step: SchedulingPass, launch: tile.LaunchOp) -> SchedulingPass | str:
     """The pass with its options, or why the launch is left alone; it is no longer planned then."""
-    if (reason := step.legal(launch)) is not None:
+    if (reason := step.reason_against(launch)) is not None:
         return reason
     kernel, given = launch.kernel, step.options()
     with blamed_on_plan(kernel):
@@ -187,14 +187,14 @@ def decided(
     The pass with values for all its options, some of which are given, or why the launch is left
     alone; `PlacedPassError` if it cannot have what is given.
     """
-    if not options and (reason := step.worthless(launch)) is not None:
+    if not options and (reason := step.reason_not_worthwhile(launch)) is not None:
         return reason
     is_open = any(field.name not in options for field in fields(step) if field.name != "target")
     asked = _configured(step, options) if options else step
     choices = iter(asked.choices(launch)) if is_open else iter(())
     best = next(choices, None)
     if not options:
-        reason = asked.impossible(launch) if best is None else best.idle()
+        reason = asked.reason_not_possible(launch) if best is None else best.reason_not_needed()
         if reason is not None:
             return reason
     for choice in () if best is None else chain([best], choices):  # all of which are possible
@@ -213,7 +213,7 @@ def _completed(
     guess = {} if best is None else best.options()
     complete = asked.completed(guess, dict(options))
     chosen = asked if complete == options else _configured(asked, complete)
-    if (reason := chosen.impossible(launch)) is not None:
+    if (reason := chosen.reason_not_possible(launch)) is not None:
         name = launch.kernel.sym_name.data
         raise refused(launch, f"cannot do '{chosen.step()}' in @{name}: {reason}")
     return chosen

@@ -31,7 +31,7 @@ from tilewright.dialects.tile.layout import SWIZZLES
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.cost.slab_conflicts import SlabConflicts, conflicts_of
 from tilewright.passes.facts.boxes import find_box
-from tilewright.passes.facts.named_slabs import misnamed, named_slabs, set_layout
+from tilewright.passes.facts.named_slabs import named_slabs, reason_against_names, set_layout
 from tilewright.passes.facts.remembered import remembered
 from tilewright.passes.reporting.trace import Rule
 from tilewright.passes.tile.kernel_schedule import is_scheduled
@@ -50,7 +50,7 @@ class SplitInnerForSwizzlePass(SchedulingPass):
     slabs: tuple[str, ...] | None = None
     """What is swizzled, by name."""
 
-    def legal(self, launch: tile.LaunchOp) -> str | None:
+    def reason_against(self, launch: tile.LaunchOp) -> str | None:
         if is_scheduled(launch.kernel, self.name):
             return "its slabs are swizzled already"
         stages = named_slabs(launch)
@@ -76,9 +76,9 @@ class SplitInnerForSwizzlePass(SchedulingPass):
         possible = [(width, names) for width, names in dict.fromkeys(sets) if names]
         return [replace(self, width=width, slabs=names) for width, names in possible]
 
-    def impossible(self, launch: tile.LaunchOp) -> str | None:
+    def reason_not_possible(self, launch: tile.LaunchOp) -> str | None:
         stages, names = named_slabs(launch), self.slabs or ()
-        if (problem := misnamed(names, stages)) is not None:
+        if (problem := reason_against_names(names, stages)) is not None:
             return problem
         assert self.width is not None
         if self.width not in SWIZZLES:
@@ -87,7 +87,7 @@ class SplitInnerForSwizzlePass(SchedulingPass):
         reasons = [f"%{name} {reason}" for name, reason in found if isinstance(reason, str)]
         return reasons[0] if reasons else None
 
-    def worthless(self, launch: tile.LaunchOp) -> str | None:
+    def reason_not_worthwhile(self, launch: tile.LaunchOp) -> str | None:
         if not (boxes := _copied_by_tma(named_slabs(launch))):
             return "no slab is copied by TMA; others are better padded (pad-smem)"
         if not any(_gains(boxes, conflicts_of(launch), width) for width in SWIZZLES):

@@ -45,12 +45,12 @@ from tilewright.dialects.tile.attributes import AxisAttr, Level
 from tilewright.passes.facts.chunks import nested_chunk
 from tilewright.passes.reporting.trace import Rule
 from tilewright.passes.rewriting.substitution import Substitution, conjunction
-from tilewright.passes.tile.block_splits import refusal, unavailable
 from tilewright.passes.tile.contracting_reductions import (
     NO_CONTRACTION,
     chunks_of,
     contracting_reductions,
 )
+from tilewright.passes.tile.joinable_blocks import reason_against_join, reason_not_lowered
 from tilewright.passes.tile.rebind import total_extent
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
 
@@ -75,7 +75,7 @@ class SplitMatmulKPass(SchedulingPass):
     join: str | None = None
     """How they join: cluster, last_block, workspace or atomic."""
 
-    def legal(self, launch: tile.LaunchOp) -> str | None:
+    def reason_against(self, launch: tile.LaunchOp) -> str | None:
         if any(axis.role is Role.SPLIT for axis in launch.bound_axes()):
             return "it is split already"
         contractions = contracting_reductions(launch)
@@ -94,11 +94,11 @@ class SplitMatmulKPass(SchedulingPass):
         long = [factor for factor in possible if factor * _LEAST_STEPS <= _steps(launch)]
         wanted = -(-target_named(self.target).sms // _blocks(launch))
         factors = sorted(long or possible, key=lambda factor: abs(factor - wanted))
-        joins = [join for join in Join if _refusal(launch, 2, join) is None]
+        joins = [join for join in Join if _reason_not_lowered(launch, 2, join) is None]
         choices = [SplitMatmulKPass(self.target, f, join.value) for f in factors for join in joins]
-        return [choice for choice in choices if choice._unavailable() is None]
+        return [choice for choice in choices if choice._reason_against_join() is None]
 
-    def impossible(self, launch: tile.LaunchOp) -> str | None:
+    def reason_not_possible(self, launch: tile.LaunchOp) -> str | None:
         if self.factor is None or self.join is None:
             return f"there is no join that both the kernel and {self.target} can do"
         if not 2 <= self.factor <= _chunks(launch):
@@ -106,9 +106,10 @@ class SplitMatmulKPass(SchedulingPass):
                 f"{_chunks(launch)} chunks among {self.factor} blocks; "
                 f"factor is from 2 to {_chunks(launch)}"
             )
-        return self._unavailable() or _refusal(launch, self.factor, Join(self.join))
+        reason, join = self._reason_against_join(), self.join
+        return reason or _reason_not_lowered(launch, self.factor, Join(join))
 
-    def worthless(self, launch: tile.LaunchOp) -> str | None:
+    def reason_not_worthwhile(self, launch: tile.LaunchOp) -> str | None:
         sms, blocks = target_named(self.target).sms, _blocks(launch)
         if blocks >= sms:
             return f"{blocks} blocks fill the {sms} multiprocessors of {self.target}"
@@ -121,10 +122,10 @@ class SplitMatmulKPass(SchedulingPass):
         assert self.join is not None
         _split(launch, self.factor, Join(self.join))
 
-    def _unavailable(self) -> str | None:
-        """Why the target cannot join so many blocks so."""
+    def _reason_against_join(self) -> str | None:
+        """Reason why the target cannot join so many blocks this way, or None."""
         assert self.factor is not None
-        return unavailable(self.join, self.factor, self.target)
+        return reason_against_join(self.join, self.factor, self.target)
 
 
 def _chunks(launch: tile.LaunchOp) -> int:
@@ -148,11 +149,11 @@ def _blocks(launch: tile.LaunchOp) -> int:
     return others * -(-rows // _TILE) * -(-columns // _TILE)
 
 
-def _refusal(launch: tile.LaunchOp, factor: int, join: Join) -> str | None:
-    """Why blocks cannot join so, or None."""
+def _reason_not_lowered(launch: tile.LaunchOp, factor: int, join: Join) -> str | None:
+    """Reason why blocks cannot join this way, or None."""
     if _joins_surely(launch, factor, join):
         return None
-    return refusal(launch, lambda copy: _split(copy, factor, join))
+    return reason_not_lowered(launch, lambda copy: _split(copy, factor, join))
 
 
 def _joins_surely(launch: tile.LaunchOp, factor: int, join: Join) -> bool:

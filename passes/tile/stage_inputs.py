@@ -79,7 +79,7 @@ class StageInputsPass(SchedulingPass):
     transposed: tuple[str, ...] | None = None
     """Operands that are staged with their last two axes exchanged in memory."""
 
-    def legal(self, launch: tile.LaunchOp) -> str | None:
+    def reason_against(self, launch: tile.LaunchOp) -> str | None:
         if stages_of(launch):
             return "its operands are staged already"
         if launch.num_threads == 1:
@@ -94,28 +94,29 @@ class StageInputsPass(SchedulingPass):
     def choices(self, launch: tile.LaunchOp) -> Sequence[Self]:
         with operands_of(launch) as operands:
             taken = shared_bytes(launch)
-            kinds = [k for k in _combinations(operands) if self._too_much(k, taken) is None]
+            every = _combinations(operands)
+            kinds = [k for k in every if self._reason_not_fitting(k, taken) is None]
             if not kinds:
                 return []
             best = {operand.name: kind for operand, kind in kinds[0]}
             turned = [self._with(kinds[0], name) for name in _matrices(operands, best)]
         return [*map(self._with, kinds), *turned][:_MOST_CHOICES]
 
-    def impossible(self, launch: tile.LaunchOp) -> str | None:
+    def reason_not_possible(self, launch: tile.LaunchOp) -> str | None:
         with operands_of(launch) as operands:
             for operand in operands:
                 if operand.name in (self.computed or ()) and Kind.COMPUTED not in operand.kinds:
                     return f"{operand.name} is only loaded: that is 'raw={operand.name}'"
-            if (problem := self._misnamed(operands)) is not None:
+            if (problem := self._reason_against_names(operands)) is not None:
                 return problem
             kinds = [(operand, self._kind(operand.name)) for operand in operands]
             matrices = _matrices(operands, {operand.name: kind for operand, kind in kinds})
             for name in self.transposed or ():
                 if name not in matrices:
                     return f"{name} has no slab of two axes, which could be exchanged"
-            return self._too_much(kinds, shared_bytes(launch))
+            return self._reason_not_fitting(kinds, shared_bytes(launch))
 
-    def idle(self) -> str | None:
+    def reason_not_needed(self) -> str | None:
         if self.raw or self.computed:
             return None
         names = ", ".join(self.none or ())
@@ -155,7 +156,8 @@ class StageInputsPass(SchedulingPass):
         names = of(Kind.RAW), of(Kind.COMPUTED), of(Kind.NONE)
         return type(self)(self.target, *names, transposed=transposed or None)
 
-    def _misnamed(self, operands: Sequence[Operand]) -> str | None:
+    def _reason_against_names(self, operands: Sequence[Operand]) -> str | None:
+        """Reason why the names that are given cannot name operands, or None."""
         known = [operand.name for operand in operands]
         listed = [*(self.raw or ()), *(self.computed or ()), *(self.none or ())]
         for name in (*listed, *(self.transposed or ())):
@@ -165,8 +167,8 @@ class StageInputsPass(SchedulingPass):
                 return f"{name} is listed {listed.count(name)} times; it is staged in one way"
         return None
 
-    def _too_much(self, kinds: Sequence[tuple[Operand, Kind]], taken: int) -> str | None:
-        """Why there is no room for the slabs beside what is taken."""
+    def _reason_not_fitting(self, kinds: Sequence[tuple[Operand, Kind]], taken: int) -> str | None:
+        """Reason why there is no room for the slabs beside what is taken, or None."""
         slabs = dict.fromkeys(slab for operand, kind in kinds for slab in operand.slabs(kind))
         room = target_named(self.target).shared_per_block
         needed = sum(slab_bytes(slab.type) for slab in slabs)

@@ -56,8 +56,8 @@ from tilewright.passes.tile.lift_columns import lift_columns
 RULE = Rule("t", 1, "tileify")
 
 
-def legal(kernel: loop.KernelOp) -> str | None:
-    """Why the kernel cannot be tileified, or None."""
+def reason_against(kernel: loop.KernelOp) -> str | None:
+    """Reason why the kernel cannot be tileified, or None."""
     if isinstance(kernel.body.block.last_op, tile.LaunchOp):
         return "it is a launch already"
     return None
@@ -103,7 +103,7 @@ class TileifyPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Each kernel of the module."""
         for kernel in [k for k in op.ops if isinstance(k, loop.KernelOp)]:
-            if (reason := legal(kernel)) is not None:
+            if (reason := reason_against(kernel)) is not None:
                 skipped(RULE, kernel, reason)
                 continue
             step = self._planned(kernel)

@@ -26,7 +26,7 @@ from tilewright.dialects.target import target as target_named
 from tilewright.dialects.tile import Transport, TransportAttr
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.facts.boxes import find_box
-from tilewright.passes.facts.named_slabs import misnamed, named_slabs, stages_of
+from tilewright.passes.facts.named_slabs import named_slabs, reason_against_names, stages_of
 from tilewright.passes.facts.remembered import remembered
 from tilewright.passes.reporting.trace import Rule
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
@@ -55,12 +55,12 @@ class TmaCopyPass(SchedulingPass):
     slabs: tuple[str, ...] | None = None
     """What it fills, by name."""
 
-    def legal(self, launch: tile.LaunchOp) -> str | None:
+    def reason_against(self, launch: tile.LaunchOp) -> str | None:
         if not target_named(self.target).has_tma:
             return f"{self.target} has no tensor memory accelerator"
         if not any(stage.ring is not None for stage in named_slabs(launch).values()):
             return "no slab has a ring"
-        reasons = _reasons(launch)
+        reasons = _reasons_not_filled(launch)
         if all(reason is not None for reason in reasons.values()):
             return "; ".join(f"%{name} {reason}" for name, reason in reasons.items())
         return None
@@ -71,14 +71,14 @@ class TmaCopyPass(SchedulingPass):
         sets = [whole, list(eligible), *([name] for name in eligible)]
         return [replace(self, slabs=names) for names in dict.fromkeys(map(tuple, sets)) if names]
 
-    def impossible(self, launch: tile.LaunchOp) -> str | None:
+    def reason_not_possible(self, launch: tile.LaunchOp) -> str | None:
         names = self.slabs or ()
-        if (problem := misnamed(names, named_slabs(launch))) is not None:
+        if (problem := reason_against_names(names, named_slabs(launch))) is not None:
             return problem
-        reasons = ((name, _reasons(launch)[name]) for name in names)
+        reasons = ((name, _reasons_not_filled(launch)[name]) for name in names)
         return next((f"%{name} {reason}" for name, reason in reasons if reason is not None), None)
 
-    def worthless(self, launch: tile.LaunchOp) -> str | None:
+    def reason_not_worthwhile(self, launch: tile.LaunchOp) -> str | None:
         if _in_whole_loops(launch):
             return None
         return "in each loop it could fill a part of the rings only, or short rows, or small piles"
@@ -91,18 +91,18 @@ class TmaCopyPass(SchedulingPass):
 
 
 def _eligible(launch: tile.LaunchOp) -> Mapping[str, tile.StageOp]:
-    stages, reasons = named_slabs(launch), _reasons(launch)
+    stages, reasons = named_slabs(launch), _reasons_not_filled(launch)
     return {name: stage for name, stage in stages.items() if reasons[name] is None}
 
 
 @remembered
-def _reasons(launch: tile.LaunchOp) -> Mapping[str, str | None]:
-    """Why it cannot fill each slab, by name; None for those that it can."""
-    return {name: _ineligible(stage, launch) for name, stage in named_slabs(launch).items()}
+def _reasons_not_filled(launch: tile.LaunchOp) -> Mapping[str, str | None]:
+    """Reason why TMA cannot fill each slab, by name, or None."""
+    return {name: _reason_not_filled(stage, launch) for name, stage in named_slabs(launch).items()}
 
 
-def _ineligible(stage: tile.StageOp, launch: tile.LaunchOp) -> str | None:
-    """Why it cannot fill a slab, as what follows its name."""
+def _reason_not_filled(stage: tile.StageOp, launch: tile.LaunchOp) -> str | None:
+    """Reason why TMA cannot fill a slab, as what follows its name, or None."""
     if stage.ring is None:
         return "has no ring"
     if stage.transport_kind is not Transport.SYNC:

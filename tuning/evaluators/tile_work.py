@@ -32,15 +32,15 @@ from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.cost.global_sectors import SECTOR_BYTES, sectors
 from tilewright.passes.cost.instruction_costs import instructions, is_computation
 from tilewright.passes.cost.kernel_cost import kernel_cost
-from tilewright.passes.cost.latencies import JOIN
 from tilewright.passes.cost.slab_conflicts import SlabConflicts
+from tilewright.passes.cost.time_models import JOIN
 from tilewright.passes.facts.block_joins import block_joins
 from tilewright.passes.facts.footprint import share_of_mask, steps_of
 from tilewright.passes.facts.memory_access import accesses_of
 from tilewright.passes.facts.slab_walk import SlabWalk
 from tilewright.passes.facts.thread_joins import ThreadJoin, join_across
 from tilewright.passes.tile.register_tile import BESIDE_ESTIMATE
-from tilewright.passes.tile.rows import stride
+from tilewright.passes.tile.row_facts import stride
 
 _LOOP = 4
 """Instructions of a step of a loop beside its body: count, compare, branch, an address."""

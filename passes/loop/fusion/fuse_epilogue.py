@@ -64,7 +64,7 @@ from tilewright.passes.loop.fusion.fusion_cost import (
 from tilewright.passes.loop.fusion.fusion_decisions import accepted
 from tilewright.passes.loop.fusion.inline_cost import costliest
 from tilewright.passes.loop.fusion.kernel_arguments import KernelArguments
-from tilewright.passes.loop.fusion.kernel_room import overfull
+from tilewright.passes.loop.fusion.kernel_room import reason_not_fitting
 from tilewright.passes.loop.naming import join_names
 from tilewright.passes.loop.plan import (
     common_place,
@@ -73,8 +73,8 @@ from tilewright.passes.loop.plan import (
     inputs_of,
     is_returned,
     loads_of,
-    obstacle,
     readers,
+    reason_against_fusion,
 )
 from tilewright.passes.loop.plan_index import PlanIndex
 from tilewright.passes.reporting.trace import Rule, is_listening, rewriting, skipped
@@ -113,7 +113,8 @@ class FuseEpilogue(RewritePattern):
             return
         buffers = filter(holds_one_value, op.outputs)
         for epilogue in (e for buffer in buffers for e in self._epilogues(op, buffer)):
-            if (reason := _illegal(producer, op, epilogue, self.plan, self.target)) is not None:
+            reason = _reason_against(producer, op, epilogue, self.plan, self.target)
+            if reason is not None:
                 skipped(RULE, producer, reason)
                 continue
             decision = _decision(producer, op, epilogue, self.target)
@@ -138,14 +139,14 @@ class FuseEpilogue(RewritePattern):
                 yield Epilogue(*reader, buffer, loads, place, kept)
 
 
-def _illegal(
+def _reason_against(
     producer: loop.KernelOp,
     launch: loop.LaunchOp,
     epilogue: Epilogue,
     plan: PlanIndex,
     target: Target,
 ) -> str | None:
-    """Why the epilogue cannot be part of the producer."""
+    """Reason why the epilogue cannot be part of the producer, or None."""
     reader = epilogue.kernel.sym_name.data
     subscript = common_subscript(epilogue.loads)
     if subscript is None or not reads_each_once(subscript, epilogue.nest.axes):
@@ -155,7 +156,8 @@ def _illegal(
     if epilogue.kept and len(launch.outputs) >= MOST_OUTPUTS:
         return f"with what {reader} writes it would have more than {MOST_OUTPUTS} outputs"
     consumers = [epilogue.launch]
-    return obstacle(launch, consumers, plan) or overfull(launch, consumers, plan, target)
+    reason = reason_against_fusion(launch, consumers, plan)
+    return reason or reason_not_fitting(launch, consumers, plan, target)
 
 
 def _stores(kernel: loop.KernelOp, launch: loop.LaunchOp, buffer: SSAValue) -> list[loop.StoreOp]:

@@ -53,14 +53,14 @@ from tilewright.passes.loop.fusion.fusion_decisions import accepted
 from tilewright.passes.loop.fusion.inline_cost import inline_decision
 from tilewright.passes.loop.fusion.inline_elementwise import inline_into
 from tilewright.passes.loop.fusion.kernel_arguments import KernelArguments
-from tilewright.passes.loop.fusion.kernel_room import overfull
+from tilewright.passes.loop.fusion.kernel_room import reason_not_fitting
 from tilewright.passes.loop.kernel_builder import AXIS_NAMES
 from tilewright.passes.loop.plan import (
     holds_one_value,
     is_returned,
     loads_of,
-    obstacle,
     readers,
+    reason_against_fusion,
 )
 from tilewright.passes.loop.plan_index import PlanIndex
 from tilewright.passes.loop.update_in_place import is_update
@@ -108,8 +108,9 @@ class FuseOutputs(RewritePattern):
         if position == len(consumers) and not is_returned(buffer):
             return  # nobody else needs it
         computing = consumers[:position]
-        reason = obstacle(op, computing, self.plan) or _illegal(keeper)
-        if (reason := reason or overfull(op, computing, self.plan, self.target)) is not None:
+        reason = reason_against_fusion(op, computing, self.plan) or _reason_against(keeper)
+        reason = reason or reason_not_fitting(op, computing, self.plan, self.target)
+        if reason is not None:
             skipped(RULE, kernel, reason)
             return
         in_rows = keeper.load is None
@@ -167,7 +168,8 @@ def _rows(load: loop.LoadOp, axes: Sequence[SSAValue]) -> dict[int, SSAValue] | 
     return rows if whole and each_once and _of_several_steps(axes) <= {*rows.values()} else None
 
 
-def _illegal(keeper: Keeper) -> str | None:
+def _reason_against(keeper: Keeper) -> str | None:
+    """Reason why the keeper cannot store it all, or None."""
     if len(keeper.launch.outputs) < MOST_OUTPUTS:
         return None
     name = keeper.kernel.sym_name.data

@@ -55,9 +55,15 @@ from tilewright.passes.loop.fusion.fusion_cost import (
 )
 from tilewright.passes.loop.fusion.fusion_decisions import accepted
 from tilewright.passes.loop.fusion.kernel_arguments import KernelArguments
-from tilewright.passes.loop.fusion.kernel_room import overfull
+from tilewright.passes.loop.fusion.kernel_room import reason_not_fitting
 from tilewright.passes.loop.naming import join_names
-from tilewright.passes.loop.plan import erase_kernel, is_temporary, loads_of, obstacle, readers
+from tilewright.passes.loop.plan import (
+    erase_kernel,
+    is_temporary,
+    loads_of,
+    readers,
+    reason_against_fusion,
+)
 from tilewright.passes.loop.plan_index import PlanIndex
 from tilewright.passes.reporting.trace import Rule, rewriting, skipped
 from tilewright.passes.rewriting.substitution import Substitution
@@ -88,8 +94,10 @@ class FuseParts(RewritePattern):
         if reduction is None or (parts := _parts(self.plan, reduction)) is None:
             return
         consumers = [parts.reader.launch]
-        reason = obstacle(op, consumers, self.plan) or _illegal(reduction, parts)
-        if (reason := reason or overfull(op, consumers, self.plan, self.target)) is not None:
+        reason = reason_against_fusion(op, consumers, self.plan)
+        reason = reason or _reason_against(reduction, parts)
+        reason = reason or reason_not_fitting(op, consumers, self.plan, self.target)
+        if reason is not None:
             skipped(RULE, reduction.kernel, reason)
             return
         decision = _decision(reduction, parts, self.target)
@@ -111,8 +119,8 @@ def _parts(plan: PlanIndex, reduction: FlatLaunch) -> Parts | None:
     return Parts(reader, loads, places) if len(places) > 1 else None
 
 
-def _illegal(reduction: FlatLaunch, parts: Parts) -> str | None:
-    """Why the reader cannot reduce each part."""
+def _reason_against(reduction: FlatLaunch, parts: Parts) -> str | None:
+    """Reason why the reader cannot reduce each part, or None."""
     name = parts.reader.kernel.sym_name.data
     if any(load.mask is not None for load in parts.loads):
         return f"{name} reads it under a mask"

@@ -66,7 +66,7 @@ from tilewright.passes.loop.fusion.fusion_cost import (
 )
 from tilewright.passes.loop.fusion.fusion_decisions import accepted
 from tilewright.passes.loop.fusion.kernel_arguments import KernelArguments
-from tilewright.passes.loop.fusion.kernel_room import overfull
+from tilewright.passes.loop.fusion.kernel_room import reason_not_fitting
 from tilewright.passes.loop.fusion.row_block import row_block
 from tilewright.passes.loop.naming import join_names
 from tilewright.passes.loop.plan import (
@@ -74,8 +74,8 @@ from tilewright.passes.loop.plan import (
     holds_one_value,
     is_returned,
     loads_of,
-    obstacle,
     readers,
+    reason_against_fusion,
 )
 from tilewright.passes.loop.plan_index import PlanIndex
 from tilewright.passes.reporting.trace import Rule, rewriting, skipped
@@ -122,8 +122,9 @@ class FuseReduction(RewritePattern):
             skipped(RULE, producer, f"{kernel.sym_name.data} reads it in more than one way")
             return
         reader = Reader(consumers[0], kernel, loads, subscript, kept)
-        reason = obstacle(op, consumers[:1], self.plan) or _illegal(reader)
-        if (reason := reason or overfull(op, consumers[:1], self.plan, self.target)) is not None:
+        reason = reason_against_fusion(op, consumers[:1], self.plan) or _reason_against(reader)
+        reason = reason or reason_not_fitting(op, consumers[:1], self.plan, self.target)
+        if reason is not None:
             skipped(RULE, producer, reason)
             return
         if not accepted(RULE, producer, [kernel], _decision(reduction, reader, self.target)):
@@ -154,8 +155,8 @@ def _fuse(
     erase_kernel(rewriter, producer, buffer)
 
 
-def _illegal(reader: Reader) -> str | None:
-    """Why the reduction cannot be part of its reader."""
+def _reason_against(reader: Reader) -> str | None:
+    """Reason why the reduction cannot be part of its reader, or None."""
     name, subscript, block = (
         reader.kernel.sym_name.data,
         reader.subscript,

@@ -59,10 +59,10 @@ from tilewright.passes.loop.fusion.flat_launch import FlatLaunch, flat_launch
 from tilewright.passes.loop.fusion.fusion_cost import Decision, decide, fused, size, work_of
 from tilewright.passes.loop.fusion.fusion_decisions import accepted
 from tilewright.passes.loop.fusion.inline_elementwise import inline_into
-from tilewright.passes.loop.fusion.kernel_room import overfull
+from tilewright.passes.loop.fusion.kernel_room import reason_not_fitting
 from tilewright.passes.loop.fusion.row_block import row_block
 from tilewright.passes.loop.fusion.row_product import RowProduct, row_product
-from tilewright.passes.loop.plan import is_temporary, obstacle, readers, writer
+from tilewright.passes.loop.plan import is_temporary, readers, reason_against_fusion, writer
 from tilewright.passes.loop.plan_index import PlanIndex
 from tilewright.passes.reporting.trace import Rule, rewriting, skipped
 
@@ -92,8 +92,9 @@ class FuseRows(RewritePattern):
             product = None if reader is None else row_product(statistic, reader)
             if product is None:
                 continue
-            reason = obstacle(op, [launch], self.plan) or _illegal(product)
-            if (reason := reason or overfull(op, [launch], self.plan, self.target)) is not None:
+            reason = reason_against_fusion(op, [launch], self.plan) or _reason_against(product)
+            reason = reason or reason_not_fitting(op, [launch], self.plan, self.target)
+            if reason is not None:
                 skipped(RULE, kernel, reason)
                 continue
             sources = list(self._sources(kernel, product))
@@ -114,17 +115,16 @@ class FuseRows(RewritePattern):
             if source is None:
                 continue
             into = readers(weights)
-            reason = obstacle(source.launch, into, self.plan)
-            if (
-                reason := reason or overfull(source.launch, into, self.plan, self.target)
-            ) is not None:
+            reason = reason_against_fusion(source.launch, into, self.plan)
+            reason = reason or reason_not_fitting(source.launch, into, self.plan, self.target)
+            if reason is not None:
                 skipped(RULE, statistic, reason)
                 continue
             yield source
 
 
-def _illegal(product: RowProduct) -> str | None:
-    """Why the product keeps its columns."""
+def _reason_against(product: RowProduct) -> str | None:
+    """Reason why the product keeps its columns, or None."""
     name = product.kernel.sym_name.data
     if (columns := steps_of(product.columns)) > _MOST_COLUMNS:
         return f"{name} has {columns} columns: a block that does a row does {_MOST_COLUMNS} at most"

@@ -51,15 +51,15 @@ from tilewright.passes.loop.fusion.flat_launch import FlatLaunch, flat_launch
 from tilewright.passes.loop.fusion.fusion_decisions import accepted
 from tilewright.passes.loop.fusion.inline_cost import inline_decision, place_of
 from tilewright.passes.loop.fusion.kernel_arguments import KernelArguments
-from tilewright.passes.loop.fusion.kernel_room import overfull
+from tilewright.passes.loop.fusion.kernel_room import reason_not_fitting
 from tilewright.passes.loop.naming import join_names
 from tilewright.passes.loop.plan import (
     erase_kernel,
     evaluations,
     is_temporary,
     loads_of,
-    obstacle,
     readers,
+    reason_against_fusion,
 )
 from tilewright.passes.loop.plan_index import PlanIndex
 from tilewright.passes.loop.scalar_function import constant_of
@@ -89,8 +89,9 @@ class InlineElementwise(RewritePattern):
             return
         if self.once and not _reads_once(self.plan, consumers, buffer):
             return
-        reason = obstacle(op, consumers, self.plan)
-        if (reason := reason or overfull(op, consumers, self.plan, self.target)) is not None:
+        reason = reason_against_fusion(op, consumers, self.plan)
+        reason = reason or reason_not_fitting(op, consumers, self.plan, self.target)
+        if reason is not None:
             skipped(RULE, inlined.kernel, reason)
             return
         if not self.once and not self._pays(inlined, consumers):

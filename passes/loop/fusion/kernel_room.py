@@ -50,7 +50,7 @@ class Contents(NamedTuple):
     """Values that are sums of products."""
 
 
-def overfull(
+def reason_not_fitting(
     launch: loop.LaunchOp, consumers: Sequence[loop.LaunchOp], plan: PlanIndex, target: Target
 ) -> str | None:
     """Reason why one of `consumers` has no room for what `launch` does, or None."""
@@ -61,7 +61,7 @@ def overfull(
         if (kernel := plan.kernel_of(consumer)) is None:
             continue
         fused = _fused(mine, contents(kernel, plan), _read(launch, consumer, kernel))
-        if (reason := _over(fused, target)) is not None:
+        if (reason := _reason_against_contents(fused, target)) is not None:
             return f"with {own.sym_name.data}, {kernel.sym_name.data} {reason}"
     return None
 
@@ -132,7 +132,8 @@ def room_for_loads(target: Target) -> int:
     return target.max_registers_per_thread // 2
 
 
-def _over(fused: Contents, target: Target) -> str | None:
+def _reason_against_contents(fused: Contents, target: Target) -> str | None:
+    """Reason why a kernel cannot have these contents, as what follows its name, or None."""
     room = room_for_loads(target)
     if (loads := fused.reducing + fused.beside) > room:
         return f"would have {loads} registers of loads under way, of which there are {room}"

@@ -52,11 +52,11 @@ from tilewright.passes.loop.fusion.fusion_cost import (
 )
 from tilewright.passes.loop.fusion.fusion_decisions import accepted
 from tilewright.passes.loop.fusion.kernel_arguments import KernelArguments
-from tilewright.passes.loop.fusion.kernel_room import overfull
+from tilewright.passes.loop.fusion.kernel_room import reason_not_fitting
 from tilewright.passes.loop.fusion.shared_loads import reading, readings
 from tilewright.passes.loop.fusion.siblings import Sibling, bytes_shared, in_order_of_size
 from tilewright.passes.loop.naming import join_names
-from tilewright.passes.loop.plan import common_place, following, obstacle
+from tilewright.passes.loop.plan import common_place, following, reason_against_fusion
 from tilewright.passes.loop.plan_index import PlanIndex
 from tilewright.passes.reporting.trace import Rule, is_listening, rewriting, skipped
 from tilewright.passes.rewriting.substitution import Substitution
@@ -85,8 +85,9 @@ class MergeSiblings(RewritePattern):
             place = None if needs_first else common_place(op, other)
             if place is None or not (saved := bytes_shared(*pair)):
                 continue
-            reason = obstacle(op, [other], self.plan) or _illegal(*pair, saved)
-            if (reason := reason or overfull(op, [other], self.plan, self.target)) is not None:
+            reason = reason_against_fusion(op, [other], self.plan) or _reason_against(*pair, saved)
+            reason = reason or reason_not_fitting(op, [other], self.plan, self.target)
+            if reason is not None:
                 skipped(RULE, first.kernel, reason)
                 if _is_full(first):
                     return
@@ -124,8 +125,8 @@ def _is_full(sibling: Sibling) -> bool:
     return outputs >= MOST_OUTPUTS or sibling.accumulators >= MOST_ACCUMULATORS
 
 
-def _illegal(base: Sibling, other: Sibling, saved: int) -> str | None:
-    """Why a thread could not hold what both need."""
+def _reason_against(base: Sibling, other: Sibling, saved: int) -> str | None:
+    """Reason why a thread could not hold what both need, or None."""
     shares = f"it shares {size(saved)} with {other.kernel.sym_name.data}, but"
     if (values := base.accumulators + other.accumulators) > MOST_ACCUMULATORS:
         return f"{shares} {values} accumulators take too many registers in a matrix product"

@@ -21,7 +21,11 @@ from tilewright.dialects.tile import varies_along
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.facts.index_sources import index_sources
 from tilewright.passes.tile.contracting_reductions import contracting_reductions
-from tilewright.passes.tile.planner.needed_tiles import Diagonal, diagonals_of, needed_tiles
+from tilewright.passes.tile.planner.needed_block_tiles import (
+    Diagonal,
+    diagonals_of,
+    needed_block_tiles,
+)
 
 
 class Contraction(NamedTuple):
@@ -39,7 +43,7 @@ class Contraction(NamedTuple):
     n_bytes: int
     """Bytes that a step reads along n (and not along m)."""
     diagonals: tuple[Diagonal, ...] = ()
-    """Where the result is needed, if not everywhere."""
+    """Conditions for the elements of the result that are needed; none if all are."""
     m_operands: int = 1
     """Values along m that sums multiply by others: those that they have in common count once."""
     n_operands: int = 1
@@ -51,11 +55,11 @@ class Contraction(NamedTuple):
         needed = ", needed up to a diagonal" if self.diagonals else ""
         return f"{batch}m {self.m}, n {self.n}, k {self.k}{sums}{needed}"
 
-    def needed_tiles(self, m: int, n: int) -> int:
-        """How many tiles of `m` by `n` elements have any that are needed."""
+    def needed_block_tiles(self, m: int, n: int) -> int:
+        """Number of tiles of `m` by `n` elements that have any that are needed."""
         if not self.diagonals:
             return self.batch * -(-self.m // m) * -(-self.n // n)
-        return self.batch * needed_tiles(self.diagonals, (self.m, self.n), (m, n))
+        return self.batch * needed_block_tiles(self.diagonals, (self.m, self.n), (m, n))
 
 
 def contraction_of(launch: tile.LaunchOp) -> Contraction | None:

@@ -33,8 +33,8 @@ from tilewright.passes.tile.planner.planner import plan
 RULE = Rule("t", 0, "plan_schedules")
 
 
-def legal(kernel: loop.KernelOp) -> str | None:
-    """Why the kernel needs no plan, or None."""
+def reason_against(kernel: loop.KernelOp) -> str | None:
+    """Reason why the kernel needs no plan, or None."""
     if kernel.plan is not None:
         return "it has a plan"
     if isinstance(kernel.body.block.last_op, tile.LaunchOp):
@@ -56,7 +56,7 @@ class PlanSchedulesPass(ModulePass):
         target = target_named(self.target)
         for kernel in [k for k in op.ops if isinstance(k, loop.KernelOp)]:
             _check_plan(kernel)
-            if (reason := legal(kernel)) is not None:
+            if (reason := reason_against(kernel)) is not None:
                 skipped(RULE, kernel, reason)
                 continue
             with rewriting(RULE, kernel):

@@ -3,8 +3,8 @@
 Which schedule a kernel gets: all that must be decided together, decided together.
 
 There are three kinds of kernels, each with ways to do it and a model of the time that they take:
-contractions (`tilings.py`), rows (`row_sharings.py`) and elements (`strips.py`). The fastest is
-taken.
+contractions (`tiling_choice.py`), rows (`row_assignment_choice.py`) and elements
+(`element_assignment.py`). The fastest is taken.
 
 What depends on one decision alone (which operands are staged, pads, swizzles) is left to the pass
 that makes it.
@@ -20,12 +20,12 @@ from tilewright.dialects.target import Target
 from tilewright.passes.tile.blockify_launch import is_rectangular
 from tilewright.passes.tile.lift_columns import lift_columns
 from tilewright.passes.tile.planner.contraction import contraction_of
+from tilewright.passes.tile.planner.element_assignment import element_assignments, element_problem
+from tilewright.passes.tile.planner.row_assignment_choice import IN_STEPS, row_assignments
 from tilewright.passes.tile.planner.row_problem import row_problem
-from tilewright.passes.tile.planner.row_sharings import IN_STEPS, row_sharings
-from tilewright.passes.tile.planner.strips import element_problem, strips
-from tilewright.passes.tile.planner.tilings import FEWEST_ELEMENTS, fastest_tiling, tilings
+from tilewright.passes.tile.planner.tiling_choice import FEWEST_ELEMENTS, fastest_tiling, tilings
 from tilewright.passes.tile.planner.trial import first_possible
-from tilewright.passes.tile.rows import columns_of_row, shares_rows
+from tilewright.passes.tile.row_facts import columns_of_row, rows_are_cooperative
 from tilewright.passes.tile.tileify import apply as tileify
 
 Problem = TypeVar("Problem", contravariant=True)
@@ -35,7 +35,7 @@ class Choice(Protocol[Problem]):
     """One way to do a kernel; in words, by `str`."""
 
     def seconds(self, problem: Problem, target: Target) -> float:
-        """How long it takes, by the model of its kind."""
+        """Seconds that the kernel takes, by the model of its kind."""
         ...
 
     @property
@@ -50,15 +50,15 @@ class Choice(Protocol[Problem]):
 
 @dataclass(frozen=True)
 class Weighed:
-    """What was weighed for a kernel."""
+    """Choices that were weighed for a kernel."""
 
     problem: object
-    """What there is to do; in words, by `str`."""
+    """Problem of the kernel; `str` gives it in words."""
     target: Target
     best: Choice[Any]
     """The one that is taken."""
     ranked: Callable[[Any, Target], Sequence[Choice[Any]]]
-    """What makes of the problem all choices, the best first."""
+    """Function that returns all choices for the problem, the best first."""
 
     @property
     def choices(self) -> Sequence[Choice[Any]]:
@@ -68,7 +68,7 @@ class Weighed:
         return [self.best, *ranked[after:]]
 
     def seconds(self, choice: Choice[Any]) -> float:
-        """How long it takes, by the planner's model."""
+        """Seconds that the kernel takes, by the planner's model."""
         return choice.seconds(self.problem, self.target)
 
     def pipeline(self) -> Sequence[str]:
@@ -81,20 +81,20 @@ _STATISTICS = ("cooperative-reduce", "chunk-reduce", "stage-inputs", "mark-unrol
 
 
 def weighed(launch: tile.LaunchOp, target: Target) -> Weighed | None:
-    """What there is to choose from; None if there is but one way."""
+    """Return the choices for a kernel, or None if there is one way only."""
     contraction = contraction_of(launch)
     if contraction is not None and is_rectangular(launch):
         first = fastest_tiling(contraction, target)
         return _weighed(launch, contraction, target, tilings, first, FEWEST_ELEMENTS)
-    if not shares_rows(launch):
+    if not rows_are_cooperative(launch):
         elements = element_problem(launch)
-        first = strips(elements, target)[0]
-        return _weighed(launch, elements, target, strips, first, first)
+        first = element_assignments(elements, target)[0]
+        return _weighed(launch, elements, target, element_assignments, first, first)
     if columns_of_row(launch):
         return None
     rows = row_problem(launch)
-    first = row_sharings(rows, target)[0]
-    return _weighed(launch, rows, target, row_sharings, first, IN_STEPS)
+    first = row_assignments(rows, target)[0]
+    return _weighed(launch, rows, target, row_assignments, first, IN_STEPS)
 
 
 def _weighed(
@@ -123,7 +123,7 @@ def plan(kernel: loop.KernelOp, target: Target) -> str:
 
 
 def launched(kernel: loop.KernelOp) -> tuple[str, tile.LaunchOp]:
-    """How `tileify` is to lift the kernel, and the launch that it makes of it."""
+    """Return how `tileify` is to lift the kernel, and the launch that it makes of it."""
     copy = kernel.clone()
     launch = tileify(copy)
     if columns_of_row(launch) == 0:

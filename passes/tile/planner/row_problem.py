@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is to be done to the rows of a launch, as far as it matters to who does it."""
+"""Problem of a kernel of rows: what is to be done to them, as far as assignments depend on it."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -10,9 +10,9 @@ from tilewright.dialects import loop, tile
 from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.cost.instruction_costs import instructions, is_computation
-from tilewright.passes.tile.dealing import is_shared
 from tilewright.passes.tile.rebind import total_extent
-from tilewright.passes.tile.rows import are_columns, row_length, vector_of_rows
+from tilewright.passes.tile.row_facts import are_columns, row_length, vector_of_rows
+from tilewright.passes.tile.steps_to_threads import is_cooperative
 
 
 class RowProblem(NamedTuple):
@@ -21,9 +21,9 @@ class RowProblem(NamedTuple):
     rows: int
     length: int
     vector: int
-    """How many neighbours of a row one access could move."""
+    """Neighbours of a row that one access could move."""
     are_columns: bool
-    """Whether neighbours in memory are of different rows."""
+    """True if neighbours in memory are of different rows."""
     read: int
     """Bytes that are read for each element, if it is read once."""
     reread: int
@@ -35,11 +35,11 @@ class RowProblem(NamedTuple):
     work: int
     """Instructions for each element, those that access memory aside."""
     joins: int
-    """How often threads have to join, one after the other."""
+    """Number of joins of threads, one after the other."""
 
     @property
     def ends_joined(self) -> bool:
-        """Whether nothing is left to do to the row once it has been reduced."""
+        """True if nothing is left to do to the row once it has been reduced."""
         return self.joins == 1 and self.written == 0
 
     def __str__(self) -> str:
@@ -51,7 +51,7 @@ class RowProblem(NamedTuple):
 
 
 def row_problem(launch: tile.LaunchOp) -> RowProblem:
-    """The problem of a launch whose rows threads share."""
+    """Return the problem of a launch on whose rows threads work together."""
     nests = [op for op in launch.body.block.ops if _goes_along_row(op)]
     columns = are_columns(launch)
     reads = [_bytes_moved(nest, loop.LoadOp) for nest in nests]
@@ -71,7 +71,7 @@ def row_problem(launch: tile.LaunchOp) -> RowProblem:
 
 
 def _goes_along_row(op: Operation) -> bool:
-    return isinstance(op, loop.ForOp) or (isinstance(op, loop.ReduceOp) and is_shared(op))
+    return isinstance(op, loop.ForOp) or (isinstance(op, loop.ReduceOp) and is_cooperative(op))
 
 
 def _bytes_moved(

@@ -26,7 +26,7 @@ from tilewright.codegen.random_inputs import random_inputs
 from tilewright.codegen.simulator_backend import SimulatorBackend
 from tilewright.dialects import kernel
 from tilewright.dialects.origin import named, story
-from tilewright.passes.facts.titles import title
+from tilewright.passes.rewriting.appending import title
 from tilewright.passes.rewriting.launching import with_main
 from tilewright.tools.input.mlir_source import read_module
 

@@ -70,7 +70,7 @@ func.func @huge(%a: tensor<4xf32>) -> tensor<4xf32> {
   func.return %r : tensor<4xf32>
 }
 
-// A quotient rounded down is more than a division and a floor: see passes/loop/floor_divide.py.
+// A quotient rounded down is more than a division and a floor: see passes/loop/scalar_function.py.
 // CHECK-LABEL: func.func @floor(
 // CHECK-NEXT:    %r = prim.elementwise floordiv(%a, %b) : tensor<4xf32>
 // CHECK-NEXT:    func.return %r : tensor<4xf32>

@@ -11,7 +11,7 @@ from xdsl.parser import Parser
 
 from tilewright.dialects import kernel
 from tilewright.passes.driver.lowering import context
-from tilewright.passes.kernel.in_place import obstacle
+from tilewright.passes.kernel.in_place import reason_not_in_place
 
 Access = tuple[bool, tuple[str, ...]]
 """Whether it is a store, and its subscripts."""
@@ -118,7 +118,7 @@ def test_what_is_proven_is_so() -> None:
         module = Parser(context(), text_of(grid, block, steps, ops)).parse_module()
         function = module.body.block.first_op
         assert isinstance(function, kernel.FuncOp)
-        reason = obstacle(function, function.inputs[0], function.outputs[0])
+        reason = reason_not_in_place(function, function.inputs[0], function.outputs[0])
         assert reason is not None or is_safe(grid, block, steps, ops)
         proven.append(reason is None)
 

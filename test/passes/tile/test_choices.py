@@ -38,8 +38,8 @@ def assert_choices_are_possible(step: SchedulingPass, launch: tile.LaunchOp) -> 
     choices = [*step.choices(launch)]
     assert len(choices) <= MOST
     for choice in choices:
-        assert choice.impossible(launch) is None, (name, choice.step())
-    assert choices or step.impossible(launch) is not None, name
+        assert choice.reason_not_possible(launch) is None, (name, choice.step())
+    assert choices or step.reason_not_possible(launch) is not None, name
 
 
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: step.name)
@@ -47,10 +47,10 @@ def test_choices_are_possible(
     step: SchedulingPass, launches: list[tile.LaunchOp], request: pytest.FixtureRequest
 ) -> None:
     every_case = request.config.getoption("--every-case")
-    anchors = [launch for launch in launches if step.legal(launch) is None]
+    anchors = [launch for launch in launches if step.reason_against(launch) is None]
     assert anchors
     for i, launch in enumerate(anchors):
         for target in TARGETS if every_case else TARGETS[i % 3 :][:1]:
             asked = replace(step, target=target)
-            if asked.legal(launch) is None:
+            if asked.reason_against(launch) is None:
                 assert_choices_are_possible(asked, launch)

@@ -41,11 +41,11 @@ SIZES = st.builds(
 def decide(step: SchedulingPass, module: ModuleOp, data: DataObject) -> None:
     """Apply any of the pass's choices to each launch that it has something to do for."""
     for launch in [op for op in module.walk() if isinstance(op, tile.LaunchOp)]:
-        if step.legal(launch) is not None:
+        if step.reason_against(launch) is not None:
             continue
         chosen = data.draw(st.sampled_from(list(step.choices(launch))))
         note(chosen.step())
-        assert chosen.impossible(launch) is None
+        assert chosen.reason_not_possible(launch) is None
         chosen.rewrite(launch, PatternRewriter(launch))
 
 
@@ -57,7 +57,9 @@ def check(case: str, sizes: Sizes, target: str, data: DataObject) -> None:
     for step in (ChunkMatmulKPass(target), SplitMatmulKPass(target)):
         decide(step, module, data)
         assert all(
-            step.legal(op) is not None for op in module.walk() if isinstance(op, tile.LaunchOp)
+            step.reason_against(op) is not None
+            for op in module.walk()
+            if isinstance(op, tile.LaunchOp)
         )
     verify_module(module)
     assert check_pass(before, module, "tile").notes == ()

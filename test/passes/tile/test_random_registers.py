@@ -61,12 +61,12 @@ def launches(module: ModuleOp) -> list[tile.LaunchOp]:
 
 def decide(step: SchedulingPass, launch: tile.LaunchOp, data: DataObject) -> None:
     """Apply any of the pass's choices, if it has something to do."""
-    if step.legal(launch) is not None:
+    if step.reason_against(launch) is not None:
         return
     choices = [choice for choice in step.choices(launch) if is_small(choice)]
     chosen = data.draw(st.sampled_from(choices))
     note(chosen.step())
-    assert chosen.impossible(launch) is None
+    assert chosen.reason_not_possible(launch) is None
     chosen.rewrite(launch, PatternRewriter(launch))
 
 
@@ -86,13 +86,15 @@ def check(source: Expression, data: DataObject) -> None:
         steps.remove(StageInputsPass())
     for step in (*steps, RegisterTilePass(), MarkUnrollPass()):
         for launch in launches(module):
-            shares = step.name == "blockify-launch" and step.worthless(launch) is not None
+            shares = (
+                step.name == "blockify-launch" and step.reason_not_worthwhile(launch) is not None
+            )
             if not shares:
                 decide(step, launch, data)
     for launch in launches(module):
         if not launch.axes_at(Level.REGISTER):
             continue
-        assert RegisterTilePass().legal(launch) is not None
+        assert RegisterTilePass().reason_against(launch) is not None
     verify_module(module)
     assert check_pass(before, module, "tile").notes == ()
     run(module, "to-kernel")

@@ -90,11 +90,11 @@ def staged(draw: DrawFn, kind: str) -> tuple[Drawn, ModuleOp]:
     module = Parser(context(), drawn.text).parse_module()
     launch = launch_of(module)
     without_slabs(launch)
-    if StageInputsPass().legal(launch) is not None:
+    if StageInputsPass().reason_against(launch) is not None:
         return drawn, with_main(module)
     choice = draw(st.sampled_from(list(StageInputsPass().choices(launch))))
     note(f"\n{module}\n{choice.step()}")
-    assert choice.impossible(launch) is None
+    assert choice.reason_not_possible(launch) is None
     choice.rewrite(launch, PatternRewriter(launch))
     verify_module(module)
     return drawn, with_main(module)

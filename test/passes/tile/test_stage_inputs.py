@@ -368,7 +368,7 @@ def staged(module: ModuleOp, choice: StageInputsPass) -> ModuleOp:
     """A copy of the module with these operands staged."""
     copy = module.clone()
     launch = launch_of(copy)
-    assert choice.impossible(launch) is None
+    assert choice.reason_not_possible(launch) is None
     choice.rewrite(launch, PatternRewriter(launch))
     copy.verify()
     return copy
@@ -378,7 +378,7 @@ def staged(module: ModuleOp, choice: StageInputsPass) -> ModuleOp:
 def test_every_choice_computes_the_same(parse: Parse, name: str):
     module = parse(PROGRAMS[name])
     launch = launch_of(module)
-    assert StageInputsPass().legal(launch) is None
+    assert StageInputsPass().reason_against(launch) is None
     inputs = random_inputs(launch.kernel)
     expected = interpret_kernel(launch.kernel, inputs)
     for choice in StageInputsPass().choices(launch):

@@ -11,10 +11,10 @@ import pytest
 
 from tilewright.dialects.target import target
 from tilewright.dialects.tile import Join
+from tilewright.passes.tile.planner.block_tiles import BLOCK_TILES, BlockTile
 from tilewright.passes.tile.planner.contraction import Contraction
-from tilewright.passes.tile.planner.tiles import TILES, Tile
-from tilewright.passes.tile.planner.tiling_model import Tiling
-from tilewright.passes.tile.planner.tilings import fastest_tiling
+from tilewright.passes.tile.planner.tiling import Tiling
+from tilewright.passes.tile.planner.tiling_choice import fastest_tiling
 
 RESULTS = Path(__file__).parents[4] / "benchmarks" / "results" / "nvidia-h200" / "tilings.json"
 H100 = target("sm_90a")  # which has the same multiprocessors, as fast
@@ -22,7 +22,7 @@ PROBLEMS = {
     "matmul.tinyllama.q_proj.s512": Contraction(1, 512, 2048, 2048, 1, 4, 4),
     "matmul.tinyllama.gate_proj.s128": Contraction(1, 128, 5632, 2048, 1, 4, 4),
 }
-TILE = {(tile.m, tile.n, tile.fm, tile.fn): tile for tile in TILES}
+TILE = {(tile.m, tile.n, tile.fm, tile.fn): tile for tile in BLOCK_TILES}
 
 
 class Measured(NamedTuple):
@@ -43,7 +43,7 @@ def measured(case: str) -> list[Measured]:
 
 def _tiling(row: dict[str, Any]) -> Tiling:
     m, n, fm, fn = row["tile"]
-    tile: Tile = TILE[m, n, fm, fn]
+    tile: BlockTile = TILE[m, n, fm, fn]
     join = Join.LAST_BLOCK if row["join"] is None else Join(row["join"])
     return Tiling(tile, row["bk"], row["split"], 3, join)
 

@@ -8,11 +8,11 @@ from draws import drawn
 from hypothesis import given, settings
 
 from tilewright.dialects.target import target
+from tilewright.passes.tile.planner.block_tiles import BLOCK_TILES
 from tilewright.passes.tile.planner.contraction import Contraction
-from tilewright.passes.tile.planner.needed_tiles import Diagonal, needed_tiles
-from tilewright.passes.tile.planner.tiles import TILES
-from tilewright.passes.tile.planner.tiling_model import Tiling
-from tilewright.passes.tile.planner.tilings import fastest_tiling, tilings
+from tilewright.passes.tile.planner.needed_block_tiles import Diagonal, needed_block_tiles
+from tilewright.passes.tile.planner.tiling import Tiling
+from tilewright.passes.tile.planner.tiling_choice import fastest_tiling, tilings
 
 _factor, _size, _side = st.integers(-2, 2), st.integers(1, 40), st.sampled_from([1, 3, 8, 16])
 _diagonal = st.builds(Diagonal, _factor, _factor, st.integers(-40, 40))
@@ -30,12 +30,12 @@ def test_each_condition_holds_somewhere(
 
     corners = product(range(0, rows, m), range(0, columns, n))
     expected = sum(all(holds(d, *corner) for d in diagonals) for corner in corners)
-    assert needed_tiles(tuple(diagonals), (rows, columns), (m, n)) == expected
+    assert needed_block_tiles(tuple(diagonals), (rows, columns), (m, n)) == expected
 
 
 def test_of_many_rows_some_stand_for_all():
     rows, causal = 1 << 40, (CAUSAL,)
-    found = needed_tiles(causal, (rows, rows), (1 << 12, 1 << 12))
+    found = needed_block_tiles(causal, (rows, rows), (1 << 12, 1 << 12))
     exact = 2**28 * (2**28 + 1) // 2
     assert abs(found / exact - 1) < 1e-3
 
@@ -53,6 +53,6 @@ def test_blocks_that_an_sm_begins_with_may_all_be_needed():
     gpu = target("sm_90a")
     scores = Contraction(batch=1, m=512, n=512, k=64, sums=1, m_bytes=4, n_bytes=4)
     causal = scores._replace(diagonals=(CAUSAL,))
-    tiling = Tiling(TILES[0], bk=16, split=1, depth=2)
+    tiling = Tiling(BLOCK_TILES[0], bk=16, split=1, depth=2)
     assert tiling.needed_blocks(causal) < tiling.blocks(causal) <= gpu.sms
     assert tiling.seconds(causal, gpu) == tiling.seconds(scores, gpu)

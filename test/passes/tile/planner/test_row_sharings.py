@@ -9,11 +9,11 @@ from xdsl.dialects.builtin import ModuleOp
 from tilewright.dialects import loop
 from tilewright.dialects.target import TARGETS, target
 from tilewright.dialects.tile import Join
+from tilewright.passes.tile.planner.element_assignment import ElementProblem, element_assignments
 from tilewright.passes.tile.planner.planner import Weighed, launched, weighed
-from tilewright.passes.tile.planner.row_model import RowSharing
+from tilewright.passes.tile.planner.row_assignment import RowAssignment
+from tilewright.passes.tile.planner.row_assignment_choice import row_assignments
 from tilewright.passes.tile.planner.row_problem import RowProblem
-from tilewright.passes.tile.planner.row_sharings import row_sharings
-from tilewright.passes.tile.planner.strips import ElementProblem, strips
 
 Parse = Callable[[str], ModuleOp]
 
@@ -36,24 +36,24 @@ SUM = RowProblem(
 SOFTMAX = SUM._replace(length=131072, reread=12, written=4, loops=3, work=40, joins=2)
 
 
-def best(problem: RowProblem, name: str = "sm_90a") -> RowSharing:
+def best(problem: RowProblem, name: str = "sm_90a") -> RowAssignment:
     """What is taken."""
-    return row_sharings(problem, target(name))[0]
+    return row_assignments(problem, target(name))[0]
 
 
 @pytest.mark.parametrize("name", TARGETS)
 def test_a_full_sum_gives_every_sm_work(name: str):
-    sharing = best(SUM, name)
-    assert sharing.blocks(SUM) >= target(name).sms
-    assert sharing.vector == 4
-    assert sharing.join is Join.LAST_BLOCK
+    assignment = best(SUM, name)
+    assert assignment.blocks(SUM) >= target(name).sms
+    assert assignment.vector == 4
+    assert assignment.join is Join.LAST_BLOCK
 
 
 def test_a_short_row_is_left_to_one_block():
     # Joining takes longer than what is left to each of several blocks.
     row = SUM._replace(length=2048, work=4)
     assert best(row).split == 1
-    two = RowSharing(128, 2, 4, split=2, join=Join.CLUSTER)
+    two = RowAssignment(128, 2, 4, split=2, join=Join.CLUSTER)
     assert two.seconds(row, H100) > best(row).seconds(row, H100)
 
 
@@ -61,7 +61,7 @@ def test_what_goes_on_with_the_row_joins_in_a_cluster_or_not_at_all():
     few = SOFTMAX._replace(rows=4, length=1_000_000)
     assert best(few).split > 1
     assert best(few).join is Join.CLUSTER
-    assert {sharing.split for sharing in row_sharings(few, target("sm_80"))} == {1}
+    assert {assignment.split for assignment in row_assignments(few, target("sm_80"))} == {1}
 
 
 def test_rows_too_long_for_a_block_are_in_the_registers_of_a_cluster():
@@ -73,7 +73,7 @@ def test_rows_too_long_for_a_block_are_in_the_registers_of_a_cluster():
 
 def test_what_is_not_reduced_is_not_split():
     plain = SUM._replace(joins=0, written=4)
-    assert {sharing.split for sharing in row_sharings(plain, H100)} == {1}
+    assert {assignment.split for assignment in row_assignments(plain, H100)} == {1}
 
 
 def test_odd_rows_are_accessed_one_by_one():
@@ -82,9 +82,9 @@ def test_odd_rows_are_accessed_one_by_one():
 
 def test_elements_are_accessed_widely_where_all_sms_have_work():
     many = ElementProblem(1_000_000, vector=4, moved=8, accesses=2, work=1)
-    assert strips(many, H100)[0].vector == 4
+    assert element_assignments(many, H100)[0].vector == 4
     few = many._replace(elements=1000)
-    assert strips(few, H100)[0].vector == 1
+    assert element_assignments(few, H100)[0].vector == 1
 
 
 def _weighed(parse: Parse, body: str, arguments: str) -> Weighed:
@@ -141,9 +141,9 @@ def test_columns_are_accessed_widely_across(parse: Parse):
         }""",
         "%x: memref<4096x4096xf32>) -> (%out: memref<4096xf32>",
     )
-    sharing = found.choices[0]
-    assert isinstance(sharing, RowSharing)
-    assert (sharing.columns, sharing.vector) == (True, 4)
+    assignment = found.choices[0]
+    assert isinstance(assignment, RowAssignment)
+    assert (assignment.columns, assignment.vector) == (True, 4)
 
 
 def test_shifted_rows_are_accessed_one_by_one(parse: Parse):

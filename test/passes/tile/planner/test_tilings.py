@@ -12,10 +12,10 @@ from tilewright.dialects import loop
 from tilewright.dialects.target import TARGETS, target
 from tilewright.frontend.expression import parse_expression
 from tilewright.interpreters.check import check_pass
+from tilewright.passes.tile.planner.block_tiles import BLOCK_TILES
 from tilewright.passes.tile.planner.contraction import Contraction, contraction_of
 from tilewright.passes.tile.planner.planner import launched
-from tilewright.passes.tile.planner.tiles import TILES
-from tilewright.passes.tile.planner.tilings import fastest_tiling, tilings
+from tilewright.passes.tile.planner.tiling_choice import fastest_tiling, tilings
 
 from ..scheduled import loops_of, run
 
@@ -74,7 +74,7 @@ def test_rows_that_two_sums_share_are_one_operand():
 def test_two_sums_of_a_thread_take_the_registers_of_twice_the_columns():
     two = Contraction(1, m=512, n=4096, k=2048, sums=2, m_bytes=4, n_bytes=8, n_operands=2)
     best = fastest_tiling(two, target("sm_90a"))
-    (square,) = (tile for tile in TILES if tile.fm == tile.fn == 8)
+    (square,) = (tile for tile in BLOCK_TILES if tile.fm == tile.fn == 8)
     assert (best.tile.fm, 2 * best.tile.fn) == (8, 8)
     assert best.registers(two) == square.registers
 

@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Latencies of the models of time, in round figures: they rank schedules, and do not predict."""
+"""
+What the planner's models of time have in common: latencies, in round figures, and when two times
+count as equal. They rank schedules, and do not predict.
+"""
+
+from math import log
 
 from tilewright.dialects.tile import Join
 
@@ -14,3 +19,11 @@ JOIN = {Join.CLUSTER: 0.8e-6, Join.LAST_BLOCK: 2.5e-6}
 Seconds until blocks have found each other. That of clusters is two barriers of an H100 (`micro
 cluster`); nobody has measured the other.
 """
+
+
+def time_bucket(seconds: float, within: float) -> int:
+    """
+    Bucket `seconds` on a log scale; times within about `within` of each other share a bucket. What
+    else is better decides among those.
+    """
+    return round(log(seconds) / within)

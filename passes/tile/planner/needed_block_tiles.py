@@ -52,10 +52,10 @@ def diagonals_of(
 
 
 @lru_cache  # asked for each way to do a product, of which many have the same tile
-def needed_tiles(
+def needed_block_tiles(
     diagonals: tuple[Diagonal, ...], shape: tuple[int, int], of_tile: tuple[int, int]
 ) -> int:
-    """How many tiles have an element that is needed: for each condition one, if not for all."""
+    """Number of tiles that have, for each condition, an element that meets it."""
     (rows, columns), (m, n) = shape, of_tile
     in_row = -(-columns // n)
     found = 0
@@ -72,7 +72,7 @@ def needed_tiles(
 def _within(
     diagonal: Diagonal, first: int, of_tile: tuple[int, int], low: int, high: int
 ) -> tuple[int, int]:
-    """Of the tiles from `low` to `high` of the rows from `first` on, those that are needed."""
+    """Return which of the tiles from `low` to `high` are needed, in the rows from `first` on."""
     (m, n), factor = of_tile, diagonal.n
     most = diagonal.m * first + max(diagonal.m, 0) * (m - 1) + max(factor, 0) * (n - 1)
     most += diagonal.constant  # of the first tile; of later ones by factor * n more each

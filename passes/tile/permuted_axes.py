@@ -14,12 +14,11 @@ from tilewright.dialects.axes import Role
 from tilewright.dialects.target import WARP_SIZE
 from tilewright.dialects.tile.attributes import Level
 from tilewright.passes.tile.rebind import NewAxis, Rebinding
-from tilewright.passes.tile.tile_arrangements import height_in_order
-from tilewright.passes.tile.tile_sides import Side
+from tilewright.passes.tile.register_tile_sides import Side, height_in_order
 
 
 class Threads(NamedTuple):
-    """Where a thread is along a side, and the axes that say so."""
+    """Position of a thread along a side, and the axes that it is made of."""
 
     at: AffineExpr
     axes: Sequence[SSAValue]

@@ -23,8 +23,8 @@ from tilewright.dialects.tile.attributes import Axis, Level
 from tilewright.passes.tile.rebind import NewAxis, Rebinding
 
 
-class Split(NamedTuple):
-    """What a thread does along an axis: so many strips of so many neighbours."""
+class AxisSplit(NamedTuple):
+    """Part of an axis that a thread does: so many strips of so many neighbours."""
 
     axis: Axis
     strips: int
@@ -36,7 +36,7 @@ class Split(NamedTuple):
         return self.strips * self.vector
 
 
-def threads_with(launch: tile.LaunchOp, splits: Sequence[Split]) -> int:
+def threads_with(launch: tile.LaunchOp, splits: Sequence[AxisSplit]) -> int:
     """Threads that are left of a block."""
     left = launch.num_threads
     for split in splits:
@@ -44,12 +44,12 @@ def threads_with(launch: tile.LaunchOp, splits: Sequence[Split]) -> int:
     return left
 
 
-def steps_of(splits: Sequence[Split]) -> dict[SSAValue, int]:
-    """How many steps of each axis a thread does."""
+def steps_of(splits: Sequence[AxisSplit]) -> dict[SSAValue, int]:
+    """Number of steps of each axis that a thread does."""
     return {split.axis.value: split.elements for split in splits}
 
 
-def split_axes(launch: tile.LaunchOp, splits: Sequence[Split]) -> tile.LaunchOp:
+def split_thread_axes(launch: tile.LaunchOp, splits: Sequence[AxisSplit]) -> tile.LaunchOp:
     """The launch with parts in the place of the axes that are split; those in registers last."""
     rebinding, by_axis = Rebinding(), {split.axis.value: split for split in splits}
     threads: dict[SSAValue, int] = {}
@@ -66,7 +66,7 @@ def split_axes(launch: tile.LaunchOp, splits: Sequence[Split]) -> tile.LaunchOp:
     return rebinding.rebound(launch)
 
 
-def _bind_parts(rebinding: Rebinding, split: Split, thread: int) -> None:
+def _bind_parts(rebinding: Rebinding, split: AxisSplit, thread: int) -> None:
     """`strip * reach + thread * vector + element` stands for the axis."""
     axis, strips, vector = split
     parts: list[SSAValue] = [rebinding.body.args[thread]]

@@ -4,11 +4,11 @@ One way to tile a contraction, what a block needs for it, and how long it takes 
 
     seconds = max(arithmetic, L2, device memory, waiting) + first answer + joining the splits
 
-* arithmetic: the multiply-adds of the SM with the most blocks, at the share of its issue slots that
-  multiply-adds of such a tile get, or, if it has too few warps to hide latency, at the share that
-  each warp gets of its own; and a little for each chunk. Blocks of which nobody needs the result
-  make room for others at once, but those that an SM begins with may all be needed. Clusters leave
-  SMs idle (`Target.room`);
+* arithmetic: the multiply-adds of the SM with the most blocks, at the fraction of its issue slots
+  that multiply-adds of such a tile get, or, if it has too few warps to hide latency, at the
+  fraction that each warp gets of its own; and a little for each chunk. Blocks of which nobody needs
+  the result make room for others at once, but those that an SM begins with may all be needed.
+  Clusters leave SMs idle (`Target.room`);
 * L2: what blocks stage, rereads by other blocks included;
 * device memory: every input once, at the bandwidth;
 * waiting: a chunk is asked for as many chunks ahead as there are slots, less one, and takes the
@@ -19,15 +19,15 @@ from typing import NamedTuple
 
 from tilewright.dialects.target import L2_BYTES, Target
 from tilewright.dialects.tile import Join
-from tilewright.passes.cost import latencies
+from tilewright.passes.cost import time_models
+from tilewright.passes.tile.planner.block_tiles import BlockTile
 from tilewright.passes.tile.planner.contraction import Contraction
-from tilewright.passes.tile.planner.tiles import Tile
 
 _REGISTERS_BESIDE = 48
-"""What a thread has beside its sums and one step's operands: addresses, the next step's loads."""
+"""Registers of a thread beside its sums and one step's operands: addresses, the next loads."""
 
 _CHUNK_CLOCKS = 100
-"""What a chunk costs beside its multiply-adds: a barrier, addresses, the first loads."""
+"""Clocks of a chunk beside its multiply-adds: a barrier, addresses, the first loads."""
 
 _WARPS_TO_HIDE = 8
 """Warps of an SM with which loads of shared memory are hidden behind multiply-adds."""
@@ -36,12 +36,12 @@ _WARPS_TO_HIDE = 8
 class Tiling(NamedTuple):
     """The joint decision for a contraction."""
 
-    tile: Tile
+    tile: BlockTile
     bk: int
     split: int
     depth: int
     join: Join = Join.LAST_BLOCK
-    """Join of the blocks that share the steps of K; unused if `split` is 1."""
+    """Join of the blocks that split the steps of K; unused if `split` is 1."""
 
     def __str__(self) -> str:
         tile = self.tile
@@ -57,7 +57,7 @@ class Tiling(NamedTuple):
         return self.tile.fm * self.tile.fn
 
     def fits(self, problem: Contraction, target: Target) -> bool:
-        """Whether a block with it can run."""
+        """True if a block with this tiling can run."""
         shared = self.shared_bytes(problem)
         registers = max(self.registers(problem), self.joined_registers(problem))
         return target.blocks_per_sm(self.tile.threads, shared, registers) > 0
@@ -71,7 +71,7 @@ class Tiling(NamedTuple):
         return max(self.tile.registers, needed)
 
     def operands(self, problem: Contraction) -> int:
-        """What a thread reads of shared memory in a step of K: of each operand its elements."""
+        """Elements that a thread reads of shared memory in a step of K, of all operands."""
         return self.tile.fm * problem.m_operands + self.tile.fn * problem.n_operands
 
     def joined_registers(self, problem: Contraction) -> int:
@@ -104,15 +104,15 @@ class Tiling(NamedTuple):
         return problem.batch * tiles * self.split
 
     def needed_blocks(self, problem: Contraction) -> int:
-        """Those that have multiply-adds to do."""
-        return problem.needed_tiles(self.tile.m, self.tile.n) * self.split
+        """Number of blocks that do at least one multiply-add."""
+        return problem.needed_block_tiles(self.tile.m, self.tile.n) * self.split
 
     def chunks(self, problem: Contraction) -> int:
         """Chunks of K that a block does."""
         return -(-problem.k // (self.split * self.bk))
 
     def seconds(self, problem: Contraction, target: Target) -> float:
-        """How long it takes, by the model above."""
+        """Seconds that the contraction takes, by the model above."""
         shared = self.shared_bytes(problem)
         room = max(1, target.blocks_per_sm(self.tile.threads, shared, self.registers(problem)))
         at_first = min(
@@ -122,17 +122,19 @@ class Tiling(NamedTuple):
         resident = min(most, room)
         warps = resident * target.warps_of(self.tile.threads)
         rounds = -(-most // resident) * self.chunks(problem)
-        waiting = rounds * latencies.MEMORY / (self.depth - 1)
+        waiting = rounds * time_models.MEMORY / (self.depth - 1)
         together, alone = (
-            self._share(problem, s) for s in (self.tile.share, self.tile.share_alone)
+            self._issue_rate(problem, s) for s in (self.tile.issue_rate, self.tile.issue_rate_alone)
         )
-        share = min(together, alone * warps / _WARPS_TO_HIDE)
-        return self._seconds(problem, target, most, share, waiting)
+        issue_rate = min(together, alone * warps / _WARPS_TO_HIDE)
+        return self._seconds(problem, target, most, issue_rate, waiting)
 
     def least_seconds(self, problem: Contraction, target: Target) -> float:
-        """How long it takes at least, however many slots and blocks an SM has."""
+        """Seconds that it takes at least, for any number of slots and of blocks of an SM."""
         most = -(-self.needed_blocks(problem) // target.sms)
-        return self._seconds(problem, target, most, self._share(problem, self.tile.share), 0.0)
+        return self._seconds(
+            problem, target, most, self._issue_rate(problem, self.tile.issue_rate), 0.0
+        )
 
     def pipeline(self, problem: Contraction, target: Target) -> list[str]:
         """The passes that do it."""
@@ -159,23 +161,23 @@ class Tiling(NamedTuple):
             "mark-unroll",
         ]
 
-    def _share(self, problem: Contraction, of_one_sum: float) -> float:
+    def _issue_rate(self, problem: Contraction, of_one_sum: float) -> float:
         """
-        The share of issue slots that multiply-adds get, given that of one sum: an operand that
+        Fraction of issue slots that multiply-adds get, given that of one sum: an operand that
         sums have in common is loaded once for all of them, and what is beside them is loads.
         """
         loads = self.operands(problem) / (problem.sums * (self.tile.fm + self.tile.fn))
         return 1 / (1 + (1 / of_one_sum - 1) * loads)
 
     def _seconds(
-        self, problem: Contraction, target: Target, most: int, share: float, waiting: float
+        self, problem: Contraction, target: Target, most: int, issue_rate: float, waiting: float
     ) -> float:
         """
-        The same, where an SM does at most so many blocks, and multiply-adds get that share of the
+        Seconds if an SM does at most so many blocks, and multiply-adds get that fraction of the
         issue slots.
         """
         tile, chunks = self.tile, self.chunks(problem)
-        lanes = target.ffma_lanes * share
+        lanes = target.ffma_lanes * issue_rate
         clocks = tile.m * tile.n * self.bk * problem.sums / lanes + _CHUNK_CLOCKS
         busy = max(
             most * chunks * clocks / target.clock,
@@ -183,14 +185,14 @@ class Tiling(NamedTuple):
             _bytes(problem) / target.bandwidth,
             waiting,
         )
-        return busy + latencies.MEMORY + self._joining(problem, target)
+        return busy + time_models.MEMORY + self._joining(problem, target)
 
     def _joining(self, problem: Contraction, target: Target) -> float:
         if self.split == 1:
             return 0.0
         moved = 2 * 4 * problem.sums * self.tile.m * self.tile.n / L2_BYTES / target.clock
         read = moved if self.join is Join.CLUSTER else moved * self.split
-        return latencies.JOIN[self.join] + read
+        return time_models.JOIN[self.join] + read
 
 
 def _bytes(problem: Contraction) -> int:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Dealing out the rows of slabs that are read along K by threads with several rows side by side.
+Dealing out the rows of slabs to piles, if threads with several rows side by side read them along K.
 
     %bs[%tn * 4 + %vn, %ki * 4 + %kv]
 
@@ -25,21 +25,21 @@ from tilewright.passes.cost.slab_conflicts import SlabConflicts, Traffic
 from tilewright.passes.tile.access_clocks import padded_by_a_chunk
 
 
-def deal_rows(conflicts: SlabConflicts) -> None:
-    """Deal out the rows of each slab that is read faster so, whether it will be padded or not."""
-    for stage, dealt in dealt_rows(conflicts).items():
+def deal_rows_to_piles(conflicts: SlabConflicts) -> None:
+    """Deal the rows of slabs out to piles if they are read faster then, padded or not."""
+    for stage, dealt in layouts_in_piles(conflicts).items():
         Rewriter.replace_value_with_new_type(
             stage.slab, with_layout(memref_type(stage.slab), dealt)
         )
 
 
-def dealt_rows(conflicts: SlabConflicts) -> dict[tile.StageOp, SlabLayoutAttr]:
-    """The layouts of the slabs whose rows are to be dealt out."""
-    found = ((stage, _dealt(stage, conflicts)) for stage in conflicts.stages)
+def layouts_in_piles(conflicts: SlabConflicts) -> dict[tile.StageOp, SlabLayoutAttr]:
+    """Layouts in piles for the slabs whose rows are to be dealt out."""
+    found = ((stage, _in_piles(stage, conflicts)) for stage in conflicts.stages)
     return {stage: dealt for stage, dealt in found if dealt is not None}
 
 
-def _dealt(stage: tile.StageOp, conflicts: SlabConflicts) -> SlabLayoutAttr | None:
+def _in_piles(stage: tile.StageOp, conflicts: SlabConflicts) -> SlabLayoutAttr | None:
     """The first layout in piles with which a slab is read faster."""
     if stage.layout != SlabLayoutAttr.get():
         return None

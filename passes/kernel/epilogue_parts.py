@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What each of several blocks does of what follows a join that all of them could do.
+Parts of the epilogue of a join, one for each block: all of them could do all of it.
 
     %acc is 8x4 registers of 128 threads, joined by 4 blocks: block r does rows 2r and 2r + 1
 
@@ -23,20 +23,20 @@ from tilewright.passes.facts.register_axes import RegisterAxes
 from tilewright.passes.kernel.partials import Layout
 
 
-class Share(NamedTuple):
+class EpiloguePart(NamedTuple):
     """The steps of a register axis that a block does."""
 
     axis: SSAValue
     steps: int
     """How many."""
     number: AffineExpr
-    """Which of the shares is the block's, as an expression of its rank."""
+    """Which of the parts is the block's, as an expression of its rank."""
 
 
-def shares_of(
+def epilogue_parts(
     layouts: Sequence[Layout], registers: RegisterAxes, group: JoinGroup, blocks: int
-) -> list[Share]:
-    """How the register axes of all `layouts` are dealt out; nothing if that cannot be."""
+) -> list[EpiloguePart]:
+    """Deal the register axes of all `layouts` out to blocks; nothing if that is not possible."""
     common = [axis for axis in layouts[0].outer_registers if _is_in_all(axis, layouts)]
     taken: list[tuple[SSAValue, int]] = []
     left = blocks
@@ -49,7 +49,7 @@ def shares_of(
         return []
     numbers = delinearize(AffineExpr.dimension(0), [parts for _, parts in taken])
     return [
-        Share(axis, registers.extents[axis] // parts, number)
+        EpiloguePart(axis, registers.extents[axis] // parts, number)
         for (axis, parts), number in zip(taken, numbers, strict=True)
     ]
 
@@ -60,7 +60,7 @@ def _is_in_all(axis: SSAValue, layouts: Sequence[Layout]) -> bool:
 
 def _may_be_dealt(axis: SSAValue, registers: RegisterAxes, group: JoinGroup) -> bool:
     """
-    Whether no thread would have to find its share in registers: what was computed before the join
+    Whether no thread would have to find its part in registers: what was computed before the join
     for each step of the axis.
     """
     inner = [op for later in group.rest for op in later.walk()]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Launches that work on rows: how long a row is, how it lies in memory, and who does it, one thread or
-many.
+Facts about launches that work on rows: how long a row is, how it lies in memory, and whether one
+thread does it or many.
 """
 
 from math import prod
@@ -27,7 +27,7 @@ _LONG_DOT, _FEW_DOTS = 512, 1024
 
 
 def is_contraction(launch: tile.LaunchOp) -> bool:
-    """Whether the launch has rows and columns, each element a reduction of its own."""
+    """True if the launch has rows and columns, each element a reduction of its own."""
     return any(axis.role is Role.N for axis in launch.bound_axes())
 
 
@@ -38,19 +38,19 @@ def row_length(launch: tile.LaunchOp) -> int:
 
 
 def columns_of_row(launch: tile.LaunchOp) -> int:
-    """How many columns each row is reduced with, once for each; 0 if it is not."""
+    """Number of columns that each row is reduced with, once for each; 0 if it is not."""
     loops = [op for op in launch.body.block.ops if isinstance(op, loop.ForOp)]
     reduces = [op for op in loops if any(isinstance(i, loop.ReduceOp) for i in op.body.block.ops)]
     return max((prod(op.axis_extents()) for op in reduces), default=0)
 
 
 def scans(launch: tile.LaunchOp) -> bool:
-    """Whether it has a loop whose steps follow each other, which threads cannot share."""
+    """True if the launch has a loop whose steps follow each other, which one thread has to do."""
     return any(isinstance(op, loop.ScanOp) for op in ops_in(launch))
 
 
-def shares_rows(launch: tile.LaunchOp) -> bool:
-    """Whether threads share each row, rather than each doing elements or rows of its own."""
+def rows_are_cooperative(launch: tile.LaunchOp) -> bool:
+    """True if threads work on each row together, rather than on elements or rows of their own."""
     if scans(launch):
         return False
     if is_contraction(launch):
@@ -60,7 +60,7 @@ def shares_rows(launch: tile.LaunchOp) -> bool:
 
 
 def are_columns(launch: tile.LaunchOp) -> bool:
-    """Whether consecutive rows, not the elements of one, are neighbours in memory."""
+    """True if consecutive rows, not the elements of one, are neighbours in memory."""
     axes = launch.bound_axes()
     if not axes or axes[-1].extent < SECTOR:
         return False
@@ -85,7 +85,7 @@ def vector_along(nest: Operation, axis: SSAValue, extent: int) -> int:
 
 
 def vector_of_rows(launch: tile.LaunchOp) -> int:
-    """How many neighbours along a row one access could move; or of rows, if those are columns."""
+    """Neighbours along a row that one access could move; or of rows, if those are columns."""
     if are_columns(launch):
         axis = launch.bound_axes()[-1]
         return vector_along(launch, axis.value, axis.extent)
@@ -100,12 +100,12 @@ def _accesses(nest: Operation) -> list[loop.LoadOp | loop.StoreOp]:
 
 
 def _goes_by_data(op: loop.LoadOp | loop.StoreOp, axis: SSAValue) -> bool:
-    """Whether data decides where the access is after a step of `axis`."""
+    """True if data decides where the access is after a step of `axis`."""
     return axis not in op.indices and axis in index_sources(op.indices)
 
 
 def stride(op: loop.LoadOp | loop.StoreOp, axis: SSAValue) -> int:
-    """How many elements further the access is after the first step of `axis`."""
+    """Number of elements by which the access moves in the first step of `axis`."""
     offsets = [0, 0]
     for step in (0, 1):
         indices = [step if value is axis else 0 for value in op.indices]

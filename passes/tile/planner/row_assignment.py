@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-One way for threads and blocks to share rows, and how long it takes by a model of time:
+One assignment of threads and blocks to rows, and how long it takes by a model of time:
 
     seconds = max(device memory, L2, instructions, waiting) + joining blocks
 
@@ -18,10 +18,10 @@ from typing import NamedTuple
 
 from tilewright.dialects.target import L2_BYTES, WARP_SIZE, Target
 from tilewright.dialects.tile import Join
-from tilewright.passes.cost import latencies
+from tilewright.passes.cost import time_models
 from tilewright.passes.tile.chunk_reduce import LONG
 from tilewright.passes.tile.planner.row_problem import RowProblem
-from tilewright.passes.tile.rows import SECTOR
+from tilewright.passes.tile.row_facts import SECTOR
 
 AHEAD, _LEAST_AHEAD = 8, 4
 """Elements of a thread that are under way together, where it goes along a row in steps; of wide
@@ -43,11 +43,11 @@ _WARP_JOIN, _BLOCK_JOIN, _SLOT_JOIN = 150, 100, 4
 """Clocks of joining a warp by shuffles, of meeting in shared memory, and of each slot there."""
 
 
-class RowSharing(NamedTuple):
-    """The joint decision for rows."""
+class RowAssignment(NamedTuple):
+    """Assignment of threads and blocks to rows: the joint decision for a kernel of rows."""
 
     threads: int
-    """Threads of a block that share a row."""
+    """Threads of a block that work on a row."""
     items: int
     """Pieces of a thread, which it has at once."""
     vector: int
@@ -55,9 +55,9 @@ class RowSharing(NamedTuple):
     rows: int = 1
     """Rows of a block; of columns, those that `vector` does not count."""
     split: int = 1
-    """Blocks that share a row."""
+    """Blocks that work on a row."""
     join: Join = Join.LAST_BLOCK
-    """How they join."""
+    """Join of these blocks."""
     columns: bool = False
 
     def __str__(self) -> str:
@@ -95,11 +95,11 @@ class RowSharing(NamedTuple):
         return max(_LEAST_AHEAD, AHEAD // self.vector)
 
     def steps(self, problem: RowProblem) -> int:
-        """In how many steps a block does its part of a row; 1: it is in registers."""
+        """Steps in which a block does its part of a row; 1 if that is in registers."""
         return -(-problem.length // (self.split * self.covered))
 
     def in_registers(self, problem: RowProblem) -> bool:
-        """Whether a block has its part of a row at once."""
+        """True if a block has its part of a row at once."""
         return not self.columns and self.steps(problem) == 1
 
     def blocks(self, problem: RowProblem) -> int:
@@ -117,7 +117,7 @@ class RowSharing(NamedTuple):
         return target.blocks_per_sm(self.block_threads, 0, BESIDE + kept)
 
     def seconds(self, problem: RowProblem, target: Target) -> float:
-        """How long it takes, by the model above."""
+        """Seconds that the kernel takes, by the model above."""
         room = self.resident(problem, target)
         most = target.turns(self.blocks(problem), room, self.cluster)
         resident = min(most, room)
@@ -127,10 +127,10 @@ class RowSharing(NamedTuple):
             -(-most // resident) * self._waiting(problem, target),
         )
         busy = max(clocks / target.clock, self._device_bytes(problem, target) / target.bandwidth)
-        return busy + (problem.joins * latencies.JOIN[self.join] if self.split > 1 else 0.0)
+        return busy + (problem.joins * time_models.JOIN[self.join] if self.split > 1 else 0.0)
 
     def _reads_once(self, problem: RowProblem, target: Target) -> bool:
-        """Whether a block's part of its rows stays there: in registers or, of columns, staged."""
+        """True if a block's part of its rows stays there: in registers or, of columns, staged."""
         if not self.columns:
             return self.in_registers(problem)
         part = self.block_rows * self.steps(problem) * self.threads
@@ -145,14 +145,14 @@ class RowSharing(NamedTuple):
         return problem.rows * problem.length * (read + problem.written)
 
     def _l2_bytes(self, problem: RowProblem, target: Target) -> float:
-        """Of a block."""
+        """Bytes that a block reads and writes."""
         read = problem.read if self._reads_once(problem, target) else problem.reread
         wasted = max(1, SECTOR // self.block_rows) if problem.are_columns else 1
         part = min(self.steps(problem) * self.covered, problem.length)
         return self.block_rows * part * (read + problem.written) * wasted
 
     def _instructions(self, problem: RowProblem) -> float:
-        """Of a thread: what is computed, and the accesses, as wide as they are."""
+        """Instructions of a thread: computation and accesses, as wide as they are."""
         accesses = 1 if self.in_registers(problem) else problem.loops
         of_element = problem.work + ACCESS * accesses / self.vector
         return self.steps(problem) * self.elements * of_element
@@ -163,7 +163,7 @@ class RowSharing(NamedTuple):
         if not self.in_registers(problem):
             loops = 1 if self._reads_once(problem, target) else problem.loops
             asked = loops * -(-self.steps(problem) // self.ahead)
-        memory = asked * latencies.MEMORY * target.clock
+        memory = asked * time_models.MEMORY * target.clock
         alone = CLOCKS_APART * self._instructions(problem)
         return memory + alone + problem.joins * self._join_clocks()
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Whether blocks that share the work of a launch can join: what the target has to say, and what the
-lowering does.
+Reasons why blocks that split the work of a launch cannot join: limits of the target, and of the
+lowering.
 """
 
 from collections.abc import Callable
@@ -13,8 +13,8 @@ from tilewright.dialects.tile import Join
 from tilewright.passes.facts.block_joins import RefusedJoinError, block_joins
 
 
-def unavailable(join: str | None, blocks: int, target: str) -> str | None:
-    """Why so many blocks cannot join so on the target, or None; `join` is what a user wrote."""
+def reason_against_join(join: str | None, blocks: int, target: str) -> str | None:
+    """Reason why the target cannot join so many blocks this way, or None; users write `join`."""
     if join not in list(Join):
         return f"blocks cannot join by '{join}'; join is {', '.join(Join)}"
     if join != Join.CLUSTER:
@@ -26,8 +26,10 @@ def unavailable(join: str | None, blocks: int, target: str) -> str | None:
     return None
 
 
-def refusal(launch: tile.LaunchOp, split: Callable[[tile.LaunchOp], object]) -> str | None:
-    """Why what `split` makes of the launch could not be lowered, or None."""
+def reason_not_lowered(
+    launch: tile.LaunchOp, split: Callable[[tile.LaunchOp], object]
+) -> str | None:
+    """Reason why what `split` makes of the launch could not be lowered, or None."""
     tried = launch.kernel.clone()
     copy = tried.body.block.last_op
     assert isinstance(copy, tile.LaunchOp)

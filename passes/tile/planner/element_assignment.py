@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-How threads can share elements of which each is computed by itself, and how long each way takes, by
-a model of time like that of rows (`row_model.py`):
+Assignments of threads to elements of which each is computed by itself, and how long they take by a
+model of time like that of rows (`row_assignment.py`):
 
     seconds = max(device memory, L2, instructions, waiting)
 """
@@ -14,13 +14,12 @@ from tilewright.dialects import loop, tile
 from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.target import L2_BYTES, Target
 from tilewright.dialects.types import memref_type, size_of
-from tilewright.passes.cost import latencies
+from tilewright.passes.cost import time_models
 from tilewright.passes.cost.instruction_costs import instructions, is_computation
-from tilewright.passes.tile.planner.about_as_long import about_as_long
-from tilewright.passes.tile.planner.row_model import ACCESS, BESIDE, ISSUED
-from tilewright.passes.tile.planner.row_sharings import USUAL_THREADS
+from tilewright.passes.tile.planner.row_assignment import ACCESS, BESIDE, ISSUED
+from tilewright.passes.tile.planner.row_assignment_choice import USUAL_THREADS
 from tilewright.passes.tile.rebind import total_extent
-from tilewright.passes.tile.rows import stride, vector_along
+from tilewright.passes.tile.row_facts import stride, vector_along
 
 _THREADS = (USUAL_THREADS, 128, 512)
 _VECTORS = (1, 2, 4, 8, 16)
@@ -32,7 +31,7 @@ class ElementProblem(NamedTuple):
 
     elements: int
     vector: int
-    """How many neighbours one access could move."""
+    """Neighbours that one access could move."""
     moved: int
     """Bytes that are loaded and stored for each."""
     accesses: int
@@ -64,11 +63,11 @@ def element_problem(launch: tile.LaunchOp) -> ElementProblem:
     )
 
 
-class Strips(NamedTuple):
-    """The joint decision for elements."""
+class ElementAssignment(NamedTuple):
+    """Assignment of threads to elements: the joint decision for a kernel of elements."""
 
     threads: int
-    """Of a block."""
+    """Threads of a block."""
     items: int
     """Strips of a thread."""
     vector: int
@@ -96,7 +95,7 @@ class Strips(NamedTuple):
         return -(-problem.elements // self.line)
 
     def seconds(self, problem: ElementProblem, target: Target) -> float:
-        """How long it takes, by the model above."""
+        """Seconds that the kernel takes, by the model above."""
         most = -(-self.blocks(problem) // target.sms)
         registers = BESIDE + self.items * self.vector * problem.accesses
         resident = min(most, max(1, target.blocks_per_sm(self.threads, 0, registers)))
@@ -104,7 +103,7 @@ class Strips(NamedTuple):
         clocks = max(
             most * self.line * problem.moved / L2_BYTES,
             most * self.line * work / ISSUED,
-            -(-most // resident) * latencies.MEMORY * target.clock,
+            -(-most // resident) * time_models.MEMORY * target.clock,
         )
         device = problem.elements * problem.moved / target.bandwidth
         return max(clocks / target.clock, device)
@@ -120,25 +119,27 @@ class Strips(NamedTuple):
         ]
 
 
-ALONE = Strips(1, 1, 1)
+ALONE = ElementAssignment(1, 1, 1)
 """One thread, which needs no passes."""
 
 
-def strips(problem: ElementProblem, target: Target) -> list[Strips]:
-    """What can be, the fastest first."""
+def element_assignments(problem: ElementProblem, target: Target) -> list[ElementAssignment]:
+    """Return the assignments that are possible, the fastest first."""
     if problem.elements == 1:
         return [ALONE]
     vectors = [vector for vector in _VECTORS if vector <= problem.vector]
-    possible = [Strips(*choice) for choice in product(_THREADS, _ITEMS, vectors)]
+    possible = [ElementAssignment(*choice) for choice in product(_THREADS, _ITEMS, vectors)]
     return sorted(possible, key=lambda each: _preference(each, problem, target))
 
 
-def _preference(choice: Strips, problem: ElementProblem, target: Target) -> tuple[float, ...]:
+def _preference(
+    choice: ElementAssignment, problem: ElementProblem, target: Target
+) -> tuple[float, ...]:
     """
     Of those within 2 % of each other: blocks near the usual size, no idle SM, few strips, wide
     accesses.
     """
-    about = about_as_long(choice.seconds(problem, target), within=0.02)
+    about = time_models.time_bucket(choice.seconds(problem, target), within=0.02)
     idle = max(0, target.sms - choice.blocks(problem))
     unusual = abs(log(choice.threads / USUAL_THREADS, 2))
     return about, unusual, idle, choice.items, -choice.vector

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-How a contraction can be tiled, the fastest way first by the model in `tiling_model.py`.
+Tilings of a contraction, the fastest first by the model in `tiling.py`.
 
 The tile, the length of a chunk of K, how K is split over blocks and how many slots a ring has
 depend on each other: through the shared memory and the registers of a block, and through the number
-of blocks. So every combination of rows of `TILES` (`tiles.py`) and of a few chunks, splits and
-depths is weighed.
+of blocks. Therefore every combination of rows of `BLOCK_TILES` (`block_tiles.py`) and of a few
+chunks, splits and depths is weighed.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,17 +15,22 @@ from itertools import product
 from tilewright.dialects.kernel_like import MAX_CLUSTER
 from tilewright.dialects.target import Target
 from tilewright.dialects.tile import Join
+from tilewright.passes.cost.time_models import time_bucket
 from tilewright.passes.tile.double_buffer import DEPTHS
-from tilewright.passes.tile.planner.about_as_long import about_as_long
+from tilewright.passes.tile.planner.block_tiles import (
+    ONE_EACH,
+    SMALLEST,
+    BlockTile,
+    block_tiles_for,
+)
 from tilewright.passes.tile.planner.contraction import Contraction
-from tilewright.passes.tile.planner.tiles import ONE_EACH, SMALLEST, Tile, tiles_for
-from tilewright.passes.tile.planner.tiling_model import Tiling
+from tilewright.passes.tile.planner.tiling import Tiling
 
 CHUNKS = (8, 16, 32)
 """Steps of K that are staged together."""
 
 SPLITS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
-"""Blocks that share the steps of K."""
+"""Blocks that split the steps of K."""
 
 SHORTEST_SPLIT = 128
 """Steps of K that a block has at least, if K is split: joining takes as long as a few of them."""
@@ -39,7 +44,7 @@ def tilings(problem: Contraction, target: Target) -> Sequence[Tiling]:
     What can be, the fastest first. If the work can be dealt out to all SMs, it is: a tiling that
     leaves some idle is considered only where all do.
     """
-    combinations = _combinations(problem, target, tiles_for(problem))
+    combinations = _combinations(problem, target, block_tiles_for(problem))
     possible = [tiling for tiling in combinations if tiling.fits(problem, target)]
     # what registers are needed is an estimate: of many sums, that of two elements each is kept
     possible = possible or [*_combinations(problem, target, [SMALLEST])]
@@ -53,7 +58,7 @@ def fastest_tiling(problem: Contraction, target: Target) -> Tiling:
     The first of `tilings`. A few of a thousand have to be looked at: once the least that one takes
     is more than what another does, so do all after it.
     """
-    shallow = [*_shallow(problem, target, tiles_for(problem))]
+    shallow = [*_shallow(problem, target, block_tiles_for(problem))]
     busy = [tiling for tiling in shallow if tiling.blocks(problem) >= target.sms]
     for considered in (busy, shallow):
         if (best := _fastest(considered, problem, target)) is not None:
@@ -75,8 +80,8 @@ def _fastest(shallow: Sequence[Tiling], problem: Contraction, target: Target) ->
 
 
 def _about(seconds: float) -> int:
-    """The same for what is within 2 % of each other."""
-    return about_as_long(seconds, within=0.02)
+    """Bucket of `seconds`; times within 2 % of each other share a bucket."""
+    return time_bucket(seconds, within=0.02)
 
 
 def _preference(tiling: Tiling, problem: Contraction, target: Target) -> tuple[float, ...]:
@@ -92,12 +97,14 @@ def _preference(tiling: Tiling, problem: Contraction, target: Target) -> tuple[f
     return about, idle, tiling.split, unusual, -area, -columns, -tiling.bk, loads
 
 
-def _combinations(problem: Contraction, target: Target, tiles: Sequence[Tile]) -> Iterator[Tiling]:
+def _combinations(
+    problem: Contraction, target: Target, tiles: Sequence[BlockTile]
+) -> Iterator[Tiling]:
     for tiling in _shallow(problem, target, tiles):
         yield from _deepened(tiling, problem)
 
 
-def _shallow(problem: Contraction, target: Target, tiles: Sequence[Tile]) -> Iterator[Tiling]:
+def _shallow(problem: Contraction, target: Target, tiles: Sequence[BlockTile]) -> Iterator[Tiling]:
     """With the fewest slots."""
     splits = [s for s in SPLITS if s == 1 or problem.k // s >= SHORTEST_SPLIT]
     chunks = [bk for bk in CHUNKS if bk <= problem.k] or [problem.k]

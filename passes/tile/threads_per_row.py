@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who does what of a launch's rows (`cooperative-reduce`), at first guess and otherwise."""
+"""Threads and blocks per row (`cooperative-reduce`): the default, and what else can be tried."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -9,28 +9,28 @@ from tilewright.dialects.kernel_like import MAX_THREADS
 from tilewright.dialects.target import WARP_SIZE
 from tilewright.dialects.tile import Join
 from tilewright.passes.tile.rebind import power_of_two, total_extent
-from tilewright.passes.tile.rows import SECTOR, are_columns, columns_of_row, row_length
+from tilewright.passes.tile.row_facts import SECTOR, are_columns, columns_of_row, row_length
 
 _MANY_COLUMNS = 4096
-"""So many fill a GPU by whole warps of them."""
+"""Columns above which one warp per column already fills a GPU."""
 
 
-class Sharing(NamedTuple):
-    """Who does what of a launch's rows."""
+class ThreadsPerRow(NamedTuple):
+    """Threads and blocks that work on each row of a launch together."""
 
     threads: int
-    """Threads that share a row."""
+    """Threads of a block that work on a row."""
     rows: int
     """Rows that a block does."""
     columns: bool
-    """Whether neighbouring threads do neighbouring rows, rather than parts of one."""
+    """True if neighbouring threads do neighbouring rows, rather than parts of one."""
     split: int = 1
-    """Blocks that share a row."""
+    """Blocks that work on a row."""
     join: Join = Join.LAST_BLOCK
-    """How they join, if there are several."""
+    """Join of these blocks, if there are several."""
 
 
-def usual_sharing(launch: tile.LaunchOp) -> Sharing:
+def usual_threads_per_row(launch: tile.LaunchOp) -> ThreadsPerRow:
     """
     Eight steps a thread, and blocks of 256 threads; columns by the sector. Where a row is
     multiplied with columns, a thread for each column, and one row, which `stage-inputs` keeps.
@@ -38,15 +38,15 @@ def usual_sharing(launch: tile.LaunchOp) -> Sharing:
     length, rows = row_length(launch), total_extent(launch.bound_axes())
     if are_columns(launch):
         rows = SECTOR if rows < _MANY_COLUMNS else WARP_SIZE
-        return Sharing(min(power_of_two(-(-length // 16)), 512 // rows), rows, columns=True)
+        return ThreadsPerRow(min(power_of_two(-(-length // 16)), 512 // rows), rows, columns=True)
     if (products := columns_of_row(launch)) > 0:
-        return Sharing(min(max(power_of_two(products), WARP_SIZE), 256), 1, columns=False)
+        return ThreadsPerRow(min(max(power_of_two(products), WARP_SIZE), 256), 1, columns=False)
     threads = min(max(power_of_two(-(-length // 8)), WARP_SIZE), MAX_THREADS)
-    return Sharing(threads, max(1, min(256 // threads, power_of_two(rows))), columns=False)
+    return ThreadsPerRow(threads, max(1, min(256 // threads, power_of_two(rows))), columns=False)
 
 
-def other_sharings(guess: Sharing, launch: tile.LaunchOp) -> Iterator[Sharing]:
-    """What else could be tried."""
+def other_threads_per_row(guess: ThreadsPerRow, launch: tile.LaunchOp) -> Iterator[ThreadsPerRow]:
+    """Yield what else could be tried."""
     most = power_of_two(total_extent(launch.bound_axes()))
     for threads in (32, 64, 128, 256, 512, 1024):
         for rows in (1, 2, 4, 8):

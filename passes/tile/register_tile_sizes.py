@@ -1,15 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which elements a thread of a launch can have (`register-tile`), the best guess first."""
+"""
+Sizes of the register tile that a thread can have (`register-tile`), the best guess first, and the
+registers that they take.
+"""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
-from math import log2
+from math import log2, prod
+
+from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Role
+from tilewright.dialects.target import Target
+from tilewright.dialects.tile import varies_along
 from tilewright.dialects.tile.attributes import Axis
+from tilewright.passes.cost.live_registers import estimated_registers
 from tilewright.passes.tile.contracting_reductions import chunks_of, contracting_reductions
-from tilewright.passes.tile.rows import row_length, stride, vector_along
+from tilewright.passes.tile.row_facts import row_length, stride, vector_along
 
 FACTORS = (8, 4, 16, 2, 1)
 """Rows or columns that a thread may have of a contraction."""
@@ -18,7 +26,7 @@ WIDTHS = (4, 2, 1)
 """Elements of 4 bytes that one access moves, the most first."""
 
 _FEWEST_THREADS, _MOST_THREADS = 128, 256
-"""What a block is left at first guess; the most also where threads go along a row in steps."""
+"""Threads that a block is left by default; the most also where threads go along a row in steps."""
 
 
 def last_axis(launch: tile.LaunchOp) -> list[Axis]:
@@ -26,14 +34,14 @@ def last_axis(launch: tile.LaunchOp) -> list[Axis]:
     return [axis for axis in launch.thread_axes() if axis.extent > 1][-1:]
 
 
-def sides(launch: tile.LaunchOp) -> list[Axis]:
+def m_n_axes(launch: tile.LaunchOp) -> list[Axis]:
     """The thread axes of a contraction: along m and along n; nothing for any other launch."""
     found = [axis for axis in launch.thread_axes() if axis.role in (Role.M, Role.N)]
     return found if [axis.role for axis in found] == [Role.M, Role.N] else []
 
 
 def widest(launch: tile.LaunchOp) -> int:
-    """How many neighbours all accesses along the last axis move, leaving enough threads."""
+    """Neighbours that all accesses along the last axis move, leaving enough threads."""
     (axis,) = last_axis(launch)
     vector = vector_along(launch, axis.value, axis.extent)
     goes_in_steps = axis.role is Role.K and row_length(launch) > 0
@@ -49,7 +57,7 @@ def innermost(launch: tile.LaunchOp) -> list[loop.ReduceOp]:
 
 
 def reads_along_k(launch: tile.LaunchOp) -> bool:
-    """Whether K is the innermost axis of something that is read."""
+    """True if K is the innermost axis of something that is read."""
     return any(
         isinstance(load, loop.LoadOp) and stride(load, op.axis) == 1
         for op in innermost(launch)
@@ -58,11 +66,11 @@ def reads_along_k(launch: tile.LaunchOp) -> bool:
 
 
 def neighbours(elements: int) -> int:
-    """How many of so many elements of a thread lie side by side, so that one access moves them."""
+    """Number of the `elements` of a thread that lie side by side, for one access to move them."""
     return next(width for width in WIDTHS if elements % width == 0)
 
 
-def thread_tiles(
+def register_tile_sizes(
     launch: tile.LaunchOp, rows: Sequence[int], columns: Sequence[int]
 ) -> list[tuple[int, int]]:
     """
@@ -75,7 +83,7 @@ def thread_tiles(
 
 
 def _preference(launch: tile.LaunchOp, tile: tuple[int, int]) -> tuple[float, ...]:
-    (fm, fn), (m, n) = tile, sides(launch)
+    (fm, fn), (m, n) = tile, m_n_axes(launch)
     if m.extent % fm or n.extent % fn:
         return 2, 0, 0, 0
     threads = launch.num_threads // (fm * fn)
@@ -85,3 +93,28 @@ def _preference(launch: tile.LaunchOp, tile: tuple[int, int]) -> tuple[float, ..
 
 def _distance(tile: tuple[int, int], other: tuple[int, int]) -> float:
     return sum(abs(log2(a / b)) for a, b in zip(tile, other, strict=True))
+
+
+def registers_with(launch: tile.LaunchOp, steps: Mapping[SSAValue, int]) -> int:
+    """
+    Estimate the registers of a thread that does so many `steps` of each of those axes: it holds
+    each value that varies along such an axis as often.
+    """
+    known: dict[Operation, frozenset[BlockArgument]] = {}
+
+    def copies(value: SSAValue) -> int:
+        if not isinstance(value.owner, Operation):
+            return 1
+        return prod(steps.get(axis, 1) for axis in varies_along(value.owner, known))
+
+    return estimated_registers(launch.kernel.body.block, copies)
+
+
+def reason_against_registers(
+    launch: tile.LaunchOp, steps: Mapping[SSAValue, int], target: Target
+) -> str | None:
+    """Reason why the registers of a thread do not allow so many `steps` of those axes, or None."""
+    needed, most = registers_with(launch, steps), target.max_registers_per_thread
+    if needed <= most:
+        return None
+    return f"about {needed} registers a thread, of which {target.name} has {most}"

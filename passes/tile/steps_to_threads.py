@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Dealing the steps of loops out to the threads along an axis.
+Dealing the steps of loops out to the threads along an axis (`cooperative-reduce`).
 
     %s = loop.reduce %k in 2048 with add { ... %x[%k] ... }
 
@@ -13,7 +13,7 @@ and, dealt out to `%t = thread 2048`,
 
     %s = tile.combine ... %x[%t] ... across %t with add : f32
 
-Blocks may share them too: each does a part, of steps that follow each other, and they join. Dealt
+Blocks may split them too: each does a part, of steps that follow each other, and they join. Dealt
 out to `%b = block 4 split` and `%t = thread 256`,
 
     %p = loop.reduce %k in 2 with add { ... %x[%b * 512 + %k * 256 + %t] ... }
@@ -35,19 +35,19 @@ from tilewright.dialects.index import delinearize
 from tilewright.dialects.monoid import MonoidAttr
 from tilewright.dialects.tile import Join
 from tilewright.passes.rewriting.substitution import Substitution, conjunction, stored_where
-from tilewright.passes.tile.rows import SHORT_ROW
+from tilewright.passes.tile.row_facts import SHORT_ROW
 
 
 class Blocks(NamedTuple):
-    """Blocks that share loops."""
+    """Blocks among which loops are split."""
 
     axis: SSAValue
     number: int
     join: Join
-    """How they join."""
+    """Join of these blocks."""
 
 
-class Dealing:
+class StepDealing:
     """
     Clones ops whose loops are dealt out to `threads` threads along the axis `thread`, of each of
     `blocks`.
@@ -65,28 +65,28 @@ class Dealing:
 
     @property
     def workers(self) -> int:
-        """The threads of all blocks that share a loop."""
+        """Threads of all blocks that work on a loop."""
         return self.threads * (1 if self.blocks is None else self.blocks.number)
 
     def steps(self, extent: int) -> int:
-        """How many steps a thread does of a loop of so many."""
+        """Number of steps that a thread does of a loop of `extent` steps."""
         return -(-extent // self.workers)
 
     def clone(self, op: Operation) -> Iterable[Operation]:
-        """What `op`, which stands in no loop, becomes."""
+        """Return the ops that `op`, which stands in no loop, becomes."""
         match op:
-            case loop.ReduceOp() if is_shared(op):
-                return self._share_reduce(op)
+            case loop.ReduceOp() if is_cooperative(op):
+                return self._deal_reduce(op)
             case loop.ForOp():
-                return self._share_for(op)
+                return self._deal_for(op)
             case loop.StoreOp():
                 return [self._store_once(op)]
             case _:
                 return [self.substitution.clone(op)]
 
-    def _share_reduce(self, op: loop.ReduceOp) -> list[Operation]:
+    def _deal_reduce(self, op: loop.ReduceOp) -> list[Operation]:
         (extent,) = op.axis_extents()
-        body, bound = self._deal(op.body.block, [extent])
+        body, bound = self._deal_body(op.body.block, [extent])
         terminator = op.yield_op
         done = [self.substitution.clone(i) for i in op.body.block.ops if i is not terminator]
         values = [self.substitution.value(v) for v in terminator.values]
@@ -113,9 +113,9 @@ class Dealing:
         axes = [self.blocks.axis, self.thread]
         return tile.CombineOp(values, axes, monoid, where, self.blocks.join)
 
-    def _share_for(self, op: loop.ForOp) -> list[Operation]:
+    def _deal_for(self, op: loop.ForOp) -> list[Operation]:
         extents = list(op.axis_extents())
-        body, _ = self._deal(op.body.block, extents)
+        body, _ = self._deal_body(op.body.block, extents)
         done = [self.substitution.clone(inner) for inner in op.body.block.ops]
         if body is None:
             return done
@@ -125,7 +125,9 @@ class Dealing:
         nest.location = op.location
         return [nest]
 
-    def _deal(self, block: Block, extents: Sequence[int]) -> tuple[Block | None, Access | None]:
+    def _deal_body(
+        self, block: Block, extents: Sequence[int]
+    ) -> tuple[Block | None, Access | None]:
         """
         A body over steps in which a linear index stands for the axes of `block`, or None if there
         is but one step; and the bound that holds while that index does not overrun.
@@ -150,11 +152,11 @@ class Dealing:
         return body, bound
 
     def _overruns(self, extent: int) -> bool:
-        """Whether there are more steps of all threads than `extent`."""
+        """True if all threads together have more steps than `extent`."""
         return self.steps(extent) * self.workers > extent
 
     def _store_once(self, op: loop.StoreOp) -> Operation:
-        """By the first of the threads, which all have the same."""
+        """Store by the first of the threads, all of which have the same value."""
         cloned = self.substitution.clone(op)
         assert isinstance(cloned, loop.StoreOp)
         store = stored_where(cloned, ([AffineExpr.dimension(0) * -1], [self.thread]))
@@ -168,6 +170,6 @@ def _linear(factors: Sequence[int]) -> AffineExpr:
     return reduce(add, terms)
 
 
-def is_shared(op: loop.ReduceOp) -> bool:
-    """Whether threads share a reduction, rather than each doing all of it."""
+def is_cooperative(op: loop.ReduceOp) -> bool:
+    """True if threads work on a reduction together, rather than each doing all of it."""
     return op.axis_extents()[0] >= SHORT_ROW and not op.is_bounded

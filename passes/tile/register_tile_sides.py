@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """
 The two sides of a register tile: which axes of a launch make up the rows, and which the columns.
+They can be arranged in several ways: how many rows and columns of a thread lie side by side, and
+how the threads of a warp lie in the tile.
 
     %sm * 64 + %tm * 4 + %vm      side m: strips, threads, neighbours, each once round in the next
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from math import prod
 from typing import NamedTuple
@@ -17,6 +19,7 @@ from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Role, range_of_value
 from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.index import sum_of
+from tilewright.dialects.target import WARP_SIZE
 from tilewright.dialects.tile.attributes import Axis, Level
 from tilewright.passes.facts.remembered import remembered
 
@@ -27,7 +30,7 @@ class Side(NamedTuple):
     thread: Axis
     axes: Sequence[Axis]
     joined: Sequence[Sequence[SSAValue]]
-    """Those across which values are joined, by combine."""
+    """Axes of the side across which values are joined, by combine."""
 
     @property
     def role(self) -> Role:
@@ -36,7 +39,7 @@ class Side(NamedTuple):
 
     @property
     def hint(self) -> str:
-        """What the axis of threads is called."""
+        """Name of the axis of threads."""
         return self.thread.value.name_hint or f"t{self.role}"
 
     @property
@@ -46,12 +49,12 @@ class Side(NamedTuple):
 
     @property
     def vector(self) -> int:
-        """How many of them lie side by side."""
+        """Rows or columns of a thread that lie side by side."""
         return prod(axis.extent for axis in self.axes[self.axes.index(self.thread) + 1 :])
 
     @property
     def is_parted(self) -> bool:
-        """Whether something is joined across the threads alone, and not all of the side."""
+        """True if something is joined across the threads alone, and not all of the side."""
         whole = {axis.value for axis in self.axes if axis.extent > 1}
         return any(not whole <= {*joined} for joined in self.joined)
 
@@ -98,3 +101,41 @@ def _factors(launch: tile.LaunchOp, axes: Sequence[SSAValue]) -> dict[SSAValue, 
             if all(terms.get(dim, 0) > 0 for dim in dims.values()):
                 return {axis: terms[dim] for axis, dim in dims.items()}
     return None
+
+
+def side_by_side(m: Side, n: Side) -> Iterator[tuple[int, int]]:
+    """Rows and columns that lie side by side: as they are, each alone, then all others."""
+    yield m.vector, n.vector
+    one = [side.vector if side.is_parted else 1 for side in (m, n)]
+    yield one[0], one[1]
+    yield m.vector, one[1]
+    yield one[0], n.vector
+    for rows in _widths(m):
+        for columns in _widths(n):
+            yield rows, columns
+
+
+def _widths(side: Side) -> list[int]:
+    if side.is_parted:
+        return [side.vector]
+    return [width for width in (1, 2, 4, 8, 16) if side.elements % width == 0]
+
+
+def warp_heights(m: Side, n: Side) -> list[int]:
+    """Heights in lanes of warps that are rectangles."""
+    sizes = (1, 2, 4, 8, 16, 32)
+    return [
+        high
+        for high in sizes
+        if m.thread.extent % high == 0 and n.thread.extent % (WARP_SIZE // high) == 0
+    ]
+
+
+def height_in_order(m: Side, n: Side, fastest: Role) -> int:
+    """Height of warps if threads are counted along one side first; 0 if they are no rectangles."""
+    first, then = (n, m) if fastest is Role.N else (m, n)
+    along = min(first.thread.extent, WARP_SIZE)
+    across = WARP_SIZE // along
+    if along * across != WARP_SIZE or first.thread.extent % along or then.thread.extent % across:
+        return 0
+    return across if fastest is Role.N else along
