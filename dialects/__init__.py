@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The six levels, each a dialect, and `scalar`, whose ops those from Loop to Kernel IR share."""
+"""Dialects of the six levels, and `scalar`, whose ops are common to Loop, Tile and Kernel IR."""
 
 from collections.abc import Callable
 from importlib import import_module

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What programs mean: each level runs in NumPy, so that every pass can be checked against it."""
+"""Interpreters: each level runs in NumPy, so that every pass can be checked against them."""
 
 from tilewright.interpreters.host import interpret
 from tilewright.interpreters.kernels import interpret_kernel

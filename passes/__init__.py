@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Level to level: the passes by name, each loaded when it is first used."""
+"""Table of all passes by name; each is loaded when it is first used."""
 
 from collections.abc import Callable
 from importlib import import_module

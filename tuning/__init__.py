@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Search in the place of heuristics: schedules of a kernel are tried, and what they came to is kept.
+Search for the fastest schedule of each kernel, and the database of what was measured.
 
-`space` says which schedules there are, `search` which of them to try next, `evaluators` how long
-they take, `database` remembers it.
+`space` lists the schedules of a kernel, `search` chooses the next one to try, `evaluators` measure
+or estimate its time, and `database` keeps the result.
 """

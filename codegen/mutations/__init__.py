@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Bugs that are planted in kernels by rule, for the interpreter and the simulator to find.
+Mutations: bugs planted in kernels by rule, which the interpreter and the simulator must find.
 
 A mutation changes one operation of Kernel IR where it stands, or one place of the CUDA text. What
 it makes need not be valid: what the verifier or the lowering refuses is no mutant, for nobody can

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Measuring how long calls take on a GPU, side by side, and what may be said of the result.
+Times of calls on a GPU, measured side by side, and verdicts on their differences.
 
 Read in this order: `roofline` (how fast anything could be), `rotation` (so that inputs come from
 memory, not from a cache), `timer` and `device` (what measures), `protocol` (in which order, and how

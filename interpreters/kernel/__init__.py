@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Kernel IR: all threads of many blocks in lockstep, one dimension for blocks and one for threads.
+Interpreter of Kernel IR: all threads of many blocks in lockstep, blocks by threads.
 
 Lockstep is one of the orders that the hardware may choose; what another order would make wrong is
 an error here: races without a barrier, a barrier or shuffle that some threads do not reach.

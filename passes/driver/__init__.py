@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What runs passes: pipelines, levels, verification, errors and the trace of rewrites."""
+"""Running passes: pipelines, levels, lowering, and verification after each pass."""

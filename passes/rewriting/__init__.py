@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tools for rewriting: cloning with other values, appending ops, applying a pattern once."""
+"""Tools that passes rewrite with: cloning with other values, appending ops, sharing values."""

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The commands of `tilewright`: one module each, with a function `run`."""
+"""Commands of `tilewright`: one module each, with a function `run`."""

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What commands read: programs, models, prompts, schedules."""
+"""Input of commands: programs, models, prompts, schedules."""

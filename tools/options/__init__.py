@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The options of each command; light, so that help and mistakes are answered at once."""
+"""Options of each command; light modules, for help and mistakes are answered at once."""

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What commands write: files, reports, traces, progress and errors."""
+"""Output of commands: files, reports, traces, progress and errors."""

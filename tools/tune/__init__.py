@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-`tilewright tune`: what is around searches and evaluators.
+Tuning by `tilewright tune`: kernels and fusions, around searches and evaluators.
 
 Read in this order: `kernels` (what is tuned), `evaluation` (by whom, and where), `searches`,
 `findings` (what came of a kernel), `kernel_tuning`, `fusion_tuning` (which kernels there should

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long a kernel takes with a schedule: measured on a GPU, or as a model has it."""
+"""Evaluators: the time of a kernel with a schedule, measured on a GPU or estimated by a model."""

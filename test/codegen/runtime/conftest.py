@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_driver import FakeDriver, NoCompiler, built_library, is_fake
 from nvrtc_needed import need_nvrtc
 
 from tilewright.api import CompiledProgram, capture
@@ -15,6 +14,8 @@ from tilewright.codegen.runtime.cuda_driver import CudaDriver
 from tilewright.codegen.runtime.gpu_backend import GpuBackend
 from tilewright.codegen.runtime.libcuda import LIBRARY, LibCuda
 from tilewright.codegen.runtime.simulated_driver import SimulatedDriver
+
+from .fake_driver import FakeDriver, NoCompiler, built_library, is_fake
 
 TARGET = "sm_90a"
 Compile = Callable[..., CompiledProgram]

@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from driver_samples import ELSEWHERE, MAP, MAPPED, POINTERS, SCALE, SOURCE, X, Y
-from fake_driver import FakeDriver
 
 from tilewright.codegen.launch_plan import ArrayType
 from tilewright.codegen.runtime.cuda_driver import CudaDriver
 from tilewright.codegen.runtime.driver import Arguments, Memory
+
+from .driver_samples import ELSEWHERE, MAP, MAPPED, POINTERS, SCALE, SOURCE, X, Y
+from .fake_driver import FakeDriver
 
 
 def addresses(*memory: Memory) -> str:

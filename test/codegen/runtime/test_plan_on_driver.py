@@ -6,14 +6,15 @@ from dataclasses import replace
 
 import pytest
 import torch
-from driver_samples import FLOATS, SCALE, SOURCE
-from fake_driver import FakeDriver
 
 from tilewright.codegen.launch_plan import Launch, Plan
 from tilewright.codegen.runtime.cuda_driver import CudaDriver
 from tilewright.codegen.runtime.driver import DriverError
 from tilewright.codegen.runtime.loaded_plan import LoadedPlan
 from tilewright.codegen.slab import Slab
+
+from .driver_samples import FLOATS, SCALE, SOURCE
+from .fake_driver import FakeDriver
 
 CLUSTERS = replace(SCALE, cluster=8, dynamic_shared_bytes=200_000)
 

@@ -9,12 +9,13 @@ from typing import Any
 from unittest.mock import Mock
 
 import pytest
-from driver_samples import MAP, MAPPED, POINTERS, SCALE, SOURCE, X, Y
-from fake_driver import FakeDriver, NoCompiler
 
 from tilewright.codegen.runtime.driver import Arguments, Bound, DriverError
 from tilewright.codegen.runtime.libcuda import LibCuda
 from tilewright.codegen.runtime.pycuda_driver import PycudaDriver, is_importable
+
+from .driver_samples import MAP, MAPPED, POINTERS, SCALE, SOURCE, X, Y
+from .fake_driver import FakeDriver, NoCompiler
 
 
 class PycudaError(Exception):

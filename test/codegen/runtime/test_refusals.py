@@ -5,13 +5,14 @@ import re
 
 import numpy as np
 import pytest
-from driver_samples import MAP, MAPPED, POINTERS, SCALE, SOURCE, X, Y
-from fake_driver import FakeDriver
 
 from tilewright.codegen.launch_plan import ArrayType
 from tilewright.codegen.runtime.cuda_driver import CudaDriver
 from tilewright.codegen.runtime.driver import Arguments, DriverError, Graph, Memory
 from tilewright.codegen.runtime.libcuda import LibCuda
+
+from .driver_samples import MAP, MAPPED, POINTERS, SCALE, SOURCE, X, Y
+from .fake_driver import FakeDriver
 
 
 def test_a_graph_does_not_take_other_rows(cuda_driver: CudaDriver, fake: FakeDriver):

@@ -8,14 +8,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from elementwise import DTYPES, Elementwise
-from kernel_ir import compile_clean, source_of
 from needs import needs_nvrtc
 from numpy.typing import NDArray
-from scalar_cases import CASTS, CHOICES, COPIES, INDEX_CASTS, MOVES
 from xdsl.dialects.builtin import bf16
 
 from tilewright.codegen.simulator import simulate
+
+from .elementwise import DTYPES, Elementwise
+from .kernel_ir import compile_clean, source_of
+from .scalar_cases import CASTS, CHOICES, COPIES, INDEX_CASTS, MOVES
 
 pytestmark = needs_nvrtc
 

@@ -6,12 +6,13 @@ from math import erf
 
 import numpy as np
 import pytest
-from kernel_ir import compile_clean, converted, source_of
 from needs import needs_nvrtc
 from numpy.typing import NDArray
 
 from tilewright.codegen.printer import cuda_source, kernels_of
 from tilewright.codegen.simulator.simulator import simulate
+
+from .kernel_ir import compile_clean, converted, source_of
 
 Array = NDArray[np.generic]
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from kernel_ir import compile_clean, converted
 from needs import needs_nvrtc
 from numpy.typing import NDArray
 from xdsl.dialects.builtin import ModuleOp
@@ -19,6 +18,8 @@ from tilewright.codegen.simulator import simulate
 from tilewright.codegen.simulator.tensor_map import TensorMap
 from tilewright.codegen.simulator_backend import SimulatorBackend
 from tilewright.errors import UnsupportedError
+
+from .kernel_ir import compile_clean, converted
 
 Array = NDArray[Any]
 

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from elementwise import DTYPES, Elementwise
 from needs import needs_nvrtc
 from numpy.typing import NDArray
-from scalar_cases import (
+
+from .elementwise import DTYPES, Elementwise
+from .scalar_cases import (
     ARITHMETIC,
     COMPARISONS,
     CONSTANTS,

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from kernel_ir import compile_clean, converted
 from needs import needs_nvrtc
 from numpy.typing import NDArray
 from xdsl.parser import Parser
@@ -23,6 +22,8 @@ from tilewright.passes.driver.lowering import context
 from tilewright.passes.driver.manager import PassManager
 from tilewright.passes.driver.pipeline_string import parse_pipeline
 from tilewright.passes.driver.pipelines import available_passes
+
+from .kernel_ir import compile_clean, converted
 
 pytestmark = needs_nvrtc
 

@@ -4,12 +4,13 @@
 from functools import cache
 
 import pytest
-from elementwise import Elementwise
-from kernel_ir import compile_clean
 from needs import needs_nvrtc
-from scalar_cases import EVERY_CASE
 
 from tilewright.codegen import nvrtc
+
+from .elementwise import Elementwise
+from .kernel_ir import compile_clean
+from .scalar_cases import EVERY_CASE
 
 TARGETS = ("sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_120")
 SOME = ("sm_80", "sm_120")

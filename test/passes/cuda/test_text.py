@@ -8,7 +8,6 @@ from io import StringIO
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from kernel_ir import compile_clean, converted, source_of
 from needs import needs_nvrtc
 from xdsl.context import Context
 from xdsl.dialects import arith, func
@@ -53,6 +52,8 @@ from tilewright.dialects.cuda.operators import (
 from tilewright.dialects.cuda.types import BinaryOperator, Comparison
 from tilewright.errors import TilewrightError
 from tilewright.passes.driver.lowering import context
+
+from .kernel_ir import compile_clean, converted, source_of
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every scalar operation on every type it takes, as cases for `elementwise.py`."""
 
-from elementwise import DTYPES, Case, simple
+from .elementwise import DTYPES, Case, simple
 
 FLOATS = ("f32", "f64")
 INTEGERS = ("i32", "i64")

@@ -8,10 +8,11 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
-from kernel_ir import compile_clean, source_of
 from numpy.typing import NDArray
 
 from tilewright.codegen.simulator import simulate
+
+from .kernel_ir import compile_clean, source_of
 
 Array = NDArray[Any]
 
