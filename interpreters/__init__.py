@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Interpreters: each level runs in NumPy, so that every pass can be checked against them."""
+"""Interpreters of all levels above CUDA: every pass can be checked against what they compute."""
 
 from tilewright.interpreters.host import interpret
 from tilewright.interpreters.kernels import interpret_kernel

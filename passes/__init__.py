@@ -9,7 +9,7 @@ from xdsl.passes import ModulePass
 
 from tilewright.errors import UsageError
 
-# pass name -> "module:Class" below `tilewright.passes`, in the order they run
+# pass name -> "module:Class" below `tilewright.passes`; their order is in `driver/pipelines.py`
 _PASSES: dict[str, str] = {
     "to-tensor": "driver.pipelines:ToTensorPass",
     "to-loop": "driver.pipelines:ToLoopPass",

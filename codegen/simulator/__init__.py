@@ -9,8 +9,8 @@ conflicts and memory sectors are counted per line.
 
 Read in this order: `operands`, `ptx` (text to instructions), `registers`, `lanes`, `memory`,
 `instructions/`, `control` and `machine` (who runs next), `collectives`, `barriers`,
-`cluster_barrier`, `mbarriers` and `spins` (who waits), `order`, `atomic_order` and `races` (who is
-ordered before whom), `simulator` (a launch).
+`cluster_barrier`, `mbarriers` and `spins` (waiting), `order`, `atomic_order`, `shared_races` and
+`global_races` (happens-before), `simulator` (a launch).
 """
 
 from tilewright.codegen.simulator.counters import AccessCount, Counters

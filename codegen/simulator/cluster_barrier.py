@@ -17,7 +17,7 @@ from tilewright.codegen.simulator.geometry import Geometry
 from tilewright.codegen.simulator.lanes import Booleans, Integers, Lanes, merge
 from tilewright.codegen.simulator.operands import Instruction
 from tilewright.codegen.simulator.order import Knowledge, Order
-from tilewright.codegen.simulator.races import SharedRaces
+from tilewright.codegen.simulator.shared_races import SharedRaces
 
 
 @dataclass(frozen=True)

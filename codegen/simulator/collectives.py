@@ -16,8 +16,8 @@ from tilewright.codegen.simulator.findings import Findings, Kind
 from tilewright.codegen.simulator.geometry import Geometry
 from tilewright.codegen.simulator.lanes import WARP, Booleans, Integers, Lanes
 from tilewright.codegen.simulator.operands import Instruction
-from tilewright.codegen.simulator.races import SharedRaces
 from tilewright.codegen.simulator.registers import Values
+from tilewright.codegen.simulator.shared_races import SharedRaces
 from tilewright.codegen.simulator.warp_order import WarpOrder
 
 Masks = NDArray[np.uint32]

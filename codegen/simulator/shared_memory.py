@@ -28,8 +28,8 @@ from tilewright.codegen.simulator.memory import (
     choose,
 )
 from tilewright.codegen.simulator.order import Order
-from tilewright.codegen.simulator.races import SharedRaces
 from tilewright.codegen.simulator.shared_layout import SharedLayout
+from tilewright.codegen.simulator.shared_races import SharedRaces
 from tilewright.codegen.simulator.touches import Touch
 from tilewright.codegen.simulator.valid_mbarriers import ValidMBarriers
 from tilewright.codegen.simulator.visitors import Visitors

@@ -22,20 +22,20 @@ from tilewright.dialects.kernel import (
     ThreadIdOp,
 )
 from tilewright.interpreters.buffer import Buffer
-from tilewright.interpreters.control import CONTROL
 from tilewright.interpreters.errors import fail
 from tilewright.interpreters.kernel.barrier import BARRIERS, meets_in_groups
+from tilewright.interpreters.kernel.control import CONTROL
 from tilewright.interpreters.kernel.copy import COPIES
 from tilewright.interpreters.kernel.grid import GRID, check_left
 from tilewright.interpreters.kernel.registers import REGISTERS
 from tilewright.interpreters.kernel.ring import RINGS, check_finished
+from tilewright.interpreters.kernel.shared_memory import SHARED_MEMORY, memory
+from tilewright.interpreters.kernel.threads import Threads
 from tilewright.interpreters.kernel.tma import TMA
 from tilewright.interpreters.loop import LOOP
 from tilewright.interpreters.machine import Handlers
 from tilewright.interpreters.meetings import Meetings
 from tilewright.interpreters.race import Accesses
-from tilewright.interpreters.shared_memory import SHARED_MEMORY, memory
-from tilewright.interpreters.threads import Threads
 from tilewright.interpreters.types import ElementTypes
 
 _LANES = 1 << 17

@@ -15,8 +15,8 @@ from tilewright.dialects.kernel.barrier import (
 )
 from tilewright.dialects.target import WARP_SIZE
 from tilewright.interpreters.errors import fail
+from tilewright.interpreters.kernel.threads import Threads
 from tilewright.interpreters.machine import Handlers
-from tilewright.interpreters.threads import Threads
 from tilewright.interpreters.types import Array
 
 

@@ -19,12 +19,12 @@ from tilewright.dialects.kernel_like import KernelLikeOp
 from tilewright.dialects.tile import SHARED, layout_of
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.interpreters.access import Place, active_points, offsets, read, write
-from tilewright.interpreters.async_copies import Flight, begin
 from tilewright.interpreters.buffer import Buffer
 from tilewright.interpreters.errors import fail
+from tilewright.interpreters.kernel.async_copies import Flight, begin
+from tilewright.interpreters.kernel.threads import Threads
 from tilewright.interpreters.machine import Handlers
 from tilewright.interpreters.race import Who
-from tilewright.interpreters.threads import Threads
 from tilewright.interpreters.types import Array
 
 

@@ -11,9 +11,9 @@ from tilewright.dialects.monoid import Monoid
 from tilewright.interpreters.access import Place, active_points, offsets
 from tilewright.interpreters.buffer import Buffer
 from tilewright.interpreters.errors import fail
+from tilewright.interpreters.kernel.threads import Threads
 from tilewright.interpreters.machine import Handlers
 from tilewright.interpreters.race import Who
-from tilewright.interpreters.threads import Threads
 from tilewright.interpreters.types import Array
 
 _UPDATE: dict[Monoid, np.ufunc] = {

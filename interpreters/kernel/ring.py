@@ -21,11 +21,11 @@ from tilewright.dialects.kernel import (
 )
 from tilewright.dialects.kernel.ring import FillOp
 from tilewright.dialects.tile import Transport
-from tilewright.interpreters.async_copies import divided
 from tilewright.interpreters.errors import fail
+from tilewright.interpreters.kernel.async_copies import divided
+from tilewright.interpreters.kernel.ring_state import Fill, Ring, coming
+from tilewright.interpreters.kernel.threads import Threads
 from tilewright.interpreters.machine import Handlers
-from tilewright.interpreters.ring import Fill, Ring, coming
-from tilewright.interpreters.threads import Threads
 from tilewright.interpreters.types import Array
 
 

@@ -11,14 +11,14 @@ from tilewright.dialects.kernel.boxes import BOX_ALIGNMENT
 from tilewright.dialects.tile import layout_of
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.interpreters.access import read
-from tilewright.interpreters.async_copies import Flight, begin
 from tilewright.interpreters.buffer import Buffer
 from tilewright.interpreters.errors import fail
+from tilewright.interpreters.kernel.async_copies import Flight, begin
 from tilewright.interpreters.kernel.copy import base_alignment
+from tilewright.interpreters.kernel.ring_state import Fill, coming
+from tilewright.interpreters.kernel.threads import Threads
 from tilewright.interpreters.machine import Handlers
 from tilewright.interpreters.race import Who
-from tilewright.interpreters.ring import Fill, coming
-from tilewright.interpreters.threads import Threads
 from tilewright.interpreters.types import Array
 
 _SHARED_BYTES = 128

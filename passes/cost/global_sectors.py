@@ -9,8 +9,8 @@ begin at a sector's start, as allocations do.
 
 from typing import NamedTuple
 
+from tilewright.passes.cost.warp_addresses import warp_addresses
 from tilewright.passes.facts.memory_access import Access
-from tilewright.passes.facts.warp_addresses import warp_addresses
 
 SECTOR_BYTES = 32
 

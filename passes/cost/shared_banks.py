@@ -12,8 +12,8 @@ from typing import NamedTuple
 from tilewright.dialects.target import WARP_SIZE
 from tilewright.dialects.tile import SlabLayoutAttr
 from tilewright.passes.cost.banks import are_paired, lanes_per_phase, phase_wavefronts
+from tilewright.passes.cost.warp_addresses import warp_addresses
 from tilewright.passes.facts.memory_access import Access
-from tilewright.passes.facts.warp_addresses import warp_addresses
 
 
 class Wavefronts(NamedTuple):

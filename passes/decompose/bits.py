@@ -18,9 +18,9 @@ from xdsl.dialects.builtin import IntegerType, Signedness, i1
 
 from tilewright.dialects import torch
 from tilewright.dialects.prim import ScalarFunction
+from tilewright.passes.decompose.binary import Computed, PairOp, as_tensor
 from tilewright.passes.decompose.decomposition import Decomposition, Table
 from tilewright.passes.decompose.elementwise import elementwise
-from tilewright.passes.decompose.pointwise import Computed, PairOp, as_tensor
 from tilewright.passes.decompose.tensor import Emitter, Tensor
 from tilewright.passes.decompose.unary import Unary
 

@@ -24,7 +24,7 @@ from xdsl.ir.affine import AffineExpr
 
 from tilewright.dialects import torch
 from tilewright.passes.decompose.decomposition import Decomposition, Table
-from tilewright.passes.decompose.losses import reduced
+from tilewright.passes.decompose.loss import reduced
 from tilewright.passes.decompose.subscripts import gather
 from tilewright.passes.decompose.tensor import Emitter, Tensor
 

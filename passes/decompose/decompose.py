@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Torch IR to Tensor IR: each Torch op becomes elementwise functions, reductions and index maps.
+Torch IR to Tensor IR: each Torch op becomes elementwise functions, reduction and index maps.
 
     %mean = torch.mean.dim %x dim [1] : (tensor<4x8xf32>) -> tensor<4xf32>
 
@@ -25,11 +25,12 @@ from tilewright.dialects.origin import place_of
 from tilewright.dialects.torch.op import TorchOp
 from tilewright.errors import UnsupportedError, one_line
 from tilewright.passes.decompose import (
-    activations,
+    activation,
     attention,
+    binary,
     bits,
     channel_norm,
-    comparisons,
+    comparison,
     contraction,
     convolution,
     creation,
@@ -38,22 +39,21 @@ from tilewright.passes.decompose import (
     indexing,
     interpolation,
     joining,
-    losses,
+    layout,
+    loss,
     normalization,
     padding,
-    pointwise,
     pooling,
-    powers,
-    products,
-    reductions,
-    scans,
-    scatters,
+    power,
+    product,
+    reduction,
+    scan,
+    scatter,
     slicing,
     smooth_interpolation,
     statistics,
     ternary,
     unary,
-    views,
 )
 from tilewright.passes.decompose.decomposition import Table
 from tilewright.passes.reporting.refusal import refused
@@ -61,34 +61,34 @@ from tilewright.passes.reporting.trace import Rule, TracedPattern
 
 PATTERNS: Table = {
     **unary.PATTERNS,
-    **pointwise.PATTERNS,
+    **binary.PATTERNS,
     **division.PATTERNS,
-    **powers.PATTERNS,
+    **power.PATTERNS,
     **ternary.PATTERNS,
-    **comparisons.PATTERNS,
+    **comparison.PATTERNS,
     **bits.PATTERNS,
-    **activations.PATTERNS,
-    **reductions.PATTERNS,
+    **activation.PATTERNS,
+    **reduction.PATTERNS,
     **statistics.PATTERNS,
-    **scans.PATTERNS,
+    **scan.PATTERNS,
     **normalization.PATTERNS,
     **channel_norm.PATTERNS,
-    **losses.PATTERNS,
+    **loss.PATTERNS,
     **cross_entropy.PATTERNS,
     **contraction.PATTERNS,
-    **products.PATTERNS,
+    **product.PATTERNS,
     **attention.PATTERNS,
     **convolution.PATTERNS,
     **pooling.PATTERNS,
     **interpolation.PATTERNS,
     **smooth_interpolation.PATTERNS,
-    **views.PATTERNS,
+    **layout.PATTERNS,
     **padding.PATTERNS,
     **slicing.PATTERNS,
     **joining.PATTERNS,
     **creation.PATTERNS,
     **indexing.PATTERNS,
-    **scatters.PATTERNS,
+    **scatter.PATTERNS,
 }
 
 _TRACED = {

@@ -16,9 +16,9 @@ from collections.abc import Callable, Mapping
 from tilewright.dialects import torch
 from tilewright.dialects.element_types import FLOATS
 from tilewright.dialects.prim import ScalarFunction
+from tilewright.passes.decompose.binary import Argument, Binary, Computed, as_common
 from tilewright.passes.decompose.decomposition import Decomposition, Table
 from tilewright.passes.decompose.elementwise import elementwise
-from tilewright.passes.decompose.pointwise import Argument, Binary, Computed, as_common
 from tilewright.passes.decompose.tensor import Emitter, Tensor
 
 

@@ -14,8 +14,8 @@ becomes
 
 from tilewright.dialects import torch
 from tilewright.dialects.prim import ScalarFunction
+from tilewright.passes.decompose.binary import arithmetic, as_tensor
 from tilewright.passes.decompose.decomposition import Decomposition, Table
-from tilewright.passes.decompose.pointwise import arithmetic, as_tensor
 from tilewright.passes.decompose.tensor import Emitter, Tensor
 
 

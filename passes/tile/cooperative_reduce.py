@@ -62,7 +62,7 @@ from tilewright.passes.tile.row_facts import is_contraction, row_length, rows_ar
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
 from tilewright.passes.tile.step_bounds import leave_out_masked_steps
 from tilewright.passes.tile.steps_to_threads import Blocks, StepDealing, is_cooperative
-from tilewright.passes.tile.threads_per_row import (
+from tilewright.passes.tile.usual_threads_per_row import (
     ThreadsPerRow,
     other_threads_per_row,
     usual_threads_per_row,

@@ -12,7 +12,7 @@ from tilewright.tools.architecture import direct, graphs, picture, rows_of
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 RULES = tomllib.loads((DOCS / "architecture.toml").read_text())
-PATH = re.compile(r"`([\w./]+(?:\.py|/))`")
+PATH = re.compile(r"`([\w./]+(?:\.py|\.cuh|\.toml|/))`")
 
 
 def missing(text: str) -> list[str]:

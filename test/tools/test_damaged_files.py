@@ -15,13 +15,13 @@ from draws import drawn
 from rich.console import Console
 from safetensors.torch import save
 
-from tilewright.codegen.simulator.mutation import load_case
 from tilewright.errors import UsageError
 from tilewright.tools.bench.results_file import ResultsFile
 from tilewright.tools.bench.row import SCHEMA, failed
 from tilewright.tools.bench.suite import Case, read_cases
 from tilewright.tools.bench.table import print_launches, print_rows, print_summary
 from tilewright.tools.planted_bugs.equivalent import read_equivalent
+from tilewright.tools.planted_bugs.hand_written_case import load_case
 from tilewright.tools.program import stored_inputs
 from tilewright.tuning.goldens import Golden, golden_files, golden_text
 

@@ -17,7 +17,6 @@ from tilewright.codegen.report import kernel_costs
 from tilewright.codegen.runtime.driver import Driver
 from tilewright.codegen.runtime.loaded_plan import LoadedPlan
 from tilewright.codegen.runtime.tensors import loaders
-from tilewright.codegen.single_launch import SingleLaunch, single_launch
 from tilewright.codegen.timing.device import Call, Device
 from tilewright.codegen.timing.look import look, turns_of
 from tilewright.codegen.timing.protocol import Protocol
@@ -27,6 +26,7 @@ from tilewright.passes.cost.kernel_cost import KernelCost
 from tilewright.tools.bench.contest import RECORDINGS, Contest, losing_device
 from tilewright.tools.bench.contestants import OURS, Ours
 from tilewright.tools.bench.row import Row
+from tilewright.tools.bench.single_launch import SingleLaunch, single_launch
 from tilewright.tools.bench.workload import Workload
 
 PROTOCOL = Protocol(warm_up_us=20e3, measured_us=100e3)

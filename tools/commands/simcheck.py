@@ -18,9 +18,7 @@ from typing import Any, NamedTuple
 from rich.markup import escape
 
 import tilewright
-from tilewright.codegen.input_sets import TURNS
 from tilewright.codegen.nvrtc import DEFAULT_TARGET
-from tilewright.codegen.simulator.mutation import Case, load_case, run_case
 from tilewright.dialects.target import target as target_named
 from tilewright.errors import UsageError, counted
 from tilewright.tools.bench.environment import sources
@@ -28,6 +26,8 @@ from tilewright.tools.output.output_path import check_path, write_text
 from tilewright.tools.output.terminal import console
 from tilewright.tools.planted_bugs.equivalent import unmatched
 from tilewright.tools.planted_bugs.finders import WITHOUT_EFFECT, Finders, Outcome
+from tilewright.tools.planted_bugs.hand_written_case import Case, load_case, run_case
+from tilewright.tools.planted_bugs.input_sets import TURNS
 from tilewright.tools.planted_bugs.planted import Kernel, Mutant, load_kernel, mutants, planted
 from tilewright.tools.planted_bugs.results import Result, ResultFile, print_results
 from tilewright.tools.planted_bugs.scheduled_kernels import (

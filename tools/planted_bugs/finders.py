@@ -4,7 +4,7 @@ What finds a planted bug: the simulator, and the interpreter of Kernel IR.
 
 A bug in Kernel IR is for the interpreter to find, and for the simulator unless the machine runs the
 same code as without it. A bug in the text is for the simulator. Found is what is reported, and what
-makes a result wrong for one of the sets of inputs (`codegen/input_sets.py`).
+makes a result wrong for one of the sets of inputs (`tools/planted_bugs/input_sets.py`).
 
 Some mutants are no bugs: a load that is wider than its mask may read what nothing uses. A mutant
 that changes no bit of any result for any set of inputs is without effect, unless it changes what
@@ -26,13 +26,13 @@ from tilewright.codegen.launch_plan import SOURCE_NAME, Plan
 from tilewright.codegen.report.disassemble import disassemble
 from tilewright.codegen.report.sass import parse_sass
 from tilewright.codegen.simulator.findings import SimulationTooLarge
-from tilewright.codegen.simulator.mutation import ENDLESS, WRONG
 from tilewright.codegen.simulator_backend import SimulatorBackend
 from tilewright.errors import UnsupportedError
 from tilewright.interpreters import interpret
 from tilewright.interpreters.errors import InterpreterError
 from tilewright.passes.driver.levels import Level
 from tilewright.passes.driver.lowering import lower
+from tilewright.tools.planted_bugs.hand_written_case import ENDLESS, WRONG
 from tilewright.tools.planted_bugs.planted import Kernel, Mutant
 
 Found = frozenset[str]

@@ -17,11 +17,11 @@ from xdsl.dialects.builtin import MemRefType, ModuleOp
 from xdsl.utils.hints import isa
 
 from tilewright.arrays import ROUNDOFF
-from tilewright.codegen.input_sets import TURNS, InputSet, input_sets
 from tilewright.codegen.launch_plan import ArrayType
 from tilewright.dialects.element_types import DTYPE_NAMES, FLOATS
 from tilewright.interpreters import interpret
 from tilewright.interpreters.errors import InterpreterError
+from tilewright.tools.planted_bugs.input_sets import TURNS, InputSet, input_sets
 
 Array = NDArray[Any]
 

@@ -12,7 +12,6 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from tilewright.codegen.host_function import plan_of
-from tilewright.codegen.input_sets import TURNS
 from tilewright.codegen.launch_plan import Plan
 from tilewright.codegen.mutations import Mutation, mutations, planted_texts
 from tilewright.codegen.nvrtc import DEFAULT_TARGET
@@ -22,6 +21,7 @@ from tilewright.passes.driver.lowering import lower
 from tilewright.passes.rewriting.launching import with_main
 from tilewright.tools.input.mlir_source import read_module
 from tilewright.tools.planted_bugs.equivalent import Equivalent, Place, read_equivalent
+from tilewright.tools.planted_bugs.input_sets import TURNS
 from tilewright.tools.planted_bugs.judging import Judged, JudgedSets
 
 BUDGET = 20_000_000

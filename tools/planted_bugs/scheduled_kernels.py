@@ -17,7 +17,6 @@ from typing import Any
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.codegen.host_function import plan_of
-from tilewright.codegen.input_sets import TURNS
 from tilewright.dialects import loop
 from tilewright.errors import UnsupportedError
 from tilewright.passes.driver.levels import Level
@@ -25,6 +24,7 @@ from tilewright.passes.driver.lowering import lower
 from tilewright.tools.bench.suite import read_cases
 from tilewright.tools.options.bench import SHORT
 from tilewright.tools.planted_bugs.equivalent import read_equivalent
+from tilewright.tools.planted_bugs.input_sets import TURNS
 from tilewright.tools.planted_bugs.judging import JudgedSets
 from tilewright.tools.planted_bugs.planted import Kernel
 from tilewright.tools.planted_bugs.reduced_kernel import reduced, steps_of

@@ -51,10 +51,10 @@ from tilewright.passes.loop.fusion.fusion_cost import (
 )
 from tilewright.passes.loop.fusion.fusion_decisions import settled
 from tilewright.passes.loop.fusion.kernel_arguments import KernelArguments
+from tilewright.passes.loop.fusion.op_runs import runs
 from tilewright.passes.loop.fusion.recomputed import Part, parts
 from tilewright.passes.loop.kernel_builder import nest_over
 from tilewright.passes.loop.naming import KernelNames
-from tilewright.passes.loop.op_runs import runs
 from tilewright.passes.loop.plan import inputs_of
 from tilewright.passes.loop.plan_index import PlanIndex
 from tilewright.passes.reporting.trace import Rule, decided, rewriting, skipped

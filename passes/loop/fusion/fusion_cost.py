@@ -34,7 +34,7 @@ from tilewright.dialects.target import LAUNCH_SECONDS, Target
 from tilewright.passes.cost.instruction_costs import instructions
 from tilewright.passes.facts.footprint import bytes_of, element_bytes, elements_touched
 from tilewright.passes.facts.nest import nest_block, steps_of
-from tilewright.passes.loop.op_runs import runs
+from tilewright.passes.loop.fusion.op_runs import runs
 
 MOST_INSTRUCTIONS = 512
 """Instructions of one element that are inlined at most: beyond, it is their latency that counts."""

@@ -12,7 +12,7 @@ from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.passes.facts.effects import is_pure
 from tilewright.passes.facts.nest import steps_of
 from tilewright.passes.loop.fusion.fusion_cost import cost_of
-from tilewright.passes.loop.op_runs import varying
+from tilewright.passes.loop.fusion.op_runs import varying
 
 
 class Part(NamedTuple):

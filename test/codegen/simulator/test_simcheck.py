@@ -16,12 +16,12 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.codegen import nvrtc
 from tilewright.codegen.mutations import mutations
-from tilewright.codegen.simulator.mutation import Mutant, load_case, run_case
 from tilewright.dialects import kernel
 from tilewright.errors import UsageError
 from tilewright.tools.cli import main
 from tilewright.tools.commands.simcheck import QUICK, check_by_rule
 from tilewright.tools.planted_bugs.finders import Finders, machine_code
+from tilewright.tools.planted_bugs.hand_written_case import Mutant, load_case, run_case
 from tilewright.tools.planted_bugs.planted import load_kernel, mutants, planted
 
 KERNELS = Path(__file__).parent / "kernels"

@@ -13,9 +13,9 @@ from tilewright.dialects.kernel import SharedOp
 from tilewright.dialects.types import memref_type
 from tilewright.interpreters.buffer import Buffer
 from tilewright.interpreters.errors import fail
+from tilewright.interpreters.kernel.threads import Threads
 from tilewright.interpreters.machine import Handlers
 from tilewright.interpreters.race import Accesses
-from tilewright.interpreters.threads import Threads
 
 
 def _shared(machine: Threads, op: SharedOp) -> None:

@@ -13,11 +13,11 @@ from tilewright.codegen.launch_plan import Plan
 from tilewright.codegen.runtime.loaded_plan import LoadedPlan
 from tilewright.codegen.runtime.simulated_driver import SimulatedDriver
 from tilewright.codegen.runtime.tensors import loaders
-from tilewright.codegen.single_launch import single_launch
 from tilewright.codegen.spill_feedback import lower_to_cuda
 from tilewright.frontend.capture import capture
 from tilewright.passes.driver.levels import Level
 from tilewright.passes.driver.lowering import lower
+from tilewright.tools.bench.single_launch import single_launch
 from tilewright.tools.input.schedules import with_schedules
 
 TARGET = "sm_90a"

@@ -5,8 +5,8 @@ import numpy as np
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.target import WARP_SIZE
-from tilewright.interpreters.async_copies import Flight
 from tilewright.interpreters.errors import fail
+from tilewright.interpreters.kernel.async_copies import Flight
 from tilewright.interpreters.machine import Handlers, Machine
 from tilewright.interpreters.meetings import Meetings
 from tilewright.interpreters.race import ENGINE, Who

@@ -20,10 +20,10 @@ from tilewright.dialects import torch
 from tilewright.dialects.prim import ScalarFunction
 from tilewright.dialects.torch.shapes import broadcast
 from tilewright.dialects.types import shape_of
-from tilewright.passes.decompose.activations import log_sigmoid
+from tilewright.passes.decompose.activation import log_sigmoid
+from tilewright.passes.decompose.binary import xlogy
 from tilewright.passes.decompose.decomposition import Decomposition, Table
 from tilewright.passes.decompose.elementwise import elementwise
-from tilewright.passes.decompose.pointwise import xlogy
 from tilewright.passes.decompose.tensor import Emitter, Tensor
 
 _LossT = TypeVar("_LossT", bound=torch.PairLossOp)

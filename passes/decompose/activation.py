@@ -19,9 +19,9 @@ from math import pi, sqrt
 from tilewright.dialects import torch
 from tilewright.dialects.element_types import Number
 from tilewright.dialects.prim import ScalarFunction
+from tilewright.passes.decompose.binary import as_tensor
 from tilewright.passes.decompose.decomposition import Decomposition, Table
 from tilewright.passes.decompose.elementwise import elementwise, scaled
-from tilewright.passes.decompose.pointwise import as_tensor
 from tilewright.passes.decompose.tensor import Emitter, Tensor
 from tilewright.passes.decompose.unary import Unary
 

@@ -4,8 +4,15 @@
 import numpy as np
 import pytest
 
-from tilewright.codegen.input_sets import DISTANCES, INDICES, SPIKES, TURNS, input_sets, spiked
 from tilewright.codegen.launch_plan import ArrayType
+from tilewright.tools.planted_bugs.input_sets import (
+    DISTANCES,
+    INDICES,
+    SPIKES,
+    TURNS,
+    input_sets,
+    spiked,
+)
 
 FLOAT, INDEX = np.dtype(np.float32), np.dtype(np.int64)
 

@@ -19,9 +19,9 @@ from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.kernel.ring import RingType
 from tilewright.dialects.tile import Transport
-from tilewright.interpreters.async_copies import Flight
 from tilewright.interpreters.errors import fail
-from tilewright.interpreters.threads import Threads
+from tilewright.interpreters.kernel.async_copies import Flight
+from tilewright.interpreters.kernel.threads import Threads
 from tilewright.interpreters.types import Array
 
 

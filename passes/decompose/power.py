@@ -15,9 +15,9 @@ from xdsl.dialects.builtin import f16
 
 from tilewright.dialects import torch
 from tilewright.dialects.prim import ScalarFunction
+from tilewright.passes.decompose.binary import as_common
 from tilewright.passes.decompose.decomposition import Decomposition, Table
 from tilewright.passes.decompose.elementwise import elementwise
-from tilewright.passes.decompose.pointwise import as_common
 from tilewright.passes.decompose.tensor import Emitter, Tensor
 
 # ATen's pow_tensor_scalar (aten/src/ATen/native/cpu/PowKernel.cpp). They are not only faster: the
