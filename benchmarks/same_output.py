@@ -6,7 +6,8 @@ Compare what two checkouts print, for changes that must change nothing:
 
 Commands of each checkout run in a process of their own: `compile` (CUDA text), `explain` and the
 first schedules of `tune --seed 0` by the model of time, for suite84 and one decoder layer of two
-models, and three GPUs. Prints the outputs that differ, and exits with 1 if any does.
+models, and three GPUs. Prints the outputs that differ; exits with 1 if any does, or if a command
+fails, and with 2 if a checkout cannot run them.
 """
 
 import argparse
@@ -28,6 +29,8 @@ SUITE = HERE / "benchmarks" / "suite84.json"
 TARGETS = ("sm_80", "sm_90a", "sm_120")
 MODELS = ("TinyLlama/TinyLlama-1.1B-Chat-v1.0", "Qwen/Qwen2.5-7B")
 _LAYER = ("--layers", "1", "--seq-len", "128", "--dtype", "float32")
+_EXIT_CODE = "exit code "
+_SUCCESS = f"{_EXIT_CODE}0\n"
 _SHOWN = 20
 """Lines of a difference that are printed."""
 
@@ -39,7 +42,9 @@ def commands(only: str, targets: Sequence[str], schedules: int) -> Iterator[tupl
     programs.update({name: [name, *_LAYER] for name in MODELS})
     search = ["--evaluator", "model", "--programs", "0", "--budget", str(schedules), "--jobs", "1"]
     for name, program in programs.items():
-        for target in targets if only in name else ():
+        if only not in name:
+            continue
+        for target in targets:
             common = [*program, "--target", target, "--no-db"]
             yield f"{name}.{target}.compile", ["compile", *common]
             yield f"{name}.{target}.explain", ["explain", *common]
@@ -72,7 +77,7 @@ def print_outputs(lines: Sequence[tuple[str, list[str]]], folder: Path) -> None:
         printed = StringIO()
         with redirect_stdout(printed), redirect_stderr(printed):
             code = tilewright(argv)
-        printed.write(f"exit code {code}\n")
+        printed.write(f"{_EXIT_CODE}{code}\n")
         (folder / name.replace("/", "-")).write_text(printed.getvalue())
 
 
@@ -88,6 +93,11 @@ def differences(before: Path, after: Path) -> dict[str, list[str]]:
         )
         found[path.name] = [*diff][:_SHOWN]
     return found
+
+
+def failures(folder: Path) -> list[str]:
+    """Return the names of the outputs in `folder` of commands that failed."""
+    return [p.name for p in sorted(folder.iterdir()) if not p.read_text().endswith(_SUCCESS)]
 
 
 def _run(root: Path, options: Sequence[str], folder: Path) -> subprocess.Popen[bytes]:
@@ -111,17 +121,20 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     if args.base is None:
         parser.error("--base DIR is missing")
+    if not lines:
+        parser.error(f"no program has {args.only!r} in its name")
     given = ["--only", args.only, "--targets", args.targets, "--schedules", str(args.schedules)]
     with tempfile.TemporaryDirectory() as name:
         before, after = Path(name) / "before", Path(name) / "after"
         runs = [_run(args.base.resolve(), given, before), _run(HERE, given, after)]
         if any([run.wait() for run in runs]):
             return 2
-        found = differences(before, after)
+        found, failed = differences(before, after), failures(after)
     for name, diff in found.items():
         print(f"{name} differs:", *diff, sep="\n  ")
-    print(f"{len(lines)} outputs compared, {len(found)} differ")
-    return int(bool(found))
+    print(*(f"{name} failed" for name in failed), sep="\n", end="\n" if failed else "")
+    print(f"{len(lines)} outputs compared, {len(found)} differ, {len(failed)} failed")
+    return int(bool(found or failed))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The element types of tensors: those that memory holds, and those that are computed with.
+Element types of tensors, in memory and in computations, and Python numbers of these types.
 
 Half types and narrow integers are only loaded, moved and stored. They are computed with in f32 and
 i32, by casts before and after.

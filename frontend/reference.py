@@ -188,7 +188,7 @@ _NUDGING = 32
 
 def bytes_of_reference(captured: Captured) -> int:
     """
-    Return about how many bytes `frontend.reference.disturbed` holds at once, the largest of the
+    Return about how many bytes `disturbed` holds at once, the largest of the
     runs: values in float64 as long as they are used, and what nudging them takes.
     """
     given = sum(i.tensor.numel() * i.tensor.element_size() for i in captured.inputs)

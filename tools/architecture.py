@@ -7,8 +7,8 @@ The picture `docs/architecture.svg`: packages and rooms, with an arrow to each t
 draws it from the rules in `docs/architecture.toml`. Arrows that follow from others are left out.
 """
 
-import sys
 import tomllib
+from argparse import ArgumentParser
 from collections.abc import Iterator, Mapping, Sequence
 from graphlib import TopologicalSorter
 from importlib import import_module
@@ -25,10 +25,12 @@ _BLUE, _GRAY = "#dbe7f6", "#5f6b7a"
 
 
 def graphs(rules: Mapping[str, Graph]) -> dict[str, Graph]:
-    """Return the graph of packages, and of the rooms in each package that has several."""
+    """Return the graph of packages, and of the rooms in each package that has rooms."""
     found: dict[str, Graph] = {"packages": rules["packages"]}
     for package in rules["packages"]:
-        inside = {room: to for room, to in rules["rooms"].items() if room.startswith(package)}
+        inside = {
+            room: to for room, to in rules["rooms"].items() if f"{room}.".startswith(f"{package}.")
+        }
         if inside:
             found[f"rooms of {package}"] = inside
     return found
@@ -92,7 +94,9 @@ def _draw_graph(axes: Any, title: str, graph: Graph, rows: Sequence[Sequence[str
 
 def main() -> None:
     """Draw the picture into the folder that the command line names."""
-    folder = Path(sys.argv[1])
+    parser = ArgumentParser(description="Draw docs/architecture.svg.")
+    parser.add_argument("folder", type=Path, help="the folder docs")
+    folder: Path = parser.parse_args().folder
     drawn = picture(tomllib.loads((folder / "architecture.toml").read_text()))
     write_text(str(folder / "architecture.svg"), drawn)
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
 The statements of CUDA IR: one line or block of the text each, in the order of the text. Here those
-of any C++; what is CUDA's own is in `cuda_memory.py`, `cuda_copies.py` and `cuda_threads.py`.
+of any C++; what is CUDA's own is in `memory.py`, `copies.py` and `threads.py`.
 """
 
 from abc import ABC

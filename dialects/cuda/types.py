@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Types of CUDA IR beside numbers, operators, and tensor maps.
+Pointers, arrays, operators and tensor maps: the attributes of CUDA IR besides numbers.
 
 Numbers have C++ types: `i1` is bool, `i32` int, `i64` long long, `f32` float, `f64` double. The
 others are only loaded, stored, moved and converted: `i8`, `ui8`, `i16`, `f16`, `bf16`. No memory

@@ -62,7 +62,7 @@ def shared_bytes_at_once(launch: tile.LaunchOp, stages: Mapping[tile.StageOp, in
 def reason_not_fitting(
     launch: tile.LaunchOp, stages: Mapping[tile.StageOp, int], target: str
 ) -> str | None:
-    """Reason why stages cannot take so many bytes, as what follows who takes them, or None."""
+    """Reason why stages cannot take their bytes, as the predicate of a sentence, or None."""
     needed, room = shared_bytes_at_once(launch, stages), target_named(target).shared_per_block
     if needed <= room:
         return None

@@ -31,7 +31,7 @@ from tilewright.passes.facts.remembered import remembered
 from tilewright.passes.facts.slab_walk import SlabWalk
 from tilewright.passes.facts.vector_width import VectorAccess
 
-USUAL_LIMIT = 16
+USUAL_UNROLL_LIMIT = 16
 """Steps up to which `mark-unroll` unrolls a loop by default."""
 
 _SCHEDULERS = 4
@@ -204,4 +204,4 @@ def _will_be_unrolled(op: loop.ReduceOp) -> bool:
     if op.is_bounded or meetings:
         return False
     (steps,) = op.axis_extents()
-    return steps > 1 and (op.is_unrolled or steps <= USUAL_LIMIT)
+    return steps > 1 and (op.is_unrolled or steps <= USUAL_UNROLL_LIMIT)

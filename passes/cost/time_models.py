@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What the planner's models of time have in common: latencies, in round figures, and when two times
-count as equal. They rank schedules, and do not predict.
+Constants of the planner's models of time: latencies, in round figures, and the bucket in which two
+times count as equal. The models rank schedules, and do not predict.
 """
 
 from math import log

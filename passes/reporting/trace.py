@@ -57,7 +57,7 @@ class Listener(Protocol[Seen]):
 
     def weighed(self, decision: str, fuses: bool, ratio: float) -> None:
         """
-        A decision about fusion (`loop_fusion`) has come up, and whether it is to fuse; the model
+        A decision about fusion (`loop.fusion`) has come up, and whether it is to fuse; the model
         has fused kernels take `ratio` times as long as kernels apart, or infinitely longer.
         """
 

@@ -216,7 +216,7 @@ def _assign_rows(launch: tile.LaunchOp, assigned: ThreadsPerRow) -> None:
 
 
 def _statistics(launch: tile.LaunchOp) -> list[tuple[loop.ReduceOp, Axis]]:
-    """Reductions that threads along an axis of columns all compute alike, each with that axis."""
+    """Return reductions that all threads along an axis of columns repeat, each with that axis."""
     columns = [a for a in launch.thread_axes() if a.role is Role.N and a.extent > 1]
     if len(columns) != 1:
         return []

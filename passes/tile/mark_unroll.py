@@ -31,14 +31,14 @@ from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.monoid import Monoid
 from tilewright.dialects.types import memref_type
 from tilewright.passes.cost.instruction_costs import instructions
-from tilewright.passes.cost.slab_conflicts import USUAL_LIMIT, steps_around
+from tilewright.passes.cost.slab_conflicts import USUAL_UNROLL_LIMIT, steps_around
 from tilewright.passes.facts.register_axes import RegisterAxes, register_axes
 from tilewright.passes.facts.vector_width import vector_width
 from tilewright.passes.reporting.trace import Rule
 from tilewright.passes.tile.kernel_schedule import is_scheduled
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
 
-_LIMITS = (USUAL_LIMIT, 8, 4, 32, 1)
+_LIMITS = (USUAL_UNROLL_LIMIT, 8, 4, 32, 1)
 
 MOST_INSTRUCTIONS = 4096
 """Of a loop that is unrolled: 64 KiB at 16 bytes each, half of an SM's instruction cache."""

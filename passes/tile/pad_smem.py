@@ -10,8 +10,8 @@ becomes, with `pad-smem{pad=4 slabs=as}`,
     %as = tile.stage ... : memref<128x16xf32, #tile.layout<pad [0, 4]>, 3 : i64>
 
 Pads are not free: they take shared memory, and a warp that fills several rows at once may meet
-itself in a bank. A pad that is no multiple of 16 bytes leaves no accesses of 16 bytes. At first
-guess those slabs are padded whose accesses take less time then (`slab_conflicts`). Slabs that are
+itself in a bank. A pad that is no multiple of 16 bytes leaves no accesses of 16 bytes. By default,
+each slab is padded whose accesses become faster (`passes/cost/slab_conflicts.py`). Slabs that are
 swizzled, or copied as boxes, have no pads.
 """
 

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What all passes that schedule launches have in common.
+Base of all passes that schedule launches.
 
-Such a pass says of a launch whether it has anything to do (`legal`), which values its options may
-have, the best guess first (`choices`), and what is wrong with given ones (`impossible`); and it
-does it (`rewrite`). Which values it takes is decided here:
+Such a pass has the reason to skip a launch (`reason_against`), the values that its options may
+have, the best guess first (`choices`), the reason against given ones (`reason_not_possible`), and
+the rewrite itself (`rewrite`). The values are chosen here:
 
 - those of its options, where the pipeline gives them;
 - else those in the `plan` that the kernel carries; a plan that does without the pass is followed;
 - what is still open is as in the first of the choices that agree. If all is open, the launch is
-  left alone where that is better (`worthless`).
+  skipped where that is better (`reason_not_worthwhile`).
 
 What was done is added to the kernel's `schedule`; a step that no plan foresaw ends the plan.
 """

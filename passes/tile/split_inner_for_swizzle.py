@@ -13,8 +13,8 @@ which the rows of a slab have to be as long. Rows that are longer are cut into p
 bytes, each with all rows before the next begins (`inner 32, swizzle 128` of float32); shorter ones
 take the span that is as long as they are. Subscripts stay as they are.
 
-At first guess those slabs that are copied so are swizzled whose accesses then take fewer wavefronts
-(`slab_conflicts`), by spans with which they take the fewest: whole rows before pieces, then the
+By default, each slab that is copied this way is swizzled if its accesses then take fewer wavefronts
+(`passes/cost/slab_conflicts.py`), by the spans with the fewest: whole rows before pieces, then the
 narrowest. What threads fill can be swizzled as well, but is better padded (`pad-smem`): swizzled
 addresses take registers.
 """

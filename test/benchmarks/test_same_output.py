@@ -26,7 +26,7 @@ def test_checkouts_print_with_their_own_packages(
     printed = capsys.readouterr().out
     assert "silu_mul.tinyllama.s32.sm_80.explain differs:" in printed
     assert "-old explain\n  +new explain\n" in printed
-    assert printed.endswith("3 outputs compared, 3 differ\n")
+    assert printed.endswith("3 outputs compared, 3 differ, 0 failed\n")
     monkeypatch.setattr(same_output, "HERE", tmp_path / "equal")
     assert same_output.main([*given, "--targets", "sm_80"]) == 0
 

@@ -40,8 +40,9 @@ def test_the_picture_shows_the_rules():
 
 
 def parts(picture: str) -> list[str]:
-    """Labels of a picture, and an empty string for each line or box."""
-    return re.findall(r"<text[^>]*>([^<]*)</text>|<path", picture)
+    """Labels of a picture, and where its lines and boxes begin, in whole units."""
+    found = re.findall(r"<text[^>]*>([^<]*)</text>|<path d=\"M (\d+)\D[^ ]* (\d+)", picture)
+    return [label or f"{x} {y}" for label, x, y in found]
 
 
 def test_rows_and_arrows():

@@ -83,6 +83,13 @@ def misplaced(folder: str, tree: ast.Module, derives: bool = False) -> list[str]
     return late + banned + eager
 
 
+def test_the_table_allows_no_more_than_is_imported():
+    trees = [(path.relative_to(ROOT).parts[0], ast.parse(path.read_text())) for path in SOURCES]
+    used = {(folder, stage(name)) for folder, tree in trees for name, _ in imports(tree)}
+    allowed = {(folder, other) for folder, others in MAY_IMPORT.items() for other in others}
+    assert sorted(allowed - used) == []
+
+
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_imports_only_earlier_stages(path: Path):
     tree, name = ast.parse(path.read_text(), str(path)), path.relative_to(ROOT).as_posix()

@@ -62,7 +62,7 @@ def misplaced(tests: Iterable[PurePosixPath], modules: Iterable[PurePosixPath]) 
         homes.setdefault((module.parts[0], f"test_{module.stem}"), []).append(module.parent)
     found = ((test, homes.get((test.parts[0], test.stem), [test.parent])) for test in tests)
     return [
-        f"test/{test}: belongs into {' or '.join(f'test/{folder}' for folder in folders)}"
+        f"test/{test}: belongs in {' or '.join(f'test/{folder}' for folder in folders)}"
         for test, folders in found
         if test.parent not in folders
     ]
@@ -102,5 +102,5 @@ def test_a_test_apart_from_its_module_is_found():
     apart = [PurePosixPath("passes/tile/test_tilings.py"), PurePosixPath("tools/test_tilings.py")]
     beside = [PurePosixPath("passes/tile/planner/test_tilings.py")]
     assert misplaced([*apart, *beside], _CODE) == [
-        "test/passes/tile/test_tilings.py: belongs into test/passes/tile/planner"
+        "test/passes/tile/test_tilings.py: belongs in test/passes/tile/planner"
     ]

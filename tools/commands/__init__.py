@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Commands of `tilewright`: one module each, with a function `run`."""
+"""Commands of `tilewright`, one module each; `folder` and `host` are outputs of `compile`."""

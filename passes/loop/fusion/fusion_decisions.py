@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
 All decisions about fusion, those of `cut-recompute` among them, are made here: a model has said
-what pays, and the module may say otherwise (`loop_fusion`). What is not legal never gets here, so
+what pays, and the module may say otherwise (`loop.fusion`). What is not legal never gets here, so
 nobody can ask for it.
 """
 

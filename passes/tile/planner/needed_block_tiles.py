@@ -2,7 +2,7 @@
 """
 Which tiles of a product are needed, where some of its elements are not: of the scores of causal
 attention, those on the diagonal and below it. The blocks of other tiles have little to do
-(`step_bounds.py`).
+(`passes/tile/step_bounds.py`).
 """
 
 from collections.abc import Sequence

@@ -6,8 +6,8 @@ One way to tile a contraction, what a block needs for it, and how long it takes 
 
 * arithmetic: the multiply-adds of the SM with the most blocks, at the fraction of its issue slots
   that multiply-adds of such a tile get, or, if it has too few warps to hide latency, at the
-  fraction that each warp gets of its own; and a little for each chunk. Blocks of which nobody needs
-  the result make room for others at once, but those that an SM begins with may all be needed.
+  fraction that each warp gets of its own; and a little for each chunk. Blocks whose result is
+  not used make room for others at once, but those that an SM begins with may all be needed.
   Clusters leave SMs idle (`Target.room`);
 * L2: what blocks stage, rereads by other blocks included;
 * device memory: every input once, at the bandwidth;

@@ -87,7 +87,7 @@ def _about(seconds: float) -> int:
 def _preference(tiling: Tiling, problem: Contraction, target: Target) -> tuple[float, ...]:
     """
     Of those that take about as long: no idle SM, few splits, three slots, chunks of 16, large
-    tiles, rather fewer chunks, and of equal tiles the thread tile that loads less for its sums.
+    tiles, rather fewer chunks, and of equal tiles the register tile that loads less for its sums.
     """
     about = _about(tiling.seconds(problem, target))
     idle = max(0, target.sms - tiling.blocks(problem))

@@ -18,7 +18,7 @@ from tilewright.tools.bench.summary import Tally, losses_first, tally
 from tilewright.tools.commands import bench
 
 from ..conftest import Tilewright
-from ..told_stages import told_stages
+from .told_stages import told_stages
 
 CASES = [case(name) for name in ("fast", "even", "slow", "wrong")]
 Run = Callable[..., int]

@@ -14,7 +14,7 @@ from saved_models import load, save, save_tokenizer
 from tilewright.tools.output.token_stream import print_tokens
 
 from ..conftest import Tilewright
-from ..told_stages import told_stages
+from .told_stages import told_stages
 
 WORDS = ["<s>", "<unk>", "</s>", *(f"w{number}" for number in range(3, 100))]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which results `tools.judging` takes for right."""
+"""Which results `tools.planted_bugs.judging` takes for right."""
 
 import numpy as np
 
