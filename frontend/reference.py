@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What the results should be: the captured graph run by PyTorch, in float64 and as it is.
+Reference results: the captured graph run by PyTorch, in float64 and as it is, and the memory that
+this takes.
 
 The float64 run promotes every floating dtype: the inputs, the dtypes that casts and creation ops
 name, and the one that they take where none is named. Integers and bools stay. An absent `eps` is
@@ -19,6 +20,9 @@ from tilewright.frontend.aten import dtype_name
 from tilewright.frontend.capture import Captured
 from tilewright.frontend.source import error_at, first_line, place_of_node
 from tilewright.stages import stage
+
+_NUDGING = 32
+"""Bytes for each element of a result that is nudged: its sign, twice, the factor, the product."""
 
 
 def reference(captured: Captured, inputs: Sequence[Any]) -> list[Any]:
@@ -182,14 +186,10 @@ def _eps_of(input: Any) -> float:
     return torch.finfo(torch.float64 if dtype == torch.float64 else torch.float32).eps
 
 
-_NUDGING = 32
-"""Bytes for each element of a result that is nudged: its sign, twice, the factor, the product."""
-
-
 def bytes_of_reference(captured: Captured) -> int:
     """
-    Return about how many bytes `disturbed` holds at once, the largest of the
-    runs: values in float64 as long as they are used, and what nudging them takes.
+    Return about how many bytes `disturbed` holds at once, the largest of the runs: values in
+    float64 as long as they are used, and what nudging them takes.
     """
     given = sum(i.tensor.numel() * i.tensor.element_size() for i in captured.inputs)
     graph = captured.exported.graph

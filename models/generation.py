@@ -22,23 +22,10 @@ from tilewright.models.key_values import Rows, rows_for
 from tilewright.models.prefill import capture_prefill
 from tilewright.models.sampling import Choose, greedy
 
+Compiled = tuple[Captured, Run]
+
 _SMALLEST = 16
 """Tokens of the smallest bucket."""
-
-
-def bucket(length: int, most: int) -> int:
-    """
-    Return the smallest bucket that holds `length` tokens: a power of two from 16 on, or `most`, the
-    largest number of tokens that the model takes. `length` must not be more than that.
-    """
-    assert 0 < length <= most
-    size = _SMALLEST
-    while size < length:
-        size *= 2
-    return min(size, most)
-
-
-Compiled = tuple[Captured, Run]
 
 
 class Generator:
@@ -155,3 +142,15 @@ class Generator:
         import torch
 
         return torch.zeros(like.shape, dtype=like.dtype, device=self.device)
+
+
+def bucket(length: int, most: int) -> int:
+    """
+    Return the smallest bucket that holds `length` tokens: a power of two from 16 on, or `most`, the
+    largest number of tokens that the model takes. `length` must not be more than that.
+    """
+    assert 0 < length <= most
+    size = _SMALLEST
+    while size < length:
+        size *= 2
+    return min(size, most)

@@ -18,6 +18,12 @@ import numpy.typing as npt
 from tilewright.codegen.simulator.lanes import WARP, Integers, Lanes
 from tilewright.passes.cost.banks import BANK_BYTES, BANKS, PARTNERS, lanes_per_phase
 
+SECTOR = 32
+"""Bytes that global memory moves at once."""
+
+_NOTHING = np.iinfo(np.int64).min
+"""The address of a lane that takes no part."""
+
 
 @dataclass(frozen=True)
 class LineVisits:
@@ -58,20 +64,6 @@ class Visits:
             for line in np.unique(self._lines).tolist()
             if threads[mine := self._lines == line].any()
         )
-
-
-def _warps(lanes: Lanes) -> int:
-    if isinstance(lanes.index, slice):
-        return (lanes.index.stop - 1) // WARP - lanes.index.start // WARP + 1
-    warp = lanes.index // WARP
-    return 1 + int(np.count_nonzero(warp[1:] != warp[:-1]))
-
-
-SECTOR = 32
-"""Bytes that global memory moves at once."""
-
-_NOTHING = np.iinfo(np.int64).min
-"""The address of a lane that takes no part."""
 
 
 @dataclass
@@ -243,3 +235,10 @@ def _most_words(groups: Integers, words: Integers) -> Integers:
     banks = (keys >> 40) * BANKS + keys % BANKS
     per_bank = np.bincount(banks, minlength=(int(groups[-1]) + 1) * BANKS)
     return per_bank.reshape(-1, BANKS).max(axis=1)
+
+
+def _warps(lanes: Lanes) -> int:
+    if isinstance(lanes.index, slice):
+        return (lanes.index.stop - 1) // WARP - lanes.index.start // WARP + 1
+    warp = lanes.index // WARP
+    return 1 + int(np.count_nonzero(warp[1:] != warp[:-1]))

@@ -85,3 +85,8 @@ def test_each_checkout_is_measured_with_its_own_packages(
     assert rows["a"]["ratio"] == {"capture": 0.25, "lower": 0.25, "both": 0.25}
     Console().print(compile_ratios.table_of_ratios(rows))
     assert "0.25" in capsys.readouterr().out
+
+
+def test_packages_of_another_checkout_are_refused(tmp_path: Path):
+    with pytest.raises(SystemExit, match="the packages imported are those of"):
+        compile_ratios.compare(tmp_path, [], 1)

@@ -9,7 +9,7 @@ import pytest
 
 from tilewright.tools.cli import main
 
-from ..conftest import Tilewright
+from .conftest import Tilewright
 
 NO_FILE = "No such file or directory\n"
 MISSING = {

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ..conftest import Tilewright
+from .conftest import Tilewright
 
 IR = "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {\n  func.return %x : tensor<4xf32>\n}\n"
 
