@@ -32,6 +32,7 @@ from xdsl.ir.affine import AffineExpr, AffineMap
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.faster_xdsl.verify_once import verify_op
+from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.index import simplify
 from tilewright.dialects.origin import ModuleOfOp, Origin, located
 from tilewright.dialects.prim import IotaOp, PredicateOp
@@ -215,7 +216,8 @@ def _translate(exported: Any, inputs: list[Input]) -> Captured:
     main = _function(block, inputs, outputs)
     make_where_used(main, scopes)
     module = ModuleOp([main, *outline(main, scopes)])
-    module.verify()
+    for op in reversed(ops_in(module)):
+        verify_op(op)
     return Captured(module, exported, inputs, outputs)
 
 
