@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-A launch plan as a picture: a node for each launch, and an edge for each buffer that one writes and
+Picture of a launch plan: a node for each launch, and an edge for each buffer that one writes and
 another reads. Mermaid, which Markdown shows, or Graphviz.
 
     flowchart TD

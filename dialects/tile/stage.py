@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The op that holds a slab of a block's data on chip, and how the slab gets there."""
+"""`tile.stage`: a slab of a block's data on chip, with its transport."""
 
 from collections.abc import Iterator, Sequence
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Masks as a person writes them: one comparison for each expression that is to be at least 0."""
+"""Comparisons of masks, as a person writes them: one per expression that must be at least 0."""
 
 from collections.abc import Sequence
 from typing import NamedTuple

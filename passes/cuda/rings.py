@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Rings by their transport.
+Ring ops of Kernel IR as statements of CUDA IR, by the transport of the ring.
 
     sync       wait: a barrier; who fills a slot stores to it
     cp_async   commit: a group of copies is complete; wait: until it has arrived, and a barrier

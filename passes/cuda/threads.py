@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who a thread is, and where it meets others."""
+"""Ids of threads and blocks, shuffles and barriers, as statements of CUDA IR."""
 
 from xdsl.dialects.builtin import i32
 

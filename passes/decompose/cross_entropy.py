@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Losses of scores for each class, by the class that is right or by the probability of each.
+Cross entropy and `nll_loss`: losses of scores, by the target class or by class probabilities.
 
     %2 = torch.nll_loss_nd %0, %1 reduction 2 : (tensor<4x8xf32>, tensor<4xi64>) -> tensor<f32>
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What passes report while they work: each rewrite with what was there before and after, and each
-reason for leaving something alone.
+Trace of passes: each rewrite with the IR before and after, and a remark with the reason for each
+skip. `tools/output/trace_printer.py` prints it.
 
 A pass says `with rewriting(RULE, kernel): ...` around a change, `skipped(RULE, kernel, why)` where
 it declines and, when it had to weigh, `decided(RULE, kernel, why)` where it does not. By default

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-All decisions about fusion, those of `cut-recompute` among them, are made here: a model has said
-what pays, and the module may say otherwise (`loop.fusion`). What is not legal never gets here, so
-nobody can ask for it.
+Decisions about fusion as the module overrides them (`loop.fusion`), those of `cut-recompute`
+included. `fusion_cost.py` has the decision by the model of time. Fusions that are not legal are
+refused before, and cannot be asked for.
 """
 
 from collections.abc import Iterable

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tiles of a product that a block owns, the part of each thread, and how well that computes."""
+"""Table of tiles that a block may own of a product, with the part of each thread."""
 
 from typing import NamedTuple
 

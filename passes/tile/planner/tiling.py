@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-One way to tile a contraction, what a block needs for it, and how long it takes by a model of time:
+A tiling of a contraction among blocks, what a block needs for it, and its time by a model:
 
     seconds = max(arithmetic, L2, device memory, waiting) + first answer + joining the splits
 

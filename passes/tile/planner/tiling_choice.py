@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Tilings of a contraction, the fastest first by the model in `tiling.py`.
+All tilings of a contraction among blocks, the fastest first by the model in `tiling.py`.
 
 The tile, the length of a chunk of K, how K is split over blocks and how many slots a ring has
 depend on each other: through the shared memory and the registers of a block, and through the number
