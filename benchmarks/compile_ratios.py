@@ -8,7 +8,6 @@ each counts. A process compiles each program once.
 """
 
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from measure import figures_table
+from other_checkout import environment_of
 from rich.table import Table
 
 Seconds = Mapping[str, Mapping[str, float]]
@@ -62,27 +62,11 @@ def _measured(root: Path, options: Sequence[str]) -> Seconds:
         file = Path(folder) / "results.json"
         script = root / "benchmarks" / "compile_time.py"
         command = [sys.executable, str(script), *options, "--repeat", "1", "--json", str(file)]
-        environment = {**os.environ, "PYTHONPATH": str(root)}
-        _check_packages(root, environment)
-        subprocess.run(command, check=True, env=environment, stdout=subprocess.DEVNULL)
+        subprocess.run(command, check=True, env=environment_of(root), stdout=subprocess.DEVNULL)
         results = json.loads(file.read_text())
     suite, layers = (results[part]["programs"] for part in ("suite84", "layers"))
     programs = {"suite84": suite, **{row["name"]: [row] for row in layers}}
     return {name: _sums(rows) for name, rows in programs.items() if rows}
-
-
-def _check_packages(root: Path, environment: Mapping[str, str]) -> None:
-    """Raise unless a process with `environment` imports the packages of the checkout `root`."""
-    code = "import tilewright; print(tilewright.__file__)"
-    done = subprocess.run(
-        [sys.executable, "-P", "-c", code],
-        check=True,
-        env=environment,
-        capture_output=True,
-        text=True,
-    )
-    if (imported := Path(done.stdout.strip()).resolve().parents[1]) != root.resolve():
-        raise SystemExit(f"error: the packages imported are those of {imported}, not {root}")
 
 
 def _sums(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the captured function says of its arguments and results (see `dialects/torch/`)."""
+"""Attributes of the captured function's arguments and results (see `dialects/torch/`)."""
 
 from collections.abc import Sequence
 

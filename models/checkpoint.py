@@ -126,7 +126,7 @@ def _is_there(path: Path) -> bool:
 
 
 def _leaves(file: str) -> bool:
-    """Whether a path is absolute or climbs, on any system."""
+    """True if a path is absolute or climbs, on any system."""
     kinds = (PurePosixPath(file), PureWindowsPath(file))
     return any(path.is_absolute() or path.drive or ".." in path.parts for path in kinds)
 

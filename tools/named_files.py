@@ -10,15 +10,16 @@ A command names what it reads as `parser.set_defaults(reads={"against": "file"})
 import argparse
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, cast
 
 from tilewright.errors import UsageError
 from tilewright.models.config import check_name, is_repository
 from tilewright.tools.options.bench import SHORT
 
-_FILE = re.compile(r"\.(mlir|pt2|json|py(:[\w.]+)?)$")
+_PYTORCH = r"pt2|py(:[\w.]+)?"
+_OF_PYTORCH = re.compile(rf"\.({_PYTORCH})$")
+_FILE = re.compile(rf"\.(mlir|json|{_PYTORCH})$")
 _IN_PYTHON = re.compile(r"(?<=\.py):[\w.]+$")
 
 _OUTPUTS = {
@@ -36,8 +37,7 @@ def check_sources(args: argparse.Namespace) -> None:
     """Raise `UsageError` for the first of the files that `args` name that is not there."""
     reads: Mapping[str, str] = getattr(args, "reads", {})
     for name, kind in reads.items():
-        given: str | list[str] | None = getattr(args, name)
-        for text in [given] if isinstance(given, str) else given or ():
+        for text in _given(args, name):
             _CHECKS[kind](text)
 
 
@@ -66,11 +66,17 @@ def check_outputs(args: argparse.Namespace) -> None:
 def _read(args: argparse.Namespace) -> Iterator[str]:
     """Yield the paths of the files that a command reads, and of its database."""
     for name in (*getattr(args, "reads", ()), "db"):
-        given: Any = getattr(args, name, None)
-        paths = cast(list[Any], given) if isinstance(given, list) else [given]
-        for path in paths:
-            if isinstance(path, str) and "\0" not in path:
+        for path in _given(args, name):
+            if "\0" not in path:
                 yield _IN_PYTHON.sub("", path)
+
+
+def _given(args: argparse.Namespace, name: str) -> Sequence[str]:
+    """Return the paths that an argument of one or several holds."""
+    given: str | list[str] | bool | None = getattr(args, name, None)
+    if isinstance(given, str):
+        return [given]
+    return given if isinstance(given, list) else []
 
 
 def check_database(args: argparse.Namespace) -> None:
@@ -90,6 +96,11 @@ def names_model(text: str) -> bool:
     if os.path.lexists(path) or _FILE.search(text):
         return os.path.isdir(text)
     return is_repository(text) or not (path.suffix or text == "-")
+
+
+def names_pytorch(text: str) -> bool:
+    """True if the FILE `text` is a program that PyTorch runs; every other file is IR."""
+    return _OF_PYTORCH.search(text) is not None
 
 
 def _check_program(text: str) -> None:

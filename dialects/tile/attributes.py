@@ -38,7 +38,7 @@ class Level(StrEnum):
 
     @property
     def is_thread(self) -> bool:
-        """Whether different steps are different threads of one block."""
+        """True if different steps are different threads of one block."""
         return self in (Level.WARP, Level.THREAD, Level.LANE)
 
 
@@ -51,7 +51,7 @@ class LevelAttr(EnumAttribute[Level], SpacedOpaqueSyntaxAttribute):
 
 @irdl_attr_definition
 class AxisAttr(ParametrizedAttribute):
-    """What an axis of a launch is bound to: level, number of steps, role."""
+    """Binding of an axis of a launch: level, number of steps, role."""
 
     name = "tile.axis"
 

@@ -129,8 +129,8 @@ def _as_float(value: Any) -> Any:
 
 def _expected(hint: Any) -> tuple[str, str]:
     """
-    Return what values an option of the type `hint` takes, in the words of whoever writes one
-    (`a list of integers`), and an example of one.
+    Return a description of the values of an option of the type `hint` (`a list of integers`), and
+    an example of one.
     """
     kinds = [kind for kind in (get_args(hint) or (hint,)) if kind is not NoneType]
     if get_origin(hint) in (tuple, Literal):

@@ -231,7 +231,7 @@ class _Shares:
         self.emit.op(kernel.BarrierOp())
 
     def _first(self, named: Sequence[SSAValue]) -> Access:
-        """Whether the thread is the first along all thread axes but those that are named."""
+        """Return the mask of the thread that is first along all thread axes but the `named`."""
         parts = delinearize(AffineExpr.dimension(0), [axis.extent for axis in self.axes])
         axes = zip(self.axes, parts, strict=True)
         return [part * -1 for axis, part in axes if axis.value not in named], [self.thread]

@@ -32,7 +32,7 @@ class Appending:
 
     @contextmanager
     def at(self, source: Operation) -> Generator[None]:
-        """What is appended meanwhile is what `source` becomes."""
+        """Give ops that are appended meanwhile the location of `source`."""
         outer = self.source, self._location
         self.source, self._location = source, None
         yield
@@ -48,7 +48,7 @@ class Appending:
 
     @contextmanager
     def inside(self, block: Block) -> Generator[None]:
-        """What is appended meanwhile goes into `block`."""
+        """Append into `block` meanwhile."""
         outer, self.block = self.block, block
         yield
         self.block = outer

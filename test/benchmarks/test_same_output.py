@@ -19,6 +19,7 @@ def test_checkouts_print_with_their_own_packages(
     for root, says in (("base", "'old'"), ("here", "'new'"), ("equal", "'old'")):
         tools = tmp_path / root / "tilewright" / "tools"
         tools.mkdir(parents=True)
+        (tools.parent / "__init__.py").touch()
         (tools / "cli.py").write_text(_COMMANDS.replace("SAYS", says))
     monkeypatch.setattr(same_output, "HERE", tmp_path / "here")
     given = ["--base", str(tmp_path / "base"), "--only", "silu_mul.tinyllama.s32"]

@@ -2,16 +2,14 @@
 """`docs/architecture.md` names files that there are, and its picture shows the rules."""
 
 import re
-import tomllib
-from pathlib import Path
 
 import pytest
 
 from tilewright.tools.architecture import direct, graphs, picture, rows_of
 
-ROOT = Path(__file__).parents[2]
+from .test_layers import ROOT, RULES
+
 DOCS = ROOT / "docs"
-RULES = tomllib.loads((DOCS / "architecture.toml").read_text())
 PATH = re.compile(r"`([\w./]+(?:\.py|\.cuh|\.toml|/))`")
 
 

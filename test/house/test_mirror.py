@@ -6,19 +6,7 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-
-PACKAGES = (
-    "dialects",
-    "passes",
-    "frontend",
-    "interpreters",
-    "codegen",
-    "models",
-    "tuning",
-    "tools",
-)
-"""Packages whose folders `test/` mirrors."""
+from .test_layers import FOLDERS, ROOT
 
 DATA = {
     "codegen/report/kernels": "CUDA kernels that are reported on",
@@ -36,7 +24,7 @@ DATA = {
 
 def paths(root: Path, pattern: str) -> list[PurePosixPath]:
     """Files of the mirrored packages below `root`, relative to it."""
-    found = (path for package in PACKAGES for path in sorted((root / package).rglob(pattern)))
+    found = (path for package in FOLDERS for path in sorted((root / package).rglob(pattern)))
     files = (path.relative_to(root) for path in found if path.is_file())
     return [PurePosixPath(path) for path in files if "__pycache__" not in path.parts]
 

@@ -2,16 +2,14 @@
 """Imports between folders of `dialects/` and `passes/` follow `docs/architecture.toml`."""
 
 import ast
-import tomllib
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
 
-from .test_layers import ROOT, imports
+from .test_layers import ROOT, RULES, imports
 
-RULES = tomllib.loads((ROOT / "docs" / "architecture.toml").read_text())
 MAY_IMPORT = {room: {*others} for room, others in RULES["rooms"].items()}
 
 LEVELS = {"decompose", "tensor", "loop", "tile", "kernel", "cuda"}

@@ -147,7 +147,7 @@ def _write_goldens(folder: Path, notes: Notes, records: Sequence[Record]) -> Non
 
 
 def _newest(goldens: Sequence[Golden]) -> list[Golden]:
-    """Of each kernel what comes last: goldens of newer schedules, and of the newest NVRTC."""
+    """Return the last golden of each kernel, by the version of schedules, then that of NVRTC."""
     ordered = sorted(goldens, key=lambda golden: (golden.semantics, _version(golden.nvrtc)))
     return [*{golden.kernel: golden for golden in ordered}.values()]
 

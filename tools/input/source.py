@@ -8,7 +8,6 @@ when a program is loaded, and only for sources that need them.
 """
 
 import argparse
-import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from importlib import import_module
@@ -19,16 +18,13 @@ from xdsl.dialects.builtin import ModuleOp
 from tilewright.errors import UsageError
 from tilewright.models.config import FoundModel, find_model
 from tilewright.tools.input.mlir_source import read_module
-from tilewright.tools.named_files import names_model
+from tilewright.tools.named_files import names_model, names_pytorch
 from tilewright.tools.options.model import OPTIONS
 from tilewright.tools.output.progress import Say, silent
 from tilewright.uncollected import uncollected
 
 _DEFAULT_LENGTH = 128
 """Tokens of a sequence, unless the model takes fewer."""
-
-_PYTORCH = re.compile(r"\.pt2$|\.py(:[\w.]+)?$")
-"""End of a FILE that PyTorch runs; every other file is IR."""
 
 
 @dataclass(frozen=True)
@@ -162,7 +158,7 @@ def source_of(args: argparse.Namespace) -> Source:
     _check_no_model_options(args)
     if file is None:
         return ExpressionSource(args.expression)
-    return FileSource(file) if _PYTORCH.search(file) else IrSource(file)
+    return FileSource(file) if names_pytorch(file) else IrSource(file)
 
 
 def _check_no_model_options(args: argparse.Namespace) -> None:
