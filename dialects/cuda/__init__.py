@@ -22,7 +22,7 @@ from tilewright.dialects.cuda.names import is_identifier
 from tilewright.dialects.cuda.operators import OPERATORS
 from tilewright.dialects.cuda.placement import verify_placement
 from tilewright.dialects.cuda.statements import STATEMENTS
-from tilewright.dialects.cuda.threads import GRID_STATEMENTS, THREAD_STATEMENTS
+from tilewright.dialects.cuda.threads import THREAD_STATEMENTS
 from tilewright.dialects.cuda.types import (
     ArrayType,
     BinaryOperatorAttr,
@@ -118,7 +118,6 @@ Cuda = Dialect(
         *MEMORY_STATEMENTS,
         *THREAD_STATEMENTS,
         *COPY_STATEMENTS,
-        *GRID_STATEMENTS,
         *EXPRESSIONS,
         *OPERATORS,
         *COPY_EXPRESSIONS,

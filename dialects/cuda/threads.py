@@ -145,9 +145,6 @@ class ShuffleOp(StatementOp):
         verify_segment(self.offset.value.data, self.width.value.data)
 
 
-THREAD_STATEMENTS: list[type[StatementOp]] = [SyncthreadsOp, PerformOp, ShuffleOp]
-
-
 @irdl_op_definition
 class RemoteOp(StatementOp):
     """
@@ -188,4 +185,4 @@ class RemoteOp(StatementOp):
             )
 
 
-GRID_STATEMENTS: list[type[StatementOp]] = [RemoteOp]
+THREAD_STATEMENTS: list[type[StatementOp]] = [SyncthreadsOp, PerformOp, ShuffleOp, RemoteOp]
