@@ -45,7 +45,7 @@ def by_full_schedules(case: Case, target: str) -> Scheduled:
     full = _schedules(of_full_size)
     program, nests = _alike(case, _names(of_full_size), target)
     for kernel, schedule in zip(_kernels(nests), full, strict=True):
-        kernel.plan = StringAttr(schedule)
+        kernel.planned = StringAttr(schedule)
     scheduled = api.lower(nests, "tile", target)
     assert _schedules(scheduled) == full
     return Scheduled(program, scheduled)

@@ -32,7 +32,7 @@ from tilewright.dialects.target import Target
 from tilewright.dialects.target import target as target_named
 from tilewright.errors import TilewrightError
 from tilewright.passes.tile.planner.contraction import Contraction
-from tilewright.passes.tile.planner.planner import launched, weighed
+from tilewright.passes.tile.planner.plan_schedules import launched, weighed
 from tilewright.passes.tile.planner.tiling import Tiling
 from tilewright.tools.bench.suite import Case, read_cases
 from tilewright.tools.output.output_path import check_path, write_text

@@ -8,7 +8,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.codegen.c_types import C_TYPES
 from tilewright.codegen.literals import literal
-from tilewright.codegen.names import ScopedNames
+from tilewright.codegen.scoped_names import ScopedNames
 from tilewright.dialects.cuda import expressions as expr
 from tilewright.dialects.cuda import operators as operators
 from tilewright.dialects.cuda.copies import AddressOp

@@ -11,7 +11,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tilewright.codegen.c_types import C_BYTES, C_TYPES, C_VECTORS
 from tilewright.codegen.expressions import EXPRESSIONS, Expressions
-from tilewright.codegen.names import ScopedNames
+from tilewright.codegen.scoped_names import ScopedNames
 from tilewright.dialects.cuda import memory as memory
 from tilewright.dialects.cuda import statements as stmt
 from tilewright.dialects.cuda import threads as threads

@@ -2,7 +2,7 @@
 """
 Syntax of pipelines: names of passes with their options, whether or not there are such passes.
 
-Kernels keep pipelines as properties: the schedule that made them, and the plan of what is to come.
+Kernels keep pipelines as properties: the schedule that made them, and the planned steps.
 """
 
 import re
@@ -20,7 +20,7 @@ _OPTIONS = re.compile(r"\{([^{}]*)\}")
 _VERBATIM = re.compile(r'("(?:\\.|[^"\\])*"|\[[^\]]*\])')  # "text", and mlir-opt[passes]
 
 
-@lru_cache(maxsize=1 << 10)  # each pass looks at the plans and schedules of all kernels
+@lru_cache(maxsize=1 << 10)  # each pass looks at the steps of all kernels
 def parse_spec_list(text: str) -> tuple[ArgSpec, ...]:
     """Return the names and options in `text`, of passes that may not exist."""
     text = _normalized(text)

@@ -11,7 +11,7 @@ from tilewright.frontend.arguments import check_tensor, check_values, is_plain
 from tilewright.frontend.aten import dtype_name
 from tilewright.frontend.baked_facts import answer, baked_facts
 from tilewright.frontend.capture import Captured
-from tilewright.frontend.mutation import check_writable, write_back
+from tilewright.frontend.in_place_writes import check_writable, write_back
 
 
 class Call:

@@ -22,8 +22,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tilewright.errors import TilewrightError, UnsupportedError, UsageError
+from tilewright.frontend.global_names import names_of
 from tilewright.frontend.hoist import read
-from tilewright.frontend.names import names_of
 from tilewright.frontend.partition import FILE, Partition, place_of
 from tilewright.frontend.source import (
     Place,

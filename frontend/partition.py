@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
-from tilewright.frontend.names import Names, names_of
+from tilewright.frontend.global_names import Names, names_of
 from tilewright.frontend.source import Place, error_at, place_at
 
 FILE = "<-c>"

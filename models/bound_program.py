@@ -6,7 +6,7 @@ from typing import Any
 
 from tilewright.arrays import tensor_of
 from tilewright.frontend.capture import Captured
-from tilewright.frontend.mutation import write_back
+from tilewright.frontend.in_place_writes import write_back
 from tilewright.models.weights import arguments_of
 
 Run = Callable[[Sequence[Any]], list[Any]]

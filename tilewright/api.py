@@ -28,7 +28,7 @@ from tilewright.frontend.arguments import check_tensor, check_values
 from tilewright.frontend.call import Call
 from tilewright.frontend.capture import Captured
 from tilewright.frontend.capture import capture as capture_call
-from tilewright.frontend.mutation import check_writable, write_back
+from tilewright.frontend.in_place_writes import check_writable, write_back
 from tilewright.passes.driver import lowering
 from tilewright.passes.driver.levels import Level, level_of
 from tilewright.tuning.knowledge import Db

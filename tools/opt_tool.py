@@ -238,7 +238,7 @@ def _warn_of_idle_steps(before: ModuleOp, after: ModuleOp) -> None:
     for kernel, steps in idle_steps.planned_and_idle(before, after).items():
         for step in steps:
             if step.parameters and step not in to_come.get(kernel, ()):
-                says = f"of the plan of @{kernel} did nothing; --remarks says why"
+                says = f"planned for @{kernel} did nothing; --remarks says why"
                 print(f"warning: '{without_quotes(str(step))}' {says}", file=sys.stderr)
 
 

@@ -41,7 +41,7 @@ def reason_against_schedule(kernel: loop.KernelOp, schedule: str, target: str) -
     measured had it.
     """
     copy = kernel.clone()
-    copy.plan = StringAttr(schedule)
+    copy.planned = StringAttr(schedule)
     alone = ModuleOp([copy])
     try:
         with listening(None):

@@ -13,7 +13,7 @@ from xdsl.utils.hints import isa
 
 from tilewright.dialects import loop
 
-_LEFT_OUT = ("sym_name", "plan")
+_LEFT_OUT = ("sym_name", "planned")
 """What is said of a kernel, and no part of what it is."""
 
 

@@ -45,7 +45,7 @@ def nvrtc_version() -> str:
 def note_of(kernel: loop.KernelOp, origin: str = "") -> KernelNote:
     """What a person wants to know of `kernel`, which is part of the expression `origin`."""
     copy = kernel.clone()
-    copy.plan = None
+    copy.planned = None
     name = kernel.sym_name.data
     types = ([value.type for value in each] for each in (kernel.inputs, kernel.outputs))
     names = input_names(kernel)

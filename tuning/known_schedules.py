@@ -6,7 +6,7 @@ The best schedule that is known of each kernel becomes its `plan`.
 
 becomes, where a database or a golden has measured it,
 
-    loop.kernel @mm(...) -> (...) { ... } plan "tileify,chunk-matmul-k{bk=16},..."
+    loop.kernel @mm(...) -> (...) { ... } planned "tileify,chunk-matmul-k{bk=16},..."
 
 Before that the program is fused in the best way that is known (`known_fusion`). What does not apply
 any more, because the passes have changed, is left out with a remark. A kernel that has a `plan`
@@ -77,7 +77,7 @@ def scheduled_as_known(
 
 def _is_open(kernel: loop.KernelOp) -> bool:
     """Whether nobody has said yet how the kernel is scheduled."""
-    return kernel.plan is None and not isinstance(kernel.body.block.last_op, tile.LaunchOp)
+    return kernel.planned is None and not isinstance(kernel.body.block.last_op, tile.LaunchOp)
 
 
 def _give_schedule(kernel: loop.KernelOp, candidates: Iterable[Known], target: str) -> Known | None:
@@ -90,7 +90,7 @@ def _give_schedule(kernel: loop.KernelOp, candidates: Iterable[Known], target: s
     schedule, known = found
     decided(RULE, kernel, str(known))
     with rewriting(RULE, kernel):
-        kernel.plan = StringAttr(schedule)
+        kernel.planned = StringAttr(schedule)
     return known
 
 

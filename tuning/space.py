@@ -33,7 +33,7 @@ from tilewright.passes.driver.lowering import REFUSED
 from tilewright.passes.driver.pipeline_string import configure
 from tilewright.passes.driver.pipelines import TO_TILE, for_target, passes_of
 from tilewright.passes.driver.verification import verify_module
-from tilewright.passes.tile.planner.planner import plan
+from tilewright.passes.tile.planner.plan_schedules import plan
 from tilewright.passes.tile.register_tile import RegisterTilePass
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
 from tilewright.passes.tile.tileify import TileifyPass

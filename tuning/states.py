@@ -29,7 +29,7 @@ class States:
 
     def __init__(self, kernel: loop.KernelOp, kept: int = KEPT):
         nest = kernel.clone()
-        nest.plan = None
+        nest.planned = None
         self._nest = ModuleOp([nest])
         self._most = kept
         self._kept = OrderedDict[Sequence[Step], ModuleOp]()

@@ -17,8 +17,8 @@ from xdsl.utils.hints import isa
 
 from tilewright.dialects.cuda.copies import COPY_EXPRESSIONS, COPY_STATEMENTS
 from tilewright.dialects.cuda.expressions import EXPRESSIONS
+from tilewright.dialects.cuda.identifiers import is_identifier
 from tilewright.dialects.cuda.memory import MEMORY_STATEMENTS, PoolOp, SharedOp
-from tilewright.dialects.cuda.names import is_identifier
 from tilewright.dialects.cuda.operators import OPERATORS
 from tilewright.dialects.cuda.placement import verify_placement
 from tilewright.dialects.cuda.statements import STATEMENTS

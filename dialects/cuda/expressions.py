@@ -39,7 +39,7 @@ from xdsl.irdl import (
 from xdsl.traits import MemoryReadEffect, Pure
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.cuda.names import FUNCTIONS
+from tilewright.dialects.cuda.identifiers import FUNCTIONS
 from tilewright.dialects.cuda.types import (
     HALVES,
     ArrayType,

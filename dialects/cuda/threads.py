@@ -27,7 +27,7 @@ from xdsl.irdl import (
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.cuda.names import EFFECTS
+from tilewright.dialects.cuda.identifiers import EFFECTS
 from tilewright.dialects.cuda.statements import StatementOp
 from tilewright.dialects.cuda.types import HALVES, PointerType, number, symbol
 from tilewright.dialects.kernel import ShuffleMode, ShuffleModeAttr

@@ -37,8 +37,8 @@ class KernelOp(KernelLikeOp):
     """
     One kernel: reads its inputs, writes every element of its outputs, but for those that it
     updates. The body is a loop nest (Loop IR) or, after scalars that the whole kernel uses, one
-    `tile.launch` (Tile IR). Behind it may stand the `schedule` that made the launch, and the `plan`
-    of what is to come, both as pipelines.
+    `tile.launch` (Tile IR). Behind it may stand the `schedule` that made the launch, and the steps
+    that are `planned`, both as pipelines.
 
     ```mlir
     loop.kernel @relu(%x: memref<16x64xf32>) -> (%out: memref<16x64xf32>) {
@@ -54,12 +54,12 @@ class KernelOp(KernelLikeOp):
 
     name = "loop.kernel"
 
-    plan = opt_prop_def(StringAttr)
+    planned = opt_prop_def(StringAttr)
     """The passes that are to schedule it further: what they are to do is decided."""
 
     assembly_format = (
         "custom<Signature>($sym_name, $num_outputs, $arg_attrs, $body) "
-        "(`schedule` $schedule^)? (`plan` $plan^)? attr-dict"
+        "(`schedule` $schedule^)? (`planned` $planned^)? attr-dict"
     )
 
     def __init__(self, name: str, body: Region, num_outputs: int):

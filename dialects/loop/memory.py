@@ -5,6 +5,7 @@ from collections.abc import Hashable
 from collections.abc import Set as AbstractSet
 from typing import ClassVar
 
+from xdsl.dialects.arith import SelectOp
 from xdsl.dialects.builtin import AffineMapAttr, IndexType, MemRefType
 from xdsl.ir import Operation, SSAValue
 from xdsl.irdl import (
@@ -36,6 +37,7 @@ from tilewright.dialects.axes import (
 from tilewright.dialects.faster_xdsl.segments import segmented
 from tilewright.dialects.faster_xdsl.verify_once import FormedOp
 from tilewright.dialects.loop.kernel import kernel_of_argument
+from tilewright.dialects.loop.values import PredicateOp
 from tilewright.dialects.types import memref_type
 
 _READS = frozenset((EffectInstance(MemoryEffectKind.READ),))
@@ -89,6 +91,25 @@ class LoadOp(FormedOp, MaskedOp):
             properties={"map": map_attr(map)},
             result_types=[memref_type(memref).element_type],
         )
+
+    def selection(self) -> SelectOp | None:
+        """
+        The only use, if it selects the load just where its mask holds: what the load gives outside
+        of its mask does not matter.
+
+        ```mlir
+        %v = loop.load %x[%i - 3] where [%i - 3] : memref<97xf32>
+        %p = loop.predicate [%i - 3] : i1
+        %s = arith.select %p, %v, %fill : f32
+        ```
+        """
+        select = self.result.get_user_of_unique_use()
+        if not isinstance(select, SelectOp) or select.lhs is not self.result:
+            return None
+        predicate = select.cond.owner
+        if not isinstance(predicate, PredicateOp) or self.mask != predicate.map:
+            return None
+        return select if tuple(self.mask_operands) == tuple(predicate.indices) else None
 
     def surroundings(self) -> Hashable:
         kernel = kernel_of_argument(self.memref)

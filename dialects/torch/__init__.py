@@ -28,6 +28,7 @@ from tilewright.dialects.torch import (
     channel_norm,
     channels,
     comparison,
+    concatenation,
     contraction,
     convolution,
     creation,
@@ -38,7 +39,6 @@ from tilewright.dialects.torch import (
     index_writing,
     indexing,
     interpolation,
-    joining,
     layout,
     loss,
     normalization,
@@ -63,6 +63,7 @@ from tilewright.dialects.torch.bits import *  # noqa: F403
 from tilewright.dialects.torch.channel_norm import *  # noqa: F403
 from tilewright.dialects.torch.channels import *  # noqa: F403
 from tilewright.dialects.torch.comparison import *  # noqa: F403
+from tilewright.dialects.torch.concatenation import *  # noqa: F403
 from tilewright.dialects.torch.contraction import *  # noqa: F403
 from tilewright.dialects.torch.convolution import *  # noqa: F403
 from tilewright.dialects.torch.creation import *  # noqa: F403
@@ -73,7 +74,6 @@ from tilewright.dialects.torch.filling import *  # noqa: F403
 from tilewright.dialects.torch.index_writing import *  # noqa: F403
 from tilewright.dialects.torch.indexing import *  # noqa: F403
 from tilewright.dialects.torch.interpolation import *  # noqa: F403
-from tilewright.dialects.torch.joining import *  # noqa: F403
 from tilewright.dialects.torch.layout import *  # noqa: F403
 from tilewright.dialects.torch.loss import *  # noqa: F403
 from tilewright.dialects.torch.normalization import *  # noqa: F403
@@ -121,7 +121,7 @@ FAMILIES: tuple[ModuleType, ...] = (
     channels,
     slicing,
     padding,
-    joining,
+    concatenation,
     filling,
     creation,
     indexing,

@@ -22,7 +22,7 @@ from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.kernel.registers import RegistersOp, UnrollOp
 from tilewright.dialects.types import memref_type
 from tilewright.passes.cost.instruction_costs import is_computation
-from tilewright.passes.facts.chunks import whole_of
+from tilewright.passes.facts.nest import whole_of
 
 ALLOWANCE = 16
 """Registers for what the IR does not name."""

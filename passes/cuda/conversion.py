@@ -20,7 +20,7 @@ from tilewright.passes.cuda.indices import Indices
 from tilewright.passes.cuda.scalars import scalar_expression
 from tilewright.passes.cuda.shared_memory import SharedMemory
 from tilewright.passes.cuda.writer import Writer, cannot_lower
-from tilewright.passes.facts.alignment import require_aligned_arguments
+from tilewright.passes.facts.vector_width import require_aligned_arguments
 
 Handler = Callable[["Conversion", Any], None]
 """Converts one op of a class."""

@@ -26,19 +26,21 @@ Subscripts become row-major offsets, loads stay in order, and arithmetic that is
 written where it is used. Launches stay as they are; a kernel whose name C++ has taken is renamed.
 """
 
+from collections.abc import Sequence
+
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
 from xdsl.passes import ModulePass
 
 from tilewright.dialects import kernel, loop
 from tilewright.dialects.axes import remembered_ranges
+from tilewright.dialects.cuda.identifiers import identifier
 from tilewright.dialects.cuda.statements import CommentOp
 from tilewright.passes.cuda.control_flow import CONTROL_FLOW
 from tilewright.passes.cuda.conversion import Conversion, Handlers
 from tilewright.passes.cuda.copies import COPIES
 from tilewright.passes.cuda.grid import GRID
 from tilewright.passes.cuda.index_values import INDEX_VALUES
-from tilewright.passes.cuda.kernel_names import rename_kernels
 from tilewright.passes.cuda.memory import MEMORY
 from tilewright.passes.cuda.registers import REGISTERS
 from tilewright.passes.cuda.rings import RINGS
@@ -85,3 +87,36 @@ class ConvertKernelToCudaPass(ModulePass):
                     function = Conversion(source, _HANDLERS).run()
                 op.body.block.insert_op_before(function, source)
                 source.detach()
+
+
+def rename_kernels(module: ModuleOp) -> None:
+    """Give kernels whose names C++ has taken names of their own, and tell the launches."""
+    kernels = {op.sym_name.data: op for op in module.ops if isinstance(op, kernel.FuncOp)}
+    renamed = cuda_names([*kernels])
+    for old, name in renamed.items():
+        kernels[old].properties["sym_name"] = StringAttr(name)
+    if renamed:
+        _rename_launches(module, renamed)
+
+
+def cuda_names(kernels: Sequence[str]) -> dict[str, str]:
+    """Return the names in CUDA of those kernels that C++ or CUDA does not let keep theirs."""
+    taken = {*kernels}
+    renamed: dict[str, str] = {}
+    for old in kernels:
+        name = stem = identifier(old)
+        if name == old:
+            continue
+        count = 0
+        while name in taken:
+            count += 1
+            name = f"{stem}{count}"
+        taken.add(name)
+        renamed[old] = name
+    return renamed
+
+
+def _rename_launches(module: ModuleOp, renamed: dict[str, str]) -> None:
+    for op in module.walk():
+        if isinstance(op, loop.LaunchOp) and (name := renamed.get(op.kernel.string_value())):
+            op.properties["kernel"] = SymbolRefAttr(name)

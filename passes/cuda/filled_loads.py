@@ -17,7 +17,6 @@ from xdsl.dialects.builtin import FloatAttr, IntegerAttr
 from xdsl.ir import Operation
 
 from tilewright.dialects import loop
-from tilewright.passes.facts.selected_loads import selection_of
 
 
 class FilledLoads(NamedTuple):
@@ -51,6 +50,6 @@ def fill_of(select: arith.SelectOp) -> FloatAttr | IntegerAttr | None:
 
 
 def _select_of(load: Operation) -> arith.SelectOp | None:
-    if not isinstance(load, loop.LoadOp) or (select := selection_of(load)) is None:
+    if not isinstance(load, loop.LoadOp) or (select := load.selection()) is None:
         return None
     return select if select.parent is load.parent and fill_of(select) is not None else None

@@ -4,10 +4,10 @@ What a launch says of joins between its blocks, and whether that can be done.
 
 All steps of the joined axes have the result. Blocks that do not wait for each other cannot all have
 it: with any join but `cluster` one of them goes on alone, which is right as long as nothing that
-follows differs along the joined axes.
+follows differs along the joined axes. Targets and the lowering have limits of their own.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from math import prod
 from typing import NamedTuple
@@ -19,6 +19,7 @@ from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.kernel.grid import is_atomic
 from tilewright.dialects.kernel_like import MAX_CLUSTER
 from tilewright.dialects.origin import place_of
+from tilewright.dialects.target import target as target_named
 from tilewright.dialects.tile import Join
 from tilewright.dialects.tile.attributes import Axis, Level
 from tilewright.passes.facts.join_groups import JoinGroup, join_groups
@@ -178,3 +179,33 @@ def _refused(
 ) -> RefusedJoinError:
     axis = joined_axes(launch, op)[0].value.name_hint or "?"
     return RefusedJoinError(op, axis, problem, kind, instead)
+
+
+def reason_against_join(join: str | None, blocks: int, target: str) -> str | None:
+    """Reason why the target cannot join so many blocks this way, or None; users write `join`."""
+    if join not in list(Join):
+        return f"blocks cannot join by '{join}'; join is {', '.join(Join)}"
+    if join != Join.CLUSTER:
+        return None
+    if not target_named(target).has_clusters:
+        return f"{target} has no clusters; take join=last_block"
+    if blocks > MAX_CLUSTER:
+        return f"a cluster has at most {MAX_CLUSTER} blocks; take join=last_block"
+    return None
+
+
+def reason_not_lowered(
+    launch: tile.LaunchOp, split: Callable[[tile.LaunchOp], object]
+) -> str | None:
+    """Reason why what `split` makes of the launch could not be lowered, or None."""
+    tried = launch.kernel.clone()
+    copy = tried.body.block.last_op
+    assert isinstance(copy, tile.LaunchOp)
+    split(copy)
+    whole = tried.body.block.last_op
+    assert isinstance(whole, tile.LaunchOp)
+    try:
+        block_joins(whole)
+    except RefusedJoinError as err:
+        return err.with_options
+    return None

@@ -20,8 +20,8 @@ from tilewright.dialects.index import Range, range_of, simplify
 from tilewright.dialects.kernel.ring import TmaCopyOp
 from tilewright.dialects.tile.layout import layout_of
 from tilewright.dialects.types import memref_type, size_of
-from tilewright.passes.facts.index_sources import index_sources
 from tilewright.passes.facts.memory_access import Access
+from tilewright.passes.facts.roles import index_sources
 
 _DIFFERENCE = AffineMap(2, 0, (simplify(AffineExpr.dimension(0) - AffineExpr.dimension(1)),))
 """The end of a loop that counts its steps from its first one, as those do that begin late."""

@@ -1,5 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The shapes of kernels that fusion knows: a flat nest that stores one value at its own axes."""
+"""
+Shapes of nests that passes know.
+
+Flat: the nest of a kernel computes one value and stores it at its own axes.
+
+In chunks: each step of a reduction folds a chunk, with the same monoid. Both need one accumulator.
+
+    %sum = loop.reduce %ko in 7 with add {
+      %chunk = loop.reduce %ki in 5 with add { ... }
+      loop.yield %chunk : f32
+    }
+"""
 
 from collections.abc import Iterable, Sequence
 from math import prod
@@ -120,3 +131,24 @@ def common_subscript(loads: Sequence[loop.LoadOp]) -> Subscript | None:
     if len(found) != 1 or any(op.mask is not None for op in loads):
         return None
     return found.pop()
+
+
+def chunk_of(op: loop.ReduceOp) -> loop.ReduceOp | None:
+    """The reduction that does a chunk of `op` in each step; a reduction of one step has none."""
+    return None if op.has_one_step else nested_chunk(op)
+
+
+def nested_chunk(op: loop.ReduceOp) -> loop.ReduceOp | None:
+    """The reduction that does a chunk of `op` in each step, and be it a single one."""
+    chunk = op.yield_op.values[0].owner
+    if not isinstance(chunk, loop.ReduceOp) or chunk.parent is not op.body.block:
+        return None
+    passed_on = chunk.results == tuple(op.yield_op.values) and op.yield_op.mask is None
+    is_only_use = all(result.has_one_use() for result in chunk.results)
+    return chunk if passed_on and is_only_use and chunk.monoid == op.monoid else None
+
+
+def whole_of(op: loop.ReduceOp) -> loop.ReduceOp | None:
+    """The reduction of which `op` does a chunk in each step."""
+    whole = op.parent_op()
+    return whole if isinstance(whole, loop.ReduceOp) and chunk_of(whole) is op else None

@@ -22,11 +22,30 @@ Of what is no product a load is one side, and those that vary with other axes ar
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from xdsl.dialects import arith
+from xdsl.dialects.builtin import IndexType, MemRefType
 from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.dialects import loop
 from tilewright.dialects.axes import Role
-from tilewright.passes.facts.index_sources import index_sources
+
+
+def index_sources(indices: Iterable[SSAValue]) -> set[SSAValue]:
+    """
+    The indices that `indices` are computed from: they themselves, but for data, which stands for
+    those of the loads and casts that it comes from. The result of a loop stands for itself.
+    """
+    found, pending = set[SSAValue](), [*indices]
+    while pending:
+        value = pending.pop()
+        is_data = not isinstance(value.type, IndexType) or isinstance(value.owner, loop.ToIndexOp)
+        if isinstance(value.type, MemRefType):
+            continue
+        if is_data and isinstance(value.owner, Operation) and not value.owner.regions:
+            pending += value.owner.operands
+        else:
+            found.add(value)
+    return found
+
 
 _Axes = frozenset[SSAValue]
 _Loads = Mapping[loop.LoadOp, _Axes]

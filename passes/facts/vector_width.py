@@ -16,12 +16,16 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import MemRefType
-from xdsl.ir import SSAValue
+from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
 
-from tilewright.dialects import loop
+from tilewright.dialects import kernel, loop
 from tilewright.dialects.axes import range_of_value
+from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.index import Range, Sum, sum_of
+from tilewright.dialects.kernel.boxes import BOX_ALIGNMENT
+from tilewright.dialects.kernel.copy import CopyingOp
+from tilewright.dialects.kernel.ring import TmaCopyOp
 from tilewright.dialects.target import VECTOR_BYTES
 from tilewright.dialects.tile import SlabLayoutAttr, layout_of
 from tilewright.dialects.types import memref_type, size_of
@@ -145,3 +149,21 @@ def _without(expr: AffineExpr, place: _Along) -> tuple[int, Sum] | None:
         else:
             return None
     return factor, Sum(rest, value.constant)
+
+
+def require_aligned_arguments(function: kernel.FuncOp) -> None:
+    """Each argument's address is a multiple of what is moved to or from it at once."""
+    for side, bytes in (moved for op in ops_in(function) for moved in _moved(op)):
+        if isinstance(side, BlockArgument) and side.owner is function.body.block:
+            function.require_alignment(side, bytes)
+
+
+def _moved(op: Operation) -> list[tuple[SSAValue, int]]:
+    """What is moved from and to, and how many bytes at once."""
+    match op:
+        case CopyingOp():
+            return [(op.source, op.num_bytes), (op.target, op.num_bytes)]
+        case TmaCopyOp():
+            return [(op.source, BOX_ALIGNMENT)]
+        case _:
+            return []

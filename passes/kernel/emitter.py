@@ -24,7 +24,7 @@ from tilewright.dialects import kernel, loop
 from tilewright.dialects.axes import Access, optional_mask
 from tilewright.dialects.kernel.registers import UNROLL
 from tilewright.dialects.monoid import Monoid, MonoidAttr
-from tilewright.passes.kernel.joins import joined
+from tilewright.passes.kernel.monoid_arith import joined
 from tilewright.passes.rewriting.appending import Appending
 
 _INDEX = IndexType()

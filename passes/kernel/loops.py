@@ -20,7 +20,7 @@ from xdsl.ir.affine import AffineExpr
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Access
 from tilewright.dialects.monoid import MonoidAttr
-from tilewright.passes.facts.chunks import chunk_of, whole_of
+from tilewright.passes.facts.nest import chunk_of, whole_of
 from tilewright.passes.kernel.commenting import Commenting
 from tilewright.passes.kernel.emitter import Emitter
 from tilewright.passes.kernel.pipeline import Pipeline, pipelines_of, stages_in_rings

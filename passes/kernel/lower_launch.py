@@ -19,8 +19,8 @@ from tilewright.dialects.index import delinearize
 from tilewright.dialects.tile import Join
 from tilewright.dialects.tile.attributes import Axis, Level
 from tilewright.dialects.types import memref_type
-from tilewright.passes.facts.alignment import require_aligned_arguments
 from tilewright.passes.facts.block_joins import BlockJoins, block_joins
+from tilewright.passes.facts.vector_width import require_aligned_arguments
 from tilewright.passes.kernel.combine import Combining
 from tilewright.passes.kernel.commenting import Commenting, drop_only_comment
 from tilewright.passes.kernel.emitter import Emitter

@@ -28,8 +28,8 @@ from tilewright.dialects.tile import Join, JoinAttr
 from tilewright.dialects.tile.attributes import Axis, Level
 from tilewright.dialects.tile.launch import launch_of
 from tilewright.dialects.tile.stage import varies_along
-from tilewright.passes.facts.chunks import chunk_of
 from tilewright.passes.facts.effects import is_pure
+from tilewright.passes.facts.nest import chunk_of
 
 _MAX_NAMES = 4
 """So many names of ops are written out."""

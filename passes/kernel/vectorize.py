@@ -46,8 +46,7 @@ from tilewright.dialects.kernel.copy import CopyOp
 from tilewright.dialects.kernel.registers import LOCAL, RegistersOp, UnrollOp
 from tilewright.dialects.origin import from_same
 from tilewright.dialects.types import memref_type
-from tilewright.passes.facts.alignment import require_aligned_arguments
-from tilewright.passes.facts.vector_width import vector_width
+from tilewright.passes.facts.vector_width import require_aligned_arguments, vector_width
 from tilewright.passes.reporting.trace import Rule, is_listening, rewriting, skipped
 from tilewright.passes.rewriting.substitution import Substitution
 

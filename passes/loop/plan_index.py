@@ -6,14 +6,29 @@ walk the module for each question would take long where a plan has a thousand la
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriterListener, PatternRewriteWalker, RewritePattern
 
 from tilewright.dialects import loop
 from tilewright.dialects.faster_xdsl.walk import nests_in, ops_in
+from tilewright.passes.facts.nest import FlatNest, flat_nest
+
+
+class FlatLaunch(NamedTuple):
+    """A launch, its kernel, and the kernel's one nest."""
+
+    launch: loop.LaunchOp
+    kernel: loop.KernelOp
+    nest: FlatNest
+
+    @property
+    def buffer(self) -> SSAValue:
+        """What it writes."""
+        return self.launch.outputs[0]
 
 
 class PlanIndex:
@@ -36,6 +51,15 @@ class PlanIndex:
     def kernels_of(self, launches: Iterable[loop.LaunchOp]) -> list[loop.KernelOp]:
         """The kernels that launches run, of those that are here."""
         return [kernel for op in launches if (kernel := self.kernel_of(op)) is not None]
+
+    def flat_launch(self, launch: loop.LaunchOp, *, reduces: bool) -> FlatLaunch | None:
+        """`launch`, if its kernel is a flat nest, and reduces or not as asked for."""
+        kernel = self.kernel_of(launch)
+        if kernel is None or (reduces and not self.reduces(kernel)):
+            return None
+        if (nest := flat_nest(kernel)) is None or nest.reduces is not reduces:
+            return None
+        return FlatLaunch(launch, kernel, nest)
 
     def times_launched(self, kernel: loop.KernelOp) -> int:
         """How many launches run `kernel`."""

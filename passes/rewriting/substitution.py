@@ -17,8 +17,7 @@ from xdsl.ir.affine import AffineExpr
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Access, MaskedOp
 from tilewright.dialects.types import memref_type
-from tilewright.passes.facts.index_sources import index_sources
-from tilewright.passes.facts.selected_loads import selection_of
+from tilewright.passes.facts.roles import index_sources
 
 Cloned = TypeVar("Cloned", bound=Operation)
 
@@ -160,7 +159,7 @@ class Substitution:
 def _load_selected_by(select: Operation) -> loop.LoadOp | None:
     """The load that `select` gives under its mask, which is the predicate."""
     load = select.lhs.owner if isinstance(select, arith.SelectOp) else None
-    return load if isinstance(load, loop.LoadOp) and selection_of(load) is select else None
+    return load if isinstance(load, loop.LoadOp) and load.selection() is select else None
 
 
 def _axes_of_load(op: loop.LoadOp) -> Iterator[SSAValue]:

@@ -2,13 +2,13 @@
 """
 Carries out what kernels have planned: every kernel by itself, all steps one after the other.
 
-    loop.kernel @mm(...) -> (...) { ... } plan "tileify,blockify-launch{m=8 n=32},mark-unroll"
+    loop.kernel @mm(...) -> (...) { ... } planned "tileify,blockify-launch{m=8 n=32},mark-unroll"
 
 becomes
 
     loop.kernel @mm(...) -> (...) { ... } schedule "tileify,blockify-launch{m=8 n=32},mark-unroll"
 
-A plan may name any passes, in any order, as often as it likes.
+Planned steps may be of any passes, in any order, as often as it likes.
 """
 
 from collections.abc import Sequence
@@ -23,14 +23,14 @@ from tilewright.dialects.target import DEFAULT_TARGET
 from tilewright.passes.driver.manager import PassManager
 from tilewright.passes.driver.pipelines import for_target
 from tilewright.passes.reporting.trace import Rule, skipped
-from tilewright.passes.tile.plan_errors import blamed_on_plan, planned_passes
+from tilewright.passes.tile.kernel_schedule import blamed_on_planned_steps, planned_passes
 
 RULE = Rule("t", 17, "apply_schedule")
 
 
 @dataclass(frozen=True)
 class ApplySchedulePass(ModulePass):
-    """Carry out the plan that each kernel has."""
+    """Carry out the planned steps of each kernel."""
 
     name = "apply-schedule"
 
@@ -38,13 +38,13 @@ class ApplySchedulePass(ModulePass):
     """What is scheduled for."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Each kernel of the module that has a plan."""
+        """Each kernel of the module that has planned steps."""
         for kernel in [k for k in op.ops if isinstance(k, loop.KernelOp)]:
-            if kernel.plan is None:
-                skipped(RULE, kernel, "it has no plan")
+            if kernel.planned is None:
+                skipped(RULE, kernel, "no steps are planned")
                 continue
-            with blamed_on_plan(kernel):
-                steps = planned_passes(kernel.plan.data)
+            with blamed_on_planned_steps(kernel):
+                steps = planned_passes(kernel.planned.data)
             _apply(ctx, op, kernel, [for_target(step, self.target) for step in steps])
 
 
@@ -54,7 +54,7 @@ def _apply(
     """In a module of its own, where passes see no other kernel."""
     after = kernel.next_op
     kernel.detach()
-    kernel.plan = None
+    kernel.planned = None
     alone = ModuleOp([kernel])
     PassManager(ctx).run(alone, steps)
     for op in list(alone.ops):

@@ -35,7 +35,7 @@ from typing import ClassVar
 from xdsl.pattern_rewriter import PatternRewriter
 
 from tilewright.dialects import loop, tile
-from tilewright.passes.facts.chunks import nested_chunk
+from tilewright.passes.facts.nest import nested_chunk
 from tilewright.passes.reporting.trace import Rule
 from tilewright.passes.tile.chunking import chunked
 from tilewright.passes.tile.contracting_reductions import NO_CONTRACTION, contracting_reductions

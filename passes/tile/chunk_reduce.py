@@ -31,7 +31,7 @@ from xdsl.pattern_rewriter import PatternRewriter
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.faster_xdsl.walk import ops_in
-from tilewright.passes.facts.chunks import nested_chunk
+from tilewright.passes.facts.nest import nested_chunk
 from tilewright.passes.reporting.trace import Rule
 from tilewright.passes.tile.chunking import chunked
 from tilewright.passes.tile.contracting_reductions import contracting_reductions

@@ -19,9 +19,9 @@ from xdsl.ir import SSAValue
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Role
 from tilewright.dialects.faster_xdsl.walk import ops_in
-from tilewright.passes.facts.chunks import nested_chunk
-from tilewright.passes.facts.index_sources import index_sources
+from tilewright.passes.facts.nest import nested_chunk
 from tilewright.passes.facts.remembered import remembered
+from tilewright.passes.facts.roles import index_sources
 
 NO_CONTRACTION = "no contraction: no loads of which one varies with m and another with n"
 """Skip reason: the launch has no contracting reduction."""

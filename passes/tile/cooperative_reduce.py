@@ -52,11 +52,11 @@ from tilewright.dialects.axes import Role
 from tilewright.dialects.target import WARP_SIZE
 from tilewright.dialects.tile import Join, varies_along
 from tilewright.dialects.tile.attributes import Axis, Level
+from tilewright.passes.facts.block_joins import reason_against_join, reason_not_lowered
 from tilewright.passes.reporting.trace import Rule
 from tilewright.passes.rewriting.share_values import share_values
 from tilewright.passes.rewriting.simplify_accesses import simplify_accesses
 from tilewright.passes.rewriting.substitution import Substitution
-from tilewright.passes.tile.joinable_blocks import reason_against_join, reason_not_lowered
 from tilewright.passes.tile.rebind import NewAxis, Rebinding, total_extent
 from tilewright.passes.tile.row_facts import is_contraction, row_length, rows_are_cooperative, scans
 from tilewright.passes.tile.scheduling_pass import SchedulingPass

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Steps that were asked for, in a pipeline or in the plan of a kernel, and did nothing."""
+"""Steps that were asked for, in a pipeline or as planned steps of a kernel, and did nothing."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -29,7 +29,7 @@ def is_idle(step: ModulePass, before: Sequence[str | None], module: ModuleOp) ->
 
 def planned_and_idle(before: ModuleOp, after: ModuleOp) -> dict[str, list[ArgSpec]]:
     """
-    By kernel, the steps that its plan had `before` and that its schedule has not `after`; of
+    By kernel, the steps that were planned `before` and that its schedule has not `after`; of
     kernels that have no schedule yet, nothing.
     """
     done = {name: _schedule(op) for op in after.ops if (name := _scheduled_name(op)) is not None}
@@ -38,18 +38,18 @@ def planned_and_idle(before: ModuleOp, after: ModuleOp) -> dict[str, list[ArgSpe
 
 
 def planned_kernels(module: ModuleOp) -> Iterator[loop.KernelOp]:
-    """The kernels that bring a plan."""
-    return (op for op in module.ops if isinstance(op, loop.KernelOp) and op.plan is not None)
+    """The kernels whose steps are planned."""
+    return (op for op in module.ops if isinstance(op, loop.KernelOp) and op.planned is not None)
 
 
 def steps_to_come(module: ModuleOp) -> dict[str, tuple[ArgSpec, ...]]:
-    """What is left of plans, by kernel."""
-    return {op.sym_name.data: _plan(op) for op in planned_kernels(module)}
+    """The planned steps that are left, by kernel."""
+    return {op.sym_name.data: _planned(op) for op in planned_kernels(module)}
 
 
-def _plan(kernel: loop.KernelOp) -> tuple[ArgSpec, ...]:
+def _planned(kernel: loop.KernelOp) -> tuple[ArgSpec, ...]:
     """What is to be done to a kernel."""
-    return () if kernel.plan is None else parse_spec_list(kernel.plan.data)
+    return () if kernel.planned is None else parse_spec_list(kernel.planned.data)
 
 
 def _scheduled_name(op: Operation) -> str | None:
@@ -66,13 +66,13 @@ def _schedule(op: Operation) -> tuple[ArgSpec, ...]:
 
 
 def _missing(kernel: loop.KernelOp, schedules: Mapping[str, Sequence[ArgSpec]]) -> list[ArgSpec]:
-    """What is in the plan of a kernel and not in its schedule; nothing if it has none yet."""
+    """The planned steps of a kernel that are not in its schedule; nothing if it has none yet."""
     schedule = schedules.get(kernel.sym_name.data)
     if schedule is None:
         return []
     left = [*schedule[len(_schedule(kernel)) :]]
     missing: list[ArgSpec] = []
-    for step in _plan(kernel):
+    for step in _planned(kernel):
         done = next((each for each in left if _does(each, step)), None)
         if done is None:
             missing.append(step)

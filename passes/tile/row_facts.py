@@ -12,7 +12,7 @@ from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Role
 from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.types import memref_type
-from tilewright.passes.facts.index_sources import index_sources
+from tilewright.passes.facts.roles import index_sources
 from tilewright.passes.facts.vector_width import vector_width
 from tilewright.passes.tile.rebind import total_extent
 

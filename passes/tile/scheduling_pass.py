@@ -7,11 +7,13 @@ have, the best guess first (`choices`), the reason against given ones (`reason_n
 the rewrite itself (`rewrite`). The values are chosen here:
 
 - those of its options, where the pipeline gives them;
-- else those in the `plan` that the kernel carries; a plan that does without the pass is followed;
+- else those that are `planned` for the kernel; where steps are planned, none of them of this pass,
+  the launch is skipped;
 - what is still open is as in the first of the choices that agree. If all is open, the launch is
   skipped where that is better (`reason_not_worthwhile`).
 
-What was done is added to the kernel's `schedule`; a step that no plan foresaw ends the plan.
+What was done is added to the kernel's `schedule`; a step with other options than
+planned drops the planned steps.
 """
 
 from abc import ABC, abstractmethod
@@ -37,11 +39,10 @@ from tilewright.passes.driver.pipeline_string import configure, without_quotes
 from tilewright.passes.facts.remembered import Memory, unchanged
 from tilewright.passes.reporting.refusal import refused
 from tilewright.passes.reporting.trace import Rule, is_listening, rewriting, skipped
-from tilewright.passes.tile.kernel_schedule import record, take_planned
-from tilewright.passes.tile.plan_errors import blamed_on_plan
+from tilewright.passes.tile.kernel_schedule import blamed_on_planned_steps, record, take_planned
 
-LEFT_OUT = "its plan does without"
-"""Skip reason: the kernel's plan does not contain this pass, or has already consumed it."""
+LEFT_OUT = "not among the planned steps"
+"""Skip reason: no step of this pass is planned, or it has been done."""
 
 
 @dataclass(frozen=True)
@@ -137,7 +138,7 @@ class _ScheduleLaunch(RewritePattern):
         kernel = launch.parent_op()
         assert isinstance(kernel, loop.KernelOp)
         step = self.step
-        is_planned = kernel.plan is None or step.name in kernel.plan.data or step.options()
+        is_planned = kernel.planned is None or step.name in kernel.planned.data or step.options()
         if not is_planned and not is_listening():
             return  # nobody asks whether there would be anything to do
         with Memory() as memory:
@@ -169,14 +170,14 @@ def chosen_for(step: SchedulingPass, launch: tile.LaunchOp) -> SchedulingPass | 
     if (reason := step.reason_against(launch)) is not None:
         return reason
     kernel, given = launch.kernel, step.options()
-    with blamed_on_plan(kernel):
+    with blamed_on_planned_steps(kernel):
         planned = take_planned(kernel, step.name)
-    if planned is None and kernel.plan is not None and not given:
+    if planned is None and kernel.planned is not None and not given:
         return LEFT_OUT
     options = {} if planned is None else planned.normalize_parameter_names().parameters
     if given and not given.items() <= options.items():
-        kernel.plan, options = None, given
-    with blamed_on_plan(kernel):  # options that are given were understood before
+        kernel.planned, options = None, given
+    with blamed_on_planned_steps(kernel):  # options that are given were understood before
         return decided(step, launch, options)
 
 

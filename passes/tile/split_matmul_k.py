@@ -42,7 +42,8 @@ from tilewright.dialects.kernel_like import MAX_CLUSTER
 from tilewright.dialects.target import target as target_named
 from tilewright.dialects.tile import Join
 from tilewright.dialects.tile.attributes import AxisAttr, Level
-from tilewright.passes.facts.chunks import nested_chunk
+from tilewright.passes.facts.block_joins import reason_against_join, reason_not_lowered
+from tilewright.passes.facts.nest import nested_chunk
 from tilewright.passes.reporting.trace import Rule
 from tilewright.passes.rewriting.substitution import Substitution, conjunction
 from tilewright.passes.tile.contracting_reductions import (
@@ -50,7 +51,6 @@ from tilewright.passes.tile.contracting_reductions import (
     chunks_of,
     contracting_reductions,
 )
-from tilewright.passes.tile.joinable_blocks import reason_against_join, reason_not_lowered
 from tilewright.passes.tile.rebind import total_extent
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
 

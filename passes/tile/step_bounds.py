@@ -46,7 +46,7 @@ from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.index import Ranges, Sum, range_of, sum_of
 from tilewright.dialects.loop.nest import within
 from tilewright.dialects.monoid import Monoid
-from tilewright.passes.facts.chunks import nested_chunk
+from tilewright.passes.facts.nest import nested_chunk
 from tilewright.passes.rewriting.substitution import conjunction
 from tilewright.passes.tile.annihilation import beyond
 from tilewright.passes.tile.contracting_reductions import chunks_of, contracting_reductions

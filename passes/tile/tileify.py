@@ -114,6 +114,6 @@ class TileifyPass(ModulePass):
             record(kernel, str(step))
 
     def _planned(self, kernel: loop.KernelOp) -> "TileifyPass":
-        """As the kernel's plan has it, where the options leave that open."""
+        """As the kernel's planned steps have it, where the options leave that open."""
         planned = take_planned(kernel, self.name)
         return self if planned is None or self.columns else configure(TileifyPass, planned, "pass")

@@ -24,8 +24,8 @@ loop.kernel @exp(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
 
 
 def planned(steps: str) -> str:
-    """The kernel with a plan."""
-    return f'{EXP.strip()} plan "{steps}"\n'
+    """The kernel with planned steps."""
+    return f'{EXP.strip()} planned "{steps}"\n'
 
 
 NEGATED = """\
@@ -60,13 +60,18 @@ func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
         (EXP, "convert-kernel-to-cuda", "2:1", "cannot lower @exp: it is not one thread's"),
         (EXP, "tileify,blockify-launch{n=0}", "3:3", "cannot do 'blockify-launch{n=0}' in @exp"),
         (NEGATED, "to-cuda", "4:3", "cannot lower @k: CUDA IR has no form for 'arith.negf'"),
-        (planned("tileify,oops"), "to-tile", "1:1", "the plan of @exp: unknown pass 'oops'"),
-        (planned("async-copy{a=1}"), "apply-schedule", "1:1", "the plan of @exp: pass"),
+        (
+            planned("tileify,oops"),
+            "to-tile",
+            "1:1",
+            "the planned steps of @exp: unknown pass 'oops'",
+        ),
+        (planned("async-copy{a=1}"), "apply-schedule", "1:1", "the planned steps of @exp: pass"),
         (
             planned("tileify,blockify-launch{a=1}"),
             "tileify,blockify-launch",
             "1:1",
-            "the plan of @exp: pass",
+            "the planned steps of @exp: pass",
         ),
         (
             planned("tileify,blockify-launch{n=0}"),

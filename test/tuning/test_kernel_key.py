@@ -58,7 +58,7 @@ def test_the_digest_is_what_it_always_was(parse: Parse) -> None:
 SAME = {
     "names of values": [("%x", "%a"), ("%w", "%b"), ("%sum", "%s"), ("%i", "%row")],
     "name of the kernel": [("@mm", "@product")],
-    "a plan": [("  }\n}\n", '  }\n} plan "tileify"\n')],
+    "a plan": [("  }\n}\n", '  }\n} planned "tileify"\n')],
     "locations": [("memref<70x48xf32>\n  }", 'memref<70x48xf32> loc("model.py":7:0)\n  }')],
 }
 
@@ -144,7 +144,9 @@ def test_the_parts_of_a_key(parse: Parse) -> None:
 
 
 def test_a_note_says_what_the_kernel_is(parse: Parse) -> None:
-    note = note_of(kernel_of(KERNEL.replace("  }\n}\n", '  }\n} plan "tileify"\n'), parse), "x @ w")
+    note = note_of(
+        kernel_of(KERNEL.replace("  }\n}\n", '  }\n} planned "tileify"\n'), parse), "x @ w"
+    )
     assert note.about == "mm(70x64xf32, 64x48xf32) -> 70x48xf32"
     assert (note.kernel, note.name, note.inputs, note.origin) == (DIGEST, "mm", ("x", "w"), "x @ w")
     assert not re.search("plan", note.ir)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What becomes the plan of a kernel of which schedules are known, and what does not."""
+"""Known schedules that become the planned steps of a kernel, and those that do not."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -65,8 +65,8 @@ def kernels(module: ModuleOp) -> dict[str, loop.KernelOp]:
 
 
 def plans(module: ModuleOp) -> dict[str, str | None]:
-    """The plans of all kernels."""
-    return {name: op.plan and op.plan.data for name, op in kernels(module).items()}
+    """The planned steps of all kernels."""
+    return {name: op.planned and op.planned.data for name, op in kernels(module).items()}
 
 
 @pytest.fixture
@@ -262,7 +262,7 @@ def goldens(monkeypatch: pytest.MonkeyPatch, gpu: str, kernel: str, schedule: st
 
 
 def plan_of(module: ModuleOp, db: Path | bool) -> str | None:
-    """The plan of the product."""
+    """The planned steps of the product."""
     return plans(with_known_schedules(module, TARGET, db))["mm"]
 
 

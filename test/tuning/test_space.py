@@ -21,7 +21,7 @@ KERNELS = (MATMUL, ROWS, ELEMENTS)
 def applied(kernel: loop.KernelOp, schedule: str, target: str) -> loop.KernelOp:
     """The kernel after `apply-schedule`."""
     copy = kernel.clone()
-    copy.plan = StringAttr(schedule)
+    copy.planned = StringAttr(schedule)
     module = ModuleOp([copy])
     ApplySchedulePass(target).apply(context(), module)
     (made,) = module.ops

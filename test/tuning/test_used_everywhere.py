@@ -69,7 +69,7 @@ def test_compile(path: Path, printed: Printed) -> None:
     assert printed("compile", "--db", str(path)) == found
     without = printed("compile", "--no-db")
     assert "block 256\n" in without
-    assert f'plan "{SCHEDULE}"' in printed("compile", "--ir", "loop")
+    assert f'planned "{SCHEDULE}"' in printed("compile", "--ir", "loop")
     given = printed("compile", "--schedule", "tileify,blockify-launch{n=32}")
     assert "block 32\n" in given
 

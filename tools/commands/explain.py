@@ -28,7 +28,7 @@ from tilewright.passes.driver.lowering import lower
 from tilewright.passes.driver.pipeline_string import without_quotes
 from tilewright.passes.reporting.trace import Listener, Rule, listening
 from tilewright.passes.tile.planner.plan_schedules import RULE as PLANNING
-from tilewright.passes.tile.planner.planner import Choice, Weighed, launched, weighed
+from tilewright.passes.tile.planner.plan_schedules import Choice, Weighed, launched, weighed
 from tilewright.tools.input.schedules import warn_of_idle_steps, with_schedules
 from tilewright.tools.input.source import source_of
 from tilewright.tools.options.database import database_of
@@ -183,7 +183,7 @@ def _explanation(
 
 def _is_left_to_planner(nest: loop.KernelOp) -> bool:
     """True if the planner chooses the schedule of the kernel."""
-    return nest.plan is None and not isinstance(nest.body.block.last_op, tile.LaunchOp)
+    return nest.planned is None and not isinstance(nest.body.block.last_op, tile.LaunchOp)
 
 
 def _telling(choices: Weighed) -> list[Choice[Any]]:

@@ -15,7 +15,7 @@ from xdsl.utils.arg_spec import ArgSpec
 from tilewright.dialects import loop, tile
 from tilewright.dialects.pass_specs import parse_spec_list
 from tilewright.errors import UsageError, did_you_mean
-from tilewright.passes.cuda.kernel_names import cuda_names
+from tilewright.passes.cuda.convert_kernel_to_cuda import cuda_names
 from tilewright.passes.driver.levels import Level
 from tilewright.passes.driver.lowering import lower
 from tilewright.passes.driver.manager import PassManager
@@ -23,7 +23,7 @@ from tilewright.passes.driver.pipeline_string import without_quotes
 from tilewright.passes.driver.pipelines import TO_TILE, NamedPipeline
 from tilewright.passes.reporting.trace import Listener, Rule, listening
 from tilewright.passes.tile.idle_steps import planned_and_idle, planned_kernels
-from tilewright.passes.tile.plan_errors import planned_passes
+from tilewright.passes.tile.kernel_schedule import planned_passes
 from tilewright.passes.tile.scheduling_pass import LEFT_OUT
 from tilewright.tuning.knowledge import Db
 from tilewright.tuning.known_fusion import with_known_fusion
@@ -59,7 +59,7 @@ def with_schedules(
             raise UsageError(f"the schedule of @{name} names no pass")
         _check_steps(name, passes)
         scheduled.add(name)
-        kernels[name].plan = StringAttr(passes)
+        kernels[name].planned = StringAttr(passes)
     return nests
 
 
@@ -110,18 +110,18 @@ def warn_of_idle_steps(module: ModuleOp, lowered: ModuleOp, target: str) -> None
                 why = _reason_against_step(step, op)
             elif not step.parameters:
                 continue
-            says = f"'{without_quotes(str(step))}' of the plan of @{op.sym_name.data} did nothing"
+            says = f"'{without_quotes(str(step))}' planned for @{op.sym_name.data} did nothing"
             print(f"warning: {says}: {why}", file=sys.stderr)
 
 
 def _reason_against_step(step: ArgSpec, kernel: loop.KernelOp) -> str:
     """Reason why no pass has looked at a step of the kernel's schedule."""
-    assert kernel.plan is not None
+    assert kernel.planned is not None
     if isinstance(kernel.body.block.last_op, tile.LaunchOp):
         return "the kernel is a launch already (opt-tool -p to-tile goes on with it)"
     if step.name not in _ORDER:
         return "to-tile has no such pass (opt-tool -p apply-schedule runs any)"
-    steps = parse_spec_list(kernel.plan.data)
+    steps = parse_spec_list(kernel.planned.data)
     for other in steps[steps.index(step) + 1 :]:
         if _ORDER.get(other.name, len(_ORDER)) < _ORDER[step.name]:
             return f"to-tile does '{other.name}' first (opt-tool -p apply-schedule keeps the order)"

@@ -7,7 +7,7 @@ from tilewright.tools.options.backends import add_backends
 from tilewright.tools.options.command import AddParser, command
 from tilewright.tools.options.database import add_database
 from tilewright.tools.options.model import add_variant
-from tilewright.tools.options.names import regex
+from tilewright.tools.options.name_patterns import regex
 from tilewright.tools.options.numbers import seconds, several
 
 _EPILOG = """\

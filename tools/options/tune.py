@@ -6,7 +6,7 @@ import re
 
 from tilewright.tools.options.command import AddParser, command
 from tilewright.tools.options.database import add_database
-from tilewright.tools.options.names import regex
+from tilewright.tools.options.name_patterns import regex
 from tilewright.tools.options.numbers import natural, number_of, seconds, seed
 from tilewright.tools.options.program import add_source
 

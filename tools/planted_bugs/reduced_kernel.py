@@ -85,7 +85,7 @@ def reduced(kernel: loop.KernelOp, schedule: str, target: str) -> ModuleOp:
     plan. Raises `UnsupportedError` if the schedule fits no sizes that the simulator takes.
     """
     for smaller in sorted(_resizings(kernel, schedule), key=_preference):
-        smaller.plan = StringAttr(schedule)
+        smaller.planned = StringAttr(schedule)
         module = launched(smaller)
         if _is_scheduled_by(module, schedule, target):
             return module

@@ -114,7 +114,7 @@ class FusionTuning:
         fused = self._space.nests(leaf).clone()
         for kernel in self.program.kernels(fused, is_default=False):
             best = self._tuning.best_schedule(kernel)
-            kernel.op.plan = None if best is None else StringAttr(best)
+            kernel.op.planned = None if best is None else StringAttr(best)
         default = self._space.fused(loop.FusionAttr.get())
         assert default is not None
         return self._tuning.evaluation.complaint(default.nests, fused)

@@ -58,5 +58,5 @@ def scheduled(kernel: str, schedule: str = "") -> ModuleOp:
     module = with_main(Parser(context(), kernel).parse_module())
     if schedule:
         for op in [op for op in module.ops if isinstance(op, loop.KernelOp)]:
-            op.plan = StringAttr(schedule)
+            op.planned = StringAttr(schedule)
     return module

@@ -52,7 +52,6 @@ from tilewright.passes.facts.nest import (
     steps_of,
     subscripted_dims,
 )
-from tilewright.passes.loop.fusion.flat_launch import flat_launch
 from tilewright.passes.loop.fusion.fusion_cost import (
     MOST_OUTPUTS,
     Decision,
@@ -129,7 +128,7 @@ class FuseEpilogue(RewritePattern):
         consumers = readers(buffer)
         kept = is_returned(buffer) or len(consumers) > 1
         for launch in consumers if self.keep or not kept else ():
-            if (reader := flat_launch(self.plan, launch, reduces=False)) is None:
+            if (reader := self.plan.flat_launch(launch, reduces=False)) is None:
                 continue
             used = [value for value in (*launch.inputs, *launch.outputs) if value is not buffer]
             if any(value in op.outputs for value in used):

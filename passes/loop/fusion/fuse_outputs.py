@@ -47,7 +47,6 @@ from tilewright.dialects.target import DEFAULT_TARGET, Target
 from tilewright.dialects.target import target as target_named
 from tilewright.dialects.types import memref_type
 from tilewright.passes.facts.nest import nest_block, reads_each_once, subscript_of
-from tilewright.passes.loop.fusion.flat_launch import flat_launch
 from tilewright.passes.loop.fusion.fusion_cost import MOST_OUTPUTS
 from tilewright.passes.loop.fusion.fusion_decisions import accepted
 from tilewright.passes.loop.fusion.inline_cost import inline_decision
@@ -93,7 +92,7 @@ class FuseOutputs(RewritePattern):
         buffer = op.outputs[0]
         if not holds_one_value(buffer) or not (consumers := readers(buffer)):
             return
-        if (inlined := flat_launch(self.plan, op, reduces=False)) is None:
+        if (inlined := self.plan.flat_launch(op, reduces=False)) is None:
             return
         kernel = inlined.kernel
         if is_update(kernel, op):

@@ -45,7 +45,6 @@ from tilewright.dialects.target import DEFAULT_TARGET, Target
 from tilewright.dialects.target import target as target_named
 from tilewright.dialects.types import memref_type
 from tilewright.passes.facts.nest import Subscript, steps_of, subscript_of
-from tilewright.passes.loop.fusion.flat_launch import FlatLaunch, flat_launch
 from tilewright.passes.loop.fusion.fusion_cost import (
     MOST_ACCUMULATORS,
     Decision,
@@ -64,7 +63,7 @@ from tilewright.passes.loop.plan import (
     readers,
     reason_against_fusion,
 )
-from tilewright.passes.loop.plan_index import PlanIndex
+from tilewright.passes.loop.plan_index import FlatLaunch, PlanIndex
 from tilewright.passes.reporting.trace import Rule, rewriting, skipped
 from tilewright.passes.rewriting.substitution import Substitution
 
@@ -90,7 +89,7 @@ class FuseParts(RewritePattern):
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: loop.LaunchOp, rewriter: PatternRewriter) -> None:
         """Match the reduction's launch."""
-        reduction = flat_launch(self.plan, op, reduces=True)
+        reduction = self.plan.flat_launch(op, reduces=True)
         if reduction is None or (parts := _parts(self.plan, reduction)) is None:
             return
         consumers = [parts.reader.launch]
@@ -112,7 +111,7 @@ def _parts(plan: PlanIndex, reduction: FlatLaunch) -> Parts | None:
     buffer = reduction.buffer
     if not is_temporary(buffer) or len(consumers := readers(buffer)) != 1:
         return None
-    if (reader := flat_launch(plan, consumers[0], reduces=False)) is None:
+    if (reader := plan.flat_launch(consumers[0], reduces=False)) is None:
         return None
     loads = loads_of(reader.kernel, reader.launch, buffer)
     places = list(dict.fromkeys(map(subscript_of, loads)))

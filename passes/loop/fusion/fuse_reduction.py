@@ -55,7 +55,6 @@ from tilewright.passes.facts.nest import (
     reads_each_once,
     steps_of,
 )
-from tilewright.passes.loop.fusion.flat_launch import FlatLaunch, flat_launch
 from tilewright.passes.loop.fusion.fusion_cost import (
     MOST_OUTPUTS,
     Decision,
@@ -77,7 +76,7 @@ from tilewright.passes.loop.plan import (
     readers,
     reason_against_fusion,
 )
-from tilewright.passes.loop.plan_index import PlanIndex
+from tilewright.passes.loop.plan_index import FlatLaunch, PlanIndex
 from tilewright.passes.reporting.trace import Rule, rewriting, skipped
 from tilewright.passes.rewriting.substitution import Substitution
 
@@ -110,7 +109,7 @@ class FuseReduction(RewritePattern):
         buffer = op.outputs[0]
         if not holds_one_value(buffer) or not (consumers := readers(buffer)):
             return
-        if (reduction := flat_launch(self.plan, op, reduces=True)) is None:
+        if (reduction := self.plan.flat_launch(op, reduces=True)) is None:
             return
         producer = reduction.kernel
         kept = len(consumers) > 1 or is_returned(buffer)

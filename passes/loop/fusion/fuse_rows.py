@@ -55,7 +55,6 @@ from tilewright.dialects import loop
 from tilewright.dialects.target import DEFAULT_TARGET, MOST_ROW_BYTES, Target
 from tilewright.dialects.target import target as target_named
 from tilewright.passes.facts.nest import steps_of
-from tilewright.passes.loop.fusion.flat_launch import FlatLaunch, flat_launch
 from tilewright.passes.loop.fusion.fusion_cost import Decision, decide, fused, size, work_of
 from tilewright.passes.loop.fusion.fusion_decisions import accepted
 from tilewright.passes.loop.fusion.inline_elementwise import inline_into
@@ -63,7 +62,7 @@ from tilewright.passes.loop.fusion.kernel_room import reason_not_fitting
 from tilewright.passes.loop.fusion.row_block import row_block
 from tilewright.passes.loop.fusion.row_product import RowProduct, row_product
 from tilewright.passes.loop.plan import is_temporary, readers, reason_against_fusion, writer
-from tilewright.passes.loop.plan_index import PlanIndex
+from tilewright.passes.loop.plan_index import FlatLaunch, PlanIndex
 from tilewright.passes.reporting.trace import Rule, rewriting, skipped
 
 RULE = Rule("f", 8, "fuse_rows")
@@ -84,11 +83,11 @@ class FuseRows(RewritePattern):
         """Match the launch of the statistic."""
         if not is_temporary(op.outputs[0]):
             return
-        if (statistic := flat_launch(self.plan, op, reduces=True)) is None:
+        if (statistic := self.plan.flat_launch(op, reduces=True)) is None:
             return
         kernel = statistic.kernel
         for launch in readers(statistic.buffer):
-            reader = flat_launch(self.plan, launch, reduces=True)
+            reader = self.plan.flat_launch(launch, reduces=True)
             product = None if reader is None else row_product(statistic, reader)
             if product is None:
                 continue
@@ -111,7 +110,7 @@ class FuseRows(RewritePattern):
         """The elementwise kernels that compute the weights, which their readers can instead."""
         for weights in filter(is_temporary, product.weights):
             launch = writer(weights)
-            source = None if launch is None else flat_launch(self.plan, launch, reduces=False)
+            source = None if launch is None else self.plan.flat_launch(launch, reduces=False)
             if source is None:
                 continue
             into = readers(weights)

@@ -11,7 +11,6 @@ from tilewright.dialects.target import Target
 from tilewright.dialects.types import memref_type
 from tilewright.passes.cost.instruction_costs import instructions
 from tilewright.passes.facts.nest import FlatNest
-from tilewright.passes.loop.fusion.flat_launch import FlatLaunch, flat_launch
 from tilewright.passes.loop.fusion.fusion_cost import (
     MOST_INSTRUCTIONS,
     Decision,
@@ -23,7 +22,7 @@ from tilewright.passes.loop.fusion.fusion_cost import (
 )
 from tilewright.passes.loop.fusion.op_runs import runs
 from tilewright.passes.loop.plan import is_temporary, loads_of, readers, writer
-from tilewright.passes.loop.plan_index import PlanIndex
+from tilewright.passes.loop.plan_index import FlatLaunch, PlanIndex
 
 
 def cost_per_element(nest: FlatNest) -> int:
@@ -84,7 +83,7 @@ def _work_apart(plan: PlanIndex, launch: loop.LaunchOp, work: Work) -> Work:
         host = writer(buffer)
         if host is None or not is_temporary(buffer) or readers(buffer) != [launch]:
             continue
-        if flat_launch(plan, host, reduces=True) is not None:
+        if plan.flat_launch(host, reduces=True) is not None:
             known = {buffer, *host.inputs}
             reads = {read: bytes for read, bytes in work.reads.items() if read not in known}
             return replace(work, reads=reads, launches=0)
@@ -94,13 +93,13 @@ def _work_apart(plan: PlanIndex, launch: loop.LaunchOp, work: Work) -> Work:
 def _become_one(plan: PlanIndex, consumers: Sequence[loop.LaunchOp]) -> bool:
     """Whether the consumers are reductions of rows and an elementwise launch that they can join."""
     *reductions, last = consumers
-    if not reductions or flat_launch(plan, last, reduces=False) is None:
+    if not reductions or plan.flat_launch(last, reduces=False) is None:
         return False
     return all(_joins(plan, reduction, last) for reduction in reductions)
 
 
 def _joins(plan: PlanIndex, reduction: loop.LaunchOp, last: loop.LaunchOp) -> bool:
-    if flat_launch(plan, reduction, reduces=True) is None:
+    if plan.flat_launch(reduction, reduces=True) is None:
         return False
     (result,) = reduction.outputs
     return is_temporary(result) and readers(result) == [last]

@@ -46,8 +46,6 @@ from tilewright.dialects.axes import Access
 from tilewright.dialects.target import DEFAULT_TARGET, Target
 from tilewright.dialects.target import target as target_named
 from tilewright.dialects.types import memref_type
-from tilewright.passes.facts.selected_loads import selection_of
-from tilewright.passes.loop.fusion.flat_launch import FlatLaunch, flat_launch
 from tilewright.passes.loop.fusion.fusion_decisions import accepted
 from tilewright.passes.loop.fusion.inline_cost import inline_decision, place_of
 from tilewright.passes.loop.fusion.kernel_arguments import KernelArguments
@@ -61,7 +59,7 @@ from tilewright.passes.loop.plan import (
     readers,
     reason_against_fusion,
 )
-from tilewright.passes.loop.plan_index import PlanIndex
+from tilewright.passes.loop.plan_index import FlatLaunch, PlanIndex
 from tilewright.passes.loop.scalar_function import constant_of
 from tilewright.passes.reporting.trace import Rule, rewriting, skipped
 from tilewright.passes.rewriting.substitution import Substitution
@@ -85,7 +83,7 @@ class InlineElementwise(RewritePattern):
         buffer = op.outputs[0]
         if not is_temporary(buffer) or not (consumers := readers(buffer)):
             return
-        if (inlined := flat_launch(self.plan, op, reduces=False)) is None:
+        if (inlined := self.plan.flat_launch(op, reduces=False)) is None:
             return
         if self.once and not _reads_once(self.plan, consumers, buffer):
             return
@@ -144,7 +142,7 @@ def _inline_into_one(
         substitution = Substitution(dict(values), axes, where=load.where)
         clones = [substitution.clone(op) for op in nest.body]
         value = substitution.value(nest.store.value)
-        if selection_of(load) is None and (masking := _zero_outside(load.where, value)):
+        if load.selection() is None and (masking := _zero_outside(load.where, value)):
             clones, value = [*clones, *masking], masking[-1].results[0]
         computed[place] = value
         rewriter.replace(load, clones, [value])

@@ -24,11 +24,11 @@ from xdsl.ir.affine import AffineDimExpr
 from tilewright.dialects import loop
 from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.passes.facts.footprint import element_bytes
-from tilewright.passes.facts.index_sources import index_sources
 from tilewright.passes.facts.nest import FlatNest, Subscript, common_subscript, nest_block
-from tilewright.passes.loop.fusion.flat_launch import FlatLaunch
+from tilewright.passes.facts.roles import index_sources
 from tilewright.passes.loop.fusion.shared_loads import readings
 from tilewright.passes.loop.plan import inputs_of, loads_of
+from tilewright.passes.loop.plan_index import FlatLaunch
 
 
 class RowProduct(NamedTuple):

@@ -19,7 +19,7 @@ from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Role
 from tilewright.dialects.tile import varies_along
 from tilewright.dialects.types import memref_type, size_of
-from tilewright.passes.facts.index_sources import index_sources
+from tilewright.passes.facts.roles import index_sources
 from tilewright.passes.tile.contracting_reductions import contracting_reductions
 from tilewright.passes.tile.planner.needed_block_tiles import (
     Diagonal,

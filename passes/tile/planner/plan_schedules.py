@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Decides how each kernel is to be scheduled: the decisions are made jointly, before the first of them
-is carried out.
+Plans the steps that schedule each kernel: what must be decided together is decided together, before
+the first step is carried out.
 
     loop.kernel @mm(...) -> (...) {
       loop.for %i in 512, %j in 2048 { ... }
@@ -11,32 +11,153 @@ becomes
 
     loop.kernel @mm(...) -> (...) {
       loop.for %i in 512, %j in 2048 { ... }
-    } plan "tileify,chunk-matmul-k{bk=16},...,mark-unroll"
+    } planned "tileify,chunk-matmul-k{bk=16},...,mark-unroll"
 
-The passes that the plan names do their steps as it says, the others leave the kernel alone. A plan
-that a kernel brings is followed too; one that names no passes as there are is an error here.
+There are three kinds of kernels, each with ways to do it and a model of the time that they take:
+contractions (`tiling_choice.py`), rows (`row_assignment_choice.py`) and elements
+(`element_assignment.py`). The fastest is taken. What depends on one decision alone (which operands
+are staged, pads, swizzles) is left to the pass that makes it.
+
+The passes that are named do their steps as planned, the others leave the kernel alone. Steps that a
+kernel brings are followed too; those of passes that do not exist are an error here.
 """
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
+from typing import Any, Protocol, TypeVar, cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.passes import ModulePass
 
 from tilewright.dialects import loop, tile
-from tilewright.dialects.target import DEFAULT_TARGET
+from tilewright.dialects.target import DEFAULT_TARGET, Target
 from tilewright.dialects.target import target as target_named
 from tilewright.passes.reporting.trace import Rule, rewriting, skipped
-from tilewright.passes.tile.plan_errors import blamed_on_plan, planned_passes
-from tilewright.passes.tile.planner.planner import plan
+from tilewright.passes.tile.blockify_launch import is_rectangular
+from tilewright.passes.tile.kernel_schedule import blamed_on_planned_steps, planned_passes
+from tilewright.passes.tile.lift_columns import lift_columns
+from tilewright.passes.tile.planner.contraction import contraction_of
+from tilewright.passes.tile.planner.element_assignment import element_assignments, element_problem
+from tilewright.passes.tile.planner.row_assignment_choice import IN_STEPS, row_assignments
+from tilewright.passes.tile.planner.row_problem import row_problem
+from tilewright.passes.tile.planner.tiling_choice import FEWEST_ELEMENTS, fastest_tiling, tilings
+from tilewright.passes.tile.planner.trial import first_possible
+from tilewright.passes.tile.row_facts import columns_of_row, rows_are_cooperative
+from tilewright.passes.tile.tileify import apply as tileify
+
+Problem = TypeVar("Problem", contravariant=True)
+
+
+class Choice(Protocol[Problem]):
+    """One way to do a kernel; in words, by `str`."""
+
+    def seconds(self, problem: Problem, target: Target) -> float:
+        """Seconds that the kernel takes, by the model of its kind."""
+        ...
+
+    @property
+    def elements(self) -> int:
+        """Elements of a thread."""
+        ...
+
+    def pipeline(self, problem: Problem, target: Target) -> Sequence[str]:
+        """The passes that do it, but for how the kernel is lifted."""
+        ...
+
+
+@dataclass(frozen=True)
+class Weighed:
+    """Choices that were weighed for a kernel."""
+
+    problem: object
+    """Problem of the kernel; `str` gives it in words."""
+    target: Target
+    best: Choice[Any]
+    """The one that is taken."""
+    ranked: Callable[[Any, Target], Sequence[Choice[Any]]]
+    """Function that returns all choices for the problem, the best first."""
+
+    @property
+    def choices(self) -> Sequence[Choice[Any]]:
+        """The one that is taken, and those that come after it."""
+        ranked = self.ranked(self.problem, self.target)
+        after = ranked.index(self.best) + 1 if self.best in ranked else len(ranked)
+        return [self.best, *ranked[after:]]
+
+    def seconds(self, choice: Choice[Any]) -> float:
+        """Seconds that the kernel takes, by the planner's model."""
+        return choice.seconds(self.problem, self.target)
+
+    def pipeline(self) -> Sequence[str]:
+        """The passes that do what is taken."""
+        return self.best.pipeline(self.problem, self.target)
+
+
+_STATISTICS = ("cooperative-reduce", "chunk-reduce", "stage-inputs", "mark-unroll")
+"""Rows that are reduced with columns, once for each: there is one way to do those."""
+
+
+def weighed(launch: tile.LaunchOp, target: Target) -> Weighed | None:
+    """Return the choices for a kernel, or None if there is one way only."""
+    contraction = contraction_of(launch)
+    if contraction is not None and is_rectangular(launch):
+        first = fastest_tiling(contraction, target)
+        return _weighed(launch, contraction, target, tilings, first, FEWEST_ELEMENTS)
+    if not rows_are_cooperative(launch):
+        elements = element_problem(launch)
+        first = element_assignments(elements, target)[0]
+        return _weighed(launch, elements, target, element_assignments, first, first)
+    if columns_of_row(launch):
+        return None
+    rows = row_problem(launch)
+    first = row_assignments(rows, target)[0]
+    return _weighed(launch, rows, target, row_assignments, first, IN_STEPS)
+
+
+def _weighed(
+    launch: tile.LaunchOp,
+    problem: Any,
+    target: Target,
+    ranked: Callable[[Any, Target], Sequence[Choice[Any]]],
+    first: Choice[Any],
+    last: Choice[Any],
+) -> Weighed:
+    """Take the first choice that no pass refuses: `first` is the fastest, `last` the smallest."""
+    choices = chain([first], _on_demand(lambda: ranked(problem, target)), [last])
+    best = first_possible(choices, launch, problem, target)
+    return Weighed(problem, target, first if best is None else best, ranked)
+
+
+def _on_demand(ranked: Callable[[], Sequence[Choice[Any]]]) -> Iterator[Choice[Any]]:
+    yield from ranked()
+
+
+def plan(kernel: loop.KernelOp, target: Target) -> str:
+    """The pipeline that schedules `kernel`, with the options that are decided together."""
+    lift, launch = launched(kernel)
+    found = weighed(launch, target)
+    return ",".join([lift, *(_STATISTICS if found is None else found.pipeline())])
+
+
+def launched(kernel: loop.KernelOp) -> tuple[str, tile.LaunchOp]:
+    """Return how `tileify` is to lift the kernel, and the launch that it makes of it."""
+    copy = kernel.clone()
+    launch = tileify(copy)
+    if columns_of_row(launch) == 0:
+        return "tileify", launch
+    lift_columns(launch)
+    return "tileify{columns=true}", cast(tile.LaunchOp, copy.body.block.last_op)
+
 
 RULE = Rule("t", 0, "plan_schedules")
 
 
 def reason_against(kernel: loop.KernelOp) -> str | None:
-    """Reason why the kernel needs no plan, or None."""
-    if kernel.plan is not None:
-        return "it has a plan"
+    """Reason why the kernel needs no planned steps, or None."""
+    if kernel.planned is not None:
+        return "its steps are planned"
     if isinstance(kernel.body.block.last_op, tile.LaunchOp):
         return "it is a launch already"
     return None
@@ -44,7 +165,7 @@ def reason_against(kernel: loop.KernelOp) -> str | None:
 
 @dataclass(frozen=True)
 class PlanSchedulesPass(ModulePass):
-    """Give each kernel a plan."""
+    """Plan the steps of each kernel."""
 
     name = "plan-schedules"
 
@@ -60,12 +181,12 @@ class PlanSchedulesPass(ModulePass):
                 skipped(RULE, kernel, reason)
                 continue
             with rewriting(RULE, kernel):
-                kernel.plan = StringAttr(plan(kernel, target))
+                kernel.planned = StringAttr(plan(kernel, target))
 
 
 def _check_plan(kernel: loop.KernelOp) -> None:
     """`UsageError` if no pass would ever do a step of it: all would leave the kernel alone."""
-    if kernel.plan is None:
+    if kernel.planned is None:
         return
-    with blamed_on_plan(kernel):
-        planned_passes(kernel.plan.data)
+    with blamed_on_planned_steps(kernel):
+        planned_passes(kernel.planned.data)

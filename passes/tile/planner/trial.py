@@ -76,7 +76,7 @@ def _has_registers(launch: tile.LaunchOp, elements: int, target: Target) -> bool
 def _is_refused(launch: tile.LaunchOp, pipeline: Iterable[str], target: Target) -> bool:
     """True if a pass refuses the options of `pipeline`, up to where a thread's elements are set."""
     kernel = launch.kernel.clone()
-    kernel.plan = StringAttr(",".join(pipeline))
+    kernel.planned = StringAttr(",".join(pipeline))
     module, ctx = ModuleOp([kernel]), Context()
     try:
         with listening(None):

@@ -57,7 +57,7 @@ def _counts(
     inputs = [randn(shape) for shape in shapes]
     nests = lower(tilewright.capture(function, *inputs).module, Level.LOOP)
     for nest in [op for op in nests.ops if isinstance(op, KernelOp)]:
-        nest.plan = None if plan is None else StringAttr(plan)
+        nest.planned = None if plan is None else StringAttr(plan)
     kernel_ir = lower(nests, Level.KERNEL)
     cuda_ir = lower(kernel_ir, Level.CUDA)
     costs = kernel_costs(kernel_ir, cuda_ir)

@@ -1,8 +1,8 @@
 // RUN: opt-tool %s -p apply-schedule --remarks --check=each 2>&1 | filecheck %s
 
-// CHECK: --- t:017_apply_schedule skipped at unplanned: it has no plan
+// CHECK: --- t:017_apply_schedule skipped at unplanned: no steps are planned
 
-// A kernel without a plan stays as it is.
+// A kernel without planned steps stays as it is.
 
 // CHECK-LABEL: loop.kernel @unplanned
 // CHECK-NEXT:    loop.for

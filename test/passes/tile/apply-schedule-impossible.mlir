@@ -7,4 +7,4 @@ loop.kernel @planned(%x: memref<100xf32>) -> (%out: memref<100xf32>) {
     %0 = loop.load %x[%i] : memref<100xf32>
     loop.store %0, %out[%i] : memref<100xf32>
   }
-} plan "tileify,blockify-launch{n=0}"
+} planned "tileify,blockify-launch{n=0}"

@@ -1,7 +1,7 @@
 // RUN: opt-tool %s -p apply-schedule --check=each | filecheck %s
 // RUN: opt-tool %s -p apply-schedule | opt-tool | filecheck %s
 
-// A kernel's plan is carried out on it alone, in the order in which it is written. 33 divides nothing.
+// A kernel's planned steps are carried out on it alone, in the order in which it is written. 33 divides nothing.
 
 // CHECK-LABEL: loop.kernel @planned
 // CHECK:         tile.launch (%b = block 4, %t = thread 33)
@@ -12,4 +12,4 @@ loop.kernel @planned(%x: memref<100xf32>) -> (%out: memref<100xf32>) {
     %0 = loop.load %x[%i] : memref<100xf32>
     loop.store %0, %out[%i] : memref<100xf32>
   }
-} plan "tileify,blockify-launch{n=33},mark-unroll{limit=8}"
+} planned "tileify,blockify-launch{n=33},mark-unroll{limit=8}"

@@ -2,9 +2,9 @@
 // RUN: opt-tool %s -p apply-schedule 2>&1 | filecheck %s
 // RUN: opt-tool %s -p plan-schedules,tileify 2>&1 | filecheck %s --check-prefix PART
 
-// What a plan pins and no pass does is worth a word.
+// A planned step that no pass does is worth a word.
 // CHECK-NOT: 'cooperative-reduce
-// CHECK: warning: 'split-matmul-k{factor=4}' of the plan of @rows did nothing; --remarks says why
+// CHECK: warning: 'split-matmul-k{factor=4}' planned for @rows did nothing; --remarks says why
 // CHECK: schedule "tileify,cooperative-reduce{threads=32 rows=8 row=stage},mark-unroll{limit=16}"
 
 // What is still to come is not.
@@ -18,4 +18,4 @@ loop.kernel @rows(%x: memref<8x100xf32>) -> (%out: memref<8xf32>) {
     } : f32
     loop.store %sum, %out[%i] : memref<8xf32>
   }
-} plan "tileify,split-matmul-k{factor=4},cooperative-reduce{threads=32},mark-unroll"
+} planned "tileify,split-matmul-k{factor=4},cooperative-reduce{threads=32},mark-unroll"

@@ -3,11 +3,11 @@
 // RUN: opt-tool %s -p 'tileify,chunk-matmul-k{bk=16}' | filecheck %s --check-prefix=DIFFERS
 // RUN: opt-tool %s -p 'tileify,chunk-matmul-k{bk=16},blockify-launch' | filecheck %s --check-prefix=OPEN
 
-// What is pinned as it is planned changes nothing of the plan; nor does what finds nothing to do.
-// AGREES: } schedule "tileify,chunk-matmul-k{bk=32}" plan "blockify-launch{m=64 n=64}"
-// IDLE:   } schedule "tileify,chunk-matmul-k{bk=32}" plan "blockify-launch{m=64 n=64}"
+// What is pinned as it is planned changes none of the planned steps; nor does what finds nothing to do.
+// AGREES: } schedule "tileify,chunk-matmul-k{bk=32}" planned "blockify-launch{m=64 n=64}"
+// IDLE:   } schedule "tileify,chunk-matmul-k{bk=32}" planned "blockify-launch{m=64 n=64}"
 
-// What is pinned otherwise ends it, for the values of a plan were weighed together: the passes that
+// What is pinned otherwise drops them, for their values were weighed together: the passes that
 // follow decide for what they find.
 // DIFFERS: } schedule "tileify,chunk-matmul-k{bk=16}"{{$}}
 // OPEN:    } schedule "tileify,chunk-matmul-k{bk=16},blockify-launch{m=8 n=32}"{{$}}
@@ -21,4 +21,4 @@ loop.kernel @mm(%a: memref<512x2048xf32>, %b: memref<2048x2048xf32>) -> (%out: m
     } : f32
     loop.store %s, %out[%i, %j] : memref<512x2048xf32>
   }
-} plan "tileify,chunk-matmul-k{bk=32},blockify-launch{m=64 n=64}"
+} planned "tileify,chunk-matmul-k{bk=32},blockify-launch{m=64 n=64}"

@@ -32,6 +32,6 @@ def scheduled(text: str, pipeline: str, target: str) -> KernelOp:
 def test_the_schedule_makes_the_kernel(seed: int, target: str):
     kernel = scheduled(kernel_text(seed), "to-tile", target)
     assert kernel.schedule is not None
-    assert kernel.plan is None
+    assert kernel.planned is None
     again = scheduled(kernel_text(seed), kernel.schedule.data, target)
     assert str(again) == str(kernel)

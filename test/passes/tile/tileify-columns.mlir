@@ -2,7 +2,7 @@
 // RUN: opt-tool %s -p tileify --check=each | filecheck %s --check-prefix=ROWS
 
 // Rows of attention are contracted with columns of values: two heads share those. Without the option,
-// or a plan that has it, a row stays a block's.
+// or planned steps that have it, a row stays a block's.
 // ROWS-LABEL: @attention_values
 // ROWS:         tile.launch (%i = block 4 row, %j = block 20 row) {
 // ROWS:           loop.for %l in 16 {
@@ -83,7 +83,7 @@ loop.kernel @planned(%s: memref<20x20xf32>, %v: memref<20x16xf32>) -> (%out: mem
     }
     loop.store %max, %all[%j] : memref<20xf32>
   }
-} plan "tileify{columns=true}"
+} planned "tileify{columns=true}"
 
 // With another loop beside it the row stays together, and so do rows that are contracted with nothing.
 // CHECK-LABEL: @probabilities_too

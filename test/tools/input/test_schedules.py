@@ -23,7 +23,7 @@ loop.kernel @rows(%x: memref<8x100xf32>) -> (%out: memref<8xf32>) {
     } : f32
     loop.store %sum, %out[%i] : memref<8xf32>
   }
-} plan "PLAN"
+} planned "PLAN"
 """
 
 
@@ -45,7 +45,7 @@ def test_the_only_kernel_needs_no_name(tilewright: Tilewright) -> None:
     argv = ["-c", "torch.randn(8, 100).sum(-1)", "--ir", "loop", "--schedule", "tileify"]
     code, out, err = tilewright("compile", *argv)
     assert (code, err) == (0, "")
-    assert '} plan "tileify"' in out
+    assert '} planned "tileify"' in out
 
 
 @needs_nvrtc
@@ -142,19 +142,19 @@ def test_what_is_below_loop_ir_is_scheduled_already(tilewright: Tilewright, tmp_
         ("tileify,cooperative-reduce{threads=32 rows=1},stage-inputs,mark-unroll", []),
         (
             "tileify,chunk-matmul-k{bk=4},cooperative-reduce{threads=32 rows=1},mark-unroll",
-            ["'chunk-matmul-k{bk=4}' of the plan of @rows did nothing: no contraction: no loads"],
+            ["'chunk-matmul-k{bk=4}' planned for @rows did nothing: no contraction: no loads"],
         ),
         (
             "tileify,mark-unroll{limit=4},cooperative-reduce{threads=32 rows=1}",
-            ["'mark-unroll{limit=4}' of the plan of @rows did nothing: to-tile does 'cooperat"],
+            ["'mark-unroll{limit=4}' planned for @rows did nothing: to-tile does 'cooperat"],
         ),
         (
             "tileify,cooperative-reduce{threads=32 rows=1},cooperative-reduce{threads=64}",
-            ["'cooperative-reduce{threads=64}' of the plan of @rows did nothing: to-tile does e"],
+            ["'cooperative-reduce{threads=64}' planned for @rows did nothing: to-tile does e"],
         ),
         (
             "tileify,mark-unroll,cse",
-            ["'cse' of the plan of @rows did nothing: to-tile has no"],
+            ["'cse' planned for @rows did nothing: to-tile has no"],
         ),
     ],
 )

@@ -38,7 +38,7 @@ def large() -> loop.KernelOp:
 def modelled(kernel: loop.KernelOp, schedule: str) -> float:
     """Microseconds, by the model."""
     copy = kernel.clone()
-    copy.plan = StringAttr(schedule)
+    copy.planned = StringAttr(schedule)
     (made,) = lower(ModuleOp([copy]), Level.TILE, target=TARGET).ops
     assert isinstance(made, loop.KernelOp)
     measurement = model(TARGET)(made)

@@ -56,8 +56,8 @@ def test_what_computes_something_else_is_wrong(texts: tuple[str, str]) -> None:
 
 def test_what_does_not_compile_is_told(texts: tuple[str, str]) -> None:
     default, fused = texts
-    planned = fused.replace("\n  }\n", '\n  } plan "no-such-pass"\n').replace(
-        '} plan "no-such-pass"', "}", 1
+    planned = fused.replace("\n  }\n", '\n  } planned "no-such-pass"\n').replace(
+        '} planned "no-such-pass"', "}", 1
     )
     assert "no-such-pass" in complaint(default, planned, WHERE)
 

@@ -3,12 +3,12 @@
 // RUN: opt-tool %s -p plan-schedules,plan-schedules --remarks 2>&1 | filecheck %s --check-prefix=TWICE
 // RUN: opt-tool %s -p 'plan-schedules{target=sm_80}' | filecheck %s --check-prefix=AMPERE
 
-// TWICE: skipped at mm: it has a plan
+// TWICE: skipped at mm: its steps are planned
 
 // A product of 512x3584x3584 has 448 tiles of 64x64: K is split, so that all SMs have as much work.
 // Blocks of a cluster join where there are clusters.
 // CHECK-LABEL: loop.kernel @mm
-// CHECK:       } plan "tileify,chunk-matmul-k{bk={{(16|32)}}},split-matmul-k{factor=2 join=cluster},blockify-launch{m=64 n=64},
+// CHECK:       } planned "tileify,chunk-matmul-k{bk={{(16|32)}}},split-matmul-k{factor=2 join=cluster},blockify-launch{m=64 n=64},
 // CHECK-SAME:    register-tile{fm=8 fn=4 min_blocks=5}
 // CHECK-SAME:    mark-unroll"
 // AMPERE:      split-matmul-k{factor={{[0-9]+}} join=last_block}

@@ -10,7 +10,7 @@ from tilewright.dialects import loop
 from tilewright.dialects.target import TARGETS, target
 from tilewright.dialects.tile import Join
 from tilewright.passes.tile.planner.element_assignment import ElementProblem, element_assignments
-from tilewright.passes.tile.planner.planner import Weighed, launched, weighed
+from tilewright.passes.tile.planner.plan_schedules import Weighed, launched, weighed
 from tilewright.passes.tile.planner.row_assignment import RowAssignment
 from tilewright.passes.tile.planner.row_assignment_choice import row_assignments
 from tilewright.passes.tile.planner.row_problem import RowProblem

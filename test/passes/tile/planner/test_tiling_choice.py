@@ -14,7 +14,7 @@ from tilewright.frontend.expression import parse_expression
 from tilewright.interpreters.check import check_pass
 from tilewright.passes.tile.planner.block_tiles import BLOCK_TILES
 from tilewright.passes.tile.planner.contraction import Contraction, contraction_of
-from tilewright.passes.tile.planner.planner import launched
+from tilewright.passes.tile.planner.plan_schedules import launched
 from tilewright.passes.tile.planner.tiling_choice import fastest_tiling, tilings
 
 from ..scheduled import loops_of, run

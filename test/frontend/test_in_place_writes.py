@@ -17,7 +17,7 @@ from tilewright.frontend.call import Call
 from tilewright.frontend.capture import Captured, capture
 from tilewright.frontend.export import export
 from tilewright.frontend.expression import parse_expression
-from tilewright.frontend.mutation import write_back
+from tilewright.frontend.in_place_writes import write_back
 from tilewright.frontend.reference import eager, reference
 from tilewright.frontend.signature import inputs_of, outputs_of
 

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 from xdsl.ir import SSAValue
 
-from tilewright.dialects.cuda.names import RESERVED, identifier
+from tilewright.dialects.cuda.identifiers import RESERVED, identifier
 
 
 class ScopedNames:
