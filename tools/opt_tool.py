@@ -181,7 +181,7 @@ class OptTool(xDSLOptMain):
     def apply_passes(self, prog: ModuleOp) -> None:
         """Run the pipeline, verifying the input and what each pass makes of it."""
         # Only files give schedules, and few do: what looks for them is imported for those alone.
-        scheduled = prog.clone() if any("plan" in op.properties for op in prog.ops) else None
+        scheduled = prog.clone() if any("planned" in op.properties for op in prog.ops) else None
         try:
             with self.remarks():
                 _Manager(self).run(prog, self.pipeline.passes)
