@@ -22,7 +22,7 @@ from tilewright.dialects import loop
 from tilewright.frontend.capture import Captured, capture
 from tilewright.frontend.expression import Expression
 from tilewright.passes.driver.levels import Level
-from tilewright.passes.driver.pipelines import TO_LOOP, TO_TENSOR, TO_TILE
+from tilewright.passes.driver.pipelines import TO_LOOP, TO_TENSOR, to_tile
 from tilewright.tools.output.output_path import write_text
 
 
@@ -96,5 +96,5 @@ def environment() -> dict[str, str]:
         "tilewright": tilewright.__version__,
         "python": platform.python_version(),
         **{name: version(name) for name in packages},
-        "pipeline": ",".join((TO_TENSOR, TO_LOOP, TO_TILE)),
+        "pipeline": ",".join((TO_TENSOR, TO_LOOP, to_tile())),
     }

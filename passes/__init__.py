@@ -2,14 +2,16 @@
 """Table of all passes by name; each is loaded when it is first used."""
 
 from collections.abc import Callable
-from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
+from pkgutil import resolve_name
 
 from xdsl.passes import ModulePass
 
 from tilewright.errors import UsageError
+from tilewright.passes.scheduling_steps import STEP_GROUP, STEPS, loaded_step
 
-# pass name -> "module:Class" below `tilewright.passes`; their order is in `driver/pipelines.py`
+# pass name -> "module:Class" below `tilewright.passes`; their order is in `driver/pipelines.py`.
+# Those that schedule launches have a table of their own, in `scheduling_steps.py`.
 _PASSES: dict[str, str] = {
     "to-tensor": "driver.pipelines:ToTensorPass",
     "to-loop": "driver.pipelines:ToLoopPass",
@@ -47,21 +49,6 @@ _PASSES: dict[str, str] = {
     "apply-schedule": "tile.apply_schedule:ApplySchedulePass",
     "plan-schedules": "tile.planner.plan_schedules:PlanSchedulesPass",
     "tileify": "tile.tileify:TileifyPass",
-    "chunk-matmul-k": "tile.chunk_matmul_k:ChunkMatmulKPass",
-    "split-matmul-k": "tile.split_matmul_k:SplitMatmulKPass",
-    "cooperative-reduce": "tile.cooperative_reduce:CooperativeReducePass",
-    "blockify-launch": "tile.blockify_launch:BlockifyLaunchPass",
-    "chunk-reduce": "tile.chunk_reduce:ChunkReducePass",
-    "stage-inputs": "tile.stage_inputs:StageInputsPass",
-    "register-tile": "tile.register_tile:RegisterTilePass",
-    "permute-register-tile": "tile.permute_register_tile:PermuteRegisterTilePass",
-    "double-buffer": "tile.double_buffer:DoubleBufferPass",
-    "tma-copy": "tile.tma_copy:TmaCopyPass",
-    "split-inner-for-swizzle": "tile.split_inner_for_swizzle:SplitInnerForSwizzlePass",
-    "async-copy": "tile.async_copy:AsyncCopyPass",
-    "pad-smem": "tile.pad_smem:PadSmemPass",
-    "pipeline-k-outer": "tile.pipeline_k_outer:PipelineKOuterPass",
-    "mark-unroll": "tile.mark_unroll:MarkUnrollPass",
     "split-joins": "kernel.split_joins:SplitJoinsPass",
     "convert-tile-to-kernel": "kernel.convert_tile_to_kernel:ConvertTileToKernelPass",
     "fuse-multiply-add": "kernel.fuse_multiply_add:FuseMultiplyAddPass",
@@ -83,23 +70,32 @@ PLUGIN_GROUP = "tilewright.passes"
 
 def get_all_passes() -> dict[str, Callable[[], type[ModulePass]]]:
     """Pass factories by name: our own, then those that installed packages announce."""
-    factories = {name: _own(path) for name, path in _PASSES.items()}
-    for plugin in sorted(entry_points(group=PLUGIN_GROUP), key=lambda plugin: plugin.name):
-        clashes = plugin.name in factories
-        factories[plugin.name] = _ambiguous(plugin) if clashes else _announced(plugin)
+    factories = {name: _at(f"tilewright.passes.{path}") for name, path in _PASSES.items()}
+    factories.update((step.name, _at(step.path)) for step in STEPS)
+    for group, announced in ((PLUGIN_GROUP, _announced), (STEP_GROUP, _announced_step)):
+        for plugin in sorted(entry_points(group=group), key=lambda plugin: plugin.name):
+            clashes = plugin.name in factories
+            factories[plugin.name] = _ambiguous(plugin) if clashes else announced(plugin)
     return factories
 
 
-def _own(path: str) -> Callable[[], type[ModulePass]]:
-    module, _, attribute = path.partition(":")
-    return lambda: getattr(import_module(f"tilewright.passes.{module}"), attribute)
+def _at(path: str) -> Callable[[], type[ModulePass]]:
+    return lambda: resolve_name(path)
 
 
 def _announced(plugin: EntryPoint) -> Callable[[], type[ModulePass]]:
+    return _checked(plugin, plugin.load)
+
+
+def _announced_step(plugin: EntryPoint) -> Callable[[], type[ModulePass]]:
+    return _checked(plugin, lambda: resolve_name(loaded_step(plugin).path))
+
+
+def _checked(plugin: EntryPoint, find: Callable[[], object]) -> Callable[[], type[ModulePass]]:
     announcement = f"'{plugin.value}' is announced as pass '{plugin.name}'"
 
     def load() -> type[ModulePass]:
-        found = plugin.load()
+        found = find()
         if not (isinstance(found, type) and issubclass(found, ModulePass)):
             raise UsageError(f"{announcement} but is no ModulePass")
         if found.name != plugin.name:

@@ -17,14 +17,14 @@ from pathlib import Path
 from xdsl.passes import ModulePass
 
 from tilewright.dialects.pass_specs import parse_spec_list
-from tilewright.passes.driver.pipelines import TO_TILE, available_passes
+from tilewright.passes.driver.pipelines import available_passes, to_tile
 from tilewright.passes.reporting.trace import Rule
 from tilewright.tools.output.output_path import write_text
 
 
 def pages() -> dict[str, str]:
     """The text of each page by its name."""
-    kinds = {spec.name: available_passes()[spec.name]() for spec in parse_spec_list(TO_TILE)}
+    kinds = {spec.name: available_passes()[spec.name]() for spec in parse_spec_list(to_tile())}
     own = {name: kind for name, kind in kinds.items() if _is_scheduling(kind)}
     return {"index.md": _index(own), **{f"{name}.md": _page(own[name]) for name in own}}
 

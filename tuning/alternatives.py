@@ -8,24 +8,18 @@ left out: without threads all but one lane of a warp would be idle, and a block 
 GPU allows. `mark-unroll` closes the schedule; who wants nothing unrolled says `limit=1`.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from xdsl.utils.arg_spec import ParameterListType
 from xdsl.utils.exceptions import PassFailedException
 
 from tilewright.dialects import tile
-from tilewright.dialects.kernel_like import MAX_THREADS
-from tilewright.passes.tile.row_facts import rows_are_cooperative
-from tilewright.passes.tile.scheduling_pass import SchedulingPass, decided
+from tilewright.passes.scheduling_steps import step_called
+from tilewright.passes.tile.planner.taste.registry import prefer, reason_to_skip
+from tilewright.passes.tile.schedule_launch import decided
+from tilewright.passes.tile.scheduling_pass import SchedulingPass
 
 Options = Mapping[str, ParameterListType]
-
-_MAY_BE_LEFT_OUT: Mapping[str, Callable[[tile.LaunchOp], bool]] = {
-    "blockify-launch": rows_are_cooperative,  # cooperative-reduce gives those their threads
-    "cooperative-reduce": lambda launch: bool(launch.thread_axes()),
-    "register-tile": lambda launch: launch.num_threads <= MAX_THREADS,
-    "mark-unroll": lambda launch: False,
-}
 
 
 def alternatives(
@@ -36,9 +30,10 @@ def alternatives(
 
     `default` are the step's options in the planner's schedule, or None if that leaves the step out.
     """
-    choices = list(step.choices(launch))
+    choices = list(prefer(step, launch))
     found = dict.fromkeys([_guess(step, launch, default, choices), *choices])
-    if _MAY_BE_LEFT_OUT.get(step.name, lambda launch: True)(launch):
+    row = step_called(step.name)
+    if row is None or row.can_be_left_out(launch):
         found.setdefault(None)
     else:
         found.pop(None, None)
@@ -58,11 +53,7 @@ def _guess(
         agreeing = (choice for choice in choices if default.items() <= choice.options().items())
         if (found := next(agreeing, None) or _with_options(step, launch, default)) is not None:
             return found
-    is_worth_it = (
-        choices
-        and step.reason_not_worthwhile(launch) is None
-        and choices[0].reason_not_needed() is None
-    )
+    is_worth_it = choices and reason_to_skip(step, launch) is None
     return choices[0] if is_worth_it else None
 
 

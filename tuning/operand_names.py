@@ -21,13 +21,8 @@ from xdsl.utils.arg_spec import ArgSpec, ParameterListType
 from tilewright.dialects.pass_specs import parse_spec_list
 from tilewright.errors import UsageError
 from tilewright.passes.driver.pipeline_string import without_quotes
+from tilewright.passes.scheduling_steps import step_called
 from tilewright.tuning.key import CANONICAL
-
-OPERANDS = frozenset({"raw", "computed", "none", "transposed"})
-"""Options that name operands, of `stage-inputs`."""
-
-SLABS = frozenset({"slabs"})
-"""Options that name slabs."""
 
 _NUMBERED = re.compile(r"(.+?)(-\d+)?")
 
@@ -51,15 +46,17 @@ def _renamed(schedule: str, names: Mapping[str, str]) -> str:
     """Inputs without a name are called `arg0` by schedules too: nothing is said of them."""
     operands = {old: new for old, new in names.items() if old and new}
     slabs = {f"{old}s": f"{new}s" for old, new in operands.items()}
-    tables = {**dict.fromkeys(OPERANDS, operands), **dict.fromkeys(SLABS, slabs)}
     try:
-        specs = [_with_names(spec, tables) for spec in parse_spec_list(schedule)]
+        specs = [_with_names(spec, operands, slabs) for spec in parse_spec_list(schedule)]
     except UsageError:
         return schedule
     return without_quotes(",".join(map(str, specs)))
 
 
-def _with_names(spec: ArgSpec, tables: Mapping[str, Mapping[str, str]]) -> ArgSpec:
+def _with_names(spec: ArgSpec, operands: Mapping[str, str], slabs: Mapping[str, str]) -> ArgSpec:
+    if (step := step_called(spec.name)) is None:
+        return spec
+    tables = {**dict.fromkeys(step.operands, operands), **dict.fromkeys(step.slabs, slabs)}
     parameters: dict[str, ParameterListType] = {
         option: tuple(_name(value, tables[option]) for value in values)
         if option in tables

@@ -31,7 +31,7 @@ from tilewright.errors import one_line
 from tilewright.passes.cost.shared_budget import reason_not_fitting
 from tilewright.passes.driver.lowering import REFUSED
 from tilewright.passes.driver.pipeline_string import configure
-from tilewright.passes.driver.pipelines import TO_TILE, for_target, passes_of
+from tilewright.passes.driver.pipelines import for_target, passes_of, to_tile
 from tilewright.passes.driver.verification import verify_module
 from tilewright.passes.tile.planner.plan_schedules import plan
 from tilewright.passes.tile.register_tile import RegisterTilePass
@@ -57,7 +57,7 @@ class Space:
         """By pass, why it was not run or what it did was refused, and how often; `#` is a number"""
         self.expanded = 0
         """Nodes whose children are known."""
-        steps = (for_target(step, target) for step in passes_of(TO_TILE))
+        steps = (for_target(step, target) for step in passes_of(to_tile()))
         self.passes = [step for step in steps if isinstance(step, SchedulingPass)]
         self.settling = [step.name for step in self.passes].index(RegisterTilePass.name)
         """Where the threads of a block are settled, and with them what they share."""

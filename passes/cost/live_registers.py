@@ -27,6 +27,9 @@ from tilewright.passes.facts.nest import whole_of
 ALLOWANCE = 16
 """Registers for what the IR does not name."""
 
+BESIDE_ESTIMATE = 28
+"""Registers that NVRTC takes in register tiles, beside those that are estimated."""
+
 
 def estimated_registers(body: Block, copies: Callable[[SSAValue], int]) -> int:
     """

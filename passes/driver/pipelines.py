@@ -23,6 +23,7 @@ from tilewright.dialects.target import DEFAULT_TARGET
 from tilewright.passes import get_all_passes
 from tilewright.passes.driver.manager import PassManager
 from tilewright.passes.driver.pipeline_string import parse_pipeline
+from tilewright.passes.scheduling_steps import FIRST, scheduling_steps
 
 TO_TENSOR = (
     "decompose,expand-scatter,compose-index-maps,fold-elementwise,fold-parameter-layouts,cse"
@@ -37,11 +38,12 @@ TO_LOOP = (
     "dedupe-kernels,name-kernels"
 )
 
-TO_TILE = (
-    "plan-schedules,tileify,chunk-matmul-k,split-matmul-k,blockify-launch,cooperative-reduce,"
-    "chunk-reduce,stage-inputs,register-tile,permute-register-tile,double-buffer,tma-copy,"
-    "split-inner-for-swizzle,async-copy,pad-smem,pipeline-k-outer,mark-unroll"
-)
+
+def to_tile() -> str:
+    """The rewrites of Tile IR, with those of installed packages (`scheduling_steps.py`)."""
+    steps = (step.name for step in scheduling_steps())
+    return ",".join(("plan-schedules", FIRST, *steps))
+
 
 TO_KERNEL = (
     "split-joins,convert-tile-to-kernel,fuse-multiply-add,load-ahead-of-unrolled,group-masks,"
@@ -72,9 +74,14 @@ class NamedPipeline(ModulePass, ABC):
 
     PIPELINE: ClassVar[str]
 
+    @classmethod
+    def pipeline(cls) -> str:
+        """The pipeline that it is."""
+        return cls.PIPELINE
+
     def passes(self) -> tuple[ModulePass, ...]:
         """The passes that it runs, in order."""
-        return tuple(for_target(step, self.target) for step in passes_of(self.PIPELINE))
+        return tuple(for_target(step, self.target) for step in passes_of(self.pipeline()))
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Run them, verifying what each leaves behind."""
@@ -99,7 +106,10 @@ class ToTilePass(NamedPipeline):
     """Loop IR to Tile IR."""
 
     name = "to-tile"
-    PIPELINE: ClassVar[str] = TO_TILE
+
+    @classmethod
+    def pipeline(cls) -> str:
+        return to_tile()
 
 
 class ToKernelPass(NamedPipeline):

@@ -12,9 +12,8 @@ A slab whose body only loads can be copied; one that computes goes through regis
 copies 16 bytes at a time where it can prove them aligned, else 8 or 4; what is masked is zero.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar
 
 from xdsl.pattern_rewriter import PatternRewriter
 
@@ -43,9 +42,6 @@ class AsyncCopyPass(SchedulingPass):
         if not any(map(_is_copied, stages_of(launch))):
             return "every ring is filled by TMA, or with what threads compute"
         return None
-
-    def choices(self, launch: tile.LaunchOp) -> Sequence[Self]:
-        return [self]
 
     def rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
         for stage in filter(_is_copied, stages_of(launch)):

@@ -17,9 +17,8 @@ threads of a block; blocks of which nobody needs a contraction, as those beyond 
 causal attention's scores, do none of its chunks.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar
 
 from xdsl.pattern_rewriter import PatternRewriter
 
@@ -31,15 +30,12 @@ from tilewright.dialects.target import target as target_named
 from tilewright.dialects.tile.attributes import Axis, Level
 from tilewright.passes.reporting.trace import Rule
 from tilewright.passes.tile.rebind import NewAxis, Rebinding, power_of_two, total_extent
-from tilewright.passes.tile.row_facts import is_contraction, rows_are_cooperative
-from tilewright.passes.tile.scheduling_pass import SchedulingPass
+from tilewright.passes.tile.row_facts import is_contraction
+from tilewright.passes.tile.scheduling_pass import Questions, SchedulingPass
 from tilewright.passes.tile.step_bounds import leave_out_unneeded_steps
 
-_THREADS = 256
-"""What a block has at first guess, when nothing gives its threads several elements."""
-
-_SIDES = (8, 16, 32, 64, 128, 256)
-_LINES = (32, 64, 128, 256, 512, 1024, 2048, 4096)
+_LONGEST_SIDE, _LONGEST_LINE = 256, 4096
+"""Elements of a block along a side of a matrix, and along a line."""
 
 
 @dataclass(frozen=True)
@@ -57,28 +53,18 @@ class BlockifyLaunchPass(SchedulingPass):
     def reason_against(self, launch: tile.LaunchOp) -> str | None:
         if any(axis.level is not Level.BLOCK for axis in launch.bound_axes()):
             return "its axes are bound already"
-        if not _parted(launch):
+        if not parted_axes(launch):
             return "it has one element: one thread does it"
         if tile.stages_of(launch):
             return "what it stages would differ between the threads of a block"
         return None
 
-    def reason_not_worthwhile(self, launch: tile.LaunchOp) -> str | None:
-        return (
-            "threads share its rows (cooperative-reduce)" if rows_are_cooperative(launch) else None
-        )
-
-    def choices(self, launch: tile.LaunchOp) -> Sequence[Self]:
-        """At first blocks that are full, and wide along n, where memory is contiguous."""
+    def questions(self, launch: tile.LaunchOp) -> Questions:
+        """Powers of two, hardly longer than the launch."""
         if not is_rectangular(launch):
-            line = max(WARP_SIZE, power_of_two(total_extent(_parted(launch))))
-            lines = dict.fromkeys([min(_THREADS, line), *_up_to(_LINES, line)])
-            return [type(self)(self.target, None, n) for n in lines]
-        rows, columns = (power_of_two(_extent(launch, role)) for role in (Role.M, Role.N))
-        n = min(WARP_SIZE, columns)
-        m = max(min(_THREADS // n, rows), WARP_SIZE // n)
-        sides = [(a, b) for a in _up_to(_SIDES, rows) for b in _up_to(_SIDES, columns)]
-        return [type(self)(self.target, a, b) for a, b in dict.fromkeys([(m, n), *sides])]
+            return {"n": _up_to(_LONGEST_LINE, total_extent(parted_axes(launch)))}
+        rows, columns = (extent_along(launch, role) for role in (Role.M, Role.N))
+        return {"m": _up_to(_LONGEST_SIDE, rows), "n": _up_to(_LONGEST_SIDE, columns)}
 
     def reason_not_possible(self, launch: tile.LaunchOp) -> str | None:
         if not is_rectangular(launch) and self.m not in (None, 1):
@@ -107,24 +93,25 @@ class BlockifyLaunchPass(SchedulingPass):
         rewriter.replace(launch, blocks)
 
 
-def _up_to(sizes: Sequence[int], most: int) -> list[int]:
-    """Those that no smaller one does as well as: no longer than the launch."""
-    return [size for size in sizes if size <= max(most, sizes[0])]
+def _up_to(longest: int, extent: int) -> list[int]:
+    """Powers of two that no smaller one does as well as; those up to a warp in any case."""
+    most = min(longest, max(power_of_two(extent), WARP_SIZE))
+    return [1 << n for n in range(most.bit_length())]
 
 
-def _parted(launch: tile.LaunchOp) -> list[Axis]:
+def parted_axes(launch: tile.LaunchOp) -> list[Axis]:
     """The axes that are parted, in order: all but those that split a reduction."""
     return [axis for axis in launch.bound_axes() if axis.role is not Role.SPLIT]
 
 
 def is_rectangular(launch: tile.LaunchOp) -> bool:
     """Whether a block does a part of one matrix."""
-    batch = _extent(launch, Role.BATCH)
-    matrix = total_extent(axis for axis in _parted(launch) if axis.role is not Role.BATCH)
+    batch = extent_along(launch, Role.BATCH)
+    matrix = total_extent(axis for axis in parted_axes(launch) if axis.role is not Role.BATCH)
     return is_contraction(launch) and (batch == 1 or matrix >= WARP_SIZE)
 
 
-def _extent(launch: tile.LaunchOp, role: Role) -> int:
+def extent_along(launch: tile.LaunchOp, role: Role) -> int:
     return total_extent(axis for axis in launch.bound_axes() if axis.role is role)
 
 
@@ -145,7 +132,7 @@ def _part_rectangle(rebinding: Rebinding, launch: tile.LaunchOp, m: int, n: int)
 
 
 def _part_line(rebinding: Rebinding, launch: tile.LaunchOp, n: int) -> None:
-    parted = _parted(launch)
+    parted = parted_axes(launch)
     for axis in launch.bound_axes():
         if axis not in parted:
             rebinding.keep(axis)

@@ -28,7 +28,6 @@ is proved to be zero a sum takes it in, and anything else that is yielded there 
 which a mask lets nobody join anything, as those beyond a causal diagonal, are left out by a bound.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -40,11 +39,11 @@ from tilewright.passes.reporting.trace import Rule
 from tilewright.passes.tile.chunking import chunked
 from tilewright.passes.tile.contracting_reductions import NO_CONTRACTION, contracting_reductions
 from tilewright.passes.tile.rebind import power_of_two
-from tilewright.passes.tile.scheduling_pass import SchedulingPass
+from tilewright.passes.tile.scheduling_pass import Questions, SchedulingPass
 from tilewright.passes.tile.step_bounds import leave_out_masked_steps
 
-_CHUNKS = (16, 32, 8, 64)
-"""Lengths of a chunk, the best guess first."""
+_CHUNKS = (8, 16, 32, 64)
+"""Steps of a chunk."""
 
 
 @dataclass(frozen=True)
@@ -66,9 +65,9 @@ class ChunkMatmulKPass(SchedulingPass):
             return "its contractions are in chunks already"
         return None
 
-    def choices(self, launch: tile.LaunchOp) -> Sequence["ChunkMatmulKPass"]:
+    def questions(self, launch: tile.LaunchOp) -> Questions:
         """Chunks that are hardly longer than K."""
-        return [ChunkMatmulKPass(self.target, bk) for bk in _CHUNKS if bk <= _longest(launch)]
+        return {"bk": [bk for bk in _CHUNKS if bk <= _longest(launch)]}
 
     def reason_not_possible(self, launch: tile.LaunchOp) -> str | None:
         """Reason why no chunk can have `bk` steps, or None; K may be a little shorter."""

@@ -23,7 +23,6 @@ there and a sum takes it in. Chunks of which a mask lets nobody join anything, a
 cache that are not filled yet, are left out by a bound.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -35,20 +34,11 @@ from tilewright.passes.facts.nest import nested_chunk
 from tilewright.passes.reporting.trace import Rule
 from tilewright.passes.tile.chunking import chunked
 from tilewright.passes.tile.contracting_reductions import contracting_reductions
-from tilewright.passes.tile.scheduling_pass import SchedulingPass
+from tilewright.passes.tile.scheduling_pass import Questions, SchedulingPass
 from tilewright.passes.tile.step_bounds import leave_out_masked_steps, leaves_out_steps
 
-_CHUNKS = (8, 4, 16, 32)
-"""Lengths of a chunk, the best guess first: eight loads hide most of memory's latency."""
-
-_LONGER = (64, 32, 16)
-"""
-Of sums whose chunks may be left out: of the next chunk nothing can be under way, so that it takes
-more loads to hide the latency.
-"""
-
-_PARTS = 8
-"""How many chunks such a sum has at least, for most of what is not needed to be left out."""
+_CHUNKS = (4, 8, 16, 32)
+_BOUNDED = (4, 8, 16, 32, 64)
 
 LONG = 17
 """A loop of fewer steps is short enough as it is: it is unrolled (mark-unroll)."""
@@ -68,25 +58,22 @@ class ChunkReducePass(SchedulingPass):
 
     def reason_against(self, launch: tile.LaunchOp) -> str | None:
         """Reason why no long reduction is left to chunk, contractions aside, or None."""
-        if _long_reductions(launch):
+        if long_reductions(launch):
             return None
         return f"no reduction of {LONG} steps or more that is no contraction and not in chunks"
 
-    def choices(self, launch: tile.LaunchOp) -> Sequence["ChunkReducePass"]:
-        """A few lengths; long ones at first where chunks may be left out."""
-        steps = [op.axis_extents()[0] for op in _long_reductions(launch) if leaves_out_steps(op)]
-        most = max(steps, default=0) // _PARTS
-        longer = [length for length in _LONGER if length <= most]
-        lengths = dict.fromkeys([*longer, *_CHUNKS] if longer else [None])
-        pairs = [(chunk, bounded) for bounded in lengths for chunk in _CHUNKS]
-        found = [ChunkReducePass(self.target, *pair) for pair in pairs]
-        return [choice for choice in found if choice.reason_not_possible(launch) is None]
+    def questions(self, launch: tile.LaunchOp) -> Questions:
+        longest = max(op.axis_extents()[0] for op in long_reductions(launch))
+        return {
+            "chunk": [chunk for chunk in _CHUNKS if chunk < longest],
+            "bounded": [None, *(chunk for chunk in _BOUNDED if chunk < longest)],
+        }
 
     def reason_not_possible(self, launch: tile.LaunchOp) -> str | None:
         """Reason why chunks cannot be that long or short, or None."""
         assert self.chunk is not None
         bounded = self.chunk if self.bounded is None else self.bounded
-        longest = max(op.axis_extents()[0] for op in _long_reductions(launch))
+        longest = max(op.axis_extents()[0] for op in long_reductions(launch))
         for chunk in (self.chunk, bounded):
             if not 2 <= chunk < longest:
                 return f"chunks of {chunk} for {longest} steps; a chunk has 2 to {longest - 1}"
@@ -96,7 +83,7 @@ class ChunkReducePass(SchedulingPass):
         """Each of them that is longer than a chunk."""
         assert self.chunk is not None
         bounded = self.chunk if self.bounded is None else self.bounded
-        for op in _long_reductions(launch):
+        for op in long_reductions(launch):
             chunk = bounded if leaves_out_steps(op) else self.chunk
             if op.axis_extents()[0] > chunk:
                 whole = chunked(op, chunk)
@@ -104,7 +91,7 @@ class ChunkReducePass(SchedulingPass):
                 leave_out_masked_steps(whole)
 
 
-def _long_reductions(launch: tile.LaunchOp) -> list[loop.ReduceOp]:
+def long_reductions(launch: tile.LaunchOp) -> list[loop.ReduceOp]:
     """Reductions of many steps that do nothing but go along one row."""
     contracting = contracting_reductions(launch)
     reductions = [op for op in ops_in(launch) if isinstance(op, loop.ReduceOp)]

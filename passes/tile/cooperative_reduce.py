@@ -39,9 +39,8 @@ and the sum of attention's scores) is shared among the threads along the row's c
 the mask of its yield lets any of them join.
 """
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from typing import ClassVar, NamedTuple, Self
 
 from xdsl.ir import BlockArgument, Operation
 from xdsl.pattern_rewriter import PatternRewriter
@@ -59,16 +58,27 @@ from tilewright.passes.rewriting.simplify_accesses import simplify_accesses
 from tilewright.passes.rewriting.substitution import Substitution
 from tilewright.passes.tile.rebind import NewAxis, Rebinding, total_extent
 from tilewright.passes.tile.row_facts import is_contraction, row_length, rows_are_cooperative, scans
-from tilewright.passes.tile.scheduling_pass import SchedulingPass
+from tilewright.passes.tile.scheduling_pass import Questions, SchedulingPass
 from tilewright.passes.tile.step_bounds import leave_out_masked_steps
 from tilewright.passes.tile.steps_to_threads import Blocks, StepDealing, is_cooperative
-from tilewright.passes.tile.usual_threads_per_row import (
-    ThreadsPerRow,
-    other_threads_per_row,
-    usual_threads_per_row,
-)
 
-_SPLITS = (2, 4, 8, 16, 64)
+_ROWS_OF_BLOCK = (1, 2, 4, 8, 16, 32)
+SPLITS = (2, 4, 8, 16, 64)
+
+
+class ThreadsPerRow(NamedTuple):
+    """Threads and blocks that work on each row of a launch together."""
+
+    threads: int
+    """Threads of a block that work on a row."""
+    rows: int
+    """Rows that a block does."""
+    columns: bool
+    """True if neighbouring threads do neighbouring rows, rather than parts of one."""
+    split: int = 1
+    """Blocks that work on a row."""
+    join: Join = Join.LAST_BLOCK
+    """Join of these blocks, if there are several."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +103,7 @@ class CooperativeReducePass(SchedulingPass):
 
     def reason_against(self, launch: tile.LaunchOp) -> str | None:
         if any(axis.level is not Level.BLOCK for axis in launch.bound_axes()):
-            if _statistics(launch):
+            if statistics_of(launch):
                 return None
             return "its axes are bound already"
         if rows_are_cooperative(launch):
@@ -104,30 +114,22 @@ class CooperativeReducePass(SchedulingPass):
             return "it is a contraction: every thread has elements of its own"
         return f"its rows are short: {row_length(launch)} steps"
 
-    def choices(self, launch: tile.LaunchOp) -> Sequence[Self]:
-        if _statistics(launch):
-            return [type(self)(self.target)]
-        guess = usual_threads_per_row(launch)
-        whole = -(-row_length(launch) // WARP_SIZE) * WARP_SIZE
-        found = [self._choice(guess, "stage")]
-        found += [self._choice(g, "stage") for g in other_threads_per_row(guess, launch)]
-        whole_rows = (ThreadsPerRow(whole, rows, columns=False) for rows in (1, 2, 4, 8))
-        found += [self._choice(g, "registers") for g in whole_rows]
-        possible = [choice for choice in found if choice.reason_not_possible(launch) is None]
-        return [*dict.fromkeys(possible), *self._splits(launch, guess)]
-
-    def _splits(self, launch: tile.LaunchOp, guess: ThreadsPerRow) -> Iterator[Self]:
-        """What there is with several blocks to a row, if it is not decided that there is one."""
-        if self.split is None and self.threads is not None:
-            return
-        for join in (Join.CLUSTER, Join.LAST_BLOCK):
-            two = self._choice(guess._replace(split=2, join=join), "stage")
-            if two.reason_not_possible(launch) is not None:
-                continue
-            splits = _SPLITS if self.split is None else (self.split,)
-            for split in (s for s in splits if s <= row_length(launch)):
-                if reason_against_join(join, split, self.target) is None:
-                    yield replace(two, split=split)
+    def questions(self, launch: tile.LaunchOp) -> Questions:
+        """Threads by powers of two, and a thread for each element of a row."""
+        if statistics_of(launch):
+            return {}
+        length = row_length(launch)
+        whole = -(-length // WARP_SIZE) * WARP_SIZE
+        threads = sorted({*(1 << n for n in range(11)), whole})
+        splits = [split for split in SPLITS if split <= length]
+        return {
+            "threads": threads,
+            "rows": _ROWS_OF_BLOCK,
+            "columns": (None, True),
+            "row": ("registers", "stage"),
+            "split": (None, *splits),
+            "join": (None, Join.CLUSTER.value, Join.LAST_BLOCK.value),
+        }
 
     def completed(
         self, guess: dict[str, ParameterListType], given: dict[str, ParameterListType]
@@ -141,13 +143,8 @@ class CooperativeReducePass(SchedulingPass):
             rest.setdefault("join", (Join.LAST_BLOCK.value,))
         return {**rest, **given}
 
-    def _choice(self, assigned: ThreadsPerRow, row: str) -> Self:
-        threads, rows, columns, split, join = assigned
-        choice = type(self)(self.target, threads, rows, columns or None, row)
-        return choice if split == 1 else replace(choice, split=split, join=join.value)
-
     def reason_not_possible(self, launch: tile.LaunchOp) -> str | None:
-        if _statistics(launch):
+        if statistics_of(launch):
             is_open = self == type(self)(self.target)
             return None if is_open else "threads that have their rows already share its statistics"
         assert self.threads is not None
@@ -177,12 +174,18 @@ class CooperativeReducePass(SchedulingPass):
 
     def rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
         kernel = launch.kernel
-        if _statistics(launch):
-            _deal_statistics(launch, rewriter)
+        if statistics_of(launch):
+            _dealstatistics_of(launch, rewriter)
         else:
             _assign_rows(launch, self._threads_per_row())
         simplify_accesses(kernel)
         share_values(kernel)
+
+    def assigned(self, threads_per_row: ThreadsPerRow, row: str) -> Self:
+        """The pass with options that assign threads so."""
+        threads, rows, columns, split, join = threads_per_row
+        choice = replace(self, threads=threads, rows=rows, columns=columns or None, row=row)
+        return choice if split == 1 else replace(choice, split=split, join=join.value)
 
     def _threads_per_row(self) -> ThreadsPerRow:
         assert self.threads is not None
@@ -215,7 +218,7 @@ def _assign_rows(launch: tile.LaunchOp, assigned: ThreadsPerRow) -> None:
     rebinding.finish(launch, dealing.clone)
 
 
-def _statistics(launch: tile.LaunchOp) -> list[tuple[loop.ReduceOp, Axis]]:
+def statistics_of(launch: tile.LaunchOp) -> list[tuple[loop.ReduceOp, Axis]]:
     """Return reductions that all threads along an axis of columns repeat, each with that axis."""
     columns = [a for a in launch.thread_axes() if a.role is Role.N and a.extent > 1]
     if len(columns) != 1:
@@ -226,7 +229,7 @@ def _statistics(launch: tile.LaunchOp) -> list[tuple[loop.ReduceOp, Axis]]:
     return [(op, columns[0]) for op in alike if is_cooperative(op)]
 
 
-def _deal_statistics(launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
+def _dealstatistics_of(launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
     """
     Deal the statistics of rows out to the threads along the columns.
 
@@ -238,7 +241,7 @@ def _deal_statistics(launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
           %p = loop.reduce %k in 32 with max { ... %scores[%tm, %k * 16 + %tn] ... }
           %max = tile.combine %p across %tn with max : f32
     """
-    for op, axis in _statistics(launch):
+    for op, axis in statistics_of(launch):
         substitution = Substitution()
         dealt = [*StepDealing(substitution, axis.extent, axis.value).clone(op)]
         results = [substitution.value(result) for result in op.results]

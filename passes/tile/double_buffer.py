@@ -16,9 +16,8 @@ How far ahead a slot is filled is `pipeline-k-outer`'s decision. All slabs of a 
 they are filled together.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar
 
 from xdsl.pattern_rewriter import PatternRewriter
 
@@ -28,7 +27,7 @@ from tilewright.dialects.types import memref_type
 from tilewright.passes.cost.shared_budget import reason_not_fitting, slab_bytes
 from tilewright.passes.facts.named_slabs import stages_of
 from tilewright.passes.reporting.trace import Rule
-from tilewright.passes.tile.scheduling_pass import SchedulingPass
+from tilewright.passes.tile.scheduling_pass import Questions, SchedulingPass
 
 DEPTHS = range(2, 6)
 """More slots hide no more latency, and take shared memory from other blocks."""
@@ -52,13 +51,12 @@ class DoubleBufferPass(SchedulingPass):
             return "its slabs have rings already"
         return None
 
-    def choices(self, launch: tile.LaunchOp) -> Sequence[Self]:
-        depths = [type(self)(self.target, depth) for depth in DEPTHS]
-        return [choice for choice in depths if choice.reason_not_possible(launch) is None]
+    def questions(self, launch: tile.LaunchOp) -> Questions:
+        return {"depth": DEPTHS}
 
     def reason_not_possible(self, launch: tile.LaunchOp) -> str | None:
         if self.depth is None:
-            return None if self.choices(launch) else "two slots do not fit in shared memory"
+            return "two slots do not fit in shared memory"
         if self.depth not in DEPTHS:
             return f"a ring has {DEPTHS[0]} to {DEPTHS[-1]} slots, not {self.depth}"
         in_loops = [stage for stage in stages_of(launch) if stage.loop is not None]

@@ -16,10 +16,9 @@ first: an outer one is unrolled only around loops that are. The pass is recorded
 schedule, whether or not there is anything to mark.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import prod
-from typing import ClassVar, Self
+from typing import ClassVar
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import UnitAttr
@@ -36,9 +35,9 @@ from tilewright.passes.facts.register_axes import RegisterAxes, register_axes
 from tilewright.passes.facts.vector_width import vector_width
 from tilewright.passes.reporting.trace import Rule
 from tilewright.passes.tile.kernel_schedule import is_scheduled
-from tilewright.passes.tile.scheduling_pass import SchedulingPass
+from tilewright.passes.tile.scheduling_pass import Questions, SchedulingPass
 
-_LIMITS = (USUAL_UNROLL_LIMIT, 8, 4, 32, 1)
+_LIMITS = sorted({1, 4, 8, 32, USUAL_UNROLL_LIMIT})
 
 MOST_INSTRUCTIONS = 4096
 """Of a loop that is unrolled: 64 KiB at 16 bytes each, half of an SM's instruction cache."""
@@ -66,16 +65,8 @@ class MarkUnrollPass(SchedulingPass):
     def reason_against(self, launch: tile.LaunchOp) -> str | None:
         return "its schedule is closed" if is_scheduled(launch.kernel, self.name) else None
 
-    def choices(self, launch: tile.LaunchOp) -> Iterator[Self]:
-        """At first the usual limit, then those with which other loops are unrolled."""
-        first, *others = _LIMITS
-        yield replace(self, limit=first)
-        registers = register_axes(launch)
-        known = [_small_loops(launch, first, registers)]
-        for limit in others:
-            if (found := _small_loops(launch, limit, registers)) not in known:
-                known.append(found)
-                yield replace(self, limit=limit)
+    def questions(self, launch: tile.LaunchOp) -> Questions:
+        return {"limit": _LIMITS}
 
     def reason_not_possible(self, launch: tile.LaunchOp) -> str | None:
         assert self.limit is not None
@@ -83,12 +74,12 @@ class MarkUnrollPass(SchedulingPass):
 
     def rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
         assert self.limit is not None
-        for op in _small_loops(launch, self.limit, register_axes(launch)):
+        for op in small_loops(launch, self.limit, register_axes(launch)):
             op.unroll = UnitAttr()
             rewriter.notify_op_modified(op)
 
 
-def _small_loops(launch: tile.LaunchOp, limit: int, registers: RegisterAxes) -> list[loop.ReduceOp]:
+def small_loops(launch: tile.LaunchOp, limit: int, registers: RegisterAxes) -> list[loop.ReduceOp]:
     """The loops to be unrolled, inner ones first."""
     unrolling = _Unrolling(registers, limit)
     for op in launch.body.block.ops:

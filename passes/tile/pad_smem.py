@@ -15,26 +15,23 @@ each slab is padded whose accesses become faster (`passes/cost/slab_conflicts.py
 swizzled, or copied as boxes, have no pads.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from dataclasses import dataclass
+from typing import ClassVar
 
 from xdsl.pattern_rewriter import PatternRewriter
 
 from tilewright.dialects import tile
-from tilewright.dialects.target import WIDEST_BYTES
 from tilewright.dialects.tile import Transport
 from tilewright.dialects.tile.layout import with_layout
-from tilewright.dialects.types import memref_type, size_of
+from tilewright.dialects.types import memref_type
 from tilewright.passes.cost.shared_budget import reason_not_fitting, slab_bytes
-from tilewright.passes.cost.slab_conflicts import SlabConflicts, conflicts_of
 from tilewright.passes.facts.named_slabs import named_slabs, reason_against_names, set_layout
 from tilewright.passes.reporting.trace import Rule
 from tilewright.passes.tile.kernel_schedule import is_scheduled
-from tilewright.passes.tile.scheduling_pass import SchedulingPass
+from tilewright.passes.tile.scheduling_pass import NO_YES, Questions, SchedulingPass
 
-_PADS = (4, 1, 2, 8)
-"""Elements, the first that is best."""
+_PADS = (1, 2, 4, 8)
+"""Elements."""
 
 _NO_PAD_FITS = "no pad fits in shared memory"
 
@@ -57,27 +54,21 @@ class PadSmemPass(SchedulingPass):
         stages = named_slabs(launch)
         if not stages:
             return "it has no slabs"
-        reasons = {name: _reason_not_padded(stage) for name, stage in stages.items()}
+        reasons = {name: reason_not_padded(stage) for name, stage in stages.items()}
         if all(reason is not None for reason in reasons.values()):
             return "; ".join(f"%{name} {reason}" for name, reason in reasons.items())
         return None
 
-    def choices(self, launch: tile.LaunchOp) -> Sequence[Self]:
-        """At first what saves the most time."""
-        stages, conflicts = named_slabs(launch), conflicts_of(launch)
-        fit = [name for name, stage in stages.items() if _reason_not_padded(stage) is None]
-        gains = {pad: _gains(stages, conflicts, pad) for pad in _PADS}
-        best = sorted(_PADS, key=lambda pad: -sum(gains[pad].values()))
-        sets = [(pad, tuple(gains[pad])) for pad in best]
-        sets += [(pad, names) for pad in best for names in (tuple(fit), *((name,) for name in fit))]
-        found = [replace(self, pad=pad, slabs=names) for pad, names in dict.fromkeys(sets) if names]
-        return [choice for choice in found if choice.reason_not_possible(launch) is None]
+    def questions(self, launch: tile.LaunchOp) -> Questions:
+        stages = named_slabs(launch).items()
+        fit = [name for name, stage in stages if reason_not_padded(stage) is None]
+        return {"pad": _PADS, **{f"slabs {name}": NO_YES for name in fit}}
 
     def reason_not_possible(self, launch: tile.LaunchOp) -> str | None:
         stages, names = named_slabs(launch), self.slabs or ()
         if (problem := reason_against_names(names, stages)) is not None:
             return problem
-        reasons = [(name, _reason_not_padded(stages[name])) for name in names]
+        reasons = [(name, reason_not_padded(stages[name])) for name in names]
         if unfit := [f"%{name} {reason}" for name, reason in reasons if reason is not None]:
             return unfit[0]
         if self.pad is None:
@@ -90,14 +81,6 @@ class PadSmemPass(SchedulingPass):
         remedy = "pad less, or take fewer slots (depth of double-buffer)"
         return f"padded by {self.pad} its slabs {reason}; {remedy}"
 
-    def reason_not_worthwhile(self, launch: tile.LaunchOp) -> str | None:
-        stages, conflicts = named_slabs(launch), conflicts_of(launch)
-        gains = {pad: _gains(stages, conflicts, pad) for pad in _PADS}
-        if not any(gains.values()):
-            factors = [f"%{name} {conflicts.traffic(s)}" for name, s in stages.items()]
-            return f"no pad saves time; bank factors: {', '.join(factors)}"
-        return None
-
     def rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
         assert self.pad is not None
         stages = named_slabs(launch)
@@ -107,34 +90,13 @@ class PadSmemPass(SchedulingPass):
             set_layout(stage, layout, rewriter)
 
 
-def _reason_not_padded(stage: tile.StageOp) -> str | None:
+def reason_not_padded(stage: tile.StageOp) -> str | None:
     """Reason why a slab cannot be padded, as what follows its name, or None."""
     if stage.transport_kind is Transport.TMA:
         return "is copied as a box (split-inner-for-swizzle)"
     if stage.layout.swizzle_bytes.data:
         return "is swizzled"
     return "is padded" if stage.layout.pad else None
-
-
-def _gains(
-    stages: Mapping[str, tile.StageOp], conflicts: SlabConflicts, pad: int
-) -> dict[str, float]:
-    """The clocks that a pad saves for each time that a slab is filled, where it saves any."""
-    found: dict[str, float] = {}
-    for name, stage in stages.items():
-        before = conflicts.traffic(stage)
-        is_ideal = before.wavefronts == before.ideal and _has_whole_rows(stage)
-        if not is_ideal and _reason_not_padded(stage) is None:
-            layout = stage.layout.with_pad(memref_type(stage.slab), pad)
-            found[name] = before.clocks - conflicts.traffic(stage, layout).clocks
-    return {name: gain for name, gain in found.items() if gain > 0}
-
-
-def _has_whole_rows(stage: tile.StageOp) -> bool:
-    """Whether every row begins at 16 bytes: no pad lets vectors be wider."""
-    type = memref_type(stage.slab)
-    row = type.get_shape()[stage.layout.innermost(type)] * size_of(type.element_type)
-    return row % WIDEST_BYTES == 0
 
 
 def _padded_bytes(stage: tile.StageOp, pad: int) -> int:

@@ -27,11 +27,10 @@ is or in strips of one, in which they are, or which takes the accesses of a bloc
 (`access_clocks`).
 """
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from functools import cache
-from typing import ClassVar, NamedTuple, Self
+from dataclasses import dataclass
+from typing import ClassVar
 
 from xdsl.pattern_rewriter import PatternRewriter
 
@@ -41,23 +40,17 @@ from tilewright.dialects.tile.attributes import Level
 from tilewright.passes.cost.slab_conflicts import SlabConflicts, conflicts_of
 from tilewright.passes.facts.remembered import held
 from tilewright.passes.reporting.trace import Rule
-from tilewright.passes.tile.access_clocks import access_clocks, reads_freely
 from tilewright.passes.tile.kernel_schedule import is_scheduled
 from tilewright.passes.tile.permuted_axes import bind_registers, bind_threads, keep_registers
 from tilewright.passes.tile.rebind import Rebinding
 from tilewright.passes.tile.register_tile_sides import (
     Side,
     height_in_order,
-    side_by_side,
     sides_of,
     warp_heights,
 )
-from tilewright.passes.tile.rows_to_piles import deal_rows_to_piles, layouts_in_piles
-from tilewright.passes.tile.scheduling_pass import SchedulingPass
-
-_MOST_CHOICES = 40
-_COMPARED = 4
-"""Arrangements that are compared: as it is, in strips of one, one of each."""
+from tilewright.passes.tile.rows_to_piles import deal_rows_to_piles
+from tilewright.passes.tile.scheduling_pass import Questions, SchedulingPass
 
 
 @dataclass(frozen=True)
@@ -84,29 +77,16 @@ class PermuteRegisterTilePass(SchedulingPass):
             return "its threads own no rows and columns in registers (register-tile)"
         return None
 
-    def choices(self, launch: tile.LaunchOp) -> Sequence[Self]:
-        """At first one that reads slabs without conflicts, and is near to how it is."""
+    def questions(self, launch: tile.LaunchOp) -> Questions:
         m, n = sides_of(launch)
-        lanes = height_in_order(m, n, Role.N)
-        usual = [
-            replace(self, vm=a, vn=b, lanes_m=lanes, fastest="n") for a, b in side_by_side(m, n)
-        ]
-        order = [(high, along) for along in ("n", "m") for high in warp_heights(m, n)]
-        best = usual[0]
-
-        @cache
-        def cost(choice: Self) -> "_Cost":
-            with _arranged(choice, launch) as conflicts:
-                return _Cost.of(conflicts)
-
-        is_as_before = launch.thread_axes()[-1] == n.thread  # and need not be tried
-        if not (is_as_before and reads_freely(conflicts_of(launch), {})):
-            best = min(usual[:_COMPARED], key=cost)
-            if cost(best).has_conflicts and not (m.joined or n.joined):
-                warps = [replace(best, lanes_m=high, fastest=along) for high, along in order]
-                best = min([best, *warps], key=cost)
-        warps = [replace(best, lanes_m=high, fastest=along) for high, along in order]
-        return list(dict.fromkeys([best, *usual, *warps]))[:_MOST_CHOICES]
+        strips = [width for width in range(1, max(m.elements, n.elements) + 1)]
+        heights = {*warp_heights(m, n), *(height_in_order(m, n, r) for r in (Role.M, Role.N))}
+        return {
+            "vm": [v for v in strips if m.elements % v == 0],
+            "vn": [v for v in strips if n.elements % v == 0],
+            "lanes_m": sorted(heights),
+            "fastest": ("m", "n"),
+        }
 
     def reason_not_possible(self, launch: tile.LaunchOp) -> str | None:
         m, n = sides_of(launch)
@@ -135,7 +115,7 @@ class PermuteRegisterTilePass(SchedulingPass):
         return [(m, self.vm), (n, self.vn)]
 
     def rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
-        with _arranged(self, launch) as conflicts:
+        with arranged(self, launch) as conflicts:
             deal_rows_to_piles(conflicts)
             rewriter.notify_op_modified(launch)
             if conflicts.launch is not launch:
@@ -162,7 +142,7 @@ class PermuteRegisterTilePass(SchedulingPass):
 
 @held
 @contextmanager
-def _arranged(step: PermuteRegisterTilePass, launch: tile.LaunchOp) -> Generator[SlabConflicts]:
+def arranged(step: PermuteRegisterTilePass, launch: tile.LaunchOp) -> Generator[SlabConflicts]:
     """Yield the conflicts of the rearranged launch, which is erased unless it is inserted."""
     before, rebinding = conflicts_of(launch), step.rebinding(launch, *sides_of(launch))
     if rebinding.keeps_all(launch):
@@ -172,16 +152,3 @@ def _arranged(step: PermuteRegisterTilePass, launch: tile.LaunchOp) -> Generator
     yield SlabConflicts(new, filled_like=before)
     if new.parent is None:
         new.erase()
-
-
-class _Cost(NamedTuple):
-    """What is compared: at first whether slabs are read with conflicts."""
-
-    has_conflicts: bool
-    clocks: float
-
-    @staticmethod
-    def of(conflicts: SlabConflicts) -> "_Cost":
-        """Return the cost of a launch, with rows dealt out where that is faster."""
-        layouts = layouts_in_piles(conflicts)
-        return _Cost(not reads_freely(conflicts, layouts), access_clocks(conflicts, layouts))

@@ -13,9 +13,8 @@ threads have read: at most `depth - 1` steps ahead. The rotation itself is made 
 is lowered; the last steps fill nothing.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar
 
 from xdsl.pattern_rewriter import PatternRewriter
 
@@ -23,7 +22,7 @@ from tilewright.dialects import tile
 from tilewright.dialects.tile import RingAttr
 from tilewright.passes.facts.named_slabs import stages_of
 from tilewright.passes.reporting.trace import Rule
-from tilewright.passes.tile.scheduling_pass import SchedulingPass
+from tilewright.passes.tile.scheduling_pass import Questions, SchedulingPass
 
 
 @dataclass(frozen=True)
@@ -44,8 +43,8 @@ class PipelineKOuterPass(SchedulingPass):
             return "its rings are filled ahead already"
         return None
 
-    def choices(self, launch: tile.LaunchOp) -> Sequence[Self]:
-        return [type(self)(self.target, ahead) for ahead in range(_least_depth(launch) - 1, 0, -1)]
+    def questions(self, launch: tile.LaunchOp) -> Questions:
+        return {"lookahead": range(1, _least_depth(launch))}
 
     def reason_not_possible(self, launch: tile.LaunchOp) -> str | None:
         assert self.lookahead is not None

@@ -23,10 +23,8 @@ Any other launch is split along its last thread axis, where memory is contiguous
 Extents have to divide.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import product
-from typing import ClassVar, Self
+from dataclasses import dataclass
+from typing import ClassVar
 
 from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.pattern_rewriter import PatternRewriter
@@ -45,24 +43,15 @@ from tilewright.passes.tile.register_tile_sizes import (
     last_axis,
     m_n_axes,
     neighbours,
-    reads_along_k,
     reason_against_registers,
-    register_tile_sizes,
-    registers_with,
-    widest,
 )
-from tilewright.passes.tile.scheduling_pass import SchedulingPass
+from tilewright.passes.tile.scheduling_pass import Questions, SchedulingPass
 from tilewright.passes.tile.split_thread_axes import (
     AxisSplit,
     split_thread_axes,
     steps_of,
     threads_with,
 )
-
-_FK = 4
-
-BESIDE_ESTIMATE = 28
-"""Registers that NVRTC takes in register tiles, beside those that are estimated."""
 
 
 @dataclass(frozen=True)
@@ -96,64 +85,7 @@ class RegisterTilePass(SchedulingPass):
             return "there is one thread: it has nothing to share"
         return None
 
-    def reason_not_worthwhile(self, launch: tile.LaunchOp) -> str | None:
-        if next(self.choices(launch), None) is None:
-            return "its threads cannot have several elements each"
-        return None
-
-    def choices(self, launch: tile.LaunchOp) -> Iterator[Self]:
-        if self._reason_against_options(launch) is None:
-            yield from self._tiles(launch) if m_n_axes(launch) else self._lines(launch)
-
-    def _tiles(self, launch: tile.LaunchOp) -> Iterator[Self]:
-        """
-        At first the largest tile up to 8 by 8 that leaves 128 threads; where that would be more
-        than 256, the next larger. Those of `fm` rows and `fn` columns, if that is given.
-        """
-        bare = type(self)(self.target)
-        tiles = register_tile_sizes(
-            launch, _given_or(self.fm, FACTORS), _given_or(self.fn, FACTORS)
-        )
-        steps = [1, _FK] if not reads_along_k(launch) else [_FK, 1]
-        steps = [fk for fk in steps if replace(bare, fk=fk)._reason_not_divisible(launch) is None]
-        for of_m, of_n in tiles:
-            choice = replace(bare, fm=of_m, fn=of_n)
-            if choice._reason_not_fitting(launch) is not None:
-                continue
-            needed = registers_with(launch, steps_of(choice._splits(launch)))
-            if needed > target_named(self.target).max_registers_per_thread:
-                continue
-            given = self.min_blocks
-            blocks = choice._blocks(launch, needed) if given is None else [given]
-            for fk, resident in product(steps, blocks):
-                yield replace(choice, fk=fk, min_blocks=resident)
-            if (of_m, of_n) == tiles[0] and given is None:
-                yield from choice._strips(steps[0], blocks[0])
-
-    def _strips(self, fk: int, min_blocks: int) -> Iterator[Self]:
-        """The same tile in strips of other widths."""
-        usual = neighbours(self.fm or 1), neighbours(self.fn or 1)
-        for vm, vn in product(WIDTHS, WIDTHS):
-            if (vm, vn) != usual and (self.fm or 1) % vm == (self.fn or 1) % vn == 0:
-                yield replace(self, vm=vm, vn=vn, fk=fk, min_blocks=min_blocks)
-
-    def _lines(self, launch: tile.LaunchOp) -> Iterator[Self]:
-        """First as many neighbours as all accesses along them move, if threads enough are left."""
-        bare = type(self)(self.target, min_blocks=0)
-        vectors = _given_or(self.vector, (widest(launch), 4, 2, 1, 8))
-        for vector, items in product(dict.fromkeys(vectors), _given_or(self.items, (1, 2, 4, 8))):
-            choice = replace(bare, vector=vector, items=items)
-            if choice.reason_not_possible(launch) is None:
-                yield choice
-
-    def _blocks(self, launch: tile.LaunchOp, needed: int) -> list[int]:
-        """As many blocks as have room for the registers that threads need; any; about as many."""
-        target, threads = target_named(self.target), threads_with(launch, self._splits(launch))
-        usual = target.blocks_per_sm(threads, 0, needed + BESIDE_ESTIMATE)
-        near = (n for n in (usual - 1, usual + 1) if 1 <= n <= target.max_blocks_per_sm)
-        return [*dict.fromkeys([usual, 0, *near])]
-
-    def _splits(self, launch: tile.LaunchOp) -> list[AxisSplit]:
+    def splits(self, launch: tile.LaunchOp) -> list[AxisSplit]:
         """What becomes of the axes that are split."""
         if found := m_n_axes(launch):
             m, n = found
@@ -162,23 +94,37 @@ class RegisterTilePass(SchedulingPass):
             return [AxisSplit(m, of_m // vm, vm), AxisSplit(n, of_n // vn, vn)]
         return [AxisSplit(a, self.items or 1, self.vector or 1) for a in last_axis(launch)]
 
+    def questions(self, launch: tile.LaunchOp) -> Questions:
+        resident = range(target_named(self.target).max_blocks_per_sm + 1)
+        if not m_n_axes(launch):
+            return {"vector": FACTORS, "items": FACTORS, "min_blocks": resident}
+        widths = (None, *WIDTHS)
+        return {
+            "fm": FACTORS,
+            "fn": FACTORS,
+            "vm": widths,
+            "vn": widths,
+            "fk": (1, 4),
+            "min_blocks": resident,
+        }
+
     def reason_not_possible(self, launch: tile.LaunchOp) -> str | None:
-        if (reason := self._reason_not_fitting(launch)) is not None:
+        if (reason := self.reason_not_fitting(launch)) is not None:
             return reason
-        splits = self._splits(launch)
+        splits = self.splits(launch)
         if all(split.elements == 1 for split in splits):
             return None  # fewer cannot be: NVRTC orders loads so that registers are enough
         return reason_against_registers(launch, steps_of(splits), target_named(self.target))
 
-    def _reason_not_fitting(self, launch: tile.LaunchOp) -> str | None:
+    def reason_not_fitting(self, launch: tile.LaunchOp) -> str | None:
         """Reason why the launch cannot have these values, or None; registers aside."""
         return (
-            self._reason_against_options(launch)
-            or self._reason_not_divisible(launch)
+            self.reason_against_options(launch)
+            or self.reason_not_divisible(launch)
             or self._reason_against_threads(launch)
         )
 
-    def _reason_against_options(self, launch: tile.LaunchOp) -> str | None:
+    def reason_against_options(self, launch: tile.LaunchOp) -> str | None:
         """Reason why these options do not apply to the launch, or have no meaning, or None."""
         given = {name: value for name, value in self.options().items() if name != "min_blocks"}
         others = ("vector", "items") if m_n_axes(launch) else ("fm", "fn", "vm", "vn", "fk")
@@ -193,12 +139,12 @@ class RegisterTilePass(SchedulingPass):
             return f"an SM of {self.target} has 0 to {most} blocks, not {self.min_blocks}"
         return None
 
-    def _reason_not_divisible(self, launch: tile.LaunchOp) -> str | None:
+    def reason_not_divisible(self, launch: tile.LaunchOp) -> str | None:
         """Reason why axes cannot be split into parts of these extents, or None."""
         for fast, wide in ((self.fm, self.vm), (self.fn, self.vn)):
             if wide is not None and (fast or 1) % wide:
                 return f"{fast or 1} elements are no strips of {wide}"
-        for axis, strips, vector in self._splits(launch):
+        for axis, strips, vector in self.splits(launch):
             if axis.extent % (strips * vector):
                 name = axis.value.name_hint or axis.role
                 return f"{axis.extent} steps of %{name} are no threads of {strips * vector} each"
@@ -210,20 +156,16 @@ class RegisterTilePass(SchedulingPass):
 
     def _reason_against_threads(self, launch: tile.LaunchOp) -> str | None:
         """Reason why a block cannot have the threads that are left, or None."""
-        threads = threads_with(launch, self._splits(launch))
+        threads = threads_with(launch, self.splits(launch))
         if threads <= MAX_THREADS:
             return None
         return f"{threads} threads would be left, and a block has at most {MAX_THREADS}"
 
     def rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
-        new = split_thread_axes(launch, self._splits(launch))
+        new = split_thread_axes(launch, self.splits(launch))
         rewriter.replace(launch, new)
         if self.min_blocks:
             new.min_blocks = IntegerAttr(self.min_blocks, i64)
         if (self.fk or 1) > 1:
             for op in innermost(new):
                 rewriter.replace(op, chunked(op, self.fk or 1, ("ki", "kv")))
-
-
-def _given_or(value: int | None, usual: Sequence[int]) -> Sequence[int]:
-    return usual if value is None else (value,)

@@ -11,6 +11,7 @@ from xdsl.ir import Operation, SSAValue
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Role
 from tilewright.dialects.faster_xdsl.walk import ops_in
+from tilewright.dialects.kernel_like import MAX_THREADS
 from tilewright.dialects.types import memref_type
 from tilewright.passes.facts.roles import index_sources
 from tilewright.passes.facts.vector_width import vector_width
@@ -113,3 +114,13 @@ def stride(op: loop.LoadOp | loop.StoreOp, axis: SSAValue) -> int:
         for subscript, extent in zip(op.map.data.eval(indices, []), shape, strict=True):
             offsets[step] = offsets[step] * extent + subscript
     return offsets[1] - offsets[0]
+
+
+def has_threads(launch: tile.LaunchOp) -> bool:
+    """True if axes of the launch are bound to threads."""
+    return bool(launch.thread_axes())
+
+
+def has_few_threads(launch: tile.LaunchOp) -> bool:
+    """True if a block has no more threads than a GPU allows."""
+    return launch.num_threads <= MAX_THREADS

@@ -2,25 +2,23 @@
 """
 Base of all passes that schedule launches.
 
-Such a pass has the reason to skip a launch (`reason_against`), the values that its options may
-have, the best guess first (`choices`), the reason against given ones (`reason_not_possible`), and
-the rewrite itself (`rewrite`). The values are chosen here:
+Such a pass knows what is possible:
 
-- those of its options, where the pipeline gives them;
-- else those that are `planned` for the kernel; where steps are planned, none of them of this pass,
-  the launch is skipped;
-- what is still open is as in the first of the choices that agree. If all is open, the launch is
-  skipped where that is better (`reason_not_worthwhile`).
+- `reason_against`: the reason why it has nothing to do in a launch;
+- `questions`: the values that its options may have;
+- `reason_not_possible`: the reason against values that are given;
+- `completed`: the meaning of options of which some are given;
+- `rewrite`: the rewrite.
 
-What was done is added to the kernel's `schedule`; a step with other options than
-planned drops the planned steps.
+Which of the possible values is wise is a matter of taste (`planner/taste/registry.py`), and drivers
+decide (`schedule_launch.py`).
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import chain
+from itertools import product
 from typing import ClassVar, Self
 
 from xdsl.context import Context
@@ -28,21 +26,24 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import (
     PatternRewriter,
-    RewritePattern,
-    op_type_rewrite_pattern,
 )
-from xdsl.utils.arg_spec import ArgSpec, ParameterListType
+from xdsl.utils.arg_spec import ParameterListType
 
-from tilewright.dialects import loop, tile
+from tilewright.dialects import tile
 from tilewright.dialects.target import DEFAULT_TARGET
-from tilewright.passes.driver.pipeline_string import configure, without_quotes
+from tilewright.passes.driver.pipeline_string import without_quotes
 from tilewright.passes.facts.remembered import Memory, unchanged
-from tilewright.passes.reporting.refusal import refused
-from tilewright.passes.reporting.trace import Rule, is_listening, rewriting, skipped
-from tilewright.passes.tile.kernel_schedule import blamed_on_planned_steps, record, take_planned
+from tilewright.passes.reporting.trace import Rule, rewriting
+from tilewright.passes.tile.kernel_schedule import record
 
-LEFT_OUT = "not among the planned steps"
-"""Skip reason: no step of this pass is planned, or it has been done."""
+Answer = str | int | bool | None
+Questions = Mapping[str, Sequence[Answer]]
+
+_OF_PACKAGES = 99
+"""Number in traces of rules that are not of this repository."""
+
+NO_YES = (False, True)
+"""Answers to whether an option lists a name."""
 
 
 @dataclass(frozen=True)
@@ -53,32 +54,50 @@ class SchedulingPass(ModulePass, ABC):
     """What is decided for."""
 
     RULE: ClassVar[Rule]
+    """Its identity in traces; passes of packages have one made of their name."""
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "RULE" not in cls.__dict__ and "name" in cls.__dict__:
+            cls.RULE = Rule("t", _OF_PACKAGES, cls.name.replace("-", "_"))
 
     @abstractmethod
     def reason_against(self, launch: tile.LaunchOp) -> str | None:
         """Reason why the pass has nothing to do in the launch, whatever its options, or None."""
 
-    @abstractmethod
-    def choices(self, launch: tile.LaunchOp) -> Iterable[Self]:
+    def questions(self, launch: tile.LaunchOp) -> Questions:
         """
-        The pass with values for all its options that are possible; the best guess first, and often
-        all that is asked for. Where it has options already, those that differ from them may be left
-        out.
+        Values that each option may have for the launch, in a fixed order that does not rank them;
+        which combinations are possible, `reason_not_possible` knows. Of an option that lists names
+        each name is a question of its own, `slabs as`, to which the answer is yes or no.
         """
+        return {}
+
+    def with_answers(self, answers: Mapping[str, Answer]) -> Self:
+        """The pass with these answers for its options."""
+        options: dict[str, Answer | tuple[str, ...]] = {}
+        lists: dict[str, tuple[str, ...]] = {}
+        for question, answer in answers.items():
+            option, _, name = question.partition(" ")
+            if not name:
+                options[option] = answer
+            elif answer:
+                lists[option] = (*lists.get(option, ()), name)
+        return replace(self, **options, **lists)
+
+    def possible(self, launch: tile.LaunchOp) -> Iterator[Self]:
+        """The pass with all answers that are possible together, in the order of its questions."""
+        questions = self.questions(launch)
+        for answers in product(*questions.values()):
+            choice = self.with_answers(dict(zip(questions, answers, strict=True)))
+            if choice.reason_not_possible(launch) is None:
+                yield choice
 
     def reason_not_possible(self, launch: tile.LaunchOp) -> str | None:
         """
-        Reason why the launch cannot have these values, or None. If there are no choices, options
+        Reason why the launch cannot have these values, or None. If no values are possible, options
         may be open, and this is the reason.
         """
-        return None
-
-    def reason_not_worthwhile(self, launch: tile.LaunchOp) -> str | None:
-        """Reason why the launch had better stay unchanged, or None."""
-        return None
-
-    def reason_not_needed(self) -> str | None:
-        """Reason why these values, which are the best guess, leave nothing to do, or None."""
         return None
 
     @abstractmethod
@@ -87,18 +106,13 @@ class SchedulingPass(ModulePass, ABC):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Each launch of the module."""
-        pattern = _ScheduleLaunch(self)
+        # drivers know the taste in passes, and so import these
+        from tilewright.passes.tile.schedule_launch import ScheduleLaunch
+
+        pattern = ScheduleLaunch(self)
         # no walker: it would go on to the ops of launches that were replaced
         for launch in tile.launches_of(op):
             pattern.match_and_rewrite(launch, PatternRewriter(launch))
-
-    @classmethod
-    def schedule_space(cls, ctx: Context, module_op: ModuleOp) -> tuple[Self, ...]:
-        """All choices for the only launch of the module."""
-        launches = tile.launches_of(module_op)
-        if len(launches) != 1 or cls().reason_against(launches[0]) is not None:
-            return ()
-        return tuple(cls().choices(launches[0]))
 
     def options(self) -> dict[str, ParameterListType]:
         """What is given, the target aside."""
@@ -126,30 +140,6 @@ def _step(step: SchedulingPass) -> str:
     return without_quotes(str(replace(step, target=DEFAULT_TARGET)))
 
 
-class _ScheduleLaunch(RewritePattern):
-    """Applies one pass to each launch."""
-
-    def __init__(self, step: SchedulingPass):
-        self.step = step
-
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
-        """Decide, rewrite, and write down what was done."""
-        kernel = launch.parent_op()
-        assert isinstance(kernel, loop.KernelOp)
-        step = self.step
-        is_planned = kernel.planned is None or step.name in kernel.planned.data or step.options()
-        if not is_planned and not is_listening():
-            return  # nobody asks whether there would be anything to do
-        with Memory() as memory:
-            with unchanged(memory):
-                chosen = chosen_for(step, launch)
-            if isinstance(chosen, str):
-                skipped(step.RULE, kernel, chosen)
-                return
-            carry_out(chosen, launch, rewriter, memory)
-
-
 def carry_out(
     chosen: SchedulingPass,
     launch: tile.LaunchOp,
@@ -163,72 +153,3 @@ def carry_out(
             chosen.rewrite(launch, rewriter)
     rewriter.notify_op_modified(kernel)
     record(kernel, chosen.step())
-
-
-def chosen_for(step: SchedulingPass, launch: tile.LaunchOp) -> SchedulingPass | str:
-    """The pass with its options, or why the launch is left alone; it is no longer planned then."""
-    if (reason := step.reason_against(launch)) is not None:
-        return reason
-    kernel, given = launch.kernel, step.options()
-    with blamed_on_planned_steps(kernel):
-        planned = take_planned(kernel, step.name)
-    if planned is None and kernel.planned is not None and not given:
-        return LEFT_OUT
-    options = {} if planned is None else planned.normalize_parameter_names().parameters
-    if given and not given.items() <= options.items():
-        kernel.planned, options = None, given
-    with blamed_on_planned_steps(kernel):  # options that are given were understood before
-        return decided(step, launch, options)
-
-
-def decided(
-    step: SchedulingPass, launch: tile.LaunchOp, options: Mapping[str, ParameterListType]
-) -> SchedulingPass | str:
-    """
-    The pass with values for all its options, some of which are given, or why the launch is left
-    alone; `PlacedPassError` if it cannot have what is given.
-    """
-    if not options and (reason := step.reason_not_worthwhile(launch)) is not None:
-        return reason
-    is_open = any(field.name not in options for field in fields(step) if field.name != "target")
-    asked = _configured(step, options) if options else step
-    choices = iter(asked.choices(launch)) if is_open else iter(())
-    best = next(choices, None)
-    if not options:
-        reason = asked.reason_not_possible(launch) if best is None else best.reason_not_needed()
-        if reason is not None:
-            return reason
-    for choice in () if best is None else chain([best], choices):  # all of which are possible
-        if options.items() <= choice.options().items():
-            return choice
-    return _completed(asked, best, options, launch)
-
-
-def _completed(
-    asked: SchedulingPass,
-    best: SchedulingPass | None,
-    options: Mapping[str, ParameterListType],
-    launch: tile.LaunchOp,
-) -> SchedulingPass:
-    """The best choice with these options in the place of its own; an error if that cannot be."""
-    guess = {} if best is None else best.options()
-    complete = asked.completed(guess, dict(options))
-    chosen = asked if complete == options else _configured(asked, complete)
-    if (reason := chosen.reason_not_possible(launch)) is not None:
-        name = launch.kernel.sym_name.data
-        raise refused(launch, f"cannot do '{chosen.step()}' in @{name}: {reason}")
-    return chosen
-
-
-def _configured(step: SchedulingPass, options: Mapping[str, ParameterListType]) -> SchedulingPass:
-    given = {**options, "target": (step.target,)}
-    kinds = tuple([tuple(map(type, values)) for values in given.values()])
-    return _configured_once(type(step), tuple(given.items()), kinds)
-
-
-@lru_cache(maxsize=1 << 12)
-def _configured_once(
-    kind: type[SchedulingPass], options: tuple[tuple[str, ParameterListType], ...], _kinds: object
-) -> SchedulingPass:
-    """The pass with options; 1 and `true` are equal, and differ by their kinds."""
-    return configure(kind, ArgSpec(kind.name, dict(options)), "pass")

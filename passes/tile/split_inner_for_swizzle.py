@@ -19,9 +19,8 @@ narrowest. What threads fill can be swizzled as well, but is better padded (`pad
 addresses take registers.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from dataclasses import dataclass
+from typing import ClassVar
 
 from xdsl.pattern_rewriter import PatternRewriter
 
@@ -29,13 +28,12 @@ from tilewright.dialects import tile
 from tilewright.dialects.tile import SlabLayoutAttr, Transport
 from tilewright.dialects.tile.layout import SWIZZLES
 from tilewright.dialects.types import memref_type, size_of
-from tilewright.passes.cost.slab_conflicts import SlabConflicts, conflicts_of
 from tilewright.passes.facts.boxes import find_box
 from tilewright.passes.facts.named_slabs import named_slabs, reason_against_names, set_layout
 from tilewright.passes.facts.remembered import remembered
 from tilewright.passes.reporting.trace import Rule
 from tilewright.passes.tile.kernel_schedule import is_scheduled
-from tilewright.passes.tile.scheduling_pass import SchedulingPass
+from tilewright.passes.tile.scheduling_pass import NO_YES, Questions, SchedulingPass
 
 
 @dataclass(frozen=True)
@@ -56,25 +54,14 @@ class SplitInnerForSwizzlePass(SchedulingPass):
         stages = named_slabs(launch)
         if not stages:
             return "it has no slabs"
-        found = {name: _layout(stage, min(SWIZZLES)) for name, stage in stages.items()}
+        found = {name: swizzled_layout(stage, min(SWIZZLES)) for name, stage in stages.items()}
         if all(isinstance(layout, str) for layout in found.values()):
             return "; ".join(f"%{name} {reason}" for name, reason in found.items())
         return None
 
-    def choices(self, launch: tile.LaunchOp) -> Sequence[Self]:
-        """At first what takes the fewest wavefronts."""
-        stages, conflicts = named_slabs(launch), conflicts_of(launch)
-        gains = {width: _gains(stages, conflicts, width) for width in SWIZZLES}
-        by_tma = _copied_by_tma(stages)
-        boxes = {w: {n: gain for n, gain in gains[w].items() if n in by_tma} for w in SWIZZLES}
-        best = sorted(
-            SWIZZLES, key=lambda w: (-sum(boxes[w].values()), _pieces(stages, boxes[w], w))
-        )
-        sets = [(width, tuple(found[width])) for found in (boxes, gains) for width in best]
-        sets += [(width, tuple(_fit(stages, width))) for width in best]
-        sets += [(width, (name,)) for width in best for name in _fit(stages, width)]
-        possible = [(width, names) for width, names in dict.fromkeys(sets) if names]
-        return [replace(self, width=width, slabs=names) for width, names in possible]
+    def questions(self, launch: tile.LaunchOp) -> Questions:
+        fit = {name: None for width in SWIZZLES for name in fitting_slabs(launch, width)}
+        return {"width": SWIZZLES, **{f"slabs {name}": NO_YES for name in fit}}
 
     def reason_not_possible(self, launch: tile.LaunchOp) -> str | None:
         stages, names = named_slabs(launch), self.slabs or ()
@@ -83,60 +70,32 @@ class SplitInnerForSwizzlePass(SchedulingPass):
         assert self.width is not None
         if self.width not in SWIZZLES:
             return f"swizzles span {', '.join(map(str, SWIZZLES))} bytes, not {self.width}"
-        found = [(name, _layout(stages[name], self.width)) for name in names]
+        found = [(name, swizzled_layout(stages[name], self.width)) for name in names]
         reasons = [f"%{name} {reason}" for name, reason in found if isinstance(reason, str)]
         return reasons[0] if reasons else None
-
-    def reason_not_worthwhile(self, launch: tile.LaunchOp) -> str | None:
-        if not (boxes := _copied_by_tma(named_slabs(launch))):
-            return "no slab is copied by TMA; others are better padded (pad-smem)"
-        if not any(_gains(boxes, conflicts_of(launch), width) for width in SWIZZLES):
-            return "no slab that TMA copies would be read with fewer bank conflicts"
-        return None
 
     def rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
         assert self.width is not None
         stages = named_slabs(launch)
         for name in self.slabs or ():
-            layout = _layout(stages[name], self.width)
+            layout = swizzled_layout(stages[name], self.width)
             assert isinstance(layout, SlabLayoutAttr)
             set_layout(stages[name], layout, rewriter)
 
 
-def _pieces(stages: Mapping[str, tile.StageOp], names: Iterable[str], width: int) -> int:
-    """How many of the slabs are cut into pieces by spans of so many bytes."""
-    return sum(_row_bytes(stages[name]) > width for name in names)
-
-
-def _copied_by_tma(stages: Mapping[str, tile.StageOp]) -> dict[str, tile.StageOp]:
-    return {n: stage for n, stage in stages.items() if stage.transport_kind is Transport.TMA}
-
-
-def _fit(stages: Mapping[str, tile.StageOp], width: int) -> list[str]:
-    return [name for name, stage in stages.items() if not isinstance(_layout(stage, width), str)]
-
-
-def _gains(
-    stages: Mapping[str, tile.StageOp], conflicts: SlabConflicts, width: int
-) -> dict[str, int]:
-    """The wavefronts that spans of so many bytes save, of each slab of which they save any."""
-    found: dict[str, int] = {}
-    for name, stage in stages.items():
-        before = conflicts.traffic(stage)
-        if before.wavefronts == before.ideal:  # as it is for most; no other layout need be tried
-            continue
-        if isinstance(layout := _layout(stage, width), SlabLayoutAttr):
-            found[name] = before.wavefronts - conflicts.traffic(stage, layout).wavefronts
-    return {name: gain for name, gain in found.items() if gain > 0}
+def fitting_slabs(launch: tile.LaunchOp, width: int) -> list[str]:
+    """The slabs that can be swizzled by spans of so many bytes, by name."""
+    stages = named_slabs(launch).items()
+    return [name for name, s in stages if not isinstance(swizzled_layout(s, width), str)]
 
 
 @remembered
-def _layout(stage: tile.StageOp, width: int) -> SlabLayoutAttr | str:
+def swizzled_layout(stage: tile.StageOp, width: int) -> SlabLayoutAttr | str:
     """The slab's layout with spans of so many bytes at most, or why it can have none."""
     type, layout = memref_type(stage.slab), stage.layout
     if layout.swizzle_bytes.data or layout.inner.data or layout.pad:
         return "has a layout already"
-    row, element = _row_bytes(stage), size_of(type.element_type)
+    row, element = row_bytes(stage), size_of(type.element_type)
     span = min(row, width)
     if span not in SWIZZLES or row % span:
         return f"has rows of {row} bytes, not of spans of 32, 64 or 128"
@@ -149,7 +108,8 @@ def _layout(stage: tile.StageOp, width: int) -> SlabLayoutAttr | str:
     return swizzled
 
 
-def _row_bytes(stage: tile.StageOp) -> int:
+def row_bytes(stage: tile.StageOp) -> int:
+    """Bytes of the innermost rows of a slab."""
     type = memref_type(stage.slab)
     row = type.get_shape()[stage.layout.axes(type.get_num_dims())[-1]]
     return row * size_of(type.element_type)

@@ -26,7 +26,6 @@ does by itself.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import prod
 from typing import ClassVar
 
 from xdsl.dialects.builtin import ArrayAttr, IndexType
@@ -39,7 +38,6 @@ from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Access, Role
 from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.kernel_like import MAX_CLUSTER
-from tilewright.dialects.target import target as target_named
 from tilewright.dialects.tile import Join
 from tilewright.dialects.tile.attributes import AxisAttr, Level
 from tilewright.passes.facts.block_joins import reason_against_join, reason_not_lowered
@@ -48,19 +46,11 @@ from tilewright.passes.reporting.trace import Rule
 from tilewright.passes.rewriting.substitution import Substitution, conjunction
 from tilewright.passes.tile.contracting_reductions import (
     NO_CONTRACTION,
-    chunks_of,
     contracting_reductions,
 )
-from tilewright.passes.tile.rebind import total_extent
-from tilewright.passes.tile.scheduling_pass import SchedulingPass
+from tilewright.passes.tile.scheduling_pass import Questions, SchedulingPass
 
 _FACTORS = (2, 3, 4, 6, 8, 12, 16, 24, 32)
-
-_LEAST_STEPS = 128
-"""With fewer steps for each block, joining takes longer than what is split."""
-
-_TILE = 128
-"""Rows and columns of a block, while those are not bound yet."""
 
 
 @dataclass(frozen=True)
@@ -89,14 +79,9 @@ class SplitMatmulKPass(SchedulingPass):
             return "its contraction is a single chunk"
         return None
 
-    def choices(self, launch: tile.LaunchOp) -> Sequence["SplitMatmulKPass"]:
-        possible = [factor for factor in _FACTORS if factor <= _chunks(launch)]
-        long = [factor for factor in possible if factor * _LEAST_STEPS <= _steps(launch)]
-        wanted = -(-target_named(self.target).sms // _blocks(launch))
-        factors = sorted(long or possible, key=lambda factor: abs(factor - wanted))
-        joins = [join for join in Join if _reason_not_lowered(launch, 2, join) is None]
-        choices = [SplitMatmulKPass(self.target, f, join.value) for f in factors for join in joins]
-        return [choice for choice in choices if choice._reason_against_join() is None]
+    def questions(self, launch: tile.LaunchOp) -> Questions:
+        joins = [join.value for join in Join if _reason_not_lowered(launch, 2, join) is None]
+        return {"factor": [n for n in _FACTORS if n <= _chunks(launch)], "join": joins}
 
     def reason_not_possible(self, launch: tile.LaunchOp) -> str | None:
         if self.factor is None or self.join is None:
@@ -108,14 +93,6 @@ class SplitMatmulKPass(SchedulingPass):
             )
         reason, join = self._reason_against_join(), self.join
         return reason or _reason_not_lowered(launch, self.factor, Join(join))
-
-    def reason_not_worthwhile(self, launch: tile.LaunchOp) -> str | None:
-        sms, blocks = target_named(self.target).sms, _blocks(launch)
-        if blocks >= sms:
-            return f"{blocks} blocks fill the {sms} multiprocessors of {self.target}"
-        if _steps(launch) < 2 * _LEAST_STEPS:
-            return f"a K of {_steps(launch)} is short: each part should have {_LEAST_STEPS} steps"
-        return None
 
     def rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
         assert self.factor is not None
@@ -131,22 +108,6 @@ class SplitMatmulKPass(SchedulingPass):
 def _chunks(launch: tile.LaunchOp) -> int:
     """How many chunks the contraction with the most has."""
     return max(op.axis_extents()[0] for op in contracting_reductions(launch))
-
-
-def _steps(launch: tile.LaunchOp) -> int:
-    """Steps of the longest contraction."""
-    contractions = [chunks_of(op) for op in contracting_reductions(launch)]
-    return max(prod(op.axis_extents()[0] for op in nest) for nest in contractions)
-
-
-def _blocks(launch: tile.LaunchOp) -> int:
-    """How many blocks the launch has, or will have once rows and columns are parted."""
-    if launch.thread_axes():
-        return launch.num_blocks
-    axes = launch.bound_axes()
-    rows, columns = (total_extent(a for a in axes if a.role is role) for role in (Role.M, Role.N))
-    others = total_extent(axis for axis in axes if axis.role not in (Role.M, Role.N))
-    return others * -(-rows // _TILE) * -(-columns // _TILE)
 
 
 def _reason_not_lowered(launch: tile.LaunchOp, factor: int, join: Join) -> str | None:

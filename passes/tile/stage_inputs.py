@@ -37,9 +37,8 @@ computed with it: `%maxs = tile.share %max at [%tm]`. A slab is ordered as its s
 memory; those of the operands in `transposed` have their last two axes exchanged in their layout.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import combinations, product
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 from xdsl.dialects.builtin import MemRefType
@@ -58,9 +57,7 @@ from tilewright.passes.facts.named_slabs import stages_of
 from tilewright.passes.reporting.trace import Rule
 from tilewright.passes.tile.operands import Kind, Operand, operands_of
 from tilewright.passes.tile.reuse import is_unchunked
-from tilewright.passes.tile.scheduling_pass import SchedulingPass
-
-_MOST_CHOICES = 40
+from tilewright.passes.tile.scheduling_pass import Answer, Questions, SchedulingPass
 
 
 @dataclass(frozen=True)
@@ -91,16 +88,17 @@ class StageInputsPass(SchedulingPass):
             return "its contraction is not done in chunks (chunk-matmul-k)"
         return "a block reads nothing more than once"
 
-    def choices(self, launch: tile.LaunchOp) -> Sequence[Self]:
+    def questions(self, launch: tile.LaunchOp) -> Questions:
+        """A kind for each operand, and whether its axes are exchanged."""
         with operands_of(launch) as operands:
-            taken = shared_bytes(launch)
-            every = _combinations(operands)
-            kinds = [k for k in every if self._reason_not_fitting(k, taken) is None]
-            if not kinds:
-                return []
-            best = {operand.name: kind for operand, kind in kinds[0]}
-            turned = [self._with(kinds[0], name) for name in _matrices(operands, best)]
-        return [*map(self._with, kinds), *turned][:_MOST_CHOICES]
+            return {f"operand {operand.name}": _answers(operand) for operand in operands}
+
+    def with_answers(self, answers: Mapping[str, Answer]) -> Self:
+        listed: dict[str, list[str]] = {}
+        for question, answer in answers.items():
+            for option in str(answer).split():
+                listed.setdefault(option, []).append(question.removeprefix("operand "))
+        return replace(self, **{option: tuple(names) for option, names in listed.items()})
 
     def reason_not_possible(self, launch: tile.LaunchOp) -> str | None:
         with operands_of(launch) as operands:
@@ -110,17 +108,11 @@ class StageInputsPass(SchedulingPass):
             if (problem := self._reason_against_names(operands)) is not None:
                 return problem
             kinds = [(operand, self._kind(operand.name)) for operand in operands]
-            matrices = _matrices(operands, {operand.name: kind for operand, kind in kinds})
+            turnable = matrices(operands, {operand.name: kind for operand, kind in kinds})
             for name in self.transposed or ():
-                if name not in matrices:
+                if name not in turnable:
                     return f"{name} has no slab of two axes, which could be exchanged"
-            return self._reason_not_fitting(kinds, shared_bytes(launch))
-
-    def reason_not_needed(self) -> str | None:
-        if self.raw or self.computed:
-            return None
-        names = ", ".join(self.none or ())
-        return f"{names}: only loaded, which the cache does as well, or too long to be kept"
+            return self.reason_not_fitting(kinds, shared_bytes(launch))
 
     def rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
         with operands_of(launch) as operands:
@@ -147,15 +139,6 @@ class StageInputsPass(SchedulingPass):
         listed = {Kind.RAW: self.raw, Kind.COMPUTED: self.computed}
         return next((kind for kind, names in listed.items() if name in (names or ())), Kind.NONE)
 
-    def _with(self, kinds: Sequence[tuple[Operand, Kind]], *transposed: str) -> Self:
-        """The pass with a kind for each operand."""
-
-        def of(kind: Kind) -> tuple[str, ...] | None:
-            return tuple(operand.name for operand, k in kinds if k is kind) or None
-
-        names = of(Kind.RAW), of(Kind.COMPUTED), of(Kind.NONE)
-        return type(self)(self.target, *names, transposed=transposed or None)
-
     def _reason_against_names(self, operands: Sequence[Operand]) -> str | None:
         """Reason why the names that are given cannot name operands, or None."""
         known = [operand.name for operand in operands]
@@ -167,7 +150,7 @@ class StageInputsPass(SchedulingPass):
                 return f"{name} is listed {listed.count(name)} times; it is staged in one way"
         return None
 
-    def _reason_not_fitting(self, kinds: Sequence[tuple[Operand, Kind]], taken: int) -> str | None:
+    def reason_not_fitting(self, kinds: Sequence[tuple[Operand, Kind]], taken: int) -> str | None:
         """Reason why there is no room for the slabs beside what is taken, or None."""
         slabs = dict.fromkeys(slab for operand, kind in kinds for slab in operand.slabs(kind))
         room = target_named(self.target).shared_per_block
@@ -199,18 +182,12 @@ class StageInputsPass(SchedulingPass):
         rewriter.insert(stage, InsertPoint.before(first))
 
 
-def _combinations(operands: Sequence[Operand]) -> Iterator[Sequence[tuple[Operand, Kind]]]:
-    """A kind for each operand: the best guess, then what differs from it for one or two."""
-    best = [operand.kinds[0] for operand in operands]
-    for number in range(min(3, len(operands) + 1)):
-        for differing in combinations(range(len(operands)), number):
-            for kinds in product(*(operands[at].kinds[1:] for at in differing)):
-                others = dict(zip(differing, kinds, strict=True))
-                yield [(o, others.get(at, best[at])) for at, o in enumerate(operands)]
-    yield [(operand, Kind.NONE) for operand in operands]
+def _answers(operand: Operand) -> list[str]:
+    kinds = [kind.value for kind in Kind if kind in operand.kinds]
+    return [*kinds, *(f"{kind} transposed" for kind in kinds if kind != Kind.NONE.value)]
 
 
-def _matrices(operands: Sequence[Operand], kinds: Mapping[str, Kind]) -> list[str]:
+def matrices(operands: Sequence[Operand], kinds: Mapping[str, Kind]) -> list[str]:
     """The operands that have a slab of two axes or more."""
     return [
         operand.name

@@ -13,10 +13,9 @@ masked by nothing but the input's bounds, in rows that are multiples of 16 bytes
 fills all rings of a loop or none, so that threads wait for one kind of copies only.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from math import inf, prod
-from typing import ClassVar, Self
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
 
 from xdsl.ir import Operation
 from xdsl.pattern_rewriter import PatternRewriter
@@ -24,25 +23,11 @@ from xdsl.pattern_rewriter import PatternRewriter
 from tilewright.dialects import loop, tile
 from tilewright.dialects.target import target as target_named
 from tilewright.dialects.tile import Transport, TransportAttr
-from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.facts.boxes import find_box
-from tilewright.passes.facts.named_slabs import named_slabs, reason_against_names, stages_of
+from tilewright.passes.facts.named_slabs import named_slabs, reason_against_names
 from tilewright.passes.facts.remembered import remembered
 from tilewright.passes.reporting.trace import Rule
-from tilewright.passes.tile.scheduling_pass import SchedulingPass
-
-_ROW_BYTES = 128
-"""
-A line of the caches. Of shorter rows threads copy as much at a time by `cp.async`, whose waiting
-takes fewer instructions (a 128x128 tile in chunks of 16: 0.90 of its loop are multiply-adds then,
-against 0.88).
-"""
-
-_PILE_BYTES = 1024
-"""
-Of a slab whose rows are dealt out each pile is a copy to the hardware. To ask for piles that are
-smaller takes the thread that does it longer than it takes all threads to copy them by `cp.async`.
-"""
+from tilewright.passes.tile.scheduling_pass import NO_YES, Questions, SchedulingPass
 
 
 @dataclass(frozen=True)
@@ -65,11 +50,8 @@ class TmaCopyPass(SchedulingPass):
             return "; ".join(f"%{name} {reason}" for name, reason in reasons.items())
         return None
 
-    def choices(self, launch: tile.LaunchOp) -> Sequence[Self]:
-        """At first all rings of loops of which it can fill all."""
-        eligible, whole = _eligible(launch), _in_whole_loops(launch)
-        sets = [whole, list(eligible), *([name] for name in eligible)]
-        return [replace(self, slabs=names) for names in dict.fromkeys(map(tuple, sets)) if names]
+    def questions(self, launch: tile.LaunchOp) -> Questions:
+        return {f"slabs {name}": NO_YES for name in eligible_slabs(launch)}
 
     def reason_not_possible(self, launch: tile.LaunchOp) -> str | None:
         names = self.slabs or ()
@@ -78,11 +60,6 @@ class TmaCopyPass(SchedulingPass):
         reasons = ((name, _reasons_not_filled(launch)[name]) for name in names)
         return next((f"%{name} {reason}" for name, reason in reasons if reason is not None), None)
 
-    def reason_not_worthwhile(self, launch: tile.LaunchOp) -> str | None:
-        if _in_whole_loops(launch):
-            return None
-        return "in each loop it could fill a part of the rings only, or short rows, or small piles"
-
     def rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
         stages = named_slabs(launch)
         for name in self.slabs or ():
@@ -90,7 +67,8 @@ class TmaCopyPass(SchedulingPass):
             rewriter.notify_op_modified(stages[name])
 
 
-def _eligible(launch: tile.LaunchOp) -> Mapping[str, tile.StageOp]:
+def eligible_slabs(launch: tile.LaunchOp) -> Mapping[str, tile.StageOp]:
+    """The slabs that it can fill, by name."""
     stages, reasons = named_slabs(launch), _reasons_not_filled(launch)
     return {name: stage for name, stage in stages.items() if reasons[name] is None}
 
@@ -125,28 +103,3 @@ def _is_in_loop(op: Operation) -> bool:
             return True
         around = around.parent_op()
     return False
-
-
-def _in_whole_loops(launch: tile.LaunchOp) -> list[str]:
-    """What it can fill where it fills all rings of the loop, in rows that are long enough."""
-    eligible = _eligible(launch)
-    fit = {
-        stage
-        for stage in eligible.values()
-        if _row_bytes(stage) >= _ROW_BYTES and _pile_bytes(stage) >= _PILE_BYTES
-    }
-    rings = [stage for stage in stages_of(launch) if stage.ring is not None]
-    mixed = {stage.loop for stage in rings if stage not in fit}
-    return [name for name, stage in eligible.items() if stage.loop not in mixed]
-
-
-def _row_bytes(stage: tile.StageOp) -> int:
-    slab = memref_type(stage.slab)
-    return slab.get_shape()[-1] * size_of(slab.element_type)
-
-
-def _pile_bytes(stage: tile.StageOp) -> float:
-    """The bytes of a pile of rows; there is no limit where the slab is one copy."""
-    slab, piles = memref_type(stage.slab), stage.layout.deal.data
-    whole = prod(slab.get_shape()) * size_of(slab.element_type)
-    return whole / piles if piles else inf

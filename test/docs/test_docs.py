@@ -148,7 +148,7 @@ def test_a_level_page_names_the_ops_of_its_dialect(name: str):
     [
         ("torch-ir", pipelines.TO_TENSOR),
         ("tensor-ir", pipelines.TO_LOOP),
-        ("loop-ir", pipelines.TO_TILE),
+        ("loop-ir", pipelines.to_tile()),
         ("tile-ir", pipelines.TO_KERNEL),
         ("kernel-ir", pipelines.TO_CUDA),
     ],

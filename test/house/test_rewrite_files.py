@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from tilewright.dialects.pass_specs import parse_spec_list
-from tilewright.passes.driver.pipelines import TO_TILE
+from tilewright.passes.driver.pipelines import to_tile
 
-PASSES = [*(spec.name for spec in parse_spec_list(TO_TILE)), "apply-schedule"]
+PASSES = [*(spec.name for spec in parse_spec_list(to_tile())), "apply-schedule"]
 FOLDER = Path(__file__).parents[1] / "passes" / "tile"
 
 # What these leave is left to other passes to mask.

@@ -7,8 +7,8 @@ from typing import get_type_hints
 import pytest
 
 from tilewright.passes import get_all_passes
-from tilewright.passes.tile.scheduling_pass import SchedulingPass
-from tilewright.tuning.operand_names import OPERANDS, SLABS, from_canonical, to_canonical
+from tilewright.passes.scheduling_steps import STEPS
+from tilewright.tuning.operand_names import from_canonical, to_canonical
 
 OWN = "stage-inputs{raw=w,x-1 computed=x none=bias},pad-smem{pad=4 slabs=xs,xs-1,ws},mark-unroll"
 KEPT = (
@@ -54,13 +54,9 @@ def test_what_is_no_name_stays(schedule: str) -> None:
     assert to_canonical(schedule, ["x"]) == schedule
 
 
-def test_all_options_that_are_names_are_known() -> None:
-    kinds = [load() for load in get_all_passes().values()]
-    passes = [kind for kind in kinds if issubclass(kind, SchedulingPass)]
-    names = {
-        field.name
-        for kind in passes
-        for field in fields(kind)
-        if "str, ..." in str(get_type_hints(kind)[field.name])
-    }
-    assert names == OPERANDS | SLABS
+def test_rows_list_all_options_that_list_names() -> None:
+    for step in STEPS:
+        kind = get_all_passes()[step.name]()
+        hints = get_type_hints(kind)
+        listing = {f.name for f in fields(kind) if "str, ..." in str(hints[f.name])}
+        assert listing == {*step.operands, *step.slabs}, step.name

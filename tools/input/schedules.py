@@ -20,16 +20,15 @@ from tilewright.passes.driver.levels import Level
 from tilewright.passes.driver.lowering import lower
 from tilewright.passes.driver.manager import PassManager
 from tilewright.passes.driver.pipeline_string import without_quotes
-from tilewright.passes.driver.pipelines import TO_TILE, NamedPipeline
+from tilewright.passes.driver.pipelines import NamedPipeline, to_tile
 from tilewright.passes.reporting.trace import Listener, Rule, listening
 from tilewright.passes.tile.idle_steps import planned_and_idle, planned_kernels
 from tilewright.passes.tile.kernel_schedule import planned_passes
-from tilewright.passes.tile.scheduling_pass import LEFT_OUT
+from tilewright.passes.tile.schedule_launch import LEFT_OUT
 from tilewright.tuning.knowledge import Db
 from tilewright.tuning.known_fusion import with_known_fusion
 
 _NAMED = re.compile(r"\s*([\w.$-]+)\s*=(.*)", re.DOTALL)
-_ORDER = {spec.name: position for position, spec in enumerate(parse_spec_list(TO_TILE))}
 
 
 def with_schedules(
@@ -119,11 +118,12 @@ def _reason_against_step(step: ArgSpec, kernel: loop.KernelOp) -> str:
     assert kernel.planned is not None
     if isinstance(kernel.body.block.last_op, tile.LaunchOp):
         return "the kernel is a launch already (opt-tool -p to-tile goes on with it)"
-    if step.name not in _ORDER:
+    order = {spec.name: position for position, spec in enumerate(parse_spec_list(to_tile()))}
+    if step.name not in order:
         return "to-tile has no such pass (opt-tool -p apply-schedule runs any)"
     steps = parse_spec_list(kernel.planned.data)
     for other in steps[steps.index(step) + 1 :]:
-        if _ORDER.get(other.name, len(_ORDER)) < _ORDER[step.name]:
+        if order.get(other.name, len(order)) < order[step.name]:
             return f"to-tile does '{other.name}' first (opt-tool -p apply-schedule keeps the order)"
     return "to-tile does each pass once (opt-tool -p apply-schedule does it again)"
 

@@ -32,6 +32,7 @@ from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.cost.global_sectors import SECTOR_BYTES, sectors
 from tilewright.passes.cost.instruction_costs import instructions, is_computation
 from tilewright.passes.cost.kernel_cost import kernel_cost
+from tilewright.passes.cost.live_registers import BESIDE_ESTIMATE
 from tilewright.passes.cost.slab_conflicts import SlabConflicts
 from tilewright.passes.cost.time_models import JOIN
 from tilewright.passes.facts.block_joins import block_joins
@@ -39,7 +40,6 @@ from tilewright.passes.facts.footprint import share_of_mask, steps_of
 from tilewright.passes.facts.memory_access import accesses_of
 from tilewright.passes.facts.slab_walk import SlabWalk
 from tilewright.passes.facts.thread_joins import ThreadJoin, join_across
-from tilewright.passes.tile.register_tile import BESIDE_ESTIMATE
 from tilewright.passes.tile.row_facts import stride
 
 _LOOP = 4

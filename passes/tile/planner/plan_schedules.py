@@ -35,6 +35,7 @@ from tilewright.dialects import loop, tile
 from tilewright.dialects.target import DEFAULT_TARGET, Target
 from tilewright.dialects.target import target as target_named
 from tilewright.passes.reporting.trace import Rule, rewriting, skipped
+from tilewright.passes.scheduling_steps import added_steps, scheduling_steps
 from tilewright.passes.tile.blockify_launch import is_rectangular
 from tilewright.passes.tile.kernel_schedule import blamed_on_planned_steps, planned_passes
 from tilewright.passes.tile.lift_columns import lift_columns
@@ -138,7 +139,14 @@ def plan(kernel: loop.KernelOp, target: Target) -> str:
     """The pipeline that schedules `kernel`, with the options that are decided together."""
     lift, launch = launched(kernel)
     found = weighed(launch, target)
-    return ",".join([lift, *(_STATISTICS if found is None else found.pipeline())])
+    return ",".join([lift, *_with_added(_STATISTICS if found is None else found.pipeline())])
+
+
+def _with_added(steps: Sequence[str]) -> list[str]:
+    """`steps` in the order in which they run, and those of packages that are asked for a cost."""
+    order = [step.name for step in scheduling_steps()]
+    added = [step.name for step in added_steps() if step.cost]
+    return sorted([*steps, *added], key=lambda step: order.index(step.partition("{")[0]))
 
 
 def launched(kernel: loop.KernelOp) -> tuple[str, tile.LaunchOp]:

@@ -18,10 +18,10 @@ from xdsl.utils.exceptions import PassFailedException
 from tilewright.dialects import tile
 from tilewright.dialects.target import Target
 from tilewright.passes.cost.live_registers import estimated_registers
-from tilewright.passes.driver.pipelines import TO_TILE, for_target, passes_of
+from tilewright.passes.driver.pipelines import for_target, passes_of, to_tile
 from tilewright.passes.reporting.trace import listening
 from tilewright.passes.tile.register_tile import RegisterTilePass
-from tilewright.passes.tile.scheduling_pass import chosen_for
+from tilewright.passes.tile.schedule_launch import chosen_for
 
 
 class Tried(Protocol):
@@ -90,5 +90,5 @@ def _is_refused(launch: tile.LaunchOp, pipeline: Iterable[str], target: Target) 
 
 def _steps_before(name: str) -> list[ModulePass]:
     """The passes that schedule a launch, up to the one of that name."""
-    steps = takewhile(lambda step: step.name != name, passes_of(TO_TILE))
+    steps = takewhile(lambda step: step.name != name, passes_of(to_tile()))
     return [step for step in steps if step.name not in ("plan-schedules", "tileify")]

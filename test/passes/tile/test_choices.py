@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whatever a scheduling pass offers can be had: a tuner may take any of its choices."""
 
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import product
+from math import prod
 from pathlib import Path
 
 import pytest
@@ -10,16 +13,22 @@ from xdsl.parser import Parser
 from tilewright.dialects import tile
 from tilewright.passes.driver.lowering import context
 from tilewright.passes.driver.pipeline_string import parse_pipeline
-from tilewright.passes.driver.pipelines import TO_TILE, available_passes
+from tilewright.passes.driver.pipelines import available_passes, to_tile
+from tilewright.passes.tile.planner.taste.registry import prefer
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
 
 STEPS = [
-    step for step in parse_pipeline(TO_TILE, available_passes()) if isinstance(step, SchedulingPass)
+    step
+    for step in parse_pipeline(to_tile(), available_passes())
+    if isinstance(step, SchedulingPass)
 ]
 # Two with and without clusters and TMA; the third has half of their shared memory.
 TARGETS = ("sm_80", "sm_90a", "sm_120")
 FOLDER = Path(__file__).parent
 FILES = [path for path in FOLDER.rglob("*.mlir") if "tile.launch" in path.read_text()]
+
+MOST_POSSIBLE = 400
+"""Combinations of answers that are all tried."""
 
 MOST = 240
 """All tiles of a thread, with each number of blocks. Of other passes there are a few dozens."""
@@ -32,11 +41,26 @@ def launches() -> list[tile.LaunchOp]:
     return [op for module in modules for op in module.walk() if isinstance(op, tile.LaunchOp)]
 
 
+def assert_answers(
+    step: SchedulingPass, launch: tile.LaunchOp, choices: Sequence[SchedulingPass]
+) -> None:
+    """Choices answer the questions of the pass, each by one of the values that it gives."""
+    questions = step.questions(launch)
+    if prod(map(len, questions.values())) <= MOST_POSSIBLE:
+        assert {*choices} <= {*step.possible(launch)}
+        return
+    for choice, question in product(choices, questions):
+        option, _, name = question.partition(" ")
+        if not name:
+            assert getattr(choice, option) in questions[question], (choice.step(), question)
+
+
 def assert_choices_are_possible(step: SchedulingPass, launch: tile.LaunchOp) -> None:
     """None is impossible; where there is none, the pass says why."""
     name = launch.kernel.sym_name.data
-    choices = [*step.choices(launch)]
+    choices = [*prefer(step, launch)]
     assert len(choices) <= MOST
+    assert_answers(step, launch, choices)
     for choice in choices:
         assert choice.reason_not_possible(launch) is None, (name, choice.step())
     assert choices or step.reason_not_possible(launch) is not None, name

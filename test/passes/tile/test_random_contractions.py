@@ -23,6 +23,7 @@ from tilewright.passes.driver.lowering import context
 from tilewright.passes.driver.verification import verify_module
 from tilewright.passes.rewriting.launching import with_main
 from tilewright.passes.tile.chunk_matmul_k import ChunkMatmulKPass
+from tilewright.passes.tile.planner.taste.registry import prefer
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
 from tilewright.passes.tile.split_matmul_k import SplitMatmulKPass
 from tilewright.passes.tile.tileify import TileifyPass
@@ -43,7 +44,7 @@ def decide(step: SchedulingPass, module: ModuleOp, data: DataObject) -> None:
     for launch in [op for op in module.walk() if isinstance(op, tile.LaunchOp)]:
         if step.reason_against(launch) is not None:
             continue
-        chosen = data.draw(st.sampled_from(list(step.choices(launch))))
+        chosen = data.draw(st.sampled_from(list(prefer(step, launch))))
         note(chosen.step())
         assert chosen.reason_not_possible(launch) is None
         chosen.rewrite(launch, PatternRewriter(launch))

@@ -24,6 +24,7 @@ from tilewright.passes.tile.blockify_launch import BlockifyLaunchPass
 from tilewright.passes.tile.chunk_matmul_k import ChunkMatmulKPass
 from tilewright.passes.tile.cooperative_reduce import CooperativeReducePass
 from tilewright.passes.tile.mark_unroll import MarkUnrollPass
+from tilewright.passes.tile.planner.taste.registry import prefer, reason_to_skip
 from tilewright.passes.tile.register_tile import RegisterTilePass
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
 from tilewright.passes.tile.stage_inputs import StageInputsPass
@@ -63,7 +64,7 @@ def decide(step: SchedulingPass, launch: tile.LaunchOp, data: DataObject) -> Non
     """Apply any of the pass's choices, if it has something to do."""
     if step.reason_against(launch) is not None:
         return
-    choices = [choice for choice in step.choices(launch) if is_small(choice)]
+    choices = [choice for choice in prefer(step, launch) if is_small(choice)]
     chosen = data.draw(st.sampled_from(choices))
     note(chosen.step())
     assert chosen.reason_not_possible(launch) is None
@@ -86,9 +87,7 @@ def check(source: Expression, data: DataObject) -> None:
         steps.remove(StageInputsPass())
     for step in (*steps, RegisterTilePass(), MarkUnrollPass()):
         for launch in launches(module):
-            shares = (
-                step.name == "blockify-launch" and step.reason_not_worthwhile(launch) is not None
-            )
+            shares = step.name == "blockify-launch" and reason_to_skip(step, launch) is not None
             if not shares:
                 decide(step, launch, data)
     for launch in launches(module):

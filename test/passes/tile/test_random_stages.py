@@ -27,6 +27,7 @@ from tilewright.passes.driver.verification import verify_module
 from tilewright.passes.rewriting.launching import with_main
 from tilewright.passes.rewriting.simplify_accesses import simplify_accesses
 from tilewright.passes.rewriting.substitution import Substitution
+from tilewright.passes.tile.planner.taste.registry import prefer
 from tilewright.passes.tile.stage_inputs import StageInputsPass
 
 from .kernels.references import FOLDER
@@ -92,7 +93,7 @@ def staged(draw: DrawFn, kind: str) -> tuple[Drawn, ModuleOp]:
     without_slabs(launch)
     if StageInputsPass().reason_against(launch) is not None:
         return drawn, with_main(module)
-    choice = draw(st.sampled_from(list(StageInputsPass().choices(launch))))
+    choice = draw(st.sampled_from(list(prefer(StageInputsPass(), launch))))
     note(f"\n{module}\n{choice.step()}")
     assert choice.reason_not_possible(launch) is None
     choice.rewrite(launch, PatternRewriter(launch))
@@ -125,7 +126,7 @@ def test_kernels_written_by_hand(parse: Parse, name: str):
     had = [slab_text(stage) for stage in tile.stages_of(launch)]
     without_slabs(launch)
     assert not tile.stages_of(launch)
-    StageInputsPass().choices(launch)[0].rewrite(launch, PatternRewriter(launch))
+    next(iter(prefer(StageInputsPass(), launch))).rewrite(launch, PatternRewriter(launch))
     assert [slab_text(stage) for stage in tile.stages_of(launch)] == had
 
 

@@ -21,6 +21,7 @@ from tilewright.dialects.types import memref_type
 from tilewright.interpreters.kernels import interpret_kernel
 from tilewright.passes.rewriting.launching import with_main
 from tilewright.passes.tile.operands import operands_of
+from tilewright.passes.tile.planner.taste.registry import prefer
 from tilewright.passes.tile.stage_inputs import StageInputsPass
 
 Parse = Callable[[str], ModuleOp]
@@ -381,7 +382,7 @@ def test_every_choice_computes_the_same(parse: Parse, name: str):
     assert StageInputsPass().reason_against(launch) is None
     inputs = random_inputs(launch.kernel)
     expected = interpret_kernel(launch.kernel, inputs)
-    for choice in StageInputsPass().choices(launch):
+    for choice in prefer(StageInputsPass(), launch):
         kernel = launch_of(staged(module, choice)).kernel
         for one, other in zip(interpret_kernel(kernel, inputs), expected, strict=True):
             np.testing.assert_array_equal(one, other, choice.step())
@@ -391,7 +392,7 @@ def test_looking_changes_nothing(parse: Parse):
     for text in PROGRAMS.values():
         module = parse(text)
         before = str(module)
-        StageInputsPass().choices(launch_of(module))
+        prefer(StageInputsPass(), launch_of(module))
         with operands_of(launch_of(module)):
             pass
         assert str(module) == before
@@ -431,7 +432,7 @@ def test_there_is_a_guess_for_each():
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_guess(parse: Parse, name: str):
-    best = StageInputsPass().choices(launch_of(parse(PROGRAMS[name])))[0]
+    best = next(iter(prefer(StageInputsPass(), launch_of(parse(PROGRAMS[name])))))
     assert best.step() == f"stage-inputs{{{GUESSES[name]}}}"
 
 
@@ -457,7 +458,7 @@ SLABS = {
 @pytest.mark.parametrize("name", SLABS)
 def test_slabs(parse: Parse, name: str):
     module = parse(PROGRAMS[name])
-    copy = staged(module, StageInputsPass().choices(launch_of(module))[0])
+    copy = staged(module, next(iter(prefer(StageInputsPass(), launch_of(module)))))
     slabs = [memref_type(stage.slab) for stage in tile.stages_of(launch_of(copy))]
     shapes = ["x".join(map(str, (*s.get_shape(), s.element_type))) for s in slabs]
     assert shapes == SLABS[name]
@@ -483,7 +484,7 @@ def test_simulated(parse: Parse, name: str, request: pytest.FixtureRequest):
     if name not in IN_CI and not request.config.getoption("--every-case"):
         pytest.skip("--every-case does them all")
     module = parse(PROGRAMS[name])
-    assert_simulated(module, StageInputsPass().choices(launch_of(module))[0])
+    assert_simulated(module, next(iter(prefer(StageInputsPass(), launch_of(module)))))
 
 
 @needs_nvrtc

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tilewright.dialects.pass_specs import parse_spec_list
-from tilewright.passes.driver.pipelines import TO_TILE
+from tilewright.passes.driver.pipelines import to_tile
 from tilewright.tools import cli
 
 from ..conftest import Tilewright
@@ -22,7 +22,7 @@ EXPRESSIONS = (MATMUL, RMS_NORM, POINTWISE, ATTENTION)
 SCREEN = 50
 """Lines of a kernel that are read at one glance."""
 
-PASSES = [spec.name for spec in parse_spec_list(TO_TILE)][1:]
+PASSES = [spec.name for spec in parse_spec_list(to_tile())][1:]
 
 
 def explained(capsys: pytest.CaptureFixture[str], *argv: str) -> str:

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The passes that schedule launches, a row for each, in the order in which `to-tile` runs them.
+
+A package adds a pass by a row of its own, which it announces as an entry point:
+
+    [project.entry-points."tilewright.scheduling_steps"]
+    swap-lanes = "my_package.swap_lanes:STEP"
+
+The pass is then a step of `to-tile`, of `--schedule`, of `explain` and of the spaces that `tune`
+searches. A kernel is scheduled with it where a schedule names it, or where its cost is the lowest;
+all other kernels are compiled as without it.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from pkgutil import resolve_name
+from typing import Any, NamedTuple
+
+from tilewright.errors import UsageError, did_you_mean
+
+STEP_GROUP = "tilewright.scheduling_steps"
+"""Entry points of packages whose passes schedule launches."""
+
+FIRST, LAST = "tileify", "mark-unroll"
+"""What makes a kernel a launch, and what closes its schedule."""
+
+
+class SchedulingStep(NamedTuple):
+    """A pass that schedules launches. Strings such as `package.module:name` name what it has."""
+
+    name: str
+    """The pass, as pipelines spell it."""
+    path: str
+    """Its class, which derives from `SchedulingPass`."""
+    after: str = ""
+    """The step behind which it comes; those behind the same one come in the order of their names"""
+    operands: Sequence[str] = ()
+    """Its options that list operands by name (`raw=x,w`), so that schedules serve other kernels."""
+    slabs: Sequence[str] = ()
+    """Its options that list slabs by name."""
+    may_be_left_out: bool | str = True
+    """Whether a schedule may do without it; or a function that tells so of a launch."""
+    cost: str = ""
+    """
+    Function of the pass with its options (None: without the pass) and the launch that gives a
+    number, the lower the better. Of a step of a package that has none, the first of the possible
+    options is the best, and only a schedule that names it has it.
+    """
+
+    def can_be_left_out(self, launch: Any) -> bool:
+        """Whether a schedule of the launch may do without the step."""
+        told = self.may_be_left_out
+        return told if isinstance(told, bool) else resolve_name(told)(launch)
+
+
+_TILE = "tilewright.passes.tile"
+
+STEPS = (
+    SchedulingStep("chunk-matmul-k", f"{_TILE}.chunk_matmul_k:ChunkMatmulKPass"),
+    SchedulingStep("split-matmul-k", f"{_TILE}.split_matmul_k:SplitMatmulKPass"),
+    SchedulingStep(
+        "blockify-launch",
+        f"{_TILE}.blockify_launch:BlockifyLaunchPass",
+        # cooperative-reduce gives those rows their threads
+        may_be_left_out=f"{_TILE}.row_facts:rows_are_cooperative",
+    ),
+    SchedulingStep(
+        "cooperative-reduce",
+        f"{_TILE}.cooperative_reduce:CooperativeReducePass",
+        may_be_left_out=f"{_TILE}.row_facts:has_threads",
+    ),
+    SchedulingStep("chunk-reduce", f"{_TILE}.chunk_reduce:ChunkReducePass"),
+    SchedulingStep(
+        "stage-inputs",
+        f"{_TILE}.stage_inputs:StageInputsPass",
+        operands=("raw", "computed", "none", "transposed"),
+    ),
+    SchedulingStep(
+        "register-tile",
+        f"{_TILE}.register_tile:RegisterTilePass",
+        may_be_left_out=f"{_TILE}.row_facts:has_few_threads",
+    ),
+    SchedulingStep(
+        "permute-register-tile", f"{_TILE}.permute_register_tile:PermuteRegisterTilePass"
+    ),
+    SchedulingStep("double-buffer", f"{_TILE}.double_buffer:DoubleBufferPass"),
+    SchedulingStep("tma-copy", f"{_TILE}.tma_copy:TmaCopyPass", slabs=("slabs",)),
+    SchedulingStep(
+        "split-inner-for-swizzle",
+        f"{_TILE}.split_inner_for_swizzle:SplitInnerForSwizzlePass",
+        slabs=("slabs",),
+    ),
+    SchedulingStep("async-copy", f"{_TILE}.async_copy:AsyncCopyPass"),
+    SchedulingStep("pad-smem", f"{_TILE}.pad_smem:PadSmemPass", slabs=("slabs",)),
+    SchedulingStep("pipeline-k-outer", f"{_TILE}.pipeline_k_outer:PipelineKOuterPass"),
+    SchedulingStep(LAST, f"{_TILE}.mark_unroll:MarkUnrollPass", may_be_left_out=False),
+)
+
+
+@cache
+def scheduling_steps() -> tuple[SchedulingStep, ...]:
+    """
+    Our steps and those of installed packages, in the order in which they run.
+
+    Raises `UsageError` for a row of a package that is none, or has no place in this order.
+    """
+    ours = {step.name: step for step in STEPS}
+    added = _added([FIRST, *ours])
+    ordered = [*_behind(FIRST, added)]
+    for step in STEPS:
+        ordered += [step, *_behind(step.name, added)]
+    return tuple(ordered)
+
+
+def added_steps() -> tuple[SchedulingStep, ...]:
+    """The steps of installed packages, in the order in which they run."""
+    return tuple(step for step in scheduling_steps() if step not in STEPS)
+
+
+@cache
+def step_called(name: str) -> SchedulingStep | None:
+    """The step of a pass, or None if it is no pass that schedules launches."""
+    return next((step for step in scheduling_steps() if step.name == name), None)
+
+
+def _added(known: Sequence[str]) -> list[SchedulingStep]:
+    """The rows of installed packages, by name."""
+    points = sorted(entry_points(group=STEP_GROUP), key=lambda point: point.name)
+    added = [loaded_step(point) for point in points]
+    names = [*known, *(step.name for step in added)]
+    for point, step in zip(points, added, strict=True):
+        if names.count(step.name) > 1:
+            raise _refused(point, f"there are two steps '{step.name}'")
+        if step.after == LAST:
+            raise _refused(point, f"'{LAST}' closes a schedule: nothing comes behind it")
+        if step.after not in names or step.after == step.name:
+            remedy = did_you_mean(step.after, names) or f"there are: {', '.join(known[:-1])}"
+            raise _refused(point, f"there is no step '{step.after}' to come behind", remedy)
+    return added
+
+
+def loaded_step(point: EntryPoint) -> SchedulingStep:
+    """The row that a package announces; `UsageError` if it is none."""
+    try:
+        step = point.load()
+    except (ImportError, AttributeError) as err:
+        raise _refused(point, str(err)) from err
+    if not isinstance(step, SchedulingStep):
+        raise _refused(point, "it is no SchedulingStep")
+    if step.name != point.name:
+        raise _refused(point, f"calls itself '{step.name}'")
+    return step
+
+
+def _refused(point: EntryPoint, why: str, remedy: str | None = None) -> UsageError:
+    what = f"'{point.value}' is announced as scheduling step '{point.name}', but {why}"
+    return UsageError(what, remedy=remedy or "mend or uninstall that package")
+
+
+def _behind(name: str, added: Sequence[SchedulingStep]) -> Iterator[SchedulingStep]:
+    """The added steps that come behind one, each with those behind it."""
+    for step in added:
+        if step.after == name:
+            yield step
+            yield from _behind(step.name, added)

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Taste in `blockify-launch`: blocks of 256 elements, wide along n, where memory is contiguous. Rows
+that threads share are left to `cooperative-reduce`.
+"""
+
+from collections.abc import Sequence
+
+from tilewright.dialects import tile
+from tilewright.dialects.axes import Role
+from tilewright.dialects.target import WARP_SIZE
+from tilewright.passes.tile.blockify_launch import (
+    BlockifyLaunchPass,
+    extent_along,
+    is_rectangular,
+    parted_axes,
+)
+from tilewright.passes.tile.rebind import power_of_two, total_extent
+from tilewright.passes.tile.row_facts import rows_are_cooperative
+
+_THREADS = 256
+"""What a block has at first guess, when nothing gives its threads several elements."""
+
+_SIDES = (8, 16, 32, 64, 128, 256)
+_LINES = (32, 64, 128, 256, 512, 1024, 2048, 4096)
+
+
+def prefer(step: BlockifyLaunchPass, launch: tile.LaunchOp) -> Sequence[BlockifyLaunchPass]:
+    """At first blocks that are full, and wide along n."""
+    if not is_rectangular(launch):
+        line = max(WARP_SIZE, power_of_two(total_extent(parted_axes(launch))))
+        lines = dict.fromkeys([min(_THREADS, line), *_up_to(_LINES, line)])
+        return [BlockifyLaunchPass(step.target, None, n) for n in lines]
+    rows, columns = (power_of_two(extent_along(launch, role)) for role in (Role.M, Role.N))
+    n = min(WARP_SIZE, columns)
+    m = max(min(_THREADS // n, rows), WARP_SIZE // n)
+    sides = [(a, b) for a in _up_to(_SIDES, rows) for b in _up_to(_SIDES, columns)]
+    return [BlockifyLaunchPass(step.target, a, b) for a, b in dict.fromkeys([(m, n), *sides])]
+
+
+def reason_to_skip(step: BlockifyLaunchPass, launch: tile.LaunchOp) -> str | None:
+    """Reason why the launch had better stay unchanged, or None."""
+    return "threads share its rows (cooperative-reduce)" if rows_are_cooperative(launch) else None
+
+
+def _up_to(sizes: Sequence[int], most: int) -> list[int]:
+    """Those that no smaller one does as well as: no longer than the launch."""
+    return [size for size in sizes if size <= max(most, sizes[0])]

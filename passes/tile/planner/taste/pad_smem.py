@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Taste in `pad-smem`: the pad that saves the most clocks, of the slabs of which it saves any."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from tilewright.dialects import tile
+from tilewright.dialects.target import WIDEST_BYTES
+from tilewright.dialects.types import memref_type, size_of
+from tilewright.passes.cost.slab_conflicts import SlabConflicts, conflicts_of
+from tilewright.passes.facts.named_slabs import named_slabs
+from tilewright.passes.tile.pad_smem import PadSmemPass, reason_not_padded
+
+_PADS = (4, 1, 2, 8)
+"""Of equals the first: four elements of 4 bytes leave accesses of 16 bytes."""
+
+
+def prefer(step: PadSmemPass, launch: tile.LaunchOp) -> Sequence[PadSmemPass]:
+    """At first what saves the most time."""
+    stages, conflicts = named_slabs(launch), conflicts_of(launch)
+    fit = [name for name, stage in stages.items() if reason_not_padded(stage) is None]
+    gains = {pad: _gains(stages, conflicts, pad) for pad in _PADS}
+    best = sorted(_PADS, key=lambda pad: -sum(gains[pad].values()))
+    sets = [(pad, tuple(gains[pad])) for pad in best]
+    sets += [(pad, names) for pad in best for names in (tuple(fit), *((name,) for name in fit))]
+    found = [replace(step, pad=pad, slabs=names) for pad, names in dict.fromkeys(sets) if names]
+    return [choice for choice in found if choice.reason_not_possible(launch) is None]
+
+
+def reason_to_skip(step: PadSmemPass, launch: tile.LaunchOp) -> str | None:
+    """Reason why no slab had better be padded, or None."""
+    stages, conflicts = named_slabs(launch), conflicts_of(launch)
+    gains = {pad: _gains(stages, conflicts, pad) for pad in _PADS}
+    if not any(gains.values()):
+        factors = [f"%{name} {conflicts.traffic(s)}" for name, s in stages.items()]
+        return f"no pad saves time; bank factors: {', '.join(factors)}"
+    return None
+
+
+def _gains(
+    stages: Mapping[str, tile.StageOp], conflicts: SlabConflicts, pad: int
+) -> dict[str, float]:
+    """The clocks that a pad saves for each time that a slab is filled, where it saves any."""
+    found: dict[str, float] = {}
+    for name, stage in stages.items():
+        before = conflicts.traffic(stage)
+        is_ideal = before.wavefronts == before.ideal and _has_whole_rows(stage)
+        if not is_ideal and reason_not_padded(stage) is None:
+            layout = stage.layout.with_pad(memref_type(stage.slab), pad)
+            found[name] = before.clocks - conflicts.traffic(stage, layout).clocks
+    return {name: gain for name, gain in found.items() if gain > 0}
+
+
+def _has_whole_rows(stage: tile.StageOp) -> bool:
+    """Whether every row begins at 16 bytes: no pad lets vectors be wider."""
+    type = memref_type(stage.slab)
+    row = type.get_shape()[stage.layout.innermost(type)] * size_of(type.element_type)
+    return row % WIDEST_BYTES == 0

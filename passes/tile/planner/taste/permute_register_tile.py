@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Taste in `permute-register-tile`: as it is, if slabs are read without conflicts then; else an
+arrangement in which they are, or which takes the accesses of a block the least time.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from typing import NamedTuple
+
+from tilewright.dialects import tile
+from tilewright.dialects.axes import Role
+from tilewright.passes.cost.slab_conflicts import SlabConflicts, conflicts_of
+from tilewright.passes.tile.access_clocks import access_clocks, reads_freely
+from tilewright.passes.tile.permute_register_tile import PermuteRegisterTilePass, arranged
+from tilewright.passes.tile.register_tile_sides import (
+    height_in_order,
+    side_by_side,
+    sides_of,
+    warp_heights,
+)
+from tilewright.passes.tile.rows_to_piles import layouts_in_piles
+
+_MOST_CHOICES = 40
+_COMPARED = 4
+"""Arrangements that are compared: as it is, in strips of one, one of each."""
+
+
+class _Cost(NamedTuple):
+    """What is compared: at first whether slabs are read with conflicts."""
+
+    has_conflicts: bool
+    clocks: float
+
+    @staticmethod
+    def of(conflicts: SlabConflicts) -> "_Cost":
+        """Return the cost of a launch, with rows dealt out where that is faster."""
+        layouts = layouts_in_piles(conflicts)
+        return _Cost(not reads_freely(conflicts, layouts), access_clocks(conflicts, layouts))
+
+
+def prefer(
+    step: PermuteRegisterTilePass, launch: tile.LaunchOp
+) -> Sequence[PermuteRegisterTilePass]:
+    """At first one that reads slabs without conflicts, and is near to how it is."""
+    m, n = sides_of(launch)
+    lanes = height_in_order(m, n, Role.N)
+    usual = [replace(step, vm=a, vn=b, lanes_m=lanes, fastest="n") for a, b in side_by_side(m, n)]
+    order = [(high, along) for along in ("n", "m") for high in warp_heights(m, n)]
+    best = usual[0]
+
+    @cache
+    def cost(choice: PermuteRegisterTilePass) -> _Cost:
+        with arranged(choice, launch) as conflicts:
+            return _Cost.of(conflicts)
+
+    is_as_before = launch.thread_axes()[-1] == n.thread  # and need not be tried
+    if not (is_as_before and reads_freely(conflicts_of(launch), {})):
+        best = min(usual[:_COMPARED], key=cost)
+        if cost(best).has_conflicts and not (m.joined or n.joined):
+            warps = [replace(best, lanes_m=high, fastest=along) for high, along in order]
+            best = min([best, *warps], key=cost)
+    warps = [replace(best, lanes_m=high, fastest=along) for high, along in order]
+    return list(dict.fromkeys([best, *usual, *warps]))[:_MOST_CHOICES]

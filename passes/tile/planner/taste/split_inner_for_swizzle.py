@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Taste in `split-inner-for-swizzle`: slabs that TMA copies, where that saves wavefronts; whole rows
+rather than pieces, and narrow spans. What threads fill is better padded (`pad-smem`).
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from tilewright.dialects import tile
+from tilewright.dialects.tile import SlabLayoutAttr, Transport
+from tilewright.dialects.tile.layout import SWIZZLES
+from tilewright.passes.cost.slab_conflicts import SlabConflicts, conflicts_of
+from tilewright.passes.facts.named_slabs import named_slabs
+from tilewright.passes.tile.split_inner_for_swizzle import (
+    SplitInnerForSwizzlePass,
+    fitting_slabs,
+    row_bytes,
+    swizzled_layout,
+)
+
+
+def prefer(
+    step: SplitInnerForSwizzlePass, launch: tile.LaunchOp
+) -> Sequence[SplitInnerForSwizzlePass]:
+    """At first what takes the fewest wavefronts."""
+    stages, conflicts = named_slabs(launch), conflicts_of(launch)
+    gains = {width: _gains(stages, conflicts, width) for width in SWIZZLES}
+    by_tma = _copied_by_tma(stages)
+    boxes = {w: {n: gain for n, gain in gains[w].items() if n in by_tma} for w in SWIZZLES}
+    best = sorted(SWIZZLES, key=lambda w: (-sum(boxes[w].values()), _pieces(stages, boxes[w], w)))
+    fit = {width: fitting_slabs(launch, width) for width in best}
+    sets = [(width, tuple(found[width])) for found in (boxes, gains) for width in best]
+    sets += [(width, tuple(fit[width])) for width in best]
+    sets += [(width, (name,)) for width in best for name in fit[width]]
+    possible = [(width, names) for width, names in dict.fromkeys(sets) if names]
+    return [replace(step, width=width, slabs=names) for width, names in possible]
+
+
+def reason_to_skip(step: SplitInnerForSwizzlePass, launch: tile.LaunchOp) -> str | None:
+    """Reason why no slab had better be swizzled, or None."""
+    if not (boxes := _copied_by_tma(named_slabs(launch))):
+        return "no slab is copied by TMA; others are better padded (pad-smem)"
+    if not any(_gains(boxes, conflicts_of(launch), width) for width in SWIZZLES):
+        return "no slab that TMA copies would be read with fewer bank conflicts"
+    return None
+
+
+def _pieces(stages: Mapping[str, tile.StageOp], names: Iterable[str], width: int) -> int:
+    """How many of the slabs are cut into pieces by spans of so many bytes."""
+    return sum(row_bytes(stages[name]) > width for name in names)
+
+
+def _copied_by_tma(stages: Mapping[str, tile.StageOp]) -> dict[str, tile.StageOp]:
+    return {n: stage for n, stage in stages.items() if stage.transport_kind is Transport.TMA}
+
+
+def _gains(
+    stages: Mapping[str, tile.StageOp], conflicts: SlabConflicts, width: int
+) -> dict[str, int]:
+    """The wavefronts that spans of so many bytes save, of each slab of which they save any."""
+    found: dict[str, int] = {}
+    for name, stage in stages.items():
+        before = conflicts.traffic(stage)
+        if before.wavefronts == before.ideal:  # as it is for most; no other layout need be tried
+            continue
+        if isinstance(layout := swizzled_layout(stage, width), SlabLayoutAttr):
+            found[name] = before.wavefronts - conflicts.traffic(stage, layout).wavefronts
+    return {name: gain for name, gain in found.items() if gain > 0}

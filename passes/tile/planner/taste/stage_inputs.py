@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Taste in `stage-inputs`: each operand in the first of its kinds (`operands.py`), as far as all have
+room; then what differs from that for one or two of them.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations, product
+
+from tilewright.dialects import tile
+from tilewright.passes.cost.shared_budget import shared_bytes
+from tilewright.passes.facts.remembered import remembered
+from tilewright.passes.tile.operands import Kind, Operand, operands_of
+from tilewright.passes.tile.stage_inputs import StageInputsPass, matrices
+
+_MOST_CHOICES = 40
+
+
+@remembered
+def prefer(step: StageInputsPass, launch: tile.LaunchOp) -> Sequence[StageInputsPass]:
+    """What fits, the best guess first; at last each operand of that with its axes exchanged."""
+    with operands_of(launch) as operands:
+        taken = shared_bytes(launch)
+        every = _combinations(operands)
+        kinds = [k for k in every if step.reason_not_fitting(k, taken) is None]
+        if not kinds:
+            return []
+        best = {operand.name: kind for operand, kind in kinds[0]}
+        turned = [_with(step, kinds[0], name) for name in matrices(operands, best)]
+    return [*(_with(step, k) for k in kinds), *turned][:_MOST_CHOICES]
+
+
+def reason_to_skip(step: StageInputsPass, launch: tile.LaunchOp) -> str | None:
+    """Reason why the best guess stages nothing, or None."""
+    best = next(iter(prefer(step, launch)), None)
+    if best is None or best.raw or best.computed:
+        return None
+    names = ", ".join(best.none or ())
+    return f"{names}: only loaded, which the cache does as well, or too long to be kept"
+
+
+def _with(
+    step: StageInputsPass, kinds: Sequence[tuple[Operand, Kind]], *transposed: str
+) -> StageInputsPass:
+    """The pass with a kind for each operand."""
+
+    def of(kind: Kind) -> tuple[str, ...] | None:
+        return tuple(operand.name for operand, k in kinds if k is kind) or None
+
+    names = of(Kind.RAW), of(Kind.COMPUTED), of(Kind.NONE)
+    return StageInputsPass(step.target, *names, transposed=transposed or None)
+
+
+def _combinations(operands: Sequence[Operand]) -> Iterator[Sequence[tuple[Operand, Kind]]]:
+    """A kind for each operand: the best guess, then what differs from it for one or two."""
+    best = [operand.kinds[0] for operand in operands]
+    for number in range(min(3, len(operands) + 1)):
+        for differing in combinations(range(len(operands)), number):
+            for kinds in product(*(operands[at].kinds[1:] for at in differing)):
+                others = dict(zip(differing, kinds, strict=True))
+                yield [(o, others.get(at, best[at])) for at, o in enumerate(operands)]
+    yield [(operand, Kind.NONE) for operand in operands]

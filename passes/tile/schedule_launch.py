@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Schedules launches: decides what a pass does to each, has it done, and writes it down.
+
+The values of a pass's options are
+
+- those that the pipeline gives;
+- else those that are `planned` for the kernel; where steps are planned, none of them of this pass,
+  the launch is skipped;
+- what is still open is as in the first choice that agrees, of those that taste prefers
+  (`planner/taste/registry.py`). If all is open, the launch is skipped where that is better.
+
+What was done is added to the kernel's `schedule`; a step with other options than planned drops the
+planned steps.
+"""
+
+from collections.abc import Mapping
+from dataclasses import fields
+from functools import lru_cache
+from itertools import chain
+
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
+from xdsl.utils.arg_spec import ArgSpec, ParameterListType
+
+from tilewright.dialects import loop, tile
+from tilewright.passes.driver.pipeline_string import configure
+from tilewright.passes.facts.remembered import Memory, unchanged
+from tilewright.passes.reporting.refusal import refused
+from tilewright.passes.reporting.trace import is_listening, skipped
+from tilewright.passes.tile.kernel_schedule import blamed_on_planned_steps, take_planned
+from tilewright.passes.tile.planner.taste.registry import prefer, reason_to_skip
+from tilewright.passes.tile.scheduling_pass import SchedulingPass, carry_out
+
+LEFT_OUT = "not among the planned steps"
+"""Skip reason: no step of this pass is planned, or it has been done."""
+
+
+class ScheduleLaunch(RewritePattern):
+    """Applies one pass to each launch."""
+
+    def __init__(self, step: SchedulingPass):
+        self.step = step
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
+        """Decide, rewrite, and write down what was done."""
+        kernel = launch.parent_op()
+        assert isinstance(kernel, loop.KernelOp)
+        step = self.step
+        is_planned = kernel.planned is None or step.name in kernel.planned.data or step.options()
+        if not is_planned and not is_listening():
+            return  # nobody asks whether there would be anything to do
+        with Memory() as memory:
+            with unchanged(memory):
+                chosen = chosen_for(step, launch)
+            if isinstance(chosen, str):
+                skipped(step.RULE, kernel, chosen)
+                return
+            carry_out(chosen, launch, rewriter, memory)
+
+
+def chosen_for(step: SchedulingPass, launch: tile.LaunchOp) -> SchedulingPass | str:
+    """The pass with its options, or why the launch is left alone; it is no longer planned then."""
+    if (reason := step.reason_against(launch)) is not None:
+        return reason
+    kernel, given = launch.kernel, step.options()
+    with blamed_on_planned_steps(kernel):
+        planned = take_planned(kernel, step.name)
+    if planned is None and kernel.planned is not None and not given:
+        return LEFT_OUT
+    options = {} if planned is None else planned.normalize_parameter_names().parameters
+    if given and not given.items() <= options.items():
+        kernel.planned, options = None, given
+    with blamed_on_planned_steps(kernel):  # options that are given were understood before
+        return decided(step, launch, options)
+
+
+def decided(
+    step: SchedulingPass, launch: tile.LaunchOp, options: Mapping[str, ParameterListType]
+) -> SchedulingPass | str:
+    """
+    The pass with values for all its options, some of which are given, or why the launch is left
+    alone; `PlacedPassError` if it cannot have what is given.
+    """
+    if not options and (reason := reason_to_skip(step, launch)) is not None:
+        return reason
+    is_open = any(field.name not in options for field in fields(step) if field.name != "target")
+    asked = _configured(step, options) if options else step
+    choices = iter(prefer(asked, launch)) if is_open else iter(())
+    best = next(choices, None)
+    if not options and best is None and (reason := asked.reason_not_possible(launch)) is not None:
+        return reason
+    for choice in () if best is None else chain([best], choices):  # all of which are possible
+        if options.items() <= choice.options().items():
+            return choice
+    return _completed(asked, best, options, launch)
+
+
+def _completed(
+    asked: SchedulingPass,
+    best: SchedulingPass | None,
+    options: Mapping[str, ParameterListType],
+    launch: tile.LaunchOp,
+) -> SchedulingPass:
+    """The best choice with these options in the place of its own; an error if that cannot be."""
+    guess = {} if best is None else best.options()
+    complete = asked.completed(guess, dict(options))
+    chosen = asked if complete == options else _configured(asked, complete)
+    if (reason := chosen.reason_not_possible(launch)) is not None:
+        name = launch.kernel.sym_name.data
+        raise refused(launch, f"cannot do '{chosen.step()}' in @{name}: {reason}")
+    return chosen
+
+
+def _configured(step: SchedulingPass, options: Mapping[str, ParameterListType]) -> SchedulingPass:
+    given = {**options, "target": (step.target,)}
+    kinds = tuple([tuple(map(type, values)) for values in given.values()])
+    return _configured_once(type(step), tuple(given.items()), kinds)
+
+
+@lru_cache(maxsize=1 << 12)
+def _configured_once(
+    kind: type[SchedulingPass], options: tuple[tuple[str, ParameterListType], ...], _kinds: object
+) -> SchedulingPass:
+    """The pass with options; 1 and `true` are equal, and differ by their kinds."""
+    return configure(kind, ArgSpec(kind.name, dict(options)), "pass")
