@@ -42,11 +42,16 @@ class SchedulingStep(NamedTuple):
     """Its options that list slabs by name."""
     may_be_left_out: bool | str = True
     """Whether a schedule may do without it; or a function that tells so of a launch."""
+    taste: str = ""
+    """
+    Module with a function `prefer`, which gives the pass with all options, the best guess first; it
+    may have a `reason_to_skip`.
+    """
     cost: str = ""
     """
-    Function of the pass with its options (None: without the pass) and the launch that gives a
-    number, the lower the better. Of a step of a package that has none, the first of the possible
-    options is the best, and only a schedule that names it has it.
+    Instead of taste: function of the pass with its options (None: without the pass) and the launch
+    that gives a number, the lower the better. Of a step of a package that has neither, the first of
+    the possible options is the best, and only a schedule that names it has it.
     """
 
     def can_be_left_out(self, launch: Any) -> bool:
@@ -57,45 +62,31 @@ class SchedulingStep(NamedTuple):
 
 _TILE = "tilewright.passes.tile"
 
+
+def _ours(name: str, *, has_taste: bool = True, **more: Any) -> SchedulingStep:
+    """The row of a pass of this repository, whose file, class and taste have its name."""
+    module = name.replace("-", "_")
+    path = f"{_TILE}.{module}:{module.title().replace('_', '')}Pass"
+    return SchedulingStep(name, path, taste=f"{_TILE}.taste.{module}" if has_taste else "", **more)
+
+
 STEPS = (
-    SchedulingStep("chunk-matmul-k", f"{_TILE}.chunk_matmul_k:ChunkMatmulKPass"),
-    SchedulingStep("split-matmul-k", f"{_TILE}.split_matmul_k:SplitMatmulKPass"),
-    SchedulingStep(
-        "blockify-launch",
-        f"{_TILE}.blockify_launch:BlockifyLaunchPass",
-        # cooperative-reduce gives those rows their threads
-        may_be_left_out=f"{_TILE}.row_facts:rows_are_cooperative",
-    ),
-    SchedulingStep(
-        "cooperative-reduce",
-        f"{_TILE}.cooperative_reduce:CooperativeReducePass",
-        may_be_left_out=f"{_TILE}.row_facts:has_threads",
-    ),
-    SchedulingStep("chunk-reduce", f"{_TILE}.chunk_reduce:ChunkReducePass"),
-    SchedulingStep(
-        "stage-inputs",
-        f"{_TILE}.stage_inputs:StageInputsPass",
-        operands=("raw", "computed", "none", "transposed"),
-    ),
-    SchedulingStep(
-        "register-tile",
-        f"{_TILE}.register_tile:RegisterTilePass",
-        may_be_left_out=f"{_TILE}.row_facts:has_few_threads",
-    ),
-    SchedulingStep(
-        "permute-register-tile", f"{_TILE}.permute_register_tile:PermuteRegisterTilePass"
-    ),
-    SchedulingStep("double-buffer", f"{_TILE}.double_buffer:DoubleBufferPass"),
-    SchedulingStep("tma-copy", f"{_TILE}.tma_copy:TmaCopyPass", slabs=("slabs",)),
-    SchedulingStep(
-        "split-inner-for-swizzle",
-        f"{_TILE}.split_inner_for_swizzle:SplitInnerForSwizzlePass",
-        slabs=("slabs",),
-    ),
-    SchedulingStep("async-copy", f"{_TILE}.async_copy:AsyncCopyPass"),
-    SchedulingStep("pad-smem", f"{_TILE}.pad_smem:PadSmemPass", slabs=("slabs",)),
-    SchedulingStep("pipeline-k-outer", f"{_TILE}.pipeline_k_outer:PipelineKOuterPass"),
-    SchedulingStep(LAST, f"{_TILE}.mark_unroll:MarkUnrollPass", may_be_left_out=False),
+    _ours("chunk-matmul-k"),
+    _ours("split-matmul-k"),
+    # cooperative-reduce gives threads to rows that they share
+    _ours("blockify-launch", may_be_left_out=f"{_TILE}.row_facts:rows_are_cooperative"),
+    _ours("cooperative-reduce", may_be_left_out=f"{_TILE}.row_facts:has_threads"),
+    _ours("chunk-reduce"),
+    _ours("stage-inputs", operands=("raw", "computed", "none", "transposed")),
+    _ours("register-tile", may_be_left_out=f"{_TILE}.row_facts:has_few_threads"),
+    _ours("permute-register-tile"),
+    _ours("double-buffer", has_taste=False),
+    _ours("tma-copy", slabs=("slabs",)),
+    _ours("split-inner-for-swizzle", slabs=("slabs",)),
+    _ours("async-copy", has_taste=False),
+    _ours("pad-smem", slabs=("slabs",)),
+    _ours("pipeline-k-outer"),
+    _ours(LAST, may_be_left_out=False),
 )
 
 

@@ -8,7 +8,7 @@ The values of a pass's options are
 - else those that are `planned` for the kernel; where steps are planned, none of them of this pass,
   the launch is skipped;
 - what is still open is as in the first choice that agrees, of those that taste prefers
-  (`planner/taste/registry.py`). If all is open, the launch is skipped where that is better.
+  (`preference.py`). If all is open, the launch is skipped where that is better.
 
 What was done is added to the kernel's `schedule`; a step with other options than planned drops the
 planned steps.
@@ -28,7 +28,7 @@ from tilewright.passes.facts.remembered import Memory, unchanged
 from tilewright.passes.reporting.refusal import refused
 from tilewright.passes.reporting.trace import is_listening, skipped
 from tilewright.passes.tile.kernel_schedule import blamed_on_planned_steps, take_planned
-from tilewright.passes.tile.planner.taste.registry import prefer, reason_to_skip
+from tilewright.passes.tile.preference import prefer, reason_to_skip
 from tilewright.passes.tile.scheduling_pass import SchedulingPass, carry_out
 
 LEFT_OUT = "not among the planned steps"

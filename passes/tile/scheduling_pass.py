@@ -10,7 +10,7 @@ Such a pass knows what is possible:
 - `completed`: the meaning of options of which some are given;
 - `rewrite`: the rewrite.
 
-Which of the possible values is wise is a matter of taste (`planner/taste/registry.py`), and drivers
+Which of the possible values is wise is a matter of taste (`preference.py`), and drivers
 decide (`schedule_launch.py`).
 """
 

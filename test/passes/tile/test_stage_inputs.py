@@ -21,7 +21,7 @@ from tilewright.dialects.types import memref_type
 from tilewright.interpreters.kernels import interpret_kernel
 from tilewright.passes.rewriting.launching import with_main
 from tilewright.passes.tile.operands import operands_of
-from tilewright.passes.tile.planner.taste.registry import prefer
+from tilewright.passes.tile.preference import prefer
 from tilewright.passes.tile.stage_inputs import StageInputsPass
 
 Parse = Callable[[str], ModuleOp]
