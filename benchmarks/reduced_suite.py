@@ -9,10 +9,11 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from suite84 import Case
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import ModuleOp
 
 from tilewright import api
 from tilewright.dialects.loop import KernelOp
+from tilewright.dialects.schedule import ScheduleAttr
 from tilewright.frontend.capture import Captured
 
 # What becomes of a size: rows of 16 bytes still, chunks of 32 for every split of the planner and a
@@ -45,7 +46,7 @@ def by_full_schedules(case: Case, target: str) -> Scheduled:
     full = _schedules(of_full_size)
     program, nests = _alike(case, _names(of_full_size), target)
     for kernel, schedule in zip(_kernels(nests), full, strict=True):
-        kernel.planned = StringAttr(schedule)
+        kernel.planned = ScheduleAttr.parse(schedule)
     scheduled = api.lower(nests, "tile", target)
     assert _schedules(scheduled) == full
     return Scheduled(program, scheduled)

@@ -33,7 +33,7 @@ from tilewright.dialects.argument_facts import (
     with_in_place,
 )
 from tilewright.dialects.faster_xdsl.built_op import BuiltOp
-from tilewright.dialects.pass_specs import parse_spec_list
+from tilewright.dialects.schedule import ScheduleAttr
 from tilewright.dialects.signature import Signature
 from tilewright.errors import UsageError
 
@@ -60,7 +60,7 @@ class KernelLikeOp(BuiltOp, ABC):
     sym_name = prop_def(SymbolNameConstraint())
     num_outputs = prop_def(IntegerAttr.constr(type=eq(i64)))
     arg_attrs = opt_prop_def(ArrayAttr[DictionaryAttr])
-    schedule = opt_prop_def(StringAttr)
+    schedule = opt_prop_def(ScheduleAttr)
     """The passes that scheduled it, as `opt-tool -p` takes them."""
     body = region_def("single_block")
 
@@ -165,16 +165,16 @@ class KernelLikeOp(BuiltOp, ABC):
             types = [buffer.type for buffer in self.buffers]
             verify_facts(self.facts[others:], types, len(self.inputs))
         if self.schedule is not None:
-            _verify_pipeline(self.schedule.data)
+            _verify_pipeline(self.schedule)
 
 
-def _verify_pipeline(schedule: str) -> None:
+def _verify_pipeline(schedule: ScheduleAttr) -> None:
     """Raise `VerifyException` unless `schedule` is a pipeline; its passes may be unknown here."""
     try:
-        parse_spec_list(schedule)
+        _ = schedule.steps
     except UsageError as err:
         reason = err.message.splitlines()[0]
-        raise VerifyException(f"the schedule '{schedule}' is no pipeline: {reason}") from err
+        raise VerifyException(f"the schedule '{schedule.data}' is no pipeline: {reason}") from err
 
 
 class ThreadFuncOp(KernelLikeOp, ABC):

@@ -17,6 +17,7 @@ from tilewright.errors import UsageError
 _MODULE_ANCHOR = re.compile(r"\s*builtin\.module\((.*)\)\s*", re.DOTALL)
 _OTHER_ANCHOR = re.compile(r"([\w.]+)\(")
 _OPTIONS = re.compile(r"\{([^{}]*)\}")
+_QUOTED_WORD = re.compile(r'"(?!true"|false")([A-Za-z_][\w-]*)"')
 _VERBATIM = re.compile(r'("(?:\\.|[^"\\])*"|\[[^\]]*\])')  # "text", and mlir-opt[passes]
 
 
@@ -32,6 +33,11 @@ def parse_spec_list(text: str) -> tuple[ArgSpec, ...]:
         raise UsageError(f"the pipeline ends too early: '{text}'") from err
     _check_once(text)
     return specs
+
+
+def spec_text(spec: object) -> str:
+    """A pass with its options, quoted where that is needed only."""
+    return _QUOTED_WORD.sub(r"\1", str(spec))
 
 
 def _check_once(text: str) -> None:

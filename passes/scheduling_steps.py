@@ -54,6 +54,11 @@ class SchedulingStep(NamedTuple):
     the possible options is the best, and only a schedule that names it has it.
     """
 
+    @property
+    def is_offered(self) -> bool:
+        """True if kernels may get the step though no schedule names it."""
+        return bool(self.taste or self.cost)
+
     def can_be_left_out(self, launch: Any) -> bool:
         """Whether a schedule of the launch may do without the step."""
         told = self.may_be_left_out

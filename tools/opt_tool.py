@@ -27,9 +27,10 @@ from xdsl.utils.target import Target
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 import tilewright
+from tilewright.dialects.pass_specs import spec_text
 from tilewright.errors import UsageError, did_you_mean
 from tilewright.passes.driver.manager import PassManager
-from tilewright.passes.driver.pipeline_string import configure, parse_pipeline, without_quotes
+from tilewright.passes.driver.pipeline_string import configure, parse_pipeline
 from tilewright.passes.driver.pipelines import expanded
 from tilewright.passes.driver.verification import InvalidOpError
 from tilewright.tools.argument_parser import unknown_value, with_near_matches
@@ -223,7 +224,7 @@ class _Manager(PassManager):
         """What `--time-passes` and `--print-between-passes` show; options that came to nothing."""
         if self.idle_steps.is_idle(step, self.schedules, module):
             says = "has options, and did nothing in any kernel; --remarks says why"
-            print(f"warning: '{without_quotes(str(step))}' {says}", file=sys.stderr)
+            print(f"warning: '{spec_text(step)}' {says}", file=sys.stderr)
         self.schedules = self.idle_steps.schedules(module)
         if self.args.time_passes:
             print(f"Pass {step.name} took {seconds:.6f} seconds", file=sys.stderr)
@@ -239,7 +240,7 @@ def _warn_of_idle_steps(before: ModuleOp, after: ModuleOp) -> None:
         for step in steps:
             if step.parameters and step not in to_come.get(kernel, ()):
                 says = f"planned for @{kernel} did nothing; --remarks says why"
-                print(f"warning: '{without_quotes(str(step))}' {says}", file=sys.stderr)
+                print(f"warning: '{spec_text(step)}' {says}", file=sys.stderr)
 
 
 def print_ir(title: str, prog: ModuleOp) -> None:

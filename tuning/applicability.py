@@ -3,15 +3,16 @@
 
 from collections.abc import Callable, Iterable
 
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from tilewright.codegen.printer import kernels_of
 from tilewright.codegen.target_limits import check_kernels
 from tilewright.dialects import loop
+from tilewright.dialects.pass_specs import spec_text
+from tilewright.dialects.schedule import ScheduleAttr
 from tilewright.passes.driver.levels import Level
 from tilewright.passes.driver.lowering import lower
-from tilewright.passes.driver.pipeline_string import without_quotes
 from tilewright.passes.reporting.trace import Rule, listening, skipped
 from tilewright.passes.tile.idle_steps import planned_and_idle
 from tilewright.tuning.fusion_schedule import DEFAULT, fusion_of
@@ -41,7 +42,7 @@ def reason_against_schedule(kernel: loop.KernelOp, schedule: str, target: str) -
     measured had it.
     """
     copy = kernel.clone()
-    copy.planned = StringAttr(schedule)
+    copy.planned = ScheduleAttr.parse(schedule)
     alone = ModuleOp([copy])
     try:
         with listening(None):
@@ -52,7 +53,7 @@ def reason_against_schedule(kernel: loop.KernelOp, schedule: str, target: str) -
     for steps in planned_and_idle(alone, lowered).values():
         for step in steps:
             if step.parameters:
-                return f"'{without_quotes(str(step))}' does nothing"
+                return f"'{spec_text(step)}' does nothing"
     return None
 
 

@@ -17,9 +17,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import NamedTuple
 
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.dialects import loop, tile
+from tilewright.dialects.schedule import ScheduleAttr
 from tilewright.passes.driver.levels import Level, level_of
 from tilewright.passes.driver.lowering import lower
 from tilewright.passes.driver.manager import PassManager
@@ -90,7 +91,7 @@ def _give_schedule(kernel: loop.KernelOp, candidates: Iterable[Known], target: s
     schedule, known = found
     decided(RULE, kernel, str(known))
     with rewriting(RULE, kernel):
-        kernel.planned = StringAttr(schedule)
+        kernel.planned = ScheduleAttr.parse(schedule)
     return known
 
 

@@ -19,8 +19,8 @@ from collections.abc import Mapping, Sequence
 from xdsl.utils.arg_spec import ArgSpec, ParameterListType
 
 from tilewright.dialects.pass_specs import parse_spec_list
+from tilewright.dialects.schedule import ScheduleAttr
 from tilewright.errors import UsageError
-from tilewright.passes.driver.pipeline_string import without_quotes
 from tilewright.passes.scheduling_steps import step_called
 from tilewright.tuning.key import CANONICAL
 
@@ -50,7 +50,7 @@ def _renamed(schedule: str, names: Mapping[str, str]) -> str:
         specs = [_with_names(spec, operands, slabs) for spec in parse_spec_list(schedule)]
     except UsageError:
         return schedule
-    return without_quotes(",".join(map(str, specs)))
+    return ScheduleAttr.of(specs).data
 
 
 def _with_names(spec: ArgSpec, operands: Mapping[str, str], slabs: Mapping[str, str]) -> ArgSpec:

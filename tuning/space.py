@@ -24,7 +24,6 @@ from functools import cached_property
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects import loop, tile
-from tilewright.dialects.pass_specs import parse_spec_list
 from tilewright.dialects.target import DEFAULT_TARGET
 from tilewright.dialects.target import target as target_named
 from tilewright.errors import one_line
@@ -61,7 +60,7 @@ class Space:
         self.passes = [step for step in steps if isinstance(step, SchedulingPass)]
         self.settling = [step.name for step in self.passes].index(RegisterTilePass.name)
         """Where the threads of a block are settled, and with them what they share."""
-        lift, *rest = parse_spec_list(plan(kernel, target_named(target)))
+        lift, *rest = plan(kernel, target_named(target)).steps
         self.default_options = {s.name: s.normalize_parameter_names().parameters for s in rest}
         self.root = Node(self, "", (configure(TileifyPass, lift, "pass"),), -1, (None,))
 

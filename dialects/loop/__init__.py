@@ -19,6 +19,7 @@ from tilewright.dialects.loop.memory import LoadOp, StoreOp
 from tilewright.dialects.loop.nest import ForOp, ReduceOp, YieldOp
 from tilewright.dialects.loop.scan import PrefixOp, ScanOp
 from tilewright.dialects.loop.values import IndexOp, PredicateOp, ToIndexOp
+from tilewright.dialects.schedule import ScheduleAttr
 
 AnyLoop = ForOp | ReduceOp | ScanOp
 """What does its body once for each step of its axes."""
@@ -64,5 +65,5 @@ Loop = Dialect(
         PredicateOp,
         ToIndexOp,
     ],
-    [RoleAttr, FusionAttr],
+    [RoleAttr, FusionAttr, ScheduleAttr],
 )

@@ -29,6 +29,7 @@ from tilewright.dialects.argument_facts import IN_PLACE
 from tilewright.dialects.faster_xdsl.segments import SegmentedOp, segmented, start_of
 from tilewright.dialects.faster_xdsl.verify_once import FormedOp
 from tilewright.dialects.kernel_like import KernelLikeOp
+from tilewright.dialects.schedule import ScheduleAttr
 from tilewright.dialects.types import memref_type
 
 
@@ -54,7 +55,7 @@ class KernelOp(KernelLikeOp):
 
     name = "loop.kernel"
 
-    planned = opt_prop_def(StringAttr)
+    planned = opt_prop_def(ScheduleAttr)
     """The passes that are to schedule it further: what they are to do is decided."""
 
     assembly_format = (

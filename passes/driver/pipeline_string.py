@@ -6,7 +6,6 @@ The one spelling of a schedule: `tileify,chunk-matmul-k{bk=16},blockify-launch{m
 `builtin.module(a,b)` is understood too. Every mistake is a `UsageError` that names it.
 """
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from functools import lru_cache
@@ -37,8 +36,6 @@ _LIST_WORDS = {
     str: ("a list of words", "a,b"),
 }
 """Several values of an option in words, with an example, by their type."""
-
-_QUOTED_WORD = re.compile(r'"(?!true"|false")([A-Za-z_][\w-]*)"')
 
 
 def parse_pipeline(
@@ -80,11 +77,6 @@ def configure(kind: type[Configured], spec: ArgSpec, what: str) -> Configured:
 def text_of(value: object) -> str:
     """A value of an option, as pipelines spell it."""
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def without_quotes(text: str) -> str:
-    """The same pipeline with quotes where they are needed only."""
-    return _QUOTED_WORD.sub(r"\1", text)
 
 
 @lru_cache

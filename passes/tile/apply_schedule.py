@@ -44,7 +44,7 @@ class ApplySchedulePass(ModulePass):
                 skipped(RULE, kernel, "no steps are planned")
                 continue
             with blamed_on_planned_steps(kernel):
-                steps = planned_passes(kernel.planned.data)
+                steps = planned_passes(kernel.planned)
             _apply(ctx, op, kernel, [for_target(step, self.target) for step in steps])
 
 

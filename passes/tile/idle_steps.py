@@ -10,7 +10,6 @@ from xdsl.utils.arg_spec import ArgSpec
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.kernel_like import KernelLikeOp
-from tilewright.dialects.pass_specs import parse_spec_list
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
 
 
@@ -42,14 +41,14 @@ def planned_kernels(module: ModuleOp) -> Iterator[loop.KernelOp]:
     return (op for op in module.ops if isinstance(op, loop.KernelOp) and op.planned is not None)
 
 
-def steps_to_come(module: ModuleOp) -> dict[str, tuple[ArgSpec, ...]]:
+def steps_to_come(module: ModuleOp) -> dict[str, Sequence[ArgSpec]]:
     """The planned steps that are left, by kernel."""
     return {op.sym_name.data: _planned(op) for op in planned_kernels(module)}
 
 
-def _planned(kernel: loop.KernelOp) -> tuple[ArgSpec, ...]:
+def _planned(kernel: loop.KernelOp) -> Sequence[ArgSpec]:
     """What is to be done to a kernel."""
-    return () if kernel.planned is None else parse_spec_list(kernel.planned.data)
+    return () if kernel.planned is None else kernel.planned.steps
 
 
 def _scheduled_name(op: Operation) -> str | None:
@@ -59,10 +58,10 @@ def _scheduled_name(op: Operation) -> str | None:
     return op.sym_name.data if isinstance(op, KernelLikeOp) else None
 
 
-def _schedule(op: Operation) -> tuple[ArgSpec, ...]:
+def _schedule(op: Operation) -> Sequence[ArgSpec]:
     """What was done to a kernel."""
     assert isinstance(op, KernelLikeOp)
-    return () if op.schedule is None else parse_spec_list(op.schedule.data)
+    return () if op.schedule is None else op.schedule.steps
 
 
 def _missing(kernel: loop.KernelOp, schedules: Mapping[str, Sequence[ArgSpec]]) -> list[ArgSpec]:

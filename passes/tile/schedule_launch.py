@@ -47,7 +47,7 @@ class ScheduleLaunch(RewritePattern):
         kernel = launch.parent_op()
         assert isinstance(kernel, loop.KernelOp)
         step = self.step
-        is_planned = kernel.planned is None or step.name in kernel.planned.data or step.options()
+        is_planned = kernel.planned is None or kernel.planned.names(step.name) or step.options()
         if not is_planned and not is_listening():
             return  # nobody asks whether there would be anything to do
         with Memory() as memory:

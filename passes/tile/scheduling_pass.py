@@ -30,8 +30,8 @@ from xdsl.pattern_rewriter import (
 from xdsl.utils.arg_spec import ParameterListType
 
 from tilewright.dialects import tile
+from tilewright.dialects.pass_specs import spec_text
 from tilewright.dialects.target import DEFAULT_TARGET
-from tilewright.passes.driver.pipeline_string import without_quotes
 from tilewright.passes.facts.remembered import Memory, unchanged
 from tilewright.passes.reporting.trace import Rule, rewriting
 from tilewright.passes.tile.kernel_schedule import record
@@ -137,7 +137,7 @@ def _options(step: SchedulingPass) -> Mapping[str, ParameterListType]:
 
 @lru_cache(maxsize=1 << 12)
 def _step(step: SchedulingPass) -> str:
-    return without_quotes(str(replace(step, target=DEFAULT_TARGET)))
+    return spec_text(replace(step, target=DEFAULT_TARGET))
 
 
 def carry_out(

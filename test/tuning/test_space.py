@@ -4,9 +4,10 @@
 from random import Random
 
 import pytest
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.dialects import loop
+from tilewright.dialects.schedule import ScheduleAttr
 from tilewright.dialects.target import target as target_named
 from tilewright.passes.driver.levels import Level
 from tilewright.passes.driver.lowering import context, lower
@@ -21,7 +22,7 @@ KERNELS = (MATMUL, ROWS, ELEMENTS)
 def applied(kernel: loop.KernelOp, schedule: str, target: str) -> loop.KernelOp:
     """The kernel after `apply-schedule`."""
     copy = kernel.clone()
-    copy.planned = StringAttr(schedule)
+    copy.planned = ScheduleAttr.parse(schedule)
     module = ModuleOp([copy])
     ApplySchedulePass(target).apply(context(), module)
     (made,) = module.ops

@@ -19,13 +19,12 @@ from xdsl.ir import Operation
 
 from tilewright.codegen.gpu import target_for
 from tilewright.dialects import kernel, loop, tile
-from tilewright.dialects.pass_specs import parse_spec_list
+from tilewright.dialects.pass_specs import parse_spec_list, spec_text
 from tilewright.dialects.target import Target
 from tilewright.dialects.target import target as target_named
 from tilewright.passes.cost.ledger import cost, figures, ledger
 from tilewright.passes.driver.levels import Level, level_of
 from tilewright.passes.driver.lowering import lower
-from tilewright.passes.driver.pipeline_string import without_quotes
 from tilewright.passes.reporting.trace import Listener, Rule, listening
 from tilewright.passes.tile.planner.plan_schedules import RULE as PLANNING
 from tilewright.passes.tile.planner.plan_schedules import Choice, Weighed, launched, weighed
@@ -196,7 +195,7 @@ def _telling(choices: Weighed) -> list[Choice[Any]]:
 
 def _print(out: Console, explanation: Explanation) -> None:
     name, schedule, known, problem, weighings, steps, figures = explanation
-    options = {spec.name: without_quotes(str(spec)) for spec in parse_spec_list(schedule)}
+    options = {spec.name: spec_text(spec) for spec in parse_spec_list(schedule)}
     out.print(name, style="bold", markup=False)
     out.print(f"  schedule  {schedule or 'none'}", markup=False, soft_wrap=True)
     if known is not None:

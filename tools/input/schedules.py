@@ -8,18 +8,18 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.utils.arg_spec import ArgSpec
 
 from tilewright.dialects import loop, tile
-from tilewright.dialects.pass_specs import parse_spec_list
+from tilewright.dialects.pass_specs import parse_spec_list, spec_text
+from tilewright.dialects.schedule import ScheduleAttr
 from tilewright.errors import UsageError, did_you_mean
 from tilewright.passes.cuda.convert_kernel_to_cuda import cuda_names
 from tilewright.passes.driver.levels import Level
 from tilewright.passes.driver.lowering import lower
 from tilewright.passes.driver.manager import PassManager
-from tilewright.passes.driver.pipeline_string import without_quotes
 from tilewright.passes.driver.pipelines import NamedPipeline, to_tile
 from tilewright.passes.reporting.trace import Listener, Rule, listening
 from tilewright.passes.tile.idle_steps import planned_and_idle, planned_kernels
@@ -58,7 +58,7 @@ def with_schedules(
             raise UsageError(f"the schedule of @{name} names no pass")
         _check_steps(name, passes)
         scheduled.add(name)
-        kernels[name].planned = StringAttr(passes)
+        kernels[name].planned = ScheduleAttr.parse(passes)
     return nests
 
 
@@ -81,7 +81,7 @@ def _read(text: str, kernels: Sequence[str], in_cuda: Mapping[str, str]) -> tupl
 def _check_steps(name: str, passes: str) -> None:
     """Raise `UsageError` for a pass that is not there, or that is one of whole programs."""
     try:
-        steps = planned_passes(passes)
+        steps = planned_passes(ScheduleAttr.parse(passes))
     except UsageError as err:
         raise UsageError(f"the schedule of @{name}: {err}") from err
     for step in steps:
@@ -109,7 +109,7 @@ def warn_of_idle_steps(module: ModuleOp, lowered: ModuleOp, target: str) -> None
                 why = _reason_against_step(step, op)
             elif not step.parameters:
                 continue
-            says = f"'{without_quotes(str(step))}' planned for @{op.sym_name.data} did nothing"
+            says = f"'{spec_text(step)}' planned for @{op.sym_name.data} did nothing"
             print(f"warning: {says}: {why}", file=sys.stderr)
 
 
@@ -121,7 +121,7 @@ def _reason_against_step(step: ArgSpec, kernel: loop.KernelOp) -> str:
     order = {spec.name: position for position, spec in enumerate(parse_spec_list(to_tile()))}
     if step.name not in order:
         return "to-tile has no such pass (opt-tool -p apply-schedule runs any)"
-    steps = parse_spec_list(kernel.planned.data)
+    steps = [*kernel.planned.steps]
     for other in steps[steps.index(step) + 1 :]:
         if order.get(other.name, len(order)) < order[step.name]:
             return f"to-tile does '{other.name}' first (opt-tool -p apply-schedule keeps the order)"

@@ -18,7 +18,6 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     MemRefType,
     ModuleOp,
-    StringAttr,
     i64,
 )
 from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
@@ -27,6 +26,7 @@ from xdsl.utils.exceptions import PassFailedException, VerifyException
 
 from tilewright.dialects import loop
 from tilewright.dialects.axes import AxesOp
+from tilewright.dialects.schedule import ScheduleAttr
 from tilewright.dialects.types import memref_type
 from tilewright.errors import TilewrightError, UnsupportedError
 from tilewright.passes.driver.levels import Level
@@ -85,7 +85,7 @@ def reduced(kernel: loop.KernelOp, schedule: str, target: str) -> ModuleOp:
     plan. Raises `UnsupportedError` if the schedule fits no sizes that the simulator takes.
     """
     for smaller in sorted(_resizings(kernel, schedule), key=_preference):
-        smaller.planned = StringAttr(schedule)
+        smaller.planned = ScheduleAttr.parse(schedule)
         module = launched(smaller)
         if _is_scheduled_by(module, schedule, target):
             return module
@@ -204,7 +204,7 @@ def _is_scheduled_by(module: ModuleOp, schedule: str, target: str) -> bool:
     except (VerifyException, TilewrightError, PassFailedException):
         return False
     kernels = (op for op in scheduled.ops if isinstance(op, loop.KernelOp))
-    return all(kernel.schedule == StringAttr(schedule) for kernel in kernels)
+    return all(kernel.schedule == ScheduleAttr.parse(schedule) for kernel in kernels)
 
 
 def launched(kernel: loop.KernelOp) -> ModuleOp:

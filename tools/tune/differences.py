@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 from xdsl.utils.arg_spec import ParameterListType
 
-from tilewright.dialects.pass_specs import parse_spec_list
-from tilewright.passes.driver.pipeline_string import parameters_by_pass, text_of, without_quotes
+from tilewright.dialects.pass_specs import parse_spec_list, spec_text
+from tilewright.passes.driver.pipeline_string import parameters_by_pass, text_of
 
 Parameters = dict[str, ParameterListType]
 
@@ -22,7 +22,7 @@ def differences(schedule: str, default: str) -> str:
     said: list[str] = []
     for name, spec in ours.items():
         if name not in theirs:
-            said.append(f"with {without_quotes(str(spec))}")
+            said.append(f"with {spec_text(spec)}")
         elif changes := " ".join(_changes(spec.parameters, theirs[name])):
             said.append(f"{name} {changes}")
     said += [f"without {name}" for name in theirs if name not in ours]

@@ -12,9 +12,10 @@ import argparse
 from collections import Counter
 from collections.abc import Callable, Iterator
 
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.dialects import loop
+from tilewright.dialects.schedule import ScheduleAttr
 from tilewright.dialects.target import Target
 from tilewright.dialects.target import target as target_named
 from tilewright.errors import one_line
@@ -114,7 +115,7 @@ class FusionTuning:
         fused = self._space.nests(leaf).clone()
         for kernel in self.program.kernels(fused, is_default=False):
             best = self._tuning.best_schedule(kernel)
-            kernel.op.planned = None if best is None else StringAttr(best)
+            kernel.op.planned = None if best is None else ScheduleAttr.parse(best)
         default = self._space.fused(loop.FusionAttr.get())
         assert default is not None
         return self._tuning.evaluation.complaint(default.nests, fused)

@@ -3,7 +3,7 @@
 
 from typing import NamedTuple
 
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
 
 from tilewright.codegen.host_function import plan_of
@@ -14,6 +14,7 @@ from tilewright.codegen.runtime.cubin_cache import CubinCache
 from tilewright.codegen.spill_feedback import lower_to_cuda
 from tilewright.codegen.target_limits import check_launches
 from tilewright.dialects import loop
+from tilewright.dialects.schedule import ScheduleAttr
 from tilewright.errors import one_line
 from tilewright.passes.driver.lowering import REFUSED, context
 from tilewright.passes.rewriting.launching import with_main
@@ -58,5 +59,5 @@ def scheduled(kernel: str, schedule: str = "") -> ModuleOp:
     module = with_main(Parser(context(), kernel).parse_module())
     if schedule:
         for op in [op for op in module.ops if isinstance(op, loop.KernelOp)]:
-            op.planned = StringAttr(schedule)
+            op.planned = ScheduleAttr.parse(schedule)
     return module

@@ -28,14 +28,16 @@ from itertools import chain
 from typing import Any, Protocol, TypeVar, cast
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
+from xdsl.utils.arg_spec import ArgSpec
 
 from tilewright.dialects import loop, tile
+from tilewright.dialects.schedule import ScheduleAttr
 from tilewright.dialects.target import DEFAULT_TARGET, Target
 from tilewright.dialects.target import target as target_named
 from tilewright.passes.reporting.trace import Rule, rewriting, skipped
-from tilewright.passes.scheduling_steps import added_steps, scheduling_steps
+from tilewright.passes.scheduling_steps import FIRST, added_steps, scheduling_steps
 from tilewright.passes.tile.blockify_launch import is_rectangular
 from tilewright.passes.tile.kernel_schedule import blamed_on_planned_steps, planned_passes
 from tilewright.passes.tile.lift_columns import lift_columns
@@ -135,18 +137,22 @@ def _on_demand(ranked: Callable[[], Sequence[Choice[Any]]]) -> Iterator[Choice[A
     yield from ranked()
 
 
-def plan(kernel: loop.KernelOp, target: Target) -> str:
-    """The pipeline that schedules `kernel`, with the options that are decided together."""
+def plan(kernel: loop.KernelOp, target: Target) -> ScheduleAttr:
+    """The steps that schedule `kernel`, with the options that are decided together."""
     lift, launch = launched(kernel)
     found = weighed(launch, target)
-    return ",".join([lift, *_with_added(_STATISTICS if found is None else found.pipeline())])
+    steps = _STATISTICS if found is None else found.pipeline()
+    return _with_added(ScheduleAttr.parse(",".join([lift, *steps])))
 
 
-def _with_added(steps: Sequence[str]) -> list[str]:
-    """`steps` in the order in which they run, and those of packages that are asked for a cost."""
-    order = [step.name for step in scheduling_steps()]
-    added = [step.name for step in added_steps() if step.cost]
-    return sorted([*steps, *added], key=lambda step: order.index(step.partition("{")[0]))
+def _with_added(schedule: ScheduleAttr) -> ScheduleAttr:
+    """The schedule and the steps of packages that say when they are worth it, in their order."""
+    if not (added := [ArgSpec(step.name, {}) for step in added_steps() if step.is_offered]):
+        return schedule
+    order = [FIRST, *(step.name for step in scheduling_steps())]
+    return ScheduleAttr.of(
+        sorted([*schedule.steps, *added], key=lambda step: order.index(step.name))
+    )
 
 
 def launched(kernel: loop.KernelOp) -> tuple[str, tile.LaunchOp]:
@@ -189,7 +195,7 @@ class PlanSchedulesPass(ModulePass):
                 skipped(RULE, kernel, reason)
                 continue
             with rewriting(RULE, kernel):
-                kernel.planned = StringAttr(plan(kernel, target))
+                kernel.planned = plan(kernel, target)
 
 
 def _check_plan(kernel: loop.KernelOp) -> None:
@@ -197,4 +203,4 @@ def _check_plan(kernel: loop.KernelOp) -> None:
     if kernel.planned is None:
         return
     with blamed_on_planned_steps(kernel):
-        planned_passes(kernel.planned.data)
+        planned_passes(kernel.planned)

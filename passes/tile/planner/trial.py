@@ -10,12 +10,13 @@ from itertools import takewhile
 from typing import Any, Protocol, TypeVar
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
 from tilewright.dialects import tile
+from tilewright.dialects.schedule import ScheduleAttr
 from tilewright.dialects.target import Target
 from tilewright.passes.cost.live_registers import estimated_registers
 from tilewright.passes.driver.pipelines import for_target, passes_of, to_tile
@@ -76,7 +77,7 @@ def _has_registers(launch: tile.LaunchOp, elements: int, target: Target) -> bool
 def _is_refused(launch: tile.LaunchOp, pipeline: Iterable[str], target: Target) -> bool:
     """True if a pass refuses the options of `pipeline`, up to where a thread's elements are set."""
     kernel = launch.kernel.clone()
-    kernel.planned = StringAttr(",".join(pipeline))
+    kernel.planned = ScheduleAttr.parse(",".join(pipeline))
     module, ctx = ModuleOp([kernel]), Context()
     try:
         with listening(None):

@@ -8,7 +8,6 @@ import pytest
 import torch
 from torch import Tensor, randn
 from torch.nn import functional as F
-from xdsl.dialects.builtin import StringAttr
 
 import tilewright
 from tilewright.arrays import array_of
@@ -16,6 +15,7 @@ from tilewright.codegen.host_function import plan_of
 from tilewright.codegen.report import kernel_costs
 from tilewright.codegen.simulator_backend import SimulatorBackend
 from tilewright.dialects.loop import KernelOp
+from tilewright.dialects.schedule import ScheduleAttr
 from tilewright.passes.driver.levels import Level
 from tilewright.passes.driver.lowering import lower
 
@@ -57,7 +57,7 @@ def _counts(
     inputs = [randn(shape) for shape in shapes]
     nests = lower(tilewright.capture(function, *inputs).module, Level.LOOP)
     for nest in [op for op in nests.ops if isinstance(op, KernelOp)]:
-        nest.planned = None if plan is None else StringAttr(plan)
+        nest.planned = None if plan is None else ScheduleAttr.parse(plan)
     kernel_ir = lower(nests, Level.KERNEL)
     cuda_ir = lower(kernel_ir, Level.CUDA)
     costs = kernel_costs(kernel_ir, cuda_ir)

@@ -3,9 +3,10 @@
 
 import pytest
 from needs import needs_nvrtc
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.dialects import loop
+from tilewright.dialects.schedule import ScheduleAttr
 from tilewright.passes.driver.levels import Level
 from tilewright.passes.driver.lowering import lower
 from tilewright.tuning.evaluators.evidence import evidence, shortlist
@@ -38,7 +39,7 @@ def large() -> loop.KernelOp:
 def modelled(kernel: loop.KernelOp, schedule: str) -> float:
     """Microseconds, by the model."""
     copy = kernel.clone()
-    copy.planned = StringAttr(schedule)
+    copy.planned = ScheduleAttr.parse(schedule)
     (made,) = lower(ModuleOp([copy]), Level.TILE, target=TARGET).ops
     assert isinstance(made, loop.KernelOp)
     measurement = model(TARGET)(made)
