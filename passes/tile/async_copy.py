@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-from xdsl.pattern_rewriter import PatternRewriter
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from tilewright.dialects import tile
 from tilewright.dialects.target import VECTOR_BYTES
@@ -47,8 +47,17 @@ class AsyncCopyPass(SchedulingPass):
     def choices(self, launch: tile.LaunchOp) -> Sequence[Self]:
         return [self]
 
-    def rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
-        for stage in filter(_is_copied, stages_of(launch)):
+    def pattern(self, launch: tile.LaunchOp) -> RewritePattern:
+        return _CopyAsynchronously()
+
+
+class _CopyAsynchronously(RewritePattern):
+    """Fills a ring by asynchronous copies."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, stage: tile.StageOp, rewriter: PatternRewriter) -> None:
+        """Match each ring that threads fill with what they load."""
+        if _is_copied(stage):
             stage.transport = TransportAttr(Transport.CP_ASYNC)
             rewriter.notify_op_modified(stage)
 

@@ -44,7 +44,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 from xdsl.ir import BlockArgument, Operation
-from xdsl.pattern_rewriter import PatternRewriter
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 from xdsl.utils.arg_spec import ParameterListType
 
 from tilewright.dialects import loop, tile
@@ -173,16 +173,11 @@ class CooperativeReducePass(SchedulingPass):
             return f"{self.split} blocks for a row of {length}; split is from 2 to {length}"
         if (reason := reason_against_join(self.join, self.split, self.target)) is not None:
             return reason
-        return reason_not_lowered(launch, lambda copy: _assign_rows(copy, self._threads_per_row()))
+        assigned = self._threads_per_row()
+        return reason_not_lowered(launch, lambda copy, rewriter: _assign_rows(copy, rewriter, assigned))
 
-    def rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
-        kernel = launch.kernel
-        if _statistics(launch):
-            _deal_statistics(launch, rewriter)
-        else:
-            _assign_rows(launch, self._threads_per_row())
-        simplify_accesses(kernel)
-        share_values(kernel)
+    def pattern(self, launch: tile.LaunchOp) -> RewritePattern:
+        return _ShareRows(None if _statistics(launch) else self._threads_per_row())
 
     def _threads_per_row(self) -> ThreadsPerRow:
         assert self.threads is not None
@@ -191,7 +186,25 @@ class CooperativeReducePass(SchedulingPass):
         return ThreadsPerRow(self.threads, self.rows, self.columns or False, self.split or 1, join)
 
 
-def _assign_rows(launch: tile.LaunchOp, assigned: ThreadsPerRow) -> None:
+class _ShareRows(RewritePattern):
+    """Shares rows among threads, or what is reduced for each row among those along its columns."""
+
+    def __init__(self, assigned: ThreadsPerRow | None):
+        self.assigned = assigned
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
+        """Match each launch."""
+        kernel = launch.kernel
+        if self.assigned is None:
+            _deal_statistics(launch, rewriter)
+        else:
+            _assign_rows(launch, rewriter, self.assigned)
+        simplify_accesses(kernel, rewriter)
+        share_values(kernel, rewriter)
+
+
+def _assign_rows(launch: tile.LaunchOp, rewriter: PatternRewriter, assigned: ThreadsPerRow) -> None:
     """Bind the axes anew: blocks do rows, threads parts of them."""
     rebinding = Rebinding()
     axes = launch.bound_axes()
@@ -212,7 +225,7 @@ def _assign_rows(launch: tile.LaunchOp, assigned: ThreadsPerRow) -> None:
     if assigned.split > 1:
         blocks = Blocks(rebinding.body.args[0], assigned.split, assigned.join)
     dealing = StepDealing(rebinding.substitution, assigned.threads, along, blocks)
-    rebinding.finish(launch, dealing.clone)
+    rebinding.finish(launch, rewriter, dealing.clone)
 
 
 def _statistics(launch: tile.LaunchOp) -> list[tuple[loop.ReduceOp, Axis]]:
@@ -244,4 +257,4 @@ def _deal_statistics(launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
         results = [substitution.value(result) for result in op.results]
         rewriter.replace(op, dealt, results)
         for part in (part for part in dealt if isinstance(part, loop.ReduceOp)):
-            leave_out_masked_steps(part)
+            leave_out_masked_steps(part, rewriter)

@@ -12,6 +12,7 @@ from functools import lru_cache
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import PatternRewriter
 from xdsl.utils.arg_spec import ArgSpec
 
 from tilewright.dialects import loop
@@ -42,10 +43,11 @@ def _taken(planned: str, name: str) -> tuple[ArgSpec | None, str]:
     return specs[position], ",".join(map(str, specs[position + 1 :]))
 
 
-def record(kernel: loop.KernelOp, step: str) -> None:
+def record(kernel: loop.KernelOp, step: str, rewriter: PatternRewriter) -> None:
     """Add what was done to the kernel's schedule."""
     before = "" if kernel.schedule is None else f"{kernel.schedule.data},"
     kernel.schedule = StringAttr(before + step)
+    rewriter.notify_op_modified(kernel)
 
 
 def is_scheduled(kernel: loop.KernelOp, name: str) -> bool:

@@ -15,11 +15,11 @@ each slab is padded whose accesses become faster (`passes/cost/slab_conflicts.py
 swizzled, or copied as boxes, have no pads.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
-from xdsl.pattern_rewriter import PatternRewriter
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from tilewright.dialects import tile
 from tilewright.dialects.target import WIDEST_BYTES
@@ -28,7 +28,12 @@ from tilewright.dialects.tile.layout import with_layout
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.cost.shared_budget import reason_not_fitting, slab_bytes
 from tilewright.passes.cost.slab_conflicts import SlabConflicts, conflicts_of
-from tilewright.passes.facts.named_slabs import named_slabs, reason_against_names, set_layout
+from tilewright.passes.facts.named_slabs import (
+    chosen_stages,
+    named_slabs,
+    reason_against_names,
+    set_layout,
+)
 from tilewright.passes.reporting.trace import Rule
 from tilewright.passes.tile.kernel_schedule import is_scheduled
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
@@ -98,11 +103,21 @@ class PadSmemPass(SchedulingPass):
             return f"no pad saves time; bank factors: {', '.join(factors)}"
         return None
 
-    def rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
+    def pattern(self, launch: tile.LaunchOp) -> RewritePattern:
         assert self.pad is not None
-        stages = named_slabs(launch)
-        for name in self.slabs or ():
-            stage = stages[name]
+        return _Pad(chosen_stages(launch, self.slabs), self.pad)
+
+
+class _Pad(RewritePattern):
+    """Pads the rows of a slab."""
+
+    def __init__(self, stages: Set[tile.StageOp], pad: int):
+        self.stages, self.pad = stages, pad
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, stage: tile.StageOp, rewriter: PatternRewriter) -> None:
+        """Match the stages that are named, while they have no pads."""
+        if stage in self.stages and not stage.layout.pad:
             layout = stage.layout.with_pad(memref_type(stage.slab), self.pad)
             set_layout(stage, layout, rewriter)
 

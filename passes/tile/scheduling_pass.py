@@ -4,7 +4,7 @@ Base of all passes that schedule launches.
 
 Such a pass has the reason to skip a launch (`reason_against`), the values that its options may
 have, the best guess first (`choices`), the reason against given ones (`reason_not_possible`), and
-the rewrite itself (`rewrite`). The values are chosen here:
+the rewrite itself (`pattern`), which a walker applies to the launch. The values are chosen here:
 
 - those of its options, where the pipeline gives them;
 - else those that are `planned` for the kernel; where steps are planned, none of them of this pass,
@@ -28,12 +28,12 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import (
     PatternRewriter,
+    PatternRewriteWalker,
     RewritePattern,
-    op_type_rewrite_pattern,
 )
 from xdsl.utils.arg_spec import ArgSpec, ParameterListType
 
-from tilewright.dialects import loop, tile
+from tilewright.dialects import tile
 from tilewright.dialects.target import DEFAULT_TARGET
 from tilewright.passes.driver.pipeline_string import configure, without_quotes
 from tilewright.passes.facts.remembered import Memory, unchanged
@@ -82,15 +82,16 @@ class SchedulingPass(ModulePass, ABC):
         return None
 
     @abstractmethod
-    def rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
-        """Do it, with these values. What is `remembered` of the launch is asked for at first."""
+    def pattern(self, launch: tile.LaunchOp) -> RewritePattern:
+        """
+        Return the pattern that does it in the launch, with these values. It matches the ops that
+        change. Facts that are `remembered` of the launch are asked for here, before any changes.
+        """
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Each launch of the module."""
-        pattern = _ScheduleLaunch(self)
-        # no walker: it would go on to the ops of launches that were replaced
         for launch in tile.launches_of(op):
-            pattern.match_and_rewrite(launch, PatternRewriter(launch))
+            _schedule(self, launch)
 
     @classmethod
     def schedule_space(cls, ctx: Context, module_op: ModuleOp) -> tuple[Self, ...]:
@@ -126,28 +127,19 @@ def _step(step: SchedulingPass) -> str:
     return without_quotes(str(replace(step, target=DEFAULT_TARGET)))
 
 
-class _ScheduleLaunch(RewritePattern):
-    """Applies one pass to each launch."""
-
-    def __init__(self, step: SchedulingPass):
-        self.step = step
-
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
-        """Decide, rewrite, and write down what was done."""
-        kernel = launch.parent_op()
-        assert isinstance(kernel, loop.KernelOp)
-        step = self.step
-        is_planned = kernel.planned is None or step.name in kernel.planned.data or step.options()
-        if not is_planned and not is_listening():
-            return  # nobody asks whether there would be anything to do
-        with Memory() as memory:
-            with unchanged(memory):
-                chosen = chosen_for(step, launch)
-            if isinstance(chosen, str):
-                skipped(step.RULE, kernel, chosen)
-                return
-            carry_out(chosen, launch, rewriter, memory)
+def _schedule(step: SchedulingPass, launch: tile.LaunchOp) -> None:
+    """Decide, rewrite, and write down what was done."""
+    kernel = launch.kernel
+    is_planned = kernel.planned is None or step.name in kernel.planned.data or step.options()
+    if not is_planned and not is_listening():
+        return  # nobody asks whether there would be anything to do
+    with Memory() as memory:
+        with unchanged(memory):
+            chosen = chosen_for(step, launch)
+        if isinstance(chosen, str):
+            skipped(step.RULE, kernel, chosen)
+            return
+        carry_out(chosen, launch, PatternRewriter(launch), memory)
 
 
 def carry_out(
@@ -160,9 +152,14 @@ def carry_out(
     kernel = launch.kernel
     with rewriting(chosen.RULE, kernel):
         with memory or Memory() as known, unchanged(known):
-            chosen.rewrite(launch, rewriter)
-    rewriter.notify_op_modified(kernel)
-    record(kernel, chosen.step())
+            rewrite(chosen, launch)
+    record(kernel, chosen.step(), rewriter)
+
+
+def rewrite(chosen: SchedulingPass, launch: tile.LaunchOp) -> None:
+    """Apply the pattern once to the launch and to each op in it; new ops are left as they are."""
+    walker = PatternRewriteWalker(chosen.pattern(launch), apply_recursively=False)
+    walker.rewrite_region(launch.kernel.body)
 
 
 def chosen_for(step: SchedulingPass, launch: tile.LaunchOp) -> SchedulingPass | str:

@@ -23,7 +23,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
-from xdsl.pattern_rewriter import PatternRewriter
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from tilewright.dialects import tile
 from tilewright.dialects.tile import SlabLayoutAttr, Transport
@@ -31,7 +31,12 @@ from tilewright.dialects.tile.layout import SWIZZLES
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.cost.slab_conflicts import SlabConflicts, conflicts_of
 from tilewright.passes.facts.boxes import find_box
-from tilewright.passes.facts.named_slabs import named_slabs, reason_against_names, set_layout
+from tilewright.passes.facts.named_slabs import (
+    chosen_stages,
+    named_slabs,
+    reason_against_names,
+    set_layout,
+)
 from tilewright.passes.facts.remembered import remembered
 from tilewright.passes.reporting.trace import Rule
 from tilewright.passes.tile.kernel_schedule import is_scheduled
@@ -94,13 +99,24 @@ class SplitInnerForSwizzlePass(SchedulingPass):
             return "no slab that TMA copies would be read with fewer bank conflicts"
         return None
 
-    def rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
+    def pattern(self, launch: tile.LaunchOp) -> RewritePattern:
         assert self.width is not None
-        stages = named_slabs(launch)
-        for name in self.slabs or ():
-            layout = _layout(stages[name], self.width)
-            assert isinstance(layout, SlabLayoutAttr)
-            set_layout(stages[name], layout, rewriter)
+        layouts = {s: _layout(s, self.width) for s in chosen_stages(launch, self.slabs)}
+        return _Swizzle({s: new for s, new in layouts.items() if not isinstance(new, str)})
+
+
+class _Swizzle(RewritePattern):
+    """Swizzles a slab."""
+
+    def __init__(self, layouts: Mapping[tile.StageOp, SlabLayoutAttr]):
+        self.layouts = layouts
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, stage: tile.StageOp, rewriter: PatternRewriter) -> None:
+        """Match the stages that get another layout."""
+        layout = self.layouts.get(stage, stage.layout)
+        if layout != stage.layout:
+            set_layout(stage, layout, rewriter)
 
 
 def _pieces(stages: Mapping[str, tile.StageOp], names: Iterable[str], width: int) -> int:

@@ -44,7 +44,7 @@ from typing import ClassVar, Self
 
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Operation, SSAValue
-from xdsl.pattern_rewriter import PatternRewriter
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 from xdsl.rewriter import InsertPoint
 from xdsl.utils.arg_spec import ParameterListType
 
@@ -109,7 +109,7 @@ class StageInputsPass(SchedulingPass):
                     return f"{operand.name} is only loaded: that is 'raw={operand.name}'"
             if (problem := self._reason_against_names(operands)) is not None:
                 return problem
-            kinds = [(operand, self._kind(operand.name)) for operand in operands]
+            kinds = [(operand, self.kind(operand.name)) for operand in operands]
             matrices = _matrices(operands, {operand.name: kind for operand, kind in kinds})
             for name in self.transposed or ():
                 if name not in matrices:
@@ -122,18 +122,8 @@ class StageInputsPass(SchedulingPass):
         names = ", ".join(self.none or ())
         return f"{names}: only loaded, which the cache does as well, or too long to be kept"
 
-    def rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
-        with operands_of(launch) as operands:
-            every = ((o, place) for o in operands for place in o.places[self._kind(o.name)])
-            # Each value once: two operands may be computed from one load.
-            used = [*{place.value: (operand, place) for operand, place in every}.values()]
-            stages = [place.slab.stage for _, place in used]  # while all is computed as it was
-            for (operand, place), stage in zip(used, stages, strict=True):
-                for share in (s for s in place.slab.shares if s.parent is None):
-                    rewriter.insert(share, InsertPoint.after(_owner(share.value)))
-                if stage.parent is None:
-                    self._insert(stage, place.value, operand, rewriter)
-                _replace(place.value, loop.LoadOp(stage.slab, place.subscripts), rewriter)
+    def pattern(self, launch: tile.LaunchOp) -> RewritePattern:
+        return _StageInputs(self)
 
     def completed(
         self, guess: dict[str, ParameterListType], given: dict[str, ParameterListType]
@@ -143,7 +133,7 @@ class StageInputsPass(SchedulingPass):
         rest = {key: tuple(n for n in guess[key] if n not in named) for key in {*guess} - {*given}}
         return {**{key: names for key, names in sorted(rest.items()) if names}, **given}
 
-    def _kind(self, name: str) -> Kind:
+    def kind(self, name: str) -> Kind:
         listed = {Kind.RAW: self.raw, Kind.COMPUTED: self.computed}
         return next((kind for kind, names in listed.items() if name in (names or ())), Kind.NONE)
 
@@ -185,12 +175,34 @@ class StageInputsPass(SchedulingPass):
             f"has {room}; stage less, or less at a time (bk of chunk-matmul-k)"
         )
 
+
+class _StageInputs(RewritePattern):
+    """Stages the operands of a launch."""
+
+    def __init__(self, step: StageInputsPass):
+        self.step = step
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
+        """Match each launch."""
+        with operands_of(launch) as operands:
+            every = ((o, place) for o in operands for place in o.places[self.step.kind(o.name)])
+            # Each value once: two operands may be computed from one load.
+            used = [*{place.value: (operand, place) for operand, place in every}.values()]
+            stages = [place.slab.stage for _, place in used]  # while all is computed as it was
+            for (operand, place), stage in zip(used, stages, strict=True):
+                for share in (s for s in place.slab.shares if s.parent is None):
+                    rewriter.insert(share, InsertPoint.after(_owner(share.value)))
+                if stage.parent is None:
+                    self._insert(stage, place.value, operand, rewriter)
+                _replace(place.value, loop.LoadOp(stage.slab, place.subscripts), rewriter)
+
     def _insert(
         self, stage: tile.StageOp, value: SSAValue, operand: Operand, rewriter: PatternRewriter
     ) -> None:
         """Put a stage ahead of the loops that use it first."""
         source = value.owner.memref if isinstance(value.owner, loop.LoadOp) else operand.argument
-        if operand.name in (self.transposed or ()) and len(stage.extents) > 1:
+        if operand.name in (self.step.transposed or ()) and len(stage.extents) > 1:
             rewriter.replace_value_with_new_type(stage.slab, _transposed(memref_type(stage.slab)))
         if source.name_hint is not None:
             stage.slab.name_hint = f"{source.name_hint}s"

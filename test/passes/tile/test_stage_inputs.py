@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from needs import needs_nvrtc
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.pattern_rewriter import PatternRewriter
 
 from tilewright.api import capture, interpret, lower
 from tilewright.codegen.host_function import plan_of
@@ -21,6 +20,7 @@ from tilewright.dialects.types import memref_type
 from tilewright.interpreters.kernels import interpret_kernel
 from tilewright.passes.rewriting.launching import with_main
 from tilewright.passes.tile.operands import operands_of
+from tilewright.passes.tile.scheduling_pass import rewrite
 from tilewright.passes.tile.stage_inputs import StageInputsPass
 
 Parse = Callable[[str], ModuleOp]
@@ -369,7 +369,7 @@ def staged(module: ModuleOp, choice: StageInputsPass) -> ModuleOp:
     copy = module.clone()
     launch = launch_of(copy)
     assert choice.reason_not_possible(launch) is None
-    choice.rewrite(launch, PatternRewriter(launch))
+    rewrite(choice, launch)
     copy.verify()
     return copy
 
