@@ -41,6 +41,7 @@ the mask of its yield lets any of them join.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import ClassVar, Self
 
 from xdsl.ir import BlockArgument, Operation
@@ -173,8 +174,8 @@ class CooperativeReducePass(SchedulingPass):
             return f"{self.split} blocks for a row of {length}; split is from 2 to {length}"
         if (reason := reason_against_join(self.join, self.split, self.target)) is not None:
             return reason
-        assigned = self._threads_per_row()
-        return reason_not_lowered(launch, lambda copy, rewriter: _assign_rows(copy, rewriter, assigned))
+        split = partial(_assign_rows, assigned=self._threads_per_row())
+        return reason_not_lowered(launch, split)
 
     def pattern(self, launch: tile.LaunchOp) -> RewritePattern:
         return _ShareRows(None if _statistics(launch) else self._threads_per_row())

@@ -28,12 +28,12 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import (
     PatternRewriter,
-    PatternRewriteWalker,
     RewritePattern,
 )
 from xdsl.utils.arg_spec import ArgSpec, ParameterListType
 
-from tilewright.dialects import tile
+from tilewright.dialects import loop, tile
+from tilewright.dialects.faster_xdsl.rewrite_each import rewrite_each
 from tilewright.dialects.target import DEFAULT_TARGET
 from tilewright.passes.driver.pipeline_string import configure, without_quotes
 from tilewright.passes.facts.remembered import Memory, unchanged
@@ -43,6 +43,10 @@ from tilewright.passes.tile.kernel_schedule import blamed_on_planned_steps, reco
 
 LEFT_OUT = "not among the planned steps"
 """Skip reason: no step of this pass is planned, or it has been done."""
+
+
+_MATCHED = (tile.LaunchOp, tile.StageOp, tile.CombineOp, loop.ReduceOp)
+"""Ops that are scheduled."""
 
 
 @dataclass(frozen=True)
@@ -84,8 +88,9 @@ class SchedulingPass(ModulePass, ABC):
     @abstractmethod
     def pattern(self, launch: tile.LaunchOp) -> RewritePattern:
         """
-        Return the pattern that does it in the launch, with these values. It matches the ops that
-        change. Facts that are `remembered` of the launch are asked for here, before any changes.
+        Return the pattern that does it in the launch, with these values. It matches the op that
+        changes, one of the kinds in `_MATCHED`, and changes it by the rewriter only. Facts that are
+        `remembered` of the launch are asked for here, before anything changes.
         """
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
@@ -157,9 +162,8 @@ def carry_out(
 
 
 def rewrite(chosen: SchedulingPass, launch: tile.LaunchOp) -> None:
-    """Apply the pattern once to the launch and to each op in it; new ops are left as they are."""
-    walker = PatternRewriteWalker(chosen.pattern(launch), apply_recursively=False)
-    walker.rewrite_region(launch.kernel.body)
+    """Apply the pattern once to the launch and the ops in it; new ops are left as they are."""
+    rewrite_each(launch, chosen.pattern(launch), *_MATCHED)
 
 
 def chosen_for(step: SchedulingPass, launch: tile.LaunchOp) -> SchedulingPass | str:
