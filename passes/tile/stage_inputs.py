@@ -56,7 +56,8 @@ from tilewright.passes.cost.shared_budget import shared_bytes, slab_bytes
 from tilewright.passes.facts.effects import is_pure
 from tilewright.passes.facts.named_slabs import stages_of
 from tilewright.passes.reporting.trace import Rule
-from tilewright.passes.tile.operands import Kind, Operand, operands_of
+from tilewright.passes.tile.held_values import Shares
+from tilewright.passes.tile.operands import Kind, Operand, find_operands, operands_of
 from tilewright.passes.tile.reuse import is_unchunked
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
 
@@ -123,7 +124,7 @@ class StageInputsPass(SchedulingPass):
         return f"{names}: only loaded, which the cache does as well, or too long to be kept"
 
     def pattern(self, launch: tile.LaunchOp) -> RewritePattern:
-        return _StageInputs(self)
+        return _StageInputs(self, find_operands(launch))
 
     def completed(
         self, guess: dict[str, ParameterListType], given: dict[str, ParameterListType]
@@ -179,23 +180,22 @@ class StageInputsPass(SchedulingPass):
 class _StageInputs(RewritePattern):
     """Stages the operands of a launch."""
 
-    def __init__(self, step: StageInputsPass):
-        self.step = step
+    def __init__(self, step: StageInputsPass, operands: Sequence[Operand]):
+        self.step, self.operands = step, operands
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
         """Match each launch."""
-        with operands_of(launch) as operands:
-            every = ((o, place) for o in operands for place in o.places[self.step.kind(o.name)])
-            # Each value once: two operands may be computed from one load.
-            used = [*{place.value: (operand, place) for operand, place in every}.values()]
-            stages = [place.slab.stage for _, place in used]  # while all is computed as it was
-            for (operand, place), stage in zip(used, stages, strict=True):
-                for share in (s for s in place.slab.shares if s.parent is None):
-                    rewriter.insert(share, InsertPoint.after(_owner(share.value)))
-                if stage.parent is None:
-                    self._insert(stage, place.value, operand, rewriter)
-                _replace(place.value, loop.LoadOp(stage.slab, place.subscripts), rewriter)
+        every = ((o, p) for o in self.operands for p in o.places[self.step.kind(o.name)])
+        # Each value once: two operands may be computed from one load.
+        used = [*{place.value: (operand, place) for operand, place in every}.values()]
+        shares, slabs = Shares(rewriter), dict.fromkeys(place.slab for _, place in used)
+        stages = {slab: slab.stage(shares) for slab in slabs}  # while all is computed as it was
+        for operand, place in used:
+            stage = stages[place.slab]
+            if stage.parent is None:
+                self._insert(stage, place.value, operand, rewriter)
+            _replace(place.value, loop.LoadOp(stage.slab, place.subscripts), rewriter)
 
     def _insert(
         self, stage: tile.StageOp, value: SSAValue, operand: Operand, rewriter: PatternRewriter
