@@ -122,12 +122,12 @@ _known: ContextVar[_Known | None] = ContextVar("known ranges", default=None)
 
 
 @contextmanager
-def remembered_ranges() -> Generator[None]:
+def remembered_ranges(known: Mapping[SSAValue, Range] | None = None) -> Generator[None]:
     """
-    Inside, the range of a value is found out once. Nothing that has been asked about may change
-    meanwhile: this is for what only reads its source.
+    Inside, the range of a value is found out once, if it is not `known` before. Nothing that has
+    been asked about may change meanwhile: this is for what only reads its source.
     """
-    token = _known.set({})
+    token = _known.set({**(known or {})})
     try:
         yield
     finally:

@@ -13,6 +13,7 @@ from math import prod
 from typing import NamedTuple
 
 from xdsl.ir import Operation, SSAValue
+from xdsl.pattern_rewriter import PatternRewriter
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.faster_xdsl.walk import ops_in
@@ -195,13 +196,13 @@ def reason_against_join(join: str | None, blocks: int, target: str) -> str | Non
 
 
 def reason_not_lowered(
-    launch: tile.LaunchOp, split: Callable[[tile.LaunchOp], object]
+    launch: tile.LaunchOp, split: Callable[[tile.LaunchOp, PatternRewriter], object]
 ) -> str | None:
     """Reason why what `split` makes of the launch could not be lowered, or None."""
     tried = launch.kernel.clone()
     copy = tried.body.block.last_op
     assert isinstance(copy, tile.LaunchOp)
-    split(copy)
+    split(copy, PatternRewriter(copy))
     whole = tried.body.block.last_op
     assert isinstance(whole, tile.LaunchOp)
     try:

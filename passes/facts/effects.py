@@ -11,6 +11,8 @@ from collections.abc import Set as AbstractSet
 from functools import cache
 
 from xdsl.ir import Operation, Region, SSAValue
+from xdsl.pattern_rewriter import PatternRewriter
+from xdsl.rewriter import Rewriter
 from xdsl.traits import (
     EffectInstance,
     IsTerminator,
@@ -102,16 +104,15 @@ def _stays(kind: type[Operation]) -> bool:
     return kind.has_trait(IsTerminator) or kind.has_trait(SymbolOpInterface)
 
 
-def erase_dead(scope: Operation | Region) -> bool:
+def erase_dead(scope: Operation | Region, rewriter: PatternRewriter | None = None) -> bool:
     """
     Erase what nobody uses in `scope`; whether there was any. Users come first, so that what only
     they use goes too.
     """
-    dead = False
+    dead, erase = False, Rewriter.erase_op if rewriter is None else rewriter.erase
     tops = [scope] if isinstance(scope, Operation) else [op for b in scope.blocks for op in b.ops]
     for op in reversed(ops_in(*tops)):
         if is_dead(op):
             dead = True
-            op.detach()
-            op.erase()
+            erase(op)
     return dead

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The slabs of a launch by name, as options name them: a second `%as` is `as-1`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import count
 
 from xdsl.pattern_rewriter import PatternRewriter
@@ -25,6 +25,12 @@ def named_slabs(launch: tile.LaunchOp) -> dict[str, tile.StageOp]:
         names = (name if not number else f"{name}-{number}" for number in count())
         found[next(name for name in names if name not in found)] = stage
     return found
+
+
+def chosen_stages(launch: tile.LaunchOp, names: Iterable[str] | None) -> frozenset[tile.StageOp]:
+    """The stages of the slabs that an option names, all of which there are."""
+    stages = named_slabs(launch)
+    return frozenset(stages[name] for name in names or ())
 
 
 def reason_against_names(names: Sequence[str], known: Mapping[str, tile.StageOp]) -> str | None:

@@ -30,6 +30,8 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation
 from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import PatternRewriter
+from xdsl.rewriter import InsertPoint
 from xdsl.traits import EffectInstance, IsolatedFromAbove, IsTerminator, MemoryEffectKind
 
 from tilewright.dialects.kernel.comment import TEXT
@@ -40,25 +42,25 @@ Known = dict[Hashable, Operation]
 """What has been computed before and is in scope, the last that computed it."""
 
 
-def _visit_regions(op: Operation, known: Known) -> None:
+def _visit_regions(op: Operation, known: Known, rewriter: PatternRewriter) -> None:
     inside = {} if _is_isolated(type(op)) else known
     for region in op.regions:
         if len(region.blocks) == 1:
-            _visit_block(region.block, inside)
+            _visit_block(region.block, inside, rewriter)
 
 
-def _visit_block(block: Block, known: Known) -> None:
+def _visit_block(block: Block, known: Known, rewriter: PatternRewriter) -> None:
     """What the block computes is known to its end; then what was known before is again."""
     hidden: list[tuple[Hashable, Operation | None]] = []
     for op in tuple(block.ops):
         if op.regions:
-            _visit_regions(op, known)
+            _visit_regions(op, known, rewriter)
         if not _may_be_shared(op):
             continue
         key = structure(op)
         first = known.get(key)
         if first is not None and (is_pure(op) or _reads_the_same(first, op)):
-            _replace(op, first)
+            _replace(op, first, rewriter)
             continue
         hidden.append((key, first))
         known[key] = op
@@ -85,12 +87,11 @@ def _is_isolated(kind: type[Operation]) -> bool:
     return kind.has_trait(IsolatedFromAbove, value_if_unregistered=True)
 
 
-def _replace(op: Operation, first: Operation) -> None:
+def _replace(op: Operation, first: Operation, rewriter: PatternRewriter) -> None:
     """Let `first`, which has computed the same before, do so for `op` too."""
     for old, new in zip(op.results, first.results, strict=True):
-        old.replace_all_uses_with(new)
-    op.detach()
-    op.erase()
+        rewriter.replace_all_uses_with(old, new)
+    rewriter.erase(op)
 
 
 def _reads_the_same(first: Operation, second: Operation) -> bool:
@@ -109,10 +110,10 @@ def _leaves_memory(effect: EffectInstance) -> bool:
     return effect.kind is not MemoryEffectKind.WRITE or effect.resource == TEXT
 
 
-def share_values(scope: Operation) -> None:
+def share_values(scope: Operation, rewriter: PatternRewriter) -> None:
     """Everywhere in a module or a kernel."""
-    erase_dead(scope)
-    _visit_regions(scope, {})
+    erase_dead(scope, rewriter)
+    _visit_regions(scope, {}, rewriter)
 
 
 class ShareValuesPass(ModulePass):
@@ -122,4 +123,4 @@ class ShareValuesPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Everywhere in the module."""
-        share_values(op)
+        share_values(op, PatternRewriter(InsertPoint.at_end(op.body.block)))

@@ -18,7 +18,6 @@ from xdsl.dialects.builtin import AffineMapAttr, ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, PatternRewriteWalker, RewritePattern
-from xdsl.rewriter import Rewriter
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Access, MaskedOp, canonical_access, optional_mask
@@ -90,11 +89,11 @@ def _access(map: AffineMapAttr, operands: Sequence[SSAValue]) -> Access:
     return map.data.results, tuple(operands)
 
 
-def simplify_accesses(scope: Operation) -> None:
-    """Once over a kernel, whose axes have been bound anew."""
+def simplify_accesses(scope: Operation, rewriter: PatternRewriter | None = None) -> None:
+    """Once over a kernel, whose axes have been bound anew; new ops need no `rewriter`."""
     for op in ops_in(scope):
         if (new := _simplified(op)) is not None:
-            Rewriter.replace_op(op, new)
+            (rewriter or PatternRewriter(op)).replace(op, new)
 
 
 class SimplifyAccessesPass(ModulePass):

@@ -15,7 +15,7 @@ copies 16 bytes at a time where it can prove them aligned, else 8 or 4; what is 
 from dataclasses import dataclass
 from typing import ClassVar
 
-from xdsl.pattern_rewriter import PatternRewriter
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from tilewright.dialects import tile
 from tilewright.dialects.target import VECTOR_BYTES
@@ -43,8 +43,17 @@ class AsyncCopyPass(SchedulingPass):
             return "every ring is filled by TMA, or with what threads compute"
         return None
 
-    def rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
-        for stage in filter(_is_copied, stages_of(launch)):
+    def pattern(self, launch: tile.LaunchOp) -> RewritePattern:
+        return _CopyAsynchronously()
+
+
+class _CopyAsynchronously(RewritePattern):
+    """Fills a ring by asynchronous copies."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, stage: tile.StageOp, rewriter: PatternRewriter) -> None:
+        """Match each ring that threads fill with what they load."""
+        if _is_copied(stage):
             stage.transport = TransportAttr(Transport.CP_ASYNC)
             rewriter.notify_op_modified(stage)
 

@@ -20,7 +20,7 @@ causal attention's scores, do none of its chunks.
 from dataclasses import dataclass
 from typing import ClassVar
 
-from xdsl.pattern_rewriter import PatternRewriter
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from tilewright.dialects import tile
 from tilewright.dialects.axes import Role
@@ -81,16 +81,25 @@ class BlockifyLaunchPass(SchedulingPass):
         assert self.n is not None
         return 1 if self.m is None else self.m, self.n
 
-    def rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
+    def pattern(self, launch: tile.LaunchOp) -> RewritePattern:
+        return _PartIntoBlocks(*self._extents())
+
+
+class _PartIntoBlocks(RewritePattern):
+    """Parts the axes into blocks of `m` by `n` elements, or of a line of `n`."""
+
+    def __init__(self, m: int, n: int):
+        self.m, self.n = m, n
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
+        """Match each launch."""
         rebinding = Rebinding()
-        m, n = self._extents()
         if is_rectangular(launch):
-            _part_rectangle(rebinding, launch, m, n)
+            _part_rectangle(rebinding, launch, self.m, self.n)
         else:
-            _part_line(rebinding, launch, n)
-        blocks = rebinding.rebound(launch)
-        leave_out_unneeded_steps(blocks)
-        rewriter.replace(launch, blocks)
+            _part_line(rebinding, launch, self.n)
+        leave_out_unneeded_steps(rebinding.finish(launch, rewriter), rewriter)
 
 
 def _up_to(longest: int, extent: int) -> list[int]:

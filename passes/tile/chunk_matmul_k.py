@@ -31,16 +31,15 @@ which a mask lets nobody join anything, as those beyond a causal diagonal, are l
 from dataclasses import dataclass
 from typing import ClassVar
 
-from xdsl.pattern_rewriter import PatternRewriter
+from xdsl.pattern_rewriter import RewritePattern
 
 from tilewright.dialects import loop, tile
 from tilewright.passes.facts.nest import nested_chunk
 from tilewright.passes.reporting.trace import Rule
-from tilewright.passes.tile.chunking import chunked
+from tilewright.passes.tile.chunking import ChunkReductions
 from tilewright.passes.tile.contracting_reductions import NO_CONTRACTION, contracting_reductions
 from tilewright.passes.tile.rebind import power_of_two
 from tilewright.passes.tile.scheduling_pass import Questions, SchedulingPass
-from tilewright.passes.tile.step_bounds import leave_out_masked_steps
 
 _CHUNKS = (8, 16, 32, 64)
 """Steps of a chunk."""
@@ -76,13 +75,10 @@ class ChunkMatmulKPass(SchedulingPass):
             return None
         return f"chunks of {self.bk} for a K of {_steps(launch)}; bk is 1 to {_longest(launch)}"
 
-    def rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
+    def pattern(self, launch: tile.LaunchOp) -> RewritePattern:
         """Chunk each contraction."""
         assert self.bk is not None
-        for op in _unchunked(launch):
-            whole = chunked(op, self.bk)
-            rewriter.replace(op, whole)
-            leave_out_masked_steps(whole)
+        return ChunkReductions(dict.fromkeys(_unchunked(launch), self.bk))
 
 
 def _unchunked(launch: tile.LaunchOp) -> list[loop.ReduceOp]:

@@ -26,16 +26,16 @@ cache that are not filled yet, are left out by a bound.
 from dataclasses import dataclass
 from typing import ClassVar
 
-from xdsl.pattern_rewriter import PatternRewriter
+from xdsl.pattern_rewriter import RewritePattern
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.passes.facts.nest import nested_chunk
 from tilewright.passes.reporting.trace import Rule
-from tilewright.passes.tile.chunking import chunked
+from tilewright.passes.tile.chunking import ChunkReductions
 from tilewright.passes.tile.contracting_reductions import contracting_reductions
 from tilewright.passes.tile.scheduling_pass import Questions, SchedulingPass
-from tilewright.passes.tile.step_bounds import leave_out_masked_steps, leaves_out_steps
+from tilewright.passes.tile.step_bounds import leaves_out_steps
 
 _CHUNKS = (4, 8, 16, 32)
 _BOUNDED = (4, 8, 16, 32, 64)
@@ -79,16 +79,13 @@ class ChunkReducePass(SchedulingPass):
                 return f"chunks of {chunk} for {longest} steps; a chunk has 2 to {longest - 1}"
         return None
 
-    def rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
-        """Each of them that is longer than a chunk."""
+    def pattern(self, launch: tile.LaunchOp) -> RewritePattern:
+        """Chunk each of them that is longer than a chunk."""
         assert self.chunk is not None
         bounded = self.chunk if self.bounded is None else self.bounded
-        for op in long_reductions(launch):
-            chunk = bounded if leaves_out_steps(op) else self.chunk
-            if op.axis_extents()[0] > chunk:
-                whole = chunked(op, chunk)
-                rewriter.replace(op, whole)
-                leave_out_masked_steps(whole)
+        reductions = long_reductions(launch)
+        lengths = {op: bounded if leaves_out_steps(op) else self.chunk for op in reductions}
+        return ChunkReductions({op: n for op, n in lengths.items() if op.axis_extents()[0] > n})
 
 
 def long_reductions(launch: tile.LaunchOp) -> list[loop.ReduceOp]:

@@ -14,17 +14,34 @@ becomes, in chunks of 16,
 and without a mask where what is yielded is proved to be zero beyond the last step.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from xdsl.ir.affine import AffineExpr
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from tilewright.dialects import loop
 from tilewright.dialects.axes import Access
 from tilewright.dialects.monoid import Monoid
 from tilewright.passes.rewriting.substitution import Substitution, conjunction
 from tilewright.passes.tile.annihilation import vanishes_beyond
+from tilewright.passes.tile.step_bounds import leave_out_masked_steps
 
 _OUTER, _INNER = AffineExpr.dimension(0), AffineExpr.dimension(1)
+
+
+class ChunkReductions(RewritePattern):
+    """Does reductions in chunks, and leaves out the chunks that a mask hides."""
+
+    def __init__(self, lengths: Mapping[loop.ReduceOp, int]):
+        self.lengths = lengths
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: loop.ReduceOp, rewriter: PatternRewriter) -> None:
+        """Match the reductions that have a length."""
+        if op in self.lengths:
+            whole = chunked(op, self.lengths[op])
+            rewriter.replace(op, whole)
+            leave_out_masked_steps(whole, rewriter)
 
 
 def chunked(op: loop.ReduceOp, length: int, names: tuple[str, str] = ("ko", "ki")) -> loop.ReduceOp:

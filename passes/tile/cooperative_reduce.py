@@ -40,10 +40,11 @@ the mask of its yield lets any of them join.
 """
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import ClassVar, NamedTuple, Self
 
 from xdsl.ir import BlockArgument, Operation
-from xdsl.pattern_rewriter import PatternRewriter
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 from xdsl.utils.arg_spec import ParameterListType
 
 from tilewright.dialects import loop, tile
@@ -170,16 +171,11 @@ class CooperativeReducePass(SchedulingPass):
             return f"{self.split} blocks for a row of {length}; split is from 2 to {length}"
         if (reason := reason_against_join(self.join, self.split, self.target)) is not None:
             return reason
-        return reason_not_lowered(launch, lambda copy: _assign_rows(copy, self._threads_per_row()))
+        split = partial(_assign_rows, assigned=self._threads_per_row())
+        return reason_not_lowered(launch, split)
 
-    def rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
-        kernel = launch.kernel
-        if statistics_of(launch):
-            _dealstatistics_of(launch, rewriter)
-        else:
-            _assign_rows(launch, self._threads_per_row())
-        simplify_accesses(kernel)
-        share_values(kernel)
+    def pattern(self, launch: tile.LaunchOp) -> RewritePattern:
+        return _ShareRows(None if statistics_of(launch) else self._threads_per_row())
 
     def assigned(self, threads_per_row: ThreadsPerRow, row: str) -> Self:
         """The pass with options that assign threads so."""
@@ -194,7 +190,25 @@ class CooperativeReducePass(SchedulingPass):
         return ThreadsPerRow(self.threads, self.rows, self.columns or False, self.split or 1, join)
 
 
-def _assign_rows(launch: tile.LaunchOp, assigned: ThreadsPerRow) -> None:
+class _ShareRows(RewritePattern):
+    """Shares rows among threads, or what is reduced for each row among those along its columns."""
+
+    def __init__(self, assigned: ThreadsPerRow | None):
+        self.assigned = assigned
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
+        """Match each launch."""
+        kernel = launch.kernel
+        if self.assigned is None:
+            _deal_statistics(launch, rewriter)
+        else:
+            _assign_rows(launch, rewriter, self.assigned)
+        simplify_accesses(kernel, rewriter)
+        share_values(kernel, rewriter)
+
+
+def _assign_rows(launch: tile.LaunchOp, rewriter: PatternRewriter, assigned: ThreadsPerRow) -> None:
     """Bind the axes anew: blocks do rows, threads parts of them."""
     rebinding = Rebinding()
     axes = launch.bound_axes()
@@ -215,7 +229,7 @@ def _assign_rows(launch: tile.LaunchOp, assigned: ThreadsPerRow) -> None:
     if assigned.split > 1:
         blocks = Blocks(rebinding.body.args[0], assigned.split, assigned.join)
     dealing = StepDealing(rebinding.substitution, assigned.threads, along, blocks)
-    rebinding.finish(launch, dealing.clone)
+    rebinding.finish(launch, rewriter, dealing.clone)
 
 
 def statistics_of(launch: tile.LaunchOp) -> list[tuple[loop.ReduceOp, Axis]]:
@@ -229,7 +243,7 @@ def statistics_of(launch: tile.LaunchOp) -> list[tuple[loop.ReduceOp, Axis]]:
     return [(op, columns[0]) for op in alike if is_cooperative(op)]
 
 
-def _dealstatistics_of(launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
+def _deal_statistics(launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
     """
     Deal the statistics of rows out to the threads along the columns.
 
@@ -247,4 +261,4 @@ def _dealstatistics_of(launch: tile.LaunchOp, rewriter: PatternRewriter) -> None
         results = [substitution.value(result) for result in op.results]
         rewriter.replace(op, dealt, results)
         for part in (part for part in dealt if isinstance(part, loop.ReduceOp)):
-            leave_out_masked_steps(part)
+            leave_out_masked_steps(part, rewriter)

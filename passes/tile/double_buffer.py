@@ -19,7 +19,7 @@ they are filled together.
 from dataclasses import dataclass
 from typing import ClassVar
 
-from xdsl.pattern_rewriter import PatternRewriter
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from tilewright.dialects import tile
 from tilewright.dialects.tile import RingAttr
@@ -66,9 +66,20 @@ class DoubleBufferPass(SchedulingPass):
         remedy = "take fewer slots or smaller slabs (bk of chunk-matmul-k)"
         return f"{self.depth} slots {reason}; {remedy}"
 
-    def rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
+    def pattern(self, launch: tile.LaunchOp) -> RewritePattern:
         assert self.depth is not None
-        for stage in stages_of(launch):
-            if stage.loop is not None:
-                stage.ring = RingAttr.get(self.depth)
-                rewriter.notify_op_modified(stage)
+        return _GiveRing(RingAttr.get(self.depth))
+
+
+class _GiveRing(RewritePattern):
+    """Gives a stage in a loop its ring."""
+
+    def __init__(self, ring: RingAttr):
+        self.ring = ring
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, stage: tile.StageOp, rewriter: PatternRewriter) -> None:
+        """Match each stage that has no ring yet."""
+        if stage.loop is not None and stage.ring is None:
+            stage.ring = self.ring
+            rewriter.notify_op_modified(stage)

@@ -16,6 +16,8 @@ from typing import NamedTuple
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
+from xdsl.pattern_rewriter import PatternRewriter
+from xdsl.rewriter import InsertPoint
 
 from tilewright.dialects import tile
 from tilewright.dialects.axes import Access, extent_of
@@ -62,24 +64,21 @@ def parts_along(axes: frozenset[SSAValue], slab: Sequence[Coordinate]) -> list[P
     return found
 
 
-class HeldValues:
-    """The shares of one launch, each once; they need not be in the IR yet."""
+class Shares:
+    """The shares of one launch, each inserted once."""
 
-    def __init__(self) -> None:
+    def __init__(self, rewriter: PatternRewriter) -> None:
+        self._rewriter = rewriter
         self._shares: dict[tuple[SSAValue, tuple[Coordinate, ...]], tile.ShareOp] = {}
 
-    def share(self, value: SSAValue, coordinates: Sequence[Coordinate]) -> tile.ShareOp:
-        """What shares `value`, which differs along the axes of these coordinates."""
+    def slab(self, value: SSAValue, coordinates: Sequence[Coordinate]) -> SSAValue:
+        """Return the slab of `value`, which differs along the axes of these coordinates."""
         key = value, tuple(coordinates)
         if key not in self._shares:
-            self._shares[key] = _share(value, coordinates)
-        return self._shares[key]
-
-    def discard(self) -> None:
-        """Forget those that are not in the IR."""
-        for share in self._shares.values():
-            if share.parent is None:
-                share.erase()
+            assert isinstance(value.owner, Operation)
+            after = InsertPoint.after(value.owner)
+            self._shares[key] = self._rewriter.insert(_share(value, coordinates), after)
+        return self._shares[key].slab
 
 
 def _share(value: SSAValue, coordinates: Sequence[Coordinate]) -> tile.ShareOp:

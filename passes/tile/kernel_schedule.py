@@ -10,6 +10,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 
 from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import PatternRewriter
 from xdsl.utils.arg_spec import ArgSpec
 
 from tilewright.dialects import loop
@@ -30,10 +31,11 @@ def take_planned(kernel: loop.KernelOp, name: str) -> ArgSpec | None:
     return step
 
 
-def record(kernel: loop.KernelOp, step: str) -> None:
+def record(kernel: loop.KernelOp, step: str, rewriter: PatternRewriter) -> None:
     """Add what was done to the kernel's schedule."""
     done = kernel.schedule
     kernel.schedule = ScheduleAttr(step) if done is None else done.followed_by(step)
+    rewriter.notify_op_modified(kernel)
 
 
 def is_scheduled(kernel: loop.KernelOp, name: str) -> bool:

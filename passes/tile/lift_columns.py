@@ -7,8 +7,10 @@ What is beside the loop, such as the maximum of the row, is then computed for ev
 """
 
 from xdsl.dialects.builtin import ArrayAttr
+from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
-from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.pattern_rewriter import PatternRewriter
+from xdsl.rewriter import InsertPoint
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Role
@@ -17,8 +19,12 @@ from tilewright.passes.facts.roles import roles_in
 from tilewright.passes.rewriting.substitution import stored_where
 
 
-def lift_columns(launch: tile.LaunchOp) -> None:
-    """Lift the loop over the columns, if the launch has one and no other loop beside it."""
+def lift_columns(launch: tile.LaunchOp, rewriter: PatternRewriter | None = None) -> None:
+    """
+    Lift the loop over the columns, if the launch has one and no other loop beside it. A copy that
+    is only looked at needs no `rewriter`.
+    """
+    rewriter = rewriter or PatternRewriter(launch)
     loops = [op for op in launch.body.block.ops if isinstance(op, loop.ForOp | loop.ScanOp)]
     if len(loops) != 1 or not isinstance(columns := loops[0], loop.ForOp):
         return
@@ -28,14 +34,16 @@ def lift_columns(launch: tile.LaunchOp) -> None:
     if Role.N not in roles or 0 in extents:
         return
     beside = [op for op in block.ops if isinstance(op, loop.StoreOp)]
-    axes = [block.insert_arg(axis.type, len(block.args)) for axis in columns.body.block.args]
-    for old, new in zip(columns.body.block.args, axes, strict=True):
-        new.name_hint = old.name_hint
+    axes: list[SSAValue] = []
+    for old in columns.body.block.args:
+        axes.append(rewriter.insert_block_argument(block, len(block.args), old.type))
+        axes[-1].name_hint = old.name_hint
     launch.axes = ArrayAttr(
         AxisAttr.get(Level.BLOCK, extent, role) for extent, role in zip(extents, roles, strict=True)
     )
-    Rewriter.inline_block(columns.body.block, InsertPoint.before(columns), axes)
-    Rewriter.erase_op(columns)
+    rewriter.notify_op_modified(launch)
+    rewriter.inline_block(columns.body.block, InsertPoint.before(columns), axes)
+    rewriter.erase(columns)
     for store in beside:
         first = [AffineExpr.dimension(d) * -1 for d in range(len(axes))]
-        Rewriter.replace_op(store, stored_where(store, (first, axes)))
+        rewriter.replace(store, stored_where(store, (first, axes)))

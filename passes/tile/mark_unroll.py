@@ -16,6 +16,7 @@ first: an outer one is unrolled only around loops that are. The pass is recorded
 schedule, whether or not there is anything to mark.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from math import prod
 from typing import ClassVar
@@ -23,7 +24,7 @@ from typing import ClassVar
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Operation, SSAValue
-from xdsl.pattern_rewriter import PatternRewriter
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.faster_xdsl.walk import ops_in
@@ -72,9 +73,21 @@ class MarkUnrollPass(SchedulingPass):
         assert self.limit is not None
         return None if self.limit >= 1 else f"a loop has one step or more, not {self.limit}"
 
-    def rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
+    def pattern(self, launch: tile.LaunchOp) -> RewritePattern:
         assert self.limit is not None
-        for op in small_loops(launch, self.limit, register_axes(launch)):
+        return _MarkLoop(small_loops(launch, self.limit, register_axes(launch)))
+
+
+class _MarkLoop(RewritePattern):
+    """Asks for a loop to be unrolled."""
+
+    def __init__(self, loops: Iterable[loop.ReduceOp]):
+        self.loops = frozenset(loops)
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: loop.ReduceOp, rewriter: PatternRewriter) -> None:
+        """Match the small loops that are not marked yet."""
+        if op in self.loops and not op.is_unrolled:
             op.unroll = UnitAttr()
             rewriter.notify_op_modified(op)
 

@@ -8,8 +8,7 @@ an argument `x` is `x-1`. Those of loops with loops inside come first, then thos
 body.
 """
 
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from xdsl.dialects import arith
@@ -20,9 +19,8 @@ from tilewright.dialects import loop, tile
 from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.target import MOST_ROW_BYTES
 from tilewright.passes.cost.shared_budget import slab_bytes
-from tilewright.passes.facts.remembered import held
+from tilewright.passes.facts.remembered import remembered
 from tilewright.passes.tile.block_values import BlockValues
-from tilewright.passes.tile.held_values import HeldValues
 from tilewright.passes.tile.reuse import Place, Reuse, is_in
 from tilewright.passes.tile.slabs import Slab
 
@@ -68,14 +66,12 @@ class Operand(NamedTuple):
         return list(dict.fromkeys(place.slab for place in self.places[kind]))
 
 
-@held
-@contextmanager
-def operands_of(launch: tile.LaunchOp) -> Generator[list[Operand]]:
-    """The operands of a launch; slabs that are not in it after the block are forgotten."""
-    held = HeldValues()
-    steps = [Reuse(launch, block, held) for block in _steps(launch)]
+@remembered
+def find_operands(launch: tile.LaunchOp) -> Sequence[Operand]:
+    """The operands of a launch, each with what it takes to stage it."""
+    steps = [Reuse(launch, block) for block in _steps(launch)]
     steps = [reuse for reuse in steps if reuse.operands]
-    body = Reuse(launch, launch.body.block, held, without=[reuse.site for reuse in steps])
+    body = Reuse(launch, launch.body.block, without=[reuse.site for reuse in steps])
     found: dict[str, Operand] = {}
     for reuse in (*steps, body):
         for values in reuse.operands:
@@ -83,10 +79,7 @@ def operands_of(launch: tile.LaunchOp) -> Generator[list[Operand]]:
             name = _name(argument, found)
             kinds = _kinds(reuse, values[0], is_beside=bool(steps) and reuse is body)
             found[name] = Operand(name, argument, reuse.site, kinds, _places(reuse, values))
-    yield list(found.values())
-    for slab in (slab for reuse in (*steps, body) for slab in reuse.slabs):
-        slab.discard()
-    held.discard()
+    return list(found.values())
 
 
 def _steps(launch: tile.LaunchOp) -> list[Block]:

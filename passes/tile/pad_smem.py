@@ -15,17 +15,23 @@ each slab is padded whose accesses become faster (`passes/cost/slab_conflicts.py
 swizzled, or copied as boxes, have no pads.
 """
 
+from collections.abc import Set
 from dataclasses import dataclass
 from typing import ClassVar
 
-from xdsl.pattern_rewriter import PatternRewriter
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from tilewright.dialects import tile
 from tilewright.dialects.tile import Transport
 from tilewright.dialects.tile.layout import with_layout
 from tilewright.dialects.types import memref_type
 from tilewright.passes.cost.shared_budget import reason_not_fitting, slab_bytes
-from tilewright.passes.facts.named_slabs import named_slabs, reason_against_names, set_layout
+from tilewright.passes.facts.named_slabs import (
+    chosen_stages,
+    named_slabs,
+    reason_against_names,
+    set_layout,
+)
 from tilewright.passes.reporting.trace import Rule
 from tilewright.passes.tile.kernel_schedule import is_scheduled
 from tilewright.passes.tile.scheduling_pass import NO_YES, Questions, SchedulingPass
@@ -81,11 +87,21 @@ class PadSmemPass(SchedulingPass):
         remedy = "pad less, or take fewer slots (depth of double-buffer)"
         return f"padded by {self.pad} its slabs {reason}; {remedy}"
 
-    def rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
+    def pattern(self, launch: tile.LaunchOp) -> RewritePattern:
         assert self.pad is not None
-        stages = named_slabs(launch)
-        for name in self.slabs or ():
-            stage = stages[name]
+        return _Pad(chosen_stages(launch, self.slabs), self.pad)
+
+
+class _Pad(RewritePattern):
+    """Pads the rows of a slab."""
+
+    def __init__(self, stages: Set[tile.StageOp], pad: int):
+        self.stages, self.pad = stages, pad
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, stage: tile.StageOp, rewriter: PatternRewriter) -> None:
+        """Match the stages that are named, while they have no pads."""
+        if stage in self.stages and not stage.layout.pad:
             layout = stage.layout.with_pad(memref_type(stage.slab), self.pad)
             set_layout(stage, layout, rewriter)
 

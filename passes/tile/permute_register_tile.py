@@ -32,12 +32,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import ClassVar
 
-from xdsl.pattern_rewriter import PatternRewriter
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from tilewright.dialects import tile
 from tilewright.dialects.axes import Role
 from tilewright.dialects.tile.attributes import Level
 from tilewright.passes.cost.slab_conflicts import SlabConflicts, conflicts_of
+from tilewright.passes.facts.named_slabs import set_layout
 from tilewright.passes.facts.remembered import held
 from tilewright.passes.reporting.trace import Rule
 from tilewright.passes.tile.kernel_schedule import is_scheduled
@@ -49,7 +50,7 @@ from tilewright.passes.tile.register_tile_sides import (
     sides_of,
     warp_heights,
 )
-from tilewright.passes.tile.rows_to_piles import deal_rows_to_piles
+from tilewright.passes.tile.rows_to_piles import layouts_in_piles
 from tilewright.passes.tile.scheduling_pass import Questions, SchedulingPass
 
 
@@ -114,12 +115,8 @@ class PermuteRegisterTilePass(SchedulingPass):
         assert self.vn is not None
         return [(m, self.vm), (n, self.vn)]
 
-    def rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
-        with arranged(self, launch) as conflicts:
-            deal_rows_to_piles(conflicts)
-            rewriter.notify_op_modified(launch)
-            if conflicts.launch is not launch:
-                rewriter.replace(launch, conflicts.launch)
+    def pattern(self, launch: tile.LaunchOp) -> RewritePattern:
+        return _Arrange(self)
 
     def rebinding(self, launch: tile.LaunchOp, m: Side, n: Side) -> Rebinding:
         """The axes of the launch as they are to be."""
@@ -138,6 +135,22 @@ class PermuteRegisterTilePass(SchedulingPass):
             else:
                 bind_registers(rebinding, side, vector, threads[side.role])
         return rebinding
+
+
+class _Arrange(RewritePattern):
+    """Arranges threads, and deals the rows of slabs out to piles if they are read faster then."""
+
+    def __init__(self, step: PermuteRegisterTilePass):
+        self.step = step
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
+        """Match each launch."""
+        with arranged(self.step, launch) as conflicts:
+            for stage, dealt in layouts_in_piles(conflicts).items():
+                set_layout(stage, dealt, rewriter)
+            if conflicts.launch is not launch:
+                rewriter.replace(launch, conflicts.launch)
 
 
 @held

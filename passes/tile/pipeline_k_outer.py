@@ -16,7 +16,7 @@ is lowered; the last steps fill nothing.
 from dataclasses import dataclass
 from typing import ClassVar
 
-from xdsl.pattern_rewriter import PatternRewriter
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from tilewright.dialects import tile
 from tilewright.dialects.tile import RingAttr
@@ -56,12 +56,23 @@ class PipelineKOuterPass(SchedulingPass):
             f"{self.lookahead}; take more slots (depth of double-buffer)"
         )
 
-    def rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
+    def pattern(self, launch: tile.LaunchOp) -> RewritePattern:
         assert self.lookahead is not None
-        for stage in stages_of(launch):
-            if stage.ring is not None:
-                stage.ring = RingAttr.get(stage.depth, self.lookahead)
-                rewriter.notify_op_modified(stage)
+        return _FillAhead(self.lookahead)
+
+
+class _FillAhead(RewritePattern):
+    """Fills the slots of a ring ahead."""
+
+    def __init__(self, lookahead: int):
+        self.lookahead = lookahead
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, stage: tile.StageOp, rewriter: PatternRewriter) -> None:
+        """Match each ring that is not filled ahead yet."""
+        if stage.ring is not None and not stage.lookahead:
+            stage.ring = RingAttr.get(stage.depth, self.lookahead)
+            rewriter.notify_op_modified(stage)
 
 
 def _least_depth(launch: tile.LaunchOp) -> int:

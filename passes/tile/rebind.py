@@ -2,8 +2,28 @@
 """
 Binding a launch's axes anew: old axes become expressions of new ones, and the body is cloned.
 
-`%i = block 1000` split by 128 is `%b = block 8, %t = thread 128` with `%i := %b * 128 + %t`, which
-overruns: whatever is loaded or stored at `%i` gets `where [999 - %b * 128 - %t]`.
+A pattern on `tile.LaunchOp` makes the new axes, says what stands for each old one, and finishes:
+
+    rebinding, (axis,) = Rebinding(), launch.bound_axes()
+    b = rebinding.add(NewAxis("b", Level.BLOCK, 8, axis.role))
+    t = rebinding.add(NewAxis("t", Level.THREAD, 128, axis.role))
+    rebinding.substitute([axis], b * 128 + t, overruns=True)
+    rebinding.finish(launch, rewriter)
+
+Then
+
+    tile.launch (%i = block 1000) {
+      %0 = loop.load %x[%i] : memref<1000xf32>
+
+is replaced by
+
+    tile.launch (%b = block 8, %t = thread 128) {
+      %0 = loop.load %x[%b * 128 + %t] where [999 - %b * 128 - %t] : memref<1000xf32>
+
+Every old axis needs `substitute`, or `keep` where it stays as it is. An index that may reach past
+the old axes `overruns`: whatever is loaded or stored at them is masked. A body that becomes other
+ops is cloned by a function of the pattern's own, given to `finish`, which asks the rebinding's
+`substitution` what stands for a value.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -13,6 +33,8 @@ from typing import NamedTuple
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Block, BlockArgument, Operation, Region
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
+from xdsl.pattern_rewriter import PatternRewriter
+from xdsl.rewriter import InsertPoint
 
 from tilewright.dialects import tile
 from tilewright.dialects.axes import Access, Role
@@ -23,6 +45,10 @@ from tilewright.passes.rewriting.substitution import Substitution
 from tilewright.passes.tile.step_bounds import make_bounds_uniform
 
 _INDEX = IndexType()
+
+
+Clone = Callable[[Operation], Iterable[Operation]]
+"""A function from an op of the old launch to the ops that it becomes."""
 
 
 class NewAxis(NamedTuple):
@@ -91,14 +117,10 @@ class Rebinding:
     def _ranges(self) -> list[Range]:
         return [Range.extent(axis.extent.data) for axis in self.axes]
 
-    def rebound(
-        self,
-        launch: tile.LaunchOp,
-        clone: Callable[[Operation], Iterable[Operation]] | None = None,
-    ) -> tile.LaunchOp:
+    def rebound(self, launch: tile.LaunchOp, clone: Clone | None = None) -> tile.LaunchOp:
         """
         The launch with the new axes, its accesses as simple as their ranges allow and its bounds
-        the same for all threads of a block; `clone` clones its ops.
+        the same for all threads of a block; `clone` clones its ops. It is not in the IR yet.
         """
         min_blocks = None if launch.min_blocks is None else launch.min_blocks.value.data
         new = tile.LaunchOp(self.axes, Region(self.body), min_blocks=min_blocks)
@@ -107,20 +129,16 @@ class Rebinding:
             self.body.add_ops(clone(op) if clone is not None else [self.substitution.clone(op)])
         if clone is not None:  # it may make loops after what they contain
             simplify_accesses(new)
-        make_bounds_uniform(new)
+        make_bounds_uniform(new, PatternRewriter(InsertPoint.at_end(self.body)))
         return new
 
     def finish(
-        self,
-        launch: tile.LaunchOp,
-        clone: Callable[[Operation], Iterable[Operation]] | None = None,
-    ) -> None:
-        """Put the launch with the new axes in the place of the old."""
-        block = launch.parent
-        assert block is not None
-        block.insert_op_before(self.rebound(launch, clone), launch)
-        launch.detach()
-        launch.erase()
+        self, launch: tile.LaunchOp, rewriter: PatternRewriter, clone: Clone | None = None
+    ) -> tile.LaunchOp:
+        """Replace the launch by the one with the new axes, and return that."""
+        new = self.rebound(launch, clone)
+        rewriter.replace(launch, new)
+        return new
 
 
 def power_of_two(at_least: int) -> int:

@@ -22,7 +22,6 @@ from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.needed_first import needed_first, operands_of
 from tilewright.dialects.tile.launch import launch_of
 from tilewright.passes.tile.block_values import Axes, BlockValues
-from tilewright.passes.tile.held_values import HeldValues
 from tilewright.passes.tile.row_facts import is_contraction
 from tilewright.passes.tile.slabs import Slab
 
@@ -45,13 +44,11 @@ class Reuse:
         self,
         launch: tile.LaunchOp,
         site: Block,
-        held: HeldValues,
         without: Sequence[Block] = (),
     ):
-        self._held = held
         self.site, self.is_launch = site, site is launch.body.block
         self.values = BlockValues(launch, site)
-        self.slabs: list[Slab] = []
+        self._slabs: list[Slab] = []
         """All that have been asked for."""
         self._places: dict[SSAValue, Place] = {}
         self._sources: dict[SSAValue, frozenset[loop.LoadOp]] = {}
@@ -107,12 +104,10 @@ class Reuse:
     def place(self, value: SSAValue) -> Place:
         """The slab of a value, and where it is there; equal values have one slab."""
         if value not in self._places:
-            new = Slab(value, self.source(value), self.values, self._held)
-            slab = next((slab for slab in self.slabs if slab.is_equal(new)), new)
+            new = Slab(value, self.source(value), self.values)
+            slab = next((slab for slab in self._slabs if slab.is_equal(new)), new)
             if slab is new:
-                self.slabs.append(new)
-            else:
-                new.discard()
+                self._slabs.append(new)
             self._places[value] = Place(value, slab, new.subscripts)
         return self._places[value]
 

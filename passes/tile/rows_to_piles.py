@@ -13,24 +13,13 @@ from collections.abc import Iterator
 
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineDimExpr
-from xdsl.rewriter import Rewriter
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import range_of_value
 from tilewright.dialects.index import sum_of
 from tilewright.dialects.tile import SlabLayoutAttr
-from tilewright.dialects.tile.layout import with_layout
-from tilewright.dialects.types import memref_type
 from tilewright.passes.cost.slab_conflicts import SlabConflicts, Traffic
 from tilewright.passes.tile.access_clocks import padded_by_a_chunk
-
-
-def deal_rows_to_piles(conflicts: SlabConflicts) -> None:
-    """Deal the rows of slabs out to piles if they are read faster then, padded or not."""
-    for stage, dealt in layouts_in_piles(conflicts).items():
-        Rewriter.replace_value_with_new_type(
-            stage.slab, with_layout(memref_type(stage.slab), dealt)
-        )
 
 
 def layouts_in_piles(conflicts: SlabConflicts) -> dict[tile.StageOp, SlabLayoutAttr]:

@@ -19,10 +19,10 @@ from dataclasses import fields
 from functools import lru_cache
 from itertools import chain
 
-from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
+from xdsl.pattern_rewriter import PatternRewriter
 from xdsl.utils.arg_spec import ArgSpec, ParameterListType
 
-from tilewright.dialects import loop, tile
+from tilewright.dialects import tile
 from tilewright.passes.driver.pipeline_string import configure
 from tilewright.passes.facts.remembered import Memory, unchanged
 from tilewright.passes.reporting.refusal import refused
@@ -35,28 +35,19 @@ LEFT_OUT = "not among the planned steps"
 """Skip reason: no step of this pass is planned, or it has been done."""
 
 
-class ScheduleLaunch(RewritePattern):
-    """Applies one pass to each launch."""
-
-    def __init__(self, step: SchedulingPass):
-        self.step = step
-
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
-        """Decide, rewrite, and write down what was done."""
-        kernel = launch.parent_op()
-        assert isinstance(kernel, loop.KernelOp)
-        step = self.step
-        is_planned = kernel.planned is None or kernel.planned.names(step.name) or step.options()
-        if not is_planned and not is_listening():
-            return  # nobody asks whether there would be anything to do
-        with Memory() as memory:
-            with unchanged(memory):
-                chosen = chosen_for(step, launch)
-            if isinstance(chosen, str):
-                skipped(step.RULE, kernel, chosen)
-                return
-            carry_out(chosen, launch, rewriter, memory)
+def schedule(step: SchedulingPass, launch: tile.LaunchOp) -> None:
+    """Decide, rewrite, and write down what was done."""
+    kernel = launch.kernel
+    is_planned = kernel.planned is None or kernel.planned.names(step.name) or step.options()
+    if not is_planned and not is_listening():
+        return  # nobody asks whether there would be anything to do
+    with Memory() as memory:
+        with unchanged(memory):
+            chosen = chosen_for(step, launch)
+        if isinstance(chosen, str):
+            skipped(step.RULE, kernel, chosen)
+            return
+        carry_out(chosen, launch, PatternRewriter(launch), memory)
 
 
 def chosen_for(step: SchedulingPass, launch: tile.LaunchOp) -> SchedulingPass | str:

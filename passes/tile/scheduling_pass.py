@@ -8,7 +8,7 @@ Such a pass knows what is possible:
 - `questions`: the values that its options may have;
 - `reason_not_possible`: the reason against values that are given;
 - `completed`: the meaning of options of which some are given;
-- `rewrite`: the rewrite.
+- `pattern`: the rewrite, which a walker applies to the launch.
 
 Which of the possible values is wise is a matter of taste (`preference.py`), and drivers
 decide (`schedule_launch.py`).
@@ -26,10 +26,12 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import (
     PatternRewriter,
+    RewritePattern,
 )
 from xdsl.utils.arg_spec import ParameterListType
 
-from tilewright.dialects import tile
+from tilewright.dialects import loop, tile
+from tilewright.dialects.faster_xdsl.rewrite_each import rewrite_each
 from tilewright.dialects.pass_specs import spec_text
 from tilewright.dialects.target import DEFAULT_TARGET
 from tilewright.passes.facts.remembered import Memory, unchanged
@@ -44,6 +46,10 @@ _OF_PACKAGES = 99
 
 NO_YES = (False, True)
 """Answers to whether an option lists a name."""
+
+
+_MATCHED = (tile.LaunchOp, tile.StageOp, tile.CombineOp, loop.ReduceOp)
+"""Ops that are scheduled."""
 
 
 @dataclass(frozen=True)
@@ -101,18 +107,20 @@ class SchedulingPass(ModulePass, ABC):
         return None
 
     @abstractmethod
-    def rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
-        """Do it, with these values. What is `remembered` of the launch is asked for at first."""
+    def pattern(self, launch: tile.LaunchOp) -> RewritePattern:
+        """
+        Return the pattern that does it in the launch, with these values. It matches the op that
+        changes, one of the kinds in `_MATCHED`, and changes it by the rewriter only. Facts that are
+        `remembered` of the launch are asked for here, before anything changes.
+        """
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Each launch of the module."""
         # drivers know the taste in passes, and so import these
-        from tilewright.passes.tile.schedule_launch import ScheduleLaunch
+        from tilewright.passes.tile.schedule_launch import schedule
 
-        pattern = ScheduleLaunch(self)
-        # no walker: it would go on to the ops of launches that were replaced
         for launch in tile.launches_of(op):
-            pattern.match_and_rewrite(launch, PatternRewriter(launch))
+            schedule(self, launch)
 
     def options(self) -> dict[str, ParameterListType]:
         """What is given, the target aside."""
@@ -150,6 +158,10 @@ def carry_out(
     kernel = launch.kernel
     with rewriting(chosen.RULE, kernel):
         with memory or Memory() as known, unchanged(known):
-            chosen.rewrite(launch, rewriter)
-    rewriter.notify_op_modified(kernel)
-    record(kernel, chosen.step())
+            rewrite(chosen, launch)
+    record(kernel, chosen.step(), rewriter)
+
+
+def rewrite(chosen: SchedulingPass, launch: tile.LaunchOp) -> None:
+    """Apply the pattern once to the launch and the ops in it; new ops are left as they are."""
+    rewrite_each(launch, chosen.pattern(launch), *_MATCHED)

@@ -15,7 +15,7 @@ source lies in memory, so that what is side by side there is so in the slab.
 What threads hold of a row, such as its maximum, is read from a slab of its own (`held_values`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from itertools import permutations
 from math import inf, prod
@@ -25,17 +25,27 @@ from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from tilewright.dialects import loop, tile
-from tilewright.dialects.axes import Access, Role, extent_of, range_of_value
+from tilewright.dialects.axes import (
+    Access,
+    MaskedOp,
+    Role,
+    canonical_access,
+    extent_of,
+    optional_mask,
+    range_of_value,
+    remembered_ranges,
+)
 from tilewright.dialects.index import Range, linearize, simplify
 from tilewright.dialects.tile.launch import launch_of
 from tilewright.dialects.types import memref_of, memref_type
 from tilewright.passes.facts.affine_values import values_at
 from tilewright.passes.rewriting.simplify_accesses import simplify_accesses
 from tilewright.passes.rewriting.substitution import Substitution
-from tilewright.passes.tile.block_values import BlockValues, expressions_of
+from tilewright.passes.tile.block_values import Axes, BlockValues, expressions_of
 from tilewright.passes.tile.held_values import (
     Coordinate,
-    HeldValues,
+    Part,
+    Shares,
     extents_of,
     parts_along,
     subscripts_of,
@@ -53,16 +63,14 @@ _LONG_RUN = 64
 class Slab:
     """A slab that holds `value` for all of a block, ordered as `source` reads."""
 
-    def __init__(self, value: SSAValue, source: loop.LoadOp, values: BlockValues, held: HeldValues):
+    def __init__(self, value: SSAValue, source: loop.LoadOp, values: BlockValues):
         axes = values.axes_of(value)
         assert axes is not None
         self.value, self._ops = value, values.ops_of(value)
-        self._held, self._values = held, values
-        self.shares: list[tile.ShareOp] = []
-        """What the stage reads of what threads hold; it may not be in the IR yet either."""
         merged = _merged([(axis,) for axis in values.in_order(axes)], self._ops)
         self._coordinates = sorted(merged, key=lambda c: _closeness(c, source), reverse=True)
-        self._stage: tile.StageOp | None = None
+        self._held = {held: self._parts(values.axes_of(held)) for held in values.held_by(value)}
+        """What threads hold of the elements, with the coordinates of each."""
 
     @cached_property
     def type(self) -> MemRefType:
@@ -75,43 +83,63 @@ class Slab:
         """Where in the slab the value is."""
         return subscripts_of(self._coordinates)
 
-    @property
-    def stage(self) -> tile.StageOp:
-        """What fills the slab; it is not in the IR yet."""
-        if self._stage is None:
-            self._stage = self._build()
-        return self._stage
-
     def is_equal(self, other: "Slab") -> bool:
         """Whether the two are filled alike."""
         if self.type != other.type or self._reads() != other._reads():
             return False
-        return self.stage.is_structurally_equivalent(other.stage)
+        return self._filling == other._filling
 
-    def discard(self) -> None:
-        """Forget the stage, unless it has been put into the IR."""
-        if self._stage is not None and self._stage.parent is None:
-            self._stage.erase()
+    @cached_property
+    def _filling(self) -> Hashable:
+        """What computes an element: coordinates, and what ops compute, by their numbers."""
+        numbers: dict[SSAValue, int] = {c[-1]: at for at, c in enumerate(self._coordinates)}
+        substitution = Substitution()
+        self._leave_axes_out(substitution)
+        for coordinate in self._coordinates:
+            del substitution.indices[coordinate[-1]]  # stands for the coordinate itself
+        found: list[Hashable] = []
+        for held, parts in self._held.items():
+            numbers[held] = len(numbers)
+            found.append((held, *parts))
+        with remembered_ranges(self._ranges()):
+            for op in self._ops:
+                found.append(_computation(op, substitution, numbers))
+                numbers.update({result: len(numbers) for result in op.results})
+        return *found, numbers.get(self.value, self.value)
+
+    def _ranges(self) -> dict[SSAValue, Range]:
+        return {c[-1]: Range.extent(prod(extents_of(c))) for c in self._coordinates}
+
+    def _parts(self, axes: Axes | None) -> Sequence[Part]:
+        assert axes is not None
+        return parts_along(axes, self._coordinates)
+
+    def _leave_axes_out(self, substitution: Substitution) -> None:
+        """Axes of one step are 0, and so are those that are not the last of their coordinate."""
+        for axis in (operand for op in self._ops for operand in op.operands):
+            if extent_of(axis) == 1:
+                substitution.indices[axis] = (_ZERO, ())
+        for coordinate in self._coordinates:
+            substitution.indices.update({axis: (_ZERO, ()) for axis in coordinate})
 
     def _reads(self) -> Sequence[SSAValue | str]:
         """What it is computed from and by, without where."""
         return [op.memref if isinstance(op, loop.LoadOp) else op.name for op in self._ops]
 
-    def _build(self) -> tile.StageOp:
+    def stage(self, shares: Shares) -> tile.StageOp:
+        """Return a stage that fills the slab; it is not in the IR yet."""
         coordinates = self._coordinates
         body = Block(arg_types=[IndexType()] * len(coordinates))
         substitution = Substitution()
-        for axis in (operand for op in self._ops for operand in op.operands):
-            if extent_of(axis) == 1:
-                substitution.indices[axis] = (_ZERO, ())
+        self._leave_axes_out(substitution)
         for argument, coordinate in zip(body.args, coordinates, strict=True):
             argument.name_hint = _NAMES.get(_role(coordinate[-1]), "i")
-            substitution.indices.update({axis: (_ZERO, ()) for axis in coordinate})
             substitution.indices[coordinate[-1]] = (AffineExpr.dimension(0), (argument,))
         if len(coordinates) == 1:
             body.args[0].name_hint = "i"
-        for held in self._values.held_by(self.value):
-            load = self._load_of_held(held, body)
+        for held, parts in self._held.items():
+            slab = shares.slab(held, [part.coordinate for part in parts])
+            load = loop.LoadOp(slab, ([part.at for part in parts] or [_ZERO], [*body.args]))
             body.add_op(load)
             substitution.values[held] = load.result
         body.add_ops(substitution.clone(op) for op in self._ops)
@@ -123,15 +151,32 @@ class Slab:
         simplify_accesses(stage)
         return stage
 
-    def _load_of_held(self, value: SSAValue, body: Block) -> loop.LoadOp:
-        """What reads, where the slab is filled, what threads hold of that element."""
-        axes = self._values.axes_of(value)
-        assert axes is not None
-        parts = parts_along(axes, self._coordinates)
-        share = self._held.share(value, [part.coordinate for part in parts])
-        self.shares.append(share)
-        subscripts = [part.at for part in parts] or [_ZERO]
-        return loop.LoadOp(share.slab, (subscripts, [*body.args]))
+
+_PLACES = {"map", "mask", "operandSegmentSizes"}
+"""Properties of ops that say where they read, which axes have a part in."""
+
+
+def _computation(
+    op: Operation, substitution: Substitution, numbers: Mapping[SSAValue, int]
+) -> Hashable:
+    """What an op of a stage computes, and where it reads."""
+    where: list[Hashable] = []
+    operands = list(op.operands)
+    if isinstance(op, loop.LoadOp | loop.IndexOp | loop.PredicateOp):
+        map, indices = canonical_access(*substitution.access(op.map.data.results, op.indices))
+        where += [map, *(numbers.get(index, index) for index in indices)]
+        operands = operands[:1] if isinstance(op, loop.LoadOp) else []
+    if isinstance(op, MaskedOp):
+        indices, mask = optional_mask(substitution.mask(op))
+        where += [mask, *(numbers.get(index, index) for index in indices)]
+        operands = operands[:1]
+    return (
+        op.name,
+        frozenset((name, p) for name, p in op.properties.items() if name not in _PLACES),
+        tuple(op.result_types),
+        tuple(numbers.get(operand, operand) for operand in operands),
+        tuple(where),
+    )
 
 
 def _role(axis: SSAValue) -> Role:

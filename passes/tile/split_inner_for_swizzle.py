@@ -19,17 +19,23 @@ narrowest. What threads fill can be swizzled as well, but is better padded (`pad
 addresses take registers.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from xdsl.pattern_rewriter import PatternRewriter
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from tilewright.dialects import tile
 from tilewright.dialects.tile import SlabLayoutAttr, Transport
 from tilewright.dialects.tile.layout import SWIZZLES
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.facts.boxes import find_box
-from tilewright.passes.facts.named_slabs import named_slabs, reason_against_names, set_layout
+from tilewright.passes.facts.named_slabs import (
+    chosen_stages,
+    named_slabs,
+    reason_against_names,
+    set_layout,
+)
 from tilewright.passes.facts.remembered import remembered
 from tilewright.passes.reporting.trace import Rule
 from tilewright.passes.tile.kernel_schedule import is_scheduled
@@ -74,13 +80,24 @@ class SplitInnerForSwizzlePass(SchedulingPass):
         reasons = [f"%{name} {reason}" for name, reason in found if isinstance(reason, str)]
         return reasons[0] if reasons else None
 
-    def rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
+    def pattern(self, launch: tile.LaunchOp) -> RewritePattern:
         assert self.width is not None
-        stages = named_slabs(launch)
-        for name in self.slabs or ():
-            layout = swizzled_layout(stages[name], self.width)
-            assert isinstance(layout, SlabLayoutAttr)
-            set_layout(stages[name], layout, rewriter)
+        layouts = {s: swizzled_layout(s, self.width) for s in chosen_stages(launch, self.slabs)}
+        return _Swizzle({s: new for s, new in layouts.items() if not isinstance(new, str)})
+
+
+class _Swizzle(RewritePattern):
+    """Swizzles a slab."""
+
+    def __init__(self, layouts: Mapping[tile.StageOp, SlabLayoutAttr]):
+        self.layouts = layouts
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, stage: tile.StageOp, rewriter: PatternRewriter) -> None:
+        """Match the stages that get another layout."""
+        layout = self.layouts.get(stage, stage.layout)
+        if layout != stage.layout:
+            set_layout(stage, layout, rewriter)
 
 
 def fitting_slabs(launch: tile.LaunchOp, width: int) -> list[str]:

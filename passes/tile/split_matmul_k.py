@@ -31,8 +31,8 @@ from typing import ClassVar
 from xdsl.dialects.builtin import ArrayAttr, IndexType
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
-from xdsl.pattern_rewriter import PatternRewriter
-from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
+from xdsl.rewriter import InsertPoint
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Access, Role
@@ -94,10 +94,10 @@ class SplitMatmulKPass(SchedulingPass):
         reason, join = self._reason_against_join(), self.join
         return reason or _reason_not_lowered(launch, self.factor, Join(join))
 
-    def rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
+    def pattern(self, launch: tile.LaunchOp) -> RewritePattern:
         assert self.factor is not None
         assert self.join is not None
-        _split(launch, self.factor, Join(self.join))
+        return _Split(self.factor, Join(self.join))
 
     def _reason_against_join(self) -> str | None:
         """Reason why the target cannot join so many blocks this way, or None."""
@@ -114,7 +114,7 @@ def _reason_not_lowered(launch: tile.LaunchOp, factor: int, join: Join) -> str |
     """Reason why blocks cannot join this way, or None."""
     if _joins_surely(launch, factor, join):
         return None
-    return reason_not_lowered(launch, lambda copy: _split(copy, factor, join))
+    return reason_not_lowered(launch, _Split(factor, join).match_and_rewrite)
 
 
 def _joins_surely(launch: tile.LaunchOp, factor: int, join: Join) -> bool:
@@ -126,24 +126,32 @@ def _joins_surely(launch: tile.LaunchOp, factor: int, join: Join) -> bool:
     return join is not Join.ATOMIC and len(_joined_at_once(contracting_reductions(launch))) == 1
 
 
-def _split(launch: tile.LaunchOp, factor: int, join: Join) -> None:
-    """Let `factor` blocks do a part of each contraction, and join them."""
-    contractions = contracting_reductions(launch)
-    split = launch.body.block.insert_arg(IndexType(), 0)
-    split.name_hint = "s"
-    launch.axes = ArrayAttr([AxisAttr.get(Level.BLOCK, factor, Role.SPLIT), *launch.axes])
-    for group in _joined_at_once(contractions):
-        parts = [_part(op, split, factor) for op in group]
-        values = [result for part in parts for result in part.results]
-        combine = tile.CombineOp(values, [split], group[0].monoid, join=join)
-        combine.location = group[-1].location
-        Rewriter.insert_op(combine, InsertPoint.after(group[-1]))
-        joined = iter(combine.results)
-        for op, part in zip(group, parts, strict=True):
-            results = [next(joined) for _ in op.results]
-            Rewriter.replace_op(op, part, results)
-            for result in results:
-                result.name_hint = "acc"
+class _Split(RewritePattern):
+    """Lets `factor` blocks do a part of each contraction, and joins them."""
+
+    def __init__(self, factor: int, join: Join):
+        self.factor, self.join = factor, join
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
+        """Match each launch."""
+        contractions = contracting_reductions(launch)
+        split = rewriter.insert_block_argument(launch.body.block, 0, IndexType())
+        split.name_hint = "s"
+        launch.axes = ArrayAttr([AxisAttr.get(Level.BLOCK, self.factor, Role.SPLIT), *launch.axes])
+        rewriter.notify_op_modified(launch)
+        for group in _joined_at_once(contractions):
+            parts = [_part(op, split, self.factor) for op in group]
+            values = [result for part in parts for result in part.results]
+            combine = tile.CombineOp(values, [split], group[0].monoid, join=self.join)
+            combine.location = group[-1].location
+            rewriter.insert(combine, InsertPoint.after(group[-1]))
+            joined = iter(combine.results)
+            for op, part in zip(group, parts, strict=True):
+                results = [next(joined) for _ in op.results]
+                rewriter.replace(op, part, results)
+                for result in results:
+                    result.name_hint = "acc"
 
 
 def _joined_at_once(contractions: Sequence[loop.ReduceOp]) -> list[list[loop.ReduceOp]]:

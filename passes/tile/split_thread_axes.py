@@ -49,8 +49,8 @@ def steps_of(splits: Sequence[AxisSplit]) -> dict[SSAValue, int]:
     return {split.axis.value: split.elements for split in splits}
 
 
-def split_thread_axes(launch: tile.LaunchOp, splits: Sequence[AxisSplit]) -> tile.LaunchOp:
-    """The launch with parts in the place of the axes that are split; those in registers last."""
+def split_thread_axes(launch: tile.LaunchOp, splits: Sequence[AxisSplit]) -> Rebinding:
+    """Parts in the place of the axes that are split; those in registers last."""
     rebinding, by_axis = Rebinding(), {split.axis.value: split for split in splits}
     threads: dict[SSAValue, int] = {}
     for axis in launch.bound_axes():
@@ -63,7 +63,7 @@ def split_thread_axes(launch: tile.LaunchOp, splits: Sequence[AxisSplit]) -> til
         rebinding.add(NewAxis(name, axis.level, axis.extent // split.elements, axis.role))
     for split in splits:
         _bind_parts(rebinding, split, threads[split.axis.value])
-    return rebinding.rebound(launch)
+    return rebinding
 
 
 def _bind_parts(rebinding: Rebinding, split: AxisSplit, thread: int) -> None:

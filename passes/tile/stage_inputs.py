@@ -43,7 +43,7 @@ from typing import ClassVar, Self
 
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Operation, SSAValue
-from xdsl.pattern_rewriter import PatternRewriter
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 from xdsl.rewriter import InsertPoint
 from xdsl.utils.arg_spec import ParameterListType
 
@@ -55,7 +55,8 @@ from tilewright.passes.cost.shared_budget import shared_bytes, slab_bytes
 from tilewright.passes.facts.effects import is_pure
 from tilewright.passes.facts.named_slabs import stages_of
 from tilewright.passes.reporting.trace import Rule
-from tilewright.passes.tile.operands import Kind, Operand, operands_of
+from tilewright.passes.tile.held_values import Shares
+from tilewright.passes.tile.operands import Kind, Operand, find_operands
 from tilewright.passes.tile.reuse import is_unchunked
 from tilewright.passes.tile.scheduling_pass import Answer, Questions, SchedulingPass
 
@@ -81,17 +82,15 @@ class StageInputsPass(SchedulingPass):
             return "its operands are staged already"
         if launch.num_threads == 1:
             return "a block is one thread, which shares nothing"
-        with operands_of(launch) as operands:
-            if operands:
-                return None
+        if find_operands(launch):
+            return None
         if is_unchunked(launch):
             return "its contraction is not done in chunks (chunk-matmul-k)"
         return "a block reads nothing more than once"
 
     def questions(self, launch: tile.LaunchOp) -> Questions:
         """A kind for each operand, and whether its axes are exchanged."""
-        with operands_of(launch) as operands:
-            return {f"operand {operand.name}": _answers(operand) for operand in operands}
+        return {f"operand {o.name}": _answers(o) for o in find_operands(launch)}
 
     def with_answers(self, answers: Mapping[str, Answer]) -> Self:
         listed: dict[str, list[str]] = {}
@@ -101,31 +100,21 @@ class StageInputsPass(SchedulingPass):
         return replace(self, **{option: tuple(names) for option, names in listed.items()})
 
     def reason_not_possible(self, launch: tile.LaunchOp) -> str | None:
-        with operands_of(launch) as operands:
-            for operand in operands:
-                if operand.name in (self.computed or ()) and Kind.COMPUTED not in operand.kinds:
-                    return f"{operand.name} is only loaded: that is 'raw={operand.name}'"
-            if (problem := self._reason_against_names(operands)) is not None:
-                return problem
-            kinds = [(operand, self._kind(operand.name)) for operand in operands]
-            turnable = matrices(operands, {operand.name: kind for operand, kind in kinds})
-            for name in self.transposed or ():
-                if name not in turnable:
-                    return f"{name} has no slab of two axes, which could be exchanged"
-            return self.reason_not_fitting(kinds, shared_bytes(launch))
+        operands = find_operands(launch)
+        for operand in operands:
+            if operand.name in (self.computed or ()) and Kind.COMPUTED not in operand.kinds:
+                return f"{operand.name} is only loaded: that is 'raw={operand.name}'"
+        if (problem := self._reason_against_names(operands)) is not None:
+            return problem
+        kinds = [(operand, self.kind(operand.name)) for operand in operands]
+        turnable = matrices(operands, {operand.name: kind for operand, kind in kinds})
+        for name in self.transposed or ():
+            if name not in turnable:
+                return f"{name} has no slab of two axes, which could be exchanged"
+        return self.reason_not_fitting(kinds, shared_bytes(launch))
 
-    def rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
-        with operands_of(launch) as operands:
-            every = ((o, place) for o in operands for place in o.places[self._kind(o.name)])
-            # Each value once: two operands may be computed from one load.
-            used = [*{place.value: (operand, place) for operand, place in every}.values()]
-            stages = [place.slab.stage for _, place in used]  # while all is computed as it was
-            for (operand, place), stage in zip(used, stages, strict=True):
-                for share in (s for s in place.slab.shares if s.parent is None):
-                    rewriter.insert(share, InsertPoint.after(_owner(share.value)))
-                if stage.parent is None:
-                    self._insert(stage, place.value, operand, rewriter)
-                _replace(place.value, loop.LoadOp(stage.slab, place.subscripts), rewriter)
+    def pattern(self, launch: tile.LaunchOp) -> RewritePattern:
+        return _StageInputs(self, find_operands(launch))
 
     def completed(
         self, guess: dict[str, ParameterListType], given: dict[str, ParameterListType]
@@ -135,7 +124,7 @@ class StageInputsPass(SchedulingPass):
         rest = {key: tuple(n for n in guess[key] if n not in named) for key in {*guess} - {*given}}
         return {**{key: names for key, names in sorted(rest.items()) if names}, **given}
 
-    def _kind(self, name: str) -> Kind:
+    def kind(self, name: str) -> Kind:
         listed = {Kind.RAW: self.raw, Kind.COMPUTED: self.computed}
         return next((kind for kind, names in listed.items() if name in (names or ())), Kind.NONE)
 
@@ -168,12 +157,33 @@ class StageInputsPass(SchedulingPass):
             f"has {room}; stage less, or less at a time (bk of chunk-matmul-k)"
         )
 
+
+class _StageInputs(RewritePattern):
+    """Stages the operands of a launch."""
+
+    def __init__(self, step: StageInputsPass, operands: Sequence[Operand]):
+        self.step, self.operands = step, operands
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
+        """Match each launch."""
+        every = ((o, p) for o in self.operands for p in o.places[self.step.kind(o.name)])
+        # Each value once: two operands may be computed from one load.
+        used = [*{place.value: (operand, place) for operand, place in every}.values()]
+        shares, slabs = Shares(rewriter), dict.fromkeys(place.slab for _, place in used)
+        stages = {slab: slab.stage(shares) for slab in slabs}  # while all is computed as it was
+        for operand, place in used:
+            stage = stages[place.slab]
+            if stage.parent is None:
+                self._insert(stage, place.value, operand, rewriter)
+            _replace(place.value, loop.LoadOp(stage.slab, place.subscripts), rewriter)
+
     def _insert(
         self, stage: tile.StageOp, value: SSAValue, operand: Operand, rewriter: PatternRewriter
     ) -> None:
         """Put a stage ahead of the loops that use it first."""
         source = value.owner.memref if isinstance(value.owner, loop.LoadOp) else operand.argument
-        if operand.name in (self.transposed or ()) and len(stage.extents) > 1:
+        if operand.name in (self.step.transposed or ()) and len(stage.extents) > 1:
             rewriter.replace_value_with_new_type(stage.slab, _transposed(memref_type(stage.slab)))
         if source.name_hint is not None:
             stage.slab.name_hint = f"{source.name_hint}s"

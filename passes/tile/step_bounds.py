@@ -39,6 +39,7 @@ from typing import NamedTuple
 
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
+from xdsl.pattern_rewriter import PatternRewriter
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Access, canonical_access, range_of_value
@@ -66,12 +67,14 @@ class _Bounds(NamedTuple):
     operands: Sequence[SSAValue]
 
 
-def leave_out_masked_steps(op: loop.ReduceOp) -> None:
+def leave_out_masked_steps(op: loop.ReduceOp, rewriter: PatternRewriter) -> None:
     """Bound `op` where the mask of its yield, or of its chunk's, lets no thread join."""
-    start, below, operands = _bounds_by_mask(op, varies_in_block)
-    _set_bounds(
-        op, conjunction([op.start, (start, operands)]), conjunction([op.below, (below, operands)])
+    first, end, operands = _bounds_by_mask(op, varies_in_block)
+    start, below = (
+        conjunction([op.start, (first, operands)]),
+        conjunction([op.below, (end, operands)]),
     )
+    _set_bounds(op, start, below, rewriter)
 
 
 def leaves_out_steps(op: loop.ReduceOp) -> bool:
@@ -81,18 +84,19 @@ def leaves_out_steps(op: loop.ReduceOp) -> bool:
     return any(exprs for exprs, _ in useful)
 
 
-def make_bounds_uniform(launch: tile.LaunchOp) -> None:
+def make_bounds_uniform(launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
     """
     Let the threads of a block begin with the first of them, and go on as far as the last. The steps
     that some of them did not do are masked for those.
     """
     for op in [inner for inner in ops_in(launch) if isinstance(inner, loop.ReduceOp)]:
         if any(map(varies_in_block, op.bound_operands)):
-            _mask_what_varies(op)
-            _set_bounds(op, _uniform(op.start, is_last=False), _uniform(op.below, is_last=True))
+            _mask_what_varies(op, rewriter)
+            start, below = _uniform(op.start, is_last=False), _uniform(op.below, is_last=True)
+            _set_bounds(op, start, below, rewriter)
 
 
-def leave_out_unneeded_steps(launch: tile.LaunchOp) -> None:
+def leave_out_unneeded_steps(launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
     """
     Let the contractions of a launch that is parted into blocks do no chunk in blocks of which
     nobody needs the result.
@@ -109,7 +113,7 @@ def leave_out_unneeded_steps(launch: tile.LaunchOp) -> None:
         # where a condition holds the bound is the extent or more, elsewhere 0 or less
         extent = op.axis_extents()[0]
         bounds = [(expr + 1) * extent for expr in conditions]
-        _set_bounds(op, op.start, conjunction([op.below, (bounds, operands)]))
+        _set_bounds(op, op.start, conjunction([op.below, (bounds, operands)]), rewriter)
 
 
 def _varies_or_follows(op: loop.ReduceOp) -> Callable[[SSAValue], bool]:
@@ -126,8 +130,11 @@ def _follows(index: SSAValue, op: Operation) -> bool:
     return isinstance(made_by, Operation) and op.is_before_in_block(made_by)
 
 
-def _set_bounds(op: loop.ReduceOp, start: Access | None, below: Access | None) -> None:
+def _set_bounds(
+    op: loop.ReduceOp, start: Access | None, below: Access | None, rewriter: PatternRewriter
+) -> None:
     op.set_bounds(*_useful(op, start, below))
+    rewriter.notify_op_modified(op)
 
 
 def _useful(op: loop.ReduceOp, start: Access | None, below: Access | None) -> tuple[Access, Access]:
@@ -154,7 +161,7 @@ def _uniform(bound: Access | None, *, is_last: bool) -> Access | None:
     return [expr for expr in found if expr is not None], operands
 
 
-def _mask_what_varies(op: loop.ReduceOp) -> None:
+def _mask_what_varies(op: loop.ReduceOp, rewriter: PatternRewriter) -> None:
     """Mask the steps out of bounds that are not those of all threads, unless the mask does so."""
     known = _bounds_by_mask(op, lambda _: False)
     start = _unknown(op.start, (known.start, known.operands))
@@ -162,7 +169,10 @@ def _mask_what_varies(op: loop.ReduceOp) -> None:
     if not start and not below:
         return
     *_, innermost = chunks_of(op)
-    _mask_yield(innermost, within(op.axis, start, below, op.bound_operands))
+    old, where = innermost.yield_op, within(op.axis, start, below, op.bound_operands)
+    new = loop.YieldOp(old.values, conjunction([old.where, where]))
+    new.location = old.location
+    rewriter.replace(old, new)
 
 
 def _unknown(bound: Access | None, known: Access) -> list[AffineExpr]:
@@ -179,14 +189,6 @@ def _unknown(bound: Access | None, known: Access) -> list[AffineExpr]:
         for expr, same in zip(exprs, results[: len(exprs)], strict=True)
         if same not in others and not varying.isdisjoint(expr.used_dims())
     ]
-
-
-def _mask_yield(op: loop.ReduceOp, where: Access) -> None:
-    old = op.yield_op
-    new = loop.YieldOp(old.values, conjunction([old.where, where]))
-    new.location = old.location
-    op.body.block.erase_op(old)
-    op.body.block.add_op(new)
 
 
 def _bounds_by_mask(op: loop.ReduceOp, varies: Callable[[SSAValue], bool]) -> _Bounds:

@@ -40,11 +40,14 @@ becomes
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import IndexType, ModuleOp
 from xdsl.ir import Block, Region
 from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
+from xdsl.rewriter import InsertPoint
 
 from tilewright.dialects import loop, tile
+from tilewright.dialects.faster_xdsl.rewrite_each import rewrite_each
 from tilewright.dialects.tile.attributes import AxisAttr, Level
 from tilewright.passes.driver.pipeline_string import configure
 from tilewright.passes.facts.nest import nest_block
@@ -63,31 +66,32 @@ def reason_against(kernel: loop.KernelOp) -> str | None:
     return None
 
 
-def apply(kernel: loop.KernelOp) -> tile.LaunchOp:
-    """Replace the outermost nest, or the whole body when there is none, by a launch."""
-    block = nest_block(kernel)
-    nest = block.parent_op()
+def apply(kernel: loop.KernelOp, rewriter: PatternRewriter | None = None) -> tile.LaunchOp:
+    """
+    Replace the outermost nest, or the whole body when there is none, by a launch. A copy that is
+    only looked at needs no `rewriter`.
+    """
+    whole, block = kernel.body.block, nest_block(kernel)
+    rewriter = rewriter or PatternRewriter(InsertPoint.at_end(whole))
+    nest, roles = block.parent_op(), axis_roles(block)
     extents = nest.axis_extents() if isinstance(nest, loop.ForOp) else ()
     if 0 in extents:
-        block, extents = Block(), ()  # a launch takes at least one step: one that does nothing
-    roles = axis_roles(block)
-    body = Block(arg_types=[axis.type for axis in block.args[: len(extents)]])
-    for old, new in zip(block.args, body.args, strict=False):
-        new.name_hint = old.name_hint
-        old.replace_all_uses_with(new)
-    for op in tuple(block.ops):
-        op.detach()
-        body.add_op(op)
+        block, extents, roles = Block(), (), ()  # a launch takes a step: one that does nothing
     axes = [
         AxisAttr.get(Level.BLOCK, extent, role) for extent, role in zip(extents, roles, strict=True)
     ]
+    body = Block(arg_types=[IndexType()] * len(axes))
+    for old, new in zip(block.args, body.args, strict=False):
+        new.name_hint = old.name_hint
+    if block is whole and whole.first_op is not None:
+        block = whole.split_before(whole.first_op)
     launch = tile.LaunchOp(axes, Region(body))
-    launch.location = kernel.location
-    kernel.body.block.add_op(launch)
+    launch.location = nest.location if isinstance(nest, loop.ForOp) else kernel.location
+    rewriter.insert(launch, InsertPoint.at_end(whole))
+    if block is not whole:
+        rewriter.inline_block(block, InsertPoint.at_end(body), body.args)
     if isinstance(nest, loop.ForOp):
-        launch.location = nest.location
-        nest.detach()
-        nest.erase()
+        rewriter.erase(nest)
     return launch
 
 
@@ -102,18 +106,31 @@ class TileifyPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Each kernel of the module."""
-        for kernel in [k for k in op.ops if isinstance(k, loop.KernelOp)]:
-            if (reason := reason_against(kernel)) is not None:
-                skipped(RULE, kernel, reason)
-                continue
-            step = self._planned(kernel)
-            with rewriting(RULE, kernel):
-                launch = apply(kernel)
-                if step.columns:
-                    lift_columns(launch)
-            record(kernel, str(step))
+        rewrite_each(op, _LiftNest(self), loop.KernelOp)
 
-    def _planned(self, kernel: loop.KernelOp) -> "TileifyPass":
+
+class _LiftNest(RewritePattern):
+    """Lifts the outermost nest of a kernel."""
+
+    def __init__(self, step: TileifyPass):
+        self.step = step
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, kernel: loop.KernelOp, rewriter: PatternRewriter) -> None:
+        """Match each kernel that is no launch yet."""
+        if (reason := reason_against(kernel)) is not None:
+            skipped(RULE, kernel, reason)
+            return
+        step = self._planned(kernel)
+        with rewriting(RULE, kernel):
+            launch = apply(kernel, rewriter)
+            if step.columns:
+                lift_columns(launch, rewriter)
+        record(kernel, str(step), rewriter)
+
+    def _planned(self, kernel: loop.KernelOp) -> TileifyPass:
         """As the kernel's planned steps have it, where the options leave that open."""
-        planned = take_planned(kernel, self.name)
-        return self if planned is None or self.columns else configure(TileifyPass, planned, "pass")
+        planned = take_planned(kernel, self.step.name)
+        if planned is None or self.step.columns:
+            return self.step
+        return configure(TileifyPass, planned, "pass")

@@ -13,18 +13,22 @@ masked by nothing but the input's bounds, in rows that are multiples of 16 bytes
 fills all rings of a loop or none, so that threads wait for one kind of copies only.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from typing import ClassVar
 
 from xdsl.ir import Operation
-from xdsl.pattern_rewriter import PatternRewriter
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.target import target as target_named
 from tilewright.dialects.tile import Transport, TransportAttr
 from tilewright.passes.facts.boxes import find_box
-from tilewright.passes.facts.named_slabs import named_slabs, reason_against_names
+from tilewright.passes.facts.named_slabs import (
+    chosen_stages,
+    named_slabs,
+    reason_against_names,
+)
 from tilewright.passes.facts.remembered import remembered
 from tilewright.passes.reporting.trace import Rule
 from tilewright.passes.tile.scheduling_pass import NO_YES, Questions, SchedulingPass
@@ -60,11 +64,22 @@ class TmaCopyPass(SchedulingPass):
         reasons = ((name, _reasons_not_filled(launch)[name]) for name in names)
         return next((f"%{name} {reason}" for name, reason in reasons if reason is not None), None)
 
-    def rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
-        stages = named_slabs(launch)
-        for name in self.slabs or ():
-            stages[name].transport = TransportAttr(Transport.TMA)
-            rewriter.notify_op_modified(stages[name])
+    def pattern(self, launch: tile.LaunchOp) -> RewritePattern:
+        return _CopyByTma(chosen_stages(launch, self.slabs))
+
+
+class _CopyByTma(RewritePattern):
+    """Has the accelerator fill a slab."""
+
+    def __init__(self, stages: Set[tile.StageOp]):
+        self.stages = stages
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, stage: tile.StageOp, rewriter: PatternRewriter) -> None:
+        """Match the stages that are named, while threads fill them."""
+        if stage in self.stages and stage.transport_kind is not Transport.TMA:
+            stage.transport = TransportAttr(Transport.TMA)
+            rewriter.notify_op_modified(stage)
 
 
 def eligible_slabs(launch: tile.LaunchOp) -> Mapping[str, tile.StageOp]:

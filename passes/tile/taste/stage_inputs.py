@@ -10,7 +10,7 @@ from itertools import combinations, product
 from tilewright.dialects import tile
 from tilewright.passes.cost.shared_budget import shared_bytes
 from tilewright.passes.facts.remembered import remembered
-from tilewright.passes.tile.operands import Kind, Operand, operands_of
+from tilewright.passes.tile.operands import Kind, Operand, find_operands
 from tilewright.passes.tile.stage_inputs import StageInputsPass, matrices
 
 _MOST_CHOICES = 40
@@ -19,14 +19,14 @@ _MOST_CHOICES = 40
 @remembered
 def prefer(step: StageInputsPass, launch: tile.LaunchOp) -> Sequence[StageInputsPass]:
     """What fits, the best guess first; at last each operand of that with its axes exchanged."""
-    with operands_of(launch) as operands:
-        taken = shared_bytes(launch)
-        every = _combinations(operands)
-        kinds = [k for k in every if step.reason_not_fitting(k, taken) is None]
-        if not kinds:
-            return []
-        best = {operand.name: kind for operand, kind in kinds[0]}
-        turned = [_with(step, kinds[0], name) for name in matrices(operands, best)]
+    operands = find_operands(launch)
+    taken = shared_bytes(launch)
+    every = _combinations(operands)
+    kinds = [k for k in every if step.reason_not_fitting(k, taken) is None]
+    if not kinds:
+        return []
+    best = {operand.name: kind for operand, kind in kinds[0]}
+    turned = [_with(step, kinds[0], name) for name in matrices(operands, best)]
     return [*(_with(step, k) for k in kinds), *turned][:_MOST_CHOICES]
 
 

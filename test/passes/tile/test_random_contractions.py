@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DataObject
 from needs import needs_nvrtc
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.pattern_rewriter import PatternRewriter
 
 from tilewright.dialects import tile
 from tilewright.dialects.target import TARGETS
@@ -24,7 +23,7 @@ from tilewright.passes.driver.verification import verify_module
 from tilewright.passes.rewriting.launching import with_main
 from tilewright.passes.tile.chunk_matmul_k import ChunkMatmulKPass
 from tilewright.passes.tile.preference import prefer
-from tilewright.passes.tile.scheduling_pass import SchedulingPass
+from tilewright.passes.tile.scheduling_pass import SchedulingPass, rewrite
 from tilewright.passes.tile.split_matmul_k import SplitMatmulKPass
 from tilewright.passes.tile.tileify import TileifyPass
 
@@ -47,7 +46,7 @@ def decide(step: SchedulingPass, module: ModuleOp, data: DataObject) -> None:
         chosen = data.draw(st.sampled_from(list(prefer(step, launch))))
         note(chosen.step())
         assert chosen.reason_not_possible(launch) is None
-        chosen.rewrite(launch, PatternRewriter(launch))
+        rewrite(chosen, launch)
 
 
 def check(case: str, sizes: Sizes, target: str, data: DataObject) -> None:

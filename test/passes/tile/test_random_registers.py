@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DataObject
 from needs import needs_nvrtc
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.pattern_rewriter import PatternRewriter
 
 from tilewright.dialects import tile
 from tilewright.dialects.tile.attributes import Level
@@ -26,7 +25,7 @@ from tilewright.passes.tile.cooperative_reduce import CooperativeReducePass
 from tilewright.passes.tile.mark_unroll import MarkUnrollPass
 from tilewright.passes.tile.preference import prefer, reason_to_skip
 from tilewright.passes.tile.register_tile import RegisterTilePass
-from tilewright.passes.tile.scheduling_pass import SchedulingPass
+from tilewright.passes.tile.scheduling_pass import SchedulingPass, rewrite
 from tilewright.passes.tile.stage_inputs import StageInputsPass
 
 from .contractions import CASES, Sizes, contraction
@@ -68,7 +67,7 @@ def decide(step: SchedulingPass, launch: tile.LaunchOp, data: DataObject) -> Non
     chosen = data.draw(st.sampled_from(choices))
     note(chosen.step())
     assert chosen.reason_not_possible(launch) is None
-    chosen.rewrite(launch, PatternRewriter(launch))
+    rewrite(chosen, launch)
 
 
 def is_small(step: SchedulingPass) -> bool:

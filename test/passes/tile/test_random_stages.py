@@ -28,6 +28,7 @@ from tilewright.passes.rewriting.launching import with_main
 from tilewright.passes.rewriting.simplify_accesses import simplify_accesses
 from tilewright.passes.rewriting.substitution import Substitution
 from tilewright.passes.tile.preference import prefer
+from tilewright.passes.tile.scheduling_pass import rewrite
 from tilewright.passes.tile.stage_inputs import StageInputsPass
 
 from .kernels.references import FOLDER
@@ -96,7 +97,7 @@ def staged(draw: DrawFn, kind: str) -> tuple[Drawn, ModuleOp]:
     choice = draw(st.sampled_from(list(prefer(StageInputsPass(), launch))))
     note(f"\n{module}\n{choice.step()}")
     assert choice.reason_not_possible(launch) is None
-    choice.rewrite(launch, PatternRewriter(launch))
+    rewrite(choice, launch)
     verify_module(module)
     return drawn, with_main(module)
 
@@ -126,7 +127,7 @@ def test_kernels_written_by_hand(parse: Parse, name: str):
     had = [slab_text(stage) for stage in tile.stages_of(launch)]
     without_slabs(launch)
     assert not tile.stages_of(launch)
-    next(iter(prefer(StageInputsPass(), launch))).rewrite(launch, PatternRewriter(launch))
+    rewrite(next(iter(prefer(StageInputsPass(), launch))), launch)
     assert [slab_text(stage) for stage in tile.stages_of(launch)] == had
 
 

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from needs import needs_nvrtc
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.pattern_rewriter import PatternRewriter
 
 from tilewright.api import capture, interpret, lower
 from tilewright.codegen.host_function import plan_of
@@ -20,8 +19,9 @@ from tilewright.dialects import loop, tile
 from tilewright.dialects.types import memref_type
 from tilewright.interpreters.kernels import interpret_kernel
 from tilewright.passes.rewriting.launching import with_main
-from tilewright.passes.tile.operands import operands_of
+from tilewright.passes.tile.operands import find_operands
 from tilewright.passes.tile.preference import prefer
+from tilewright.passes.tile.scheduling_pass import rewrite
 from tilewright.passes.tile.stage_inputs import StageInputsPass
 
 Parse = Callable[[str], ModuleOp]
@@ -370,7 +370,7 @@ def staged(module: ModuleOp, choice: StageInputsPass) -> ModuleOp:
     copy = module.clone()
     launch = launch_of(copy)
     assert choice.reason_not_possible(launch) is None
-    choice.rewrite(launch, PatternRewriter(launch))
+    rewrite(choice, launch)
     copy.verify()
     return copy
 
@@ -393,8 +393,7 @@ def test_looking_changes_nothing(parse: Parse):
         module = parse(text)
         before = str(module)
         prefer(StageInputsPass(), launch_of(module))
-        with operands_of(launch_of(module)):
-            pass
+        find_operands(launch_of(module))
         assert str(module) == before
         uses = [use for argument in launch_of(module).kernel.inputs for use in argument.uses]
         assert all(use.operation.parent is not None for use in uses)
