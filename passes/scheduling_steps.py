@@ -49,9 +49,10 @@ class SchedulingStep(NamedTuple):
     """
     cost: str = ""
     """
-    Instead of taste: function of the pass with its options (None: without the pass) and the launch
-    that gives a number, the lower the better. Of a step of a package that has neither, the first of
-    the possible options is the best, and only a schedule that names it has it.
+    Instead of taste: function of the pass with its options (None: without the pass), the launch and
+    the GPU (`Target`) that gives a number, the lower the better. Of a step of a package that has
+    neither, the first of the possible options is the best, and only a schedule that names it has
+    it.
     """
 
     @property

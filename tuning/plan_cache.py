@@ -9,14 +9,15 @@ A program is known by all that its plan depends on:
 - the target, and the GPU that is present, which measurements are preferred of;
 - the database of measurements, by the time of its last change, and the goldens;
 - the sources of this compiler, by the times of their last changes, and the versions of xDSL and
-  NVRTC (which tells what spills).
+  NVRTC (which tells what spills);
+- the steps of schedules that installed packages add, with the sources of these packages.
 
 Values of parameters are none of it: plans do not depend on them.
 """
 
 import pickle
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib import import_module
 from importlib.metadata import version
@@ -33,6 +34,7 @@ from tilewright.codegen.host_function import plan_of
 from tilewright.codegen.launch_plan import Plan
 from tilewright.codegen.spill_feedback import lower_to_cuda
 from tilewright.passes.reporting.trace import is_listening
+from tilewright.passes.scheduling_steps import SchedulingStep, added_steps
 from tilewright.stages import stage
 from tilewright.tuning.knowledge import Db, path_of
 from tilewright.tuning.known_schedules import with_known_schedules
@@ -90,9 +92,21 @@ def _database(db: Db) -> Iterator[str]:
 @cache
 def _compiler() -> tuple[str, ...]:
     folders = [Path(*import_module(f"tilewright.{each}").__path__) for each in _PACKAGES]
-    files = (file for folder in folders for file in folder.rglob("*") if file.suffix != ".pyc")
+    folders += map(_source_of, added_steps())
+    files = (file for folder in folders for file in _files(folder) if file.suffix != ".pyc")
     has_nvrtc = "{}.{}".format(*nvrtc.version()) if nvrtc.available() else "no NVRTC"
     return version("xdsl"), has_nvrtc, *sorted(map(_state, files))
+
+
+def _source_of(step: SchedulingStep) -> Path:
+    """The file or folder of the package that adds a step."""
+    top = import_module(step.path.partition(":")[0].partition(".")[0])
+    file = Path(str(top.__file__))
+    return file.parent if file.name == "__init__.py" else file
+
+
+def _files(path: Path) -> Iterable[Path]:
+    return path.rglob("*") if path.is_dir() else [path]
 
 
 def _state(file: Path) -> str:

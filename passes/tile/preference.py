@@ -15,11 +15,13 @@ from pkgutil import resolve_name
 from typing import TypeVar
 
 from tilewright.dialects import tile
+from tilewright.dialects.target import Target
+from tilewright.dialects.target import target as target_named
 from tilewright.passes.scheduling_steps import step_called
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
 
 Step = TypeVar("Step", bound=SchedulingPass)
-Cost = Callable[[SchedulingPass | None, tile.LaunchOp], float]
+Cost = Callable[[SchedulingPass | None, tile.LaunchOp, Target], float]
 
 
 def prefer(step: Step, launch: tile.LaunchOp) -> Iterable[Step]:
@@ -34,7 +36,8 @@ def prefer(step: Step, launch: tile.LaunchOp) -> Iterable[Step]:
     if row is None or not row.cost:
         return possible
     cost: Cost = resolve_name(row.cost)
-    return sorted(possible, key=lambda choice: cost(choice, launch))
+    target = target_named(step.target)
+    return sorted(possible, key=lambda choice: cost(choice, launch, target))
 
 
 def reason_to_skip(step: SchedulingPass, launch: tile.LaunchOp) -> str | None:
@@ -46,6 +49,8 @@ def reason_to_skip(step: SchedulingPass, launch: tile.LaunchOp) -> str | None:
     if row is None or not row.cost:
         return None
     cost: Cost = resolve_name(row.cost)
-    without = cost(None, launch)
-    best = min((cost(choice, launch) for choice in step.possible(launch)), default=without)
+    target = target_named(step.target)
+    without = cost(None, launch, target)
+    costs = (cost(choice, launch, target) for choice in step.possible(launch))
+    best = min(costs, default=without)
     return None if best < without else f"it costs {without:g} without, and at best {best:g} with it"

@@ -106,13 +106,15 @@ class SchedulingPass(ModulePass, ABC):
         """
         return None
 
-    @abstractmethod
     def pattern(self, launch: tile.LaunchOp) -> RewritePattern:
         """
-        Return the pattern that does it in the launch, with these values. It matches the op that
-        changes, one of the kinds in `_MATCHED`, and changes it by the rewriter only. Facts that are
-        `remembered` of the launch are asked for here, before anything changes.
+        Return the pattern that does it in the launch, with these values: the pass itself, where its
+        options are all that the rewrite needs. It matches the op that changes, one of the kinds in
+        `_MATCHED`, and changes it by the rewriter only. Facts that are `remembered` of the launch
+        are asked for here, before anything changes.
         """
+        assert isinstance(self, RewritePattern), f"{type(self).__name__} has no pattern"
+        return self
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Each launch of the module."""

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Configuration of lit for the `.mlir` files of this folder, `lit -v .`; copy it to your tests."""
+
+import os
+import sys
+
+import lit.formats
+
+config = globals()["config"]  # lit runs this file with it defined
+
+config.name = "raster-blocks"
+config.suffixes = [".mlir"]
+config.excludes = ["Inputs", "Output"]
+config.test_format = lit.formats.ShTest()
+config.test_source_root = os.path.dirname(__file__)
+config.test_exec_root = os.path.join(config.test_source_root, "Output")
+
+# opt-tool and filecheck are those of the environment that lit itself runs in.
+tools = os.path.dirname(sys.executable)
+config.environment["PATH"] = os.pathsep.join([tools, config.environment["PATH"]])

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The out-of-tree scheduling pass of `examples/raster_blocks`: a step like those of ours."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from example_package import ROOT, install
+
+from tilewright.passes import get_all_passes, scheduling_steps
+from tilewright.passes.driver import pipelines
+from tilewright.tools.run_lines import run_in_terminal, run_lines
+from tilewright.universe import UNIVERSE
+
+SOURCE = ROOT / "examples" / "raster_blocks"
+TEST_FILE = SOURCE / "raster-blocks.mlir"
+LARGE = "torch.randn(2048, 512) @ torch.randn(512, 2048)"
+SMALL = "torch.randn(256, 1024) @ torch.randn(1024, 256)"
+SPLIT_TWICE = "tileify,blockify-launch{m=16 n=16},raster-blocks{height=7},mark-unroll"
+CACHES = (
+    scheduling_steps.scheduling_steps,
+    scheduling_steps.step_called,
+    pipelines.available_passes,
+    pipelines.passes_of,
+)
+
+
+@pytest.fixture(scope="module")
+def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder in which the package is installed."""
+    return install(tmp_path_factory.mktemp("raster_blocks"), SOURCE)
+
+
+@pytest.fixture
+def installed(package: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """With the package where Python looks; this process has looked for steps already."""
+    prepend: Callable[[Path], None] = getattr(monkeypatch, "syspath_prepend")
+    prepend(package)
+    for cache in CACHES:
+        cache.cache_clear()
+    monkeypatch.setattr(UNIVERSE, "all_passes", get_all_passes())
+    yield
+    monkeypatch.undo()
+    for cache in CACHES:
+        cache.cache_clear()
+
+
+def printed(command: str) -> str:
+    """What a command prints that ends well."""
+    done = run_in_terminal(command)
+    assert done.code == 0, done.out
+    return done.out.decode()
+
+
+def explained(expression: str) -> str:
+    """What `explain` prints of an expression."""
+    return printed(f'tilewright explain --no-db --target sm_90a -c "{expression}"')
+
+
+@pytest.mark.usefixtures("installed")
+@pytest.mark.parametrize("line", [*run_lines(TEST_FILE.read_text())])
+def test_its_own_test(line: str) -> None:
+    printed(line.replace("%s", str(TEST_FILE)))
+
+
+@pytest.mark.usefixtures("installed")
+def test_its_cost_chooses_it_or_not() -> None:
+    assert "  t:099     raster-blocks{height=8}\n" in explained(LARGE)
+    remark = "raster-blocks: no, it costs 12 without, and at best 12 with it"
+    small = explained(SMALL)
+    assert remark in small
+    assert remark in (SOURCE / "README.md").read_text()
+    assert "raster-blocks" not in small.partition("schedule")[2].partition("\n")[0]
+
+
+@pytest.mark.usefixtures("installed")
+def test_it_runs() -> None:
+    program = '-c "torch.randn(100, 64) @ torch.randn(64, 96)"'
+    assert f'"{SPLIT_TWICE}"' in (ROOT / "docs/writing-a-scheduling-pass.md").read_text()
+    out = printed(f'tilewright run --device sim --no-db {program} --schedule "{SPLIT_TWICE}"')
+    assert out.rstrip().endswith("right")
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_search_finds_it_and_its_schedule_serves_other_names(tmp_path: Path) -> None:
+    db = f"--db {tmp_path / 'db.sqlite'} --target sm_90a"
+    search = "--evaluator model --programs 0 --budget 30 --jobs 1 --seed 0"
+    out = printed(f'tilewright tune {db} {search} -c "{LARGE}"')
+    (best,) = {line for line in out.splitlines() if line.startswith("best: ")}
+    assert "raster-blocks{height=" in best
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import torch\n\nexample_inputs = (torch.randn(2048, 512), torch.randn(512, 2048))\n\n\n"
+        "def product(left, right):\n    return left @ right\n"
+    )
+    out = printed(f"tilewright explain {db} {program}:product")
+    assert "known" in out
+    assert best.removeprefix("best: ").replace("t0", "left").replace("t1", "right") in out
+
+
+def test_without_it_a_schedule_that_names_it_is_refused() -> None:
+    done = run_in_terminal(f'tilewright compile --no-db -c "{SMALL}" --schedule "{SPLIT_TWICE}"')
+    assert done.code == 2
+    assert b"unknown pass 'raster-blocks'" in done.out

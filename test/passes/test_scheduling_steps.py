@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The steps of schedules: packages add theirs, each in its place."""
+
+from collections.abc import Callable, Iterator
+from importlib.metadata import EntryPoint, EntryPoints
+
+import pytest
+
+from tilewright.errors import UsageError
+from tilewright.passes import scheduling_steps
+from tilewright.passes.scheduling_steps import STEPS, SchedulingStep
+
+NOWHERE = "no_such_package:Pass"
+BESIDE = SchedulingStep("beside", NOWHERE, after="async-copy")
+AGAIN = SchedulingStep("again", NOWHERE, after="async-copy")
+BEHIND = SchedulingStep("behind", NOWHERE, after="again")
+EARLY = SchedulingStep("early", NOWHERE, after="tileify")
+LATE = SchedulingStep("late", NOWHERE, after="mark-unroll")
+LOST = SchedulingStep("lost", NOWHERE, after="async-copi")
+OURS = SchedulingStep("pad-smem", NOWHERE, after="tileify")
+NO_STEP = "a text"
+
+
+@pytest.fixture
+def announce(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., list[str]]]:
+    """Announces rows of this module, by their names in it."""
+
+    def of(**rows: str) -> list[str]:
+        group = scheduling_steps.STEP_GROUP
+        points = [
+            EntryPoint(n.replace("_", "-"), f"{__name__}:{v}", group) for n, v in rows.items()
+        ]
+
+        def find(group: str) -> EntryPoints:
+            return EntryPoints(points).select(group=group)
+
+        monkeypatch.setattr(scheduling_steps, "entry_points", find)
+        scheduling_steps.scheduling_steps.cache_clear()
+        return [step.name for step in scheduling_steps.scheduling_steps()]
+
+    yield of
+    scheduling_steps.scheduling_steps.cache_clear()
+
+
+def test_steps_of_packages_come_behind_what_they_name(announce: Callable[..., list[str]]) -> None:
+    names = announce(beside="BESIDE", behind="BEHIND", again="AGAIN", early="EARLY")
+    ours = [step.name for step in STEPS]
+    at = ours.index("async-copy") + 1
+    assert names == ["early", *ours[:at], "again", "behind", "beside", *ours[at:]]
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ({"late": "LATE"}, "'mark-unroll' closes a schedule: nothing comes behind it"),
+        ({"lost": "LOST"}, "there is no step 'async-copi' to come behind"),
+        ({"pad_smem": "OURS"}, "there are two steps 'pad-smem'"),
+        ({"other": "BESIDE"}, "calls itself 'beside'"),
+        ({"beside": "NO_STEP"}, "it is no SchedulingStep"),
+        ({"beside": "MISSING"}, "has no attribute 'MISSING'"),
+    ],
+)
+def test_rows_without_a_place_are_refused(
+    announce: Callable[..., list[str]], rows: dict[str, str], message: str
+) -> None:
+    with pytest.raises(UsageError, match=message):
+        announce(**rows)
+
+
+def test_an_unknown_place_has_a_remedy(announce: Callable[..., list[str]]) -> None:
+    with pytest.raises(UsageError) as refused:
+        announce(lost="LOST")
+    assert refused.value.remedy == "did you mean async-copy?"
