@@ -31,7 +31,7 @@ _LEAST_BYTES = min(VECTOR_BYTES)
 
 
 @dataclass(frozen=True)
-class AsyncCopyPass(SchedulingPass):
+class AsyncCopyPass(SchedulingPass, RewritePattern):
     """Fill the rings that threads fill by asynchronous copies instead."""
 
     name = "async-copy"
@@ -48,15 +48,10 @@ class AsyncCopyPass(SchedulingPass):
         return [self]
 
     def pattern(self, launch: tile.LaunchOp) -> RewritePattern:
-        return _CopyAsynchronously()
-
-
-class _CopyAsynchronously(RewritePattern):
-    """Fills a ring by asynchronous copies."""
+        return self
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, stage: tile.StageOp, rewriter: PatternRewriter) -> None:
-        """Match each ring that threads fill with what they load."""
         if _is_copied(stage):
             stage.transport = TransportAttr(Transport.CP_ASYNC)
             rewriter.notify_op_modified(stage)

@@ -62,7 +62,7 @@ _COMPARED = 4
 
 
 @dataclass(frozen=True)
-class PermuteRegisterTilePass(SchedulingPass):
+class PermuteRegisterTilePass(SchedulingPass, RewritePattern):
     """Arrange the rows and columns of threads."""
 
     name = "permute-register-tile"
@@ -136,7 +136,15 @@ class PermuteRegisterTilePass(SchedulingPass):
         return [(m, self.vm), (n, self.vn)]
 
     def pattern(self, launch: tile.LaunchOp) -> RewritePattern:
-        return _Arrange(self)
+        return self
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
+        with _arranged(self, launch) as conflicts:
+            for stage, dealt in layouts_in_piles(conflicts).items():
+                set_layout(stage, dealt, rewriter)
+            if conflicts.launch is not launch:
+                rewriter.replace(launch, conflicts.launch)
 
     def rebinding(self, launch: tile.LaunchOp, m: Side, n: Side) -> Rebinding:
         """The axes of the launch as they are to be."""
@@ -155,22 +163,6 @@ class PermuteRegisterTilePass(SchedulingPass):
             else:
                 bind_registers(rebinding, side, vector, threads[side.role])
         return rebinding
-
-
-class _Arrange(RewritePattern):
-    """Arranges threads, and deals the rows of slabs out to piles if they are read faster then."""
-
-    def __init__(self, step: PermuteRegisterTilePass):
-        self.step = step
-
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
-        """Match each launch."""
-        with _arranged(self.step, launch) as conflicts:
-            for stage, dealt in layouts_in_piles(conflicts).items():
-                set_layout(stage, dealt, rewriter)
-            if conflicts.launch is not launch:
-                rewriter.replace(launch, conflicts.launch)
 
 
 @held
