@@ -105,7 +105,8 @@ class Slab:
         with remembered_ranges(ranges):
             for op in self._ops:
                 found.append(_computation(op, substitution, numbers))
-                numbers.update({result: len(numbers) for result in op.results})
+                for result in op.results:
+                    numbers[result] = len(numbers)
         return *found, numbers.get(self.value, self.value)
 
     def _leave_axes_out(self, substitution: Substitution) -> None:
