@@ -26,10 +26,7 @@ from typing import ClassVar, Self
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
-from xdsl.pattern_rewriter import (
-    PatternRewriter,
-    RewritePattern,
-)
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 from xdsl.utils.arg_spec import ArgSpec, ParameterListType
 
 from tilewright.dialects import loop, tile
@@ -43,7 +40,6 @@ from tilewright.passes.tile.kernel_schedule import blamed_on_planned_steps, reco
 
 LEFT_OUT = "not among the planned steps"
 """Skip reason: no step of this pass is planned, or it has been done."""
-
 
 _MATCHED = (tile.LaunchOp, tile.StageOp, tile.CombineOp, loop.ReduceOp)
 """Ops that are scheduled."""
@@ -90,7 +86,8 @@ class SchedulingPass(ModulePass, ABC):
         """
         Return the pattern that does it in the launch, with these values. It matches the op that
         changes, one of the kinds in `_MATCHED`, and changes it by the rewriter only. Facts that are
-        `remembered` of the launch are asked for here, before anything changes.
+        `remembered` of the launch are asked for here, before anything changes. A pass that needs
+        no more than its options is its own pattern.
         """
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
