@@ -30,7 +30,7 @@ _LEAST_BYTES = min(VECTOR_BYTES)
 
 
 @dataclass(frozen=True)
-class AsyncCopyPass(SchedulingPass):
+class AsyncCopyPass(SchedulingPass, RewritePattern):
     """Fill the rings that threads fill by asynchronous copies instead."""
 
     name = "async-copy"
@@ -43,16 +43,8 @@ class AsyncCopyPass(SchedulingPass):
             return "every ring is filled by TMA, or with what threads compute"
         return None
 
-    def pattern(self, launch: tile.LaunchOp) -> RewritePattern:
-        return _CopyAsynchronously()
-
-
-class _CopyAsynchronously(RewritePattern):
-    """Fills a ring by asynchronous copies."""
-
     @op_type_rewrite_pattern
     def match_and_rewrite(self, stage: tile.StageOp, rewriter: PatternRewriter) -> None:
-        """Match each ring that threads fill with what they load."""
         if _is_copied(stage):
             stage.transport = TransportAttr(Transport.CP_ASYNC)
             rewriter.notify_op_modified(stage)

@@ -39,7 +39,7 @@ _LONGEST_SIDE, _LONGEST_LINE = 256, 4096
 
 
 @dataclass(frozen=True)
-class BlockifyLaunchPass(SchedulingPass):
+class BlockifyLaunchPass(SchedulingPass, RewritePattern):
     """Part free axes into blocks and threads."""
 
     name = "blockify-launch"
@@ -81,24 +81,13 @@ class BlockifyLaunchPass(SchedulingPass):
         assert self.n is not None
         return 1 if self.m is None else self.m, self.n
 
-    def pattern(self, launch: tile.LaunchOp) -> RewritePattern:
-        return _PartIntoBlocks(*self._extents())
-
-
-class _PartIntoBlocks(RewritePattern):
-    """Parts the axes into blocks of `m` by `n` elements, or of a line of `n`."""
-
-    def __init__(self, m: int, n: int):
-        self.m, self.n = m, n
-
     @op_type_rewrite_pattern
     def match_and_rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
-        """Match each launch."""
-        rebinding = Rebinding()
+        rebinding, (m, n) = Rebinding(), self._extents()
         if is_rectangular(launch):
-            _part_rectangle(rebinding, launch, self.m, self.n)
+            _part_rectangle(rebinding, launch, m, n)
         else:
-            _part_line(rebinding, launch, self.n)
+            _part_line(rebinding, launch, n)
         leave_out_unneeded_steps(rebinding.finish(launch, rewriter), rewriter)
 
 

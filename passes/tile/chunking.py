@@ -37,7 +37,6 @@ class ChunkReductions(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: loop.ReduceOp, rewriter: PatternRewriter) -> None:
-        """Match the reductions that have a length."""
         if op in self.lengths:
             whole = chunked(op, self.lengths[op])
             rewriter.replace(op, whole)

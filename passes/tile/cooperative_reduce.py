@@ -83,7 +83,7 @@ class ThreadsPerRow(NamedTuple):
 
 
 @dataclass(frozen=True)
-class CooperativeReducePass(SchedulingPass):
+class CooperativeReducePass(SchedulingPass, RewritePattern):
     """Share rows among threads."""
 
     name = "cooperative-reduce"
@@ -174,8 +174,15 @@ class CooperativeReducePass(SchedulingPass):
         split = partial(_assign_rows, assigned=self._threads_per_row())
         return reason_not_lowered(launch, split)
 
-    def pattern(self, launch: tile.LaunchOp) -> RewritePattern:
-        return _ShareRows(None if statistics_of(launch) else self._threads_per_row())
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
+        kernel = launch.kernel
+        if statistics_of(launch):
+            _deal_statistics(launch, rewriter)
+        else:
+            _assign_rows(launch, rewriter, self._threads_per_row())
+        simplify_accesses(kernel, rewriter)
+        share_values(kernel, rewriter)
 
     def assigned(self, threads_per_row: ThreadsPerRow, row: str) -> Self:
         """The pass with options that assign threads so."""
@@ -188,24 +195,6 @@ class CooperativeReducePass(SchedulingPass):
         assert self.rows is not None
         join = Join(self.join or Join.LAST_BLOCK)
         return ThreadsPerRow(self.threads, self.rows, self.columns or False, self.split or 1, join)
-
-
-class _ShareRows(RewritePattern):
-    """Shares rows among threads, or what is reduced for each row among those along its columns."""
-
-    def __init__(self, assigned: ThreadsPerRow | None):
-        self.assigned = assigned
-
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
-        """Match each launch."""
-        kernel = launch.kernel
-        if self.assigned is None:
-            _deal_statistics(launch, rewriter)
-        else:
-            _assign_rows(launch, rewriter, self.assigned)
-        simplify_accesses(kernel, rewriter)
-        share_values(kernel, rewriter)
 
 
 def _assign_rows(launch: tile.LaunchOp, rewriter: PatternRewriter, assigned: ThreadsPerRow) -> None:

@@ -34,7 +34,7 @@ DEPTHS = range(2, 6)
 
 
 @dataclass(frozen=True)
-class DoubleBufferPass(SchedulingPass):
+class DoubleBufferPass(SchedulingPass, RewritePattern):
     """Give the stages of loops a ring of slots."""
 
     name = "double-buffer"
@@ -66,20 +66,9 @@ class DoubleBufferPass(SchedulingPass):
         remedy = "take fewer slots or smaller slabs (bk of chunk-matmul-k)"
         return f"{self.depth} slots {reason}; {remedy}"
 
-    def pattern(self, launch: tile.LaunchOp) -> RewritePattern:
-        assert self.depth is not None
-        return _GiveRing(RingAttr.get(self.depth))
-
-
-class _GiveRing(RewritePattern):
-    """Gives a stage in a loop its ring."""
-
-    def __init__(self, ring: RingAttr):
-        self.ring = ring
-
     @op_type_rewrite_pattern
     def match_and_rewrite(self, stage: tile.StageOp, rewriter: PatternRewriter) -> None:
-        """Match each stage that has no ring yet."""
+        assert self.depth is not None
         if stage.loop is not None and stage.ring is None:
-            stage.ring = self.ring
+            stage.ring = RingAttr.get(self.depth)
             rewriter.notify_op_modified(stage)

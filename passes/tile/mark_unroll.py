@@ -86,7 +86,6 @@ class _MarkLoop(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: loop.ReduceOp, rewriter: PatternRewriter) -> None:
-        """Match the small loops that are not marked yet."""
         if op in self.loops and not op.is_unrolled:
             op.unroll = UnitAttr()
             rewriter.notify_op_modified(op)

@@ -100,7 +100,6 @@ class _Pad(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, stage: tile.StageOp, rewriter: PatternRewriter) -> None:
-        """Match the stages that are named, while they have no pads."""
         if stage in self.stages and not stage.layout.pad:
             layout = stage.layout.with_pad(memref_type(stage.slab), self.pad)
             set_layout(stage, layout, rewriter)

@@ -55,7 +55,7 @@ from tilewright.passes.tile.scheduling_pass import Questions, SchedulingPass
 
 
 @dataclass(frozen=True)
-class PermuteRegisterTilePass(SchedulingPass):
+class PermuteRegisterTilePass(SchedulingPass, RewritePattern):
     """Arrange the rows and columns of threads."""
 
     name = "permute-register-tile"
@@ -115,8 +115,13 @@ class PermuteRegisterTilePass(SchedulingPass):
         assert self.vn is not None
         return [(m, self.vm), (n, self.vn)]
 
-    def pattern(self, launch: tile.LaunchOp) -> RewritePattern:
-        return _Arrange(self)
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
+        with arranged(self, launch) as conflicts:
+            for stage, dealt in layouts_in_piles(conflicts).items():
+                set_layout(stage, dealt, rewriter)
+            if conflicts.launch is not launch:
+                rewriter.replace(launch, conflicts.launch)
 
     def rebinding(self, launch: tile.LaunchOp, m: Side, n: Side) -> Rebinding:
         """The axes of the launch as they are to be."""
@@ -135,22 +140,6 @@ class PermuteRegisterTilePass(SchedulingPass):
             else:
                 bind_registers(rebinding, side, vector, threads[side.role])
         return rebinding
-
-
-class _Arrange(RewritePattern):
-    """Arranges threads, and deals the rows of slabs out to piles if they are read faster then."""
-
-    def __init__(self, step: PermuteRegisterTilePass):
-        self.step = step
-
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
-        """Match each launch."""
-        with arranged(self.step, launch) as conflicts:
-            for stage, dealt in layouts_in_piles(conflicts).items():
-                set_layout(stage, dealt, rewriter)
-            if conflicts.launch is not launch:
-                rewriter.replace(launch, conflicts.launch)
 
 
 @held

@@ -26,7 +26,7 @@ from tilewright.passes.tile.scheduling_pass import Questions, SchedulingPass
 
 
 @dataclass(frozen=True)
-class PipelineKOuterPass(SchedulingPass):
+class PipelineKOuterPass(SchedulingPass, RewritePattern):
     """Fill the slots of rings ahead of their use."""
 
     name = "pipeline-k-outer"
@@ -56,20 +56,9 @@ class PipelineKOuterPass(SchedulingPass):
             f"{self.lookahead}; take more slots (depth of double-buffer)"
         )
 
-    def pattern(self, launch: tile.LaunchOp) -> RewritePattern:
-        assert self.lookahead is not None
-        return _FillAhead(self.lookahead)
-
-
-class _FillAhead(RewritePattern):
-    """Fills the slots of a ring ahead."""
-
-    def __init__(self, lookahead: int):
-        self.lookahead = lookahead
-
     @op_type_rewrite_pattern
     def match_and_rewrite(self, stage: tile.StageOp, rewriter: PatternRewriter) -> None:
-        """Match each ring that is not filled ahead yet."""
+        assert self.lookahead is not None
         if stage.ring is not None and not stage.lookahead:
             stage.ring = RingAttr.get(stage.depth, self.lookahead)
             rewriter.notify_op_modified(stage)

@@ -1,30 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""
-Binding a launch's axes anew: old axes become expressions of new ones, and the body is cloned.
-
-A pattern on `tile.LaunchOp` makes the new axes, says what stands for each old one, and finishes:
-
-    rebinding, (axis,) = Rebinding(), launch.bound_axes()
-    b = rebinding.add(NewAxis("b", Level.BLOCK, 8, axis.role))
-    t = rebinding.add(NewAxis("t", Level.THREAD, 128, axis.role))
-    rebinding.substitute([axis], b * 128 + t, overruns=True)
-    rebinding.finish(launch, rewriter)
-
-Then
-
-    tile.launch (%i = block 1000) {
-      %0 = loop.load %x[%i] : memref<1000xf32>
-
-is replaced by
-
-    tile.launch (%b = block 8, %t = thread 128) {
-      %0 = loop.load %x[%b * 128 + %t] where [999 - %b * 128 - %t] : memref<1000xf32>
-
-Every old axis needs `substitute`, or `keep` where it stays as it is. An index that may reach past
-the old axes `overruns`: whatever is loaded or stored at them is masked. A body that becomes other
-ops is cloned by a function of the pattern's own, given to `finish`, which asks the rebinding's
-`substitution` what stands for a value.
-"""
+"""Binding of a launch's axes anew: old ones become expressions of new ones in a cloned body."""
 
 from collections.abc import Callable, Iterable, Sequence
 from math import prod
@@ -46,7 +21,6 @@ from tilewright.passes.tile.step_bounds import make_bounds_uniform
 
 _INDEX = IndexType()
 
-
 Clone = Callable[[Operation], Iterable[Operation]]
 """A function from an op of the old launch to the ops that it becomes."""
 
@@ -61,7 +35,32 @@ class NewAxis(NamedTuple):
 
 
 class Rebinding:
-    """The new axes of a launch, and what stands for the old ones."""
+    """
+    New axes of a launch, and the values that stand for the old ones.
+
+    A pattern on `tile.LaunchOp` adds the new axes, substitutes each old one, and finishes:
+
+        rebinding, (axis,) = Rebinding(), launch.bound_axes()
+        b = rebinding.add(NewAxis("b", Level.BLOCK, 8, axis.role))
+        t = rebinding.add(NewAxis("t", Level.THREAD, 128, axis.role))
+        rebinding.substitute([axis], b * 128 + t, overruns=True)
+        rebinding.finish(launch, rewriter)
+
+    Then
+
+        tile.launch (%i = block 1000) {
+          %0 = loop.load %x[%i] : memref<1000xf32>
+
+    is replaced by
+
+        tile.launch (%b = block 8, %t = thread 128) {
+          %0 = loop.load %x[%b * 128 + %t] where [999 - %b * 128 - %t] : memref<1000xf32>
+
+    Every old axis needs `substitute`, or `keep` where it stays as it is. An index that may reach
+    past the old axes `overruns`: whatever is loaded or stored at them is masked. A pattern that
+    makes other ops of the body gives `finish` a function that clones an op, with the values that
+    the rebinding's `substitution` has.
+    """
 
     def __init__(self) -> None:
         self.body = Block()

@@ -23,7 +23,6 @@ Any other launch is split along its last thread axis, where memory is contiguous
 Extents have to divide.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -56,7 +55,7 @@ from tilewright.passes.tile.split_thread_axes import (
 
 
 @dataclass(frozen=True)
-class RegisterTilePass(SchedulingPass):
+class RegisterTilePass(SchedulingPass, RewritePattern):
     """Give each thread several elements."""
 
     name = "register-tile"
@@ -162,22 +161,12 @@ class RegisterTilePass(SchedulingPass):
             return None
         return f"{threads} threads would be left, and a block has at most {MAX_THREADS}"
 
-    def pattern(self, launch: tile.LaunchOp) -> RewritePattern:
-        return _TileThreads(self.splits(launch), self.fk or 1, self.min_blocks)
-
-
-class _TileThreads(RewritePattern):
-    """Splits thread axes, and reads `fk` steps of K together."""
-
-    def __init__(self, splits: Sequence[AxisSplit], fk: int, min_blocks: int | None):
-        self.splits, self.fk, self.min_blocks = splits, fk, min_blocks
-
     @op_type_rewrite_pattern
     def match_and_rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
-        """Match the launch that has the axes."""
-        new = split_thread_axes(launch, self.splits).finish(launch, rewriter)
+        new = split_thread_axes(launch, self.splits(launch)).finish(launch, rewriter)
         if self.min_blocks:
             new.min_blocks = IntegerAttr(self.min_blocks, i64)
             rewriter.notify_op_modified(new)
-        for op in innermost(new) if self.fk > 1 else ():
-            rewriter.replace(op, chunked(op, self.fk, ("ki", "kv")))
+        fk = self.fk or 1
+        for op in innermost(new) if fk > 1 else ():
+            rewriter.replace(op, chunked(op, fk, ("ki", "kv")))

@@ -24,10 +24,7 @@ from typing import ClassVar, Self
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
-from xdsl.pattern_rewriter import (
-    PatternRewriter,
-    RewritePattern,
-)
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 from xdsl.utils.arg_spec import ParameterListType
 
 from tilewright.dialects import loop, tile
@@ -46,7 +43,6 @@ _OF_PACKAGES = 99
 
 NO_YES = (False, True)
 """Answers to whether an option lists a name."""
-
 
 _MATCHED = (tile.LaunchOp, tile.StageOp, tile.CombineOp, loop.ReduceOp)
 """Ops that are scheduled."""

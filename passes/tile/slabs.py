@@ -41,10 +41,9 @@ from tilewright.dialects.types import memref_of, memref_type
 from tilewright.passes.facts.affine_values import values_at
 from tilewright.passes.rewriting.simplify_accesses import simplify_accesses
 from tilewright.passes.rewriting.substitution import Substitution
-from tilewright.passes.tile.block_values import Axes, BlockValues, expressions_of
+from tilewright.passes.tile.block_values import BlockValues, expressions_of
 from tilewright.passes.tile.held_values import (
     Coordinate,
-    Part,
     Shares,
     extents_of,
     parts_along,
@@ -69,7 +68,8 @@ class Slab:
         self.value, self._ops = value, values.ops_of(value)
         merged = _merged([(axis,) for axis in values.in_order(axes)], self._ops)
         self._coordinates = sorted(merged, key=lambda c: _closeness(c, source), reverse=True)
-        self._held = {held: self._parts(values.axes_of(held)) for held in values.held_by(value)}
+        parts = {held: values.axes_of(held) or frozenset() for held in values.held_by(value)}
+        self._held = {held: parts_along(axes, self._coordinates) for held, axes in parts.items()}
         """What threads hold of the elements, with the coordinates of each."""
 
     @cached_property
@@ -101,18 +101,13 @@ class Slab:
         for held, parts in self._held.items():
             numbers[held] = len(numbers)
             found.append((held, *parts))
-        with remembered_ranges(self._ranges()):
+        ranges = {c[-1]: Range.extent(prod(extents_of(c))) for c in self._coordinates}
+        with remembered_ranges(ranges):
             for op in self._ops:
                 found.append(_computation(op, substitution, numbers))
-                numbers.update({result: len(numbers) for result in op.results})
+                for result in op.results:
+                    numbers[result] = len(numbers)
         return *found, numbers.get(self.value, self.value)
-
-    def _ranges(self) -> dict[SSAValue, Range]:
-        return {c[-1]: Range.extent(prod(extents_of(c))) for c in self._coordinates}
-
-    def _parts(self, axes: Axes | None) -> Sequence[Part]:
-        assert axes is not None
-        return parts_along(axes, self._coordinates)
 
     def _leave_axes_out(self, substitution: Substitution) -> None:
         """Axes of one step are 0, and so are those that are not the last of their coordinate."""
@@ -160,23 +155,17 @@ def _computation(
     op: Operation, substitution: Substitution, numbers: Mapping[SSAValue, int]
 ) -> Hashable:
     """What an op of a stage computes, and where it reads."""
-    where: list[Hashable] = []
-    operands = list(op.operands)
+    found: list[tuple[Hashable, Sequence[SSAValue]]] = []
     if isinstance(op, loop.LoadOp | loop.IndexOp | loop.PredicateOp):
-        map, indices = canonical_access(*substitution.access(op.map.data.results, op.indices))
-        where += [map, *(numbers.get(index, index) for index in indices)]
-        operands = operands[:1] if isinstance(op, loop.LoadOp) else []
+        found.append(canonical_access(*substitution.access(op.map.data.results, op.indices)))
     if isinstance(op, MaskedOp):
         indices, mask = optional_mask(substitution.mask(op))
-        where += [mask, *(numbers.get(index, index) for index in indices)]
-        operands = operands[:1]
-    return (
-        op.name,
-        frozenset((name, p) for name, p in op.properties.items() if name not in _PLACES),
-        tuple(op.result_types),
-        tuple(numbers.get(operand, operand) for operand in operands),
-        tuple(where),
-    )
+        found.append((mask, indices))
+    others = [v for v in op.operands if not found or not isinstance(v.type, IndexType)]
+    properties = [(name, p) for name, p in op.properties.items() if name not in _PLACES]
+    used = [*found, (op.name, others)]
+    where = [(what, *(numbers.get(v, v) for v in values)) for what, values in used]
+    return *where, frozenset(properties), *op.result_types
 
 
 def _role(axis: SSAValue) -> Role:

@@ -94,7 +94,6 @@ class _Swizzle(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, stage: tile.StageOp, rewriter: PatternRewriter) -> None:
-        """Match the stages that get another layout."""
         layout = self.layouts.get(stage, stage.layout)
         if layout != stage.layout:
             set_layout(stage, layout, rewriter)

@@ -54,7 +54,7 @@ _FACTORS = (2, 3, 4, 6, 8, 12, 16, 24, 32)
 
 
 @dataclass(frozen=True)
-class SplitMatmulKPass(SchedulingPass):
+class SplitMatmulKPass(SchedulingPass, RewritePattern):
     """Split contractions among blocks that join."""
 
     name = "split-matmul-k"
@@ -94,10 +94,26 @@ class SplitMatmulKPass(SchedulingPass):
         reason, join = self._reason_against_join(), self.join
         return reason or _reason_not_lowered(launch, self.factor, Join(join))
 
-    def pattern(self, launch: tile.LaunchOp) -> RewritePattern:
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
         assert self.factor is not None
-        assert self.join is not None
-        return _Split(self.factor, Join(self.join))
+        contractions = contracting_reductions(launch)
+        split = rewriter.insert_block_argument(launch.body.block, 0, IndexType())
+        split.name_hint = "s"
+        launch.axes = ArrayAttr([AxisAttr.get(Level.BLOCK, self.factor, Role.SPLIT), *launch.axes])
+        rewriter.notify_op_modified(launch)
+        for group in _joined_at_once(contractions):
+            parts = [_part(op, split, self.factor) for op in group]
+            values = [result for part in parts for result in part.results]
+            combine = tile.CombineOp(values, [split], group[0].monoid, join=Join(self.join))
+            combine.location = group[-1].location
+            rewriter.insert(combine, InsertPoint.after(group[-1]))
+            joined = iter(combine.results)
+            for op, part in zip(group, parts, strict=True):
+                results = [next(joined) for _ in op.results]
+                rewriter.replace(op, part, results)
+                for result in results:
+                    result.name_hint = "acc"
 
     def _reason_against_join(self) -> str | None:
         """Reason why the target cannot join so many blocks this way, or None."""
@@ -114,7 +130,9 @@ def _reason_not_lowered(launch: tile.LaunchOp, factor: int, join: Join) -> str |
     """Reason why blocks cannot join this way, or None."""
     if _joins_surely(launch, factor, join):
         return None
-    return reason_not_lowered(launch, _Split(factor, join).match_and_rewrite)
+    return reason_not_lowered(
+        launch, SplitMatmulKPass(factor=factor, join=join.value).match_and_rewrite
+    )
 
 
 def _joins_surely(launch: tile.LaunchOp, factor: int, join: Join) -> bool:
@@ -124,34 +142,6 @@ def _joins_surely(launch: tile.LaunchOp, factor: int, join: Join) -> bool:
     if join is Join.CLUSTER:
         return factor <= MAX_CLUSTER
     return join is not Join.ATOMIC and len(_joined_at_once(contracting_reductions(launch))) == 1
-
-
-class _Split(RewritePattern):
-    """Lets `factor` blocks do a part of each contraction, and joins them."""
-
-    def __init__(self, factor: int, join: Join):
-        self.factor, self.join = factor, join
-
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
-        """Match each launch."""
-        contractions = contracting_reductions(launch)
-        split = rewriter.insert_block_argument(launch.body.block, 0, IndexType())
-        split.name_hint = "s"
-        launch.axes = ArrayAttr([AxisAttr.get(Level.BLOCK, self.factor, Role.SPLIT), *launch.axes])
-        rewriter.notify_op_modified(launch)
-        for group in _joined_at_once(contractions):
-            parts = [_part(op, split, self.factor) for op in group]
-            values = [result for part in parts for result in part.results]
-            combine = tile.CombineOp(values, [split], group[0].monoid, join=self.join)
-            combine.location = group[-1].location
-            rewriter.insert(combine, InsertPoint.after(group[-1]))
-            joined = iter(combine.results)
-            for op, part in zip(group, parts, strict=True):
-                results = [next(joined) for _ in op.results]
-                rewriter.replace(op, part, results)
-                for result in results:
-                    result.name_hint = "acc"
 
 
 def _joined_at_once(contractions: Sequence[loop.ReduceOp]) -> list[list[loop.ReduceOp]]:

@@ -62,7 +62,7 @@ from tilewright.passes.tile.scheduling_pass import Answer, Questions, Scheduling
 
 
 @dataclass(frozen=True)
-class StageInputsPass(SchedulingPass):
+class StageInputsPass(SchedulingPass, RewritePattern):
     """Stage what a block reads more than once."""
 
     name = "stage-inputs"
@@ -113,8 +113,31 @@ class StageInputsPass(SchedulingPass):
                 return f"{name} has no slab of two axes, which could be exchanged"
         return self.reason_not_fitting(kinds, shared_bytes(launch))
 
-    def pattern(self, launch: tile.LaunchOp) -> RewritePattern:
-        return _StageInputs(self, find_operands(launch))
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
+        every = ((o, p) for o in find_operands(launch) for p in o.places[self.kind(o.name)])
+        # Each value once: two operands may be computed from one load.
+        used = [*{place.value: (operand, place) for operand, place in every}.values()]
+        shares, slabs = Shares(rewriter), dict.fromkeys(place.slab for _, place in used)
+        stages = {slab: slab.stage(shares) for slab in slabs}  # while all is computed as it was
+        for operand, place in used:
+            stage = stages[place.slab]
+            if stage.parent is None:
+                self._insert(stage, place.value, operand, rewriter)
+            _replace(place.value, loop.LoadOp(stage.slab, place.subscripts), rewriter)
+
+    def _insert(
+        self, stage: tile.StageOp, value: SSAValue, operand: Operand, rewriter: PatternRewriter
+    ) -> None:
+        """Put a stage ahead of the loops that use it first."""
+        source = value.owner.memref if isinstance(value.owner, loop.LoadOp) else operand.argument
+        if operand.name in (self.transposed or ()) and len(stage.extents) > 1:
+            rewriter.replace_value_with_new_type(stage.slab, _transposed(memref_type(stage.slab)))
+        if source.name_hint is not None:
+            stage.slab.name_hint = f"{source.name_hint}s"
+        first = operand.site.find_ancestor_op_in_block(_owner(value))
+        assert first is not None
+        rewriter.insert(stage, InsertPoint.before(first))
 
     def completed(
         self, guess: dict[str, ParameterListType], given: dict[str, ParameterListType]
@@ -156,40 +179,6 @@ class StageInputsPass(SchedulingPass):
             f"its slabs take {needed} bytes of shared memory{beside}, and a block of {self.target} "
             f"has {room}; stage less, or less at a time (bk of chunk-matmul-k)"
         )
-
-
-class _StageInputs(RewritePattern):
-    """Stages the operands of a launch."""
-
-    def __init__(self, step: StageInputsPass, operands: Sequence[Operand]):
-        self.step, self.operands = step, operands
-
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
-        """Match each launch."""
-        every = ((o, p) for o in self.operands for p in o.places[self.step.kind(o.name)])
-        # Each value once: two operands may be computed from one load.
-        used = [*{place.value: (operand, place) for operand, place in every}.values()]
-        shares, slabs = Shares(rewriter), dict.fromkeys(place.slab for _, place in used)
-        stages = {slab: slab.stage(shares) for slab in slabs}  # while all is computed as it was
-        for operand, place in used:
-            stage = stages[place.slab]
-            if stage.parent is None:
-                self._insert(stage, place.value, operand, rewriter)
-            _replace(place.value, loop.LoadOp(stage.slab, place.subscripts), rewriter)
-
-    def _insert(
-        self, stage: tile.StageOp, value: SSAValue, operand: Operand, rewriter: PatternRewriter
-    ) -> None:
-        """Put a stage ahead of the loops that use it first."""
-        source = value.owner.memref if isinstance(value.owner, loop.LoadOp) else operand.argument
-        if operand.name in (self.step.transposed or ()) and len(stage.extents) > 1:
-            rewriter.replace_value_with_new_type(stage.slab, _transposed(memref_type(stage.slab)))
-        if source.name_hint is not None:
-            stage.slab.name_hint = f"{source.name_hint}s"
-        first = operand.site.find_ancestor_op_in_block(_owner(value))
-        assert first is not None
-        rewriter.insert(stage, InsertPoint.before(first))
 
 
 def _answers(operand: Operand) -> list[str]:

@@ -69,12 +69,9 @@ class _Bounds(NamedTuple):
 
 def leave_out_masked_steps(op: loop.ReduceOp, rewriter: PatternRewriter) -> None:
     """Bound `op` where the mask of its yield, or of its chunk's, lets no thread join."""
-    first, end, operands = _bounds_by_mask(op, varies_in_block)
-    start, below = (
-        conjunction([op.start, (first, operands)]),
-        conjunction([op.below, (end, operands)]),
-    )
-    _set_bounds(op, start, below, rewriter)
+    start, below, operands = _bounds_by_mask(op, varies_in_block)
+    first = conjunction([op.start, (start, operands)])
+    _set_bounds(op, rewriter, first, conjunction([op.below, (below, operands)]))
 
 
 def leaves_out_steps(op: loop.ReduceOp) -> bool:
@@ -93,7 +90,7 @@ def make_bounds_uniform(launch: tile.LaunchOp, rewriter: PatternRewriter) -> Non
         if any(map(varies_in_block, op.bound_operands)):
             _mask_what_varies(op, rewriter)
             start, below = _uniform(op.start, is_last=False), _uniform(op.below, is_last=True)
-            _set_bounds(op, start, below, rewriter)
+            _set_bounds(op, rewriter, start, below)
 
 
 def leave_out_unneeded_steps(launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
@@ -113,7 +110,7 @@ def leave_out_unneeded_steps(launch: tile.LaunchOp, rewriter: PatternRewriter) -
         # where a condition holds the bound is the extent or more, elsewhere 0 or less
         extent = op.axis_extents()[0]
         bounds = [(expr + 1) * extent for expr in conditions]
-        _set_bounds(op, op.start, conjunction([op.below, (bounds, operands)]), rewriter)
+        _set_bounds(op, rewriter, op.start, conjunction([op.below, (bounds, operands)]))
 
 
 def _varies_or_follows(op: loop.ReduceOp) -> Callable[[SSAValue], bool]:
@@ -130,10 +127,8 @@ def _follows(index: SSAValue, op: Operation) -> bool:
     return isinstance(made_by, Operation) and op.is_before_in_block(made_by)
 
 
-def _set_bounds(
-    op: loop.ReduceOp, start: Access | None, below: Access | None, rewriter: PatternRewriter
-) -> None:
-    op.set_bounds(*_useful(op, start, below))
+def _set_bounds(op: loop.ReduceOp, rewriter: PatternRewriter, *bounds: Access | None) -> None:
+    op.set_bounds(*_useful(op, *bounds))
     rewriter.notify_op_modified(op)
 
 

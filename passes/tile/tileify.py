@@ -117,7 +117,6 @@ class _LiftNest(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, kernel: loop.KernelOp, rewriter: PatternRewriter) -> None:
-        """Match each kernel that is no launch yet."""
         if (reason := reason_against(kernel)) is not None:
             skipped(RULE, kernel, reason)
             return

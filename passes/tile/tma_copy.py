@@ -76,7 +76,6 @@ class _CopyByTma(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, stage: tile.StageOp, rewriter: PatternRewriter) -> None:
-        """Match the stages that are named, while threads fill them."""
         if stage in self.stages and stage.transport_kind is not Transport.TMA:
             stage.transport = TransportAttr(Transport.TMA)
             rewriter.notify_op_modified(stage)

@@ -7,6 +7,8 @@ listens to it, then knows of every change.
 import ast
 from collections.abc import Iterator
 
+from xdsl.irdl import IRDLOperation
+
 from tilewright.dialects import loop, tile
 
 from .test_layers import ROOT
@@ -32,6 +34,7 @@ UNHEARD = {
 PROPERTIES = {
     name
     for op in (*loop.Loop.operations, *tile.Tile.operations)
+    if issubclass(op, IRDLOperation)
     for name in ("operands", *op.get_irdl_definition().properties)
 } - {"planned"}
 """
@@ -75,8 +78,11 @@ def changes(function: ast.FunctionDef) -> Iterator[str]:
 
 def unheard(text: str) -> dict[str, list[str]]:
     """Changes that no rewriter hears of, by the function that makes them."""
-    found = {function.name: [*changes(function)] for function in functions(ast.parse(text))}
-    return {name: each for name, each in found.items() if each}
+    found: dict[str, list[str]] = {}
+    for function in functions(ast.parse(text)):
+        for change in changes(function):
+            found.setdefault(function.name, []).append(change)
+    return found
 
 
 FOUND = {
