@@ -32,6 +32,7 @@ from tilewright.dialects.axes import (
     optional_mask,
     verify_affine,
 )
+from tilewright.dialects.canonicalization import SIMPLIFIED_ACCESSES
 from tilewright.dialects.element_types import COMPUTE_INTEGERS
 from tilewright.dialects.faster_xdsl.segments import segmented
 from tilewright.dialects.faster_xdsl.verify_once import FormedOp
@@ -54,7 +55,7 @@ class IndexOp(FormedOp):
     map = prop_def(AffineMapAttr)
     result = result_def(base(IntegerType))
 
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), SIMPLIFIED_ACCESSES)
     custom_directives = (Subscripts,)
     assembly_format = "` ` custom<Subscripts>($indices, $map) attr-dict `:` type($result)"
 
@@ -86,7 +87,7 @@ class PredicateOp(FormedOp):
     map = prop_def(AffineMapAttr)
     result = result_def(i1)
 
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), SIMPLIFIED_ACCESSES)
     custom_directives = (Subscripts,)
     assembly_format = "` ` custom<Subscripts>($indices, $map) attr-dict `:` type($result)"
 
@@ -125,7 +126,7 @@ class ToIndexOp(RangedIndex, FormedOp, MaskedOp):
     bound = prop_def(IntegerAttr.constr(type=eq(i64), value=AtLeast(1)))
     result = result_def(IndexType())
 
-    traits = traits_def(NoMemoryEffect())
+    traits = traits_def(NoMemoryEffect(), SIMPLIFIED_ACCESSES)
     custom_directives = (Where,)
     assembly_format = (
         "$value `below` $bound custom<Where>($mask_operands, $mask) attr-dict `:` type($value)"

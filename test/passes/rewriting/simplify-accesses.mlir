@@ -1,4 +1,5 @@
 // RUN: opt-tool %s -p simplify-accesses --check=each | filecheck %s
+// RUN: opt-tool %s -p canonicalize --check=each | filecheck %s
 
 // What a reshape leaves behind, and a mask that always holds.
 // CHECK:      loop.kernel @reshape(%x: memref<6x7xf32>) -> (%out: memref<6x7xf32>) {
