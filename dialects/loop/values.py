@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import AffineMapAttr, IndexType, IntegerAttr, IntegerType, i1, i64
+from xdsl.interfaces import HasFolderInterface
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineMap
 from xdsl.irdl import (
@@ -71,7 +72,7 @@ class IndexOp(FormedOp):
 
 
 @irdl_op_definition
-class PredicateOp(FormedOp):
+class PredicateOp(HasFolderInterface, FormedOp):
     """
     True where every expression is at least 0, as `where` means it. What the ranges of the indices
     prove is dropped when it is built; nothing to compare is true.
@@ -95,6 +96,11 @@ class PredicateOp(FormedOp):
         indices, needed = optional_mask(where)
         map = needed or map_attr(AffineMap(0, 0, ()))
         super().__init__(operands=[indices], properties={"map": map}, result_types=[i1])
+
+    def fold(self) -> Sequence[SSAValue | Attribute] | None:
+        """Return true, if the ranges of the indices prove every comparison."""
+        _, needed = optional_mask((self.map.data.results, self.indices))
+        return (IntegerAttr(1, i1),) if needed is None else None
 
     def verify_(self) -> None:
         _verify_map(self.map.data, self.indices)

@@ -9,12 +9,15 @@ becomes
 
     loop.for %i in 6, %j in 7 {
       %0 = loop.load %x[%i, %j] ...
+
+A predicate that always holds is the constant true.
 """
 
 from collections.abc import Sequence
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import AffineMapAttr, ModuleOp
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import AffineMapAttr, IntegerAttr, ModuleOp, i1
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, PatternRewriteWalker, RewritePattern
@@ -26,7 +29,7 @@ from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.types import memref_type
 from tilewright.passes.reporting.trace import Rule, TracedPattern
 
-_SUBSCRIPTED = (loop.LoadOp, loop.StoreOp, loop.IndexOp, loop.PredicateOp, tile.ShareOp)
+_SUBSCRIPTED = (loop.LoadOp, loop.StoreOp, loop.IndexOp, tile.ShareOp)
 
 RULE = Rule("f", 4, "simplify_accesses")
 
@@ -49,6 +52,9 @@ def _simplified(op: Operation) -> Operation | None:
 
 
 def _is_canonical(op: Operation) -> bool:
+    if isinstance(op, loop.PredicateOp):
+        operands, needed = optional_mask(_access(op.map, op.indices))
+        return needed == op.map and operands == [*op.indices]
     if isinstance(op, MaskedOp):
         operands, mask = optional_mask(op.where)
         if mask != op.mask or operands != [*op.mask_operands]:
@@ -80,6 +86,8 @@ def _rebuilt(op: Operation) -> Operation | None:
             return loop.ToIndexOp(op.value, op.bound.value.data, mask)
         case loop.IndexOp():
             return loop.IndexOp(_access(op.map, op.indices), op.result.type)
+        case loop.PredicateOp() if op.fold() is not None:
+            return arith.ConstantOp(IntegerAttr(1, i1))
         case loop.PredicateOp():
             return loop.PredicateOp(_access(op.map, op.indices))
         case _:

@@ -92,3 +92,36 @@ loop.kernel @unproven(%x: memref<6x7xf32>) -> (%out: memref<7x6xf32>) {
     loop.store %0, %out[%i, %j] : memref<7x6xf32>
   }
 }
+
+// A predicate keeps what is not proven, and one that always holds is a constant.
+// CHECK:      loop.kernel @predicates(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
+// CHECK-NEXT:   %zero = arith.constant 0.000000e+00 : f32
+// CHECK-NEXT:   loop.for %i in 8 {
+// CHECK-NEXT:     %v = loop.load %x[%i] : memref<8xf32>
+// CHECK-NEXT:     %p = loop.predicate [%i - 3] : i1
+// CHECK-NEXT:     %a = arith.select %p, %v, %zero : f32
+// CHECK-NEXT:     loop.store %a, %out[%i] : memref<8xf32>
+// CHECK-NEXT:   }
+// CHECK-NEXT: }
+// CHECK:      loop.kernel @always() -> (%out: memref<8xi1>) {
+// CHECK-NEXT:   loop.for %i in 8 {
+// CHECK-NEXT:     %p = arith.constant true
+// CHECK-NEXT:     loop.store %p, %out[%i] : memref<8xi1>
+// CHECK-NEXT:   }
+// CHECK-NEXT: }
+loop.kernel @predicates(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
+  %zero = arith.constant 0.0 : f32
+  loop.for %i in 8 {
+    %v = loop.load %x[%i] : memref<8xf32>
+    %p = loop.predicate [%i - 3, 9 - %i, %i] : i1
+    %a = arith.select %p, %v, %zero : f32
+    loop.store %a, %out[%i] : memref<8xf32>
+  }
+}
+
+loop.kernel @always() -> (%out: memref<8xi1>) {
+  loop.for %i in 8 {
+    %p = loop.predicate [%i, 7 - %i] : i1
+    loop.store %p, %out[%i] : memref<8xi1>
+  }
+}
