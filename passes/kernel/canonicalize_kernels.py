@@ -13,7 +13,8 @@ becomes
 
 It is used in the place of xDSL's `canonicalize`, which asks of each op in turn what all that it
 contains does, to see whether it may go: here what nobody uses goes once after each walk. A walk
-stops only at ops that have folds or patterns, which most ops of a kernel have not.
+stops only at ops that have folds or patterns, which most ops of a kernel have not. The patterns of
+our own ops are left to the passes that they stand in: kernels get here with canonical accesses.
 """
 
 from functools import cache
@@ -26,6 +27,7 @@ from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 from xdsl.traits import ConstantLike, HasCanonicalizationPatternsTrait, HasFolder
 
+from tilewright.dialects.canonicalization import CanonicalizedBy
 from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.passes.facts.effects import erase_dead
 
@@ -59,7 +61,8 @@ def _folder_of(kind: type[Operation]) -> HasFolder | None:
 @cache
 def _patterns_of(kind: type[Operation]) -> tuple[RewritePattern, ...]:
     traits = kind.get_traits_of_type(HasCanonicalizationPatternsTrait)
-    return tuple(pattern for trait in traits for pattern in trait.get_patterns(kind))
+    others = (trait for trait in traits if not isinstance(trait, CanonicalizedBy))
+    return tuple(pattern for trait in others for pattern in trait.get_patterns(kind))
 
 
 @cache
