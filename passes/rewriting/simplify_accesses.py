@@ -9,15 +9,12 @@ becomes
 
     loop.for %i in 6, %j in 7 {
       %0 = loop.load %x[%i, %j] ...
-
-A predicate that always holds is the constant true.
 """
 
 from collections.abc import Sequence
 
 from xdsl.context import Context
-from xdsl.dialects import arith
-from xdsl.dialects.builtin import AffineMapAttr, IntegerAttr, ModuleOp, i1
+from xdsl.dialects.builtin import AffineMapAttr, ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, PatternRewriteWalker, RewritePattern
@@ -54,7 +51,8 @@ def _simplified(op: Operation) -> Operation | None:
 def _is_canonical(op: Operation) -> bool:
     if isinstance(op, loop.PredicateOp):
         operands, needed = optional_mask(_access(op.map, op.indices))
-        return needed == op.map and operands == [*op.indices]
+        exprs = () if needed is None else needed.data.results
+        return exprs == op.map.data.results and operands == [*op.indices]
     if isinstance(op, MaskedOp):
         operands, mask = optional_mask(op.where)
         if mask != op.mask or operands != [*op.mask_operands]:
@@ -86,8 +84,6 @@ def _rebuilt(op: Operation) -> Operation | None:
             return loop.ToIndexOp(op.value, op.bound.value.data, mask)
         case loop.IndexOp():
             return loop.IndexOp(_access(op.map, op.indices), op.result.type)
-        case loop.PredicateOp() if op.fold() is not None:
-            return arith.ConstantOp(IntegerAttr(1, i1))
         case loop.PredicateOp():
             return loop.PredicateOp(_access(op.map, op.indices))
         case _:

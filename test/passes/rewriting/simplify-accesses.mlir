@@ -131,7 +131,7 @@ loop.kernel @unproven(%x: memref<6x7xf32>) -> (%out: memref<7x6xf32>) {
   }
 }
 
-// A predicate keeps what is not proven, and one that always holds is a constant.
+// A predicate keeps what is not proven.
 // CHECK:      loop.kernel @predicates(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
 // CHECK-NEXT:   %zero = arith.constant 0.000000e+00 : f32
 // CHECK-NEXT:   loop.for %i in 8 {
@@ -141,12 +141,6 @@ loop.kernel @unproven(%x: memref<6x7xf32>) -> (%out: memref<7x6xf32>) {
 // CHECK-NEXT:     loop.store %a, %out[%i] : memref<8xf32>
 // CHECK-NEXT:   }
 // CHECK-NEXT: }
-// CHECK:      loop.kernel @always() -> (%out: memref<8xi1>) {
-// CHECK-NEXT:   loop.for %i in 8 {
-// CHECK-NEXT:     %p = arith.constant true
-// CHECK-NEXT:     loop.store %p, %out[%i] : memref<8xi1>
-// CHECK-NEXT:   }
-// CHECK-NEXT: }
 loop.kernel @predicates(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
   %zero = arith.constant 0.0 : f32
   loop.for %i in 8 {
@@ -154,12 +148,5 @@ loop.kernel @predicates(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
     %p = loop.predicate [%i - 3, 9 - %i, %i] : i1
     %a = arith.select %p, %v, %zero : f32
     loop.store %a, %out[%i] : memref<8xf32>
-  }
-}
-
-loop.kernel @always() -> (%out: memref<8xi1>) {
-  loop.for %i in 8 {
-    %p = loop.predicate [%i, 7 - %i] : i1
-    loop.store %p, %out[%i] : memref<8xi1>
   }
 }
