@@ -162,7 +162,7 @@ def _number(value: SSAValue) -> int | float | None:
 
 
 @irdl_op_definition
-class ConstantOp(PrimOp):
+class ConstantOp(HasFolderInterface, PrimOp):
     """
     A tensor whose every element is one value.
 
@@ -181,6 +181,10 @@ class ConstantOp(PrimOp):
 
     def __init__(self, value: FloatAttr | IntegerAttr, type: TensorType[Attribute]):
         super().__init__(properties={"value": value}, result_types=[type])
+
+    def fold(self) -> Sequence[SSAValue | Attribute] | None:
+        """Return the value of each element."""
+        return (self.value,)
 
     def verify_(self) -> None:
         super().verify_()
