@@ -10,6 +10,7 @@ expression is at least 0. Tile and Kernel IR use the same bodies.
 The ops stand in one module for each kind, and all of them can be had from here.
 """
 
+from xdsl.dialects.arith import ArithConstantMaterializationInterface
 from xdsl.ir import Dialect, Operation
 
 from tilewright.dialects.axes import RoleAttr
@@ -66,4 +67,5 @@ Loop = Dialect(
         ToIndexOp,
     ],
     [RoleAttr, FusionAttr, ScheduleAttr],
+    [ArithConstantMaterializationInterface()],
 )

@@ -34,6 +34,7 @@ from tilewright.dialects.axes import (
     map_attr,
     verify_subscripts,
 )
+from tilewright.dialects.canonicalization import SIMPLIFIED_ACCESSES
 from tilewright.dialects.faster_xdsl.segments import segmented
 from tilewright.dialects.faster_xdsl.verify_once import FormedOp
 from tilewright.dialects.loop.kernel import kernel_of_argument
@@ -76,7 +77,7 @@ class LoadOp(FormedOp, MaskedOp):
     map = prop_def(AffineMapAttr)
     result = result_def(T)
 
-    traits = traits_def(ReadsUnlessInput())
+    traits = traits_def(ReadsUnlessInput(), SIMPLIFIED_ACCESSES)
     custom_directives = (Subscripts, Where)
     assembly_format = (
         "$memref custom<Subscripts>($indices, $map) custom<Where>($mask_operands, $mask) "
@@ -145,7 +146,7 @@ class StoreOp(FormedOp, MaskedOp):
     indices = var_operand_def(IndexType)
     map = prop_def(AffineMapAttr)
 
-    traits = traits_def(MemoryWriteEffect())
+    traits = traits_def(MemoryWriteEffect(), SIMPLIFIED_ACCESSES)
     custom_directives = (Subscripts, Where)
     assembly_format = (
         "$value `,` $memref custom<Subscripts>($indices, $map) "

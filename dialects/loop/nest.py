@@ -50,6 +50,7 @@ from tilewright.dialects.axes import (
     extents_in,
     verify_affine,
 )
+from tilewright.dialects.canonicalization import SIMPLIFIED_ACCESSES
 from tilewright.dialects.faster_xdsl.segments import segmented
 from tilewright.dialects.faster_xdsl.verify_once import FormedOp, types_at_the_end
 from tilewright.dialects.index import simplify
@@ -332,7 +333,7 @@ class YieldOp(FormedOp, MaskedOp):
 
     values = var_operand_def()
 
-    traits = traits_def(IsTerminator(), Pure())
+    traits = traits_def(IsTerminator(), Pure(), SIMPLIFIED_ACCESSES)
     custom_directives = (Where,)
     assembly_format = "$values custom<Where>($mask_operands, $mask) attr-dict `:` type($values)"
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import AffineMapAttr, IndexType, IntegerAttr, IntegerType, i1, i64
+from xdsl.interfaces import HasFolderInterface
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineMap
 from xdsl.irdl import (
@@ -32,6 +33,7 @@ from tilewright.dialects.axes import (
     optional_mask,
     verify_affine,
 )
+from tilewright.dialects.canonicalization import SIMPLIFIED_ACCESSES
 from tilewright.dialects.element_types import COMPUTE_INTEGERS
 from tilewright.dialects.faster_xdsl.segments import segmented
 from tilewright.dialects.faster_xdsl.verify_once import FormedOp
@@ -54,7 +56,7 @@ class IndexOp(FormedOp):
     map = prop_def(AffineMapAttr)
     result = result_def(base(IntegerType))
 
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), SIMPLIFIED_ACCESSES)
     custom_directives = (Subscripts,)
     assembly_format = "` ` custom<Subscripts>($indices, $map) attr-dict `:` type($result)"
 
@@ -70,7 +72,7 @@ class IndexOp(FormedOp):
 
 
 @irdl_op_definition
-class PredicateOp(FormedOp):
+class PredicateOp(HasFolderInterface, FormedOp):
     """
     True where every expression is at least 0, as `where` means it. What the ranges of the indices
     prove is dropped when it is built; nothing to compare is true.
@@ -86,7 +88,7 @@ class PredicateOp(FormedOp):
     map = prop_def(AffineMapAttr)
     result = result_def(i1)
 
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), SIMPLIFIED_ACCESSES)
     custom_directives = (Subscripts,)
     assembly_format = "` ` custom<Subscripts>($indices, $map) attr-dict `:` type($result)"
 
@@ -94,6 +96,11 @@ class PredicateOp(FormedOp):
         indices, needed = optional_mask(where)
         map = needed or map_attr(AffineMap(0, 0, ()))
         super().__init__(operands=[indices], properties={"map": map}, result_types=[i1])
+
+    def fold(self) -> Sequence[SSAValue | Attribute] | None:
+        """Return true, if the ranges of the indices prove every comparison."""
+        _, needed = optional_mask((self.map.data.results, self.indices))
+        return (IntegerAttr(1, i1),) if needed is None else None
 
     def verify_(self) -> None:
         _verify_map(self.map.data, self.indices)
@@ -125,7 +132,7 @@ class ToIndexOp(RangedIndex, FormedOp, MaskedOp):
     bound = prop_def(IntegerAttr.constr(type=eq(i64), value=AtLeast(1)))
     result = result_def(IndexType())
 
-    traits = traits_def(NoMemoryEffect())
+    traits = traits_def(NoMemoryEffect(), SIMPLIFIED_ACCESSES)
     custom_directives = (Where,)
     assembly_format = (
         "$value `below` $bound custom<Where>($mask_operands, $mask) attr-dict `:` type($value)"

@@ -14,7 +14,12 @@ Arithmetic is on f32, f64, i1, i32 and i64; a cast stands before and after it fo
 from xdsl.ir import Dialect
 
 from tilewright.dialects.monoid import MonoidAttr
-from tilewright.dialects.prim.elementwise import ConstantOp, ElementwiseOp
+from tilewright.dialects.prim.elementwise import (
+    ConstantMaterialization,
+    ConstantOp,
+    ElementwiseOp,
+    elementwise_op,
+)
 from tilewright.dialects.prim.gather import GatherOp, ScatterOp
 from tilewright.dialects.prim.index_map import IndexMapOp, Source
 from tilewright.dialects.prim.positions import IotaOp, PredicateOp
@@ -34,6 +39,7 @@ __all__ = [
     "ScanOp",
     "ScatterOp",
     "Source",
+    "elementwise_op",
 ]
 
 Prim = Dialect(
@@ -50,4 +56,5 @@ Prim = Dialect(
         ConstantOp,
     ],
     [MonoidAttr, ScalarFunctionAttr],
+    [ConstantMaterialization()],
 )

@@ -3,13 +3,15 @@
 
 from collections.abc import Sequence
 
+from xdsl.dialect_interfaces.constant_materialization import ConstantMaterializationInterface
 from xdsl.dialects.arith import FastMathFlagsAttr
 from xdsl.dialects.builtin import (
     FloatAttr,
     IntegerAttr,
     TensorType,
 )
-from xdsl.ir import Attribute, SSAValue
+from xdsl.interfaces import HasFolderInterface
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     base,
     irdl_op_definition,
@@ -20,8 +22,18 @@ from xdsl.irdl import (
 )
 from xdsl.traits import ConstantLike, Pure
 from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.hints import isa
 
+from tilewright.dialects.canonicalization import CanonicalizedBy
 from tilewright.dialects.element_types import COMPUTE_FLOATS
+from tilewright.dialects.prim.computed import computed
+from tilewright.dialects.prim.identities import (
+    FLOAT_NEUTRALS,
+    IDEMPOTENT,
+    INTEGER_NEUTRALS,
+    INVOLUTIONS,
+    OF_ITSELF,
+)
 from tilewright.dialects.prim.syntax import EqualTypes, PrimOp
 from tilewright.dialects.scalar_function import (
     ScalarFunction,
@@ -32,7 +44,7 @@ from tilewright.dialects.types import element_of, shape_of, tensor_of
 
 
 @irdl_op_definition
-class ElementwiseOp(PrimOp):
+class ElementwiseOp(HasFolderInterface, PrimOp):
     """
     Computes every element of the result from the same element of each operand. `maximum` and
     `minimum` keep NaN, as PyTorch's do. A product of floats with
@@ -52,6 +64,7 @@ class ElementwiseOp(PrimOp):
     inputs = var_operand_def(base(TensorType))
     result = result_def(base(TensorType))
 
+    traits = traits_def(CanonicalizedBy("tensor.fold_elementwise:FoldCasts"))
     custom_directives = (EqualTypes,)
     assembly_format = (
         "$function `(` $inputs `)` (`fastmath` `` $fastmath^)? attr-dict "
@@ -84,9 +97,72 @@ class ElementwiseOp(PrimOp):
         if self.fastmath.data and not (is_product and element_of(self.result) in COMPUTE_FLOATS):
             raise VerifyException("only a product of floats has fast-math flags")
 
+    def fold(self) -> Sequence[SSAValue | Attribute] | None:
+        """Return the operand or the constant that the result is."""
+        for fold in (
+            ElementwiseOp.equal_operand,
+            ElementwiseOp.selected_operand,
+            ElementwiseOp.uncast_operand,
+            ElementwiseOp.constant_result,
+        ):
+            if (known := fold(self)) is not None:
+                return (known,)
+        return None
+
+    def equal_operand(self) -> SSAValue | None:
+        """Return the value that the result is equal to by an identity."""
+        function, first = self.function.data, self.inputs[0]
+        if function in OF_ITSELF and self.inputs[0] is self.inputs[1]:
+            return first
+        if function in INVOLUTIONS and (inner := elementwise_op(first, function)) is not None:
+            return inner.inputs[0]
+        if function in IDEMPOTENT and elementwise_op(first, function) is not None:
+            return first
+        neutrals = FLOAT_NEUTRALS if element_of(self.result) in COMPUTE_FLOATS else INTEGER_NEUTRALS
+        for position, value in enumerate(self.inputs if len(self.inputs) == 2 else ()):
+            number = _number(value)
+            if number is not None and any(n.is_met(function, position, number) for n in neutrals):
+                return self.inputs[1 - position]
+        return None
+
+    def selected_operand(self) -> SSAValue | None:
+        """Return the choice between equal values, or whose condition is known."""
+        if self.function.data is not ScalarFunction.SELECT:
+            return None
+        condition, then, otherwise = self.inputs
+        known = _number(condition)
+        if known is None and then is not otherwise:
+            return None
+        return otherwise if known == 0 else then
+
+    def uncast_operand(self) -> SSAValue | None:
+        """Return the operand of a cast to its own type."""
+        is_cast = self.function.data is ScalarFunction.CAST
+        return self.inputs[0] if is_cast and self.inputs[0].type == self.result.type else None
+
+    def constant_result(self) -> FloatAttr | IntegerAttr | None:
+        """Return the value of each element, if all operands are constants and it is exact."""
+        numbers = [number for value in self.inputs if (number := _number(value)) is not None]
+        if len(numbers) < len(self.inputs):
+            return None
+        element, result = element_of(self.inputs[0]), element_of(self.result)
+        return computed(self.function.data, numbers, element, result)
+
+
+def elementwise_op(value: SSAValue, function: ScalarFunction) -> ElementwiseOp | None:
+    """Return the op that `value` is made by, if it computes `function`."""
+    op = value.owner
+    return op if isinstance(op, ElementwiseOp) and op.function.data is function else None
+
+
+def _number(value: SSAValue) -> int | float | None:
+    """The number that every element of `value` is, if it is a constant; true is -1, as an i1 is."""
+    op = value.owner
+    return op.value.value.data if isinstance(op, ConstantOp) else None
+
 
 @irdl_op_definition
-class ConstantOp(PrimOp):
+class ConstantOp(HasFolderInterface, PrimOp):
     """
     A tensor whose every element is one value.
 
@@ -106,8 +182,22 @@ class ConstantOp(PrimOp):
     def __init__(self, value: FloatAttr | IntegerAttr, type: TensorType[Attribute]):
         super().__init__(properties={"value": value}, result_types=[type])
 
+    def fold(self) -> Sequence[SSAValue | Attribute] | None:
+        """Return the value of each element."""
+        return (self.value,)
+
     def verify_(self) -> None:
         super().verify_()
         element_type = element_of(self.result)
         if self.value.type != element_type:
             raise VerifyException(f"the value is of {self.value.type}, not {element_type}")
+
+
+class ConstantMaterialization(ConstantMaterializationInterface):
+    """Constants that folds of whole tensors give, as ops."""
+
+    def materialize_constant(self, value: Attribute, type: Attribute) -> Operation | None:
+        """Return a tensor of that value in each element."""
+        if not isa(value, FloatAttr | IntegerAttr) or not isa(type, TensorType):
+            return None
+        return ConstantOp(value, type)

@@ -11,7 +11,8 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     TensorType,
 )
-from xdsl.ir import SSAValue
+from xdsl.interfaces import HasFolderInterface
+from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
 from xdsl.irdl import (
     base,
@@ -19,11 +20,13 @@ from xdsl.irdl import (
     opt_prop_def,
     prop_def,
     result_def,
+    traits_def,
     var_operand_def,
 )
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.index import Range, Ranges, range_of, sum_of
+from tilewright.dialects.canonicalization import CanonicalizedBy
+from tilewright.dialects.index import Range, Ranges, range_of, simplify_map, sum_of
 from tilewright.dialects.prim.positions import verify_coordinates
 from tilewright.dialects.prim.syntax import PrimOp, Sources, SourceTypes
 from tilewright.dialects.types import element_of, shape_of, tensor_of
@@ -44,7 +47,7 @@ class Source:
 
 
 @irdl_op_definition
-class IndexMapOp(PrimOp):
+class IndexMapOp(HasFolderInterface, PrimOp):
     """
     Reads each element of the result from the element of a source that the source's map names:
     views, broadcasts, transposes, slices, padding, concatenation. Maps take result coordinates to
@@ -67,6 +70,11 @@ class IndexMapOp(PrimOp):
     fill = opt_prop_def(base(FloatAttr) | base(IntegerAttr))
     result = result_def(base(TensorType))
 
+    traits = traits_def(
+        CanonicalizedBy(
+            "tensor.compose_index_maps:ComposeSources", "tensor.compose_index_maps:MoveIntoSource"
+        )
+    )
     custom_directives = (Sources, SourceTypes)
     assembly_format = (
         "custom<Sources>($inputs, $maps, $masks, $fill) attr-dict `:` "
@@ -97,6 +105,27 @@ class IndexMapOp(PrimOp):
             for tensor, map, mask in zip(self.inputs, self.maps, self.masks, strict=True)
         ]
 
+    @property
+    def only_source(self) -> Source | None:
+        """The source of every element, if there is only one and it has no mask."""
+        is_only = len(self.inputs) == 1 and not self.masks.data[0].data.results
+        return self.sources[0] if is_only else None
+
+    def fold(self) -> Sequence[SSAValue | Attribute] | None:
+        """Return the source, if the map is the identity."""
+        source = self.unmoved_source()
+        return None if source is None else (source,)
+
+    def unmoved_source(self) -> SSAValue | None:
+        """Return the source, if every element stays where it is."""
+        source = self.only_source
+        if source is None or source.tensor.type != self.result.type:
+            return None
+        shape = shape_of(self.result)
+        identity = AffineMap.identity(len(shape))
+        stays = composed(source.map, identity, shape) == composed(identity, identity, shape)
+        return source.tensor if stays else None
+
     def verify_(self) -> None:
         super().verify_()
         if not self.inputs or not len(self.inputs) == len(self.maps) == len(self.masks):
@@ -122,6 +151,11 @@ class IndexMapOp(PrimOp):
         verify_coordinates(source.map, self.result)
         verify_coordinates(source.mask, self.result)
         verify_subscripts_within(source, shape_of(self.result))
+
+
+def composed(outer: AffineMap, inner: AffineMap, shape: Sequence[int]) -> AffineMap:
+    """Return `outer` of `inner`, simplified for coordinates within `shape`."""
+    return simplify_map(outer.compose(inner), [Range.extent(size) for size in shape])
 
 
 def verify_subscripts_within(source: Source, shape: Sequence[int]) -> None:

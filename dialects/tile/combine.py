@@ -25,6 +25,7 @@ from xdsl.utils.str_enum import StrEnum
 
 from tilewright.dialects.assembly import Where, WithMonoid
 from tilewright.dialects.axes import Access, MaskedOp
+from tilewright.dialects.canonicalization import SIMPLIFIED_ACCESSES
 from tilewright.dialects.faster_xdsl.segments import segmented
 from tilewright.dialects.monoid import MonoidAttr, verify_monoid
 from tilewright.dialects.tile.attributes import Level
@@ -79,7 +80,7 @@ class CombineOp(MaskedOp, MeetingOp):
     join = opt_prop_def(JoinAttr)
     results_ = var_result_def(T)
 
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), SIMPLIFIED_ACCESSES)
     custom_directives = (Where, WithMonoid)
     assembly_format = (
         "$values `across` $axes custom<WithMonoid>($monoid) "

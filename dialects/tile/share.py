@@ -30,6 +30,7 @@ from tilewright.dialects.axes import (
     range_of_value,
     verify_subscripts,
 )
+from tilewright.dialects.canonicalization import SIMPLIFIED_ACCESSES
 from tilewright.dialects.index import sum_of
 from tilewright.dialects.tile.attributes import Level
 from tilewright.dialects.tile.launch import Axes, MeetingOp, launch_of, level_of
@@ -59,7 +60,7 @@ class ShareOp(IRDLOperation, MeetingOp):
     map = prop_def(AffineMapAttr)
     slab = result_def(MemRefType.constr(T))
 
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), SIMPLIFIED_ACCESSES)
     custom_directives = (Subscripts,)
     assembly_format = "$value `at` ` ` custom<Subscripts>($indices, $map) attr-dict `:` type($slab)"
 

@@ -13,7 +13,8 @@ becomes
 
 It is used in the place of xDSL's `canonicalize`, which asks of each op in turn what all that it
 contains does, to see whether it may go: here what nobody uses goes once after each walk. A walk
-stops only at ops that have folds or patterns, which most ops of a kernel have not.
+stops only at ops that have folds or patterns, which most ops of a kernel have not. Our own ops are
+left to the passes that their patterns stand in: kernels get here with canonical accesses.
 """
 
 from functools import cache
@@ -26,6 +27,7 @@ from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 from xdsl.traits import ConstantLike, HasCanonicalizationPatternsTrait, HasFolder
 
+from tilewright.dialects.canonicalization import CanonicalizedBy
 from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.passes.facts.effects import erase_dead
 
@@ -64,6 +66,8 @@ def _patterns_of(kind: type[Operation]) -> tuple[RewritePattern, ...]:
 
 @cache
 def _may_change(kind: type[Operation]) -> bool:
+    if kind.get_traits_of_type(CanonicalizedBy):
+        return False
     return _folder_of(kind) is not None or bool(_patterns_of(kind))
 
 

@@ -25,7 +25,7 @@ from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.types import memref_type
 from tilewright.passes.reporting.trace import Rule, TracedPattern
 
-_SUBSCRIPTED = (loop.LoadOp, loop.StoreOp, loop.IndexOp, loop.PredicateOp, tile.ShareOp)
+_SUBSCRIPTED = (loop.LoadOp, loop.StoreOp, loop.IndexOp, tile.ShareOp)
 
 RULE = Rule("f", 4, "simplify_accesses")
 
@@ -48,6 +48,10 @@ def _simplified(op: Operation) -> Operation | None:
 
 
 def _is_canonical(op: Operation) -> bool:
+    if isinstance(op, loop.PredicateOp):
+        operands, needed = optional_mask(_access(op.map, op.indices))
+        exprs = () if needed is None else needed.data.results
+        return exprs == op.map.data.results and operands == [*op.indices]
     if isinstance(op, MaskedOp):
         operands, mask = optional_mask(op.where)
         if mask != op.mask or operands != [*op.mask_operands]:

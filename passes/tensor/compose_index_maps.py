@@ -15,7 +15,6 @@ So do maps of positions, predicates and constants. A map that moves nothing is i
 """
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -32,30 +31,16 @@ from xdsl.pattern_rewriter import (
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects import prim
-from tilewright.dialects.index import Range, simplify_map
 from tilewright.dialects.prim import Source
-from tilewright.dialects.prim.index_map import verify_subscripts_within
+from tilewright.dialects.prim.index_map import composed, verify_subscripts_within
 from tilewright.dialects.types import shape_of, tensor_type
 from tilewright.passes.reporting.trace import Rule, TracedPattern
 
 
-class _View(NamedTuple):
-    """An index map that always reads its one source."""
-
-    source: SSAValue
-    map: AffineMap
-
-
-def _view(value: SSAValue) -> _View | None:
+def _view(value: SSAValue) -> Source | None:
+    """The source of an index map that reads nothing else."""
     op = value.owner
-    if not isinstance(op, prim.IndexMapOp) or len(op.inputs) != 1 or op.sources[0].mask.results:
-        return None
-    return _View(op.sources[0].tensor, op.sources[0].map)
-
-
-def _composed(outer: AffineMap, inner: AffineMap, shape: Sequence[int]) -> AffineMap:
-    """`outer` of `inner`, simplified for coordinates within `shape`."""
-    return simplify_map(outer.compose(inner), [Range.extent(size) for size in shape])
+    return op.only_source if isinstance(op, prim.IndexMapOp) else None
 
 
 class DropIdentity(RewritePattern):
@@ -64,13 +49,8 @@ class DropIdentity(RewritePattern):
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: prim.IndexMapOp, rewriter: PatternRewriter) -> None:
         """Match the map."""
-        view = _view(op.result)
-        if view is None or view.source.type != op.result.type:
-            return
-        shape = shape_of(op.result)
-        identity = AffineMap.identity(len(shape))
-        if _composed(view.map, identity, shape) == _composed(identity, identity, shape):
-            rewriter.replace(op, [], [view.source])
+        if (source := op.unmoved_source()) is not None:
+            rewriter.replace(op, [], [source])
 
 
 class ComposeSources(RewritePattern):
@@ -91,7 +71,7 @@ def _through(source: Source, shape: Sequence[int]) -> Source:
     view = _view(source.tensor)
     if view is None:
         return source
-    direct = Source(view.source, _composed(view.map, source.map, shape), source.mask)
+    direct = Source(view.tensor, composed(view.map, source.map, shape), source.mask)
     return direct if _is_proved(direct, shape) else source
 
 
@@ -111,7 +91,7 @@ def _overlay(op: Operation, map: AffineMap, result: SSAValue) -> Operation | Non
     assert isinstance(op, prim.IndexMapOp)
     shape = shape_of(result)
     sources = [
-        Source(s.tensor, _composed(s.map, map, shape), _composed(s.mask, map, shape))
+        Source(s.tensor, composed(s.map, map, shape), composed(s.mask, map, shape))
         for s in op.sources
     ]
     if not all(_is_proved(source, shape) for source in sources):
@@ -121,12 +101,12 @@ def _overlay(op: Operation, map: AffineMap, result: SSAValue) -> Operation | Non
 
 def _iota(op: Operation, map: AffineMap, result: SSAValue) -> Operation:
     assert isinstance(op, prim.IotaOp)
-    return prim.IotaOp(_composed(op.map.data, map, shape_of(result)), tensor_type(result))
+    return prim.IotaOp(composed(op.map.data, map, shape_of(result)), tensor_type(result))
 
 
 def _predicate(op: Operation, map: AffineMap, result: SSAValue) -> Operation:
     assert isinstance(op, prim.PredicateOp)
-    return prim.PredicateOp(_composed(op.map.data, map, shape_of(result)), shape_of(result))
+    return prim.PredicateOp(composed(op.map.data, map, shape_of(result)), shape_of(result))
 
 
 def _constant(op: Operation, map: AffineMap, result: SSAValue) -> Operation:
@@ -150,10 +130,10 @@ class MoveIntoSource(RewritePattern):
     def match_and_rewrite(self, op: prim.IndexMapOp, rewriter: PatternRewriter) -> None:
         """Match the outer map."""
         view = _view(op.result)
-        if view is None or 0 in shape_of(op.result) or not isinstance(view.source.owner, Operation):
+        if view is None or 0 in shape_of(op.result) or not isinstance(view.tensor.owner, Operation):
             return
-        inner = view.source.owner
-        if (make := _MOVED.get(type(inner))) is None or _view(view.source) is not None:
+        inner = view.tensor.owner
+        if (make := _MOVED.get(type(inner))) is None or _view(view.tensor) is not None:
             return
         if (moved := make(inner, view.map, op.result)) is not None:
             rewriter.replace(op, moved)

@@ -3,6 +3,7 @@
 
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, EntryPoints
+from pathlib import Path
 
 import pytest
 from xdsl.context import Context
@@ -23,6 +24,51 @@ def test_plain_xdsl_opt_knows_us():
     assert UNIVERSE.all_dialects.keys() <= set(driver.ctx.registered_dialect_names)
     assert UNIVERSE.all_passes.keys() <= driver.available_passes.keys()
     assert "cuda" in driver.available_targets
+
+
+TWO_LEVELS = """\
+builtin.module {
+  func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+    %one = prim.constant 1.0 : f32 -> tensor<4xf32>
+    %two = prim.elementwise add(%one, %one) : tensor<4xf32>
+    %a = prim.elementwise mul(%x, %one) : tensor<4xf32>
+    %b = prim.elementwise mul(%a, %two) : tensor<4xf32>
+    %c = prim.index_map %b by affine_map<(d0) -> (d0)> : tensor<4xf32> -> tensor<4xf32>
+    %d = prim.index_map %c by affine_map<(d0) -> (3 - d0)> : tensor<4xf32> -> tensor<4xf32>
+    func.return %d : tensor<4xf32>
+  }
+  loop.kernel @copy(%x: memref<4x1xf32>) -> (%out: memref<4xf32>) {
+    loop.for %i in 4, %j in 1 {
+      %0 = loop.load %x[%i, %j] where [3 - %i] : memref<4x1xf32>
+      loop.store %0, %out[%i + %j] : memref<4xf32>
+    }
+  }
+}
+"""
+
+CANONICAL = """\
+builtin.module {
+  func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+    %two = prim.constant 2.000000e+00 : f32 -> tensor<4xf32>
+    %b = prim.elementwise mul(%x, %two) : tensor<4xf32>
+    %d = prim.index_map %b by affine_map<(d0) -> (((d0 * -1) + 3))> : tensor<4xf32> -> tensor<4xf32>
+    func.return %d : tensor<4xf32>
+  }
+  loop.kernel @copy(%x: memref<4x1xf32>) -> (%out: memref<4xf32>) {
+    loop.for %i in 4, %j in 1 {
+      %0 = loop.load %x[%i, 0] : memref<4x1xf32>
+      loop.store %0, %out[%i] : memref<4xf32>
+    }
+  }
+}
+"""
+
+
+def test_plain_xdsl_opt_canonicalizes(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    file = tmp_path / "input.mlir"
+    file.write_text(TWO_LEVELS)
+    xDSLOptMain(args=[str(file), "-p", "canonicalize"]).run()
+    assert capsys.readouterr().out.strip() == CANONICAL.strip()
 
 
 def test_no_name_of_ours_is_xdsls():

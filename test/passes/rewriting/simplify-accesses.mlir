@@ -1,4 +1,5 @@
 // RUN: opt-tool %s -p simplify-accesses --check=each | filecheck %s
+// RUN: opt-tool %s -p canonicalize --check=each | filecheck %s
 
 // What a reshape leaves behind, and a mask that always holds.
 // CHECK:      loop.kernel @reshape(%x: memref<6x7xf32>) -> (%out: memref<6x7xf32>) {
@@ -78,6 +79,44 @@ loop.kernel @joined(%x: memref<3x4x5xf32>) -> (%out: memref<60xf32>) {
   }
 }
 
+// Indices as values, and values as indices.
+// CHECK:      loop.kernel @values(%ids: memref<6xi64>, %x: memref<42xf32>) -> (%out: memref<42xi64>, %row: memref<42xf32>) {
+// CHECK-NEXT:   loop.for %i in 6, %j in 7 {
+// CHECK-NEXT:     %0 = loop.index [%i] : i64
+// CHECK-NEXT:     loop.store %0, %out[%i * 7 + %j] : memref<42xi64>
+// CHECK-NEXT:     %1 = loop.load %ids[%i] : memref<6xi64>
+// CHECK-NEXT:     %2 = loop.to_index %1 below 42 where [%i - 2] : i64
+// CHECK-NEXT:     %3 = loop.load %x[%2] : memref<42xf32>
+// CHECK-NEXT:     loop.store %3, %row[%i * 7 + %j] : memref<42xf32>
+// CHECK-NEXT:   }
+// CHECK-NEXT: }
+loop.kernel @values(%ids: memref<6xi64>, %x: memref<42xf32>) -> (%out: memref<42xi64>, %row: memref<42xf32>) {
+  loop.for %i in 6, %j in 7 {
+    %0 = loop.index [(%i * 7 + %j) floordiv 7] : i64
+    loop.store %0, %out[%i * 7 + %j] : memref<42xi64>
+    %1 = loop.load %ids[%i] : memref<6xi64>
+    %2 = loop.to_index %1 below 42 where [%i - 2, 6 - %j] : i64
+    %3 = loop.load %x[%2] : memref<42xf32>
+    loop.store %3, %row[%i * 7 + %j] : memref<42xf32>
+  }
+}
+
+// Threads share values under canonical subscripts.
+// CHECK:      loop.kernel @shared(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
+// CHECK-NEXT:   tile.launch (%b = block 1, %t = thread 8) {
+// CHECK-NEXT:     %v = loop.load %x[%t] : memref<8xf32>
+// CHECK-NEXT:     %s = tile.share %v at [%t] : memref<8xf32, 3 : i64>
+// CHECK-NEXT:     %w = loop.load %s[7 - %t] : memref<8xf32, 3 : i64>
+// CHECK-NEXT:     loop.store %w, %out[%t] : memref<8xf32>
+loop.kernel @shared(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
+  tile.launch (%b = block 1, %t = thread 8) {
+    %v = loop.load %x[%t] : memref<8xf32>
+    %s = tile.share %v at [(%t * 8) floordiv 8] : memref<8xf32, 3 : i64>
+    %w = loop.load %s[7 - %t] : memref<8xf32, 3 : i64>
+    loop.store %w, %out[%t] : memref<8xf32>
+  }
+}
+
 // What cannot be proven stays.
 // CHECK:      loop.kernel @unproven(%x: memref<6x7xf32>) -> (%out: memref<7x6xf32>) {
 // CHECK-NEXT:   loop.for %i in 7, %j in 6 {
@@ -89,5 +128,25 @@ loop.kernel @unproven(%x: memref<6x7xf32>) -> (%out: memref<7x6xf32>) {
   loop.for %i in 7, %j in 6 {
     %0 = loop.load %x[(%i * 6 + %j) floordiv 7, (%i * 6 + %j) mod 7] : memref<6x7xf32>
     loop.store %0, %out[%i, %j] : memref<7x6xf32>
+  }
+}
+
+// A predicate keeps what is not proven.
+// CHECK:      loop.kernel @predicates(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
+// CHECK-NEXT:   %zero = arith.constant 0.000000e+00 : f32
+// CHECK-NEXT:   loop.for %i in 8 {
+// CHECK-NEXT:     %v = loop.load %x[%i] : memref<8xf32>
+// CHECK-NEXT:     %p = loop.predicate [%i - 3] : i1
+// CHECK-NEXT:     %a = arith.select %p, %v, %zero : f32
+// CHECK-NEXT:     loop.store %a, %out[%i] : memref<8xf32>
+// CHECK-NEXT:   }
+// CHECK-NEXT: }
+loop.kernel @predicates(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
+  %zero = arith.constant 0.0 : f32
+  loop.for %i in 8 {
+    %v = loop.load %x[%i] : memref<8xf32>
+    %p = loop.predicate [%i - 3, 9 - %i, %i] : i1
+    %a = arith.select %p, %v, %zero : f32
+    loop.store %a, %out[%i] : memref<8xf32>
   }
 }

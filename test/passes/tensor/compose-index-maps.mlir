@@ -1,4 +1,5 @@
 // RUN: opt-tool %s -p compose-index-maps,dce --check=each --split-input-file | filecheck %s
+// RUN: opt-tool %s -p canonicalize --check=each --split-input-file | filecheck %s
 
 // A chain of views is one map of what it begins with, also where a view has other uses.
 // CHECK-LABEL: func.func @chain

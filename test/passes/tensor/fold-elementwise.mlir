@@ -1,4 +1,5 @@
 // RUN: opt-tool %s -p fold-elementwise,dce --check=each --split-input-file | filecheck %s
+// RUN: opt-tool %s -p canonicalize --check=each --split-input-file | filecheck %s
 
 // What does nothing is dropped, step by step.
 // CHECK-LABEL: func.func @neutral

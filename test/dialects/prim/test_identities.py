@@ -14,10 +14,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import ReturnOp
 
 from tilewright.dialects.prim import ElementwiseOp
-from tilewright.dialects.scalar_function import ScalarFunction
-from tilewright.interpreters import interpret
-from tilewright.passes.tensor.fold_elementwise import FoldElementwisePass
-from tilewright.passes.tensor.identities import (
+from tilewright.dialects.prim.identities import (
     FLOAT_NEUTRALS,
     HOLDS_EXACTLY,
     IDEMPOTENT,
@@ -25,6 +22,9 @@ from tilewright.passes.tensor.identities import (
     INVOLUTIONS,
     OF_ITSELF,
 )
+from tilewright.dialects.scalar_function import ScalarFunction
+from tilewright.interpreters import interpret
+from tilewright.passes.tensor.fold_elementwise import FoldElementwisePass
 
 Parse = Callable[[str], ModuleOp]
 F = ScalarFunction

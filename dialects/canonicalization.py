@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Canonicalization patterns of our ops, by name.
+
+The patterns stand in the passes that also apply them alone, and passes import dialects. An op names
+its patterns therefore, and they are imported when `canonicalize` first asks for them. Nothing else
+in `dialects/` refers to passes.
+"""
+
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+
+from xdsl.ir import Operation
+from xdsl.pattern_rewriter import RewritePattern
+from xdsl.traits import HasCanonicalizationPatternsTrait
+
+
+@dataclass(frozen=True, init=False)
+class CanonicalizedBy(HasCanonicalizationPatternsTrait):
+    """Trait of ops that have the patterns `module:Class` below `tilewright.passes`."""
+
+    patterns: tuple[str, ...]
+
+    def __init__(self, *patterns: str):
+        object.__setattr__(self, "patterns", patterns)
+
+    def get_patterns(self, op: type[Operation]) -> tuple[RewritePattern, ...]:
+        """Return the patterns in the order in which they are tried."""
+        return tuple(map(_pattern, self.patterns))
+
+
+@cache
+def _pattern(path: str) -> RewritePattern:
+    module, _, name = path.partition(":")
+    return getattr(import_module(f"tilewright.passes.{module}"), name)()
+
+
+SIMPLIFIED_ACCESSES = CanonicalizedBy("rewriting.simplify_accesses:SimplifyAccesses")
+"""Trait of ops whose subscripts and masks can be made canonical."""
