@@ -27,7 +27,7 @@ from xdsl.utils.target import Target
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 import tilewright
-from tilewright.dialects.pass_specs import spec_text
+from tilewright.dialects.schedule import spec_text
 from tilewright.errors import UsageError, did_you_mean
 from tilewright.passes.driver.manager import PassManager
 from tilewright.passes.driver.pipeline_string import configure, parse_pipeline

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from xdsl.passes import ModulePass
 
-from tilewright.dialects.pass_specs import parse_spec_list
+from tilewright.dialects.schedule import parse_spec_list
 from tilewright.passes.driver.pipelines import available_passes, to_tile
 from tilewright.passes.reporting.trace import Rule
 from tilewright.tools.output.output_path import write_text

@@ -9,8 +9,7 @@ from xdsl.ir import Operation
 from tilewright.codegen.printer import kernels_of
 from tilewright.codegen.target_limits import check_kernels
 from tilewright.dialects import loop
-from tilewright.dialects.pass_specs import spec_text
-from tilewright.dialects.schedule import ScheduleAttr
+from tilewright.dialects.schedule import ScheduleAttr, spec_text
 from tilewright.passes.driver.levels import Level
 from tilewright.passes.driver.lowering import lower
 from tilewright.passes.reporting.trace import Rule, listening, skipped

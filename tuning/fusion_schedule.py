@@ -13,7 +13,7 @@ from xdsl.utils.arg_spec import ArgSpec
 
 from tilewright.dialects import loop
 from tilewright.dialects.loop.fusion import ATTRIBUTE
-from tilewright.dialects.pass_specs import parse_spec_list
+from tilewright.dialects.schedule import parse_spec_list
 from tilewright.errors import UsageError
 from tilewright.passes.driver.pipeline_string import configure
 from tilewright.passes.driver.pipelines import ToLoopPass

@@ -18,8 +18,7 @@ from collections.abc import Mapping, Sequence
 
 from xdsl.utils.arg_spec import ArgSpec, ParameterListType
 
-from tilewright.dialects.pass_specs import parse_spec_list
-from tilewright.dialects.schedule import ScheduleAttr
+from tilewright.dialects.schedule import ScheduleAttr, parse_spec_list
 from tilewright.errors import UsageError
 from tilewright.passes.scheduling_steps import step_called
 from tilewright.tuning.key import CANONICAL

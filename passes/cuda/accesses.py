@@ -20,8 +20,7 @@ from tilewright.dialects.kernel.registers import LOCAL, UNROLL
 from tilewright.dialects.kernel.ring import FillOp, RingType, TmaCopyOp
 from tilewright.dialects.types import memref_type
 from tilewright.passes.cuda.filled_loads import filled_loads
-from tilewright.passes.cuda.index import Index, split_constant
-from tilewright.passes.cuda.masks import Conjunct, Mask, conjunct
+from tilewright.passes.cuda.index import Conjunct, Index, Mask, conjunct, split_constant
 from tilewright.passes.cuda.places import Place, Strided, Subscripts, strided_axes, swizzled
 
 

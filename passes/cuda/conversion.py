@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The walk over a kernel that makes CUDA IR of it: a table says which op is handled by whom."""
+"""
+The walk over a kernel that makes CUDA IR of it: a table says which op is handled by whom. What the
+text would declare and never use is erased, with comments that stand above nothing.
+"""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, cast
@@ -8,13 +11,17 @@ from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, NoneAttr
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 
 from tilewright.dialects import cuda, kernel
-from tilewright.dialects.cuda.expressions import BuiltinOp
+from tilewright.dialects.cuda import FuncOp
+from tilewright.dialects.cuda.expressions import BuiltinOp, ExpressionOp
+from tilewright.dialects.cuda.memory import LocalOp, PooledOp, PoolOp, SharedOp
+from tilewright.dialects.cuda.statements import AssignOp, CommentOp, ForOp, IfOp, LetOp, VarOp
+from tilewright.dialects.cuda.threads import RemoteOp, ShuffleOp
 from tilewright.dialects.cuda.types import Builtin, PointerType, TensorMapType
+from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.kernel.boxes import BOX_ALIGNMENT, box_pieces
 from tilewright.dialects.tile.layout import SlabLayoutAttr, layout_of
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.cuda.accesses import Accesses
-from tilewright.passes.cuda.erase_unused import erase_unused
 from tilewright.passes.cuda.index_type import index_type
 from tilewright.passes.cuda.indices import Indices
 from tilewright.passes.cuda.scalars import scalar_expression
@@ -169,3 +176,54 @@ def _check_box(op: kernel.TmaCopyOp, source: kernel.FuncOp) -> None:
     if type.get_num_dims() > 1 and row % BOX_ALIGNMENT:
         begin = f"boxes are copied where each begins at a multiple of {BOX_ALIGNMENT}"
         raise cannot_lower(source, op, f"rows of {row} bytes in {type}; {begin}")
+
+
+_NAMES = (LetOp, VarOp, LocalOp, SharedOp, PoolOp, PooledOp, RemoteOp, ShuffleOp, ExpressionOp)
+
+
+def erase_unused(function: FuncOp) -> None:
+    """Erase unused names, variables only assigned, bodies left empty, and idle comments."""
+    while _erase_some(function):
+        pass
+
+
+def _erase_some(function: FuncOp) -> bool:
+    """One walk, last op first; whether an erased variable may leave more to erase."""
+    again = False
+    _, *ops = ops_in(function)
+    for op in reversed(ops):
+        if op.parent is None:  # an assignment that is gone with its variable
+            continue
+        if isinstance(op, VarOp):
+            again |= _erase_assignments(op)
+        if _is_unused(op):
+            op.detach()
+            op.erase()
+    return again
+
+
+def _is_unused(op: Operation) -> bool:
+    if op.regions:
+        is_empty = all(block.is_empty for region in op.regions for block in region.blocks)
+        return is_empty and isinstance(op, IfOp | ForOp)
+    if op.results:
+        return op.results[0].first_use is None and isinstance(op, _NAMES)
+    return isinstance(op, CommentOp) and _is_idle(op)
+
+
+def _is_idle(comment: CommentOp) -> bool:
+    """True if another comment follows, or no statement."""
+    following = comment.next_op
+    while isinstance(following, ExpressionOp):
+        following = following.next_op
+    return following is None or isinstance(following, CommentOp)
+
+
+def _erase_assignments(op: VarOp) -> bool:
+    users = [use.operation for use in op.variable.uses]
+    if not users or not all(isinstance(user, AssignOp) for user in users):
+        return False
+    for user in users:
+        user.detach()
+        user.erase()
+    return True

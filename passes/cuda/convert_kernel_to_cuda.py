@@ -40,11 +40,10 @@ from tilewright.passes.cuda.control_flow import CONTROL_FLOW
 from tilewright.passes.cuda.conversion import Conversion, Handlers
 from tilewright.passes.cuda.copies import COPIES
 from tilewright.passes.cuda.grid import GRID
-from tilewright.passes.cuda.index_values import INDEX_VALUES
+from tilewright.passes.cuda.index_values import INDEX_VALUES, THREADS
 from tilewright.passes.cuda.memory import MEMORY
 from tilewright.passes.cuda.registers import REGISTERS
 from tilewright.passes.cuda.rings import RINGS
-from tilewright.passes.cuda.threads import THREADS
 from tilewright.passes.reporting.refusal import refused
 from tilewright.passes.reporting.trace import Rule, rewriting
 

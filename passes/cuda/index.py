@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Affine expressions of a kernel's indices, in the form in which they are compared and written."""
+"""
+Affine expressions of a kernel's indices, in the form in which they are compared and written; of masks
+one comparison for each expression that must be at least 0.
+"""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -15,6 +18,7 @@ from xdsl.ir.affine import (
 )
 
 from tilewright.dialects.axes import canonical_access, range_of_value
+from tilewright.dialects.cuda.types import Comparison
 from tilewright.dialects.index import Ranges, Sum, range_of, signed_terms, sum_of
 
 _ZERO = AffineExpr.constant(0)
@@ -122,3 +126,40 @@ def split_constant(expr: AffineExpr) -> tuple[AffineExpr, int]:
             return variable, value
         case _:
             return expr, 0
+
+
+class Mask(NamedTuple):
+    """Affine expressions, canonical, that are all to be at least 0."""
+
+    exprs: tuple[AffineExpr, ...]
+    operands: tuple[SSAValue, ...]
+
+
+class Conjunct(NamedTuple):
+    """One comparison of a mask, as a person writes it: what is cut off on the left."""
+
+    left: Index
+    comparison: Comparison
+    right: Index
+
+
+def conjunct(expr: AffineExpr, operands: Sequence[SSAValue]) -> Conjunct:
+    """`99 - d0` is `d0 < 100`, `d0 - d1` is `d1 <= d0`."""
+    value = sum_of(expr)
+    positive = Sum({atom: factor for atom, factor in value.terms.items() if factor > 0})
+    negative = Sum({atom: -factor for atom, factor in value.terms.items() if factor < 0})
+    constant = value.constant
+
+    def compare(left: Sum, comparison: Comparison, right: Sum) -> Conjunct:
+        return Conjunct(
+            Index.of(left.expr(), operands), comparison, Index.of(right.expr(), operands)
+        )
+
+    if not negative.terms:
+        return compare(positive, Comparison.GE, Sum({}, -constant))
+    if constant == 0 and positive.terms:
+        return compare(negative, Comparison.LE, positive)
+    known = range_of(negative.expr(), [range_of_value(v) for v in operands])
+    if constant == 0 and known is not None and known.low == 0:
+        return compare(negative, Comparison.EQ, Sum({}))
+    return compare(negative, Comparison.LT, positive + Sum({}, constant + 1))

@@ -20,8 +20,7 @@ from typing import NamedTuple
 from xdsl.ir import Block, SSAValue
 
 from tilewright.passes.cuda.accesses import Accesses
-from tilewright.passes.cuda.index import Index
-from tilewright.passes.cuda.masks import Mask
+from tilewright.passes.cuda.index import Index, Mask
 from tilewright.passes.cuda.writer import Writer, block_of
 
 

@@ -20,9 +20,8 @@ from tilewright.dialects.cuda.operators import BinaryOp, CompareOp, NegOp
 from tilewright.dialects.cuda.types import BinaryOperator
 from tilewright.dialects.index import signed_terms
 from tilewright.passes.cuda.accesses import Accesses
-from tilewright.passes.cuda.index import Index, is_division, steps_below_zero
+from tilewright.passes.cuda.index import Index, Mask, is_division, steps_below_zero
 from tilewright.passes.cuda.index_names import IndexNames
-from tilewright.passes.cuda.masks import Mask
 from tilewright.passes.cuda.places import Place, Swizzle
 from tilewright.passes.cuda.writer import Writer, is_pending
 

@@ -16,7 +16,7 @@ from xdsl.passes import ModulePass
 from xdsl.utils.arg_spec import ArgSpec, ArgSpecConvertible, ParameterListType, ParameterType
 from xdsl.utils.hints import isa, type_repr
 
-from tilewright.dialects.pass_specs import parse_spec_list
+from tilewright.dialects.schedule import parse_spec_list
 from tilewright.errors import UsageError, did_you_mean
 
 Configured = TypeVar("Configured", bound=ArgSpecConvertible)

@@ -40,8 +40,8 @@ from xdsl.passes import ModulePass
 from tilewright.dialects import loop, tile
 from tilewright.dialects.tile import Join
 from tilewright.passes.facts.block_joins import block_joins
+from tilewright.passes.kernel.convert_tile_to_kernel import allocated, launches_of, replace_launch
 from tilewright.passes.kernel.kernel_halves import erase, first_half, second_half
-from tilewright.passes.kernel.scratch import allocated, launches_of, replace_launch
 from tilewright.passes.reporting.refusal import refused
 from tilewright.passes.reporting.trace import Rule, rewriting
 from tilewright.passes.rewriting.launching import launching

@@ -26,7 +26,7 @@ from xdsl.passes import ModulePass
 
 from tilewright.dialects import loop
 from tilewright.dialects.structure import body_structure
-from tilewright.passes.loop.naming import renumber
+from tilewright.passes.loop.name_kernels import renumber
 from tilewright.passes.loop.plan import launches_by_kernel
 from tilewright.passes.reporting.trace import Rule, rewriting, skipped
 

@@ -44,7 +44,7 @@ from tilewright.dialects import loop, prim
 from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.types import memref_of, tensor_type
 from tilewright.passes.facts.host_functions import reason_not_launched
-from tilewright.passes.loop.naming import KernelNames
+from tilewright.passes.loop.name_kernels import KernelNames
 from tilewright.passes.loop.parts import Part, in_steps, is_wide, parts, within
 from tilewright.passes.loop.primitive_kernel import (
     Primitive,

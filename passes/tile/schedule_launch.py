@@ -7,29 +7,77 @@ The values of a pass's options are
 - those that the pipeline gives;
 - else those that are `planned` for the kernel; where steps are planned, none of them of this pass,
   the launch is skipped;
-- what is still open is as in the first choice that agrees, of those that taste prefers
-  (`preference.py`). If all is open, the launch is skipped where that is better.
+- what is still open is as in the first choice that agrees, of those that are preferred. If all is
+  open, the launch is skipped where that is better.
+
+Passes know what is possible. What is wise is in the table of steps (`scheduling_steps.py`):
+
+- the module of a step's taste has `prefer`, and may have `reason_to_skip`;
+- else its cost puts the choices in order, and it is skipped where none costs less than to do
+  without;
+- else the choices come in the order of the pass's questions.
 
 What was done is added to the kernel's `schedule`; a step with other options than planned drops the
 planned steps.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from functools import lru_cache
+from importlib import import_module
 from itertools import chain
+from pkgutil import resolve_name
+from typing import TypeVar
 
 from xdsl.pattern_rewriter import PatternRewriter
 from xdsl.utils.arg_spec import ArgSpec, ParameterListType
 
 from tilewright.dialects import tile
+from tilewright.dialects.target import Target
+from tilewright.dialects.target import target as target_named
 from tilewright.passes.driver.pipeline_string import configure
 from tilewright.passes.facts.remembered import Memory, unchanged
 from tilewright.passes.reporting.refusal import refused
 from tilewright.passes.reporting.trace import is_listening, skipped
+from tilewright.passes.scheduling_steps import step_called
 from tilewright.passes.tile.kernel_schedule import blamed_on_planned_steps, take_planned
-from tilewright.passes.tile.preference import prefer, reason_to_skip
 from tilewright.passes.tile.scheduling_pass import SchedulingPass, carry_out
+
+Step = TypeVar("Step", bound=SchedulingPass)
+Cost = Callable[[SchedulingPass | None, tile.LaunchOp, Target], float]
+
+
+def prefer(step: Step, launch: tile.LaunchOp) -> Iterable[Step]:
+    """
+    `step` with values for all its options that are possible; the best guess first, and often all
+    that is asked for. Where it has options already, those that differ from them may be left out.
+    """
+    row = step_called(step.name)
+    if row is not None and row.taste:
+        return import_module(row.taste).prefer(step, launch)
+    possible = step.possible(launch)
+    if row is None or not row.cost:
+        return possible
+    cost: Cost = resolve_name(row.cost)
+    target = target_named(step.target)
+    return sorted(possible, key=lambda choice: cost(choice, launch, target))
+
+
+def reason_to_skip(step: SchedulingPass, launch: tile.LaunchOp) -> str | None:
+    """Reason why the launch had better stay unchanged, or None."""
+    row = step_called(step.name)
+    if row is not None and row.taste:
+        taste = import_module(row.taste)
+        return taste.reason_to_skip(step, launch) if hasattr(taste, "reason_to_skip") else None
+    if row is None or not row.cost:
+        return None
+    cost: Cost = resolve_name(row.cost)
+    target = target_named(step.target)
+    without = cost(None, launch, target)
+    costs = (cost(choice, launch, target) for choice in step.possible(launch))
+    best = min(costs, default=without)
+    return None if best < without else f"it costs {without:g} without, and at best {best:g} with it"
+
 
 LEFT_OUT = "not among the planned steps"
 """Skip reason: no step of this pass is planned, or it has been done."""

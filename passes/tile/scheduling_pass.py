@@ -10,8 +10,8 @@ Such a pass knows what is possible:
 - `completed`: the meaning of options of which some are given;
 - `pattern`: the rewrite, which a walker applies to the launch.
 
-Which of the possible values is wise is a matter of taste (`preference.py`), and drivers
-decide (`schedule_launch.py`).
+Which of the possible values is wise is a matter of taste (`scheduling_steps.py`); a driver decides
+(`schedule_launch.py`).
 """
 
 from abc import ABC, abstractmethod
@@ -29,7 +29,7 @@ from xdsl.utils.arg_spec import ParameterListType
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.faster_xdsl.rewrite_each import rewrite_each
-from tilewright.dialects.pass_specs import spec_text
+from tilewright.dialects.schedule import spec_text
 from tilewright.dialects.target import DEFAULT_TARGET
 from tilewright.passes.facts.remembered import Memory, unchanged
 from tilewright.passes.reporting.trace import Rule, rewriting

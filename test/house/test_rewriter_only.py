@@ -45,7 +45,7 @@ to do, are nothing that patterns match on.
 EXCEPTIONS = {
     "apply_schedule._apply": "a kernel moves into a module of its own, and back",
     "chunking.chunked": "`unroll` is that of a new op",
-    "permute_register_tile._arranged": "the launch that is tried has not been inserted",
+    "permute_register_tile.arranged": "the launch that is tried has not been inserted",
     "rebind.add": "the axis is that of a new launch",
     "split_matmul_k._part": "the bounds are those of a new op",
     "steps_to_threads._store_once": "the clone has not been inserted",

@@ -19,7 +19,7 @@ from xdsl.ir import Operation
 
 from tilewright.codegen.gpu import target_for
 from tilewright.dialects import kernel, loop, tile
-from tilewright.dialects.pass_specs import parse_spec_list, spec_text
+from tilewright.dialects.schedule import parse_spec_list, spec_text
 from tilewright.dialects.target import Target
 from tilewright.dialects.target import target as target_named
 from tilewright.passes.cost.ledger import cost, figures, ledger

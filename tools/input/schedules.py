@@ -13,8 +13,7 @@ from xdsl.ir import Operation
 from xdsl.utils.arg_spec import ArgSpec
 
 from tilewright.dialects import loop, tile
-from tilewright.dialects.pass_specs import parse_spec_list, spec_text
-from tilewright.dialects.schedule import ScheduleAttr
+from tilewright.dialects.schedule import ScheduleAttr, parse_spec_list, spec_text
 from tilewright.errors import UsageError, did_you_mean
 from tilewright.passes.cuda.convert_kernel_to_cuda import cuda_names
 from tilewright.passes.driver.levels import Level

@@ -22,7 +22,7 @@ from xdsl.utils.lexer import Span
 
 from tilewright.codegen.whole_file import is_of_the_device
 from tilewright.dialects.origin import file_place
-from tilewright.dialects.pass_specs import malformed
+from tilewright.dialects.schedule import malformed
 from tilewright.errors import TilewrightError, excerpt, format_error, one_line, printable
 from tilewright.passes.driver.verification import InvalidOpError
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from xdsl.utils.arg_spec import ParameterListType
 
-from tilewright.dialects.pass_specs import parse_spec_list, spec_text
+from tilewright.dialects.schedule import parse_spec_list, spec_text
 from tilewright.passes.driver.pipeline_string import parameters_by_pass, text_of
 
 Parameters = dict[str, ParameterListType]

@@ -67,7 +67,7 @@ from tilewright.passes.loop.fusion.fusion_decisions import accepted
 from tilewright.passes.loop.fusion.kernel_arguments import KernelArguments
 from tilewright.passes.loop.fusion.kernel_room import reason_not_fitting
 from tilewright.passes.loop.fusion.row_block import row_block
-from tilewright.passes.loop.naming import join_names
+from tilewright.passes.loop.name_kernels import join_names
 from tilewright.passes.loop.plan import (
     erase_kernel,
     holds_one_value,

@@ -55,7 +55,7 @@ from tilewright.passes.loop.fusion.kernel_arguments import KernelArguments
 from tilewright.passes.loop.fusion.kernel_room import reason_not_fitting
 from tilewright.passes.loop.fusion.shared_loads import reading, readings
 from tilewright.passes.loop.fusion.siblings import Sibling, bytes_shared, in_order_of_size
-from tilewright.passes.loop.naming import join_names
+from tilewright.passes.loop.name_kernels import join_names
 from tilewright.passes.loop.plan import common_place, following, reason_against_fusion
 from tilewright.passes.loop.plan_index import PlanIndex
 from tilewright.passes.reporting.trace import Rule, is_listening, rewriting, skipped

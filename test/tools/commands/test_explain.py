@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tilewright.dialects.pass_specs import parse_spec_list
+from tilewright.dialects.schedule import parse_spec_list
 from tilewright.passes.driver.pipelines import to_tile
 from tilewright.tools import cli
 
