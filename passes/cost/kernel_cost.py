@@ -25,6 +25,7 @@ from tilewright.passes.cost.live_registers import estimated_registers
 from tilewright.passes.cost.shared_banks import wavefronts
 from tilewright.passes.cost.shared_budget import MBARRIER_BYTES, shared_bytes
 from tilewright.passes.cost.slab_conflicts import SlabConflicts
+from tilewright.passes.facts.combines import ThreadJoin, join_across
 from tilewright.passes.facts.footprint import (
     box_within,
     bytes_of,
@@ -38,7 +39,6 @@ from tilewright.passes.facts.footprint import (
 )
 from tilewright.passes.facts.memory_access import Access, accesses_of
 from tilewright.passes.facts.register_axes import RegisterAxes
-from tilewright.passes.facts.thread_joins import ThreadJoin, join_across
 
 
 @dataclass

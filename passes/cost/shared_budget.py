@@ -19,10 +19,10 @@ from tilewright.dialects.target import target as target_named
 from tilewright.dialects.tile import Transport, layout_of
 from tilewright.dialects.types import memref_of, memref_type, size_of
 from tilewright.passes.facts.block_joins import joined_axes
+from tilewright.passes.facts.combines import ThreadJoin, join_across
 from tilewright.passes.facts.named_slabs import stages_of
 from tilewright.passes.facts.register_axes import RegisterAxes, register_axes
 from tilewright.passes.facts.remembered import remembered
-from tilewright.passes.facts.thread_joins import ThreadJoin, join_across
 
 MBARRIER_BYTES = 8
 """One that says that a slot is full, one that it is empty, for each slot that TMA fills."""

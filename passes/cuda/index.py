@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Affine expressions of a kernel's indices, in the form in which they are compared and written; of masks
-one comparison for each expression that must be at least 0.
+Affine expressions of a kernel's indices, in the form in which they are compared and written; masks
+as one comparison for each expression that must be at least 0.
 """
 
 from collections.abc import Sequence

@@ -10,7 +10,7 @@ Each row is a pipeline that `opt-tool -p` understands, and a pass of its own by 
 
 from abc import ABC
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import ClassVar
 
@@ -24,6 +24,7 @@ from tilewright.passes import get_all_passes
 from tilewright.passes.driver.manager import PassManager
 from tilewright.passes.driver.pipeline_string import parse_pipeline
 from tilewright.passes.scheduling_steps import FIRST, scheduling_steps
+from tilewright.passes.targeted_pass import TargetedPass
 
 TO_TENSOR = (
     "decompose,expand-scatter,compose-index-maps,fold-elementwise,fold-parameter-layouts,cse"
@@ -67,7 +68,7 @@ def passes_of(pipeline: str) -> tuple[ModulePass, ...]:
 
 
 @dataclass(frozen=True)
-class NamedPipeline(ModulePass, ABC):
+class NamedPipeline(TargetedPass, ABC):
     """A pass that is a pipeline of others, which all decide for one target."""
 
     target: str = DEFAULT_TARGET
@@ -128,8 +129,7 @@ class ToCudaPass(NamedPipeline):
 
 def for_target(step: ModulePass, target: str) -> ModulePass:
     """`step`, deciding for `target` if it has anything to decide."""
-    decides = any(field.name == "target" for field in fields(step))
-    return replace(step, target=target) if decides else step
+    return replace(step, target=target) if isinstance(step, TargetedPass) else step
 
 
 def expanded(passes: Iterable[ModulePass]) -> tuple[ModulePass, ...]:

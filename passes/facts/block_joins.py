@@ -23,7 +23,7 @@ from tilewright.dialects.origin import place_of
 from tilewright.dialects.target import target as target_named
 from tilewright.dialects.tile import Join
 from tilewright.dialects.tile.attributes import Axis, Level
-from tilewright.passes.facts.join_groups import JoinGroup, join_groups
+from tilewright.passes.facts.combines import JoinGroup, join_groups
 from tilewright.passes.reporting.refusal import PlacedPassError
 
 

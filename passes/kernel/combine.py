@@ -22,7 +22,7 @@ from tilewright.dialects.kernel.barrier import NAMES
 from tilewright.dialects.target import WARP_SIZE
 from tilewright.dialects.tile import SHARED
 from tilewright.dialects.tile.attributes import Axis
-from tilewright.passes.facts.thread_joins import ThreadJoin, join_across
+from tilewright.passes.facts.combines import ThreadJoin, join_across
 from tilewright.passes.kernel.emitter import Emitter
 from tilewright.passes.kernel.thread_values import ThreadValues
 

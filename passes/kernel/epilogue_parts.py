@@ -18,7 +18,7 @@ from xdsl.ir.affine import AffineExpr
 from tilewright.dialects import tile
 from tilewright.dialects.index import delinearize
 from tilewright.dialects.target import WARP_SIZE
-from tilewright.passes.facts.join_groups import JoinGroup
+from tilewright.passes.facts.combines import JoinGroup
 from tilewright.passes.facts.register_axes import RegisterAxes
 from tilewright.passes.kernel.partials import Layout
 

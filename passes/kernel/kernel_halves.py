@@ -17,7 +17,7 @@ from tilewright.dialects.axes import Access
 from tilewright.dialects.index import linearize
 from tilewright.dialects.tile.attributes import Level
 from tilewright.passes.facts.block_joins import BlockJoins, block_joins
-from tilewright.passes.facts.join_groups import following
+from tilewright.passes.facts.combines import following
 from tilewright.passes.facts.register_axes import RegisterAxes
 from tilewright.passes.kernel.partials import thread_order
 from tilewright.passes.rewriting.substitution import stored_where

@@ -19,23 +19,20 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from tilewright.dialects import loop
-from tilewright.dialects.target import DEFAULT_TARGET
 from tilewright.passes.driver.manager import PassManager
 from tilewright.passes.driver.pipelines import for_target
 from tilewright.passes.reporting.trace import Rule, skipped
+from tilewright.passes.targeted_pass import TargetedPass
 from tilewright.passes.tile.kernel_schedule import blamed_on_planned_steps, planned_passes
 
 RULE = Rule("t", 17, "apply_schedule")
 
 
 @dataclass(frozen=True)
-class ApplySchedulePass(ModulePass):
+class ApplySchedulePass(TargetedPass):
     """Carry out the planned steps of each kernel."""
 
     name = "apply-schedule"
-
-    target: str = DEFAULT_TARGET
-    """What is scheduled for."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Each kernel of the module that has planned steps."""

@@ -26,7 +26,6 @@ from tilewright.dialects import tile
 from tilewright.dialects.axes import Role
 from tilewright.dialects.kernel_like import MAX_THREADS
 from tilewright.dialects.target import WARP_SIZE
-from tilewright.dialects.target import target as target_named
 from tilewright.dialects.tile.attributes import Axis, Level
 from tilewright.passes.reporting.trace import Rule
 from tilewright.passes.tile.rebind import NewAxis, Rebinding, power_of_two, total_extent
@@ -72,7 +71,7 @@ class BlockifyLaunchPass(SchedulingPass, RewritePattern):
         m, n = self._extents()
         if m < 1 or n < 1:
             return f"a block has one element or more, not m={m} by n={n}"
-        most = MAX_THREADS * target_named(self.target).max_registers_per_thread
+        most = MAX_THREADS * self.gpu.max_registers_per_thread
         if m * n > most:
             return f"the registers of {MAX_THREADS} threads hold {most} elements, not {m * n}"
         return None

@@ -31,7 +31,6 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 
 from tilewright.dialects import tile
 from tilewright.dialects.kernel_like import MAX_THREADS
-from tilewright.dialects.target import target as target_named
 from tilewright.dialects.tile.attributes import Level
 from tilewright.passes.reporting.trace import Rule
 from tilewright.passes.tile.chunking import chunked
@@ -95,7 +94,7 @@ class RegisterTilePass(SchedulingPass, RewritePattern):
         return [AxisSplit(a, self.items or 1, self.vector or 1) for a in last_axis(launch)]
 
     def questions(self, launch: tile.LaunchOp) -> Questions:
-        resident = range(target_named(self.target).max_blocks_per_sm + 1)
+        resident = range(self.gpu.max_blocks_per_sm + 1)
         if not m_n_axes(launch):
             return {"vector": FACTORS, "items": FACTORS, "min_blocks": resident}
         widths = (None, *WIDTHS)
@@ -114,7 +113,7 @@ class RegisterTilePass(SchedulingPass, RewritePattern):
         splits = self.splits(launch)
         if all(split.elements == 1 for split in splits):
             return None  # fewer cannot be: NVRTC orders loads so that registers are enough
-        return reason_against_registers(launch, steps_of(splits), target_named(self.target))
+        return reason_against_registers(launch, steps_of(splits), self.gpu)
 
     def reason_not_fitting(self, launch: tile.LaunchOp) -> str | None:
         """Reason why the launch cannot have these values, or None; registers aside."""
@@ -134,7 +133,7 @@ class RegisterTilePass(SchedulingPass, RewritePattern):
         least = min((value for (value,) in given.values() if isinstance(value, int)), default=1)
         if least < 1:
             return f"'{self.step()}' leaves a thread without elements"
-        most = target_named(self.target).max_blocks_per_sm
+        most = self.gpu.max_blocks_per_sm
         if not 0 <= (self.min_blocks or 0) <= most:
             return f"an SM of {self.target} has 0 to {most} blocks, not {self.min_blocks}"
         return None

@@ -34,7 +34,6 @@ from xdsl.utils.arg_spec import ArgSpec, ParameterListType
 
 from tilewright.dialects import tile
 from tilewright.dialects.target import Target
-from tilewright.dialects.target import target as target_named
 from tilewright.passes.driver.pipeline_string import configure
 from tilewright.passes.facts.remembered import Memory, unchanged
 from tilewright.passes.reporting.refusal import refused
@@ -59,7 +58,7 @@ def prefer(step: Step, launch: tile.LaunchOp) -> Iterable[Step]:
     if row is None or not row.cost:
         return possible
     cost: Cost = resolve_name(row.cost)
-    target = target_named(step.target)
+    target = step.gpu
     return sorted(possible, key=lambda choice: cost(choice, launch, target))
 
 
@@ -72,7 +71,7 @@ def reason_to_skip(step: SchedulingPass, launch: tile.LaunchOp) -> str | None:
     if row is None or not row.cost:
         return None
     cost: Cost = resolve_name(row.cost)
-    target = target_named(step.target)
+    target = step.gpu
     without = cost(None, launch, target)
     costs = (cost(choice, launch, target) for choice in step.possible(launch))
     best = min(costs, default=without)

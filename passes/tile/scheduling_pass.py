@@ -23,7 +23,6 @@ from typing import ClassVar, Self
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 from xdsl.utils.arg_spec import ParameterListType
 
@@ -33,6 +32,7 @@ from tilewright.dialects.schedule import spec_text
 from tilewright.dialects.target import DEFAULT_TARGET
 from tilewright.passes.facts.remembered import Memory, unchanged
 from tilewright.passes.reporting.trace import Rule, rewriting
+from tilewright.passes.targeted_pass import TargetedPass
 from tilewright.passes.tile.kernel_schedule import record
 
 Answer = str | int | bool | None
@@ -49,11 +49,8 @@ _MATCHED = (tile.LaunchOp, tile.StageOp, tile.CombineOp, loop.ReduceOp)
 
 
 @dataclass(frozen=True)
-class SchedulingPass(ModulePass, ABC):
+class SchedulingPass(TargetedPass, ABC):
     """A pass that makes one decision about each launch."""
-
-    target: str = DEFAULT_TARGET
-    """What is decided for."""
 
     RULE: ClassVar[Rule]
     """Its identity in traces; passes of packages have one made of their name."""

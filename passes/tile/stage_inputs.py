@@ -48,7 +48,6 @@ from xdsl.rewriter import InsertPoint
 from xdsl.utils.arg_spec import ParameterListType
 
 from tilewright.dialects import loop, tile
-from tilewright.dialects.target import target as target_named
 from tilewright.dialects.tile import SlabLayoutAttr
 from tilewright.dialects.types import memref_type
 from tilewright.passes.cost.shared_budget import shared_bytes, slab_bytes
@@ -165,7 +164,7 @@ class StageInputsPass(SchedulingPass, RewritePattern):
     def reason_not_fitting(self, kinds: Sequence[tuple[Operand, Kind]], taken: int) -> str | None:
         """Reason why there is no room for the slabs beside what is taken, or None."""
         slabs = dict.fromkeys(slab for operand, kind in kinds for slab in operand.slabs(kind))
-        room = target_named(self.target).shared_per_block
+        room = self.gpu.shared_per_block
         needed = sum(slab_bytes(slab.type) for slab in slabs)
         if needed + taken <= room:
             return None

@@ -21,7 +21,6 @@ from xdsl.ir import Operation
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from tilewright.dialects import loop, tile
-from tilewright.dialects.target import target as target_named
 from tilewright.dialects.tile import Transport, TransportAttr
 from tilewright.passes.facts.boxes import find_box
 from tilewright.passes.facts.named_slabs import (
@@ -45,7 +44,7 @@ class TmaCopyPass(SchedulingPass):
     """What it fills, by name."""
 
     def reason_against(self, launch: tile.LaunchOp) -> str | None:
-        if not target_named(self.target).has_tma:
+        if not self.gpu.has_tma:
             return f"{self.target} has no tensor memory accelerator"
         if not any(stage.ring is not None for stage in named_slabs(launch).values()):
             return "no slab has a ring"

@@ -36,10 +36,10 @@ from tilewright.passes.cost.live_registers import BESIDE_ESTIMATE
 from tilewright.passes.cost.slab_conflicts import SlabConflicts
 from tilewright.passes.cost.time_models import JOIN
 from tilewright.passes.facts.block_joins import block_joins
+from tilewright.passes.facts.combines import ThreadJoin, join_across
 from tilewright.passes.facts.footprint import share_of_mask, steps_of
 from tilewright.passes.facts.memory_access import accesses_of
 from tilewright.passes.facts.slab_walk import SlabWalk
-from tilewright.passes.facts.thread_joins import ThreadJoin, join_across
 from tilewright.passes.tile.row_facts import stride
 
 _LOOP = 4

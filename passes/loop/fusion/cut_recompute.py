@@ -30,7 +30,6 @@ from xdsl.dialects import memref
 from xdsl.dialects.builtin import MemRefType, ModuleOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr
-from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 from xdsl.rewriter import InsertPoint
 from xdsl.transforms.dead_code_elimination import region_dce
@@ -38,8 +37,7 @@ from xdsl.transforms.dead_code_elimination import region_dce
 from tilewright.dialects import loop
 from tilewright.dialects.axes import extent_of
 from tilewright.dialects.faster_xdsl.walk import nests_in, ops_in
-from tilewright.dialects.target import DEFAULT_TARGET, Target
-from tilewright.dialects.target import target as target_named
+from tilewright.dialects.target import Target
 from tilewright.passes.facts.footprint import size_of
 from tilewright.passes.loop.fusion.fusion_cost import (
     Decision,
@@ -59,6 +57,7 @@ from tilewright.passes.loop.plan import inputs_of
 from tilewright.passes.loop.plan_index import PlanIndex
 from tilewright.passes.reporting.trace import Rule, decided, rewriting, skipped
 from tilewright.passes.rewriting.substitution import Substitution
+from tilewright.passes.targeted_pass import TargetedPass
 
 RULE = Rule("f", 10, "cut_recompute")
 
@@ -204,15 +203,12 @@ def _kernel_of_part(
 
 
 @dataclass(frozen=True)
-class CutRecomputePass(ModulePass):
+class CutRecomputePass(TargetedPass):
     """Cut out of kernels what they compute too often."""
 
     name = "cut-recompute"
 
-    target: str = DEFAULT_TARGET
-    """The GPU whose times are compared."""
-
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Until no part is left that pays."""
         plan = PlanIndex(op)
-        plan.rewrite(CutRecompute(plan, target_named(self.target)))
+        plan.rewrite(CutRecompute(plan, self.gpu))

@@ -31,7 +31,6 @@ from typing import NamedTuple
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
-from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import (
     PatternRewriter,
     RewritePattern,
@@ -41,8 +40,7 @@ from xdsl.rewriter import InsertPoint
 
 from tilewright.dialects import loop
 from tilewright.dialects.faster_xdsl.walk import ops_in
-from tilewright.dialects.target import DEFAULT_TARGET, Target
-from tilewright.dialects.target import target as target_named
+from tilewright.dialects.target import Target
 from tilewright.dialects.types import memref_type
 from tilewright.passes.facts.nest import (
     FlatNest,
@@ -78,6 +76,7 @@ from tilewright.passes.loop.plan import (
 from tilewright.passes.loop.plan_index import PlanIndex
 from tilewright.passes.reporting.trace import Rule, is_listening, rewriting, skipped
 from tilewright.passes.rewriting.substitution import Substitution
+from tilewright.passes.targeted_pass import TargetedPass
 
 RULE = Rule("f", 2, "fuse_epilogue")
 
@@ -228,17 +227,15 @@ def _at_store(
 
 
 @dataclass(frozen=True)
-class FuseEpiloguePass(ModulePass):
+class FuseEpiloguePass(TargetedPass):
     """Compute elementwise consumers in the kernels that produce what they read."""
 
     name = "fuse-epilogue"
 
-    target: str = DEFAULT_TARGET
-    """The GPU whose times are compared."""
     keep: bool = False
     """Also where others need what is read: it is written too."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Until no producer has such a consumer."""
         plan = PlanIndex(op)
-        plan.rewrite(FuseEpilogue(plan, target_named(self.target), self.keep))
+        plan.rewrite(FuseEpilogue(plan, self.gpu, self.keep))

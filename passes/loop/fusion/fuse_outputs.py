@@ -36,15 +36,13 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import IndexType, ModuleOp
 from xdsl.ir import Block, Region, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
-from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 from xdsl.rewriter import InsertPoint
 
 from tilewright.dialects import loop
 from tilewright.dialects.axes import extent_of
 from tilewright.dialects.faster_xdsl.walk import ops_in
-from tilewright.dialects.target import DEFAULT_TARGET, Target
-from tilewright.dialects.target import target as target_named
+from tilewright.dialects.target import Target
 from tilewright.dialects.types import memref_type
 from tilewright.passes.facts.nest import nest_block, reads_each_once, subscript_of
 from tilewright.passes.loop.fusion.fusion_cost import MOST_OUTPUTS
@@ -64,6 +62,7 @@ from tilewright.passes.loop.plan import (
 from tilewright.passes.loop.plan_index import PlanIndex
 from tilewright.passes.loop.update_in_place import is_update
 from tilewright.passes.reporting.trace import Rule, rewriting, skipped
+from tilewright.passes.targeted_pass import TargetedPass
 
 RULE = Rule("f", 11, "fuse_outputs")
 
@@ -208,15 +207,12 @@ def _write_rows(
 
 
 @dataclass(frozen=True)
-class FuseOutputsPass(ModulePass):
+class FuseOutputsPass(TargetedPass):
     """Compute elementwise values that others need too in a kernel that reads them."""
 
     name = "fuse-outputs"
 
-    target: str = DEFAULT_TARGET
-    """The GPU whose times are compared."""
-
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Until no value is left that pays."""
         plan = PlanIndex(op)
-        plan.rewrite(FuseOutputs(plan, target_named(self.target)))
+        plan.rewrite(FuseOutputs(plan, self.gpu))

@@ -36,13 +36,11 @@ from typing import NamedTuple
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 from xdsl.rewriter import InsertPoint
 
 from tilewright.dialects import loop
-from tilewright.dialects.target import DEFAULT_TARGET, Target
-from tilewright.dialects.target import target as target_named
+from tilewright.dialects.target import Target
 from tilewright.dialects.types import memref_type
 from tilewright.passes.facts.nest import Subscript, steps_of, subscript_of
 from tilewright.passes.loop.fusion.fusion_cost import (
@@ -66,6 +64,7 @@ from tilewright.passes.loop.plan import (
 from tilewright.passes.loop.plan_index import FlatLaunch, PlanIndex
 from tilewright.passes.reporting.trace import Rule, rewriting, skipped
 from tilewright.passes.rewriting.substitution import Substitution
+from tilewright.passes.targeted_pass import TargetedPass
 
 RULE = Rule("f", 16, "fuse_parts")
 
@@ -164,15 +163,12 @@ def _fuse(rewriter: PatternRewriter, plan: PlanIndex, reduction: FlatLaunch, par
 
 
 @dataclass(frozen=True)
-class FusePartsPass(ModulePass):
+class FusePartsPass(TargetedPass):
     """Reduce where several parts of the result are joined."""
 
     name = "fuse-parts"
 
-    target: str = DEFAULT_TARGET
-    """The GPU whose times are compared."""
-
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Until no reader is left that can."""
         plan = PlanIndex(op)
-        plan.rewrite(FuseParts(plan, target_named(self.target)))
+        plan.rewrite(FuseParts(plan, self.gpu))

@@ -36,7 +36,6 @@ from typing import NamedTuple
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import (
     PatternRewriter,
     RewritePattern,
@@ -46,8 +45,7 @@ from xdsl.rewriter import InsertPoint
 
 from tilewright.dialects import loop
 from tilewright.dialects.faster_xdsl.walk import ops_in
-from tilewright.dialects.target import DEFAULT_TARGET, Target
-from tilewright.dialects.target import target as target_named
+from tilewright.dialects.target import Target
 from tilewright.passes.facts.nest import (
     Subscript,
     common_subscript,
@@ -79,6 +77,7 @@ from tilewright.passes.loop.plan import (
 from tilewright.passes.loop.plan_index import FlatLaunch, PlanIndex
 from tilewright.passes.reporting.trace import Rule, rewriting, skipped
 from tilewright.passes.rewriting.substitution import Substitution
+from tilewright.passes.targeted_pass import TargetedPass
 
 RULE = Rule("f", 3, "fuse_reduction")
 
@@ -190,17 +189,15 @@ def _decision(reduction: FlatLaunch, reader: Reader, target: Target) -> Decision
 
 
 @dataclass(frozen=True)
-class FuseReductionPass(ModulePass):
+class FuseReductionPass(TargetedPass):
     """Reduce rows in the kernels that read the results once a row."""
 
     name = "fuse-reduction"
 
-    target: str = DEFAULT_TARGET
-    """The GPU whose times are compared."""
     keep: bool = False
     """Also where others need the result: the reader writes it too."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Until no reader is left that can."""
         plan = PlanIndex(op)
-        plan.rewrite(FuseReduction(plan, target_named(self.target), self.keep))
+        plan.rewrite(FuseReduction(plan, self.gpu, self.keep))

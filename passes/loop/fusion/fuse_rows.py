@@ -44,7 +44,6 @@ from dataclasses import dataclass, replace
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import (
     PatternRewriter,
     RewritePattern,
@@ -52,8 +51,7 @@ from xdsl.pattern_rewriter import (
 )
 
 from tilewright.dialects import loop
-from tilewright.dialects.target import DEFAULT_TARGET, MOST_ROW_BYTES, Target
-from tilewright.dialects.target import target as target_named
+from tilewright.dialects.target import MOST_ROW_BYTES, Target
 from tilewright.passes.facts.nest import steps_of
 from tilewright.passes.loop.fusion.fusion_cost import Decision, decide, fused, size, work_of
 from tilewright.passes.loop.fusion.fusion_decisions import accepted
@@ -64,6 +62,7 @@ from tilewright.passes.loop.fusion.row_product import RowProduct, row_product
 from tilewright.passes.loop.plan import is_temporary, readers, reason_against_fusion, writer
 from tilewright.passes.loop.plan_index import FlatLaunch, PlanIndex
 from tilewright.passes.reporting.trace import Rule, rewriting, skipped
+from tilewright.passes.targeted_pass import TargetedPass
 
 RULE = Rule("f", 8, "fuse_rows")
 
@@ -154,15 +153,12 @@ def _decision(
 
 
 @dataclass(frozen=True)
-class FuseRowsPass(ModulePass):
+class FuseRowsPass(TargetedPass):
     """Let products that need a statistic of their rows go row by row."""
 
     name = "fuse-rows"
 
-    target: str = DEFAULT_TARGET
-    """The GPU whose times are compared."""
-
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Each product of the module."""
         plan = PlanIndex(op)
-        plan.rewrite(FuseRows(plan, target_named(self.target)))
+        plan.rewrite(FuseRows(plan, self.gpu))

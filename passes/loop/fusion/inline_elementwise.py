@@ -33,7 +33,6 @@ from xdsl.context import Context
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType, ModuleOp
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import (
     PatternRewriter,
     RewritePattern,
@@ -43,8 +42,7 @@ from xdsl.utils.hints import isa
 
 from tilewright.dialects import loop
 from tilewright.dialects.axes import Access
-from tilewright.dialects.target import DEFAULT_TARGET, Target
-from tilewright.dialects.target import target as target_named
+from tilewright.dialects.target import Target
 from tilewright.dialects.types import memref_type
 from tilewright.passes.loop.fusion.fusion_decisions import accepted
 from tilewright.passes.loop.fusion.inline_cost import inline_decision, place_of
@@ -63,6 +61,7 @@ from tilewright.passes.loop.plan_index import FlatLaunch, PlanIndex
 from tilewright.passes.loop.scalar_function import constant_of
 from tilewright.passes.reporting.trace import Rule, rewriting, skipped
 from tilewright.passes.rewriting.substitution import Substitution
+from tilewright.passes.targeted_pass import TargetedPass
 
 RULE = Rule("f", 1, "inline_elementwise")
 
@@ -173,19 +172,17 @@ def _zero(type: Attribute) -> FloatAttr | IntegerAttr:
 
 
 @dataclass(frozen=True)
-class InlineElementwisePass(ModulePass):
+class InlineElementwisePass(TargetedPass):
     """Inline elementwise kernels into the kernels that read them."""
 
     name = "inline-elementwise"
 
-    target: str = DEFAULT_TARGET
-    """The GPU whose times are compared."""
     always: bool = False
     """Inline all that can be, whatever it costs."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Until none is left that pays."""
-        plan, target = PlanIndex(op), target_named(self.target)
+        plan, target = PlanIndex(op), self.gpu
         once = InlineElementwise(plan, target, once=True, always=False)
         plan.rewrite(once, last_first=True)  # each is cloned before others are inlined into it
         plan.rewrite(InlineElementwise(plan, target, once=False, always=self.always))

@@ -27,7 +27,6 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
-from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import (
     PatternRewriter,
     RewritePattern,
@@ -37,8 +36,7 @@ from xdsl.pattern_rewriter import (
 from tilewright.dialects import loop
 from tilewright.dialects.axes import extent_of
 from tilewright.dialects.faster_xdsl.walk import ops_in
-from tilewright.dialects.target import DEFAULT_TARGET, Target
-from tilewright.dialects.target import target as target_named
+from tilewright.dialects.target import Target
 from tilewright.passes.facts.nest import nest_block
 from tilewright.passes.loop.fusion.fusion_cost import (
     MOST_ACCUMULATORS,
@@ -60,6 +58,7 @@ from tilewright.passes.loop.plan import common_place, following, reason_against_
 from tilewright.passes.loop.plan_index import PlanIndex
 from tilewright.passes.reporting.trace import Rule, is_listening, rewriting, skipped
 from tilewright.passes.rewriting.substitution import Substitution
+from tilewright.passes.targeted_pass import TargetedPass
 
 RULE = Rule("f", 7, "merge_siblings")
 
@@ -183,15 +182,12 @@ def _add_steps(base: Sibling, other: Sibling, values: dict[SSAValue, SSAValue]) 
 
 
 @dataclass(frozen=True)
-class MergeSiblingsPass(ModulePass):
+class MergeSiblingsPass(TargetedPass):
     """Merge kernels over the same axes that read the same elements."""
 
     name = "merge-siblings"
 
-    target: str = DEFAULT_TARGET
-    """The GPU whose times are compared."""
-
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Until no two are left."""
         plan = PlanIndex(op)
-        plan.rewrite(MergeSiblings(plan, target_named(self.target)))
+        plan.rewrite(MergeSiblings(plan, self.gpu))

@@ -29,15 +29,14 @@ from typing import Any, Protocol, TypeVar, cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.passes import ModulePass
 from xdsl.utils.arg_spec import ArgSpec
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.schedule import ScheduleAttr
-from tilewright.dialects.target import DEFAULT_TARGET, Target
-from tilewright.dialects.target import target as target_named
+from tilewright.dialects.target import Target
 from tilewright.passes.reporting.trace import Rule, rewriting, skipped
 from tilewright.passes.scheduling_steps import FIRST, added_steps, scheduling_steps
+from tilewright.passes.targeted_pass import TargetedPass
 from tilewright.passes.tile.blockify_launch import is_rectangular
 from tilewright.passes.tile.kernel_schedule import blamed_on_planned_steps, planned_passes
 from tilewright.passes.tile.lift_columns import lift_columns
@@ -178,17 +177,14 @@ def reason_against(kernel: loop.KernelOp) -> str | None:
 
 
 @dataclass(frozen=True)
-class PlanSchedulesPass(ModulePass):
+class PlanSchedulesPass(TargetedPass):
     """Plan the steps of each kernel."""
 
     name = "plan-schedules"
 
-    target: str = DEFAULT_TARGET
-    """What is decided for."""
-
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Each kernel of the module."""
-        target = target_named(self.target)
+        target = self.gpu
         for kernel in [k for k in op.ops if isinstance(k, loop.KernelOp)]:
             _check_plan(kernel)
             if (reason := reason_against(kernel)) is not None:

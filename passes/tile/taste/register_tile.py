@@ -11,7 +11,6 @@ from math import log2
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Role
-from tilewright.dialects.target import target as target_named
 from tilewright.passes.cost.live_registers import BESIDE_ESTIMATE
 from tilewright.passes.tile.register_tile import RegisterTilePass
 from tilewright.passes.tile.register_tile_sizes import (
@@ -61,7 +60,7 @@ def _tiles(step: RegisterTilePass, launch: tile.LaunchOp) -> Iterator[RegisterTi
         if choice.reason_not_fitting(launch) is not None:
             continue
         needed = registers_with(launch, steps_of(choice.splits(launch)))
-        if needed > target_named(step.target).max_registers_per_thread:
+        if needed > step.gpu.max_registers_per_thread:
             continue
         given = step.min_blocks
         blocks = _blocks(choice, launch, needed) if given is None else [given]
@@ -92,7 +91,7 @@ def _lines(step: RegisterTilePass, launch: tile.LaunchOp) -> Iterator[RegisterTi
 def _blocks(choice: RegisterTilePass, launch: tile.LaunchOp, needed: int) -> list[int]:
     """As many blocks as have room for the registers that threads need; any; about as many."""
     target, threads = (
-        target_named(choice.target),
+        choice.gpu,
         threads_with(launch, choice.splits(launch)),
     )
     usual = target.blocks_per_sm(threads, 0, needed + BESIDE_ESTIMATE)

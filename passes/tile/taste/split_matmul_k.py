@@ -10,7 +10,6 @@ from math import prod
 
 from tilewright.dialects import tile
 from tilewright.dialects.axes import Role
-from tilewright.dialects.target import target as target_named
 from tilewright.passes.facts.block_joins import reason_against_join
 from tilewright.passes.tile.contracting_reductions import chunks_of, contracting_reductions
 from tilewright.passes.tile.rebind import total_extent
@@ -28,7 +27,7 @@ def prefer(step: SplitMatmulKPass, launch: tile.LaunchOp) -> Sequence[SplitMatmu
     questions = step.questions(launch)
     possible = [factor for factor in questions["factor"] if isinstance(factor, int)]
     long = [factor for factor in possible if factor * _LEAST_STEPS <= _steps(launch)]
-    wanted = -(-target_named(step.target).sms // _blocks(launch))
+    wanted = -(-step.gpu.sms // _blocks(launch))
     factors = sorted(long or possible, key=lambda factor: abs(factor - wanted))
     return [
         SplitMatmulKPass(step.target, factor, join)
@@ -39,7 +38,7 @@ def prefer(step: SplitMatmulKPass, launch: tile.LaunchOp) -> Sequence[SplitMatmu
 
 def reason_to_skip(step: SplitMatmulKPass, launch: tile.LaunchOp) -> str | None:
     """Reason why the launch had better stay unsplit, or None."""
-    sms, blocks = target_named(step.target).sms, _blocks(launch)
+    sms, blocks = step.gpu.sms, _blocks(launch)
     if blocks >= sms:
         return f"{blocks} blocks fill the {sms} multiprocessors of {step.target}"
     if _steps(launch) < 2 * _LEAST_STEPS:

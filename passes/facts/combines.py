@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Combines that blocks do at one time: those of which none needs the result of another.
+How combines are done.
+
+Threads of a block join values along some of their axes by shuffles where they lie side by side in
+a warp, else through shared memory. Blocks join in ways of their own (`tile.Join`), and at one time
+all those combines of which none needs the result of another:
 
     %a = tile.combine %x across %s with add : f32
     %m = arith.mulf %a, %a : f32
@@ -16,12 +20,16 @@ are joined at once if they stand side by side, which `stand_together` makes them
 """
 
 from collections.abc import Container, Iterable, Sequence
+from enum import Enum, auto
+from math import prod
 from typing import NamedTuple
 
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects import tile
 from tilewright.dialects.faster_xdsl.walk import ops_in
+from tilewright.dialects.target import WARP_SIZE
+from tilewright.dialects.tile.attributes import Axis
 
 
 class JoinGroup(NamedTuple):
@@ -96,3 +104,31 @@ def following(op: Operation) -> list[Operation]:
         found.append(later)
         op = later
     return found
+
+
+class ThreadJoin(Enum):
+    """How threads join their values."""
+
+    NONE = auto()
+    """Each has its own already."""
+    SHUFFLE = auto()
+    """Within segments of a warp."""
+    WARPS = auto()
+    """Within warps, then one slot of shared memory for each warp."""
+    SHARED = auto()
+    """One slot of shared memory for each thread."""
+
+
+def join_across(axes: Sequence[Axis], across: Sequence[SSAValue]) -> ThreadJoin:
+    """How threads along `axes`, the last fastest, join across those of them in `across`."""
+    joined = [axis.value in across for axis in axes]
+    threads = prod(axis.extent for axis in axes)
+    width = prod(a.extent for a, j in zip(axes, joined, strict=True) if j)
+    if width == 1:
+        return ThreadJoin.NONE
+    is_fastest = joined == sorted(joined)
+    if not is_fastest or threads % WARP_SIZE:
+        return ThreadJoin.SHARED
+    if width <= WARP_SIZE and width & (width - 1) == 0:
+        return ThreadJoin.SHUFFLE
+    return ThreadJoin.WARPS if width % WARP_SIZE == 0 else ThreadJoin.SHARED
