@@ -1,18 +1,66 @@
 # SPDX-License-Identifier: Apache-2.0
 """The text of CUDA IR's expressions, with as few parentheses as C++ needs and readers want."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.codegen.c_types import C_TYPES
 from tilewright.codegen.literals import literal
-from tilewright.codegen.scoped_names import ScopedNames
 from tilewright.dialects.cuda import expressions as expr
 from tilewright.dialects.cuda import operators as operators
 from tilewright.dialects.cuda.copies import AddressOp
+from tilewright.dialects.cuda.identifiers import RESERVED, identifier
 from tilewright.dialects.cuda.types import BinaryOperator, Builtin, Comparison
+
+
+class ScopedNames:
+    """
+    Names that are unique among those visible: `acc`, then `acc1`, `acc2`, ...
+
+    A name is free again where its scope ends, so that two loops may both count with `k`.
+    """
+
+    def __init__(self) -> None:
+        self._of: dict[SSAValue, str] = {}
+        self._taken: set[str] = set()
+        self._next: dict[str, int] = {}
+        # What to undo at the end of each open scope: names, and counters as they were.
+        self._scopes: list[list[tuple[str, str, int]]] = [[]]
+
+    def __getitem__(self, value: SSAValue) -> str:
+        return self._of[value]
+
+    def declare(self, value: SSAValue) -> str:
+        """The name of `value`, from here to the end of the scope."""
+        stem = identifier(value.name_hint or "v")
+        first = count = self._next.get(stem, 0)
+        while (name := _numbered(stem, count)) in self._taken or name in RESERVED:
+            count += 1
+        self._next[stem] = count + 1
+        self._taken.add(name)
+        self._scopes[-1].append((name, stem, first))
+        self._of[value] = name
+        return name
+
+    @contextmanager
+    def scope(self) -> Generator[None]:
+        """Names declared inside end with the `with`."""
+        self._scopes.append([])
+        yield
+        for name, stem, count in reversed(self._scopes.pop()):
+            self._taken.remove(name)
+            self._next[stem] = count
+
+
+def _numbered(stem: str, count: int) -> str:
+    if count == 0:
+        return stem
+    separator = "_" if stem[-1].isdigit() else ""
+    return f"{stem}{separator}{count}"
+
 
 # How tightly operators bind, as in C++; what binds no tighter than its surroundings needs parens.
 _TERNARY, _OR, _AND, _BIT_OR, _BIT_XOR, _BIT_AND = range(6)

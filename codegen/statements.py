@@ -10,8 +10,7 @@ from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tilewright.codegen.c_types import C_BYTES, C_TYPES, C_VECTORS
-from tilewright.codegen.expressions import EXPRESSIONS, Expressions
-from tilewright.codegen.scoped_names import ScopedNames
+from tilewright.codegen.expressions import EXPRESSIONS, Expressions, ScopedNames
 from tilewright.dialects.cuda import memory as memory
 from tilewright.dialects.cuda import statements as stmt
 from tilewright.dialects.cuda import threads as threads

@@ -29,10 +29,10 @@ from xdsl.ir import Block, Region, SSAValue
 from xdsl.parser import Parser
 
 from tilewright.codegen.c_types import C_TYPES
+from tilewright.codegen.expressions import ScopedNames
 from tilewright.codegen.literals import literal
 from tilewright.codegen.prelude import Call, prelude
 from tilewright.codegen.printer import CudaPrinter, CudaTarget
-from tilewright.codegen.scoped_names import ScopedNames
 from tilewright.dialects.cuda.expressions import CallOp, LiteralOp
 from tilewright.dialects.cuda.identifiers import (
     CUDA_ACTIONS,
