@@ -1,6 +1,7 @@
 // RUN: opt-tool %s -p raster-blocks{height=2} --check=each | filecheck %s
 // RUN: opt-tool %s -p raster-blocks --remarks 2>&1 | filecheck %s --check-prefix SMALL
 // RUN: not opt-tool %s -p raster-blocks{height=4} 2>&1 | filecheck %s --check-prefix WRONG
+// RUN: opt-tool %s -p raster-blocks --remarks 2>&1 | filecheck %s --check-prefix ROWS
 
 // 90 rows are no multiple of 16: what is masked stays so.
 // CHECK: tile.launch (%g = block 3 m, %bn = block 2 n, %r = block 2 m, %tm = thread 16 m, %tn = thread 16 n) {
@@ -23,3 +24,12 @@ loop.kernel @mm(%x: memref<90x8xf32>, %w: memref<8x32xf32>) -> (%out: memref<90x
     loop.store %sum, %out[%bm * 16 + %tm, %bn * 16 + %tn] where [89 - %bm * 16 - %tm] : memref<90x32xf32>
   }
 } schedule "tileify,blockify-launch{m=16 n=16}"
+
+// ROWS: --- t:099_raster_blocks skipped at rows: its blocks have no rows and columns
+loop.kernel @rows(%x: memref<8x64xf32>) -> (%out: memref<8xf32>) {
+  tile.launch (%row = block 8 row, %t = thread 64 k) {
+    %0 = loop.load %x[%row, %t] : memref<8x64xf32>
+    %1 = tile.combine %0 across %t with add : f32
+    loop.store %1, %out[%row] where [0 - %t] : memref<8xf32>
+  }
+}

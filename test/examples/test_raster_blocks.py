@@ -5,11 +5,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import torch
 from example_package import ROOT, install
 
+from tilewright import api
+from tilewright.dialects import loop
 from tilewright.passes import get_all_passes, scheduling_steps
 from tilewright.passes.driver import pipelines
 from tilewright.tools.run_lines import run_in_terminal, run_lines
+from tilewright.tuning.applicability import reason_against_schedule
 from tilewright.universe import UNIVERSE
 
 SOURCE = ROOT / "examples" / "raster_blocks"
@@ -17,6 +21,7 @@ TEST_FILE = SOURCE / "raster-blocks.mlir"
 LARGE = "torch.randn(2048, 512) @ torch.randn(512, 2048)"
 SMALL = "torch.randn(256, 1024) @ torch.randn(1024, 256)"
 SPLIT_TWICE = "tileify,blockify-launch{m=16 n=16},raster-blocks{height=7},mark-unroll"
+WITHOUT = "tileify,blockify-launch{m=16 n=16},mark-unroll"
 CACHES = (
     scheduling_steps.scheduling_steps,
     scheduling_steps.step_called,
@@ -96,6 +101,32 @@ def test_a_search_finds_it_and_its_schedule_serves_other_names(tmp_path: Path) -
     out = printed(f"tilewright explain {db} {program}:product")
     assert "known" in out
     assert best.removeprefix("best: ").replace("t0", "left").replace("t1", "right") in out
+
+
+def compiled(expression: str, schedule: str = "") -> str:
+    """The CUDA text of an expression."""
+    given = f'--schedule "{schedule}"' if schedule else ""
+    return printed(f'tilewright compile --no-db --target sm_90a -c "{expression}" {given}')
+
+
+@pytest.fixture(scope="module")
+def before() -> tuple[str, str]:
+    """What is compiled where the package is not installed."""
+    return compiled(SMALL), compiled(LARGE, WITHOUT)
+
+
+@pytest.mark.usefixtures("installed")
+def test_kernels_for_which_it_is_not_chosen_are_as_before(before: tuple[str, str]) -> None:
+    assert (compiled(SMALL), compiled(LARGE, WITHOUT)) == before
+
+
+def test_a_recorded_schedule_that_names_what_is_not_installed_is_passed_over() -> None:
+    left, right = torch.ones(32, 16), torch.ones(16, 32)
+    module = api.lower(api.capture(torch.matmul, left, right), "loop")
+    kernel = next(op for op in module.ops if isinstance(op, loop.KernelOp))
+    reason = reason_against_schedule(kernel, SPLIT_TWICE, "sm_90a")
+    assert reason is not None
+    assert "unknown pass 'raster-blocks'" in reason
 
 
 def test_without_it_a_schedule_that_names_it_is_refused() -> None:
