@@ -170,6 +170,8 @@ class KernelLikeOp(BuiltOp, ABC):
 
 def _verify_pipeline(schedule: ScheduleAttr) -> None:
     """Raise `VerifyException` unless `schedule` is a pipeline; its passes may be unknown here."""
+    if not schedule.data:
+        raise VerifyException("the schedule has no steps; leave it out")
     try:
         _ = schedule.steps
     except UsageError as err:

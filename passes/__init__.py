@@ -8,7 +8,7 @@ from pkgutil import resolve_name
 from xdsl.passes import ModulePass
 
 from tilewright.errors import UsageError
-from tilewright.passes.scheduling_steps import STEP_GROUP, STEPS, loaded_step
+from tilewright.passes.scheduling_steps import STEP_GROUP, STEPS, SchedulingStep, loaded_step
 
 # pass name -> "module:Class" below `tilewright.passes`; their order is in `driver/pipelines.py`.
 # Those that schedule launches have a table of their own, in `scheduling_steps.py`.
@@ -88,7 +88,15 @@ def _announced(plugin: EntryPoint) -> Callable[[], type[ModulePass]]:
 
 
 def _announced_step(plugin: EntryPoint) -> Callable[[], type[ModulePass]]:
-    return _checked(plugin, lambda: resolve_name(loaded_step(plugin).path))
+    return _checked(plugin, lambda: _scheduling_pass(loaded_step(plugin)))
+
+
+def _scheduling_pass(step: SchedulingStep) -> object:
+    found = step.resolved(step.path)
+    base = resolve_name("tilewright.passes.tile.scheduling_pass:SchedulingPass")
+    if not (isinstance(found, type) and issubclass(found, base)):
+        raise UsageError(f"'{step.path}' of scheduling step '{step.name}' is no SchedulingPass")
+    return found
 
 
 def _checked(plugin: EntryPoint, find: Callable[[], object]) -> Callable[[], type[ModulePass]]:

@@ -18,13 +18,15 @@ from importlib.metadata import EntryPoint, entry_points
 from pkgutil import resolve_name
 from typing import Any, NamedTuple
 
-from tilewright.errors import UsageError, did_you_mean
+from xdsl.transforms import get_all_passes as get_xdsl_passes
+
+from tilewright.errors import UsageError, did_you_mean, one_line
 
 STEP_GROUP = "tilewright.scheduling_steps"
 """Entry points of packages whose passes schedule launches."""
 
 FIRST, LAST = "tileify", "mark-unroll"
-"""What makes a kernel a launch, and what closes its schedule."""
+"""Names of the first and the last step of a schedule."""
 
 
 class SchedulingStep(NamedTuple):
@@ -41,7 +43,7 @@ class SchedulingStep(NamedTuple):
     slabs: Sequence[str] = ()
     """Its options that list slabs by name."""
     may_be_left_out: bool | str = True
-    """Whether a schedule may do without it; or a function that tells so of a launch."""
+    """True if a schedule may omit the step; or a predicate on launches."""
     taste: str = ""
     """
     Module with a function `prefer`, which gives the pass with all options, the best guess first; it
@@ -51,8 +53,7 @@ class SchedulingStep(NamedTuple):
     """
     Instead of taste: function of the pass with its options (None: without the pass), the launch and
     the GPU (`Target`) that gives a number, the lower the better. Of a step of a package that has
-    neither, the first of the possible options is the best, and only a schedule that names it has
-    it.
+    neither, the first of the possible options is the best, and the planner has none of it.
     """
 
     @property
@@ -61,9 +62,21 @@ class SchedulingStep(NamedTuple):
         return bool(self.taste or self.cost)
 
     def can_be_left_out(self, launch: Any) -> bool:
-        """Whether a schedule of the launch may do without the step."""
+        """True if a schedule of the launch may omit the step."""
         told = self.may_be_left_out
-        return told if isinstance(told, bool) else resolve_name(told)(launch)
+        return told if isinstance(told, bool) else self.resolved(told)(launch)
+
+    def resolved(self, path: str) -> Any:
+        """
+        The object that one of the strings names.
+
+        Raises `UsageError` if there is none, or if its module cannot be imported.
+        """
+        try:
+            return resolve_name(path)
+        except Exception as err:  # of whatever kind: it is the code of somebody else
+            says = f"the scheduling step '{self.name}' names '{path}', but {one_line(err)}"
+            raise UsageError(says, remedy="fix or uninstall its package") from err
 
 
 _TILE = "tilewright.passes.tile"
@@ -108,6 +121,9 @@ def scheduling_steps() -> tuple[SchedulingStep, ...]:
     ordered = [*_behind(FIRST, added)]
     for step in STEPS:
         ordered += [step, *_behind(step.name, added)]
+    if lost := [step for step in added if step not in ordered]:
+        names = " and ".join(f"'{step.name}'" for step in lost)
+        raise UsageError(f"scheduling steps of packages come behind each other: {names}")
     return tuple(ordered)
 
 
@@ -128,8 +144,8 @@ def _added(known: Sequence[str]) -> list[SchedulingStep]:
     added = [loaded_step(point) for point in points]
     names = [*known, *(step.name for step in added)]
     for point, step in zip(points, added, strict=True):
-        if names.count(step.name) > 1:
-            raise _refused(point, f"there are two steps '{step.name}'")
+        if names.count(step.name) > 1 or step.name in get_xdsl_passes():
+            raise _refused(point, f"there is another pass '{step.name}'")
         if step.after == LAST:
             raise _refused(point, f"'{LAST}' closes a schedule: nothing comes behind it")
         if step.after not in names or step.after == step.name:
@@ -142,8 +158,8 @@ def loaded_step(point: EntryPoint) -> SchedulingStep:
     """The row that a package announces; `UsageError` if it is none."""
     try:
         step = point.load()
-    except (ImportError, AttributeError) as err:
-        raise _refused(point, str(err)) from err
+    except Exception as err:  # of whatever kind: it is the code of somebody else
+        raise _refused(point, one_line(err)) from err
     if not isinstance(step, SchedulingStep):
         raise _refused(point, "it is no SchedulingStep")
     if step.name != point.name:
@@ -153,7 +169,7 @@ def loaded_step(point: EntryPoint) -> SchedulingStep:
 
 def _refused(point: EntryPoint, why: str, remedy: str | None = None) -> UsageError:
     what = f"'{point.value}' is announced as scheduling step '{point.name}', but {why}"
-    return UsageError(what, remedy=remedy or "mend or uninstall that package")
+    return UsageError(what, remedy=remedy or "fix or uninstall that package")
 
 
 def _behind(name: str, added: Sequence[SchedulingStep]) -> Iterator[SchedulingStep]:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
 What a kernel is, as a digest of its Loop IR: equal for kernels that differ in names, places and
-their `plan` alone, in any process.
+their `planned` steps alone, in any process.
 
 It is made of a text in which values are numbers, by the order of their definition. That two inputs
 have the same name, or one has none, is a part of it: schedules call inputs by their names

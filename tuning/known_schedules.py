@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The best schedule that is known of each kernel becomes its `plan`.
+The best schedule that is known of each kernel becomes its `planned` steps.
 
     loop.kernel @mm(...) -> (...) { ... }
 
@@ -9,8 +9,8 @@ becomes, where a database or a golden has measured it,
     loop.kernel @mm(...) -> (...) { ... } planned "tileify,chunk-matmul-k{bk=16},..."
 
 Before that the program is fused in the best way that is known (`known_fusion`). What does not apply
-any more, because the passes have changed, is left out with a remark. A kernel that has a `plan`
-keeps it.
+any more, because the passes have changed, is left out with a remark. A kernel that has `planned`
+steps keeps them.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

@@ -55,6 +55,7 @@ def _renamed(schedule: str, names: Mapping[str, str]) -> str:
 def _with_names(spec: ArgSpec, operands: Mapping[str, str], slabs: Mapping[str, str]) -> ArgSpec:
     if (step := step_called(spec.name)) is None:
         return spec
+    spec = spec.normalize_parameter_names()
     tables = {**dict.fromkeys(step.operands, operands), **dict.fromkeys(step.slabs, slabs)}
     parameters: dict[str, ParameterListType] = {
         option: tuple(_name(value, tables[option]) for value in values)

@@ -21,6 +21,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib import import_module
 from importlib.metadata import version
+from importlib.util import find_spec
 from io import StringIO
 from pathlib import Path
 
@@ -92,17 +93,19 @@ def _database(db: Db) -> Iterator[str]:
 @cache
 def _compiler() -> tuple[str, ...]:
     folders = [Path(*import_module(f"tilewright.{each}").__path__) for each in _PACKAGES]
-    folders += map(_source_of, added_steps())
+    folders += [path for step in added_steps() for path in _sources_of(step)]
     files = (file for folder in folders for file in _files(folder) if file.suffix != ".pyc")
     has_nvrtc = "{}.{}".format(*nvrtc.version()) if nvrtc.available() else "no NVRTC"
-    return version("xdsl"), has_nvrtc, *sorted(map(_state, files))
+    return version("xdsl"), has_nvrtc, str(added_steps()), *sorted(map(_state, files))
 
 
-def _source_of(step: SchedulingStep) -> Path:
-    """The file or folder of the package that adds a step."""
-    top = import_module(step.path.partition(":")[0].partition(".")[0])
-    file = Path(str(top.__file__))
-    return file.parent if file.name == "__init__.py" else file
+def _sources_of(step: SchedulingStep) -> Iterator[Path]:
+    """The files and folders of the packages that add a step."""
+    paths = [step.path, step.cost, step.taste, str(step.may_be_left_out)]
+    for top in sorted({path.partition(":")[0].partition(".")[0] for path in paths}):
+        if (spec := find_spec(top) if top else None) is not None:
+            folders = spec.submodule_search_locations or ([spec.origin] if spec.origin else [])
+            yield from map(Path, folders)
 
 
 def _files(path: Path) -> Iterable[Path]:

@@ -2,8 +2,7 @@
 """
 Elementwise functions of constants.
 
-Nothing is computed that rounds: a quotient such as 1 / 3 is left to the program, in whatever
-precision that is run.
+Of f32 nothing is computed that rounds: a quotient such as 1 / 3 is left to the program.
 """
 
 import operator

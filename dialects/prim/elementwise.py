@@ -29,10 +29,10 @@ from tilewright.dialects.element_types import COMPUTE_FLOATS
 from tilewright.dialects.prim.computed import computed
 from tilewright.dialects.prim.identities import (
     FLOAT_NEUTRALS,
-    IDEMPOTENT,
+    IDEMPOTENT_BINARY,
+    IDEMPOTENT_UNARY,
     INTEGER_NEUTRALS,
     INVOLUTIONS,
-    OF_ITSELF,
 )
 from tilewright.dialects.prim.syntax import EqualTypes, PrimOp
 from tilewright.dialects.scalar_function import (
@@ -112,11 +112,11 @@ class ElementwiseOp(HasFolderInterface, PrimOp):
     def equal_operand(self) -> SSAValue | None:
         """Return the value that the result is equal to by an identity."""
         function, first = self.function.data, self.inputs[0]
-        if function in OF_ITSELF and self.inputs[0] is self.inputs[1]:
+        if function in IDEMPOTENT_BINARY and self.inputs[0] is self.inputs[1]:
             return first
         if function in INVOLUTIONS and (inner := elementwise_op(first, function)) is not None:
             return inner.inputs[0]
-        if function in IDEMPOTENT and elementwise_op(first, function) is not None:
+        if function in IDEMPOTENT_UNARY and elementwise_op(first, function) is not None:
             return first
         neutrals = FLOAT_NEUTRALS if element_of(self.result) in COMPUTE_FLOATS else INTEGER_NEUTRALS
         for position, value in enumerate(self.inputs if len(self.inputs) == 2 else ()):

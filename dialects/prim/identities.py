@@ -62,13 +62,15 @@ INTEGER_NEUTRALS: tuple[Neutral, ...] = (
 )
 
 INVOLUTIONS: frozenset[ScalarFunction] = frozenset({_F.NEG})
-"""Functions that undo themselves."""
+"""Functions that are their own inverse: f(f(x)) is x."""
 
-IDEMPOTENT: frozenset[ScalarFunction] = frozenset({_F.ABS, _F.FLOOR, _F.CEIL, _F.ROUND, _F.TRUNC})
-"""Functions that do nothing to what they gave."""
+IDEMPOTENT_UNARY: frozenset[ScalarFunction] = frozenset(
+    {_F.ABS, _F.FLOOR, _F.CEIL, _F.ROUND, _F.TRUNC}
+)
+"""Functions for which f(f(x)) is f(x)."""
 
-OF_ITSELF: frozenset[ScalarFunction] = frozenset({_F.MAXIMUM, _F.MINIMUM, _F.AND, _F.OR})
-"""Functions of two operands that of twice the same are that."""
+IDEMPOTENT_BINARY: frozenset[ScalarFunction] = frozenset({_F.MAXIMUM, _F.MINIMUM, _F.AND, _F.OR})
+"""Functions for which f(x, x) is x."""
 
 HOLDS_EXACTLY: Mapping[str, tuple[str, ...]] = {
     "i1": ("ui8", "i8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64"),

@@ -19,7 +19,6 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.transforms import get_all_passes as get_xdsl_passes
 
-from tilewright.dialects.target import DEFAULT_TARGET
 from tilewright.passes import get_all_passes
 from tilewright.passes.driver.manager import PassManager
 from tilewright.passes.driver.pipeline_string import parse_pipeline
@@ -70,8 +69,6 @@ def passes_of(pipeline: str) -> tuple[ModulePass, ...]:
 @dataclass(frozen=True)
 class NamedPipeline(TargetedPass, ABC):
     """A pass that is a pipeline of others, which all decide for one target."""
-
-    target: str = DEFAULT_TARGET
 
     PIPELINE: ClassVar[str]
 

@@ -121,14 +121,12 @@ class CooperativeReducePass(SchedulingPass, RewritePattern):
             return {}
         length = row_length(launch)
         whole = -(-length // WARP_SIZE) * WARP_SIZE
-        threads = sorted({*(1 << n for n in range(11)), whole})
-        splits = [split for split in SPLITS if split <= length]
         return {
-            "threads": threads,
+            "threads": sorted({*(1 << n for n in range(11)), whole}),
             "rows": _ROWS_OF_BLOCK,
             "columns": (None, True),
             "row": ("registers", "stage"),
-            "split": (None, *splits),
+            "split": (None, *(split for split in SPLITS if split <= length)),
             "join": (None, Join.CLUSTER.value, Join.LAST_BLOCK.value),
         }
 
@@ -136,8 +134,8 @@ class CooperativeReducePass(SchedulingPass, RewritePattern):
         self, guess: dict[str, ParameterListType], given: dict[str, ParameterListType]
     ) -> dict[str, ParameterListType]:
         """
-        Who says how many threads there are, says how they lie. Who says how many blocks, and not
-        how they join, has the join that every target can do.
+        Where `threads` is given, `columns` is no longer guessed. Where `split` is given and `join`
+        is not, it is the join that every target can do.
         """
         rest = {n: v for n, v in guess.items() if n != "columns" or "threads" not in given}
         if "split" in given:

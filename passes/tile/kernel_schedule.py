@@ -3,7 +3,7 @@
 The two pipelines that a kernel carries while it is scheduled: the steps that are `planned`, and its
 `schedule`, of those that were done.
 
-    loop.kernel @mm(...) -> (...) { ... } planned "mark-unroll" schedule "tileify,async-copy"
+    loop.kernel @mm(...) -> (...) { ... } schedule "tileify,async-copy" planned "mark-unroll"
 """
 
 from collections.abc import Generator
@@ -14,11 +14,11 @@ from xdsl.pattern_rewriter import PatternRewriter
 from xdsl.utils.arg_spec import ArgSpec
 
 from tilewright.dialects import loop
-from tilewright.dialects.loop import KernelOp
 from tilewright.dialects.origin import place_of
 from tilewright.dialects.schedule import ScheduleAttr
 from tilewright.errors import UsageError
 from tilewright.passes.driver.pipelines import passes_of
+from tilewright.passes.scheduling_steps import FIRST, added_steps, scheduling_steps
 
 
 def take_planned(kernel: loop.KernelOp, name: str) -> ArgSpec | None:
@@ -57,10 +57,20 @@ def planned_passes(planned: ScheduleAttr) -> tuple[ModulePass, ...]:
 
 
 @contextmanager
-def blamed_on_planned_steps(kernel: KernelOp) -> Generator[None]:
+def blamed_on_planned_steps(kernel: loop.KernelOp) -> Generator[None]:
     """Raise a `UsageError` of the block as one of the kernel's planned steps."""
     try:
         yield
     except UsageError as err:
         message = f"the planned steps of @{kernel.sym_name.data}: {err}"
         raise UsageError(message, where=place_of(kernel)) from err
+
+
+def with_added_steps(schedule: ScheduleAttr) -> ScheduleAttr:
+    """The schedule and the steps of packages that say when they are worth it, in their order."""
+    if not (added := [ArgSpec(step.name, {}) for step in added_steps() if step.is_offered]):
+        return schedule
+    order = [FIRST, *(step.name for step in scheduling_steps())]
+    return ScheduleAttr.of(
+        sorted([*schedule.steps, *added], key=lambda step: order.index(step.name))
+    )

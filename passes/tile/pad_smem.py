@@ -71,6 +71,8 @@ class PadSmemPass(SchedulingPass):
         return {"pad": _PADS, **{f"slabs {name}": NO_YES for name in fit}}
 
     def reason_not_possible(self, launch: tile.LaunchOp) -> str | None:
+        if self.pad is None and self.slabs is None:
+            return _NO_PAD_FITS
         stages, names = named_slabs(launch), self.slabs or ()
         if (problem := reason_against_names(names, stages)) is not None:
             return problem

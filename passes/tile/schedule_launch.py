@@ -24,9 +24,7 @@ planned steps.
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from functools import lru_cache
-from importlib import import_module
 from itertools import chain
-from pkgutil import resolve_name
 from typing import TypeVar
 
 from xdsl.pattern_rewriter import PatternRewriter
@@ -42,6 +40,9 @@ from tilewright.passes.scheduling_steps import step_called
 from tilewright.passes.tile.kernel_schedule import blamed_on_planned_steps, take_planned
 from tilewright.passes.tile.scheduling_pass import SchedulingPass, carry_out
 
+LEFT_OUT = "not among the planned steps"
+"""Skip reason: no step of this pass is planned, or it has been done."""
+
 Step = TypeVar("Step", bound=SchedulingPass)
 Cost = Callable[[SchedulingPass | None, tile.LaunchOp, Target], float]
 
@@ -53,11 +54,11 @@ def prefer(step: Step, launch: tile.LaunchOp) -> Iterable[Step]:
     """
     row = step_called(step.name)
     if row is not None and row.taste:
-        return import_module(row.taste).prefer(step, launch)
+        return row.resolved(row.taste).prefer(step, launch)
     possible = step.possible(launch)
     if row is None or not row.cost:
         return possible
-    cost: Cost = resolve_name(row.cost)
+    cost: Cost = row.resolved(row.cost)
     target = step.gpu
     return sorted(possible, key=lambda choice: cost(choice, launch, target))
 
@@ -66,27 +67,25 @@ def reason_to_skip(step: SchedulingPass, launch: tile.LaunchOp) -> str | None:
     """Reason why the launch had better stay unchanged, or None."""
     row = step_called(step.name)
     if row is not None and row.taste:
-        taste = import_module(row.taste)
+        taste = row.resolved(row.taste)
         return taste.reason_to_skip(step, launch) if hasattr(taste, "reason_to_skip") else None
     if row is None or not row.cost:
         return None
-    cost: Cost = resolve_name(row.cost)
+    cost: Cost = row.resolved(row.cost)
     target = step.gpu
     without = cost(None, launch, target)
-    costs = (cost(choice, launch, target) for choice in step.possible(launch))
-    best = min(costs, default=without)
-    return None if best < without else f"it costs {without:g} without, and at best {best:g} with it"
-
-
-LEFT_OUT = "not among the planned steps"
-"""Skip reason: no step of this pass is planned, or it has been done."""
+    costs = [cost(choice, launch, target) for choice in step.possible(launch)]
+    if not costs or min(costs) < without:
+        return None
+    return f"it costs {without:g} without, and at best {min(costs):g} with it"
 
 
 def schedule(step: SchedulingPass, launch: tile.LaunchOp) -> None:
     """Decide, rewrite, and write down what was done."""
     kernel = launch.kernel
-    is_planned = kernel.planned is None or kernel.planned.names(step.name) or step.options()
-    if not is_planned and not is_listening():
+    with blamed_on_planned_steps(kernel):
+        is_left_out = kernel.planned is not None and not kernel.planned.names(step.name)
+    if is_left_out and not step.options() and not is_listening():
         return  # nobody asks whether there would be anything to do
     with Memory() as memory:
         with unchanged(memory):

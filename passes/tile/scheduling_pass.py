@@ -23,6 +23,7 @@ from typing import ClassVar, Self
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 from xdsl.utils.arg_spec import ParameterListType
 
@@ -44,9 +45,6 @@ _OF_PACKAGES = 99
 NO_YES = (False, True)
 """Answers to whether an option lists a name."""
 
-_MATCHED = (tile.LaunchOp, tile.StageOp, tile.CombineOp, loop.ReduceOp)
-"""Ops that are scheduled."""
-
 
 @dataclass(frozen=True)
 class SchedulingPass(TargetedPass, ABC):
@@ -55,8 +53,18 @@ class SchedulingPass(TargetedPass, ABC):
     RULE: ClassVar[Rule]
     """Its identity in traces; passes of packages have one made of their name."""
 
+    MATCHES: ClassVar[Sequence[type[Operation]]] = (
+        tile.LaunchOp,
+        tile.StageOp,
+        tile.CombineOp,
+        loop.ReduceOp,
+    )
+    """Kinds of ops of a launch that the walker visits; a pass that matches others lists them."""
+
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
+        if cls.pattern is SchedulingPass.pattern and not issubclass(cls, RewritePattern):
+            raise TypeError(f"{cls.__name__} has no `pattern`, and is no RewritePattern itself")
         if "RULE" not in cls.__dict__ and "name" in cls.__dict__:
             cls.RULE = Rule("t", _OF_PACKAGES, cls.name.replace("-", "_"))
 
@@ -103,10 +111,10 @@ class SchedulingPass(TargetedPass, ABC):
         """
         Return the pattern that does it in the launch, with these values: the pass itself, where its
         options are all that the rewrite needs. It matches the op that changes, one of the kinds in
-        `_MATCHED`, and changes it by the rewriter only. Facts that are `remembered` of the launch
+        `MATCHES`, and changes it by the rewriter only. Facts that are `remembered` of the launch
         are asked for here, before anything changes.
         """
-        assert isinstance(self, RewritePattern), f"{type(self).__name__} has no pattern"
+        assert isinstance(self, RewritePattern)
         return self
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
@@ -159,4 +167,4 @@ def carry_out(
 
 def rewrite(chosen: SchedulingPass, launch: tile.LaunchOp) -> None:
     """Apply the pattern once to the launch and the ops in it; new ops are left as they are."""
-    rewrite_each(launch, chosen.pattern(launch), *_MATCHED)
+    rewrite_each(launch, chosen.pattern(launch), *chosen.MATCHES)

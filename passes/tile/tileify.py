@@ -128,7 +128,7 @@ class _LiftNest(RewritePattern):
         record(kernel, str(step), rewriter)
 
     def _planned(self, kernel: loop.KernelOp) -> TileifyPass:
-        """As the kernel's planned steps have it, where the options leave that open."""
+        """Return the pass with the options of the planned step, where its own are open."""
         planned = take_planned(kernel, self.step.name)
         if planned is None or self.step.columns:
             return self.step

@@ -18,6 +18,9 @@ EARLY = SchedulingStep("early", NOWHERE, after="tileify")
 LATE = SchedulingStep("late", NOWHERE, after="mark-unroll")
 LOST = SchedulingStep("lost", NOWHERE, after="async-copi")
 OURS = SchedulingStep("pad-smem", NOWHERE, after="tileify")
+CSE = SchedulingStep("cse", NOWHERE, after="tileify")
+HERE = SchedulingStep("here", NOWHERE, after="there")
+THERE = SchedulingStep("there", NOWHERE, after="here")
 NO_STEP = "a text"
 
 
@@ -40,6 +43,7 @@ def announce(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., list[str
 
     yield of
     scheduling_steps.scheduling_steps.cache_clear()
+    scheduling_steps.step_called.cache_clear()
 
 
 def test_steps_of_packages_come_behind_what_they_name(announce: Callable[..., list[str]]) -> None:
@@ -54,7 +58,9 @@ def test_steps_of_packages_come_behind_what_they_name(announce: Callable[..., li
     [
         ({"late": "LATE"}, "'mark-unroll' closes a schedule: nothing comes behind it"),
         ({"lost": "LOST"}, "there is no step 'async-copi' to come behind"),
-        ({"pad_smem": "OURS"}, "there are two steps 'pad-smem'"),
+        ({"pad_smem": "OURS"}, "there is another pass 'pad-smem'"),
+        ({"cse": "CSE"}, "there is another pass 'cse'"),
+        ({"here": "HERE", "there": "THERE"}, "come behind each other: 'here' and 'there'"),
         ({"other": "BESIDE"}, "calls itself 'beside'"),
         ({"beside": "NO_STEP"}, "it is no SchedulingStep"),
         ({"beside": "MISSING"}, "has no attribute 'MISSING'"),
@@ -71,3 +77,8 @@ def test_an_unknown_place_has_a_remedy(announce: Callable[..., list[str]]) -> No
     with pytest.raises(UsageError) as refused:
         announce(lost="LOST")
     assert refused.value.remedy == "did you mean async-copy?"
+
+
+def test_what_a_row_names_has_to_be_there() -> None:
+    with pytest.raises(UsageError, match="'beside' names 'no_such_package:Pass', but"):
+        BESIDE.resolved(BESIDE.path)

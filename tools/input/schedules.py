@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Schedules that a user gives: `--schedule [KERNEL=]PASSES`, or a `plan` in a file of IR; and which of
-their steps came to nothing.
+Schedules that a user gives, `--schedule [KERNEL=]PASSES` or `planned` steps in a file of IR; and
+warnings of those of their steps that did nothing.
 """
 
 import re

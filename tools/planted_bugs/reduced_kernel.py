@@ -197,7 +197,7 @@ def steps_of(op: Operation) -> int:
 
 
 def _is_scheduled_by(module: ModuleOp, schedule: str, target: str) -> bool:
-    """True if the kernel's `plan` becomes the whole schedule."""
+    """True if the kernel's `planned` steps become the whole schedule."""
     try:
         module.verify()
         scheduled = lower(module, Level.TILE, target=target)

@@ -51,7 +51,7 @@ class ScheduledKernel:
     name: str
     """The program and the kernel, `matmul.qwen.q_proj.s32: matmul`."""
     program: ModuleOp
-    """The kernel at Loop IR, with the schedule as its `plan`."""
+    """The kernel at Loop IR, with the schedule as its `planned` steps."""
     schedule: str
     shapes: tuple[str, ...]
     """Types of its buffers."""

@@ -29,16 +29,18 @@ from typing import Any, Protocol, TypeVar, cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.utils.arg_spec import ArgSpec
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.schedule import ScheduleAttr
 from tilewright.dialects.target import Target
 from tilewright.passes.reporting.trace import Rule, rewriting, skipped
-from tilewright.passes.scheduling_steps import FIRST, added_steps, scheduling_steps
 from tilewright.passes.targeted_pass import TargetedPass
 from tilewright.passes.tile.blockify_launch import is_rectangular
-from tilewright.passes.tile.kernel_schedule import blamed_on_planned_steps, planned_passes
+from tilewright.passes.tile.kernel_schedule import (
+    blamed_on_planned_steps,
+    planned_passes,
+    with_added_steps,
+)
 from tilewright.passes.tile.lift_columns import lift_columns
 from tilewright.passes.tile.planner.contraction import contraction_of
 from tilewright.passes.tile.planner.element_assignment import element_assignments, element_problem
@@ -98,7 +100,7 @@ class Weighed:
 
 
 _STATISTICS = ("cooperative-reduce", "chunk-reduce", "stage-inputs", "mark-unroll")
-"""Rows that are reduced with columns, once for each: there is one way to do those."""
+"""Steps for rows that are reduced with columns, once for each: there is one way to do those."""
 
 
 def weighed(launch: tile.LaunchOp, target: Target) -> Weighed | None:
@@ -141,17 +143,7 @@ def plan(kernel: loop.KernelOp, target: Target) -> ScheduleAttr:
     lift, launch = launched(kernel)
     found = weighed(launch, target)
     steps = _STATISTICS if found is None else found.pipeline()
-    return _with_added(ScheduleAttr.parse(",".join([lift, *steps])))
-
-
-def _with_added(schedule: ScheduleAttr) -> ScheduleAttr:
-    """The schedule and the steps of packages that say when they are worth it, in their order."""
-    if not (added := [ArgSpec(step.name, {}) for step in added_steps() if step.is_offered]):
-        return schedule
-    order = [FIRST, *(step.name for step in scheduling_steps())]
-    return ScheduleAttr.of(
-        sorted([*schedule.steps, *added], key=lambda step: order.index(step.name))
-    )
+    return with_added_steps(ScheduleAttr.parse(",".join([lift, *steps])))
 
 
 def launched(kernel: loop.KernelOp) -> tuple[str, tile.LaunchOp]:

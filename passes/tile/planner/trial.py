@@ -21,6 +21,7 @@ from tilewright.dialects.target import Target
 from tilewright.passes.cost.live_registers import estimated_registers
 from tilewright.passes.driver.pipelines import for_target, passes_of, to_tile
 from tilewright.passes.reporting.trace import listening
+from tilewright.passes.tile.kernel_schedule import with_added_steps
 from tilewright.passes.tile.register_tile import RegisterTilePass
 from tilewright.passes.tile.schedule_launch import chosen_for
 
@@ -77,7 +78,7 @@ def _has_registers(launch: tile.LaunchOp, elements: int, target: Target) -> bool
 def _is_refused(launch: tile.LaunchOp, pipeline: Iterable[str], target: Target) -> bool:
     """True if a pass refuses the options of `pipeline`, up to where a thread's elements are set."""
     kernel = launch.kernel.clone()
-    kernel.planned = ScheduleAttr.parse(",".join(pipeline))
+    kernel.planned = with_added_steps(ScheduleAttr.parse(",".join(pipeline)))
     module, ctx = ModuleOp([kernel]), Context()
     try:
         with listening(None):

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The planner: chooses the schedule of each kernel by a closed model of its time."""
+"""Taste: of what each scheduling pass may do, which is worth a trial, and when to do without it."""

@@ -26,7 +26,7 @@ _LINES = (32, 64, 128, 256, 512, 1024, 2048, 4096)
 
 
 def prefer(step: BlockifyLaunchPass, launch: tile.LaunchOp) -> Sequence[BlockifyLaunchPass]:
-    """At first blocks that are full, and wide along n."""
+    """Return the choices, first blocks that are full, and wide along n."""
     if not is_rectangular(launch):
         line = max(WARP_SIZE, power_of_two(total_extent(parted_axes(launch))))
         lines = dict.fromkeys([min(_THREADS, line), *_up_to(_LINES, line)])
@@ -44,5 +44,5 @@ def reason_to_skip(step: BlockifyLaunchPass, launch: tile.LaunchOp) -> str | Non
 
 
 def _up_to(sizes: Sequence[int], most: int) -> list[int]:
-    """Those that no smaller one does as well as: no longer than the launch."""
+    """Sizes no longer than the launch."""
     return [size for size in sizes if size <= max(most, sizes[0])]

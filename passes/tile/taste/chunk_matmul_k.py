@@ -11,6 +11,6 @@ _BEST_FIRST = (16, 32, 8, 64)
 
 
 def prefer(step: ChunkMatmulKPass, launch: tile.LaunchOp) -> Sequence[ChunkMatmulKPass]:
-    """All lengths, the best guess first."""
+    """Return all lengths, the best guess first."""
     lengths = step.questions(launch)["bk"]
     return [replace(step, bk=bk) for bk in _BEST_FIRST if bk in lengths]

@@ -18,7 +18,7 @@ _PARTS = 8
 
 
 def prefer(step: ChunkReducePass, launch: tile.LaunchOp) -> Sequence[ChunkReducePass]:
-    """A few lengths; long ones at first where chunks may be left out."""
+    """Return a few lengths, long ones first where chunks may be left out."""
     steps = [op.axis_extents()[0] for op in long_reductions(launch) if leaves_out_steps(op)]
     most = max(steps, default=0) // _PARTS
     longer = [length for length in _LONGER if length <= most]

@@ -26,7 +26,7 @@ _MANY_COLUMNS = 4096
 
 
 def prefer(step: CooperativeReducePass, launch: tile.LaunchOp) -> Sequence[CooperativeReducePass]:
-    """The usual threads first; at last several blocks to a row."""
+    """Return the choices, the usual threads first, at last several blocks to a row."""
     bare = CooperativeReducePass(step.target)
     if statistics_of(launch):
         return [bare]
@@ -43,7 +43,7 @@ def prefer(step: CooperativeReducePass, launch: tile.LaunchOp) -> Sequence[Coope
 def _splits(
     step: CooperativeReducePass, launch: tile.LaunchOp, guess: ThreadsPerRow
 ) -> Iterator[CooperativeReducePass]:
-    """Several blocks to a row, unless it is decided that there is one."""
+    """Yield several blocks to a row, unless it is decided that there is one."""
     if step.split is None and step.threads is not None:
         return
     for join in (Join.CLUSTER, Join.LAST_BLOCK):

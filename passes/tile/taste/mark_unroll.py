@@ -13,7 +13,7 @@ _LIMITS = (8, 4, 32, 1)
 
 
 def prefer(step: MarkUnrollPass, launch: tile.LaunchOp) -> Iterator[MarkUnrollPass]:
-    """At first the usual limit, then those with which other loops are unrolled."""
+    """Yield the usual limit, then those with which other loops are unrolled."""
     yield replace(step, limit=USUAL_UNROLL_LIMIT)
     registers = register_axes(launch)
     known = [small_loops(launch, USUAL_UNROLL_LIMIT, registers)]

@@ -16,7 +16,7 @@ _PADS = (4, 1, 2, 8)
 
 
 def prefer(step: PadSmemPass, launch: tile.LaunchOp) -> Sequence[PadSmemPass]:
-    """At first what saves the most time."""
+    """Return the choices, the one that saves the most time first."""
     stages, conflicts = named_slabs(launch), conflicts_of(launch)
     fit = [name for name, stage in stages.items() if reason_not_padded(stage) is None]
     gains = {pad: _gains(stages, conflicts, pad) for pad in _PADS}
@@ -40,7 +40,7 @@ def reason_to_skip(step: PadSmemPass, launch: tile.LaunchOp) -> str | None:
 def _gains(
     stages: Mapping[str, tile.StageOp], conflicts: SlabConflicts, pad: int
 ) -> dict[str, float]:
-    """The clocks that a pad saves for each time that a slab is filled, where it saves any."""
+    """Clocks that a pad saves each time that a slab is filled, where it saves any."""
     found: dict[str, float] = {}
     for name, stage in stages.items():
         before = conflicts.traffic(stage)

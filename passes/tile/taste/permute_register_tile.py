@@ -28,7 +28,7 @@ _COMPARED = 4
 
 
 class _Cost(NamedTuple):
-    """What is compared: at first whether slabs are read with conflicts."""
+    """Cost of an arrangement; conflicts count before clocks."""
 
     has_conflicts: bool
     clocks: float
@@ -43,7 +43,7 @@ class _Cost(NamedTuple):
 def prefer(
     step: PermuteRegisterTilePass, launch: tile.LaunchOp
 ) -> Sequence[PermuteRegisterTilePass]:
-    """At first one that reads slabs without conflicts, and is near to how it is."""
+    """Return the choices, first one near to how it is that reads slabs without conflicts."""
     m, n = sides_of(launch)
     lanes = height_in_order(m, n, Role.N)
     usual = [replace(step, vm=a, vn=b, lanes_m=lanes, fastest="n") for a, b in side_by_side(m, n)]

@@ -8,5 +8,5 @@ from tilewright.passes.tile.pipeline_k_outer import PipelineKOuterPass
 
 
 def prefer(step: PipelineKOuterPass, launch: tile.LaunchOp) -> Sequence[PipelineKOuterPass]:
-    """The furthest first."""
+    """Return the choices, the furthest first."""
     return [*step.possible(launch)][::-1]

@@ -34,7 +34,7 @@ _FEWEST_THREADS, _MOST_THREADS = 128, 256
 
 
 def prefer(step: RegisterTilePass, launch: tile.LaunchOp) -> Iterator[RegisterTilePass]:
-    """Those that agree with the options that are given, the best guess first."""
+    """Yield the choices that agree with the options that are given, the best guess first."""
     if step.reason_against_options(launch) is None:
         yield from _tiles(step, launch) if m_n_axes(launch) else _lines(step, launch)
 
@@ -48,7 +48,7 @@ def reason_to_skip(step: RegisterTilePass, launch: tile.LaunchOp) -> str | None:
 
 def _tiles(step: RegisterTilePass, launch: tile.LaunchOp) -> Iterator[RegisterTilePass]:
     """
-    At first the largest tile up to 8 by 8 that leaves 128 threads; where that would be more
+    Yield tiles, first the largest up to 8 by 8 that leaves 128 threads; where that would be more
     than 256, the next larger. Those of `fm` rows and `fn` columns, if that is given.
     """
     bare = RegisterTilePass(step.target)
@@ -71,7 +71,7 @@ def _tiles(step: RegisterTilePass, launch: tile.LaunchOp) -> Iterator[RegisterTi
 
 
 def _strips(choice: RegisterTilePass, fk: int, min_blocks: int) -> Iterator[RegisterTilePass]:
-    """The same tile in strips of other widths."""
+    """Yield the same tile in strips of other widths."""
     usual = neighbours(choice.fm or 1), neighbours(choice.fn or 1)
     for vm, vn in product(WIDTHS, WIDTHS):
         if (vm, vn) != usual and (choice.fm or 1) % vm == (choice.fn or 1) % vn == 0:
@@ -79,7 +79,7 @@ def _strips(choice: RegisterTilePass, fk: int, min_blocks: int) -> Iterator[Regi
 
 
 def _lines(step: RegisterTilePass, launch: tile.LaunchOp) -> Iterator[RegisterTilePass]:
-    """First as many neighbours as all accesses along them move, if threads enough are left."""
+    """Yield lines, first of as many neighbours as all accesses move, if threads enough are left."""
     bare = RegisterTilePass(step.target, min_blocks=0)
     vectors = _given_or(step.vector, (_widest(launch), 4, 2, 1, 8))
     for vector, items in product(dict.fromkeys(vectors), _given_or(step.items, (1, 2, 4, 8))):
@@ -89,7 +89,7 @@ def _lines(step: RegisterTilePass, launch: tile.LaunchOp) -> Iterator[RegisterTi
 
 
 def _blocks(choice: RegisterTilePass, launch: tile.LaunchOp, needed: int) -> list[int]:
-    """As many blocks as have room for the registers that threads need; any; about as many."""
+    """Return numbers of blocks: those that have registers, no bound, and one more or less."""
     target, threads = (
         choice.gpu,
         threads_with(launch, choice.splits(launch)),

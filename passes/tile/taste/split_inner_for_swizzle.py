@@ -23,7 +23,7 @@ from tilewright.passes.tile.split_inner_for_swizzle import (
 def prefer(
     step: SplitInnerForSwizzlePass, launch: tile.LaunchOp
 ) -> Sequence[SplitInnerForSwizzlePass]:
-    """At first what takes the fewest wavefronts."""
+    """Return the choices, the one with the fewest wavefronts first."""
     stages, conflicts = named_slabs(launch), conflicts_of(launch)
     gains = {width: _gains(stages, conflicts, width) for width in SWIZZLES}
     by_tma = _copied_by_tma(stages)
@@ -47,7 +47,7 @@ def reason_to_skip(step: SplitInnerForSwizzlePass, launch: tile.LaunchOp) -> str
 
 
 def _pieces(stages: Mapping[str, tile.StageOp], names: Iterable[str], width: int) -> int:
-    """How many of the slabs are cut into pieces by spans of so many bytes."""
+    """Number of the slabs that are cut into pieces by spans of so many bytes."""
     return sum(row_bytes(stages[name]) > width for name in names)
 
 

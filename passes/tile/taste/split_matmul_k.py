@@ -23,7 +23,7 @@ _TILE = 128
 
 
 def prefer(step: SplitMatmulKPass, launch: tile.LaunchOp) -> Sequence[SplitMatmulKPass]:
-    """At first about as many blocks as fill the GPU."""
+    """Return the choices, first about as many blocks as fill the GPU."""
     questions = step.questions(launch)
     possible = [factor for factor in questions["factor"] if isinstance(factor, int)]
     long = [factor for factor in possible if factor * _LEAST_STEPS <= _steps(launch)]
@@ -53,7 +53,7 @@ def _steps(launch: tile.LaunchOp) -> int:
 
 
 def _blocks(launch: tile.LaunchOp) -> int:
-    """How many blocks the launch has, or will have once rows and columns are parted."""
+    """Number of blocks of the launch, or that it will have once rows and columns are parted."""
     if launch.thread_axes():
         return launch.num_blocks
     axes = launch.bound_axes()

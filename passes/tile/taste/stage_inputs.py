@@ -18,7 +18,7 @@ _MOST_CHOICES = 40
 
 @remembered
 def prefer(step: StageInputsPass, launch: tile.LaunchOp) -> Sequence[StageInputsPass]:
-    """What fits, the best guess first; at last each operand of that with its axes exchanged."""
+    """Return the choices that fit, the best guess first, at last with operands transposed."""
     operands = find_operands(launch)
     taken = shared_bytes(launch)
     every = _combinations(operands)
@@ -52,7 +52,7 @@ def _with(
 
 
 def _combinations(operands: Sequence[Operand]) -> Iterator[Sequence[tuple[Operand, Kind]]]:
-    """A kind for each operand: the best guess, then what differs from it for one or two."""
+    """Yield a kind for each operand: the best guess, then others for one or two of them."""
     best = [operand.kinds[0] for operand in operands]
     for number in range(min(3, len(operands) + 1)):
         for differing in combinations(range(len(operands)), number):

@@ -28,7 +28,7 @@ smaller takes the thread that does it longer than it takes all threads to copy t
 
 
 def prefer(step: TmaCopyPass, launch: tile.LaunchOp) -> Sequence[TmaCopyPass]:
-    """At first all rings of loops of which it can fill all."""
+    """Return the choices, first all rings of loops of which it can fill all."""
     eligible, whole = eligible_slabs(launch), _in_whole_loops(launch)
     sets = [whole, list(eligible), *([name] for name in eligible)]
     return [replace(step, slabs=names) for names in dict.fromkeys(map(tuple, sets)) if names]
@@ -42,7 +42,7 @@ def reason_to_skip(step: TmaCopyPass, launch: tile.LaunchOp) -> str | None:
 
 
 def _in_whole_loops(launch: tile.LaunchOp) -> list[str]:
-    """What it can fill where it fills all rings of the loop, in rows that are long enough."""
+    """Slabs that it can fill with all others of their loop, in rows that are long enough."""
     eligible = eligible_slabs(launch)
     fit = {
         stage

@@ -17,10 +17,10 @@ from tilewright.dialects.prim import ElementwiseOp
 from tilewright.dialects.prim.identities import (
     FLOAT_NEUTRALS,
     HOLDS_EXACTLY,
-    IDEMPOTENT,
+    IDEMPOTENT_BINARY,
+    IDEMPOTENT_UNARY,
     INTEGER_NEUTRALS,
     INVOLUTIONS,
-    OF_ITSELF,
 )
 from tilewright.dialects.scalar_function import ScalarFunction
 from tilewright.interpreters import interpret
@@ -97,7 +97,7 @@ def test_neutral_constants(parse: Parse, type: str, row: Any) -> None:
     folds(parse, type, neutral(type, *row), type)
 
 
-@pytest.mark.parametrize("function", sorted(INVOLUTIONS | IDEMPOTENT))
+@pytest.mark.parametrize("function", sorted(INVOLUTIONS | IDEMPOTENT_UNARY))
 def test_twice(parse: Parse, function: ScalarFunction) -> None:
     body = f"""%y = prim.elementwise {function}(%x) : tensor<f32>
       %r = prim.elementwise {function}(%y) : tensor<f32>"""
@@ -120,7 +120,7 @@ def test_twice(parse: Parse, function: ScalarFunction) -> None:
     np.testing.assert_array_equal(interpret(single, array("f32")), expected)
 
 
-@pytest.mark.parametrize("function", sorted(OF_ITSELF))
+@pytest.mark.parametrize("function", sorted(IDEMPOTENT_BINARY))
 def test_of_itself(parse: Parse, function: ScalarFunction) -> None:
     for type in ("i1",) if function in (F.AND, F.OR) else ("f32", "i64"):
         folds(parse, type, f"%r = prim.elementwise {function}(%x, %x) : tensor<{type}>", type)
