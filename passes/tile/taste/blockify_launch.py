@@ -30,12 +30,12 @@ def prefer(step: BlockifyLaunchPass, launch: tile.LaunchOp) -> Sequence[Blockify
     if not is_rectangular(launch):
         line = max(WARP_SIZE, power_of_two(total_extent(parted_axes(launch))))
         lines = dict.fromkeys([min(_THREADS, line), *_up_to(_LINES, line)])
-        return [BlockifyLaunchPass(step.target, None, n) for n in lines]
+        return [BlockifyLaunchPass(step.target, n=n) for n in lines]
     rows, columns = (power_of_two(extent_along(launch, role)) for role in (Role.M, Role.N))
     n = min(WARP_SIZE, columns)
     m = max(min(_THREADS // n, rows), WARP_SIZE // n)
     sides = [(a, b) for a in _up_to(_SIDES, rows) for b in _up_to(_SIDES, columns)]
-    return [BlockifyLaunchPass(step.target, a, b) for a, b in dict.fromkeys([(m, n), *sides])]
+    return [BlockifyLaunchPass(step.target, m=a, n=b) for a, b in dict.fromkeys([(m, n), *sides])]
 
 
 def reason_to_skip(step: BlockifyLaunchPass, launch: tile.LaunchOp) -> str | None:

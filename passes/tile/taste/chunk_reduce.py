@@ -5,6 +5,7 @@ a sum, long ones first: of the next chunk nothing can be under way, so that it t
 """
 
 from collections.abc import Sequence
+from itertools import product
 
 from tilewright.dialects import tile
 from tilewright.passes.tile.chunk_reduce import ChunkReducePass, long_reductions
@@ -23,6 +24,8 @@ def prefer(step: ChunkReducePass, launch: tile.LaunchOp) -> Sequence[ChunkReduce
     most = max(steps, default=0) // _PARTS
     longer = [length for length in _LONGER if length <= most]
     lengths = dict.fromkeys([*longer, *_CHUNKS] if longer else [None])
-    pairs = [(chunk, bounded) for bounded in lengths for chunk in _CHUNKS]
-    found = [ChunkReducePass(step.target, *pair) for pair in pairs]
+    found = [
+        ChunkReducePass(step.target, chunk=chunk, bounded=bounded)
+        for bounded, chunk in product(lengths, _CHUNKS)
+    ]
     return [choice for choice in found if choice.reason_not_possible(launch) is None]

@@ -30,7 +30,7 @@ def prefer(step: SplitMatmulKPass, launch: tile.LaunchOp) -> Sequence[SplitMatmu
     wanted = -(-step.gpu.sms // _blocks(launch))
     factors = sorted(long or possible, key=lambda factor: abs(factor - wanted))
     return [
-        SplitMatmulKPass(step.target, factor, join)
+        SplitMatmulKPass(step.target, factor=factor, join=join)
         for factor, join in product(factors, map(str, questions["join"]))
         if reason_against_join(join, factor, step.target) is None
     ]

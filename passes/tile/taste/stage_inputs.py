@@ -47,8 +47,13 @@ def _with(
     def of(kind: Kind) -> tuple[str, ...] | None:
         return tuple(operand.name for operand, k in kinds if k is kind) or None
 
-    names = of(Kind.RAW), of(Kind.COMPUTED), of(Kind.NONE)
-    return StageInputsPass(step.target, *names, transposed=transposed or None)
+    return StageInputsPass(
+        step.target,
+        raw=of(Kind.RAW),
+        computed=of(Kind.COMPUTED),
+        none=of(Kind.NONE),
+        transposed=transposed or None,
+    )
 
 
 def _combinations(operands: Sequence[Operand]) -> Iterator[Sequence[tuple[Operand, Kind]]]:
