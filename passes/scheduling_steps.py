@@ -79,6 +79,7 @@ class SchedulingStep(NamedTuple):
             raise UsageError(says, remedy="fix or uninstall its package") from err
 
 
+_TEXTS = ("name", "path", "after", "taste", "cost")
 _TILE = "tilewright.passes.tile"
 
 
@@ -148,7 +149,9 @@ def _added(known: Sequence[str]) -> list[SchedulingStep]:
             raise _refused(point, f"there is another pass '{step.name}'")
         if step.after == LAST:
             raise _refused(point, f"'{LAST}' closes a schedule: nothing comes behind it")
-        if step.after not in names or step.after == step.name:
+        if step.after == step.name:
+            raise _refused(point, "it comes behind itself")
+        if step.after not in names:
             remedy = did_you_mean(step.after, names) or f"there are: {', '.join(known[:-1])}"
             raise _refused(point, f"there is no step '{step.after}' to come behind", remedy)
     return added
@@ -162,6 +165,8 @@ def loaded_step(point: EntryPoint) -> SchedulingStep:
         raise _refused(point, one_line(err)) from err
     if not isinstance(step, SchedulingStep):
         raise _refused(point, "it is no SchedulingStep")
+    if wrong := [name for name in _TEXTS if not isinstance(getattr(step, name), str)]:
+        raise _refused(point, f"its '{wrong[0]}' is no text such as 'package.module:name'")
     if step.name != point.name:
         raise _refused(point, f"calls itself '{step.name}'")
     return step

@@ -21,7 +21,7 @@ What was done is added to the kernel's `schedule`; a step with other options tha
 planned steps.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from functools import lru_cache
 from itertools import chain
@@ -32,11 +32,12 @@ from xdsl.utils.arg_spec import ArgSpec, ParameterListType
 
 from tilewright.dialects import tile
 from tilewright.dialects.target import Target
+from tilewright.errors import UsageError
 from tilewright.passes.driver.pipeline_string import configure
 from tilewright.passes.facts.remembered import Memory, unchanged
 from tilewright.passes.reporting.refusal import refused
 from tilewright.passes.reporting.trace import is_listening, skipped
-from tilewright.passes.scheduling_steps import step_called
+from tilewright.passes.scheduling_steps import SchedulingStep, step_called
 from tilewright.passes.tile.kernel_schedule import blamed_on_planned_steps, take_planned
 from tilewright.passes.tile.scheduling_pass import SchedulingPass, carry_out
 
@@ -44,7 +45,6 @@ LEFT_OUT = "not among the planned steps"
 """Skip reason: no step of this pass is planned, or it has been done."""
 
 Step = TypeVar("Step", bound=SchedulingPass)
-Cost = Callable[[SchedulingPass | None, tile.LaunchOp, Target], float]
 
 
 def prefer(step: Step, launch: tile.LaunchOp) -> Iterable[Step]:
@@ -58,9 +58,7 @@ def prefer(step: Step, launch: tile.LaunchOp) -> Iterable[Step]:
     possible = step.possible(launch)
     if row is None or not row.cost:
         return possible
-    cost: Cost = row.resolved(row.cost)
-    target = step.gpu
-    return sorted(possible, key=lambda choice: cost(choice, launch, target))
+    return sorted(possible, key=lambda choice: _cost(row, choice, launch, step.gpu))
 
 
 def reason_to_skip(step: SchedulingPass, launch: tile.LaunchOp) -> str | None:
@@ -71,13 +69,22 @@ def reason_to_skip(step: SchedulingPass, launch: tile.LaunchOp) -> str | None:
         return taste.reason_to_skip(step, launch) if hasattr(taste, "reason_to_skip") else None
     if row is None or not row.cost:
         return None
-    cost: Cost = row.resolved(row.cost)
-    target = step.gpu
-    without = cost(None, launch, target)
-    costs = [cost(choice, launch, target) for choice in step.possible(launch)]
+    without = _cost(row, None, launch, step.gpu)
+    costs = [_cost(row, choice, launch, step.gpu) for choice in step.possible(launch)]
     if not costs or min(costs) < without:
         return None
     return f"it costs {without:g} without, and at best {min(costs):g} with it"
+
+
+def _cost(
+    row: SchedulingStep, choice: SchedulingPass | None, launch: tile.LaunchOp, gpu: Target
+) -> float:
+    """Return the cost of a choice by the row's function; `UsageError` if that gives no number."""
+    cost = row.resolved(row.cost)(choice, launch, gpu)
+    if isinstance(cost, int | float) and cost == cost:
+        return cost
+    what = "without the step" if choice is None else f"of '{choice.step()}'"
+    raise UsageError(f"'{row.cost}' gives {cost!r} as the cost {what}, which is no number")
 
 
 def schedule(step: SchedulingPass, launch: tile.LaunchOp) -> None:

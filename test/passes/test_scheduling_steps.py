@@ -3,6 +3,7 @@
 
 from collections.abc import Callable, Iterator
 from importlib.metadata import EntryPoint, EntryPoints
+from typing import cast
 
 import pytest
 
@@ -21,6 +22,8 @@ OURS = SchedulingStep("pad-smem", NOWHERE, after="tileify")
 CSE = SchedulingStep("cse", NOWHERE, after="tileify")
 HERE = SchedulingStep("here", NOWHERE, after="there")
 THERE = SchedulingStep("there", NOWHERE, after="here")
+ITSELF = SchedulingStep("itself", NOWHERE, after="itself")
+TYPED = SchedulingStep("typed", NOWHERE, after="tileify", cost=cast(str, len))
 NO_STEP = "a text"
 
 
@@ -61,6 +64,8 @@ def test_steps_of_packages_come_behind_what_they_name(announce: Callable[..., li
         ({"pad_smem": "OURS"}, "there is another pass 'pad-smem'"),
         ({"cse": "CSE"}, "there is another pass 'cse'"),
         ({"here": "HERE", "there": "THERE"}, "come behind each other: 'here' and 'there'"),
+        ({"itself": "ITSELF"}, "it comes behind itself"),
+        ({"typed": "TYPED"}, "its 'cost' is no text such as 'package.module:name'"),
         ({"other": "BESIDE"}, "calls itself 'beside'"),
         ({"beside": "NO_STEP"}, "it is no SchedulingStep"),
         ({"beside": "MISSING"}, "has no attribute 'MISSING'"),

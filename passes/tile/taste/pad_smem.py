@@ -11,7 +11,7 @@ from tilewright.passes.cost.slab_conflicts import SlabConflicts, conflicts_of
 from tilewright.passes.facts.named_slabs import named_slabs
 from tilewright.passes.tile.pad_smem import PadSmemPass, reason_not_padded
 
-_PADS = (4, 1, 2, 8)
+_BEST_FIRST = (4, 1, 2, 8)
 """Of equals the first: four elements of 4 bytes leave accesses of 16 bytes."""
 
 
@@ -19,8 +19,8 @@ def prefer(step: PadSmemPass, launch: tile.LaunchOp) -> Sequence[PadSmemPass]:
     """Return the choices, the one that saves the most time first."""
     stages, conflicts = named_slabs(launch), conflicts_of(launch)
     fit = [name for name, stage in stages.items() if reason_not_padded(stage) is None]
-    gains = {pad: _gains(stages, conflicts, pad) for pad in _PADS}
-    best = sorted(_PADS, key=lambda pad: -sum(gains[pad].values()))
+    gains = {pad: _gains(stages, conflicts, pad) for pad in _BEST_FIRST}
+    best = sorted(_BEST_FIRST, key=lambda pad: -sum(gains[pad].values()))
     sets = [(pad, tuple(gains[pad])) for pad in best]
     sets += [(pad, names) for pad in best for names in (tuple(fit), *((name,) for name in fit))]
     found = [replace(step, pad=pad, slabs=names) for pad, names in dict.fromkeys(sets) if names]
@@ -30,7 +30,7 @@ def prefer(step: PadSmemPass, launch: tile.LaunchOp) -> Sequence[PadSmemPass]:
 def reason_to_skip(step: PadSmemPass, launch: tile.LaunchOp) -> str | None:
     """Reason why no slab had better be padded, or None."""
     stages, conflicts = named_slabs(launch), conflicts_of(launch)
-    gains = {pad: _gains(stages, conflicts, pad) for pad in _PADS}
+    gains = {pad: _gains(stages, conflicts, pad) for pad in _BEST_FIRST}
     if not any(gains.values()):
         factors = [f"%{name} {conflicts.traffic(s)}" for name, s in stages.items()]
         return f"no pad saves time; bank factors: {', '.join(factors)}"
