@@ -132,9 +132,13 @@ class Database(AbstractContextManager["Database"]):
 
     def fastest_of_each(self, kernel: str | None = None) -> list[list[Record]]:
         """The same, and behind each what is as fast but for noise."""
+        return [_as_fast(records) for records in self.timed_of_each(kernel)]
+
+    def timed_of_each(self, kernel: str | None = None) -> list[list[Record]]:
+        """The records with a time of every key there is, the fastest first."""
         found = self.records() if kernel is None else self._of_kernel(kernel)
         timed = sorted((r for r in found if r.measurement.us is not None), key=_by_key_and_time)
-        return [_as_fast([*records]) for _, records in groupby(timed, key=lambda r: r.key)]
+        return [[*records] for _, records in groupby(timed, key=lambda r: r.key)]
 
     def measurements(self, key: Key) -> list[Record]:
         """All that was measured: the fastest first, failures last."""

@@ -31,6 +31,10 @@ Db = str | Path | bool
 """The path of a database; or True for the user's own, if there is one, and False for nothing."""
 
 
+_MOST_TRIED = 4
+"""Schedules of one key that are tried, the fastest first."""
+
+
 class Known(NamedTuple):
     """A schedule that someone has measured."""
 
@@ -86,19 +90,22 @@ class Knowledge:
             goldens = (known for digest, known in self._goldens if digest == kernel)
             parts = (measured.get(kernel, ()), goldens)
             ranked = [(*self._rank(k), at, _oldness(k), k) for at, p in enumerate(parts) for k in p]
-            found[kernel] = [known for *_, known in sorted(ranked)]
+            found[kernel] = [known for *_, known in sorted(ranked, key=lambda each: each[:-1])]
         return found
 
     def _rank(self, known: Known) -> tuple[int, bool, str]:
         return _EVALUATORS.index(known.evaluator), known.device != self._gpu, known.device
 
     def _measured(self, kernels: Iterable[str]) -> dict[str | None, list[Known]]:
-        records = fastest_records(self._db, kernels)
-        return {kernel: self._of_records(found) for kernel, found in records.items()}
+        records = timed_records(self._db, kernels)
+        return {kernel: [*self._of_records(found)] for kernel, found in records.items()}
 
-    def _of_records(self, records: Iterable[Sequence[Record]]) -> list[Known]:
-        known = ([*self._known(of_key)] for of_key in records)
-        return [best._replace(as_fast=tuple(others)) for best, *others in filter(None, known)]
+    def _of_records(self, records: Iterable[Sequence[Record]]) -> Iterator[Known]:
+        """Of each key the fastest, with what is as fast; then the next, should that not apply."""
+        for of_key in records:
+            for best in self._known(of_key[:1]):
+                yield best._replace(as_fast=tuple(self._known(_as_fast(of_key)[1:])))
+            yield from self._known(of_key[1:_MOST_TRIED])
 
     def _known(self, records: Iterable[Record]) -> Iterator[Known]:
         source = f"database {self._path}"
@@ -115,6 +122,12 @@ def fastest_records(db: Db, kernels: Iterable[str | None]) -> dict[str | None, l
     Of each key of these kernels, or of all for None, the fastest and what is as fast but for noise.
     Raises as `Knowledge` does.
     """
+    timed = timed_records(db, kernels)
+    return {kernel: [*map(_as_fast, found)] for kernel, found in timed.items()}
+
+
+def timed_records(db: Db, kernels: Iterable[str | None]) -> dict[str | None, list[list[Record]]]:
+    """The records with a time of each key of these kernels, the fastest first; raises the same."""
     if (path := path_of(db)) is None:
         return {}
     # SQLite is loaded where there is something to read, and nowhere else.
@@ -122,12 +135,18 @@ def fastest_records(db: Db, kernels: Iterable[str | None]) -> dict[str | None, l
 
     try:
         with Database.reading(path) as database:
-            return {kernel: database.fastest_of_each(kernel) for kernel in kernels}
+            return {kernel: database.timed_of_each(kernel) for kernel in kernels}
     except TilewrightError as err:
         if db is not True:
             raise
         warnings.warn(f"{err}; it is left out", stacklevel=2)
         return {}
+
+
+def _as_fast(records: Sequence[Record]) -> list[Record]:
+    """The first of the records of a key, and those that differ from it by noise."""
+    first = records[0].measurement
+    return [record for record in records if record.measurement.is_as_fast_as(first)]
 
 
 def path_of(db: Db) -> Path | None:

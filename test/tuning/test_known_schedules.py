@@ -234,6 +234,15 @@ def test_the_next_one_is_taken(
     assert chosen.startswith(f"t:018_known_schedules mm chosen: 2.00 us on {H200} by the gpu")
 
 
+def test_the_next_of_the_same_measurements_is_taken(
+    module: ModuleOp, db: Path, measure: Measure
+) -> None:
+    measure("no-such-pass", 1.0, H200)
+    measure(STAGED, 3.0, H200)
+    measure(PLAIN, 2.0, H200)
+    assert plans(with_known_schedules(module, TARGET, db))["mm"] == PLAIN
+
+
 def test_what_another_version_of_schedules_means_is_not_asked(
     module: ModuleOp, db: Path, measure: Measure, monkeypatch: pytest.MonkeyPatch
 ) -> None:
