@@ -13,8 +13,8 @@ becomes
 
 It is used in the place of xDSL's `canonicalize`, which asks of each op in turn what all that it
 contains does, to see whether it may go: here what nobody uses goes once after each walk. A walk
-stops only at ops that have folds or patterns, which most ops of a kernel have not. Our own ops are
-left to the passes that their patterns stand in: kernels get here with canonical accesses.
+stops only at ops that have folds or patterns, which most ops of a kernel have not. Patterns of our
+own ops are left to the passes that they stand in: kernels get here with canonical accesses.
 """
 
 from functools import cache
@@ -60,14 +60,15 @@ def _folder_of(kind: type[Operation]) -> HasFolder | None:
 
 @cache
 def _patterns_of(kind: type[Operation]) -> tuple[RewritePattern, ...]:
+    """Patterns of xDSL's ops; subscripts and masks of our own are as they are to be."""
+    if kind.get_traits_of_type(CanonicalizedBy):
+        return ()
     traits = kind.get_traits_of_type(HasCanonicalizationPatternsTrait)
     return tuple(pattern for trait in traits for pattern in trait.get_patterns(kind))
 
 
 @cache
 def _may_change(kind: type[Operation]) -> bool:
-    if kind.get_traits_of_type(CanonicalizedBy):
-        return False
     return _folder_of(kind) is not None or bool(_patterns_of(kind))
 
 

@@ -44,3 +44,18 @@ kernel.func grid 1 block 32 @unused(%x: memref<2x32xf32>) -> (%out: memref<2x32x
     loop.store %0, %out[%i, %t] : memref<2x32xf32>
   }
 }
+
+// A predicate of which nothing is left to compare is true, and what it selects from is gone.
+// CHECK-LABEL: @always
+// CHECK-NEXT:    %t = kernel.thread_id
+// CHECK-NEXT:    %v = loop.load %x[%t] : memref<32xf32>
+// CHECK-NEXT:    loop.store %v, %out[%t] : memref<32xf32>
+// CHECK-NEXT:  }
+kernel.func grid 1 block 32 @always(%x: memref<32xf32>) -> (%out: memref<32xf32>) {
+  %t = kernel.thread_id
+  %v = loop.load %x[%t] : memref<32xf32>
+  %zero = arith.constant 0.0 : f32
+  %p = loop.predicate [31 - %t] : i1
+  %s = arith.select %p, %v, %zero : f32
+  loop.store %s, %out[%t] : memref<32xf32>
+}
