@@ -135,7 +135,9 @@ def test_the_number_of_ways(tilewright: Tilewright) -> None:
     assert "apart fuse-epilogue:rms_norm_1>rms_norm_2" in lines[at + 2 :]
 
 
-def test_what_is_known_no_more_is_left_out(tmp_path: Path, tilewright: Tilewright) -> None:
+def test_a_fusion_that_applies_no_more_gives_way_to_the_next(
+    tmp_path: Path, tilewright: Tilewright
+) -> None:
     tilewright("tune", *LONG_ROWS, *MODEL)
     with Database.writing(tmp_path / "tuned.sqlite") as database:
         records = [each for each in database.records() if "to-loop" in each.measurement.schedule]
@@ -143,5 +145,5 @@ def test_what_is_known_no_more_is_left_out(tmp_path: Path, tilewright: Tilewrigh
         database.add(records[0].key, Measurement(f"{gone},to-loop", 0.5))
     said = tilewright("compile", *LONG_ROWS, "--db", "tuned.sqlite", "--ir", "loop", "-v")
     assert said.code == 0
-    assert said.out.count("loop.launch") == 2
+    assert said.out.count("loop.launch") == 1  # two by default
     assert "'fuse-epilogue:a>b' does not come up" in said.err
