@@ -9,7 +9,7 @@ in `dialects/` refers to passes.
 
 from dataclasses import dataclass
 from functools import cache
-from importlib import import_module
+from pkgutil import resolve_name
 
 from xdsl.ir import Operation
 from xdsl.pattern_rewriter import RewritePattern
@@ -32,8 +32,7 @@ class CanonicalizedBy(HasCanonicalizationPatternsTrait):
 
 @cache
 def _pattern(path: str) -> RewritePattern:
-    module, _, name = path.partition(":")
-    return getattr(import_module(f"tilewright.passes.{module}"), name)()
+    return resolve_name(f"tilewright.passes.{path}")()
 
 
 SIMPLIFIED_ACCESSES = CanonicalizedBy("rewriting.simplify_accesses:SimplifyAccesses")

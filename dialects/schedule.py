@@ -118,11 +118,11 @@ class ScheduleAttr(Data[str]):
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> str:
-        """A string."""
+        """Parse a string."""
         return _parsed(parser.parse_str_literal()).data
 
     def print_parameter(self, printer: Printer) -> None:
-        """As a string."""
+        """Print the steps as a string."""
         printer.print_string_literal(self.data)
 
 

@@ -74,7 +74,7 @@ class SchedulingStep(NamedTuple):
         """
         try:
             return resolve_name(path)
-        except Exception as err:  # of whatever kind: it is the code of somebody else
+        except Exception as err:  # of any kind: the code is a package's
             says = f"the scheduling step '{self.name}' names '{path}', but {one_line(err)}"
             raise UsageError(says, remedy="fix or uninstall its package") from err
 
@@ -128,6 +128,7 @@ def scheduling_steps() -> tuple[SchedulingStep, ...]:
     return tuple(ordered)
 
 
+@cache
 def added_steps() -> tuple[SchedulingStep, ...]:
     """The steps of installed packages, in the order in which they run."""
     return tuple(step for step in scheduling_steps() if step not in STEPS)
@@ -161,7 +162,7 @@ def loaded_step(point: EntryPoint) -> SchedulingStep:
     """The row that a package announces; `UsageError` if it is none."""
     try:
         step = point.load()
-    except Exception as err:  # of whatever kind: it is the code of somebody else
+    except Exception as err:  # of any kind: the code is a package's
         raise _refused(point, one_line(err)) from err
     if not isinstance(step, SchedulingStep):
         raise _refused(point, "it is no SchedulingStep")

@@ -37,7 +37,7 @@ from tilewright.tuning.database_rows import (
     record_row,
 )
 from tilewright.tuning.database_schema import SCHEMA, DatabaseError
-from tilewright.tuning.key import KernelNote, Key, Record
+from tilewright.tuning.key import KernelNote, Key, Record, as_fast
 from tilewright.tuning.measurement import Measurement
 from tilewright.tuning.record_fields import FieldError
 
@@ -132,7 +132,7 @@ class Database(AbstractContextManager["Database"]):
 
     def fastest_of_each(self, kernel: str | None = None) -> list[list[Record]]:
         """The same, and behind each what is as fast but for noise."""
-        return [_as_fast(records) for records in self.timed_of_each(kernel)]
+        return [as_fast(records) for records in self.timed_of_each(kernel)]
 
     def timed_of_each(self, kernel: str | None = None) -> list[list[Record]]:
         """The records with a time of every key there is, the fastest first."""
@@ -193,9 +193,3 @@ def _counts(key: Key, records: Sequence[Record]) -> Counts:
 def _by_key_and_time(record: Record) -> tuple[Key, bool, float, str, str]:
     us = record.measurement.us
     return (record.key, us is None, us or 0.0, record.measured_at, record.measurement.schedule)
-
-
-def _as_fast(records: Sequence[Record]) -> list[Record]:
-    """The first, and those that differ from it by noise."""
-    best = records[0].measurement
-    return [record for record in records if record.measurement.is_as_fast_as(best)]

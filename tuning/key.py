@@ -4,7 +4,7 @@ What measurements are kept by, and what is kept of them. Nothing here, nor in th
 xDSL: a process that only writes down what others have measured starts at once.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Self
 
 from tilewright.tuning.measurement import Measurement
@@ -78,3 +78,9 @@ class Record(NamedTuple):
     """Its schedule has the canonical names."""
     measured_at: str
     """UTC, as ISO 8601 has it, to the microsecond."""
+
+
+def as_fast(records: Sequence[Record]) -> list[Record]:
+    """Return the first record, which is the fastest, and those that differ from it by noise."""
+    best = records[0].measurement
+    return [record for record in records if record.measurement.is_as_fast_as(best)]

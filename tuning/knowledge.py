@@ -20,7 +20,7 @@ from typing import NamedTuple
 from tilewright.codegen.gpu import present_gpu
 from tilewright.errors import TilewrightError
 from tilewright.tuning.goldens import Golden, GoldenFile, shipped_goldens
-from tilewright.tuning.key import SEMANTICS, Record
+from tilewright.tuning.key import SEMANTICS, Record, as_fast
 from tilewright.tuning.operand_names import to_canonical
 from tilewright.tuning.own_database import may_be_there, own_database
 
@@ -101,10 +101,10 @@ class Knowledge:
         return {kernel: [*self._of_records(found)] for kernel, found in records.items()}
 
     def _of_records(self, records: Iterable[Sequence[Record]]) -> Iterator[Known]:
-        """Of each key the fastest, with what is as fast; then the next, should that not apply."""
+        """Yield for each key the fastest with others as fast; then those that come next."""
         for of_key in records:
             for best in self._known(of_key[:1]):
-                yield best._replace(as_fast=tuple(self._known(_as_fast(of_key)[1:])))
+                yield best._replace(as_fast=tuple(self._known(as_fast(of_key)[1:])))
             yield from self._known(of_key[1:_MOST_TRIED])
 
     def _known(self, records: Iterable[Record]) -> Iterator[Known]:
@@ -123,7 +123,7 @@ def fastest_records(db: Db, kernels: Iterable[str | None]) -> dict[str | None, l
     Raises as `Knowledge` does.
     """
     timed = timed_records(db, kernels)
-    return {kernel: [*map(_as_fast, found)] for kernel, found in timed.items()}
+    return {kernel: [*map(as_fast, found)] for kernel, found in timed.items()}
 
 
 def timed_records(db: Db, kernels: Iterable[str | None]) -> dict[str | None, list[list[Record]]]:
@@ -141,12 +141,6 @@ def timed_records(db: Db, kernels: Iterable[str | None]) -> dict[str | None, lis
             raise
         warnings.warn(f"{err}; it is left out", stacklevel=2)
         return {}
-
-
-def _as_fast(records: Sequence[Record]) -> list[Record]:
-    """The first of the records of a key, and those that differ from it by noise."""
-    first = records[0].measurement
-    return [record for record in records if record.measurement.is_as_fast_as(first)]
 
 
 def path_of(db: Db) -> Path | None:

@@ -101,9 +101,9 @@ def _compiler() -> tuple[str, ...]:
 
 def _sources_of(step: SchedulingStep) -> Iterator[Path]:
     """The files and folders of the packages that add a step."""
-    paths = [step.path, step.cost, step.taste, str(step.may_be_left_out)]
-    for top in sorted({path.partition(":")[0].partition(".")[0] for path in paths}):
-        if (spec := find_spec(top) if top else None) is not None:
+    paths = [each for each in (step.path, step.cost, step.taste, step.may_be_left_out) if each]
+    for top in sorted({p.partition(":")[0].partition(".")[0] for p in paths if isinstance(p, str)}):
+        if (spec := find_spec(top)) is not None:
             folders = spec.submodule_search_locations or ([spec.origin] if spec.origin else [])
             yield from map(Path, folders)
 

@@ -31,7 +31,7 @@ _POSITIVE_FLOATS: Mapping[ScalarFunction, Compute] = {
     _F.DIV: float.__truediv__,
     _F.SQRT: sqrt,
 }
-"""What Python refuses for 0, negative or infinite operands."""
+"""Errors of Python for 0, negative or infinite operands."""
 _INTEGERS: Mapping[ScalarFunction, Compute] = {
     **_FLOATS,
     _F.AND: int.__and__,

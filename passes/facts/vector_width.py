@@ -159,7 +159,7 @@ def require_aligned_arguments(function: kernel.FuncOp) -> None:
 
 
 def _moved(op: Operation) -> list[tuple[SSAValue, int]]:
-    """What is moved from and to, and how many bytes at once."""
+    """Sources and targets of a copy, each with the bytes that are moved at once."""
     match op:
         case CopyingOp():
             return [(op.source, op.num_bytes), (op.target, op.num_bytes)]

@@ -27,7 +27,7 @@ class FlatLaunch(NamedTuple):
 
     @property
     def buffer(self) -> SSAValue:
-        """What it writes."""
+        """Buffer that the launch writes."""
         return self.launch.outputs[0]
 
 

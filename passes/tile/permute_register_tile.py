@@ -80,11 +80,10 @@ class PermuteRegisterTilePass(SchedulingPass, RewritePattern):
 
     def questions(self, launch: tile.LaunchOp) -> Questions:
         m, n = sides_of(launch)
-        strips = [width for width in range(1, max(m.elements, n.elements) + 1)]
         heights = {*warp_heights(m, n), *(height_in_order(m, n, r) for r in (Role.M, Role.N))}
         return {
-            "vm": [v for v in strips if m.elements % v == 0],
-            "vn": [v for v in strips if n.elements % v == 0],
+            "vm": _divisors(m.elements),
+            "vn": _divisors(n.elements),
             "lanes_m": sorted(heights),
             "fastest": ("m", "n"),
         }
@@ -140,6 +139,10 @@ class PermuteRegisterTilePass(SchedulingPass, RewritePattern):
             else:
                 bind_registers(rebinding, side, vector, threads[side.role])
         return rebinding
+
+
+def _divisors(number: int) -> list[int]:
+    return [each for each in range(1, number + 1) if number % each == 0]
 
 
 @held

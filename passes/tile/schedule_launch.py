@@ -21,7 +21,7 @@ What was done is added to the kernel's `schedule`; a step with other options tha
 planned steps.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from functools import lru_cache
 from itertools import chain
@@ -34,7 +34,7 @@ from tilewright.dialects import tile
 from tilewright.dialects.target import Target
 from tilewright.errors import UsageError
 from tilewright.passes.driver.pipeline_string import configure
-from tilewright.passes.facts.remembered import Memory, unchanged
+from tilewright.passes.facts.remembered import Memory, remembered, unchanged
 from tilewright.passes.reporting.refusal import refused
 from tilewright.passes.reporting.trace import is_listening, skipped
 from tilewright.passes.scheduling_steps import SchedulingStep, step_called
@@ -55,10 +55,9 @@ def prefer(step: Step, launch: tile.LaunchOp) -> Iterable[Step]:
     row = step_called(step.name)
     if row is not None and row.taste:
         return row.resolved(row.taste).prefer(step, launch)
-    possible = step.possible(launch)
     if row is None or not row.cost:
-        return possible
-    return sorted(possible, key=lambda choice: _cost(row, choice, launch, step.gpu))
+        return step.possible(launch)
+    return [choice for _, choice in _ranked(row, step, launch)]
 
 
 def reason_to_skip(step: SchedulingPass, launch: tile.LaunchOp) -> str | None:
@@ -69,11 +68,17 @@ def reason_to_skip(step: SchedulingPass, launch: tile.LaunchOp) -> str | None:
         return taste.reason_to_skip(step, launch) if hasattr(taste, "reason_to_skip") else None
     if row is None or not row.cost:
         return None
-    without = _cost(row, None, launch, step.gpu)
-    costs = [_cost(row, choice, launch, step.gpu) for choice in step.possible(launch)]
-    if not costs or min(costs) < without:
+    ranked, without = _ranked(row, step, launch), _cost(row, None, launch, step.gpu)
+    if not ranked or ranked[0][0] < without:
         return None
-    return f"it costs {without:g} without, and at best {min(costs):g} with it"
+    return f"it costs {without:g} without, and at best {ranked[0][0]:g} with it"
+
+
+@remembered
+def _ranked(row: SchedulingStep, step: Step, launch: tile.LaunchOp) -> Sequence[tuple[float, Step]]:
+    """Return the possible choices with their costs, the lowest first."""
+    costs = ((_cost(row, choice, launch, step.gpu), choice) for choice in step.possible(launch))
+    return sorted(costs, key=lambda each: each[0])
 
 
 def _cost(
@@ -93,7 +98,7 @@ def schedule(step: SchedulingPass, launch: tile.LaunchOp) -> None:
     with blamed_on_planned_steps(kernel):
         is_left_out = kernel.planned is not None and not kernel.planned.names(step.name)
     if is_left_out and not step.options() and not is_listening():
-        return  # nobody asks whether there would be anything to do
+        return  # no remark is asked for either
     with Memory() as memory:
         with unchanged(memory):
             chosen = chosen_for(step, launch)

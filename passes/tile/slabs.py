@@ -17,7 +17,7 @@ What threads hold of a row, such as its maximum, is read from a slab of its own 
 
 from collections.abc import Hashable, Mapping, Sequence
 from functools import cached_property, lru_cache
-from itertools import permutations
+from itertools import chain, permutations
 from math import inf, prod
 
 from xdsl.dialects.builtin import IndexType, MemRefType
@@ -70,7 +70,7 @@ class Slab:
         self._coordinates = sorted(merged, key=lambda c: _closeness(c, source), reverse=True)
         parts = {held: values.axes_of(held) or frozenset() for held in values.held_by(value)}
         self._held = {held: parts_along(axes, self._coordinates) for held, axes in parts.items()}
-        """What threads hold of the elements, with the coordinates of each."""
+        """Values of elements that threads hold, with the coordinates of each."""
 
     @cached_property
     def type(self) -> MemRefType:
@@ -91,12 +91,10 @@ class Slab:
 
     @cached_property
     def _filling(self) -> Hashable:
-        """What computes an element: coordinates, and what ops compute, by their numbers."""
+        """Computation of an element: coordinates, and results of ops, by their numbers."""
         numbers: dict[SSAValue, int] = {c[-1]: at for at, c in enumerate(self._coordinates)}
         substitution = Substitution()
         self._leave_axes_out(substitution)
-        for coordinate in self._coordinates:
-            del substitution.indices[coordinate[-1]]  # stands for the coordinate itself
         found: list[Hashable] = []
         for held, parts in self._held.items():
             numbers[held] = len(numbers)
@@ -110,12 +108,11 @@ class Slab:
         return *found, numbers.get(self.value, self.value)
 
     def _leave_axes_out(self, substitution: Substitution) -> None:
-        """Axes of one step are 0, and so are those that are not the last of their coordinate."""
-        for axis in (operand for op in self._ops for operand in op.operands):
-            if extent_of(axis) == 1:
-                substitution.indices[axis] = (_ZERO, ())
-        for coordinate in self._coordinates:
-            substitution.indices.update({axis: (_ZERO, ()) for axis in coordinate})
+        """Make axes of one step 0, and those of a coordinate but the last, which stands for it."""
+        last = {coordinate[-1] for coordinate in self._coordinates}
+        short = (v for op in self._ops for v in op.operands if extent_of(v) == 1)
+        axes = (axis for axis in chain(short, *self._coordinates) if axis not in last)
+        substitution.indices.update({axis: (_ZERO, ()) for axis in axes})
 
     def _reads(self) -> Sequence[SSAValue | str]:
         """What it is computed from and by, without where."""
@@ -154,7 +151,7 @@ _PLACES = {"map", "mask", "operandSegmentSizes"}
 def _computation(
     op: Operation, substitution: Substitution, numbers: Mapping[SSAValue, int]
 ) -> Hashable:
-    """What an op of a stage computes, and where it reads."""
+    """Computation of an op of a stage, with the place that it reads."""
     found: list[tuple[Hashable, Sequence[SSAValue]]] = []
     if isinstance(op, loop.LoadOp | loop.IndexOp | loop.PredicateOp):
         found.append(canonical_access(*substitution.access(op.map.data.results, op.indices)))

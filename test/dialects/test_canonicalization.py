@@ -148,7 +148,7 @@ def settled(module: ModuleOp, pipeline: str) -> ModuleOp:
 
 
 def terms(module: ModuleOp, numbers: dict[Hashable, int]) -> list[int]:
-    """What `@main` returns, equal terms under one number: apart from names and the order of ops."""
+    """Results of `@main`, equal terms under one number: apart from names and the order of ops."""
     (main,) = module.ops
     assert isinstance(main, FuncOp)
     known: dict[SSAValue, int] = dict.fromkeys(main.body.block.args, -1)

@@ -24,6 +24,7 @@ SPLIT_TWICE = "tileify,blockify-launch{m=16 n=16},raster-blocks{height=7},mark-u
 WITHOUT = "tileify,blockify-launch{m=16 n=16},mark-unroll"
 CACHES = (
     scheduling_steps.scheduling_steps,
+    scheduling_steps.added_steps,
     scheduling_steps.step_called,
     pipelines.available_passes,
     pipelines.passes_of,
@@ -51,14 +52,14 @@ def installed(package: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def printed(command: str) -> str:
-    """What a command prints that ends well."""
+    """Output of a command, which has to end well."""
     done = run_in_terminal(command)
     assert done.code == 0, done.out
     return done.out.decode()
 
 
 def explained(expression: str) -> str:
-    """What `explain` prints of an expression."""
+    """Output of `explain` of an expression."""
     return printed(f'tilewright explain --no-db --target sm_90a -c "{expression}"')
 
 
@@ -111,7 +112,7 @@ def compiled(expression: str, schedule: str = "") -> str:
 
 @pytest.fixture(scope="module")
 def before() -> tuple[str, str]:
-    """What is compiled where the package is not installed."""
+    """CUDA text of two kernels where the package is not installed."""
     return compiled(SMALL), compiled(LARGE, WITHOUT)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who follows one compile in a debugger opens a bounded number of files."""
+"""One compile runs a bounded number of files, all of which a reader with a debugger opens."""
 
 import sys
 from pathlib import Path

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Scheduling passes change the IR through the rewriter of their pattern only: a walker, and whoever
-listens to it, then knows of every change.
+Scheduling passes change the IR through the rewriter of their pattern only, so that a walker and its
+listeners know of every change.
 """
 
 import ast

@@ -46,6 +46,7 @@ def announce(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., list[str
 
     yield of
     scheduling_steps.scheduling_steps.cache_clear()
+    scheduling_steps.added_steps.cache_clear()
     scheduling_steps.step_called.cache_clear()
 
 

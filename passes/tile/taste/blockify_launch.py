@@ -19,7 +19,7 @@ from tilewright.passes.tile.rebind import power_of_two, total_extent
 from tilewright.passes.tile.row_facts import rows_are_cooperative
 
 _THREADS = 256
-"""What a block has at first guess, when nothing gives its threads several elements."""
+"""Threads of a block at first guess, when nothing gives them several elements."""
 
 _SIDES = (8, 16, 32, 64, 128, 256)
 _LINES = (32, 64, 128, 256, 512, 1024, 2048, 4096)

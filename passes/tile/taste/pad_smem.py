@@ -12,7 +12,7 @@ from tilewright.passes.facts.named_slabs import named_slabs
 from tilewright.passes.tile.pad_smem import PadSmemPass, reason_not_padded
 
 _BEST_FIRST = (4, 1, 2, 8)
-"""Of equals the first: four elements of 4 bytes leave accesses of 16 bytes."""
+"""Pads, of equals the best first: four elements of 4 bytes keep accesses of 16 bytes."""
 
 
 def prefer(step: PadSmemPass, launch: tile.LaunchOp) -> Sequence[PadSmemPass]:
@@ -52,7 +52,7 @@ def _gains(
 
 
 def _has_whole_rows(stage: tile.StageOp) -> bool:
-    """Whether every row begins at 16 bytes: no pad lets vectors be wider."""
+    """True if every row begins at 16 bytes: no pad lets vectors be wider."""
     type = memref_type(stage.slab)
     row = type.get_shape()[stage.layout.innermost(type)] * size_of(type.element_type)
     return row % WIDEST_BYTES == 0
