@@ -59,7 +59,7 @@ class Measured:
 
 
 def measured(only: str, calls: int) -> Iterator[Measured]:
-    """The cases with `only` in their names, called `calls` times in each of five rounds."""
+    """Yield the cases with `only` in their names, called `calls` times in each of five rounds."""
     for name, text in CASES.items():
         if only in name:
             yield _measured(name, text, calls)

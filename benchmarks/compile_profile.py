@@ -55,7 +55,7 @@ class PassClock(PassManager):
 
 
 def profile(programs: Sequence[Captured], level: Level) -> str:
-    """The tables of passes and of functions for lowering `programs`."""
+    """Return the tables of passes and of functions for lowering `programs`."""
     seconds = defaultdict[str, float](float)
     for program in programs:
         lower(program.module, level, PassClock(seconds))
@@ -102,7 +102,9 @@ def _of_functions(profiler: cProfile.Profile) -> Iterable[str]:
 
 
 def _name(code: CodeType | str) -> str:
-    """The function behind its file, less the folder that packages or this repository are in."""
+    """
+    Return the function behind its file, less the folder that packages or this repository are in.
+    """
     if isinstance(code, str):
         return code
     path, root = Path(code.co_filename), Path(__file__).parent.parent

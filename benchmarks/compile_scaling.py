@@ -61,7 +61,7 @@ class Measured:
 
 
 def measured(only: str, share: float, repeat: int) -> Iterator[Measured]:
-    """The cases with `only` in their names, of `share` times as many ops."""
+    """Yield the cases with `only` in their names, of `share` times as many ops."""
     for name, (text, most) in CASES.items():
         if only in name:
             size = max(int(most * share), 4)

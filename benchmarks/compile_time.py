@@ -41,7 +41,7 @@ LAYERS = {"tinyllama": 22, "qwen": 28}
 
 
 def suite(only: str, level: str, repeat: int) -> Iterator[Measured]:
-    """The cases of suite84."""
+    """Yield the cases of suite84."""
     for case in read_cases(DATA, only):
         yield measure(case.name, case.program(fake=True), level, repeat)
 
@@ -88,7 +88,7 @@ def ratios(rows: Sequence[Measured]) -> dict[str, float]:
 
 
 def report(rows: dict[str, list[Measured]], level: str) -> dict[str, object]:
-    """All that was measured, for a file."""
+    """Return all that was measured, for a file."""
     return {
         "environment": environment(),
         "level": level,

@@ -40,7 +40,7 @@ ABOUT = (
 
 
 def cases() -> Iterator[dict[str, Any]]:
-    """All cases, those of suite84 first."""
+    """Yield all cases, those of suite84 first."""
     for case in json.loads((HERE / "suite84.json").read_text())["cases"]:
         yield _in(case, "bfloat16")
         if case["name"].endswith(IN_BOTH) and "inputs" not in case:  # float16 has no -1e9
@@ -60,7 +60,7 @@ def cases() -> Iterator[dict[str, Any]]:
 
 
 def _in(case: dict[str, Any], dtype: str) -> dict[str, Any]:
-    """A case with its inputs in another dtype."""
+    """Return a case with its inputs in another dtype."""
     elements = sum(map(prod, (*case["input_shapes"], case["output_shape"])))
     peak = _TENSOR_FLOPS if case["op"] in _MULTIPLY else _FLOPS
     floor_s = max(case["flops"] / peak, 2 * elements / _BANDWIDTH)

@@ -62,7 +62,7 @@ def samples_of_tests() -> tuple[Sample, ...]:
 
 @cache
 def samples_of_expressions() -> tuple[Sample, ...]:
-    """Each of `EXPRESSIONS` at each level; this imports torch."""
+    """Return each of `EXPRESSIONS` at each level; this imports torch."""
     import tilewright
     from tilewright.frontend.expression import parse_expression
 
@@ -98,7 +98,7 @@ def _options(text: str) -> Iterator[tuple[str, ...]]:
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """The text, or where it is long runs of its top-level operations."""
+    """Yield the text, or where it is long runs of its top-level operations."""
     piece = ""
     for part in _TOP_LEVEL.split(text):
         if piece and len(piece) + len(part) > _MOST_CHARACTERS:

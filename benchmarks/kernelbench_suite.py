@@ -37,7 +37,7 @@ ABOUT = (
 
 
 def cases() -> Iterator[dict[str, Any]]:
-    """All cases."""
+    """Yield all cases."""
     for number, program in enumerate(PROGRAMS, 1):
         yield _case(number, program)
 
@@ -69,7 +69,9 @@ def _case(number: int, program: Program) -> dict[str, Any]:
 def _counted(
     expression: str, shapes: Sequence[Shape], inputs: Mapping[str, Any]
 ) -> tuple[Any, int, int]:
-    """The result on the device meta, the operations that give it, and the bytes of the inputs."""
+    """
+    Return the result on the device meta, the operations that give it, and the bytes of the inputs.
+    """
     import torch
     from torch.utils.flop_counter import FlopCounterMode
 

@@ -52,13 +52,16 @@ def measure(name: str, program: Expression, level: str, repeat: int) -> Measured
 
 
 def lowered(captured: Captured, level: str) -> str | ModuleOp:
-    """The program at `level`; at the lowest the text that NVRTC compiles."""
+    """Return the program at `level`; at the lowest the text that NVRTC compiles."""
     module = tilewright.lower(captured, level, db=False)
     return cuda_source(module) if level == Level.CUDA else module
 
 
 def timed(action: Callable[[], Any]) -> tuple[Any, float]:
-    """The result, and the CPU seconds of this process; what earlier actions left is not in them."""
+    """
+    Return the result, and the CPU seconds of this process; what earlier actions left is not in
+    them.
+    """
     gc.collect()
     start = process_time()
     result = action()
@@ -76,7 +79,9 @@ def _plan(module: ModuleOp) -> tuple[int, int, int, int]:
 
 
 def figures_table(title: str, what: str, columns: Sequence[str]) -> Table:
-    """An empty table, whose lines are of `what`, and which has figures in all other columns."""
+    """
+    Return an empty table, whose lines are of `what`, and which has figures in all other columns.
+    """
     shown = Table(title=title)
     shown.add_column(what, no_wrap=True)
     for column in columns:

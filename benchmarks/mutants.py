@@ -35,7 +35,10 @@ _LITTLE_WORK = "--check-limit=10000000"
 
 @cache
 def corpus(expressions: bool) -> tuple[tuple[Sample, ...], ...]:
-    """All samples, those of one origin together: a file of many small cases weighs as any other."""
+    """
+    Return all samples, those of one origin together: a file of many small cases weighs as any
+    other.
+    """
     samples = samples_of_tests() + (samples_of_expressions() if expressions else ())
     return tuple(tuple(group) for _, group in groupby(samples, key=lambda sample: sample.origin))
 

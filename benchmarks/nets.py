@@ -13,7 +13,7 @@ example_inputs = (torch.zeros(BATCH, 3, 224, 224),)
 
 
 def _convolution(before: int, after: int, size: int, stride: int = 1) -> list[nn.Module]:
-    """A convolution with padding, normalised and rectified."""
+    """Return a convolution with padding, normalised and rectified."""
     convolution = nn.Conv2d(before, after, size, stride, size // 2, bias=False)
     return [convolution, nn.BatchNorm2d(after), nn.ReLU()]
 

@@ -52,7 +52,7 @@ class Repetition(NamedTuple):
 
 
 def plan_of_model(name: str, tokens: int, dtype: str | None, layers: int | None) -> Plan:
-    """The launches of a model that reads so many tokens."""
+    """Return the launches of a model that reads so many tokens."""
     model = build(find_model(name).config, dtype=dtype, layers=layers)
     program = whole_sequence(model, tokens)
     captured = capture(program.module, program.args, program.kwargs)
@@ -162,7 +162,9 @@ def _draw_slab(axes: Any, plan: Plan, rows: dict[int, int], layers: Repetition) 
 
 
 def _label(plan: Plan, number: int, width: float) -> str:
-    """The name of a buffer, and below it what it holds; as much of both as there is room for."""
+    """
+    Return the name of a buffer, and below it what it holds; as much of both as there is room for.
+    """
     room = int(width / _LETTER)
     shape = "x".join(str(extent) for extent in plan.buffers[number].shape if extent != 1)
     names = (plan.names[number], shape) if room > _LEAST_LETTERS else ()

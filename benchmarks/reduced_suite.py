@@ -41,7 +41,7 @@ class Scheduled(NamedTuple):
 
 
 def by_full_schedules(case: Case, target: str) -> Scheduled:
-    """The reduced case, scheduled as the full one is."""
+    """Return the reduced case, scheduled as the full one is."""
     of_full_size = api.lower(captured(case, "meta"), "tile", target)
     full = _schedules(of_full_size)
     program, nests = _alike(case, _names(of_full_size), target)
@@ -53,12 +53,12 @@ def by_full_schedules(case: Case, target: str) -> Scheduled:
 
 
 def captured(case: Case, device: str) -> Captured:
-    """The case's Torch IR; on `meta` there are no values."""
+    """Return the case's Torch IR; on `meta` there are no values."""
     return api.capture(case.function, *case.inputs(device))
 
 
 def reduced(case: Case, way: Way = WAYS[0]) -> Case:
-    """The case with fewer tokens, heads and features."""
+    """Return the case with fewer tokens, heads and features."""
     tokens = way.tokens or SIZES[case.tokens]
     shapes = tuple(tuple(_sizes(shape, case.tokens, tokens, way)) for shape in case.shapes)
     expression = re.sub(
@@ -75,7 +75,7 @@ def _sizes(shape: tuple[int, ...], full: int, tokens: int, way: Way) -> list[int
 
 
 def _alike(case: Case, names: list[str], target: str) -> Scheduled:
-    """The reduced case, and its Loop IR with the kernels that there are at full size."""
+    """Return the reduced case, and its Loop IR with the kernels that there are at full size."""
     programs = (captured(reduced(case, way), "cpu") for way in WAYS)
     if case.op == "silu_mul_matmul" and len(names) == 2:
         # Where many tiles share rows it pays to compute them once; here they are asked for.
@@ -103,7 +103,10 @@ def _kernels(module: ModuleOp) -> list[KernelOp]:
 
 
 def _with_product(case: Case) -> Case:
-    """The case with what is multiplied as a result too, so that a kernel of its own computes it."""
+    """
+    Return the case with what is multiplied as a result too, so that a kernel of its own computes
+    it.
+    """
     found = re.fullmatch(r"torch.matmul\((F.silu.*), t2\)", case.expression)
     assert found is not None
     return replace(case, expression=f"(lambda h: (h, torch.matmul(h, t2)))({found[1]})")

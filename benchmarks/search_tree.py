@@ -27,7 +27,7 @@ Places = dict[Visit, tuple[float, int]]
 
 
 def searched(text: str, budget: int) -> tuple[Visit, Node]:
-    """The root of what was visited, and the best leaf."""
+    """Return the root of what was visited, and the best leaf."""
     space = Space(kernel_of(text))
     search, measure = Mcts(space.root), model(DEFAULT_TARGET)
     found = [*trials(search, at_once(lambda leaf: measure(space.kernel(leaf))), Limits(budget))]
@@ -36,14 +36,16 @@ def searched(text: str, budget: int) -> tuple[Visit, Node]:
 
 
 def visited(visit: Visit) -> list[Visit]:
-    """The children that the search went to; none of a leaf, of which nobody asked for children."""
+    """
+    Return the children that the search went to; none of a leaf, of which nobody asked for children.
+    """
     if visit.node.schedule is not None:
         return []
     return [child for child in visit.children if child.rewards.count]
 
 
 def below(visit: Visit) -> Iterator[Visit]:
-    """All that was visited, a node before its children."""
+    """Yield all that was visited, a node before its children."""
     yield visit
     for child in visited(visit):
         yield from below(child)

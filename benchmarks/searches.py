@@ -114,7 +114,7 @@ def run(name: str, search: str, seed: int, budget: int) -> Run:
 
 
 def kernel_of(text: str) -> loop.KernelOp:
-    """The only kernel of an expression."""
+    """Return the only kernel of an expression."""
     source = parse_expression(text, fake=True)
     module = api.lower(api.capture(source.module, *source.args), "loop")
     (kernel,) = (op for op in module.ops if isinstance(op, loop.KernelOp))
@@ -122,7 +122,7 @@ def kernel_of(text: str) -> loop.KernelOp:
 
 
 def all_runs(only: str, wanted: Sequence[str], budget: int, seeds: int) -> Iterator[Run]:
-    """Each of the searches that are wanted for each kernel."""
+    """Yield each of the searches that are wanted for each kernel."""
     for name in (name for name in KERNELS if only in name):
         for search in wanted:
             for seed in range(1 if search in WITHOUT_CHANCE else seeds):
@@ -156,7 +156,7 @@ def draw(runs: Sequence[Run], path: Path) -> None:
 
 
 def _curve(runs: Sequence[Run]) -> tuple[Sequence[int], Sequence[float]]:
-    """The median of what runs have come to after each evaluation."""
+    """Return the median of what runs have come to after each evaluation."""
     count = max((len(run.best_us) for run in runs), default=0)
     at = range(1, count + 1)
     return at, [median(run.best_us[0] / run.best_us[:n][-1] for run in runs) for n in at]

@@ -96,13 +96,13 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm(
 
 
 def matmul(checks: bool) -> Callable[[], Report]:
-    """A launch of the product of two random matrices."""
+    """Return a launch of the product of two random matrices."""
     a, b = np.random.default_rng(0).standard_normal((2, 256, 256)).astype(np.float32)
     return _launch(MATMUL, "matmul", 4, [a, b, np.zeros((256, 256), np.float32)], checks)
 
 
 def rms_norm(checks: bool) -> Callable[[], Report]:
-    """A launch of the norm of random rows."""
+    """Return a launch of the norm of random rows."""
     x, w = np.random.default_rng(0).standard_normal((2, 64, 4096)).astype(np.float32)
     return _launch(RMS_NORM, "rms_norm", 64, [x, w[0], np.zeros((64, 4096), np.float32)], checks)
 

@@ -17,5 +17,5 @@ DATA = Path(__file__).with_name("suite84.json")
 
 
 def cases(pattern: str = "") -> Iterator[Case]:
-    """The cases whose name contains `pattern`, in the order of the file."""
+    """Yield the cases whose name contains `pattern`, in the order of the file."""
     return read_cases(DATA, pattern)

@@ -59,7 +59,7 @@ class Product(NamedTuple):
 
 
 def product_of(case: Case, target: Target, seed: int = 0) -> Product:
-    """A case of suite84."""
+    """Return a case of suite84."""
     captured = api.capture(case.function, *case.inputs("meta"))
     module = api.lower(captured, "loop", target.name)
     (kernel,) = [op for op in module.ops if isinstance(op, loop.KernelOp)]
@@ -74,7 +74,7 @@ def product_of(case: Case, target: Target, seed: int = 0) -> Product:
 
 
 def measured(product: Product, target: Target, submit: Submit, until: float) -> Iterator[Row]:
-    """The tilings that `submit` measures before the clock `monotonic` comes to `until`."""
+    """Yield the tilings that `submit` measures before the clock `monotonic` comes to `until`."""
     tilings = iter(product.tilings)
     under_way: list[tuple[Tiling, Future[Measurement]]] = []
     while True:

@@ -87,7 +87,7 @@ def _cpu_seconds() -> float:
 
 
 def compiled(model: str, layers: str = "") -> tuple[dict[str, Any], dict[str, Any]]:
-    """A model compiled in a process of its own: what that cost, and the manifest."""
+    """Return a model compiled in a process of its own: what that cost, and the manifest."""
     with TemporaryDirectory() as temporary:
         folder = Path(temporary) / "compiled"
         command = [sys.executable, __file__, "--child", model, str(folder), layers]
@@ -112,7 +112,7 @@ def measure(model: str, layers: str) -> Measured:
 
 
 def table(rows: Sequence[Measured]) -> Table:
-    """A line a model."""
+    """Return a line a model."""
     columns = ("to CUDA", "with NVRTC", "peak", "launches", "kernels", f"of {FEW} layers")
     shown = figures_table(f"{TOKENS} tokens, CPU seconds and MiB", "model", columns)
     for row in rows:
@@ -123,7 +123,7 @@ def table(rows: Sequence[Measured]) -> Table:
 
 
 def commit() -> str:
-    """The commit of this checkout."""
+    """Return the commit of this checkout."""
     command = ["git", "-C", str(Path(__file__).parent), "rev-parse", "HEAD"]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 

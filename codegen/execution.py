@@ -43,14 +43,15 @@ class TensorBackend(Backend, Protocol):
         ...
 
     def load(self, plan: Plan) -> RunTensors:
-        """A plan on the device: what it takes is as `plan.inputs` says."""
+        """Return a plan on the device: what it takes is as `plan.inputs` says."""
         ...
 
 
 def runner(plan: Plan, backend: Backend) -> RunTensors:
     """
-    A plan on a device as a function of tensors or arrays, which it gives back as the device does:
-    tensors of a GPU, arrays of the simulator. Raises `TilewrightError` for a kernel that fails.
+    Return a plan on a device as a function of tensors or arrays, which it gives back as the device
+    does: tensors of a GPU, arrays of the simulator. Raises `TilewrightError` for a kernel that
+    fails.
     """
     if isinstance(backend, TensorBackend):
         loaded = backend.load(plan)
@@ -68,7 +69,7 @@ def runner(plan: Plan, backend: Backend) -> RunTensors:
 
 def backend_for(device: str, target: str, blocks: int | None = None) -> Backend:
     """
-    The backend that `device` (auto, gpu or sim) names, for code made for `target`.
+    Return the backend that `device` (auto, gpu or sim) names, for code made for `target`.
 
     The simulator runs at most about `blocks` blocks of a kernel; a GPU runs all. Raises
     `TilewrightError` where there is no GPU, but it is asked for.
@@ -86,7 +87,7 @@ def backend_for(device: str, target: str, blocks: int | None = None) -> Backend:
 
 
 def _gpu_runs(target: str) -> bool:
-    """Whether a GPU is present that runs code for `target`, and PyTorch can use it."""
+    """True if a GPU is present that runs code for `target`, and PyTorch can use it."""
     if (gpu := present_gpu()) is None or gpu.target != target:
         return False
     from tilewright.codegen.runtime.gpu_backend import reason_against_gpu

@@ -34,7 +34,7 @@ class ScopedNames:
         return self._of[value]
 
     def declare(self, value: SSAValue) -> str:
-        """The name of `value`, from here to the end of the scope."""
+        """Return the name of `value`, from here to the end of the scope."""
         stem = identifier(value.name_hint or "v")
         first = count = self._next.get(stem, 0)
         while (name := _numbered(stem, count)) in self._taken or name in RESERVED:
@@ -101,7 +101,7 @@ class Text(NamedTuple):
     binding: int
 
     def within(self, binding: int) -> str:
-        """The text where something that binds like `binding` surrounds it."""
+        """Return the text where something that binds like `binding` surrounds it."""
         return self.text if self.binding > binding else f"({self.text})"
 
 
@@ -112,11 +112,11 @@ class Expressions:
         self.names = names
 
     def text(self, value: SSAValue) -> str:
-        """An expression where nothing surrounds it."""
+        """Return an expression where nothing surrounds it."""
         return self.expression(value).text
 
     def expression(self, value: SSAValue) -> Text:
-        """A name, or the expression that makes `value`."""
+        """Return a name, or the expression that makes `value`."""
         owner = value.owner
         if (write := EXPRESSIONS.get(type(owner))) is not None:
             return write(self, owner)
@@ -150,7 +150,7 @@ class Expressions:
         return Text(f"{left.within(_RELATION)} {symbol} {right.within(_RELATION)}", binding)
 
     def _right(self, value: SSAValue, binding: int) -> str:
-        """The right operand of an operator: `a - (b - c)`, `a - (-b)`."""
+        """Return the right operand of an operator: `a - (b - c)`, `a - (-b)`."""
         operand = self.expression(value)
         is_signed = operand.text.startswith("-")
         is_mixed = binding == _OR and operand.binding == _AND
@@ -188,7 +188,7 @@ class Expressions:
         return Text(f"{self.text(op.pointer)} + {self.expression(index).within(_SUM)}", _SUM)
 
     def element(self, pointer: SSAValue, indices: Sequence[SSAValue]) -> str:
-        """An element of memory: `p[i]`, `a[i][j]`."""
+        """Return an element of memory: `p[i]`, `a[i][j]`."""
         subscripts = "".join(f"[{self.text(index)}]" for index in indices)
         return f"{self.expression(pointer).within(_PREFIX)}{subscripts}"
 

@@ -39,7 +39,7 @@ _DIGEST_BYTES = 32
 
 
 def default_folder() -> Path | None:
-    """The user's cache folder for us, `~/.cache/tilewright` on Linux; None for no cache."""
+    """Return the user's cache folder for us, `~/.cache/tilewright` on Linux; None for no cache."""
     from platformdirs import user_cache_path
 
     named = os.environ.get(VARIABLE)
@@ -49,7 +49,7 @@ def default_folder() -> Path | None:
 
 
 def digest_of(parts: Iterable[str]) -> str:
-    """The name of what is made of some texts."""
+    """Return the name of what is made of some texts."""
     return sha256("\0".join(parts).encode()).hexdigest()
 
 
@@ -115,7 +115,7 @@ class Kept(NamedTuple):
 
 
 def kept_in(folder: Path) -> Iterator[Kept]:
-    """The files of a folder that are ours; other processes may delete them meanwhile."""
+    """Yield the files of a folder that are ours; other processes may delete them meanwhile."""
     try:
         paths = [path for path in folder.iterdir() if path.suffix in KINDS]
     except OSError:  # there is none, or it may not be searched

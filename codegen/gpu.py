@@ -31,7 +31,7 @@ class Gpu:
 
 @cache
 def present_gpus() -> tuple[Gpu, ...]:
-    """All GPUs, in the order of the driver; none where there is no driver."""
+    """Return all GPUs, in the order of the driver; none where there is no driver."""
     try:
         driver = ctypes.CDLL(_DRIVER)
     except OSError:
@@ -43,7 +43,7 @@ def present_gpus() -> tuple[Gpu, ...]:
 
 
 def present_gpu() -> Gpu | None:
-    """The first GPU; None where there is none, or no driver."""
+    """Return the first GPU; None where there is none, or no driver."""
     return next(iter(present_gpus()), None)
 
 

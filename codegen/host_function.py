@@ -35,7 +35,9 @@ from tilewright.passes.facts.host_functions import reason_not_launched
 
 
 def plan_of(module: ModuleOp) -> Plan:
-    """The plan of a module of CUDA IR. `UsageError` if it is none or has no host function."""
+    """
+    Return the plan of a module of CUDA IR. `UsageError` if it is none or has no host function.
+    """
     kernels = {kernel.sym_name.data: kernel for kernel in kernels_of(module)}
     hosts = (op for op in module.ops if isinstance(op, func.FuncOp))
     main = next((f for f in hosts if f.sym_name.data == "main"), None)
@@ -181,7 +183,7 @@ class _Reader:
     def _in_place(
         self, kernel: cuda.FuncOp, inputs: Sequence[int], outputs: Sequence[int]
     ) -> Iterator[tuple[int, int]]:
-        """The outputs that lie where an input does: all inputs that do have to be allowed."""
+        """Yield the outputs that lie where an input does: all inputs that do have to be allowed."""
         for output, argument in zip(outputs, kernel.outputs, strict=True):
             slot, allowed = self.slots.get(output), kernel.in_place(argument)
             same = [n for n, read in enumerate(inputs) if slot and self.slots.get(read) == slot]

@@ -47,7 +47,7 @@ class Expected:
 
 
 def saved_data(plan: Plan, inputs: Sequence[Array], expected: Sequence[Expected]) -> bytes:
-    """The inputs as kernels take them, then the results, byte by byte, without gaps."""
+    """Return the inputs as kernels take them, then the results, byte by byte, without gaps."""
     plan.check_inputs(list(inputs))
     loaded = (loaded_array(array, plan.permuted.get(n), 1) for n, array in enumerate(inputs))
     results = (each.array for each in expected)
@@ -56,8 +56,8 @@ def saved_data(plan: Plan, inputs: Sequence[Array], expected: Sequence[Expected]
 
 def host_program(plan: Plan, expected: Sequence[Expected], data_name: str, target: str) -> str:
     """
-    The CUDA text. It reads `saved_data` from the file that it is given, by default `data_name` in
-    the folder that it runs in.
+    Return the CUDA text. It reads `saved_data` from the file that it is given, by default
+    `data_name` in the folder that it runs in.
     """
     shared = files("tilewright.codegen").joinpath("host_program.cuh").read_text(encoding="utf-8")
     kernels = plan.source.replace('extern "C" __global__', "__global__").strip()
@@ -180,7 +180,7 @@ class _Main:
 
 
 def _quoted(text: str) -> str:
-    """A string of C++: bytes of UTF-8, in octal unless they stand for themselves in one."""
+    """Return a string of C++: bytes of UTF-8, in octal unless they stand for themselves in one."""
     return '"' + "".join(_shown(byte) for byte in text.encode()) + '"'
 
 

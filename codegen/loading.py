@@ -20,7 +20,7 @@ def loaded_array(array: Array, axes: Sequence[int] | None, alignment: int) -> Ar
 
 
 def is_aligned(array: Array, alignment: int) -> bool:
-    """Whether the address of the first element is a multiple of `alignment` bytes."""
+    """True if the address of the first element is a multiple of `alignment` bytes."""
     return not array.size or array.ctypes.data % alignment == 0
 
 

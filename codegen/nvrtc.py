@@ -83,7 +83,7 @@ asked of one text, one after the other.
 
 
 def available() -> bool:
-    """Whether NVRTC can be loaded here."""
+    """True if NVRTC can be loaded here."""
     try:
         nvrtc_library.load()
     except NvrtcUnavailable:

@@ -44,7 +44,7 @@ def use_toolkit(cuda_home: str | Path) -> None:
 
 
 def toolkits() -> tuple[Path, ...]:
-    """The toolkits that were named."""
+    """Return the toolkits that were named."""
     return tuple(_toolkits)
 
 
@@ -88,14 +88,14 @@ def _file(major: int) -> str:
 
 
 def _majors() -> list[int]:
-    """The major versions, those first whose machine code the driver loads."""
+    """Return the major versions, those first whose machine code the driver loads."""
     newest = driver_major() or max(WHEELS)
     return sorted(WHEELS, key=lambda major: (major > newest, -major))
 
 
 @cache
 def driver_major() -> int | None:
-    """The major version of CUDA that the driver supports; None without a driver."""
+    """Return the major version of CUDA that the driver supports; None without a driver."""
     try:
         library = ctypes.CDLL("libcuda.so.1")
     except OSError:

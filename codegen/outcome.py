@@ -36,11 +36,11 @@ class KernelReport:
     blocks: int
     """How many blocks ran: all of the grid, or a sample."""
     is_counted: bool = True
-    """Whether there are instructions and counters: a GPU tells none."""
+    """True if there are instructions and counters: a GPU tells none."""
 
     @property
     def is_sample(self) -> bool:
-        """Whether some blocks did not run."""
+        """True if some blocks did not run."""
         return self.blocks < self.launch.grid
 
 
@@ -53,11 +53,11 @@ class Execution:
     missing: list[NDArray[np.bool_]] | None = None
     """Of samples: the elements of each result that no block wrote."""
     is_built_on_samples: bool = False
-    """Whether a kernel has read what blocks that did not run should have written."""
+    """True if a kernel has read what blocks that did not run should have written."""
 
     @property
     def is_sample(self) -> bool:
-        """Whether some kernels ran in a part of their blocks."""
+        """True if some kernels ran in a part of their blocks."""
         return any(kernel.is_sample for kernel in self.kernels)
 
     @property

@@ -81,7 +81,7 @@ def _label(plan: Plan, number: int) -> str:
 
 
 def plan_mermaid(plan: Plan) -> str:
-    """A Markdown page with the picture."""
+    """Return a Markdown page with the picture."""
     nodes, edges = graph_of(plan)
     lines = ["```mermaid", "flowchart TD"]
     for node in nodes:
@@ -98,7 +98,7 @@ def _mermaid_text(text: str) -> str:
 
 
 def plan_dot(plan: Plan) -> str:
-    """The picture in Graphviz's language."""
+    """Return the picture in Graphviz's language."""
     nodes, edges = graph_of(plan)
     lines = ["digraph plan {"]
     for node in nodes:

@@ -13,7 +13,7 @@ from tilewright.codegen.launch_plan import Fill, Launch, MapOf, Plan
 
 
 def plan_text(plan: Plan) -> str:
-    """The whole plan, a table for each of its parts that is not empty."""
+    """Return the whole plan, a table for each of its parts that is not empty."""
     slab = plan.slab
     kernels = {launch.kernel for launch in plan.launches}
     lines = [f"launches {len(plan.launches)}, kernels {len(kernels)}"]
@@ -42,20 +42,20 @@ def launches_text(launches: Collection[Launch]) -> str:
 
 
 def buffer_text(plan: Plan, number: int) -> str:
-    """A buffer in one phrase: its name, type, size, and place in the slab if it has one."""
+    """Return a buffer in one phrase: its name, type, size, and place in the slab if it has one."""
     slot = plan.slab.slots.get(number)
     place = "" if slot is None else f" at {slot.start}"
     return f"{plan.names[number]}: {', '.join(_type(plan, number))}{place}"
 
 
 def input_text(plan: Plan, number: int) -> str:
-    """An input in one phrase, by the name that the user gave it."""
+    """Return an input in one phrase, by the name that the user gave it."""
     name = plan.source_names.get(number, plan.names[number])
     return f"{name}: {', '.join(_type(plan, number))}"
 
 
 def written_text(plan: Plan, launch: Launch, number: int) -> str:
-    """An output of a launch by its name, and what it is written in the place of."""
+    """Return an output of a launch by its name, and what it is written in the place of."""
     places = "".join(
         f" in place of %{plan.names[read]}" for output, read in launch.in_place if output == number
     )

@@ -28,7 +28,9 @@ _ANY = "T"
 
 
 def prelude(called: Iterable[Call], types: Iterable[str] = ()) -> str:
-    """The prelude's functions among `called`, its types among `types`, in the file's order."""
+    """
+    Return the prelude's functions among `called`, its types among `types`, in the file's order.
+    """
     functions = set(called)
     names = {function.name for function in functions} | set(types)
     return "\n\n".join(

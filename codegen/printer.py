@@ -95,7 +95,7 @@ def _parameter(type: Attribute, name: str, *, restrict: bool) -> str:
 
 
 def kernels_of(module: ModuleOp) -> list[cuda.FuncOp]:
-    """The kernels of a module; `UsageError` if something in it is not lowered yet."""
+    """Return the kernels of a module; `UsageError` if something in it is not lowered yet."""
     for op in module.ops:
         if not isinstance(op, cuda.FuncOp | func.FuncOp):
             raise _not_lowered(module, op)
@@ -124,7 +124,7 @@ def _not_lowered(module: ModuleOp, op: Operation) -> UsageError:
 
 
 def _called(ops: list[Operation]) -> Iterator[Call]:
-    """The functions that the text of `ops` calls."""
+    """Yield the functions that the text of `ops` calls."""
     for op in ops:
         match op:
             case expr.LiteralOp():
@@ -145,7 +145,9 @@ def _called(ops: list[Operation]) -> Iterator[Call]:
 
 
 def _types(kernels: list[cuda.FuncOp], ops: list[Operation]) -> Iterator[str]:
-    """The names of the types of all that the text of `kernels`, which consist of `ops`, names."""
+    """
+    Yield the names of the types of all that the text of `kernels`, which consist of `ops`, names.
+    """
     types = {type for kernel in kernels for type in kernel.body.block.arg_types}
     types.update([result.type for op in ops for result in op.results])
     return map(_element_name, types)
@@ -159,7 +161,7 @@ def _element_name(type: Attribute) -> str:
 
 
 def _permuted_arguments(module: ModuleOp) -> Iterator[str]:
-    """A comment for each argument of a host function that is not given as kernels read it."""
+    """Yield a comment for each argument of a host function that is not given as kernels read it."""
     for function in (op for op in module.ops if isinstance(op, func.FuncOp)):
         for position, axes in load_axes(function).items():
             argument = function.body.block.args[position]
@@ -180,7 +182,7 @@ class CudaText(NamedTuple):
 
 
 def cuda_text(module: ModuleOp, only: Collection[cuda.FuncOp] | None = None) -> CudaText:
-    """The CUDA C++ text of a module of CUDA IR, or of some of its kernels."""
+    """Return the CUDA C++ text of a module of CUDA IR, or of some of its kernels."""
     kernels = [op for op in kernels_of(module) if only is None or op in only]
     lines = [*_permuted_arguments(module)]
     if not kernels:
@@ -197,7 +199,7 @@ def cuda_text(module: ModuleOp, only: Collection[cuda.FuncOp] | None = None) -> 
 
 
 def cuda_source(module: ModuleOp, only: Collection[cuda.FuncOp] | None = None) -> str:
-    """The text alone."""
+    """Return the text alone."""
     return cuda_text(module, only).source
 
 

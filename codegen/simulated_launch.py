@@ -46,5 +46,5 @@ def simulate_launch(
 
 
 def _meets(array: Array, others: Sequence[Array]) -> bool:
-    """Whether an array lies where another does."""
+    """True if an array lies where another does."""
     return any(np.may_share_memory(array, other) for other in others)

@@ -168,7 +168,7 @@ class SimulatorBackend:
         return [before & after for before, after in zip(left, masks, strict=True)]
 
     def _compiled(self, plan: Plan, name: str) -> str:
-        """The PTX of a kernel; all that the plan launches are compiled at once."""
+        """Return the PTX of a kernel; all that the plan launches are compiled at once."""
         if plan.source not in self._ptx:
             kernels = dict.fromkeys(launch.kernel for launch in plan.launches)
             self._ptx[plan.source] = ptx(plan.source, kernels, self.target)
@@ -189,7 +189,7 @@ def _changed(launch: Launch, kept: Iterable[Fill], buffers: Sequence[Array]) -> 
 
 
 def _reads_samples(reports: Sequence[KernelReport]) -> bool:
-    """Whether a launch reads, or partly overwrites, what an earlier one should have written."""
+    """True if a launch reads, or partly overwrites, what an earlier one should have written."""
     sampled: set[int] = set()
     for report in reports:
         launch = report.launch

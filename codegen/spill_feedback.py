@@ -29,7 +29,7 @@ RULE = Rule("c", 2, "spill_feedback")
 
 
 def lower_to_cuda(module: ModuleOp, target: str) -> ModuleOp:
-    """A copy of `module` at the level of CUDA, whose kernels spill as little as they can."""
+    """Return a copy of `module` at the level of CUDA, whose kernels spill as little as they can."""
     lowered = lower(module, Level.CUDA, target=target)
     relieve_spills(lowered, target)
     return lowered

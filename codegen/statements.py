@@ -171,12 +171,12 @@ class StatementPrinter:
         self.line(f"const {C_TYPES[op.result.type]} {self.names.declare(op.result)} = {call};")
 
     def text(self, value: SSAValue) -> str:
-        """A name, or the expression that makes `value`."""
+        """Return a name, or the expression that makes `value`."""
         return self.expressions.text(value)
 
 
 def c_element(type: Attribute) -> str:
-    """The type of what a pointer points to."""
+    """Return the type of what a pointer points to."""
     assert isinstance(type, PointerType)
     return C_TYPES[type.element]
 
@@ -186,7 +186,7 @@ def _aligned(align: IntegerAttr | None) -> str:
 
 
 def _vector(op: CopyOp) -> str:
-    """The type of as many bytes as are moved, of the elements' own kind if there is one."""
+    """Return the type of as many bytes as are moved, of the elements' own kind if there is one."""
     type = op.source.type
     assert isinstance(type, PointerType)
     name = C_TYPES[type.element]

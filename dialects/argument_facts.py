@@ -59,14 +59,14 @@ Facts = Mapping[str, Attribute]
 
 
 def alignment_in(facts: Facts, type: Attribute) -> int:
-    """The bytes that the address of an argument of `type` is a multiple of."""
+    """Return the bytes that the address of an argument of `type` is a multiple of."""
     if isinstance(attribute := facts.get(ALIGN), IntegerAttr):
         return attribute.value.data
     return size_of(_element(type))
 
 
 def inputs_in_place(facts: Facts) -> tuple[int, ...]:
-    """The inputs, by position, that may be passed as this output too."""
+    """Return the inputs, by position, that may be passed as this output too."""
     if (attribute := facts.get(IN_PLACE)) is None:
         return ()
     return tuple(attribute.get_values()) if isa(attribute, DenseArrayBase[IntegerType]) else ()
@@ -84,12 +84,12 @@ def scratch(initial: Initial | None = None) -> Facts:
 
 
 def with_alignment(facts: Facts, bytes: int) -> Facts:
-    """The same, and that the address is a multiple of `bytes`."""
+    """Return the same, and that the address is a multiple of `bytes`."""
     return {**facts, ALIGN: IntegerAttr(bytes, i64)}
 
 
 def with_in_place(facts: Facts, inputs: Sequence[int]) -> Facts:
-    """The same, but that these inputs, and no others, may be passed as this output too."""
+    """Return the same, but that these inputs, and no others, may be passed as this output too."""
     others = {name: attribute for name, attribute in facts.items() if name != IN_PLACE}
     return {**others, IN_PLACE: DenseArrayBase.from_list(i64, inputs)} if inputs else others
 
@@ -151,6 +151,6 @@ def _what_is_passed(type: Attribute) -> Attribute:
 
 
 def _element(type: Attribute) -> Attribute:
-    """The elements of a buffer, or of what a pointer points to."""
+    """Return the elements of a buffer, or of what a pointer points to."""
     assert isinstance(type, ContainerType)
     return cast(ContainerType[Attribute], type).get_element_type()

@@ -74,10 +74,10 @@ class AxesOp(BuiltOp, ABC):
 
     @abstractmethod
     def axis_extents(self) -> Sequence[int]:
-        """The extent of each block argument."""
+        """Return the extent of each block argument."""
 
     def axis_extent(self, at: int) -> int:
-        """The extent of the block argument at that position."""
+        """Return the extent of the block argument at that position."""
         return self.axis_extents()[at]
 
 
@@ -92,7 +92,7 @@ def _packed(extents: tuple[int, ...]) -> DenseArrayBase[IntegerType]:
 
 
 def extents_in(array: DenseArrayBase[IntegerType]) -> tuple[int, ...]:
-    """The extents of axes that an op has as an array of i64."""
+    """Return the extents of axes that an op has as an array of i64."""
     return _unpacked(array.data.data)
 
 
@@ -113,7 +113,7 @@ class RangedIndex(ABC):
 
     @abstractmethod
     def result_range(self) -> Range | None:
-        """The values of the result, or None when nothing is known."""
+        """Return the values of the result, or None when nothing is known."""
 
 
 _Known = dict[SSAValue, Range | None]
@@ -135,7 +135,7 @@ def remembered_ranges(known: Mapping[SSAValue, Range] | None = None) -> Generato
 
 
 def range_of_value(value: SSAValue) -> Range | None:
-    """The values an index can take, or None when nothing is known of it."""
+    """Return the values an index can take, or None when nothing is known of it."""
     if (known := _known.get()) is None:
         return _found_range(value)
     if value not in known:
@@ -162,7 +162,7 @@ def _steps(extent: int) -> Range:
 
 
 def _range_of_choice(op: MinSIOp | MaxSIOp) -> Range | None:
-    """The smaller of two values, or the larger."""
+    """Return the smaller of two values, or the larger."""
     lhs, rhs = range_of_value(op.lhs), range_of_value(op.rhs)
     if lhs is None or rhs is None:
         return None
@@ -183,8 +183,9 @@ def canonical_access(
     exprs: Sequence[AffineExpr], operands: Sequence[SSAValue]
 ) -> tuple[AffineMap, list[SSAValue]]:
     """
-    The map and operands of a list of expressions, simplified with the ranges of its operands.
-    Operands are distinct, used, and in order of first appearance: equal accesses compare equal.
+    Return the map and operands of a list of expressions, simplified with the ranges of its
+    operands. Operands are distinct, used, and in order of first appearance: equal accesses compare
+    equal.
     """
     dims, distinct, ranges = _numbered(operands)
     canonical, used = _canonical(tuple(exprs), dims, ranges)
@@ -202,7 +203,7 @@ def _numbered(
 
 @lru_cache(maxsize=1 << 14)
 def map_attr(map: AffineMap) -> AffineMapAttr:
-    """The map as an attribute, which is made and verified once."""
+    """Return the map as an attribute, which is made and verified once."""
     return AffineMapAttr(map)
 
 
@@ -211,9 +212,9 @@ def _canonical(
     exprs: tuple[AffineExpr, ...], values: tuple[int, ...], ranges: tuple[Range | None, ...]
 ) -> tuple[AffineMap, tuple[int, ...]]:
     """
-    The map of canonical expressions, and the values that it takes by number; `values` says by its
-    number which value each dimension of `exprs` is, and `ranges` what range each value has. Equal
-    accesses get one map: what looks for it later finds it by identity.
+    Return the map of canonical expressions, and the values that it takes by number; `values` says
+    by its number which value each dimension of `exprs` is, and `ranges` what range each value has.
+    Equal accesses get one map: what looks for it later finds it by identity.
     """
     merged = exprs if _is_in_order(values) else _renamed(exprs, values)
     simple = tuple(simplify(e, ranges) for e in merged)
@@ -230,15 +231,15 @@ def _is_in_order(numbers: Sequence[int]) -> bool:
 
 
 def _renamed(exprs: Sequence[AffineExpr], numbers: Sequence[int]) -> list[AffineExpr]:
-    """The expressions with the dimensions that `numbers` says in the place of theirs."""
+    """Return the expressions with the dimensions that `numbers` says in the place of theirs."""
     dims = [AffineExpr.dimension(number) for number in numbers]
     return [expr.replace_dims_and_symbols(dims, ()) for expr in exprs]
 
 
 def optional_mask(mask: Access | None) -> tuple[list[SSAValue], AffineMapAttr | None]:
     """
-    The operands and the map of a mask, canonical: without what another part of it or the ranges of
-    its operands prove. Nothing for no mask.
+    Return the operands and the map of a mask, canonical: without what another part of it or the
+    ranges of its operands prove. Nothing for no mask.
     """
     if mask is None:
         return [], None

@@ -34,7 +34,7 @@ _SUM = "plan.sum_bytes"
 
 
 def bytes_of_type(type: MemRefType[Attribute]) -> int:
-    """The bytes that the elements of a buffer take, each a whole number of bytes."""
+    """Return the bytes that the elements of a buffer take, each a whole number of bytes."""
     element, size = type.element_type, 1
     if not isinstance(element, FixedBitwidthType) or DYNAMIC_INDEX in type.get_shape():
         raise VerifyException(f"a buffer in a plan has a size that is known, {type} has not")
@@ -50,7 +50,7 @@ def aligned(size: int) -> int:
 
 def slot_of(alloc: AllocOp) -> range | None:
     """
-    The bytes of the slab that are this buffer's; None if it has memory of its own.
+    Return the bytes of the slab that are this buffer's; None if it has memory of its own.
 
     Raises `VerifyException` for an offset that is none.
     """
@@ -63,7 +63,7 @@ def slot_of(alloc: AllocOp) -> range | None:
 
 
 def overlap(one: range, other: range) -> bool:
-    """Whether two slots share bytes."""
+    """True if two slots share bytes."""
     return max(one.start, other.start) < min(one.stop, other.stop)
 
 

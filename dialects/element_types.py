@@ -65,7 +65,9 @@ _COMPUTED_IN: Mapping[Attribute, Attribute] = {
 
 
 def compute_type(element: Attribute) -> Attribute:
-    """The type that values of `element` are computed in, to be rounded to `element` afterwards."""
+    """
+    Return the type that values of `element` are computed in, to be rounded to `element` afterwards.
+    """
     return _COMPUTED_IN.get(element, element)
 
 
@@ -75,8 +77,8 @@ Number = int | float
 
 def number_attribute(value: Number, type: Attribute) -> FloatAttr | IntegerAttr:
     """
-    A Python number in an element type, as PyTorch has it: what a float type cannot hold becomes
-    infinite, an integer is cut to its type's bits.
+    Return a Python number in an element type, as PyTorch has it: what a float type cannot hold
+    becomes infinite, an integer is cut to its type's bits.
     """
     if isa(type, IntegerType):
         bits = int(bool(value)) if type == i1 else int(value) & (2**type.bitwidth - 1)

@@ -35,7 +35,9 @@ class Range(NamedTuple):
 
     @staticmethod
     def extent(size: int) -> "Range":
-        """The range of an axis of `size` steps. An empty axis never runs; call it one step."""
+        """
+        Return the range of an axis of `size` steps. An empty axis never runs; call it one step.
+        """
         return Range(0, max(size, 1) - 1)
 
     def __contains__(self, other: object) -> bool:
@@ -65,7 +67,9 @@ class Sum:
         return Sum({a: c * factor for a, c in self.terms.items()}, self.constant * factor)
 
     def expr(self) -> AffineExpr:
-        """The sum as an expression: steepest term first, then by dimension, constant last."""
+        """
+        Return the sum as an expression: steepest term first, then by dimension, constant last.
+        """
         return self._expr
 
     @cached_property
@@ -85,7 +89,7 @@ def _atom_key(atom: AffineExpr) -> tuple[int, str]:
 
 
 def sum_of(expr: AffineExpr, ranges: Ranges = ()) -> Sum:
-    """The canonical sum of `expr`, simplified with what `ranges` says of its dimensions."""
+    """Return the canonical sum of `expr`, simplified with what `ranges` says of its dimensions."""
     return _remembered_sum(expr, tuple(ranges))
 
 
@@ -283,7 +287,7 @@ def simplify(expr: AffineExpr, ranges: Ranges = ()) -> AffineExpr:
 
 
 def linearize(subscripts: Sequence[AffineExpr], shape: Sequence[int]) -> AffineExpr:
-    """The row-major offset of `subscripts` in an array of `shape`."""
+    """Return the row-major offset of `subscripts` in an array of `shape`."""
     return _linearized(tuple(subscripts), tuple(shape))
 
 
@@ -296,7 +300,7 @@ def _linearized(subscripts: tuple[AffineExpr, ...], shape: tuple[int, ...]) -> A
 
 
 def delinearize(offset: AffineExpr, shape: Sequence[int]) -> tuple[AffineExpr, ...]:
-    """The subscripts of the element at row-major `offset` in an array of `shape`."""
+    """Return the subscripts of the element at row-major `offset` in an array of `shape`."""
     subscripts: list[AffineExpr] = []
     for position, size in enumerate(reversed(shape)):
         is_outermost = position == len(shape) - 1
@@ -317,7 +321,7 @@ Term = tuple[AffineExpr, int]
 @lru_cache(maxsize=1 << 14)  # the same expressions are written again and again
 def signed_terms(expr: AffineExpr) -> tuple[tuple[Term, ...], tuple[Term, ...]]:
     """
-    The terms added and the terms subtracted, in the order in which a person writes them: a
+    Return the terms added and the terms subtracted, in the order in which a person writes them: a
     positive constant leads what is cut from it, as in `99 - d0`.
     """
     terms = _terms(expr)
@@ -341,7 +345,7 @@ def _terms(expr: AffineExpr) -> list[Term]:
 
 
 def dims_as_written(expr: AffineExpr) -> list[int]:
-    """The dimensions of `expr` in the order in which its text names them, each once."""
+    """Return the dimensions of `expr` in the order in which its text names them, each once."""
     positive, negative = signed_terms(expr)
     found: list[int] = []
     for atom, _ in positive + negative:

@@ -102,7 +102,7 @@ class KernelLikeOp(BuiltOp, ABC):
         self.set_facts([*self.facts[: argument.index], facts, *self.facts[argument.index + 1 :]])
 
     def alignment_of(self, argument: BlockArgument) -> int:
-        """The bytes that the address of `argument` is a multiple of, in every launch."""
+        """Return the bytes that the address of `argument` is a multiple of, in every launch."""
         return alignment_in(self.facts[argument.index], argument.type)
 
     def require_alignment(self, argument: BlockArgument, bytes: int) -> None:
@@ -114,7 +114,7 @@ class KernelLikeOp(BuiltOp, ABC):
             self._set_fact(argument, with_alignment(self.facts[argument.index], bytes))
 
     def in_place(self, output: BlockArgument) -> tuple[int, ...]:
-        """The inputs, by position, that launches may pass as `output` too."""
+        """Return the inputs, by position, that launches may pass as `output` too."""
         return inputs_in_place(self.facts[output.index])
 
     def set_in_place(self, output: BlockArgument, inputs: Sequence[int]) -> None:
@@ -130,7 +130,7 @@ class KernelLikeOp(BuiltOp, ABC):
         self._set_fact(output, {**self.facts[output.index], INITIAL: initial})
 
     def is_updated(self, output: BlockArgument) -> bool:
-        """Whether `output` holds something when the kernel starts, of which it writes a part."""
+        """True if `output` holds something when the kernel starts, of which it writes a part."""
         return UPDATED in self.facts[output.index]
 
     def set_updated(self, output: BlockArgument) -> None:
@@ -138,17 +138,17 @@ class KernelLikeOp(BuiltOp, ABC):
         self._set_fact(output, {**self.facts[output.index], UPDATED: UnitAttr()})
 
     def is_scratch(self, output: BlockArgument) -> bool:
-        """Whether `output` is no result, but room that the kernel needs."""
+        """True if `output` is no result, but room that the kernel needs."""
         return SCRATCH in self.facts[output.index]
 
     def is_kept(self, output: BlockArgument) -> bool:
-        """Whether the kernel leaves `output` as it found it, for the next launch to find."""
+        """True if the kernel leaves `output` as it found it, for the next launch to find."""
         return self.is_scratch(output) and self.initial(output) is not None
 
     def add_scratch(
         self, type: Attribute, name: str, initial: Initial | None = None
     ) -> BlockArgument:
-        """A new last output that is no result; launches have to pass it."""
+        """Return a new last output that is no result; launches have to pass it."""
         facts = [*self.facts, scratch(initial)]
         argument = self.body.block.insert_arg(type, len(self.body.block.args))
         argument.name_hint = name

@@ -35,7 +35,7 @@ class Monoid(StrEnum):
 
     @property
     def is_of_pairs(self) -> bool:
-        """Whether it joins (value, index) pairs; otherwise it joins each value by itself."""
+        """True if it joins (value, index) pairs; otherwise it joins each value by itself."""
         return self in (Monoid.ARGMAX, Monoid.ARGMIN)
 
 
@@ -75,7 +75,9 @@ class MonoidAttr(EnumAttribute[Monoid], SpacedOpaqueSyntaxAttribute):
     name = "prim.monoid"
 
     def identities(self, types: Sequence[Attribute]) -> list[FloatAttr | IntegerAttr]:
-        """The constants of `types`, which `verify_monoid` accepts, that leave all as it is."""
+        """
+        Return the constants of `types`, which `verify_monoid` accepts, that leave all as it is.
+        """
         identity = _IDENTITY[self.data]
         if self.data.is_of_pairs:
             return [number_attribute(identity(types[0]), types[0]), IntegerAttr(_LAST, i64)]

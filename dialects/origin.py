@@ -56,7 +56,7 @@ def without_number(name: str) -> str:
 
 
 def located(origin: Origin, line: LocationAttr) -> NameLoc:
-    """The location of an op that comes from `origin`."""
+    """Return the location of an op that comes from `origin`."""
     if origin.module is not None:
         line = NameLoc(StringAttr(f"{origin.module.path}: {origin.module.name}"), line)
     return NameLoc(StringAttr(origin.node), line)
@@ -75,7 +75,7 @@ def origin_of(location: Attribute) -> Origin | None:
 
 @lru_cache(maxsize=1 << 12)  # most of what becomes of a kernel's ops has a few names
 def named(what: str, location: LocationAttr) -> NameLoc:
-    """The location of what has become of an op, `what`, that was at `location`."""
+    """Return the location of what has become of an op, `what`, that was at `location`."""
     is_known = not isinstance(location, UnknownLoc)
     return NameLoc(StringAttr(what), location if is_known else NoneAttr())
 
@@ -87,7 +87,7 @@ def from_same(old: Operation, new: Op) -> Op:
 
 
 def file_place(location: Attribute) -> str:
-    """The place in a file that a location names: `FILE:LINE:COL`; empty if it names none."""
+    """Return the place in a file that a location names: `FILE:LINE:COL`; empty if it names none."""
     match location:
         case FileLineColLoc():
             place = f"{location.filename.data}:{location.line.data}"
@@ -130,7 +130,7 @@ def story(location: Attribute) -> str:
 
 
 def _parts(location: Attribute) -> Iterator[str]:
-    """The names that a location consists of, from the op to the line."""
+    """Yield the names that a location consists of, from the op to the line."""
     match location:
         case NameLoc():
             yield location.desc.data

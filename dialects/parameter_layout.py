@@ -32,7 +32,7 @@ _STORED = ("parameter", "buffer", "constant")
 
 
 def is_stored(function: FuncOp, position: int) -> bool:
-    """Whether an argument is the module's, a parameter say, rather than the user's."""
+    """True if an argument is the module's, a parameter say, rather than the user's."""
     attributes = _attributes(function, position)
     kind = attributes.get("torch.kind")
     return "torch.name" in attributes and isinstance(kind, StringAttr) and kind.data in _STORED
@@ -48,7 +48,7 @@ def source_names(function: FuncOp) -> dict[int, str]:
 
 
 def is_mutated(function: FuncOp, position: int) -> bool:
-    """Whether a result of the function is the new value of a named argument."""
+    """True if a result of the function is the new value of a named argument."""
     name = _attributes(function, position).get("torch.name")
     results = function.res_attrs or ()
     return name is not None and any(r.data.get("torch.mutates") == name for r in results)
@@ -56,8 +56,8 @@ def is_mutated(function: FuncOp, position: int) -> bool:
 
 def layout_of(function: FuncOp, position: int) -> AffineMap | None:
     """
-    The map from an argument's coordinates to those of what callers give; None if it is given as it
-    is. `VerifyException` unless it permutes the argument's dimensions.
+    Return the map from an argument's coordinates to those of what callers give; None if it is given
+    as it is. `VerifyException` unless it permutes the argument's dimensions.
     """
     attribute = _attributes(function, position).get(_LAYOUT)
     if attribute is None:
@@ -91,7 +91,7 @@ def set_layout(function: FuncOp, position: int, layout: AffineMap) -> None:
 
 
 def given_types(function: FuncOp) -> list[Attribute]:
-    """The types of the arguments as callers give them."""
+    """Return the types of the arguments as callers give them."""
     return [
         type if (layout := layout_of(function, position)) is None else _given(type, layout)
         for position, type in enumerate(function.function_type.inputs)
@@ -112,7 +112,7 @@ def _inverse(permutation: Sequence[int]) -> tuple[int, ...]:
 
 
 def is_permutation(map: AffineMap, rank: int) -> bool:
-    """Whether the results of `map` are its `rank` dimensions in some order."""
+    """True if the results of `map` are its `rank` dimensions in some order."""
     if map.num_dims != rank or map.num_symbols:
         return False
     return len(map.results) == rank and sorted(_dims(map)) == [*range(rank)]
@@ -123,7 +123,7 @@ def _attributes(function: FuncOp, position: int) -> dict[str, Attribute]:
 
 
 def _dims(map: AffineMap) -> list[int]:
-    """The dimensions among the results of `map`."""
+    """Return the dimensions among the results of `map`."""
     return [expr.position for expr in map.results if isinstance(expr, AffineDimExpr)]
 
 

@@ -100,7 +100,7 @@ class ScalarFunction(StrEnum):
 
     @property
     def is_comparison(self) -> bool:
-        """Whether it compares, and gives an i1."""
+        """True if it compares, and gives an i1."""
         return self in _COMPARISONS
 
 

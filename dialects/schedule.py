@@ -40,7 +40,7 @@ def parse_spec_list(text: str) -> tuple[ArgSpec, ...]:
 
 
 def spec_text(spec: object) -> str:
-    """A pass with its options, quoted where that is needed only."""
+    """Return a pass with its options, quoted where that is needed only."""
     return _QUOTED_WORD.sub(r"\1", str(spec))
 
 
@@ -87,12 +87,14 @@ class ScheduleAttr(Data[str]):
 
     @staticmethod
     def of(steps: Iterable[ArgSpec]) -> "ScheduleAttr":
-        """The attribute of steps."""
+        """Return the attribute of steps."""
         return ScheduleAttr(",".join(map(spec_text, steps)))
 
     @staticmethod
     def parse(text: str) -> "ScheduleAttr":
-        """The attribute of a text; what is no pipeline stays as it is, and `steps` raises."""
+        """
+        Return the attribute of a text; what is no pipeline stays as it is, and `steps` raises.
+        """
         return _parsed(text)
 
     @property
@@ -113,7 +115,9 @@ class ScheduleAttr(Data[str]):
         return ScheduleAttr(f"{self.data},{step}")
 
     def taken(self, name: str) -> tuple[ArgSpec | None, "ScheduleAttr | None"]:
-        """The first step of that name, or None, and the steps behind it, if there are any."""
+        """
+        Return the first step of that name, or None, and the steps behind it, if there are any.
+        """
         return _taken(self, name)
 
     @classmethod

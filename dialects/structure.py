@@ -26,12 +26,12 @@ the hardware may take the one that comes first.
 
 
 def structure(op: Operation) -> Hashable:
-    """The key of `op`; a value that it uses from outside stands for itself."""
+    """Return the key of `op`; a value that it uses from outside stands for itself."""
     return _op_key(op, {})
 
 
 def body_structure(region: Region) -> Hashable:
-    """The key of a body that uses nothing from outside, such as that of a kernel."""
+    """Return the key of a body that uses nothing from outside, such as that of a kernel."""
     return _region_key(region, {})
 
 

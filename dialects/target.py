@@ -100,12 +100,12 @@ class Target:
 
     @property
     def has_clusters(self) -> bool:
-        """Whether blocks can read each other's shared memory (PTX ISA, cluster, sm_90 on)."""
+        """True if blocks can read each other's shared memory (PTX ISA, cluster, sm_90 on)."""
         return self.compute_capability >= 90
 
     @property
     def has_tma(self) -> bool:
-        """Whether there is a tensor memory accelerator (PTX ISA, cp.async.bulk, sm_90 on)."""
+        """True if there is a tensor memory accelerator (PTX ISA, cp.async.bulk, sm_90 on)."""
         return self.compute_capability >= 90
 
     @property
@@ -153,7 +153,9 @@ class Target:
         return limits
 
     def registers_given(self, threads: int, blocks: int) -> int:
-        """The most registers of a thread with which so many blocks are resident on one SM."""
+        """
+        Return the most registers of a thread with which so many blocks are resident on one SM.
+        """
         warps = _round_up(blocks * self.warps_of(threads), _WARP_UNIT)
         of_warp = self.registers_per_sm // warps // _REGISTER_UNIT * _REGISTER_UNIT
         return min(of_warp // WARP_SIZE, self.max_registers_per_thread)
@@ -233,7 +235,7 @@ DEFAULT_TARGET = "sm_90a"
 
 
 def target(name: str | object) -> Target:
-    """The target called `name`; a `UsageError` that lists them all if there is none."""
+    """Return the target called `name`; a `UsageError` that lists them all if there is none."""
     if not isinstance(name, str):
         raise UsageError(f"a target is a name such as 'sm_90a', not {name!r}")
     if name not in _TARGETS:

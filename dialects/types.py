@@ -15,24 +15,24 @@ from xdsl.ir import Attribute, SSAValue
 
 
 def tensor_type(value: SSAValue) -> TensorType[Attribute]:
-    """The type of a value known to be a tensor."""
+    """Return the type of a value known to be a tensor."""
     assert value.type.name == TensorType.name
     return cast(TensorType[Attribute], value.type)
 
 
 def memref_type(value: SSAValue) -> MemRefType[Attribute]:
-    """The type of a value known to be a memref."""
+    """Return the type of a value known to be a memref."""
     assert value.type.name == MemRefType.name
     return cast(MemRefType[Attribute], value.type)
 
 
 def shape_of(value: SSAValue) -> tuple[int, ...]:
-    """The shape of a tensor."""
+    """Return the shape of a tensor."""
     return tensor_type(value).get_shape()
 
 
 def element_of(value: SSAValue) -> Attribute:
-    """The element type of a tensor."""
+    """Return the element type of a tensor."""
     return tensor_type(value).element_type
 
 
@@ -48,11 +48,11 @@ def memref_of(
     space: Attribute = NoneAttr(),
     layout: MemRefLayoutAttr | NoneAttr = NoneAttr(),
 ) -> MemRefType[Attribute]:
-    """The memref type of such parts, which xDSL checks one by one whenever it is made."""
+    """Return the memref type of such parts, which xDSL checks one by one whenever it is made."""
     return MemRefType(element, shape, layout, space)
 
 
 @lru_cache(maxsize=1 << 12)
 def tensor_of(element: Attribute, shape: tuple[int, ...]) -> TensorType[Attribute]:
-    """The tensor type of such parts, as `memref_of` gives a memref's."""
+    """Return the tensor type of such parts, as `memref_of` gives a memref's."""
     return TensorType(element, shape)

@@ -16,7 +16,7 @@ BECOMES = "torch.becomes"
 
 
 def becomes(function: FuncOp, argument: int) -> int | None:
-    """The result that an argument becomes; None for one that is only read."""
+    """Return the result that an argument becomes; None for one that is only read."""
     if function.arg_attrs is None:
         return None
     attribute = function.arg_attrs.data[argument].data.get(BECOMES)

@@ -48,7 +48,7 @@ def _of_op(op: Operation, *callers: Operation) -> int:
 
 
 def _threads_around(op: Operation) -> int:
-    """The threads of the block that does `op` together."""
+    """Return the threads of the block that does `op` together."""
     parent = op.parent_op()
     while parent is not None and not isinstance(parent, FuncOp):
         parent = parent.parent_op()

@@ -17,7 +17,7 @@ class Mlp(nn.Module):
         self.down = nn.Linear(hidden, width, bias=False)
 
     def forward(self, x: torch.Tensor, found: torch.Tensor) -> torch.Tensor:
-        """Both of (tokens, width)."""
+        """Return both of (tokens, width)."""
         x = x + found
         y = self.norm(x)
         return x + self.down(F.silu(self.gate(y)) * self.up(y))

@@ -17,7 +17,7 @@ class Affine(NamedTuple):
     constant: int
 
     def at(self, shape: Sequence[int]) -> Any:
-        """Its values over a tensor of `shape`, an int64."""
+        """Return its values over a tensor of `shape`, an int64."""
         import torch
 
         value = torch.full(tuple(shape), self.constant, dtype=torch.int64)
@@ -28,12 +28,14 @@ class Affine(NamedTuple):
 
 
 def iota(shape: Sequence[int], value: Affine) -> Any:
-    """The int64 tensor of `shape` whose elements are an affine expression of their coordinates."""
+    """
+    Return the int64 tensor of `shape` whose elements are an affine expression of their coordinates.
+    """
     return value.at(shape)
 
 
 def predicate(shape: Sequence[int], bounds: Sequence[Affine]) -> Any:
-    """The bool tensor of `shape` that is true where all `bounds` are at least 0."""
+    """Return the bool tensor of `shape` that is true where all `bounds` are at least 0."""
     import torch
 
     holds = torch.ones(tuple(shape), dtype=torch.bool)
@@ -47,7 +49,7 @@ FUNCTIONS: tuple[Callable[..., Any], ...] = (iota, predicate)
 
 
 def splat_of(tensor: Any) -> Any:
-    """The Python number that every element is; None if they differ or there are none."""
+    """Return the Python number that every element is; None if they differ or there are none."""
     if tensor.numel() == 0:
         return None
     first = tensor.reshape(-1)[0]
@@ -61,7 +63,7 @@ def is_number(tensor: Any, number: Any) -> Any:
 
 
 def affine_of(tensor: Any) -> Affine | None:
-    """The affine expression that a tensor's elements are, as integers, if they are one."""
+    """Return the affine expression that a tensor's elements are, as integers, if they are one."""
     import torch
 
     if tensor.dtype == torch.bool or tensor.is_complex() or tensor.numel() == 0:

@@ -34,7 +34,7 @@ RENAMED: Mapping[str, str] = {"self": "input"}
 
 
 def overload_of(op: type[TorchOp]) -> Any:
-    """The `torch._ops.OpOverload` that an op stands for."""
+    """Return the `torch._ops.OpOverload` that an op stands for."""
     import torch
 
     operator, _, overload = op.ATEN.partition(".")
@@ -43,7 +43,7 @@ def overload_of(op: type[TorchOp]) -> Any:
 
 @cache
 def defined_ops() -> Mapping[Any, type[TorchOp]]:
-    """The op for each overload that the dialect defines."""
+    """Return the op for each overload that the dialect defines."""
     return {overload_of(op): op for op in OPS}
 
 
@@ -57,7 +57,9 @@ def decompositions(but_for: Collection[str] = ()) -> Mapping[Any, Any]:
 
 @lru_cache(maxsize=8)
 def _decompositions(but_for: frozenset[str], _libraries: frozenset[Any]) -> Mapping[Any, Any]:
-    """The same for as long as the libraries' operators are: PyTorch takes a while to make it."""
+    """
+    Return the same for as long as the libraries' operators are: PyTorch takes a while to make it.
+    """
     import torch
 
     table: dict[Any, Any] = dict(torch.export.default_decompositions())
@@ -69,7 +71,7 @@ def _decompositions(but_for: frozenset[str], _libraries: frozenset[Any]) -> Mapp
 
 def op_of_call(target: Any, args: tuple[Any, ...]) -> type[TorchOp] | None:
     """
-    The op for a call, or None where the dialect has none.
+    Return the op for a call, or None where the dialect has none.
 
     `x + 2` is captured as `add.Tensor` with a number for a tensor: that is the op `add.Scalar`.
     """
@@ -82,7 +84,7 @@ def op_of_call(target: Any, args: tuple[Any, ...]) -> type[TorchOp] | None:
 
 
 def is_number_first(target: Any, args: tuple[Any, ...]) -> bool:
-    """Whether a call of two tensors has a number for the first, as `2 // x`."""
+    """True if a call of two tensors has a number for the first, as `2 // x`."""
     schema = getattr(target, "_schema", None)
     tensors = (
         [str(argument.type) == "Tensor" for argument in schema.arguments[:2]] if schema else []
@@ -99,13 +101,13 @@ def _has_number_for_tensor(target: Any, args: tuple[Any, ...]) -> bool:
 
 
 def types_of(value: Any) -> list[TensorType[Attribute]]:
-    """The IR types of what a node gives: a tensor, or several."""
+    """Return the IR types of what a node gives: a tensor, or several."""
     tensors = cast(Sequence[Any], value) if isinstance(value, tuple | list) else [value]
     return [type_of(tensor) for tensor in tensors]
 
 
 def type_of(tensor: Any) -> TensorType[Attribute]:
-    """The IR type of a tensor, real or fake. Its sizes must be numbers."""
+    """Return the IR type of a tensor, real or fake. Its sizes must be numbers."""
     return _type(dtype_name(tensor.dtype), tuple(int(size) for size in tensor.shape))
 
 
@@ -116,7 +118,7 @@ def _type(dtype: str, shape: tuple[int, ...]) -> TensorType[Attribute]:
 
 
 def dtype_name(dtype: Any) -> str:
-    """A dtype without `torch.`: `float32`."""
+    """Return a dtype without `torch.`: `float32`."""
     return str(dtype).removeprefix("torch.")
 
 
@@ -127,7 +129,7 @@ def build_op(
     values: Mapping[Any, SSAValue],
     results: Sequence[TensorType[Attribute]],
 ) -> TorchOp:
-    """The op of one call, whose tensor arguments are looked up in `values`."""
+    """Return the op of one call, whose tensor arguments are looked up in `values`."""
     schema = overload_of(op)._schema.arguments
     given = dict(zip((argument.name for argument in schema), args, strict=False)) | dict(kwargs)
     given = {RENAMED.get(name, name): value for name, value in given.items() if value is not None}
@@ -149,7 +151,9 @@ def build_op(
 def _segments(
     op: type[TorchOp], types: Sequence[TensorType[Attribute]]
 ) -> Sequence[TensorType[Attribute] | Sequence[TensorType[Attribute]]]:
-    """The types of the results, as a list of one list where the op gives a list of tensors."""
+    """
+    Return the types of the results, as a list of one list where the op gives a list of tensors.
+    """
     definitions = op.get_irdl_definition().results
     return [types] if isinstance(definitions[0][1], VarResultDef) else types
 
@@ -165,7 +169,7 @@ def _operand(
 
 
 def _attribute(value: Any, kind: str) -> Attribute:
-    """A Python argument as a property; `kind` is the type that the schema gives it."""
+    """Return a Python argument as a property; `kind` is the type that the schema gives it."""
     import torch
 
     if isinstance(value, torch.dtype):

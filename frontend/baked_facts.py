@@ -52,7 +52,7 @@ def bake_facts(exported: Any, asked: Iterable[str]) -> None:
 
 
 def baked_facts(exported: Any) -> Sequence[str]:
-    """The facts that must hold of inputs as they do of the example's; mostly none."""
+    """Return the facts that must hold of inputs as they do of the example's; mostly none."""
     return exported.graph_module.meta.get(_KEY, ())
 
 
@@ -99,7 +99,7 @@ def _mode(asked: set[str]) -> Any:
 
 @cache
 def _names() -> dict[Any, str]:
-    """The names of facts by the methods and attributes that ask for them."""
+    """Return the names of facts by the methods and attributes that ask for them."""
     import torch
 
     asked_by = {

@@ -62,7 +62,9 @@ class Call:
 
 
 def _plain_leaves(captured: Captured, args: tuple[Any, ...]) -> list[Any] | None:
-    """The arguments, if they are tensors beside each other that are like the captured ones."""
+    """
+    Return the arguments, if they are tensors beside each other that are like the captured ones.
+    """
     expected = captured.plain_inputs
     if expected is None or len(args) != len(expected):
         return None
@@ -82,7 +84,9 @@ def _differ(fact: str, like: Any, value: Any) -> bool:
 def _matched_leaves(
     captured: Captured, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> list[Any]:
-    """The tensors among the arguments, flat, once each is known to be like the captured one."""
+    """
+    Return the tensors among the arguments, flat, once each is known to be like the captured one.
+    """
     import torch
     from torch.utils import _pytree as pytree
 

@@ -132,7 +132,7 @@ def _key(node: Any) -> Hashable:
 
 
 def _hashable(value: Any, numbers: Mapping[Any, int]) -> Hashable:
-    """An argument with its type, as 1 equals 1.0 and True."""
+    """Return an argument with its type, as 1 equals 1.0 and True."""
     if _is_node(value):
         return "node", numbers[value]
     if isinstance(value, Mapping):
@@ -185,7 +185,7 @@ def _learn(calls: Mapping[Hashable, Any], run_decompositions: RunDecompositions)
 
 
 def _side_by_side(calls: Sequence[Any]) -> tuple[Any, tuple[Any, ...]]:
-    """A module that makes calls, and for each the tensors that it takes."""
+    """Return a module that makes calls, and for each the tensors that it takes."""
     from torch import nn
     from torch._subclasses.fake_tensor import FakeTensorMode
     from torch.fx import map_arg
@@ -205,7 +205,7 @@ def _side_by_side(calls: Sequence[Any]) -> tuple[Any, tuple[Any, ...]]:
 
 
 def _like(tensor: Any) -> Any:
-    """A tensor of the same kind, which shares memory with no other."""
+    """Return a tensor of the same kind, which shares memory with no other."""
     import torch
 
     made = torch.empty_strided(
@@ -215,7 +215,7 @@ def _like(tensor: Any) -> Any:
 
 
 def _calls_behind(results: Sequence[Any]) -> list[Any]:
-    """The calls that results are computed by, in order."""
+    """Return the calls that results are computed by, in order."""
     pending, found = [*results], set[Any]()
     while pending:
         node = pending.pop()
@@ -226,7 +226,7 @@ def _calls_behind(results: Sequence[Any]) -> list[Any]:
 
 
 def _rewritten(exported: Any) -> Any:
-    """The program with what its calls are broken down into."""
+    """Return the program with what its calls are broken down into."""
     from torch._guards import detect_fake_mode
     from torch.fx import Graph
 
@@ -259,7 +259,7 @@ def _broken_copy(graph: Any, node: Any, values: Mapping[Any, Any], mode: Any) ->
 
 
 def _copy(graph: Any, node: Any, values: Mapping[Any, Any], meta: Mapping[str, Any]) -> Any:
-    """A call in `graph`, or all of its results."""
+    """Return a call in `graph`, or all of its results."""
     if node.target is operator.getitem:
         return values[node.args[0]][node.args[1]]
     call = copy_call(graph, node, values)
@@ -274,7 +274,7 @@ def _copy(graph: Any, node: Any, values: Mapping[Any, Any], meta: Mapping[str, A
 
 
 def copy_call(graph: Any, node: Any, values: Mapping[Any, Any]) -> Any:
-    """A call of the same operator in `graph`, named as tracing does."""
+    """Return a call of the same operator in `graph`, named as tracing does."""
     from torch.fx import map_arg
 
     packet = getattr(node.target, "overloadpacket", node.target)
@@ -284,7 +284,7 @@ def copy_call(graph: Any, node: Any, values: Mapping[Any, Any]) -> Any:
 
 
 def _program(exported: Any, graph: Any) -> Any:
-    """The program with another graph, whose inputs have the same names."""
+    """Return the program with another graph, whose inputs have the same names."""
     from torch.export import ExportedProgram
     from torch.export.graph_signature import ConstantArgument, ExportGraphSignature
 

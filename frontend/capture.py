@@ -222,7 +222,7 @@ def _translate(exported: Any, inputs: list[Input]) -> Captured:
 
 
 def _scope(node: Any) -> list[ModuleCall]:
-    """The calls of modules that a node stands in, outermost first."""
+    """Return the calls of modules that a node stands in, outermost first."""
     stack: Mapping[str, tuple[str, Any]] = node.meta.get("nn_module_stack") or {}
     return [
         ModuleCall(key, path, (kind if isinstance(kind, str) else kind.__name__).rpartition(".")[2])
@@ -263,8 +263,8 @@ def _checked_op(
     values: Mapping[Any, SSAValue],
 ) -> TorchOp:
     """
-    The op of a node. It is verified at once, while its place is known: fake tensors pass with some
-    arguments that PyTorch refuses for real ones.
+    Return the op of a node. It is verified at once, while its place is known: fake tensors pass
+    with some arguments that PyTorch refuses for real ones.
     """
     import torch
 
@@ -292,8 +292,8 @@ def _checked_op(
 
 def _types_of_results(node: Any, op: TorchOp) -> list[TensorType[Attribute]]:
     """
-    The types that PyTorch gives a node's results. Those that nobody uses have the types that they
-    have on a CPU: elsewhere a batch norm gives statistics of other sizes.
+    Return the types that PyTorch gives a node's results. Those that nobody uses have the types that
+    they have on a CPU: elsewhere a batch norm gives statistics of other sizes.
     """
     used = {part.args[1] for part in node.users if part.users}
     given, expected = types_of(node.meta["val"]), op.expected_types()
@@ -314,7 +314,7 @@ def _function(block: Block, inputs: Sequence[Input], outputs: Sequence[Output]) 
 
 
 def _location(node: Any) -> NameLoc:
-    """The node and its module, at the user's line if that is known."""
+    """Return the node and its module, at the user's line if that is known."""
     place = place_of_node(node)
     line = UnknownLoc()
     if place is not None:
@@ -323,7 +323,9 @@ def _location(node: Any) -> NameLoc:
 
 
 def _module_of(node: Any) -> ModuleOfOp | None:
-    """The module whose code calls a node; none for functions, which `export` wraps in one."""
+    """
+    Return the module whose code calls a node; none for functions, which `export` wraps in one.
+    """
     *_, innermost = _scope(node) or [None]
     if innermost is None or innermost.name == "Module":
         return None

@@ -40,8 +40,8 @@ def handled_quickly() -> Generator[None]:
 
 def defined_by_libraries() -> frozenset[Any]:
     """
-    The composite operators that there are beside ATen's: a library may define more, or end with
-    all of its own.
+    Return the composite operators that there are beside ATen's: a library may define more, or end
+    with all of its own.
     """
     import torch
 
@@ -71,7 +71,7 @@ def _of_those_changed(override: Callable[[Any], Any]) -> Callable[[Mapping[Any, 
 
 
 def _is_own(op: Any, how: Any) -> bool:
-    """Whether `how` an operator is broken down is the kernel that the dispatcher has for it."""
+    """True if `how` an operator is broken down is the kernel that the dispatcher has for it."""
     return (
         isinstance(how, partial)
         and how.func.__name__ == "_special_op_to_decompose_cia"
@@ -80,7 +80,7 @@ def _is_own(op: Any, how: Any) -> bool:
 
 
 def _of_devices(keys: Sequence[Any]) -> list[Any]:
-    """The dispatch keys of devices that a program's tensors can be on."""
+    """Return the dispatch keys of devices that a program's tensors can be on."""
     import torch
 
     there = torch.accelerator.current_accelerator()

@@ -43,7 +43,7 @@ def lazily(graph: Any, compile: Compile) -> Callable[..., Any]:
 
 
 def _records_gradients(graph: Any) -> bool:
-    """Whether PyTorch records what the graph does, as far as Dynamo saw it run."""
+    """True if PyTorch records what the graph does, as far as Dynamo saw it run."""
     import torch
     from torch.utils import _pytree as pytree
 
@@ -66,7 +66,7 @@ class LazyGraph:
         self._compilations = Compilations(graph, self._varying)
 
     def __call__(self, *inputs: Any) -> Any:
-        """The graph's outputs. Raises `TilewrightError` for what neither way can be run."""
+        """Return the graph's outputs. Raises `TilewrightError` for what neither way can be run."""
         values = [v.item() if n in self._numbers else v for n, v in enumerate(inputs)]
         kind = tuple(_kind(values[n]) for n in self._varying)
         program = self._programs.get(kind)

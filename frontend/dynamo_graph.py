@@ -84,7 +84,7 @@ def hold(module: Any, paths: Mapping[int, str], inputs: Sequence[Any]) -> ReadyG
 
 
 def numbers_among(placeholders: Sequence[Any]) -> frozenset[int]:
-    """The inputs that are Python numbers, which Dynamo passes in as tensors."""
+    """Return the inputs that are Python numbers, which Dynamo passes in as tensors."""
     return frozenset(n for n, node in enumerate(placeholders) if _is_number(node))
 
 
@@ -92,7 +92,7 @@ _STATE = re.compile(r"(?:_modules|_parameters|_buffers)\['([^']+)'\]")
 
 
 def path_of(placeholder: Any) -> str | None:
-    """The path of a parameter or buffer in its module; None for any other input."""
+    """Return the path of a parameter or buffer in its module; None for any other input."""
     name: Any = getattr(getattr(placeholder, "_dynamo_source", None), "name", "")
     source = str(name() if callable(name) else name)
     found = _STATE.findall(source)
@@ -142,7 +142,7 @@ def _hold(module: Any, path: str, tensor: Any, placeholder: Any) -> None:
 
 
 def _is_number(placeholder: Any) -> bool:
-    """Whether an input is a Python number that Dynamo wrapped: a tensor that is only unwrapped."""
+    """True if an input is a Python number that Dynamo wrapped: a tensor that is only unwrapped."""
     import torch
 
     value = placeholder.meta.get("example_value")

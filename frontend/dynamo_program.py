@@ -40,7 +40,7 @@ class Program:
     """How outputs are nested: PyTorch's `TreeSpec`."""
 
     def __call__(self, *inputs: Any) -> Any:
-        """The graph's outputs."""
+        """Return the graph's outputs."""
         import torch
         from torch.utils import _pytree as pytree
 
@@ -125,7 +125,9 @@ def _in_part(
 def _around(
     graph: Any, ready: ReadyGraph, exported: Any
 ) -> tuple[list[int], list[View | Value], dict[str, Source], Any]:
-    """The last four fields of a program; its graph is made to return only what is computed."""
+    """
+    Return the last four fields of a program; its graph is made to return only what is computed.
+    """
     sources = sources_of(exported, ready.state, ready.arguments)
     structure = exported.call_spec.out_spec
 

@@ -42,7 +42,7 @@ def export(
     function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], partly: bool = False
 ) -> Any:
     """
-    The functional graph of the module, in ops that the dialect defines as far as possible.
+    Return the functional graph of the module, in ops that the dialect defines as far as possible.
 
     Raises `UnsupportedError` for operators that are refused; with `partly` they are left as they
     are, and may stand in the graph.
@@ -83,8 +83,8 @@ def export(
 
 def _alone(seen: set[int], tensor: Any) -> Any:
     """
-    A tensor that no longer knows what it is a view of, if it is one, and is not among those `seen`
-    by their `id`, which it joins.
+    Return a tensor that no longer knows what it is a view of, if it is one, and is not among those
+    `seen` by their `id`, which it joins.
 
     Where a view's base is an input too, or a parameter, PyTorch 2.13 leaves its sizes open. One
     tensor for two inputs it takes for one input: the graph reads the last of them in all places.
@@ -97,7 +97,9 @@ def _alone(seen: set[int], tensor: Any) -> Any:
 
 
 def break_down(exported: Any) -> Any:
-    """The functional graph of a program that was exported already, with its example inputs."""
+    """
+    Return the functional graph of a program that was exported already, with its example inputs.
+    """
     import torch
 
     if not exported.example_inputs and exported.graph_signature.user_inputs:
@@ -181,7 +183,9 @@ def _as_forward(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _modules_used_by(function: Callable[..., Any]) -> dict[str, Any]:
-    """The modules that a function reaches through its surroundings, so that they keep a name."""
+    """
+    Return the modules that a function reaches through its surroundings, so that they keep a name.
+    """
     from torch import nn
 
     around = _surroundings(function)

@@ -104,7 +104,7 @@ def seeded(seed: int) -> Generator[None]:
 
 
 def _parse(text: str) -> tuple[list[ast.stmt], ast.Return]:
-    """The text's statements, and the expression at its end as what the function returns."""
+    """Return the text's statements, and the expression at its end as what the function returns."""
     try:
         statements = ast.parse(text, FILE).body
         compile(text, FILE, "exec")
@@ -147,7 +147,7 @@ def _holds_tensor(value: Any) -> bool:
 
 
 def _expression(partition: Partition) -> Expression:
-    """The module whose forward is the body, and whose submodules are those made outside."""
+    """Return the module whose forward is the body, and whose submodules are those made outside."""
     from torch import nn
 
     module = nn.Module()
@@ -160,7 +160,9 @@ def _expression(partition: Partition) -> Expression:
 
 
 def _module_list(value: Any) -> Any:
-    """The modules in a list, tuple or dict as one module, so that they have names; else None."""
+    """
+    Return the modules in a list, tuple or dict as one module, so that they have names; else None.
+    """
     from torch import nn
     from torch.utils import _pytree as pytree
 
@@ -172,10 +174,10 @@ def _module_list(value: Any) -> Any:
 
 def _function(partition: Partition) -> Any:
     """
-    The body as a function of the inputs.
+    Return the body as a function of the inputs.
 
-    A name that the body binds is a variable of the function. If it had a value before, the
-    function starts with that. What it returns is checked as it returns.
+    A name that the body binds is a variable of the function. If it had a value before, the function
+    starts with that. What it returns is checked as it returns.
     """
     before = {n: partition.outside[n] for n in partition.made_inside if n in partition.outside}
     body: list[ast.stmt] = []

@@ -53,7 +53,7 @@ def drop_assertions(graph: Any) -> None:
 
 
 def _constants(exported: Any) -> dict[Any, Any]:
-    """The placeholders of constants whose values are known."""
+    """Return the placeholders of constants whose values are known."""
     from torch._subclasses.fake_tensor import FakeTensor
     from torch.export.graph_signature import InputKind
 
@@ -67,7 +67,9 @@ def _constants(exported: Any) -> dict[Any, Any]:
 
 
 def independent_of_inputs(graph: Any, known: Mapping[Any, Any]) -> dict[Any, None]:
-    """The nodes that depend on constants at most, and have tensors of known sizes as values."""
+    """
+    Return the nodes that depend on constants at most, and have tensors of known sizes as values.
+    """
     free = dict.fromkeys(known)
     for node in graph.nodes:
         if node.op != "call_function" or node.is_impure() or _is_random(node):
@@ -97,7 +99,7 @@ def _is_static(shape: Sequence[Any]) -> bool:
 
 def _is_worth(node: Any, free: Mapping[Any, None]) -> bool:
     """
-    Whether a node is where a part ends, and more than one op that makes a tensor, or one that the
+    True if a node is where a part ends, and more than one op that makes a tensor, or one that the
     dialect does not have.
     """
     import torch
@@ -109,7 +111,9 @@ def _is_worth(node: Any, free: Mapping[Any, None]) -> bool:
 
 
 def _evaluated(node: Any, values: dict[Any, Any]) -> Any:
-    """The value of a node; `values` has those that are known, and takes all that it needs."""
+    """
+    Return the value of a node; `values` has those that are known, and takes all that it needs.
+    """
     import torch
     from torch.fx import map_arg
 
@@ -139,7 +143,7 @@ def _replace(exported: Any, node: Any, value: Any) -> None:
 
 
 def _call_for(graph: Any, value: Any, meta: Mapping[str, Any]) -> Any:
-    """A call that gives `value` without memory; None if there is none."""
+    """Return a call that gives `value` without memory; None if there is none."""
     import torch
 
     shape = [*value.shape]
@@ -158,13 +162,13 @@ def _call_for(graph: Any, value: Any, meta: Mapping[str, Any]) -> Any:
 
 
 def _full(shape: Sequence[int], number: float, like: Any) -> tuple[Any, dict[str, Any]]:
-    """The arguments of `aten.full` for a tensor of the dtype of `like`."""
+    """Return the arguments of `aten.full` for a tensor of the dtype of `like`."""
     options = {"dtype": like.dtype, "device": like.device, "pin_memory": False}
     return ([*shape], number), options
 
 
 def _choice_for(graph: Any, value: Any, meta: Mapping[str, Any]) -> Any:
-    """A choice between two numbers by a predicate, such as 0 and -inf."""
+    """Return a choice between two numbers by a predicate, such as 0 and -inf."""
     import torch
 
     if value.numel() == 0:
@@ -204,7 +208,7 @@ def _predicate(graph: Any, shape: Any, bounds: Any, meta: Mapping[str, Any]) -> 
 
 
 def _placeholder(exported: Any, name: str, value: Any) -> Any:
-    """A new constant of the program."""
+    """Return a new constant of the program."""
     from torch.export.graph_signature import InputKind, InputSpec, TensorArgument
 
     graph, specs = exported.graph, exported.graph_signature.input_specs

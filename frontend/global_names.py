@@ -21,7 +21,9 @@ _STORES = frozenset({"STORE_NAME", "STORE_GLOBAL", "DELETE_NAME", "DELETE_GLOBAL
 
 
 def names_of(code: ast.stmt | ast.expr) -> Names:
-    """The names of a statement or an expression that stands at the top level of a program."""
+    """
+    Return the names of a statement or an expression that stands at the top level of a program.
+    """
     if isinstance(code, ast.expr):
         compiled = compile(ast.Expression(code), "<names>", "eval")
     else:
@@ -41,7 +43,7 @@ def _used_by(code: CodeType) -> tuple[frozenset[str], frozenset[str]]:
 
 
 def _within(code: CodeType) -> Iterator[CodeType]:
-    """The functions, classes and comprehensions that code defines, however deep."""
+    """Yield the functions, classes and comprehensions that code defines, however deep."""
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             yield constant

@@ -61,7 +61,7 @@ class _Hoist(ast.NodeTransformer):
         return self.partition.is_input(call) or self._makes_module(call) or not makes_input
 
     def _makes_module(self, call: ast.Call) -> bool:
-        """Whether a call is of a module class, or of a class method of one."""
+        """True if a call is of a module class, or of a class method of one."""
         from torch import nn
 
         callee = self.partition.resolve(call.func)
@@ -69,7 +69,7 @@ class _Hoist(ast.NodeTransformer):
         return isinstance(owner, type) and issubclass(owner, nn.Module)
 
     def _name(self, value: Any) -> str:
-        """A name for a value made outside."""
+        """Return a name for a value made outside."""
         import torch
 
         if isinstance(value, torch.Tensor):

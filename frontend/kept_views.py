@@ -37,7 +37,7 @@ def keep_views(exported: Any) -> None:
 
 
 def _safe_variants() -> Mapping[Any, Any]:
-    """The operators whose schemas say that they give views, by those that do not say it."""
+    """Return the operators whose schemas say that they give views, by those that do not say it."""
     import torch
 
     aten = torch.ops.aten
@@ -49,7 +49,7 @@ def _safe_variants() -> Mapping[Any, Any]:
 
 
 def _calls_of(node: Any) -> list[Call] | None:
-    """The views that a node is; none if it is its input; None for any other node."""
+    """Return the views that a node is; none if it is its input; None for any other node."""
     import torch
 
     aten = torch.ops.aten
@@ -67,7 +67,7 @@ def _input_of(node: Any) -> Any:
 
 
 def _added(graph: Any, target: Any, args: tuple[Any, ...], like: Any) -> Any:
-    """A new node, with what is known of an old one and its own value."""
+    """Return a new node, with what is known of an old one and its own value."""
     node = graph.call_function(target, args)
     first, *rest = args
     node.meta = {**like.meta, "val": target(first.meta["val"], *rest)}
@@ -75,7 +75,9 @@ def _added(graph: Any, target: Any, args: tuple[Any, ...], like: Any) -> Any:
 
 
 def _views_of_einsum(equation: str, rank: int) -> list[Call] | None:
-    """The views that an einsum of one tensor is; None if it gives something new, or fails."""
+    """
+    Return the views that an einsum of one tensor is; None if it gives something new, or fails.
+    """
     import torch
 
     left, arrow, right = equation.replace(" ", "").partition("->")
@@ -97,7 +99,7 @@ def _views_of_einsum(equation: str, rank: int) -> list[Call] | None:
 
 
 def _first_pair(labels: Sequence[str | int]) -> tuple[int, int] | None:
-    """The first two places of a label that stands in several."""
+    """Return the first two places of a label that stands in several."""
     repeated = [label for label in labels if labels.count(label) > 1]
     if not repeated:
         return None
@@ -106,6 +108,8 @@ def _first_pair(labels: Sequence[str | int]) -> tuple[int, int] | None:
 
 
 def _labels(subscripts: str, rest: range) -> list[str | int]:
-    """A label for each dimension: its letter, or a number for one that the dots stand for."""
+    """
+    Return a label for each dimension: its letter, or a number for one that the dots stand for.
+    """
     before, dots, after = subscripts.partition("...")
     return [*before, *(rest if dots else ()), *after]

@@ -74,7 +74,7 @@ class _Form:
         self.has_gaps = not self.is_rows and not _is_permuted(like)
 
     def of(self, result: Any) -> Any:
-        """A result as a tensor of this form."""
+        """Return a result as a tensor of this form."""
         import torch
 
         tensor = tensor_of(result).to(self.device)
@@ -87,6 +87,6 @@ class _Form:
 
 
 def _is_permuted(tensor: Any) -> bool:
-    """Whether a tensor has no gaps, but its axes lie in another order."""
+    """True if a tensor has no gaps, but its axes lie in another order."""
     axes = sorted(range(tensor.dim()), key=tensor.stride, reverse=True)
     return tensor.permute(axes).is_contiguous()

@@ -31,7 +31,7 @@ _NAMED = re.compile(r"(?P<path>.*\.py):(?P<name>\w+(\.\w+)*)")
 
 def load_model(text: str, seed: int = 0) -> Expression:
     """
-    The model that `model.pt2` or `file.py:NAME` names, with its inputs.
+    Return the model that `model.pt2` or `file.py:NAME` names, with its inputs.
 
     The file runs as a program does that starts with `torch.manual_seed(seed)`. Raises `UsageError`
     for what is missing, and where the user's file fails, at its line.
@@ -77,7 +77,7 @@ def _check_sums(path: str) -> None:
 
 
 def _defined(path: str) -> list[str]:
-    """The functions and classes of a file, which is not run."""
+    """Return the functions and classes of a file, which is not run."""
     tree = _parsed(path)
     kinds = (ast.FunctionDef, ast.ClassDef)
     return [statement.name for statement in tree.body if isinstance(statement, kinds)]
@@ -104,7 +104,7 @@ def _importing_from(folder: Path) -> Generator[None]:
 
 
 def _model(path: str, name: str) -> Expression:
-    """The model called `name`, with what to call it with."""
+    """Return the model called `name`, with what to call it with."""
     from torch import nn
     from torch.export import ExportedProgram
 
@@ -126,7 +126,7 @@ def _model(path: str, name: str) -> Expression:
 
 
 def _executed(path: str) -> ModuleType:
-    """The file as a module, whose code has run."""
+    """Return the file as a module, whose code has run."""
     _parsed(path)
     spec = spec_from_file_location(f"model_file_{Path(path).stem}", path)
     assert spec is not None
@@ -149,7 +149,7 @@ def _attribute(file: ModuleType, path: str, name: str) -> Any:
 
 
 def _is_maker(found: Any) -> bool:
-    """Whether a value is a class, or a function without parameters."""
+    """True if a value is a class, or a function without parameters."""
     from inspect import isfunction, signature
 
     return isinstance(found, type) or (isfunction(found) and not signature(found).parameters)
@@ -168,7 +168,9 @@ def _users(function: Callable[[], Any], what: str = "") -> Any:
 
 
 def _inputs(owners: list[Any], name: str, needed: bool) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The arguments and keyword arguments that the first owner with `example_inputs` says."""
+    """
+    Return the arguments and keyword arguments that the first owner with `example_inputs` says.
+    """
     import torch
 
     given: Any = next((o.example_inputs for o in owners if hasattr(o, "example_inputs")), None)

@@ -51,7 +51,7 @@ _FEWEST_CHILDREN = 2
 
 
 def outline(main: FuncOp, scopes: Scopes) -> list[FuncOp]:
-    """The functions that equal parts of `main` have become, outermost modules first."""
+    """Return the functions that equal parts of `main` have become, outermost modules first."""
     functions: list[FuncOp] = []
     deepest = max((len(scope) for scope in scopes.values()), default=0)
     for depth in range(1, deepest):
@@ -127,7 +127,7 @@ class _Part:
 
 
 def _parts(main: FuncOp, scopes: Scopes, depth: int) -> Iterator[_Part]:
-    """The calls of modules at a depth of nesting, in order."""
+    """Yield the calls of modules at a depth of nesting, in order."""
 
     def key(op: Operation) -> str | None:
         scope = scopes.get(op, ())
@@ -145,7 +145,7 @@ def _is_worth(part: _Part, scopes: Scopes, depth: int) -> bool:
 
 
 def _function(name: str, part: _Part, path: str) -> FuncOp:
-    """A function that computes what `part`, a call of the module at `path`, does."""
+    """Return a function that computes what `part`, a call of the module at `path`, does."""
     inside = f"_{path.replace('.', '_')}_"
     inputs, outputs = part.inputs, part.outputs
     body = Block(arg_types=[value.type for value in inputs])

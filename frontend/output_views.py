@@ -28,7 +28,7 @@ class View:
     """For each view the operator, and its arguments after the first."""
 
     def of(self, inputs: Mapping[str, Any], results: Sequence[Any]) -> Any:
-        """The output, for the inputs and results of a call."""
+        """Return the output, for the inputs and results of a call."""
         tensor = inputs[self.base] if isinstance(self.base, str) else results[self.base]
         for target, args, kwargs in self.calls:
             tensor = target(tensor, *args, **kwargs)
@@ -42,7 +42,7 @@ class Value:
     value: Any
 
     def of(self, inputs: Mapping[str, Any], results: Sequence[Any]) -> Any:
-        """The value."""
+        """Return the value."""
         return self.value
 
 
@@ -102,7 +102,7 @@ def _return(exported: Any, results: Sequence[Any], count: int) -> None:
 
 
 def _written(signature: Any, specs: Sequence[Any]) -> list[str]:
-    """The names of the graph's inputs that are written."""
+    """Return the names of the graph's inputs that are written."""
     nodes = {spec.target: spec.arg.name for spec in signature.input_specs if spec.target}
     return [nodes.get(spec.target, spec.target) for spec in specs]
 
@@ -125,7 +125,7 @@ def _is_part_of(node: Any, known: Collection[Any]) -> bool:
 
 
 def is_view(node: Any) -> bool:
-    """Whether an FX node makes a view, or takes one out of several."""
+    """True if an FX node makes a view, or takes one out of several."""
     from torch._ops import OpOverload
 
     target: Any = node.target

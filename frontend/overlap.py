@@ -73,7 +73,9 @@ def _bytes_of(value: Any) -> tuple[int, list[int]]:
 
 
 def _addresses(value: Any) -> Any:
-    """An array of the bytes where a tensor or array lies, to be asked where, and never read."""
+    """
+    Return an array of the bytes where a tensor or array lies, to be asked where, and never read.
+    """
     import numpy as np
 
     if isinstance(value, np.ndarray):

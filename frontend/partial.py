@@ -32,8 +32,9 @@ def compile_parts(
     exported: Any, state: State, compile: Compile, tell: Callable[[str], None]
 ) -> Any:
     """
-    The graph of an exported program, with all of it that can be compiled so: a GraphModule that
-    takes and returns what the graph does. What is not compiled only when it is lowered is told.
+    Return the graph of an exported program, with all of it that can be compiled so: a GraphModule
+    that takes and returns what the graph does. What is not compiled only when it is lowered is
+    told.
     """
     from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
 
@@ -53,7 +54,7 @@ def compile_parts(
 def _compiled(
     part: Any, args: Sequence[Any], state: State, compile: Compile, tell: Callable[[str], None]
 ) -> Any:
-    """A part as a module of kernels; itself, if it cannot be lowered after all."""
+    """Return a part as a module of kernels; itself, if it cannot be lowered after all."""
     from torch import nn
 
     inputs = [state[a.name][1] if a.name in state else _placed(a.meta["val"]) for a in args]
@@ -91,7 +92,7 @@ def _first_of(kernels: Kernels) -> Callable[..., Any]:
 
 
 def _copy(part: Any) -> Any:
-    """A copy that shares no nodes with the part."""
+    """Return a copy that shares no nodes with the part."""
     from torch.fx import GraphModule
 
     return GraphModule(part, copy.deepcopy(part.graph))
@@ -105,7 +106,7 @@ class _Support:
         """What is computed at capture, whatever its operator."""
 
     def is_node_supported(self, submodules: Mapping[str, Any], node: Any) -> bool:
-        """Whether the compiler knows what a node calls, and all tensors around it."""
+        """True if the compiler knows what a node calls, and all tensors around it."""
         if node.op != "call_function":
             return False
         if node.target is operator.getitem:
@@ -116,7 +117,7 @@ class _Support:
 
 
 def _is_known(node: Any) -> bool:
-    """Whether a node's tensors are such as the dialect has."""
+    """True if a node's tensors are such as the dialect has."""
     import torch
 
     tensors = tensors_of(node.meta.get("val"))

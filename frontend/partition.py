@@ -38,7 +38,7 @@ def place_of(node: ast.stmt | ast.expr) -> Place:
 
 def initial_scope() -> dict[str, Any]:
     """
-    The names that a text may use without importing them.
+    Return the names that a text may use without importing them.
 
     `__name__` is not among them: `torch.compile` would look for a module of that name.
     """
@@ -84,7 +84,7 @@ class Partition:
         return True
 
     def is_input(self, code: ast.expr) -> bool:
-        """Whether code is a tensor constructor, perhaps cast, that can be evaluated now."""
+        """True if code is a tensor constructor, perhaps cast, that can be evaluated now."""
         if not self.is_constant(code):
             return False
         while isinstance(code, ast.Call) and not self.is_constructor(code):
@@ -94,7 +94,7 @@ class Partition:
         return self.is_constructor(code)
 
     def is_constructor(self, code: ast.AST) -> bool:
-        """Whether code calls a tensor constructor, by whatever name."""
+        """True if code calls a tensor constructor, by whatever name."""
         import torch
 
         if not isinstance(code, ast.Call):
@@ -105,7 +105,7 @@ class Partition:
         )
 
     def new_input(self, tensor: Any) -> str:
-        """An input for a tensor that has no name."""
+        """Return an input for a tensor that has no name."""
         number = sum(name.startswith("t") and name[1:].isdigit() for name in self.inputs)
         name = self.fresh_name(f"t{number}")
         self.inputs[name] = tensor
@@ -122,22 +122,22 @@ class Partition:
     # --- Outside
 
     def is_dynamic(self, names: Names) -> bool:
-        """Whether code with these names computes with an input."""
+        """True if code with these names computes with an input."""
         return not names.loaded.isdisjoint({*self.inputs} | self.made_inside)
 
     def is_constant(self, code: ast.stmt | ast.expr) -> bool:
-        """Whether code can run now, unnoticed by the body so far."""
+        """True if code can run now, unnoticed by the body so far."""
         names = names_of_body(code)
         settled = self.touched | {*self.inputs}
         changeable = {n for n in names.loaded & self.touched if not _is_fixed(self.outside.get(n))}
         return not (self.is_dynamic(names) or names.stored & settled or changeable)
 
     def makes_input(self, code: ast.AST) -> bool:
-        """Whether a tensor constructor stands anywhere in code."""
+        """True if a tensor constructor stands anywhere in code."""
         return any(self.is_constructor(node) for node in ast.walk(code))
 
     def runs_outside(self, statement: ast.stmt) -> bool:
-        """Whether a whole statement can run now."""
+        """True if a whole statement can run now."""
         if isinstance(statement, ast.Return) or not self.is_constant(statement):
             return False
         return isinstance(statement, _DEFINITIONS) or not self.makes_input(statement)
@@ -155,11 +155,11 @@ class Partition:
                 self.inputs[name] = self.outside.pop(name)
 
     def evaluate(self, code: ast.expr) -> Any:
-        """The value of code that is constant."""
+        """Return the value of code that is constant."""
         return eval(compile(ast.Expression(code), FILE, "eval"), self.outside)
 
     def resolve(self, code: ast.expr) -> Any:
-        """The value of `name` or `name.attribute...`, if it has one already; else None."""
+        """Return the value of `name` or `name.attribute...`, if it has one already; else None."""
         if isinstance(code, ast.Attribute):
             return getattr(self.resolve(code.value), code.attr, None)
         return self.outside.get(code.id) if isinstance(code, ast.Name) else None
@@ -185,7 +185,9 @@ class Partition:
 
 
 def _bindings(statement: ast.stmt) -> list[tuple[str, ast.expr]]:
-    """The names that an assignment binds, each with the expression for its value, if so plain."""
+    """
+    Return the names that an assignment binds, each with the expression for its value, if so plain.
+    """
     match statement:
         case ast.Assign(targets=[ast.Name(id=name)], value=value):
             return [(name, value)]
@@ -199,7 +201,7 @@ def _bindings(statement: ast.stmt) -> list[tuple[str, ast.expr]]:
 
 
 def names_of_body(code: ast.stmt | ast.expr) -> Names:
-    """The names of code that may be the function's `return`."""
+    """Return the names of code that may be the function's `return`."""
     if isinstance(code, ast.Return):
         assert code.value is not None
         return names_of(code.value)
@@ -207,7 +209,7 @@ def names_of_body(code: ast.stmt | ast.expr) -> Names:
 
 
 def _is_fixed(value: Any) -> bool:
-    """Whether a value stays what it is, whatever is done with it."""
+    """True if a value stays what it is, whatever is done with it."""
     import torch
 
     return isinstance(

@@ -82,7 +82,7 @@ def _is_one_integer(value: SSAValue) -> bool:
 
 
 def _costs_nothing(op: Operation) -> bool:
-    """Whether computing it again for each element that is read is as good as reading it."""
+    """True if computing it again for each element that is read is as good as reading it."""
     if isinstance(op, _REARRANGING + _OF_ONE_VALUE + _CHOOSING):
         return True
     return isinstance(op, ElementwiseOp) and isinstance(element_of(op.results[0]), IntegerType)
@@ -99,7 +99,7 @@ def _copy_to_users(op: Operation, scopes: MutableMapping[Operation, Sequence[Cal
 
 
 def _copy_to(op: Operation, user: Operation) -> Operation:
-    """A copy of `op` before `user`, which uses its results instead."""
+    """Return a copy of `op` before `user`, which uses its results instead."""
     copy, block = op.clone(), user.parent
     assert block is not None
     copy.location = _inside(op.location, user.location)
@@ -110,7 +110,9 @@ def _copy_to(op: Operation, user: Operation) -> Operation:
 
 
 def _inside(own: LocationAttr, user: LocationAttr) -> LocationAttr:
-    """The location of what has the name that `own` says, in the module and line of `user`."""
+    """
+    Return the location of what has the name that `own` says, in the module and line of `user`.
+    """
     if isinstance(own, NameLoc) and isinstance(user, NameLoc):
         return NameLoc(own.desc, user.location)
     return own

@@ -40,7 +40,10 @@ class _Stack:
         return _Stack()
 
     def summary(self) -> traceback.StackSummary:
-        """The stack from the outermost function called `forward` on; lines are read when needed."""
+        """
+        Return the stack from the outermost function called `forward` on; lines are read when
+        needed.
+        """
         frames = list[traceback.FrameSummary]()
         number, frame = 0, sys._getframe(1)
         while frame is not None:

@@ -58,7 +58,9 @@ class Compilations:
 
 
 def _compile_id() -> tuple[int | None, int | None]:
-    """The frame that Dynamo traces, and how often it has been traced before; None outside."""
+    """
+    Return the frame that Dynamo traces, and how often it has been traced before; None outside.
+    """
     from torch._guards import CompileContext
 
     found = CompileContext.current_compile_id()
@@ -70,7 +72,7 @@ _LOCAL = re.compile(r"^[LG]\['([^']*)'\]")
 
 
 def _name(placeholder: Any) -> str:
-    """The input as the user reaches it: `x`, `batch['ids']`."""
+    """Return the input as the user reaches it: `x`, `batch['ids']`."""
     source = getattr(getattr(placeholder, "_dynamo_source", None), "name", placeholder.name)
     return _LOCAL.sub(r"\1", str(source() if callable(source) else source))
 
@@ -110,7 +112,7 @@ def _shown(facts: Mapping[str, str]) -> str:
 
 
 def _changes(before: Forms, now: Forms) -> list[str]:
-    """The facts that differ: `x: shape [4, 16] -> [3, 16]`."""
+    """Return the facts that differ: `x: shape [4, 16] -> [3, 16]`."""
     changes: list[str] = []
     for name, facts in now.items():
         if name not in before:

@@ -27,7 +27,7 @@ _NUDGING = 32
 
 def reference(captured: Captured, inputs: Sequence[Any]) -> list[Any]:
     """
-    The results of the captured function as NumPy arrays, computed in float64.
+    Return the results of the captured function as NumPy arrays, computed in float64.
 
     `inputs` are values for `captured.inputs`, in order, as tensors or arrays. Integer and boolean
     results keep their dtype.
@@ -38,9 +38,9 @@ def reference(captured: Captured, inputs: Sequence[Any]) -> list[Any]:
 
 def disturbed(captured: Captured, inputs: Sequence[Any], roundings: float) -> list[Any]:
     """
-    The results of `reference` when every input and every intermediate float is off by `roundings`
-    units of roundoff of the dtype that it has in the program, up or down at random; the signs are
-    the same in every call.
+    Return the results of `reference` when every input and every intermediate float is off by
+    `roundings` units of roundoff of the dtype that it has in the program, up or down at random; the
+    signs are the same in every call.
     """
     import torch
     from torch.utils import _pytree as pytree
@@ -63,7 +63,7 @@ def disturbed(captured: Captured, inputs: Sequence[Any], roundings: float) -> li
 
 
 def eager(captured: Captured, inputs: Sequence[Any]) -> list[Any]:
-    """The results of the captured function as NumPy arrays, in the dtypes of the program."""
+    """Return the results of the captured function as NumPy arrays, in the dtypes of the program."""
     with stage("compute by PyTorch"):
         return _run(captured, inputs, promote=False)
 
@@ -79,7 +79,7 @@ def _run(
     promote: bool,
     after: Callable[[Any, Any], Any] = _as_it_is,
 ) -> list[Any]:
-    """The results, with `after(node, value)` done to every value as soon as it is there."""
+    """Return the results, with `after(node, value)` done to every value as soon as it is there."""
     import torch
 
     if len(inputs) != len(captured.inputs):
@@ -121,7 +121,7 @@ def _evaluate(
     call: Callable[[Any, Any, Any], Any],
     after: Callable[[Any, Any], Any],
 ) -> list[Any]:
-    """The tensors among the outputs; `values` are the graph's arguments by their FX name."""
+    """Return the tensors among the outputs; `values` are the graph's arguments by their FX name."""
     from torch.fx import Interpreter
 
     class Graph(Interpreter):
@@ -155,7 +155,7 @@ def _call(node: Any, args: Any, kwargs: Any) -> Any:
 
 
 def _promoted(value: Any) -> Any:
-    """A floating tensor, or a floating dtype, in float64; anything else as it is."""
+    """Return a floating tensor, or a floating dtype, in float64; anything else as it is."""
     import torch
 
     if isinstance(value, torch.Tensor):
@@ -164,7 +164,7 @@ def _promoted(value: Any) -> Any:
 
 
 def _promoted_call(node: Any, args: Any, kwargs: Any) -> Any:
-    """A call in float64. Tensors among the arguments are promoted already."""
+    """Return a call in float64. Tensors among the arguments are promoted already."""
     import torch
     from torch.utils import _pytree as pytree
 
@@ -179,7 +179,9 @@ def _promoted_call(node: Any, args: Any, kwargs: Any) -> Any:
 
 
 def _eps_of(input: Any) -> float:
-    """An RMS norm's default: the eps of the dtype that it computes in, float32 for half types."""
+    """
+    Return an RMS norm's default: the eps of the dtype that it computes in, float32 for half types.
+    """
     import torch
 
     dtype = input.meta["val"].dtype

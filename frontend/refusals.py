@@ -14,7 +14,9 @@ from tilewright.frontend.unsupported import Refusal, refusal_of
 
 
 def calls_of(exported: Any) -> list[Any]:
-    """The nodes that compute something: the dead and the mere assertions about dtypes are out."""
+    """
+    Return the nodes that compute something: the dead and the mere assertions about dtypes are out.
+    """
     import torch
 
     asserts = torch.ops.aten._assert_tensor_metadata.default
@@ -23,7 +25,7 @@ def calls_of(exported: Any) -> list[Any]:
 
 
 def tensors_of(value: Any) -> list[Any]:
-    """The tensors of a node's `val`: itself, or those in its tuple."""
+    """Return the tensors of a node's `val`: itself, or those in its tuple."""
     import torch
 
     values = cast(Sequence[Any], value if isinstance(value, tuple | list) else [value])
@@ -73,8 +75,8 @@ def check(exported: Any) -> None:
 
 def refused_in(exported: Any) -> set[str]:
     """
-    The schema names of the operators that are refused in a program as the user wrote it, such as
-    `aten::topk`; of those that write in place also what PyTorch writes for them.
+    Return the schema names of the operators that are refused in a program as the user wrote it,
+    such as `aten::topk`; of those that write in place also what PyTorch writes for them.
     """
     names = [n.target._schema.name for n, _ in _refused(exported) if hasattr(n.target, "_schema")]
     plain = {name.rstrip("_") for name in names}
@@ -82,7 +84,7 @@ def refused_in(exported: Any) -> set[str]:
 
 
 def _refused(exported: Any) -> list[tuple[Any, Refusal]]:
-    """The calls of operators that are refused, with why."""
+    """Return the calls of operators that are refused, with why."""
     from torch.fx import GraphModule
 
     modules = [m for m in exported.graph_module.modules() if isinstance(m, GraphModule)]

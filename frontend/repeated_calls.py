@@ -154,7 +154,9 @@ class _Call:
         return pytree.tree_unflatten(leaves, traced.structure)
 
     def _again(self, leaf: Any, tensors: Sequence[Any], values: Mapping[Any, Any]) -> Any:
-        """A leaf of what is returned; a tensor that is made is one of the graph's from now on."""
+        """
+        Return a leaf of what is returned; a tensor that is made is one of the graph's from now on.
+        """
         from torch.fx.experimental.proxy_tensor import _ProxyTensor, set_proxy_slot
 
         if isinstance(leaf, _Input):
@@ -187,7 +189,7 @@ class _Call:
         return _plain(value)
 
     def _node_of(self, tensor: Any) -> Any:
-        """The node of a tensor that the graph computes; its value is not known."""
+        """Return the node of a tensor that the graph computes; its value is not known."""
         from torch._subclasses.fake_tensor import FakeTensor
 
         tracked = self._tracer.tensor_tracker.get(tensor)
@@ -217,7 +219,9 @@ class _Call:
 
 
 def _made(made: _Made, mode: Any, base: Any | None) -> Any:
-    """A tensor without values like one that was made before; `base` is what it is a view of."""
+    """
+    Return a tensor without values like one that was made before; `base` is what it is a view of.
+    """
     import torch
     from torch._subclasses.fake_tensor import FakeTensor
 
@@ -235,7 +239,7 @@ def _memory(tensor: Any) -> int:
 
 
 def _nodes_after(last: Any | None, graph: Any) -> list[Any]:
-    """The nodes of a graph behind `last`, in order; all of them if there is none such."""
+    """Return the nodes of a graph behind `last`, in order; all of them if there is none such."""
     return [*takewhile(lambda node: node is not last, reversed(graph.nodes))][::-1]
 
 
@@ -261,7 +265,7 @@ def _kind(tensor: Any) -> Hashable:
 
 
 def _plain(value: Any) -> Hashable:
-    """A value with its type, as 1 equals 1.0 and True."""
+    """Return a value with its type, as 1 equals 1.0 and True."""
     import torch
 
     kinds = int, float, bool, str, type(None), type(Ellipsis), torch.dtype, torch.device
@@ -275,7 +279,7 @@ def _class_name(kind: Any) -> str:
 
 
 def _lines() -> Hashable:
-    """The lines of functions called `forward`, which PyTorch notes down for a node."""
+    """Return the lines of functions called `forward`, which PyTorch notes down for a node."""
     lines, frame = list[Any](), sys._getframe(1)
     while frame is not None:
         if frame.f_code.co_name == "forward":

@@ -84,13 +84,13 @@ def _has_scalar(subscript: Any) -> bool:
 
 
 def _is_view(subscript: Any) -> bool:
-    """Whether all but the tensors without dimensions only cut out a part."""
+    """True if all but the tensors without dimensions only cut out a part."""
     cuts = (int, slice, type(None), type(Ellipsis))
     return all(_is_scalar(p) or isinstance(p, cuts) for p in _parts(subscript))
 
 
 def _dims(parts: Sequence[Any], rank: int) -> list[int]:
-    """The dimension that each part begins at."""
+    """Return the dimension that each part begins at."""
     widths = [_width(part) for part in parts]
     rest = rank - sum(widths)
     dims, dim = list[int](), 0
@@ -133,7 +133,7 @@ def _write(tensor: Any, subscript: Any, value: Any) -> None:
 
 
 def _axes(parts: Sequence[Any], rank: int) -> list[int]:
-    """The dimension of the view that each part makes, numbers making none."""
+    """Return the dimension of the view that each part makes, numbers making none."""
     widths = [int(part is None or isinstance(part, slice) or _is_scalar(part)) for part in parts]
     axes, axis = list[int](), 0
     for part, width in zip(parts, widths, strict=True):

@@ -46,7 +46,7 @@ class Output:
 
     @property
     def is_tensor(self) -> bool:
-        """Whether the value is a tensor of the graph rather than a Python value."""
+        """True if the value is a tensor of the graph rather than a Python value."""
         from torch.fx import Node
 
         return isinstance(self.value, Node)
@@ -54,7 +54,7 @@ class Output:
 
 def inputs_of(exported: Any) -> list[Input]:
     """
-    The tensor arguments of the graph, in order.
+    Return the tensor arguments of the graph, in order.
 
     Python values are baked in already. What the user passes in stays even if nothing uses it.
     """
@@ -88,7 +88,7 @@ def inputs_of(exported: Any) -> list[Input]:
 
 
 def outputs_of(exported: Any, inputs: list[Input]) -> list[Output]:
-    """The outputs of the graph, in order: first what is written in place."""
+    """Return the outputs of the graph, in order: first what is written in place."""
     by_node = {input.node: input for input in inputs}
     written = [by_node[name] for name in _mutated(exported)]
     values = list(exported.graph.output_node().args[0])
@@ -97,7 +97,7 @@ def outputs_of(exported: Any, inputs: list[Input]) -> list[Output]:
 
 
 def _mutated(exported: Any) -> Iterator[str]:
-    """The FX names of the inputs that are written to, in the order of their outputs."""
+    """Yield the FX names of the inputs that are written to, in the order of their outputs."""
     from torch.export.graph_signature import OutputKind
 
     signature = exported.graph_signature

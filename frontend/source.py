@@ -28,7 +28,7 @@ class Place:
 
 
 def place_at(file: str, line: int, offset: int | None) -> Place:
-    """A place in a file that is read; Python counts columns in bytes, from 0."""
+    """Return a place in a file that is read; Python counts columns in bytes, from 0."""
     if offset is None:
         return Place(file, line)
     before = linecache.getline(file, line).encode()[:offset]
@@ -54,7 +54,7 @@ def is_foreign(file: str) -> bool:
 
 
 def place_of_node(node: Any) -> Place | None:
-    """The user's line that made an FX node: the innermost frame outside of PyTorch."""
+    """Return the user's line that made an FX node: the innermost frame outside of PyTorch."""
     return _place_of_trace(node.meta.get("stack_trace") or "")
 
 
@@ -66,7 +66,7 @@ def _place_of_trace(trace: str) -> Place | None:
 
 
 def place_of_exception(error: BaseException) -> Place | None:
-    """The user's expression that raised: the innermost frame outside of PyTorch."""
+    """Return the user's expression that raised: the innermost frame outside of PyTorch."""
     frames = traceback.extract_tb(error.__traceback__)
     users = [f for f in frames if f.lineno and not is_foreign(f.filename)]
     if not users:
@@ -84,15 +84,15 @@ def place_of_caller() -> Place | None:
 
 def first_line(error: BaseException) -> str:
     """
-    An exception as one line: its kind and the beginning of what it says. The tensors that capture
-    computes with are fake, which is no concern of the user's.
+    Return an exception as one line: its kind and the beginning of what it says. The tensors that
+    capture computes with are fake, which is no concern of the user's.
     """
     text = str(error).strip().partition("\n")[0].replace("'FakeTensor'", "'Tensor'")
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 def error_at(place: Place, message: str) -> UsageError:
-    """An error that shows the line it is about, with a caret under the column."""
+    """Return an error that shows the line it is about, with a caret under the column."""
     line = linecache.getline(place.file, place.line).rstrip()
     if not place.column:
         return UsageError(f"{message}\n    {line}" if line else message, where=str(place))

@@ -45,7 +45,7 @@ def _has_dropout(arguments: Arguments) -> bool:
 
 
 def _has_masks(arguments: Arguments) -> bool:
-    """Whether booleans or bytes stand where indices are expected."""
+    """True if booleans or bytes stand where indices are expected."""
     indices = arguments.get("indices") or ()
     kinds = [str(index.meta["val"].dtype) for index in indices if index is not None]
     return any(kind in ("torch.bool", "torch.uint8") for kind in kinds)
@@ -65,7 +65,7 @@ def _needs_singular_values(arguments: Arguments) -> bool:
 
 
 def _is_spectral(arguments: Arguments) -> bool:
-    """Whether `linalg.norm` is a matrix norm of singular values: of a vector it needs none."""
+    """True if `linalg.norm` is a matrix norm of singular values: of a vector it needs none."""
     dims = arguments.get("dim") or arguments["self"].meta["val"].shape
     return len(dims) == 2 and _needs_singular_values(arguments)
 
@@ -253,7 +253,7 @@ def refusal_of(node: Any) -> Refusal | None:
 
 
 def refusal_named(*names: str) -> Refusal | None:
-    """The table's entry for an operator under one of its names, the most exact first."""
+    """Return the table's entry for an operator under one of its names, the most exact first."""
     if (exact := next((name for name in names if name in UNSUPPORTED), None)) is not None:
         return UNSUPPORTED[exact]
     patterns = (p for p in UNSUPPORTED if "*" in p and any(fnmatchcase(n, p) for n in names))
@@ -261,7 +261,7 @@ def refusal_named(*names: str) -> Refusal | None:
 
 
 def _names_of(node: Any) -> tuple[str, ...]:
-    """The names under which an operator may stand in the table, the most exact first."""
+    """Return the names under which an operator may stand in the table, the most exact first."""
     from torch._ops import HigherOrderOperator, OpOverload
 
     target: Any = node.target
@@ -278,7 +278,7 @@ def _names_of(node: Any) -> tuple[str, ...]:
 
 
 def _is_composite(target: Any) -> bool:
-    """Whether an operator is written in others, and breaks down into them."""
+    """True if an operator is written in others, and breaks down into them."""
     from torch._C import DispatchKey
 
     return target.has_kernel_for_dispatch_key(DispatchKey.CompositeImplicitAutograd)

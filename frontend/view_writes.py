@@ -33,7 +33,7 @@ def check_view_writes(exported: Any) -> None:
 
 
 def _written_by(node: Any) -> Iterator[Any]:
-    """The arguments that an operator writes in place."""
+    """Yield the arguments that an operator writes in place."""
     schema = getattr(node.target, "_schema", None)
     if schema is None or not schema.is_mutable:
         return
@@ -46,7 +46,9 @@ def _written_by(node: Any) -> Iterator[Any]:
 
 
 def _views_to(node: Any) -> Iterator[Any]:
-    """The views on the way from a tensor that has memory of its own to `node`, the last first."""
+    """
+    Yield the views on the way from a tensor that has memory of its own to `node`, the last first.
+    """
     while _gives_its_argument(node):
         yield node
         node = node.args[0]

@@ -16,7 +16,7 @@ In the names of functions whose result may be a view, which Dynamo takes for a n
 
 def is_output(graph: Any, output: int, position: int) -> bool:
     """
-    Whether an output of a graph lies in the memory of an input, as Dynamo saw it run. It is known
+    True if an output of a graph lies in the memory of an input, as Dynamo saw it run. It is known
     to be a view of what the input becomes.
     """
     from torch.utils import _pytree as pytree
@@ -51,7 +51,7 @@ def _is_base(node: Any, view: Any) -> bool:
 
 def share_memory(inputs: Sequence[Any], written: Collection[int]) -> bool:
     """
-    Whether an element of the inputs that are written may be another one too, of any input.
+    True if an element of the inputs that are written may be another one too, of any input.
 
     The program was captured with separate ones, and would not see the change.
     """
@@ -69,7 +69,9 @@ def share_memory(inputs: Sequence[Any], written: Collection[int]) -> bool:
 
 
 def _span(tensor: Any) -> tuple[int, int]:
-    """The addresses from a tensor's first byte to behind its last; devices have different ones."""
+    """
+    Return the addresses from a tensor's first byte to behind its last; devices have different ones.
+    """
     start = tensor.data_ptr()
     if not tensor.numel():
         return start, start

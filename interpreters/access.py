@@ -86,7 +86,9 @@ def _load(machine: Machine, op: LoadOp) -> None:
 def read(
     op: Operation, buffer: Buffer, offset: Array, mask: Array | None, who: Who | None
 ) -> Array:
-    """The elements at `offset`, which all must be there to be read; zero where the mask fails."""
+    """
+    Return the elements at `offset`, which all must be there to be read; zero where the mask fails.
+    """
     _check_read(op, buffer, offset, mask, who)
     value = buffer.data[offset]
     return value if mask is None else np.where(mask, value, buffer.data.dtype.type(0))
@@ -194,7 +196,7 @@ def _check_write(op: Operation, buffer: Buffer, elements: Array, who: Who, chang
 
 
 def active_points(mask: Array | None, *arrays: Array) -> Sequence[Array]:
-    """The arrays at the points where the mask holds, broadcast together and flat."""
+    """Return the arrays at the points where the mask holds, broadcast together and flat."""
     if mask is None:
         return [a.reshape(-1) for a in np.broadcast_arrays(*arrays)]
     *whole, mask = np.broadcast_arrays(*arrays, mask)

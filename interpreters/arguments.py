@@ -20,8 +20,8 @@ def loaded_arguments(
     function: FuncOp, arrays: Sequence[Any], elements: ElementTypes
 ) -> list[Array]:
     """
-    The arguments of `function` as it reads them, for `arrays` as callers give them: those with a
-    `torch.layout` are permuted. Raises as `checked_arguments` does.
+    Return the arguments of `function` as it reads them, for `arrays` as callers give them: those
+    with a `torch.layout` are permuted. Raises as `checked_arguments` does.
     """
     given = checked_arguments(function, given_types(function), arrays, elements)
     axes = load_axes(function)
@@ -34,7 +34,9 @@ def loaded_arguments(
 def checked_arguments(
     callee: Operation, types: Sequence[Attribute], arrays: Sequence[Any], elements: ElementTypes
 ) -> list[Array]:
-    """The arguments of `callee` in the dtypes of `elements`; `UsageError` where one misfits."""
+    """
+    Return the arguments of `callee` in the dtypes of `elements`; `UsageError` where one misfits.
+    """
     where, name = place_of(callee), symbol_of(callee)
     if len(types) != len(arrays):
         says = f"@{name} takes {counted(len(types), 'argument')}, got {len(arrays)}"
@@ -58,7 +60,7 @@ def _reason_against_argument(type: Attribute, array: Array, elements: ElementTyp
 
 
 def shape_and_element(type: Attribute) -> tuple[tuple[int, ...], Attribute]:
-    """The shape and element type of a tensor, memref or scalar type."""
+    """Return the shape and element type of a tensor, memref or scalar type."""
     if isinstance(type, TensorType | MemRefType):
         shaped = cast(TensorType[Attribute] | MemRefType[Attribute], type)
         if any(size < 0 for size in shaped.get_shape()):

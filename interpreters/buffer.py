@@ -86,7 +86,7 @@ class Buffer:
         return np.asarray(self.slot + offset)
 
     def element(self, offset: Any) -> list[int]:
-        """The subscripts of the element at `offset` in `data`."""
+        """Return the subscripts of the element at `offset` in `data`."""
         return [int(i) for i in np.unravel_index(int(offset) % self.size, self.shape)]
 
     def on_its_way(self, elements: Array) -> Array:
@@ -131,11 +131,11 @@ class Buffer:
         self.data, self.written, self.overwritten_by = lost.data, lost.written, name
 
     def array(self) -> Array:
-        """The elements, in the memref's shape."""
+        """Return the elements, in the memref's shape."""
         return self.data.reshape(self.shape)
 
     def unwritten(self) -> tuple[int, ...] | None:
-        """The subscripts of the first element that was never written, if there is one."""
+        """Return the subscripts of the first element that was never written, if there is one."""
         if self.written is None or self.written.all():
             return None
         first = int(np.argmin(self.written))

@@ -40,12 +40,12 @@ def _to_odd(x: Array) -> Array:
 
 
 def _signed(x: Array, source: Attribute, dtype: DType) -> Array:
-    """A bit is 0 or -1."""
+    """Return a bit is 0 or -1."""
     return -x.astype(dtype) if x.dtype == np.bool_ else x.astype(dtype)
 
 
 def _unsigned(x: Array, source: Attribute, dtype: DType) -> Array:
-    """The bits as an unsigned integer; a bit is 0 or 1."""
+    """Return the bits as an unsigned integer; a bit is 0 or 1."""
     return (x if x.dtype == np.bool_ else x.view(f"u{x.itemsize}")).astype(dtype)
 
 
@@ -72,7 +72,7 @@ def _bounded(x: Array, dtype: DType, nan: int) -> Array:
 
 
 def _bitcast(x: Array, source: Attribute, dtype: DType) -> Array:
-    """The same bits; those of a float are seen in its own width."""
+    """Return the same bits; those of a float are seen in its own width."""
     if isinstance(source, AnyFloat):
         return x.astype(f"f{source.size}").view(dtype)
     return x.view(f"f{x.itemsize}").astype(dtype)

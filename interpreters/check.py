@@ -147,7 +147,7 @@ def _reason_not_checked(
 
 
 def _signature(op: Operation) -> tuple[list[Attribute], list[Attribute]]:
-    """The types of inputs, as callers give them, and outputs."""
+    """Return the types of inputs, as callers give them, and outputs."""
     if isinstance(op, func.FuncOp):
         return given_types(op), list(op.function_type.outputs)
     assert isinstance(op, KernelOp | FuncOp)
@@ -157,7 +157,9 @@ def _signature(op: Operation) -> tuple[list[Attribute], list[Attribute]]:
 def _difference(
     name: str, before: ModuleOp, after: ModuleOp, pass_name: str, seed: int, runs: RandomRuns
 ) -> _Difference | None:
-    """The worst difference between `@name` before and after, None if it computes the same."""
+    """
+    Return the worst difference between `@name` before and after, None if it computes the same.
+    """
     types, outputs = _signature(_functions(before)[name])
     new_types, new_outputs = _signature(_functions(after)[name])
     if [*map(shape_and_element, [*types, *outputs])] != [
@@ -247,7 +249,9 @@ def _changed(
     pass_name: str,
     seed: int,
 ) -> PassCheckError:
-    """The error, with the smallest kernel that shows the difference by itself, if one does."""
+    """
+    Return the error, with the smallest kernel that shows the difference by itself, if one does.
+    """
     message = f"pass '{pass_name}' changed what @{name} computes: {difference}"
     old, new = _functions(before), _functions(after)
     where = place_of(old[name])

@@ -143,7 +143,7 @@ def _is_worth_it(kernel_ir: ModuleOp) -> bool:
 def _without_lost(
     comparison: Comparison, row: tuple[Array, Array, Array, Array], own: Array
 ) -> Comparison:
-    """The comparison, or one that names the first lost element of an output of floats."""
+    """Return the comparison, or one that names the first lost element of an output of floats."""
     if not is_float(row[0]) or not (lost := lost_elements(*row, own)).any():
         return comparison
     element, found, wanted = _first(lost, row[0], row[1])
@@ -268,6 +268,6 @@ def _special_values_differ(output: Array, rounded: Array) -> str:
 
 
 def _first(where: Array, *arrays: Array) -> tuple[Any, ...]:
-    """The first element where a mask holds, and the values of arrays there."""
+    """Return the first element where a mask holds, and the values of arrays there."""
     element = [int(i) for i in np.unravel_index(int(np.argmax(where)), where.shape)]
     return element, *(float(array[*element]) for array in arrays)

@@ -20,19 +20,19 @@ class TooLargeError(TilewrightError):
 
 
 def fail(op: Operation, message: str, *, remedy: str = "") -> InterpreterError:
-    """The error `message` at `op`, to be raised."""
+    """Return the error `message` at `op`, to be raised."""
     return error_at(InterpreterError, op, message, remedy)
 
 
 def unknown(op: Operation, message: str) -> UnsupportedError:
-    """The error for what is no mistake, but what the interpreters cannot run."""
+    """Return the error for what is no mistake, but what the interpreters cannot run."""
     return error_at(UnsupportedError, op, message)
 
 
 def error_at(kind: type[Error], op: Operation, message: str, remedy: str = "") -> Error:
     """
-    The error `message` at `op`, which the text names: its symbol and its first line. The place is
-    the line of the file that the op comes from, where that is known.
+    Return the error `message` at `op`, which the text names: its symbol and its first line. The
+    place is the line of the file that the op comes from, where that is known.
     """
     text = str(op).partition("\n")[0]
     symbol = _enclosing_symbol(op)
@@ -50,6 +50,6 @@ def _enclosing_symbol(op: Operation) -> str | None:
 
 
 def symbol_of(op: Operation) -> str | None:
-    """The symbol that `op` defines, if it is a kernel or a function."""
+    """Return the symbol that `op` defines, if it is a kernel or a function."""
     name = op.get_attr_or_prop("sym_name")
     return getattr(name, "data", None)

@@ -38,7 +38,7 @@ def interpret(
     dtype: type[np.floating[Any]] | None = None,
 ) -> list[Array]:
     """
-    The results of `@function`, a `func.func` or a kernel, whatever level the module is at.
+    Return the results of `@function`, a `func.func` or a kernel, whatever level the module is at.
 
     Arrays have the shapes and dtypes of the signature, but those with a `torch.layout` are given as
     PyTorch has them; anything that `numpy.asarray` takes is an array. With `dtype`, say
@@ -76,7 +76,7 @@ def _passed(array: Array, type: Attribute) -> Array | Buffer:
 
 
 def _returned(callee: func.FuncOp, position: int, result: Array | Buffer) -> Array:
-    """A result for the world outside: an array of its own, not a view of others."""
+    """Return a result for the world outside: an array of its own, not a view of others."""
     if not isinstance(result, Buffer):
         return np.array(result)
     if result.unwritten() is not None:
@@ -117,7 +117,7 @@ class _Host(Machine):
 def _call(
     callee: func.FuncOp, arguments: Sequence[Any], types: ElementTypes, *callers: Operation
 ) -> list[Any]:
-    """The results of `callee`; tensors and scalars are arrays, memrefs are buffers."""
+    """Return the results of `callee`; tensors and scalars are arrays, memrefs are buffers."""
     if len(callee.body.blocks) != 1:
         raise unknown(callee, "the interpreter runs functions with a body of one block")
     machine, body = _Host(types, [*callers, callee]), callee.body.block
@@ -161,8 +161,8 @@ def _launch(machine: _Host, op: LaunchOp) -> None:
 
 def _places_in_common(machine: _Host, op: LaunchOp, kernel: KernelOp | FuncOp) -> dict[int, int]:
     """
-    The outputs that are written in the place of an input, which the kernel has to allow. All others
-    lie elsewhere in the slab than what the launch reads, and each apart from the others.
+    Return the outputs that are written in the place of an input, which the kernel has to allow. All
+    others lie elsewhere in the slab than what the launch reads, and each apart from the others.
     """
     found: dict[int, int] = {}
     for position, output in enumerate(op.outputs):

@@ -33,7 +33,9 @@ class Judge:
 
 
 def _once(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of inputs, and of numbers, that computes each result once for the same inputs."""
+    """
+    Return a function of inputs, and of numbers, that computes each result once for the same inputs.
+    """
     results: dict[tuple[Any, ...], Any] = {}
 
     def kept(inputs: Sequence[Any], *numbers: float) -> Any:

@@ -24,7 +24,8 @@ def interpret_kernel(
     op: Operation, inputs: Sequence[Any], *, dtype: type[np.floating[Any]] | None = None
 ) -> list[Array]:
     """
-    The outputs of a `loop.kernel` or `kernel.func` for `inputs`, in the order of its signature.
+    Return the outputs of a `loop.kernel` or `kernel.func` for `inputs`, in the order of its
+    signature.
 
     Outputs that it updates hold zeros when it starts. With `dtype` every float is computed in it.
     Raises `UsageError` for arguments that do not fit and `InterpreterError` for a program that does
@@ -48,8 +49,9 @@ def run_kernel(
     held: Mapping[int, Buffer] | None = None,
 ) -> list[Buffer]:
     """
-    The outputs of a kernel for `inputs` that are known to fit. An output that `in_place` takes to
-    an input is written there: that array changes. `held` is what outputs hold that are updated.
+    Return the outputs of a kernel for `inputs` that are known to fit. An output that `in_place`
+    takes to an input is written there: that array changes. `held` is what outputs hold that are
+    updated.
     """
     read = [Buffer.of(array) for array in inputs]
     outputs = [_output(op, value, types) for value in op.outputs]

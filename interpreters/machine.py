@@ -123,7 +123,7 @@ class Machine:
         return (range(low, min(low + size, extent)) for low in range(0, extent, size))
 
     def indices(self, map: AffineMap, operands: Sequence[SSAValue]) -> list[Array]:
-        """The results of an affine map at every point."""
+        """Return the results of an affine map at every point."""
         dims = self.read(operands)
         return [np.asarray(evaluate(expr, dims)) for expr in map.results]
 
@@ -148,7 +148,7 @@ class Machine:
 
 
 def evaluate(expr: AffineExpr, dims: Sequence[Any]) -> Any:
-    """The value of `expr`, where its dimensions are integers or arrays of integers."""
+    """Return the value of `expr`, where its dimensions are integers or arrays of integers."""
     match expr:
         case AffineConstantExpr(value):
             return value

@@ -43,7 +43,7 @@ class Meetings:
         self.clocks = WarpClocks(blocks, threads) if self.in_groups else None
 
     def cluster_of(self, block: Array) -> Array:
-        """The cluster of a block, or of several; negative where that is none or unknown."""
+        """Return the cluster of a block, or of several; negative where that is none or unknown."""
         several = np.where(block <= _SEVERAL_OF_FIRST, _SEVERAL_OF_FIRST - block, -1)
         return np.where(block >= 0, block // self.cluster, several)
 

@@ -31,7 +31,7 @@ _LAST = np.iinfo(np.int64).max
 def identities(
     types: ElementTypes, monoid: MonoidAttr, elements: Sequence[Attribute]
 ) -> list[Array]:
-    """The identity of `monoid` for values of the types `elements`."""
+    """Return the identity of `monoid` for values of the types `elements`."""
     return [types.constant(constant) for constant in monoid.identities(elements)]
 
 
@@ -54,8 +54,8 @@ def fold(
     keepdims: bool = False,
 ) -> list[Array]:
     """
-    Every step of the dimensions `dims` joined, from the identities `start`. Each value has all of
-    their steps, also where it does not vary.
+    Return every step of the dimensions `dims` joined, from the identities `start`. Each value has
+    all of their steps, also where it does not vary.
     """
     ufunc = _JOINS[monoid]
 
@@ -89,6 +89,8 @@ def join_at(monoid: Monoid, values: Array, subscripts: tuple[Array, ...], others
 
 
 def _index_where_best(best: Array, value: Array, index: Array) -> Array:
-    """The index of `value` where it is the best, or NaN as the best is; else the last index."""
+    """
+    Return the index of `value` where it is the best, or NaN as the best is; else the last index.
+    """
     is_best = (value == best) | ((value != value) & (best != best))
     return np.where(is_best, index, _LAST)

@@ -76,7 +76,7 @@ def _index_map(machine: Machine, op: IndexMapOp) -> None:
 
 
 def _overlaid(machine: Machine, source: Source, shape: Sequence[int], rest: Array) -> Array:
-    """The source's elements where its mask holds, else `rest`."""
+    """Return the source's elements where its mask holds, else `rest`."""
     array, coordinates = machine.array(source.tensor), _coordinates(shape)
     mask = np.ones((1,) * len(shape), bool)
     for bound in source.mask.results:
@@ -92,7 +92,7 @@ def _overlaid(machine: Machine, source: Source, shape: Sequence[int], rest: Arra
 
 
 def _coordinates(shape: Sequence[int]) -> list[Array]:
-    """The coordinates along each axis, which broadcast together to `shape`."""
+    """Return the coordinates along each axis, which broadcast together to `shape`."""
     rank = len(shape)
     return [
         np.arange(size).reshape((-1, *[1] * (rank - axis - 1))) for axis, size in enumerate(shape)
@@ -116,7 +116,7 @@ def _predicate(machine: Machine, op: PredicateOp) -> None:
 def _subscripts(
     machine: Machine, op: GatherOp | ScatterOp, map: AffineMap, tensor: SSAValue, steps: SSAValue
 ) -> tuple[Array, ...]:
-    """The subscripts of `tensor`, one array an axis, all within their axes."""
+    """Return the subscripts of `tensor`, one array an axis, all within their axes."""
     symbols = [machine.array(index) for index in op.indices]
     coordinates = _coordinates(shape_of(steps))
     values = [

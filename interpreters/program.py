@@ -36,7 +36,9 @@ class Program:
 
 
 def interpreted_program(module: ModuleOp, against: ModuleOp | None = None) -> Program:
-    """The program of IR with a function `@main`, which the interpreter of its level judges."""
+    """
+    Return the program of IR with a function `@main`, which the interpreter of its level judges.
+    """
     exact = in_float64(module)
     return Program(
         module,

@@ -22,13 +22,13 @@ Binary = Callable[[Array, Array], Array]
 
 
 def erf(x: Array) -> Array:
-    """The error function, as C's `erf` has it, which NumPy lacks."""
+    """Return the error function, as C's `erf` has it, which NumPy lacks."""
     values = cast(Iterable[float], map(scalar_math.erf, x.ravel().tolist()))
     return np.fromiter(values, np.float64, x.size).reshape(x.shape).astype(x.dtype)
 
 
 def erfc(x: Array) -> Array:
-    """The complementary error function, as C's `erfc` has it, which NumPy lacks."""
+    """Return the complementary error function, as C's `erfc` has it, which NumPy lacks."""
     values = cast(Iterable[float], map(scalar_math.erfc, x.ravel().tolist()))
     return np.fromiter(values, np.float64, x.size).reshape(x.shape).astype(x.dtype)
 
@@ -84,7 +84,7 @@ def _modular(function: Binary, on_bits: Binary) -> Binary:
 
 
 def divide_towards_zero(a: Array, b: Array) -> Array:
-    """The quotient of integers without its fraction."""
+    """Return the quotient of integers without its fraction."""
     return (a - np.fmod(a, b)) // b
 
 
@@ -203,7 +203,7 @@ def _unordered_or(compare: Binary) -> Binary:
 
 
 def _signed(compare: Binary, on_bits: Binary) -> Binary:
-    """A set bit is -1, which is less than 0."""
+    """Return a set bit is -1, which is less than 0."""
     return lambda a, b: (on_bits if a.dtype == np.bool_ else compare)(a, b)
 
 

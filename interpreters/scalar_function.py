@@ -92,7 +92,9 @@ SCALAR_FUNCTIONS: Mapping[ScalarFunction, Function] = {
 
 
 def cast(array: Array, dtype: np.dtype[Any]) -> Array:
-    """The same values in another dtype; only 0 is false. Floats beyond an integer's range wrap."""
+    """
+    Return the same values in another dtype; only 0 is false. Floats beyond an integer's range wrap.
+    """
     if dtype == np.bool_ or not np.issubdtype(array.dtype, np.floating):
         return array.astype(dtype)
     if not np.issubdtype(dtype, np.integer) or dtype.itemsize >= 4:

@@ -39,7 +39,7 @@ def _launch(machine: Machine, op: LaunchOp) -> None:
 
 
 def _independent_axis(op: LaunchOp) -> int | None:
-    """The first block axis that no combine joins across."""
+    """Return the first block axis that no combine joins across."""
     joined = {a for inner in op.walk() if isinstance(inner, CombineOp) for a in inner.axes}
     blocks = op.axes_at(Level.BLOCK)
     return next((axis.value.index for axis in blocks if axis.value not in joined), None)
@@ -54,7 +54,7 @@ def _combine(machine: Machine, op: CombineOp) -> None:
 
 
 def _dimension(axis: SSAValue) -> int:
-    """The dimension of a launch's axis, counted from the right: -1 is the last."""
+    """Return the dimension of a launch's axis, counted from the right: -1 is the last."""
     assert isinstance(axis, BlockArgument)
     return axis.index - len(axis.owner.args)
 
@@ -86,7 +86,7 @@ def _stage(machine: Machine, op: StageOp) -> None:
 
 
 def _block_shape(machine: Machine, op: ShareOp | StageOp) -> tuple[int, ...]:
-    """The extents of the axes in scope, with one step for those inside a block."""
+    """Return the extents of the axes in scope, with one step for those inside a block."""
     launch = op.parent_op()
     while launch is not None and not isinstance(launch, LaunchOp):
         launch = launch.parent_op()

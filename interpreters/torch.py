@@ -37,10 +37,11 @@ def interpret(
     dtype: type[np.floating[Any]] | None = None,
 ) -> list[Array]:
     """
-    The results of `@function`, computed by PyTorch; with `dtype` every float is computed in that.
+    Return the results of `@function`, computed by PyTorch; with `dtype` every float is computed in
+    that.
 
-    Raises `UsageError` for arguments that do not fit, and `InterpreterError` for an op that is
-    not of the Torch dialect.
+    Raises `UsageError` for arguments that do not fit, and `InterpreterError` for an op that is not
+    of the Torch dialect.
     """
     callee = SymbolTable.lookup_symbol(module, function)
     assert isinstance(callee, FuncOp)
@@ -144,7 +145,7 @@ def _argument(op: TorchOp, name: str, values: dict[SSAValue, Any], dtype: Any) -
 
 
 def _python(field: Attribute | None, dtype: Any) -> Any:
-    """The argument that a property stands for."""
+    """Return the argument that a property stands for."""
     import torch
 
     if field is None:
@@ -157,7 +158,9 @@ def _python(field: Attribute | None, dtype: Any) -> Any:
 
 
 def _dtype(element: Attribute, dtype: Any) -> Any:
-    """An element type as PyTorch's dtype; `dtype` instead, if that is given and it is a float."""
+    """
+    Return an element type as PyTorch's dtype; `dtype` instead, if that is given and it is a float.
+    """
     import torch
 
     if dtype is not None and element in FLOATS:

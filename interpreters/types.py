@@ -28,7 +28,7 @@ DType = np.dtype[Any]
 
 
 def is_bfloat16(dtype: DType) -> bool:
-    """Whether this is the dtype of bf16."""
+    """True if this is the dtype of bf16."""
     return dtype.name == "bfloat16"
 
 
@@ -52,7 +52,7 @@ class ElementTypes:
         return dtype_named(name)
 
     def constant(self, attr: Attribute) -> Array:
-        """The number that an attribute holds, in its type's dtype."""
+        """Return the number that an attribute holds, in its type's dtype."""
         if not isinstance(attr, FloatAttr | IntegerAttr):
             raise UnsupportedError(f"the interpreters know no constant {attr}")
         type = cast(FloatAttr[AnyFloat] | IntegerAttr[IntegerType], attr).type

@@ -16,7 +16,7 @@ _BITS = np.arange(WARP_SIZE, dtype=np.uint32)
 
 
 def warps_of(thread: Array) -> Array:
-    """A bit for the warp of each thread; all of them for what is no thread."""
+    """Return a bit for the warp of each thread; all of them for what is no thread."""
     number = np.maximum(thread, 0).astype(np.uint32) // WARP_SIZE
     return np.where(thread < 0, ~np.uint32(0), np.uint32(1) << number)
 
@@ -58,8 +58,9 @@ class WarpClocks:
 
     def take_name(self, name: int, members: Array, since: Array, time: int) -> Array:
         """
-        The `members` meet under `name`, and `time` begins. In which blocks others had the name, and
-        not all members know that those have met? `since` is when the whole block met last.
+        Return the `members` meet under `name`, and `time` begins. In which blocks others had the
+        name, and not all members know that those have met? `since` is when the whole block met
+        last.
         """
         before, used = self._users[name], self._used[name]
         come = np.asarray(members.any(axis=1))

@@ -37,10 +37,10 @@ def decoder_block(
     seed: int | None = None,
 ) -> Expression:
     """
-    The first `layers` layers of a model as one module, and the arguments of a call of it.
+    Return the first `layers` layers of a model as one module, and the arguments of a call of it.
 
-    With a `seed` parameters are random numbers on the CPU; otherwise tensors have no values.
-    Raises `UsageError` as `check_length` and `build` do.
+    With a `seed` parameters are random numbers on the CPU; otherwise tensors have no values. Raises
+    `UsageError` as `check_length` and `build` do.
     """
     import torch
     from torch.utils import _pytree as pytree
@@ -121,7 +121,7 @@ def _shared(base: Any, layer: Any, x: Any) -> dict[str, Any]:
 
 
 def _is_computed_with(value: Any) -> bool:
-    """Whether it is tensors that a layer computes with. Positions it has in its tables already."""
+    """True if it is tensors that a layer computes with. Positions it has in its tables already."""
     import torch
     from torch.utils import _pytree as pytree
 

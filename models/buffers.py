@@ -17,7 +17,7 @@ from tilewright.errors import UnsupportedError
 
 def rebuilt_buffers(model: Any) -> dict[str, Any]:
     """
-    The buffers of a model that are in no checkpoint, by full name, as tensors on the CPU.
+    Return the buffers of a model that are in no checkpoint, by full name, as tensors on the CPU.
 
     The model may be one of fake tensors, and is left as it was. Raises `UnsupportedError` with the
     names of buffers that the model's initialisation does not reach.
@@ -37,7 +37,7 @@ def rebuilt_buffers(model: Any) -> dict[str, Any]:
 
 
 def _initialised(model: Any, filling: int) -> dict[str, Any]:
-    """The buffers, filled with a number and then initialised."""
+    """Return the buffers, filled with a number and then initialised."""
     values: dict[str, Any] = {}
     for path, module in model.named_modules():
         names = sorted(module._non_persistent_buffers_set)

@@ -77,7 +77,10 @@ class Checkpoint:
         return Checkpoint(folder, kinds, holders)
 
     def tensor(self, name: str) -> Any:
-        """The tensor called `name`. Its memory is the file's; what is written to it stays apart."""
+        """
+        Return the tensor called `name`. Its memory is the file's; what is written to it stays
+        apart.
+        """
         return self._files[name].get_tensor(name)
 
 

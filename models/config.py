@@ -46,7 +46,7 @@ class FoundModel:
 
 def find_model(name: str) -> FoundModel:
     """
-    The model called `name`: a local folder, or `ORGANISATION/MODEL` of the hub.
+    Return the model called `name`: a local folder, or `ORGANISATION/MODEL` of the hub.
 
     Raises `UsageError` if there is none, if its config cannot be read, or if it is no model that
     can be compiled. Code of the model's own is never run.
@@ -73,7 +73,7 @@ def find_model(name: str) -> FoundModel:
 
 
 def is_repository(name: str) -> bool:
-    """Whether a name looks as models on the hub are called: `ORGANISATION/MODEL`."""
+    """True if a name looks as models on the hub are called: `ORGANISATION/MODEL`."""
     return _REPOSITORY.fullmatch(name) is not None
 
 
@@ -89,7 +89,7 @@ def check_name(name: str) -> None:
 
 
 def _cached(name: str) -> Path | None:
-    """The config of a model that was downloaded before."""
+    """Return the config of a model that was downloaded before."""
     from huggingface_hub import try_to_load_from_cache
 
     path = try_to_load_from_cache(name, FILE)

@@ -40,7 +40,7 @@ _RETURNED: Mapping[str, bool] = {
 
 def read_config(path: Path) -> Any:
     """
-    The config in a file. Its code, if it names some, is not run.
+    Return the config in a file. Its code, if it names some, is not run.
 
     Raises `UsageError` for what is no config, and `UnsupportedError` for models of other families,
     for those that are no causal language models, for quantised weights, for rotary embeddings that

@@ -28,14 +28,14 @@ class DecodeStep(torch.nn.Module):
     def forward(
         self, token: Tensor, position: Tensor, keys: list[Tensor], values: list[Tensor]
     ) -> Tensor:
-        """The logits behind the token."""
+        """Return the logits behind the token."""
         cache = cache_of(Extended(rows, position) for rows in map(Rows, keys, values))
         output = self.model(input_ids=token, past_key_values=cache, use_cache=True)
         return output.logits[0, 0]
 
 
 def capture_decode_step(model: Any, capacity: int) -> Captured:
-    """The program for a cache of `capacity` rows."""
+    """Return the program for a cache of `capacity` rows."""
     rows = rows_for(model, capacity)
     with mode_of(model):
         token, position = (torch.zeros(1, 1, dtype=torch.int64), torch.zeros(1, dtype=torch.int64))

@@ -49,8 +49,8 @@ def folder_files(
     cuda_ir: ModuleOp, plan: Plan, captured: Captured, model: Any, facts: Mapping[str, Any]
 ) -> dict[str, str | bytes]:
     """
-    All files but the report: of a module of CUDA IR and its plan, which came of `captured`, a
-    program of `model`. `facts` are what the manifest begins with.
+    Return all files but the report: of a module of CUDA IR and its plan, which came of `captured`,
+    a program of `model`. `facts` are what the manifest begins with.
     """
     kernels = {kernel.sym_name.data: kernel for kernel in kernels_of(cuda_ir)}
     paths = {name: f"kernels/{name}.cu" for name in kernels}
@@ -68,7 +68,7 @@ def folder_files(
 
 
 def _values(captured: Captured, model: Any) -> dict[str, Any]:
-    """The tensors of what is neither passed by a caller nor in a checkpoint."""
+    """Return the tensors of what is neither passed by a caller nor in a checkpoint."""
     rebuilt = rebuilt_buffers(model)
     constants = {i.name: i.tensor for i in captured.inputs if i.kind == "constant"}
     return constants | {i.name: rebuilt[i.name] for i in captured.inputs if i.name in rebuilt}

@@ -63,11 +63,11 @@ class Generator:
         ends: Collection[int] = (),
     ) -> Iterator[int]:
         """
-        The tokens behind `prompt`, each as soon as it is chosen: `most_new`, or fewer if one of
-        `ends` comes, which is the last then.
+        Yield the tokens behind `prompt`, each as soon as it is chosen: `most_new`, or fewer if one
+        of `ends` comes, which is the last then.
 
-        Raises `UsageError` where the model does not take so many. `prompt` is not empty, and of
-        the model's tokens.
+        Raises `UsageError` where the model does not take so many. `prompt` is not empty, and of the
+        model's tokens.
         """
         self._check(prompt, most_new)
         return self._tokens(list(prompt), most_new, choose, ends)
@@ -104,7 +104,7 @@ class Generator:
                 return
 
     def _prefill(self, prompt: list[int], capacity: int) -> Any:
-        """The logits behind the prompt, whose rows are in the cache then."""
+        """Return the logits behind the prompt, whose rows are in the cache then."""
         import torch
 
         length = bucket(len(prompt), self.most)

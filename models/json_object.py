@@ -10,7 +10,9 @@ from tilewright.text_file import read_text_file
 
 
 def read_object(path: Path) -> dict[str, Any]:
-    """The object in a file. Raises `UsageError` if it cannot be read, or holds something else."""
+    """
+    Return the object in a file. Raises `UsageError` if it cannot be read, or holds something else.
+    """
     try:
         found = as_object(json.loads(read_text_file(path), parse_constant=_refuse))
     except ValueError as error:
@@ -23,7 +25,7 @@ def read_object(path: Path) -> dict[str, Any]:
 
 
 def as_object(value: Any) -> dict[str, Any] | None:
-    """A value of JSON, if it is an object."""
+    """Return a value of JSON, if it is an object."""
     return cast(dict[str, Any], value) if isinstance(value, dict) else None
 
 

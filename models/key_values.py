@@ -105,7 +105,7 @@ class Filled(_Layer):
         return key_states, value_states
 
     def get_mask_sizes(self, query_length: int) -> tuple[int, int]:
-        """The prompt attends to itself."""
+        """Return the prompt attends to itself."""
         return query_length, 0
 
     def get_seq_length(self) -> int:

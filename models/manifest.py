@@ -51,7 +51,7 @@ def manifest(
 
 
 def as_json(manifest: Mapping[str, Any]) -> str:
-    """A manifest as text, with a line for each entry of its lists."""
+    """Return a manifest as text, with a line for each entry of its lists."""
     return "{\n" + ",\n".join(_member(*member) for member in manifest.items()) + "\n}\n"
 
 
@@ -89,7 +89,7 @@ def _buffer(plan: Plan, number: int) -> dict[str, Any]:
 
 
 def _kernels(plan: Plan, files: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Each kernel once, in the order of the first launches."""
+    """Return each kernel once, in the order of the first launches."""
     launches = Counter(launch.kernel for launch in plan.launches)
     first = {launch.kernel: launch for launch in reversed(plan.launches)}
     return [

@@ -21,7 +21,7 @@ def listed(lines: Sequence[str], indent: str = "  ") -> str:
 
 
 def folded(names: Iterable[str]) -> list[str]:
-    """The names, sorted; those that differ in the number of a layer alone become one."""
+    """Return the names, sorted; those that differ in the number of a layer alone become one."""
     numbers: dict[tuple[str, ...], list[int]] = {}
     for name in names:
         before, number, after = _parts(name)

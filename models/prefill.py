@@ -30,7 +30,7 @@ class Prefill(torch.nn.Module):
     def forward(
         self, tokens: Tensor, last: Tensor, keys: list[Tensor], values: list[Tensor]
     ) -> Tensor:
-        """The logits behind the last token of the prompt, and of no other."""
+        """Return the logits behind the last token of the prompt, and of no other."""
         cache = cache_of(Filled(rows) for rows in map(Rows, keys, values))
         output = self.model(
             input_ids=tokens, past_key_values=cache, use_cache=True, logits_to_keep=last
@@ -39,7 +39,7 @@ class Prefill(torch.nn.Module):
 
 
 def capture_prefill(model: Any, length: int, capacity: int) -> Captured:
-    """The program for prompts of the bucket `length`, and a cache of `capacity` rows."""
+    """Return the program for prompts of the bucket `length`, and a cache of `capacity` rows."""
     rows = rows_for(model, capacity)
     with mode_of(model):
         tokens, last = torch.zeros(1, length, dtype=torch.int64), torch.zeros(1, dtype=torch.int64)

@@ -40,7 +40,7 @@ class Prompt:
 
 def prompt_of_text(folder: Path, text: str, vocabulary: int) -> Prompt:
     """
-    The prompt `text` for the model in `folder`, which has so many tokens.
+    Return the prompt `text` for the model in `folder`, which has so many tokens.
 
     Raises `UsageError` without a tokenizer, if it does not go with the model, or for bytes that are
     no text.
@@ -54,7 +54,7 @@ def prompt_of_text(folder: Path, text: str, vocabulary: int) -> Prompt:
 
 def prompt_of_tokens(folder: Path, tokens: Sequence[int], vocabulary: int) -> Prompt:
     """
-    The prompt `tokens` for the model in `folder`, which has so many tokens.
+    Return the prompt `tokens` for the model in `folder`, which has so many tokens.
 
     Raises `UsageError` for numbers that are no tokens.
     """

@@ -52,7 +52,7 @@ class Sampling:
 
 
 def greedy(logits: Any, text: Sequence[int]) -> int:
-    """The likeliest token; of several the first."""
+    """Return the likeliest token; of several the first."""
     token = int(logits.argmax())  # that of a NaN, if there is one
     if not logits[token].isfinite():
         raise _incomparable()
@@ -106,7 +106,7 @@ def _incomparable() -> TilewrightError:
 
 
 def filtered(logits: Any, sampling: Sampling) -> Any:
-    """The logits in float32, with -inf for tokens that are not to be drawn."""
+    """Return the logits in float32, with -inf for tokens that are not to be drawn."""
     import torch
 
     scores = logits.to(torch.float32) / sampling.temperature
@@ -124,7 +124,7 @@ def _among_likeliest(scores: Any, number: int) -> Any:
 
 
 def _within_probability(scores: Any, probability: float) -> Any:
-    """The unlikeliest tokens go that together have at most the rest of the probability."""
+    """Return the unlikeliest tokens go that together have at most the rest of the probability."""
     ordered, tokens = scores.sort()
     goes = ordered.softmax(-1).cumsum(-1) <= 1 - probability
     goes[-1] = False

@@ -24,7 +24,7 @@ def build(
     config: Any, *, dtype: Any = None, attention: str = "sdpa", layers: int | None = None
 ) -> Any:
     """
-    The causal language model of a config, in eval mode: an `nn.Module` of fake tensors.
+    Return the causal language model of a config, in eval mode: an `nn.Module` of fake tensors.
 
     `dtype` is one of `DTYPES` or a `torch.dtype`, by default the config's. With `layers` the model
     ends after so many decoder layers. Raises `UsageError` if the config contradicts itself, and
@@ -55,7 +55,9 @@ def _said(error: Exception) -> str:
 
 
 def fake_mode(model: Any) -> Any:
-    """The `FakeTensorMode` that a model was built in, in which its inputs have to be made."""
+    """
+    Return the `FakeTensorMode` that a model was built in, in which its inputs have to be made.
+    """
     return next(model.parameters()).fake_mode
 
 
@@ -77,7 +79,7 @@ def _dtype(dtype: Any) -> Any:
 
 
 def _shortened(config: Any, layers: int | None) -> Any:
-    """A copy of the config, with the first `layers` decoder layers only."""
+    """Return a copy of the config, with the first `layers` decoder layers only."""
     config = deepcopy(config)
     if layers is None:
         return config

@@ -37,7 +37,7 @@ def weights_of(
     whole: Any = None,
 ) -> list[Any]:
     """
-    The tensors for what a captured program takes besides the user's inputs, in order.
+    Return the tensors for what a captured program takes besides the user's inputs, in order.
 
     The program is one of `model`, or of a module that has it inside. Raises as `model_tensors`.
     """
@@ -52,8 +52,8 @@ def model_tensors(
     device: str = "cpu",
 ) -> dict[str, Any]:
     """
-    The parameters and buffers of a model of `transformers`, which may be one of fake tensors, by
-    name, on a device.
+    Return the parameters and buffers of a model of `transformers`, which may be one of fake
+    tensors, by name, on a device.
 
     Floats have to be stored in the model's dtypes unless a `dtype` was asked for: then they are
     converted. What is neither converted nor moved has the file's memory. `whole` is the model that
@@ -90,7 +90,7 @@ def weight_bytes(model: Any) -> int:
 
 
 def tied_names(state: Mapping[str, Any]) -> list[list[str]]:
-    """The names of each tensor of a model's state; tied weights have several."""
+    """Return the names of each tensor of a model's state; tied weights have several."""
     names: dict[int, list[str]] = {}
     for name, tensor in state.items():
         names.setdefault(id(tensor), []).append(name)
@@ -109,7 +109,7 @@ def _argument(input: Input, tensors: Mapping[str, Any]) -> Any:
 
 
 def _suffixes(name: str) -> Iterator[str]:
-    """A path in a module, and what it is further inside: `a.b.c`, `b.c`, `c`."""
+    """Yield a path in a module, and what it is further inside: `a.b.c`, `b.c`, `c`."""
     parts = name.split(".")
     return (".".join(parts[start:]) for start in range(len(parts)))
 
@@ -120,7 +120,7 @@ def _source(names: Sequence[str], stored: Mapping[str, list[str]]) -> list[str]:
 
 
 def _one_of(checkpoint: Checkpoint, keys: Sequence[str]) -> Any:
-    """The tensor that is stored under all of `keys`."""
+    """Return the tensor that is stored under all of `keys`."""
     import torch
 
     first, *others = (checkpoint.tensor(key) for key in keys)

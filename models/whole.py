@@ -14,7 +14,7 @@ from tilewright.models.structure import check_length, fake_mode
 
 def whole_sequence(model: Any, length: int) -> Expression:
     """
-    A model of fake tensors, called with `length` tokens: `(1, length)` int64 to the logits,
+    Return a model of fake tensors, called with `length` tokens: `(1, length)` int64 to the logits,
     `(1, length, vocabulary)`. Raises `UsageError` for lengths that the model is not made for.
     """
     import torch

@@ -114,7 +114,9 @@ def _checked(plugin: EntryPoint, find: Callable[[], object]) -> Callable[[], typ
 
 
 def _ambiguous(plugin: EntryPoint) -> Callable[[], type[ModulePass]]:
-    """A name taken twice is an error when it is used, so that all other passes still work."""
+    """
+    Return a name taken twice is an error when it is used, so that all other passes still work.
+    """
 
     def refuse() -> type[ModulePass]:
         raise UsageError(

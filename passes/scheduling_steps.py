@@ -68,7 +68,7 @@ class SchedulingStep(NamedTuple):
 
     def resolved(self, path: str) -> Any:
         """
-        The object that one of the strings names.
+        Return the object that one of the strings names.
 
         Raises `UsageError` if there is none, or if its module cannot be imported.
         """
@@ -84,7 +84,7 @@ _TILE = "tilewright.passes.tile"
 
 
 def _ours(name: str, *, has_taste: bool = True, **more: Any) -> SchedulingStep:
-    """The row of a pass of this repository, whose file, class and taste have its name."""
+    """Return the row of a pass of this repository, whose file, class and taste have its name."""
     module = name.replace("-", "_")
     path = f"{_TILE}.{module}:{module.title().replace('_', '')}Pass"
     return SchedulingStep(name, path, taste=f"{_TILE}.taste.{module}" if has_taste else "", **more)
@@ -130,18 +130,18 @@ def scheduling_steps() -> tuple[SchedulingStep, ...]:
 
 @cache
 def added_steps() -> tuple[SchedulingStep, ...]:
-    """The steps of installed packages, in the order in which they run."""
+    """Return the steps of installed packages, in the order in which they run."""
     return tuple(step for step in scheduling_steps() if step not in STEPS)
 
 
 @cache
 def step_called(name: str) -> SchedulingStep | None:
-    """The step of a pass, or None if it is no pass that schedules launches."""
+    """Return the step of a pass, or None if it is no pass that schedules launches."""
     return next((step for step in scheduling_steps() if step.name == name), None)
 
 
 def _added(known: Sequence[str]) -> list[SchedulingStep]:
-    """The rows of installed packages, by name."""
+    """Return the rows of installed packages, by name."""
     points = sorted(entry_points(group=STEP_GROUP), key=lambda point: point.name)
     added = [loaded_step(point) for point in points]
     names = [*known, *(step.name for step in added)]
@@ -159,7 +159,7 @@ def _added(known: Sequence[str]) -> list[SchedulingStep]:
 
 
 def loaded_step(point: EntryPoint) -> SchedulingStep:
-    """The row that a package announces; `UsageError` if it is none."""
+    """Return the row that a package announces; `UsageError` if it is none."""
     try:
         step = point.load()
     except Exception as err:  # of any kind: the code is a package's
@@ -179,7 +179,7 @@ def _refused(point: EntryPoint, why: str, remedy: str | None = None) -> UsageErr
 
 
 def _behind(name: str, added: Sequence[SchedulingStep]) -> Iterator[SchedulingStep]:
-    """The added steps that come behind one, each with those behind it."""
+    """Yield the added steps that come behind one, each with those behind it."""
     for step in added:
         if step.after == name:
             yield step

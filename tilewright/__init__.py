@@ -30,12 +30,14 @@ if not (_here / "dialects").is_dir():
 
 
 def __getattr__(name: str) -> Any:
-    """The Python API, loaded when it is first used: importing the package alone costs nothing."""
+    """
+    Return the Python API, loaded when it is first used: importing the package alone costs nothing.
+    """
     if name not in __all__:
         raise AttributeError(f"module 'tilewright' has no attribute '{name}'")
     return getattr(import_module("tilewright.api"), name)
 
 
 def __dir__() -> list[str]:
-    """The API and what every package has, but neither imports nor loaded submodules."""
+    """Return the API and what every package has, but neither imports nor loaded submodules."""
     return sorted([*__all__, *(name for name in globals() if name.startswith("__"))])

@@ -40,7 +40,7 @@ __all__ = ["CompiledProgram", "capture", "compile", "interpret", "lower"]
 
 def capture(function: Any, *inputs: Any, kwargs: Mapping[str, Any] | None = None) -> Captured:
     """
-    The Torch IR of a module or a function called with `inputs` and `kwargs`, for inference.
+    Return the Torch IR of a module or a function called with `inputs` and `kwargs`, for inference.
 
     It may also be a `torch.export.ExportedProgram`, which brings its example inputs if none are
     given. The result's `module` is the IR, its `inputs` name the arguments of `@main`. Tensors may
@@ -69,7 +69,7 @@ def lower(
     module: ModuleOp | Captured, level: str, target: str | None = None, db: Db = True
 ) -> ModuleOp:
     """
-    A copy of `module` at a lower level: torch, tensor, loop, tile, kernel or cuda.
+    Return a copy of `module` at a lower level: torch, tensor, loop, tile, kernel or cuda.
 
     `target` is a GPU architecture such as `sm_90a`, by default that of the GPU that is present.
     `db` is as of `compile`. Raises `UsageError` for an unknown level or one that the module is
@@ -94,7 +94,7 @@ def _lowered(module: ModuleOp, level: str, target: str, db: Db) -> ModuleOp:
 
 def interpret(module: ModuleOp | Captured, *arrays: Any) -> list[np.ndarray[Any, Any]]:
     """
-    The results of `@main` for `arrays`, computed by the interpreters, at any level but CUDA.
+    Return the results of `@main` for `arrays`, computed by the interpreters, at any level but CUDA.
 
     Arrays are tensors or what `numpy.asarray` takes, one for each argument of `@main`. For what
     `capture` gives, the inputs that the program writes in place are written, and the results are
@@ -215,7 +215,7 @@ class CompiledProgram:
         return {launch.kernel: launch.schedule for launch in self.kernels}
 
     def ir(self, level: str) -> str:
-        """The text of the program at a level: torch, tensor, loop, tile, kernel or cuda."""
+        """Return the text of the program at a level: torch, tensor, loop, tile, kernel or cuda."""
         named = lowering.level_named(level)
         is_above = named in (Level.TORCH, Level.TENSOR)
         module = self.captured.module if is_above else self._planned
@@ -249,7 +249,8 @@ class CompiledProgram:
 
     def run(self, values: Sequence[Any]) -> list[Any]:
         """
-        The results of `@main` for `values`, tensors or arrays for `captured.inputs` in order.
+        Return the results of `@main` for `values`, tensors or arrays for `captured.inputs` in
+        order.
 
         What the program writes in place stands first among the results. On a GPU results are new
         tensors, or those of `values` that its kernels write where they are; of the simulator they

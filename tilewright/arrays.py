@@ -38,7 +38,7 @@ def dtype_named(name: str) -> Any:
 
 
 def array_of(tensor: Any) -> Any:
-    """A tensor's elements as an array of the same dtype; bfloat16 is that of `ml_dtypes`."""
+    """Return a tensor's elements as an array of the same dtype; bfloat16 is that of `ml_dtypes`."""
     import torch
 
     values = tensor.detach().resolve_neg().cpu()
@@ -49,7 +49,7 @@ def array_of(tensor: Any) -> Any:
 
 def tensor_of(value: Any) -> Any:
     """
-    An array's elements as a tensor of the same dtype, on the CPU; a tensor as it is.
+    Return an array's elements as a tensor of the same dtype, on the CPU; a tensor as it is.
 
     Raises `UsageError` for a masked array, and for a dtype that PyTorch does not have.
     """
@@ -71,13 +71,13 @@ def tensor_of(value: Any) -> Any:
 
 
 def _has_tensor_strides(array: Any) -> bool:
-    """Whether PyTorch, which counts in elements and not backwards, takes the array as it lies."""
+    """True if PyTorch, which counts in elements and not backwards, takes the array as it lies."""
     return all(step >= 0 and step % array.itemsize == 0 for step in array.strides)
 
 
 def as_array(value: Any) -> Any:
     """
-    A tensor, an array, or what `numpy.asarray` takes, as an array.
+    Return a tensor, an array, or what `numpy.asarray` takes, as an array.
 
     Raises `UsageError` for a masked array: `numpy.asarray` drops its mask.
     """

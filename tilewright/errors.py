@@ -97,7 +97,7 @@ _WIDTH = 120  # longer source lines are cut to a window around the place
 
 def excerpt(line: str, column: int, carets: int = 1, indent: str = "") -> str:
     """
-    A source line with carets below `column`, which counts from 0; empty for an empty line.
+    Return a source line with carets below `column`, which counts from 0; empty for an empty line.
 
     Of a long line only the part around the place is shown.
     """

@@ -56,7 +56,7 @@ class ArgumentParser(argparse.ArgumentParser):
                 self._leave_unknown("option", word.partition("=")[0], self._option_string_actions)
 
     def _commands(self) -> argparse.Action | None:
-        """The action of this parser's commands, or None."""
+        """Return the action of this parser's commands, or None."""
         return next((a for a in self._actions if a.nargs == argparse.PARSER), None)
 
     def _knows(self, word: str) -> bool:

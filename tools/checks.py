@@ -32,6 +32,6 @@ class Checker:
 
 
 def checking_manager(ctx: Context, mode: str) -> PassManager:
-    """A pass manager that checks in one of `MODES`."""
+    """Return a pass manager that checks in one of `MODES`."""
     checkers = {mode: Checker()}
     return PassManager(ctx, checkers.get("each"), checkers.get("end"))

@@ -102,7 +102,9 @@ def _parsed(argv: Sequence[str]) -> argparse.Namespace:
 
 
 def _progress(args: argparse.Namespace) -> AbstractContextManager[None]:
-    """The progress line; rich and xDSL are imported for it only where there is a terminal."""
+    """
+    Return the progress line; rich and xDSL are imported for it only where there is a terminal.
+    """
     if not sys.stderr.isatty():
         return nullcontext()
     line = import_module("tilewright.tools.output.progress").progress_line

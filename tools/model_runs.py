@@ -45,8 +45,8 @@ class Compiler:
 
     def __call__(self, captured: Captured) -> Run:
         """
-        The program on the backend. Raises `SimulationTooLarge` for what only a GPU does within
-        minutes, before it is compiled.
+        Return the program on the backend. Raises `SimulationTooLarge` for what only a GPU does
+        within minutes, before it is compiled.
         """
         check_reach(self._backend, "the model", captured.module)
         program = CompiledProgram(captured, self._backend, self._target, self._db)

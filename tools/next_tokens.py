@@ -27,7 +27,8 @@ _SHOWN = 5
 
 def next_tokens(prompt: Prompt, logits: Logits) -> list[dict[str, Any]]:
     """
-    The likeliest tokens behind the prompt: `token`, `logit`, and `text` if there is a tokenizer.
+    Return the likeliest tokens behind the prompt: `token`, `logit`, and `text` if there is a
+    tokenizer.
 
     Of equal ones the lower is first; a logit that is not finite is None.
     """

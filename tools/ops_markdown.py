@@ -30,7 +30,7 @@ Each is an error that names the operator, its place and the reason. A `*` stands
 
 
 def markdown(families: Sequence[Family], refused: Sequence[Refused]) -> str:
-    """The page."""
+    """Return the page."""
     overloads = [overload for family in families for overload in family.overloads]
     head = _HEAD.format(
         operators=len({overload.operator for overload in overloads}), overloads=len(overloads)

@@ -79,7 +79,7 @@ class Family:
     overloads: tuple[Overload, ...]
 
     def operators(self) -> Mapping[str, list[Overload]]:
-        """The overloads by operator."""
+        """Return the overloads by operator."""
         found: dict[str, list[Overload]] = {}
         for overload in self.overloads:
             found.setdefault(overload.operator, []).append(overload)
@@ -90,7 +90,7 @@ class Family:
 
 
 def families() -> list[Family]:
-    """All families, in the order of the dialect."""
+    """Return all families, in the order of the dialect."""
     return [_family(module) for module in FAMILIES]
 
 
@@ -144,7 +144,7 @@ _SAMPLES: Sequence[tuple[str, tuple[Attribute, ...]]] = (
 
 
 def arguments_of(op: type[TorchOp]) -> tuple[Argument, ...]:
-    """The arguments of an op, those first that must be given."""
+    """Return the arguments of an op, those first that must be given."""
     definition = op.get_irdl_definition()
     operands = dict(definition.operands)
     found = {
@@ -199,12 +199,12 @@ class Refused:
 
 
 def refusal_text(refusal: Refusal) -> str:
-    """A line on an operator that is there, but is refused for some arguments."""
+    """Return a line on an operator that is there, but is refused for some arguments."""
     return f"refused {refusal.only}: {refusal.reason} ({refusal.remedy})"
 
 
 def refused() -> list[Refused]:
-    """All refusals, in the order of their table."""
+    """Return all refusals, in the order of their table."""
     names: dict[Refusal, list[str]] = {}
     for name, refusal in UNSUPPORTED.items():
         names.setdefault(refusal, []).append(name.removeprefix("aten."))

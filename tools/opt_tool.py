@@ -125,7 +125,9 @@ class OptTool(xDSLOptMain):
         return "<stdin>" if self.args.input_file in (None, "-") else self.args.input_file
 
     def get_input_stream(self) -> tuple[IO[bytes], str]:
-        """The input, read at once so that `-o` may name the same file; no extension is MLIR."""
+        """
+        Return the input, read at once so that `-o` may name the same file; no extension is MLIR.
+        """
         path: str = self.args.input_file or "-"
         extension = os.path.splitext(path)[1].removeprefix(".") or "mlir"
         if extension not in self.available_frontends and not self.args.frontend:
@@ -261,7 +263,7 @@ class _HeldOutput(StringIO):
 
 
 def _progress(tool: OptTool) -> AbstractContextManager[None]:
-    """The progress line; nothing is imported for it unless there is a terminal."""
+    """Return the progress line; nothing is imported for it unless there is a terminal."""
     if not sys.stderr.isatty():
         return nullcontext()
     return import_module("tilewright.tools.output.progress").progress_line()

@@ -23,7 +23,7 @@ from tilewright.tools.output.output_path import write_text
 
 
 def pages() -> dict[str, str]:
-    """The text of each page by its name."""
+    """Return the text of each page by its name."""
     kinds = {spec.name: available_passes()[spec.name]() for spec in parse_spec_list(to_tile())}
     own = {name: kind for name, kind in kinds.items() if _is_scheduling(kind)}
     return {"index.md": _index(own), **{f"{name}.md": _page(own[name]) for name in own}}
@@ -86,7 +86,7 @@ def _options(kind: type[ModulePass]) -> Iterator[tuple[str, str, str]]:
 
 
 def _said_of_fields(kind: type[ModulePass]) -> dict[str, str]:
-    """The strings that stand behind the fields of a class."""
+    """Return the strings that stand behind the fields of a class."""
     (definition,) = ast.parse(inspect.getsource(kind)).body
     assert isinstance(definition, ast.ClassDef)
     said: dict[str, str] = {}

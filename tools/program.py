@@ -35,7 +35,7 @@ _LARGE = 1 << 28
 
 def captured_program(captured: Captured) -> Program:
     """
-    The program of a capture, with the inputs that it was captured with.
+    Return the program of a capture, with the inputs that it was captured with.
 
     Raises `TooLargeError` where PyTorch has not enough memory to compute what is right.
     """
@@ -89,7 +89,7 @@ def _values(input: Input) -> Array:
 
 def module_program(module: ModuleOp, against: ModuleOp | None) -> Program:
     """
-    The program of a file. One kernel without a host function gets one.
+    Return the program of a file. One kernel without a host function gets one.
 
     CUDA IR has no interpreter: it is judged by `against`, or not at all.
     """
@@ -120,7 +120,7 @@ def _values_of(op: Operation) -> list[SSAValue]:
 
 
 def unjudged_program(module: ModuleOp, inputs: Sequence[Array] | None = None) -> Program:
-    """A program whose results are not compared with anything."""
+    """Return a program whose results are not compared with anything."""
     return Program(module, None, _unknown, _unknown, "interpreter", inputs)
 
 
@@ -133,7 +133,7 @@ def _has_kernels(module: ModuleOp) -> bool:
 
 
 def stored_inputs(path: str, names: Sequence[str]) -> list[Array]:
-    """The arrays called `names` in a safetensors file."""
+    """Return the arrays called `names` in a safetensors file."""
     stored = _stored(path)
     if missing := [name for name in names if name not in stored]:
         has = ", ".join(sorted(stored)) or "nothing"
@@ -145,7 +145,9 @@ def stored_inputs(path: str, names: Sequence[str]) -> list[Array]:
 
 
 def _stored(path: str) -> dict[str, Array]:
-    """All arrays of a safetensors file; through PyTorch, for NumPy's reader knows no bfloat16."""
+    """
+    Return all arrays of a safetensors file; through PyTorch, for NumPy's reader knows no bfloat16.
+    """
     from safetensors import SafetensorError, torch
 
     try:

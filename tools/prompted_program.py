@@ -44,7 +44,7 @@ def prompted_program(
     source: ModelSource, args: argparse.Namespace, backend: Backend, say: Say
 ) -> tuple[Prompt, Program]:
     """
-    The prompt that the arguments give, and its program for a backend, judged if they say so.
+    Return the prompt that the arguments give, and its program for a backend, judged if they say so.
 
     Raises `UsageError` for prompts that are none and checkpoints that are not the model's, and
     `SimulationTooLarge` for what only a GPU does within minutes.
@@ -87,7 +87,7 @@ def _inputs(captured: Captured, prompt: Prompt, weights: Sequence[Any]) -> list[
 
 
 def _judged(captured: Captured, expected: ExpectedLogits, inputs: Sequence[Array]) -> Program:
-    """The program, which `transformers` judges."""
+    """Return the program, which `transformers` judges."""
     return Program(
         captured.module,
         exact=lambda arrays: [expected.exact()],

@@ -108,7 +108,7 @@ def run_file(path: Path, temporary: Path) -> None:
 
 
 def run_lines(text: str) -> Iterator[str]:
-    """The commands after `RUN:`, continuation lines joined."""
+    """Yield the commands after `RUN:`, continuation lines joined."""
     pending = ""
     for line in text.splitlines():
         if (found := _RUN.match(line)) is None:

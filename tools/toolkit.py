@@ -24,7 +24,10 @@ def use_cuda_home() -> None:
 
 
 def find_tool(name: str) -> str | None:
-    """A program of NVIDIA's: on the PATH, in `CUDA_HOME`, where it mostly lies; None if nowhere."""
+    """
+    Return a program of NVIDIA's: on the PATH, in `CUDA_HOME`, where it mostly lies; None if
+    nowhere.
+    """
     homes = [os.environ.get("CUDA_HOME"), _USUAL_HOME]
     folders = [Path(home, folder) for home in homes if home for folder in _FOLDERS]
     folders += sorted(_NSIGHT.glob("*"), reverse=True)

@@ -25,7 +25,10 @@ def first_that_applies(
     candidates: Iterable[tuple[str, Known]],
     reason_against: Callable[[str], str | None],
 ) -> tuple[str, Known] | None:
-    """The first of schedules that nothing speaks against; of those before it a remark says what."""
+    """
+    Return the first of schedules that nothing speaks against; of those before it a remark says
+    what.
+    """
     for schedule, known in candidates:
         if (reason := reason_against(schedule)) is None:
             return schedule, known

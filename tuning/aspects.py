@@ -26,7 +26,7 @@ Choice = TypeVar("Choice", bound=SchedulingPass | None)
 
 
 def aspects(choice: SchedulingPass) -> dict[str, str]:
-    """Each question that the options answer, with the answer."""
+    """Return each question that the options answer, with the answer."""
     answers: dict[str, list[str]] = {}
     for option, values in choice.options().items():
         if isinstance(getattr(choice, option), tuple):

@@ -81,12 +81,16 @@ class Database(AbstractContextManager["Database"]):
 
     @classmethod
     def writing(cls, path: Path) -> Self:
-        """The database at `path`, made if need be. Raises `DatabaseError`, as all else here."""
+        """
+        Return the database at `path`, made if need be. Raises `DatabaseError`, as all else here.
+        """
         return cls(path, open_to_write(path))
 
     @classmethod
     def reading(cls, path: Path) -> Self:
-        """The database at `path`, to be left as it is; it may lie where nothing can be written."""
+        """
+        Return the database at `path`, to be left as it is; it may lie where nothing can be written.
+        """
         return cls(path, *open_to_read(path))
 
     def __exit__(self, *_: object) -> None:
@@ -127,26 +131,26 @@ class Database(AbstractContextManager["Database"]):
         return self._connection.total_changes - before
 
     def best_of_each(self, kernel: str | None = None) -> list[Record]:
-        """The fastest of every key there is, of one kernel or all."""
+        """Return the fastest of every key there is, of one kernel or all."""
         return [best for best, *_ in self.fastest_of_each(kernel)]
 
     def fastest_of_each(self, kernel: str | None = None) -> list[list[Record]]:
-        """The same, and behind each what is as fast but for noise."""
+        """Return the same, and behind each what is as fast but for noise."""
         return [as_fast(records) for records in self.timed_of_each(kernel)]
 
     def timed_of_each(self, kernel: str | None = None) -> list[list[Record]]:
-        """The records with a time of every key there is, the fastest first."""
+        """Return the records with a time of every key there is, the fastest first."""
         found = self.records() if kernel is None else self._of_kernel(kernel)
         timed = sorted((r for r in found if r.measurement.us is not None), key=_by_key_and_time)
         return [[*records] for _, records in groupby(timed, key=lambda r: r.key)]
 
     def measurements(self, key: Key) -> list[Record]:
-        """All that was measured: the fastest first, failures last."""
+        """Return all that was measured: the fastest first, failures last."""
         found = (record for record in self._of_kernel(key.kernel) if record.key == key)
         return sorted(found, key=_by_key_and_time)
 
     def records(self) -> list[Record]:
-        """All there is, in an order that depends on nothing else."""
+        """Return all there is, in an order that depends on nothing else."""
         return self._records(f"ORDER BY {_KEY}")
 
     def counts(self) -> list[Counts]:
@@ -163,8 +167,8 @@ class Database(AbstractContextManager["Database"]):
 
     def _of_kernel(self, kernel: str) -> list[Record]:
         """
-        All measurements of a kernel. Its neighbours are checked too: a damaged row that belongs to
-        another kernel now, in an order that is right still, is one of them.
+        Return all measurements of a kernel. Its neighbours are checked too: a damaged row that
+        belongs to another kernel now, in an order that is right still, is one of them.
         """
         self._records(f"WHERE kernel < ? ORDER BY {_KEY_BACKWARDS} LIMIT 1", kernel)
         self._records(f"WHERE kernel > ? ORDER BY {_KEY} LIMIT 1", kernel)

@@ -39,7 +39,7 @@ class Opened(NamedTuple):
 
 
 def open_to_write(path: Path) -> sqlite3.Connection:
-    """The database at `path`, which is made if there is none. Raises `DatabaseError`."""
+    """Return the database at `path`, which is made if there is none. Raises `DatabaseError`."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as err:
@@ -56,7 +56,7 @@ def open_to_write(path: Path) -> sqlite3.Connection:
 
 
 def open_to_read(path: Path) -> Opened:
-    """The database at `path`, which has to be there. Raises `DatabaseError`."""
+    """Return the database at `path`, which has to be there. Raises `DatabaseError`."""
     if not may_be_there(path):
         raise DatabaseError(f"there is no database '{path}'")
     uri = f"{path.absolute().as_uri()}?mode=ro"

@@ -23,7 +23,7 @@ DEFAULT = ToLoopPass.name
 
 
 def schedule_of(fusion: loop.FusionAttr) -> str:
-    """The pipeline that decides so."""
+    """Return the pipeline that decides so."""
     lists = {"fused": fusion.fused, "apart": fusion.apart}
     options = {name: tuple(each.data for each in decided) for name, decided in lists.items()}
     spec = ArgSpec(DecideFusionPass.name, {name: each for name, each in options.items() if each})
@@ -40,12 +40,12 @@ def fusion_of(schedule: str) -> loop.FusionAttr:
 
 
 def fused_by(program: ModuleOp, schedule: str) -> ModuleOp:
-    """A copy of a program that says of its fusion what the schedule does."""
+    """Return a copy of a program that says of its fusion what the schedule does."""
     return decided(program, fusion_of(schedule))
 
 
 def decided(program: ModuleOp, fusion: loop.FusionAttr) -> ModuleOp:
-    """A copy of a program in which that is said about its fusion."""
+    """Return a copy of a program in which that is said about its fusion."""
     copy = program.clone()
     copy.attributes.pop(ATTRIBUTE, None)
     if fusion.unmet:

@@ -63,14 +63,14 @@ class Fusions:
         self.root = Node(self, loop.FusionAttr.get(), "")
 
     def nests(self, leaf: tree.Node) -> ModuleOp:
-        """The program of a leaf of this tree, at Loop IR; not to be changed."""
+        """Return the program of a leaf of this tree, at Loop IR; not to be changed."""
         assert isinstance(leaf, Node)
         fused = self.fused(leaf.fusion)
         assert fused is not None
         return fused.nests
 
     def fused(self, fusion: loop.FusionAttr) -> Fused | None:
-        """The program with these decisions; None if some pass has refused it."""
+        """Return the program with these decisions; None if some pass has refused it."""
         if fusion not in self._kept:
             self._kept[fusion] = self._fused(fusion)
         self._kept.move_to_end(fusion)

@@ -83,7 +83,7 @@ def shipped_goldens() -> tuple[GoldenFile, ...]:
 
 
 def golden_files(folder: Path) -> tuple[GoldenFile, ...]:
-    """All in a folder, by name. Raises `UsageError` for a file that is none."""
+    """Return all in a folder, by name. Raises `UsageError` for a file that is none."""
     return tuple(map(_read, sorted(folder.glob("*.toml"))))
 
 
@@ -112,7 +112,7 @@ def goldens_of(
 
 
 def golden_text(gpu: str, target: str, goldens: Iterable[Golden]) -> str:
-    """The text of a file, as `golden_files` reads it."""
+    """Return the text of a file, as `golden_files` reads it."""
     head = f"gpu = {_value(gpu)}\ntarget = {_value(target)}\n"
     ordered = sorted(goldens, key=lambda golden: (golden.about, golden.kernel))
     return head + "".join(f"\n[[golden]]\n{_fields(golden._asdict())}" for golden in ordered)

@@ -11,7 +11,7 @@ from tilewright.dialects.faster_xdsl.walk import ops_in
 
 
 def entries(program: ModuleOp) -> list[func.FuncOp]:
-    """The functions that no other calls: `@main`."""
+    """Return the functions that no other calls: `@main`."""
     called = {op.callee.string_value() for op in ops_in(program) if isinstance(op, func.CallOp)}
     return [f for f in program.ops if isinstance(f, func.FuncOp) and f.sym_name.data not in called]
 

@@ -34,7 +34,9 @@ def _shape(type: Attribute) -> str:
 
 
 def lines(op: Operation, numbers: dict[SSAValue, int]) -> Iterator[str]:
-    """An operation, and all that is in it; values get numbers in the order of their definition."""
+    """
+    Yield an operation, and all that is in it; values get numbers in the order of their definition.
+    """
     said = {**op.attributes, **op.properties}
     if isinstance(op, loop.KernelOp):
         said = {name: value for name, value in said.items() if name not in _LEFT_OUT}
@@ -48,7 +50,7 @@ def lines(op: Operation, numbers: dict[SSAValue, int]) -> Iterator[str]:
 
 
 def _text(attribute: Attribute) -> str:
-    """An attribute; what is said of arguments in whatever order it was said."""
+    """Return an attribute; what is said of arguments in whatever order it was said."""
     if isinstance(attribute, DictionaryAttr):
         facts = sorted(attribute.data.items())
         return "{" + ", ".join(f"{name}={_text(value)}" for name, value in facts) + "}"

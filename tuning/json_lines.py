@@ -27,7 +27,7 @@ _DIGEST_BYTES = 8
 
 
 def to_lines(notes: Iterable[KernelNote], records: Iterable[Record]) -> Iterator[str]:
-    """The lines of a file, each with its end."""
+    """Yield the lines of a file, each with its end."""
     yield _line({"tilewright": "measurements", "schema": SCHEMA})
     for note in notes:
         yield _line(_with_checksum(note._asdict()))
@@ -36,7 +36,7 @@ def to_lines(notes: Iterable[KernelNote], records: Iterable[Record]) -> Iterator
 
 
 def as_json(record: Record) -> dict[str, Any]:
-    """A measurement as the object of a line."""
+    """Return a measurement as the object of a line."""
     fields = {**record.key._asdict(), **record.measurement._asdict()}
     return {**fields, "measured_at": record.measured_at}
 

@@ -28,7 +28,9 @@ class KernelRecords:
         self._database.add(self.key, measurement._replace(schedule=schedule))
 
     def measurements(self) -> list[Measurement]:
-        """All that is known: the fastest first, failures last. Who resumes begins with these."""
+        """
+        Return all that is known: the fastest first, failures last. Who resumes begins with these.
+        """
         return [self._named(record) for record in self._database.measurements(self.key)]
 
     def _named(self, record: Record) -> Measurement:

@@ -48,7 +48,10 @@ class Key(NamedTuple):
         gpu: str | None,
         nvrtc: str,
     ) -> Self:
-        """The key of a kernel or program of these types: on that GPU, or by a model without one."""
+        """
+        Return the key of a kernel or program of these types: on that GPU, or by a model without
+        one.
+        """
         device = target if gpu is None else gpu
         dtypes = ",".join(dict.fromkeys(types))
         return cls(digest, dtypes, target, device, evaluator, SEMANTICS, nvrtc)

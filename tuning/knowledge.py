@@ -52,7 +52,7 @@ class Known(NamedTuple):
     """What differs from it by noise, as far as the same source knows."""
 
     def or_default(self, default: Callable[[], str]) -> "Known":
-        """The default schedule instead, with canonical names, if that is as fast."""
+        """Return the default schedule instead, with canonical names, if that is as fast."""
         if not self.as_fast:
             return self
         schedule = default()
@@ -78,7 +78,7 @@ class Knowledge:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing to look at."""
+        """True if there is nothing to look at."""
         return self._path is None and not self._goldens
 
     def best(self, kernels: Iterable[str]) -> dict[str, list[Known]]:
@@ -127,7 +127,9 @@ def fastest_records(db: Db, kernels: Iterable[str | None]) -> dict[str | None, l
 
 
 def timed_records(db: Db, kernels: Iterable[str | None]) -> dict[str | None, list[list[Record]]]:
-    """The records with a time of each key of these kernels, the fastest first; raises the same."""
+    """
+    Return the records with a time of each key of these kernels, the fastest first; raises the same.
+    """
     if (path := path_of(db)) is None:
         return {}
     # SQLite is loaded where there is something to read, and nowhere else.
@@ -152,7 +154,7 @@ def path_of(db: Db) -> Path | None:
 
 
 def _gpu_of(target: str) -> str | None:
-    """The GPU that is present, if it is one of the target."""
+    """Return the GPU that is present, if it is one of the target."""
     gpu = present_gpu()
     return gpu.name if gpu is not None and gpu.target == target else None
 

@@ -77,7 +77,7 @@ def scheduled_as_known(
 
 
 def _is_open(kernel: loop.KernelOp) -> bool:
-    """Whether nobody has said yet how the kernel is scheduled."""
+    """True if nobody has said yet how the kernel is scheduled."""
     return kernel.planned is None and not isinstance(kernel.body.block.last_op, tile.LaunchOp)
 
 
@@ -98,7 +98,7 @@ def _give_schedule(kernel: loop.KernelOp, candidates: Iterable[Known], target: s
 def _named(
     kernel: loop.KernelOp, candidates: Iterable[Known], target: str
 ) -> Iterator[tuple[str, Known]]:
-    """The same as the kernel calls its inputs; the default where that is as fast."""
+    """Yield the same as the kernel calls its inputs; the default where that is as fast."""
     names = input_names(kernel)
     for fastest in candidates:
         known = fastest.or_default(lambda: to_canonical(_default(kernel, target), names))
@@ -106,7 +106,7 @@ def _named(
 
 
 def _default(kernel: loop.KernelOp, target: str) -> str:
-    """The schedule that the planner makes, in full."""
+    """Return the schedule that the planner makes, in full."""
     with listening(None):
         lowered = lower(ModuleOp([kernel.clone()]), Level.TILE, target=target)
     (made,) = (op for op in lowered.ops if isinstance(op, loop.KernelOp))

@@ -18,7 +18,7 @@ class Measurement(NamedTuple):
 
     def is_as_fast_as(self, other: "Measurement") -> bool:
         """
-        Whether times differ by noise at most: from the quartiles of one to those of the other there
+        True if times differ by noise at most: from the quartiles of one to those of the other there
         is no gap. What has no time is as fast as nothing.
         """
         if self.us is None or other.us is None:

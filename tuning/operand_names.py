@@ -32,7 +32,7 @@ def canonical_names(names: Sequence[str]) -> list[str]:
 
 
 def to_canonical(schedule: str, names: Sequence[str]) -> str:
-    """The schedule of a kernel whose inputs have these names, as it is kept."""
+    """Return the schedule of a kernel whose inputs have these names, as it is kept."""
     return _renamed(schedule, dict(zip(names, canonical_names(names), strict=True)))
 
 

@@ -46,7 +46,7 @@ _PACKAGES = ("codegen", "dialects", "passes", "tuning")
 
 def compiled_plan(module: ModuleOp, target: str, db: Db = True) -> Plan:
     """
-    The plan of a program at any level, with the schedules that are known: from the cache, or
+    Return the plan of a program at any level, with the schedules that are known: from the cache, or
     compiled and kept there. While somebody listens to rewrites it is compiled.
 
     Raises `DatabaseError` as `Knowledge` does, and what lowering raises.
@@ -73,7 +73,7 @@ def _compiled(module: ModuleOp, target: str, db: Db) -> Plan:
 
 
 def _parts(module: ModuleOp, target: str, db: Db) -> Iterator[str]:
-    """All that the plan depends on."""
+    """Yield all that the plan depends on."""
     text = StringIO()
     Printer(text, print_debuginfo=True).print_op(module)
     yield text.getvalue()
@@ -84,7 +84,9 @@ def _parts(module: ModuleOp, target: str, db: Db) -> Iterator[str]:
 
 
 def _database(db: Db) -> Iterator[str]:
-    """The database as it is now; what SQLite has not moved into it yet lies in a file beside."""
+    """
+    Yield the database as it is now; what SQLite has not moved into it yet lies in a file beside.
+    """
     yield str(db is False)
     if (path := path_of(db)) is not None:
         yield from map(_state, (path, path.with_name(f"{path.name}-wal")))
@@ -100,7 +102,7 @@ def _compiler() -> tuple[str, ...]:
 
 
 def _sources_of(step: SchedulingStep) -> Iterator[Path]:
-    """The files and folders of the packages that add a step."""
+    """Yield the files and folders of the packages that add a step."""
     paths = [each for each in (step.path, step.cost, step.taste, step.may_be_left_out) if each]
     for top in sorted({p.partition(":")[0].partition(".")[0] for p in paths if isinstance(p, str)}):
         if (spec := find_spec(top)) is not None:
@@ -113,7 +115,7 @@ def _files(path: Path) -> Iterable[Path]:
 
 
 def _state(file: Path) -> str:
-    """A file, and when it was written; nothing of an empty one, as SQLite makes to read."""
+    """Return a file, and when it was written; nothing of an empty one, as SQLite makes to read."""
     try:
         state = file.stat()
     except OSError:

@@ -48,7 +48,7 @@ def note_of(program: ModuleOp, origin: str = "") -> KernelNote:
 
 
 def _signature(program: ModuleOp) -> tuple[list[TensorType], list[TensorType]]:
-    """The tensors that a run of the program takes and gives."""
+    """Return the tensors that a run of the program takes and gives."""
     types = [entry.function_type for entry in entries(program)]
     return (
         [tensor for type in types for tensor in _tensors(type.inputs.data)],

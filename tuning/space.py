@@ -65,7 +65,7 @@ class Space:
         self.root = Node(self, "", (configure(TileifyPass, lift, "pass"),), -1, (None,))
 
     def kernel(self, leaf: tree.Node) -> loop.KernelOp:
-        """The kernel with the schedule of a leaf of this space; not to be changed."""
+        """Return the kernel with the schedule of a leaf of this space; not to be changed."""
         assert isinstance(leaf, Node)
         return self.states.after(leaf.steps).kernel
 
@@ -134,7 +134,7 @@ class Node:
         return False
 
     def _is_fine(self, launch: tile.LaunchOp, *, whole: bool) -> bool:
-        """Whether a block has room for what it shares; and all of a whole schedule verifies."""
+        """True if a block has room for what it shares; and all of a whole schedule verifies."""
         try:
             if whole:
                 verify_module(launch.kernel)

@@ -37,7 +37,7 @@ class States:
         """Steps so far."""
 
     def after(self, steps: tuple[Step, ...]) -> tile.LaunchOp:
-        """The launch after one step or more; raises what the last of them raises."""
+        """Return the launch after one step or more; raises what the last of them raises."""
         (launch,) = tile.launches_of(self._module(steps))
         return launch
 

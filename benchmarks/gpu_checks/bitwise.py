@@ -41,12 +41,12 @@ _FREE = re.compile(r"\.approx|\bdiv\.full\b|\b(?:atom|red)\.")
 
 
 def items(device: Device) -> list[str]:
-    """The programs."""
+    """Return the programs."""
     return [*ITEMS]
 
 
 def check(device: Device, item: str) -> Outcome:
-    """Both run one plan."""
+    """Return both run one plan."""
     from tilewright.codegen import nvrtc
     from tilewright.codegen.simulator_backend import SimulatorBackend
 

@@ -28,7 +28,7 @@ FILE = "check.json"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """The exit code for the arguments `argv`, by default those of the process."""
+    """Return the exit code for the arguments `argv`, by default those of the process."""
     args = parser().parse_args(argv)
     use_cuda_home()
     device = Device(args.device)
@@ -84,7 +84,7 @@ def _folder(path: Path) -> Path:
 
 
 def _has_checks(device: Device, stages: Sequence[str], only: str) -> bool:
-    """Whether any of the stages, but the race, has a check with this in its name."""
+    """True if any of the stages, but the race, has a check with this in its name."""
     asked = (stage for stage in STAGES if stage.name in stages)
     return any(only in item for stage in asked for item in stage.items(device))
 
@@ -94,7 +94,7 @@ def _tell(line: str) -> None:
 
 
 def _race(part: Suite, record: Record, out: Path, args: argparse.Namespace, seconds: float) -> int:
-    """A race; how many of its cases are left."""
+    """Return a race; how many of its cases are left."""
     if args.resume is not None:
         before = args.resume / f"{part.stem}.json"
         if before.exists() and not (out / before.name).exists():

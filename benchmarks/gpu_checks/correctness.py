@@ -55,7 +55,7 @@ def _varied(tensor: Any, number: int) -> Any:
 
 
 def compared(captured: Any, inputs: Sequence[Any], results: Sequence[Any]) -> Outcome:
-    """The largest error, and what is allowed."""
+    """Return the largest error, and what is allowed."""
     from tilewright.interpreters.comparison import compare
     from tilewright.tools.program import captured_program
 

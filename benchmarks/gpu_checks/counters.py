@@ -63,7 +63,7 @@ Kernel = Mapping[str, float]
 
 
 def items(device: Device) -> list[str]:
-    """The programs and the loads of shared memory, where there are counters."""
+    """Return the programs and the loads of shared memory, where there are counters."""
     return [_LOADS, *SAMPLE] if device.is_gpu else []
 
 
@@ -102,7 +102,7 @@ def _profile(path: str, kernels: Sequence[str], command: Sequence[str]) -> str:
 
 
 def unknown(text: str, asked: Sequence[str]) -> list[str]:
-    """The metrics that ncu complains of."""
+    """Return the metrics that ncu complains of."""
     complaints = [line for line in text.splitlines() if line.startswith(("==ERROR", "==WARNING"))]
     return [name for name in asked if any(name in line for line in complaints)]
 
@@ -128,7 +128,7 @@ def no_profile(text: str) -> Outcome | None:
 
 def profiled(text: str) -> Iterator[tuple[str, Kernel]]:
     """
-    The kernels and metrics in what `ncu --csv` prints, in the order of their launches.
+    Yield the kernels and metrics in what `ncu --csv` prints, in the order of their launches.
 
     The page `raw` has a row for each launch below a row of units; others have one for each metric.
     """

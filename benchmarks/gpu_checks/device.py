@@ -25,7 +25,7 @@ class Device:
 
     @property
     def is_gpu(self) -> bool:
-        """Whether it is not the simulator."""
+        """True if it is not the simulator."""
         return self.name != "simulator"
 
     @property

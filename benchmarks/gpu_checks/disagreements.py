@@ -62,7 +62,7 @@ def _compared(found: Found) -> Iterator[Disagreement]:
 
 
 def _estimated(found: Found) -> Iterator[Disagreement]:
-    """The cases of races whose times count, and which have estimates."""
+    """Yield the cases of races whose times count, and which have estimates."""
     found = list(found)
     estimates = {check: o.figures.get("us") for stage, check, o in found if stage == ESTIMATES}
     stems = {suite.name: suite.stem for suite in SUITES}

@@ -14,12 +14,12 @@ _TESTS = ROOT / "test" / "codegen" / "runtime" / "test_drivers.py"
 
 
 def items(device: Device) -> list[str]:
-    """The drivers."""
+    """Return the drivers."""
     return list(DRIVERS) if device.is_gpu else ["simulator"]
 
 
 def check(device: Device, item: str) -> Outcome:
-    """All tests of a driver, by pytest."""
+    """Return all tests of a driver, by pytest."""
     if find_spec("pytest") is None:
         return missing("pytest is not installed")
     if item in DRIVERS and not is_installed(item):

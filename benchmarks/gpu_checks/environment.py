@@ -35,7 +35,7 @@ def items(device: Device) -> list[str]:
 
 
 def check(device: Device, item: str) -> Outcome:
-    """A line about one of the items."""
+    """Return a line about one of the items."""
     if item in _TOOLS:
         return _tool(item)
     if item in _ON_GPU:

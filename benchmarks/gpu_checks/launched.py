@@ -41,7 +41,7 @@ PLANTED: Mapping[str, str] = {
 
 
 def launcher(device: Device, names: Sequence[str]) -> list[str]:
-    """The command that launches programs."""
+    """Return the command that launches programs."""
     return [sys.executable, str(SCRIPT), "--device", device.name, "--launch", *names]
 
 

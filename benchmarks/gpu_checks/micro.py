@@ -80,7 +80,9 @@ class Micro:
 
 
 def items(device: Device) -> list[str]:
-    """The measurements that the target's kernels allow; without a GPU, the file that has them."""
+    """
+    Return the measurements that the target's kernels allow; without a GPU, the file that has them.
+    """
     if not device.is_gpu:
         return [SOURCE.name]
     target = target_named(device.target)
@@ -97,7 +99,7 @@ def check(device: Device, item: str) -> Outcome:
 
 
 def judged(micro: Micro, assumed: float | None, measured: float) -> Outcome:
-    """Both figures."""
+    """Return both figures."""
     says = f"{_told(measured, micro.unit)}; assumed: {_told(assumed, micro.unit)}, {micro.what}"
     compared = Compared(assumed, measured, micro.unit, micro.what)
     return right(says, compared={"": compared._asdict()})
@@ -108,7 +110,7 @@ def _told(figure: float | None, unit: str) -> str:
 
 
 def starts(size: int, pattern: str) -> tuple[int, ...]:
-    """The bytes at which the lanes of a warp load `size` bytes each."""
+    """Return the bytes at which the lanes of a warp load `size` bytes each."""
     return tuple(size * LANES[pattern](lane) for lane in range(32))
 
 

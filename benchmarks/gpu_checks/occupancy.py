@@ -53,7 +53,7 @@ def _plan(device: Device, item: str) -> Plan:
 
 
 def judged(kernels: Sequence[Blocks]) -> Outcome:
-    """Both say the same."""
+    """Return both say the same."""
     told = [(name, ours, theirs) for name, ours, theirs in kernels if theirs is not None]
     if len(told) < len(kernels) or not kernels:
         return missing("the driver does not tell")

@@ -14,7 +14,7 @@ _WHAT = "All that a machine with a GPU can tell of Tilewright, by one command."
 
 
 def parser() -> argparse.ArgumentParser:
-    """The options; those that workers are started with are not told."""
+    """Return the options; those that workers are started with are not told."""
     options = argparse.ArgumentParser(description=_WHAT)
     add = options.add_argument
     add("--seconds", type=seconds, default=570.0, help="to take at most; default: 570")

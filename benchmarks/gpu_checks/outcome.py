@@ -45,7 +45,7 @@ class Outcome:
 
 
 def right(says: str, **figures: Any) -> Outcome:
-    """All is as it should be."""
+    """Return all is as it should be."""
     return Outcome(Verdict.RIGHT, says, figures)
 
 
@@ -55,11 +55,11 @@ def wrong(says: str, **figures: Any) -> Outcome:
 
 
 def missing(says: str, **figures: Any) -> Outcome:
-    """The check cannot be done here."""
+    """Return the check cannot be done here."""
     return Outcome(Verdict.MISSING, says, figures)
 
 
 def outcome_of(json: Mapping[str, Any]) -> Outcome:
-    """The outcome of its JSON object."""
+    """Return the outcome of its JSON object."""
     verdict = Verdict(json["verdict"])
     return Outcome(verdict, str(json["says"]), json["figures"], float(json["seconds"]))

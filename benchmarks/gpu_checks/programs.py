@@ -68,7 +68,7 @@ PROGRAMS: Mapping[str, str] = {
 
 
 def unaligned(x: Any) -> Any:
-    """The same numbers, one element behind an aligned address."""
+    """Return the same numbers, one element behind an aligned address."""
     room = torch.empty(x.numel() + 1, dtype=x.dtype, device=x.device)
     room[1:] = x.reshape(-1)
     return room[1:].view(x.shape)
@@ -109,7 +109,7 @@ def way_of(name: str) -> Callable[[Any], Any]:
 
 
 def parsed(name: str) -> Any:
-    """A program's `module` and `args`; what it draws is the same each time."""
+    """Return a program's `module` and `args`; what it draws is the same each time."""
     from tilewright.frontend.expression import parse_expression
 
     return parse_expression(PROGRAMS[name])

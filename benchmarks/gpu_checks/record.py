@@ -29,7 +29,9 @@ _OUR_FILES = Path(__file__).parent
 
 
 def state() -> str:
-    """A digest of the compiler's files and of the checks; it names a state as a commit does."""
+    """
+    Return a digest of the compiler's files and of the checks; it names a state as a commit does.
+    """
     digest = sha256(sources().encode())
     for path in sorted(each for each in _OUR_FILES.iterdir() if each.suffix in (".py", ".cu")):
         digest.update(path.read_bytes())
@@ -64,7 +66,7 @@ class Record:
         self._checks = checks
 
     def has(self, stage: str, item: str, and_right: bool = False) -> bool:
-        """Whether a check was done, `and_right`."""
+        """True if a check was done, `and_right`."""
         outcome = self._checks.get(stage, {}).get(item)
         return outcome is not None and (outcome.verdict is Verdict.RIGHT or not and_right)
 
@@ -75,7 +77,7 @@ class Record:
             self._write()
 
     def __iter__(self) -> Iterator[tuple[str, str, Outcome]]:
-        """All that was found: stage, item and outcome."""
+        """Yield all that was found: stage, item and outcome."""
         for stage, items in self._checks.items():
             for item, outcome in items.items():
                 yield stage, item, outcome

@@ -70,7 +70,7 @@ def judged(text: str, code: int, names: Sequence[str]) -> Outcome:
 
 
 def judged_planted(text: str) -> Outcome:
-    """A planted bug is found."""
+    """Return a planted bug is found."""
     if (reason := refusal(text)) is not None:
         return missing(reason)
     found, findings = summary(text)

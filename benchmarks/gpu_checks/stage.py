@@ -37,7 +37,7 @@ class Stage:
     jobs: int = 8
     """At most so many checks at a time."""
     needs_gpu: bool = True
-    """Whether there is nothing to be seen without the device."""
+    """True if there is nothing to be seen without the device."""
 
 
 PARTS: tuple[Stage | Suite, ...] = (

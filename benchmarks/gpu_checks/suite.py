@@ -73,7 +73,7 @@ SUITES = (DOZEN, *WHOLE)
 
 
 def case_named(item: str) -> Case:
-    """The case of an item `STEM/CASE`."""
+    """Return the case of an item `STEM/CASE`."""
     stem, _, name = item.partition("/")
     path = ROOT / "benchmarks" / f"{stem}.json"
     return next(case for case in read_cases(path) if case.name == name)
@@ -119,8 +119,8 @@ def run_for(seconds: float, words: Sequence[str], stdout: IO[str]) -> None:
 
 def _interruptible(words: Sequence[str], stdout: IO[str]) -> subprocess.Popen[bytes]:
     """
-    A process that minds interrupts, even if we do not, whom a shell runs in the background. It runs
-    in our folder, where Python finds our packages.
+    Return a process that minds interrupts, even if we do not, whom a shell runs in the background.
+    It runs in our folder, where Python finds our packages.
     """
     ours = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
@@ -140,7 +140,7 @@ def command(suite: Suite, results: Path, backends: str, stop: float, retry: bool
 
 
 def outcomes(suite: Suite, results: Path) -> Raced:
-    """An outcome for each case that was measured."""
+    """Return an outcome for each case that was measured."""
     stored: dict[str, Any] = json.loads(results.read_text()) if results.exists() else {"cases": []}
     rows = {str(row["name"]): _outcome(row) for row in stored["cases"]}
     names = suite.names

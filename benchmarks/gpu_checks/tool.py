@@ -9,8 +9,8 @@ from pathlib import Path
 
 def output_of(command: Sequence[str], folder: Path | None = None) -> tuple[int, str]:
     """
-    The exit code of a command, and all that it says; it runs in a folder, by default ours. It may
-    take as long as it likes.
+    Return the exit code of a command, and all that it says; it runs in a folder, by default ours.
+    It may take as long as it likes.
     """
     try:
         done = subprocess.run(
@@ -27,12 +27,12 @@ def output_of(command: Sequence[str], folder: Path | None = None) -> tuple[int, 
 
 
 def last_line(text: str) -> str:
-    """The last line that says something."""
+    """Return the last line that says something."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return lines[-1] if lines else "it says nothing"
 
 
 def version_in(text: str) -> str:
-    """The first version number of a text: `2025.3.1`."""
+    """Return the first version number of a text: `2025.3.1`."""
     found = re.search(r"\d+\.\d+(\.\d+)*", text)
     return found[0] if found else "version unknown"

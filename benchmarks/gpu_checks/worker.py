@@ -37,7 +37,7 @@ def _checked(stage: Stage, device: Device, item: str) -> tuple[Outcome, bool]:
 
 
 def _told(err: Exception) -> str:
-    """An error in one line: ours as we tell them, others with their place."""
+    """Return an error in one line: ours as we tell them, others with their place."""
     explained = explain(err)[0]
     says = str(err) if explained.startswith("Traceback") else explained
     lines = [line.strip() for line in says.splitlines() if line.strip()]

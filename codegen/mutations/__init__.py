@@ -33,7 +33,9 @@ _RULES = (
 
 
 def mutations(op: Operation) -> Iterator[Mutation]:
-    """All that is planted in `op`; none for what is not synchronisation, memory or control."""
+    """
+    Yield all that is planted in `op`; none for what is not synchronisation, memory or control.
+    """
     for type, rules in _RULES:
         if isinstance(op, type):
             for rule in rules:

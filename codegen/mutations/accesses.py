@@ -67,7 +67,7 @@ def _predicate(op: loop.PredicateOp) -> Iterator[Mutation]:
 
 
 def _conditions(map: AffineMap, property: str) -> Iterator[Mutation]:
-    """Each condition lost, and its bound off by one step of what it is a bound of."""
+    """Yield each condition lost, and its bound off by one step of what it is a bound of."""
     for number, expr in enumerate(map.results):
         step = _step(expr)
         changed = {
@@ -108,7 +108,7 @@ def _take(op: Operation) -> None:
 
 
 def _wrong_trips(op: scf.ForOp) -> Iterator[Mutation]:
-    """A step too many is planted only where it does not leave an array of registers."""
+    """Yield a step too many is planted only where it does not leave an array of registers."""
     yield Mutation("one step too few", partial(_change_bound, more=-1))
     if not any(_is_of_registers(use.operation) for use in op.body.block.args[0].uses):
         yield Mutation("one step too many", partial(_change_bound, more=1))

@@ -28,7 +28,7 @@ Rules = Mapping[type[Operation], Sequence[Rule]]
 
 
 def dropped(op: Operation) -> Iterator[Mutation]:
-    """The operation is not there."""
+    """Yield the operation is not there."""
     yield Mutation("dropped", Operation.detach)
 
 
@@ -39,5 +39,5 @@ def insert_before(op: Operation, new: Operation) -> None:
 
 
 def is_local(memref: SSAValue) -> bool:
-    """Whether a thread's registers are meant, which nobody else sees."""
+    """True if a thread's registers are meant, which nobody else sees."""
     return memref_type(memref).memory_space == LOCAL

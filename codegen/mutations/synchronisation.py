@@ -65,19 +65,19 @@ def _last_effect(op: Operation | None) -> Operation | None:
 
 
 def _acts(op: Operation) -> bool:
-    """Whether other threads, or copies, may notice what `op` does or when it does it."""
+    """True if other threads, or copies, may notice what `op` does or when it does it."""
     return any(isinstance(inner, _SYNCHRONISE) or _is_shared(inner) for inner in op.walk())
 
 
 def _is_shared(op: Operation) -> bool:
-    """Whether `op` accesses memory other than registers."""
+    """True if `op` accesses memory other than registers."""
     if isinstance(op, CopyingOp | kernel.TmaCopyOp | kernel.AtomicOp):
         return True
     return isinstance(op, loop.LoadOp | loop.StoreOp) and not is_local(op.memref)
 
 
 def _is_known_at(value: SSAValue, place: Operation) -> bool:
-    """Whether `value` is made before `place`, in its block or around it."""
+    """True if `value` is made before `place`, in its block or around it."""
     owner = value.owner
     if not isinstance(owner, Operation) or owner.parent is not place.parent:
         return True

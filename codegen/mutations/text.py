@@ -71,7 +71,7 @@ _PRELUDE_RULES = (
 
 
 def planted_texts(source: str) -> Iterator[Planted]:
-    """Each bug in `source`; its launch bounds mark where functions end and kernels begin."""
+    """Yield each bug in `source`; its launch bounds mark where functions end and kernels begin."""
     start = source.index("__launch_bounds__")
     for rules, first, end in ((_RULES, start, len(source)), (_PRELUDE_RULES, 0, start)):
         for rule in rules:

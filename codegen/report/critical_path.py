@@ -42,7 +42,7 @@ def path_clocks(
     global_latency: float = DEVICE_LATENCY,
 ) -> float:
     """
-    The clocks of one warp for the instructions at `places`, one after the other.
+    Return the clocks of one warp for the instructions at `places`, one after the other.
 
     With `repeats` they are the body of a loop, and the clocks are those of one step of many.
     """
@@ -94,7 +94,9 @@ class _Warp:
 
 
 def _results(instruction: Instruction) -> Iterator[str]:
-    """The registers that an instruction writes; in SASS a wide one names the first of a row."""
+    """
+    Yield the registers that an instruction writes; in SASS a wide one names the first of a row.
+    """
     first = _FIRST_OPERANDS.match(instruction.operands)
     for register in _REGISTER.findall(first[1]) if first else []:
         yield register

@@ -50,7 +50,7 @@ def find_nvdisasm() -> Path | None:
 
 def disassemble(cubin: bytes) -> str:
     """
-    The text of the code in `cubin`, with the lines of the CUDA text that it was made of.
+    Return the text of the code in `cubin`, with the lines of the CUDA text that it was made of.
 
     Raises `NvdisasmUnavailable`, and `TilewrightError` for what nvdisasm does not understand.
     """

@@ -88,7 +88,7 @@ def roofline_seconds(flops: float, device_bytes: float, target: Target) -> float
 
 
 def estimate(work: Work, target: Target) -> Estimate:
-    """The estimate for `work` on `target`; the kernel must fit on an SM."""
+    """Return the estimate for `work` on `target`; the kernel must fit on an SM."""
     most = target.turns(work.blocks, work.resident_blocks, work.cluster)
     busiest = most / work.blocks  # the share of the busiest SM
     rounds = -(-most // work.resident_blocks)

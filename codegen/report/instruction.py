@@ -76,7 +76,7 @@ class Instruction:
     target: int | None = None
     """The place that it may jump to."""
     falls_through: bool = True
-    """Whether the next instruction may follow."""
+    """True if the next instruction may follow."""
     clocks: int = 1
     """The fewest clocks until the same warp issues the next one."""
 

@@ -37,7 +37,7 @@ class InstructionMix:
         return sum(self.counts.values())
 
     def count(self, *categories: Category) -> int:
-        """The instructions of these categories."""
+        """Return the instructions of these categories."""
         return sum(self.counts.get(category, 0) for category in categories)
 
     def share(self, category: Category) -> float:
@@ -50,7 +50,7 @@ class InstructionMix:
 
 
 def instruction_mix(code: Code, places: Iterable[int]) -> InstructionMix:
-    """The mix of the instructions at `places`."""
+    """Return the mix of the instructions at `places`."""
     instructions = [code.instructions[place] for place in sorted(places)]
     return InstructionMix(
         dict(Counter(i.category for i in instructions).most_common()), _accesses(instructions)

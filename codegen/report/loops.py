@@ -53,13 +53,15 @@ class Loop:
 
 @lru_cache(maxsize=8)  # asked several times of one kernel, then never again
 def reachable(code: Code) -> frozenset[int]:
-    """The places that the kernel itself gets to: neither functions that it calls nor padding."""
+    """
+    Return the places that the kernel itself gets to: neither functions that it calls nor padding.
+    """
     return frozenset(_order(code))
 
 
 @lru_cache(maxsize=8)
 def loops(code: Code) -> tuple[Loop, ...]:
-    """All loops but those that only wait, by their starts, outer loops first."""
+    """Return all loops but those that only wait, by their starts, outer loops first."""
     working = {
         start: whole
         for start, whole in _natural_loops(code).items()
@@ -75,7 +77,7 @@ def loops(code: Code) -> tuple[Loop, ...]:
 
 def main_loop(code: Code) -> Loop | None:
     """
-    The loop that most of the work is in, as far as the code tells; None without loops.
+    Return the loop that most of the work is in, as far as the code tells; None without loops.
 
     Where something is computed, that is the work: a loop that copies a slab for each step of the
     loop that computes is not the main one, though it is the inner one.
@@ -98,7 +100,7 @@ def _successors(code: Code, place: int) -> list[int]:
 
 
 def _order(code: Code) -> list[int]:
-    """The places that are reached from the start, each before what only it leads to."""
+    """Return the places that are reached from the start, each before what only it leads to."""
     finished: list[int] = []
     seen = {0}
     stack = [(0, iter(_successors(code, 0)))]
@@ -115,7 +117,7 @@ def _order(code: Code) -> list[int]:
 
 
 def _predecessors(code: Code, order: Sequence[int]) -> dict[int, list[int]]:
-    """The places that lead to each place."""
+    """Return the places that lead to each place."""
     found: dict[int, list[int]] = {place: [] for place in order}
     for place in order:
         for next_place in _successors(code, place):
@@ -124,7 +126,7 @@ def _predecessors(code: Code, order: Sequence[int]) -> dict[int, list[int]]:
 
 
 def _natural_loops(code: Code) -> dict[int, frozenset[int]]:
-    """The places of each loop by its start; jumps back to one place make one loop."""
+    """Return the places of each loop by its start; jumps back to one place make one loop."""
     order = _order(code)
     predecessors = _predecessors(code, order)
     rank = {place: number for number, place in enumerate(order)}

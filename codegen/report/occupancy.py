@@ -31,9 +31,9 @@ def occupancy(
     target: Target, threads: int, shared_bytes: int, registers: int, barriers: int = 1
 ) -> Occupancy:
     """
-    The occupancy of a kernel whose blocks have `threads` threads and take `shared_bytes` bytes of
-    static and dynamic shared memory and `barriers` barriers, and whose threads take `registers`
-    registers.
+    Return the occupancy of a kernel whose blocks have `threads` threads and take `shared_bytes`
+    bytes of static and dynamic shared memory and `barriers` barriers, and whose threads take
+    `registers` registers.
     """
     limits = target.block_limits(threads, shared_bytes, registers, barriers)
     blocks = min(limits.values())

@@ -55,14 +55,14 @@ _ENDS = ("bra", "brx", "ret", "exit", "trap")
 
 
 def parse_ptx(text: str) -> dict[str, Code]:
-    """The kernels of a module of PTX by name, in its order."""
+    """Return the kernels of a module of PTX by name, in its order."""
     _, *parts = _ENTRY.split(text)
     bodies = zip(parts[::2], parts[1::2], strict=True)
     return {name: Code("PTX", tuple(_instructions(_lines(body)))) for name, body in bodies}
 
 
 def _lines(text: str) -> list[str]:
-    """The lines of a kernel's body, without comments."""
+    """Return the lines of a kernel's body, without comments."""
     body = text[text.index("\n{") : text.index("\n}")]
     return [line.partition("//")[0] for line in body.splitlines()]
 
@@ -82,7 +82,7 @@ def _statements(line: str) -> Iterator[re.Match[str]]:
 
 
 def _labels(lines: list[str]) -> dict[str, int]:
-    """The place of each label."""
+    """Return the place of each label."""
     labels: dict[str, int] = {}
     place = 0
     for line in lines:

@@ -35,7 +35,7 @@ class Resources:
 
     @property
     def spills(self) -> bool:
-        """Whether registers go to memory and back."""
+        """True if registers go to memory and back."""
         return self.spill_store_bytes + self.spill_load_bytes > 0
 
 
@@ -45,7 +45,7 @@ _FRAME = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) b
 
 def parse_resources(log: str) -> dict[str, Resources]:
     """
-    The resources of each kernel by name, from the log of `nvrtc.compile_cubin`.
+    Return the resources of each kernel by name, from the log of `nvrtc.compile_cubin`.
 
     `TilewrightError` for a log that does not say them.
     """

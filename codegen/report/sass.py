@@ -70,7 +70,7 @@ _JUMPS = ("BRA", "JMP", "BSSY")
 
 
 def parse_sass(text: str) -> dict[str, Code]:
-    """The kernels in what `nvdisasm -c -gi -hex` prints, by name, in its order."""
+    """Return the kernels in what `nvdisasm -c -gi -hex` prints, by name, in its order."""
     sections: dict[str, list[str]] = {}
     lines: list[str] = []
     for line in text.splitlines():
@@ -91,13 +91,13 @@ def _instructions(lines: list[str]) -> Iterator[Instruction]:
 
 
 def _clocks(line: str) -> int:
-    """The stall count in the upper half of an instruction, which is on a line of its own."""
+    """Return the stall count in the upper half of an instruction, which is on a line of its own."""
     upper = _UPPER_HALF.fullmatch(line)
     return int(upper[1], 16) >> _STALL_BIT & _STALL_MASK if upper else 1
 
 
 def _labels(lines: list[str]) -> dict[str, int]:
-    """The place of each label."""
+    """Return the place of each label."""
     labels: dict[str, int] = {}
     place = 0
     for line in lines:
@@ -134,7 +134,7 @@ def _instruction(
 
 
 def category_of(root: str) -> Category:
-    """The category of an opcode without its modifiers."""
+    """Return the category of an opcode without its modifiers."""
     for name in (root, root.removeprefix("U")):
         for roots, category in _CATEGORY_OF_ROOT:
             if roots.fullmatch(name):

@@ -43,11 +43,13 @@ class Tile(NamedTuple):
     rows: int
     columns: int
     computes: bool = False
-    """Whether it computes an operand while it stages it."""
+    """True if it computes an operand while it stages it."""
 
 
 def expected_share(tile: Tile) -> float | None:
-    """The multiply-adds among the instructions of a good main loop; None if that is not known."""
+    """
+    Return the multiply-adds among the instructions of a good main loop; None if that is not known.
+    """
     plain = FFMA_SHARES.get((tile.rows, tile.columns))
     if plain is None or not tile.computes:
         return plain

@@ -63,7 +63,7 @@ class StaticReport:
 
 
 def kernel_costs(kernel_ir: ModuleOp, cuda_ir: ModuleOp) -> dict[str, KernelCost]:
-    """The costs of a module's kernels at Kernel IR, by the names that they have in CUDA."""
+    """Return the costs of a module's kernels at Kernel IR, by the names that they have in CUDA."""
     kernels = [op for op in kernel_ir.ops if isinstance(op, kernel.FuncOp)]
     names = [op.sym_name.data for op in kernels_of(cuda_ir)]
     return {name: kernel_cost(op) for name, op in zip(names, kernels, strict=True)}
@@ -76,7 +76,7 @@ def static_report(
     counters: Mapping[str, Counters] | None = None,
 ) -> StaticReport:
     """
-    The report on the kernels of `plan`, compiled for `target`.
+    Return the report on the kernels of `plan`, compiled for `target`.
 
     `costs` by kernel come from the IR; without them there is no estimate. `counters` by kernel come
     from a run in the simulator, and count what is otherwise estimated. Raises `NvrtcUnavailable`.
@@ -110,7 +110,7 @@ def report_of(
     kernel_ir: ModuleOp | None = None,
 ) -> StaticReport:
     """
-    The report on a module at any level that has a host function.
+    Return the report on a module at any level that has a host function.
 
     `kernel_ir` is what a module at the level of CUDA was lowered from.
     """
@@ -123,7 +123,7 @@ def report_of(
 
 
 def _codes(compiled: Mapping[str, CompiledCubin]) -> tuple[dict[str, Code], list[str]]:
-    """The kernels' code, and a note if it is not machine code."""
+    """Return the kernels' code, and a note if it is not machine code."""
     try:
         texts = side_by_side(disassemble, [each.cubin for each in compiled.values()])
     except NvdisasmUnavailable as err:

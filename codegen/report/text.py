@@ -17,7 +17,7 @@ from tilewright.passes.cost.ledger import bytes_text
 
 
 def kernel_text(kernel: KernelEvidence) -> str:
-    """The paragraph, without a line's end."""
+    """Return the paragraph, without a line's end."""
     launch = kernel.launch
     times = f", launched {kernel.launches} times" if kernel.launches > 1 else ""
     head = f"{launch.kernel}<<<{launch.grid}, {launch.block}>>>{times}"
@@ -95,7 +95,7 @@ def _mix(mix: InstructionMix) -> str:
 
 
 def _accesses(mix: InstructionMix) -> str:
-    """The accesses with the width that each thread has: `4 LDG.128`."""
+    """Return the accesses with the width that each thread has: `4 LDG.128`."""
     return _listed(f"{n} {category}.{bits}" for (category, bits), n in mix.accesses.items())
 
 

@@ -60,7 +60,7 @@ def _over(actual: float | None, ideal: float | None) -> float | None:
 def traffic_of(
     plan: Plan, launch: Launch, cost: KernelCost | None, counters: Counters | None
 ) -> Traffic:
-    """The traffic of a launch, as exactly as is known."""
+    """Return the traffic of a launch, as exactly as is known."""
     buffers = sum(plan.buffers[n].bytes for n in {*launch.inputs} | {*launch.outputs})
     minimum = buffers if cost is None else cost.global_bytes
     if counters is not None:

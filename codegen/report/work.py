@@ -32,7 +32,7 @@ _FLOPS = {
 
 
 def source_line(code: Code, loop: Loop) -> int:
-    """The line of the CUDA text that most of a loop comes from; 0 where unknown."""
+    """Return the line of the CUDA text that most of a loop comes from; 0 where unknown."""
     lines = Counter(code.instructions[place].line for place in sorted(loop.body))
     return lines.most_common(1)[0][0]
 
@@ -46,7 +46,7 @@ def work_of(
     cluster: int = 1,
 ) -> Work:
     """
-    The work of one launch with the code `code` and the cost `cost`.
+    Return the work of one launch with the code `code` and the cost `cost`.
 
     `sector_bytes` and `wavefronts` are of the whole launch, counted or estimated.
     """
@@ -91,7 +91,7 @@ def _count(mix: InstructionMix, categories: Collection[Category]) -> int:
 
 
 def _straight(code: Code) -> frozenset[int]:
-    """The places in no loop."""
+    """Return the places in no loop."""
     return reachable(code).difference(*(loop.body for loop in loops(code)))
 
 

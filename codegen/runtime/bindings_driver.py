@@ -109,7 +109,7 @@ class BindingsDriver(CudaDriver):
 
 
 def is_importable() -> bool:
-    """Whether the bindings are installed, and find the driver's library."""
+    """True if the bindings are installed, and find the driver's library."""
     try:
         cuda: Any = import_module(_MODULE)
         (status,) = cuda.cuInit(0)

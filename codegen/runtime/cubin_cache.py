@@ -19,11 +19,15 @@ class CubinCache:
         self._files = FileCache(".cubin", folder, most_bytes)
 
     def cubin(self, source: str, target: str) -> bytes:
-        """The machine code of CUDA text. Raises `CudaCompileError` and `NvrtcUnavailable`."""
+        """
+        Return the machine code of CUDA text. Raises `CudaCompileError` and `NvrtcUnavailable`.
+        """
         return self.cubins([source], target)[0]
 
     def cubins(self, sources: Sequence[str], target: str) -> list[bytes]:
-        """The machine code of several texts, compiled side by side. Raises as `cubin` does."""
+        """
+        Return the machine code of several texts, compiled side by side. Raises as `cubin` does.
+        """
         names = {source: _name(source, target) for source in sources}
         found = {source: self._files.read(name) for source, name in names.items()}
         missing = [source for source, cubin in found.items() if cubin is None]

@@ -114,7 +114,7 @@ class CudaDriver:
         return CudaModule(self, cubin)
 
     def bind_launch(self, function: Handle, launch: Launch, given: Parameters) -> Bound:
-        """A launch with its parameters."""
+        """Return a launch with its parameters."""
         return CudaLaunch(self.lib, function, launch, given)
 
     def bind_fill(self, memory: Memory, value: float | int, name: str = "a fill") -> CudaFill:
@@ -146,13 +146,13 @@ class CudaDriver:
             raise DriverError(self.lib.status_text(status))
 
     def parameters(self, arguments: Arguments, what: str) -> Parameters:
-        """The parameters of `what`."""
+        """Return the parameters of `what`."""
         maps = [self._encoded(*map, what) for map in arguments.maps]
         memory = (*arguments.inputs, *arguments.outputs)
         return Parameters(maps, [each.address for each in memory])
 
     def _encoded(self, map: MapOf, memory: Memory, what: str) -> bytes:
-        """A tensor map; those made last are kept."""
+        """Return a tensor map; those made last are kept."""
         key = (map, memory)
         if (encoded := self._maps.get(key)) is None:
             encoded = self._maps[key] = self.lib.encoded(map, memory, what)

@@ -105,11 +105,11 @@ class CudaGraph:
         self._lib.check(status, self._name if name is None else f"{name} in a CUDA graph")
 
     def _added_step(self, step: Bound) -> list[Handle]:
-        """The nodes of a step."""
+        """Return the nodes of a step."""
         return [self._added(node, f"{step.name} in a CUDA graph") for node in step.nodes]
 
     def _added(self, parameters: Any, what: str) -> Handle:
-        """A node that comes after the one that was added last."""
+        """Return a node that comes after the one that was added last."""
         node = Handle()
         before = [] if self._last is None else [self._last.value]
         self._lib.call(

@@ -88,7 +88,9 @@ class Function(Protocol):
         ...
 
     def bind(self, launch: Launch, arguments: Arguments) -> Bound:
-        """A launch with these arguments. Raises `DriverError` where a tensor map is refused."""
+        """
+        Return a launch with these arguments. Raises `DriverError` where a tensor map is refused.
+        """
         ...
 
 
@@ -96,7 +98,7 @@ class Module(Protocol):
     """The kernels of one CUDA text, loaded. Raises `DriverError`."""
 
     def function(self, name: str, dynamic_shared_bytes: int) -> Function:
-        """A kernel by name, allowed so many bytes of dynamic shared memory."""
+        """Return a kernel by name, allowed so many bytes of dynamic shared memory."""
         ...
 
 
@@ -126,7 +128,7 @@ class Driver(Protocol):
         ...
 
     def graph(self, steps: Sequence[Bound]) -> Graph:
-        """The steps as one. Raises `DriverError`."""
+        """Return the steps as one. Raises `DriverError`."""
         ...
 
     def enter(self) -> None:
@@ -138,7 +140,9 @@ class Driver(Protocol):
         ...
 
     def capture(self, stream: int) -> int:
-        """A number that no other CUDA graph has, for the one that a stream is captured into."""
+        """
+        Return a number that no other CUDA graph has, for the one that a stream is captured into.
+        """
         ...
 
     def synchronize(self, stream: int) -> None:

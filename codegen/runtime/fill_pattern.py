@@ -21,7 +21,7 @@ class Words(NamedTuple):
 
 
 def words_in(dtype: np.dtype[np.generic], value: float | int, size: int) -> list[int]:
-    """An element of the value, as words of so many bytes, the lowest first."""
+    """Return an element of the value, as words of so many bytes, the lowest first."""
     words: list[int] = np.array([value]).astype(dtype).view(f"u{size}").tolist()
     return words
 

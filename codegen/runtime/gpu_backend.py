@@ -49,7 +49,7 @@ class GpuBackend:
         return Execution([array_of(result) for result in results], kernels)
 
     def load(self, plan: Plan) -> LoadedPlan:
-        """A plan with its kernels on the GPU, to be called with tensors."""
+        """Return a plan with its kernels on the GPU, to be called with tensors."""
         return LoadedPlan(plan, self.driver, self.target)
 
 
@@ -69,19 +69,19 @@ _IS_IMPORTABLE: Mapping[str, Callable[[], bool]] = {
 
 
 def is_installed(driver: str) -> bool:
-    """Whether one of `DRIVERS` can be used, as far as packages go."""
+    """True if one of `DRIVERS` can be used, as far as packages go."""
     return driver not in _IS_IMPORTABLE or _IS_IMPORTABLE[driver]()
 
 
 def best_driver() -> str:
-    """The first of `DRIVERS` that is installed."""
+    """Return the first of `DRIVERS` that is installed."""
     return next(filter(is_installed, DRIVERS))
 
 
 def gpu_driver() -> Driver:
     """
-    The best driver there is for the GPU that is PyTorch's current device. Raises `TilewrightError`
-    where there is no GPU that PyTorch can use.
+    Return the best driver there is for the GPU that is PyTorch's current device. Raises
+    `TilewrightError` where there is no GPU that PyTorch can use.
     """
     if (reason := reason_against_gpu()) is not None:
         raise TilewrightError(f"there is no GPU to run on: {reason}", remedy="use the device sim")

@@ -78,19 +78,21 @@ class LibCuda:
         self.check(self.function_named(function, what)(*arguments), what)
 
     def function_named(self, name: str, what: str) -> Any:
-        """A function that gives a status; `what` needs it."""
+        """Return a function that gives a status; `what` needs it."""
         if (function := getattr(self.library, name, None)) is None:
             raise DriverError(f"{what}: the driver has no {name}", remedy="update the driver")
         return function
 
     def version(self) -> Version:
-        """The CUDA version that the driver supports, `(13, 0)`."""
+        """Return the CUDA version that the driver supports, `(13, 0)`."""
         number = ctypes.c_int()
         self.call("the driver's version", "cuDriverGetVersion", ctypes.byref(number))
         return number.value // 1000, number.value % 1000 // 10
 
     def primary_context(self, ordinal: int) -> Handle:
-        """The context of a device that PyTorch uses too; it is kept until the process ends."""
+        """
+        Return the context of a device that PyTorch uses too; it is kept until the process ends.
+        """
         device, context = ctypes.c_int(), Handle()
         what = f"GPU {ordinal} cannot be used"
         self.call(what, "cuDeviceGet", ctypes.byref(device), ordinal)
@@ -98,7 +100,7 @@ class LibCuda:
         return context
 
     def load(self, cubin: bytes, compiled_by: Version) -> Handle:
-        """A module; `compiled_by` is the version of NVRTC that made the cubin."""
+        """Return a module; `compiled_by` is the version of NVRTC that made the cubin."""
         module = Handle()
         status = self.library.cuModuleLoadData(ctypes.byref(module), cubin)
         self.check_loaded(status, compiled_by)
@@ -115,7 +117,7 @@ class LibCuda:
         self.check(status, "the driver does not load the kernels")
 
     def function(self, module: Handle, name: str) -> Handle:
-        """A kernel of a module."""
+        """Return a kernel of a module."""
         function = Handle()
         where = f"kernel '{name}'"
         self.call(where, "cuModuleGetFunction", ctypes.byref(function), module, name.encode())
@@ -149,7 +151,9 @@ class LibCuda:
         return None if ask(ctypes.byref(blocks), function, launch.block, dynamic) else blocks.value
 
     def capture(self, stream: int) -> int:
-        """The number of the capture that a stream takes part in; 0 if it takes part in none."""
+        """
+        Return the number of the capture that a stream takes part in; 0 if it takes part in none.
+        """
         status, number = ctypes.c_int(), ctypes.c_ulonglong()
         # Before CUDA 12.3 there is the one that does not tell what edges of the graph carry.
         is_new = hasattr(self.library, "cuStreamGetCaptureInfo_v3")
@@ -164,7 +168,7 @@ class LibCuda:
         return number.value if status.value else 0
 
     def encoded(self, map: MapOf, memory: Memory, what: str) -> bytes:
-        """A `CUtensorMap` of memory that the GPU can reach; `what` needs it."""
+        """Return a `CUtensorMap` of memory that the GPU can reach; `what` needs it."""
         dtype = memory.type.dtype
         e = encoding(map, dtype.name, dtype.itemsize)
         encoded = _aligned_map()
@@ -187,7 +191,7 @@ class LibCuda:
         return bytes(encoded)
 
     def status_text(self, status: int) -> str:
-        """A status in words."""
+        """Return a status in words."""
         name, text = ctypes.c_char_p(), ctypes.c_char_p()
         self.library.cuGetErrorName(status, ctypes.byref(name))
         self.library.cuGetErrorString(status, ctypes.byref(text))
@@ -197,7 +201,7 @@ class LibCuda:
 
 @cache
 def libcuda() -> LibCuda:
-    """The driver of this machine. Raises `DriverError` where there is none."""
+    """Return the driver of this machine. Raises `DriverError` where there is none."""
     return LibCuda()
 
 

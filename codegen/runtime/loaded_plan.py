@@ -56,9 +56,9 @@ class LoadedPlan:
 
     def __call__(self, tensors: Sequence[Any], *, step_by_step: bool = False) -> list[Any]:
         """
-        The results for inputs as `plan.inputs` says. No two share memory, with each other or with
-        inputs; but what is written in place lies there already, in the tensor that is given. With
-        `step_by_step` it waits for each kernel, and errors name the one that failed.
+        Return the results for inputs as `plan.inputs` says. No two share memory, with each other or
+        with inputs; but what is written in place lies there already, in the tensor that is given.
+        With `step_by_step` it waits for each kernel, and errors name the one that failed.
         """
         if len(tensors) != len(self._loaders):
             self.plan.check_number(len(tensors))
@@ -152,7 +152,7 @@ def _check_clusters(launch: Launch, function: Function) -> None:
 
 
 def _loaded(plan: Plan, driver: Driver, target: str) -> dict[str, Function]:
-    """The kernels that a plan launches, by name."""
+    """Return the kernels that a plan launches, by name."""
     if not plan.launches:
         return {}
     texts = kernel_texts(plan.source, plan.dynamic_shared_bytes)

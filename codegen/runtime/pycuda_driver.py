@@ -138,7 +138,7 @@ class PycudaDriver(CudaDriver):
 
 
 def is_importable() -> bool:
-    """Whether pycuda is installed, with the driver's library beside it, and works."""
+    """True if pycuda is installed, with the driver's library beside it, and works."""
     try:
         import_module("pycuda.driver")
     except Exception:  # that of another NumPy or another driver fails in ways of its own

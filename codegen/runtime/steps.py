@@ -27,7 +27,9 @@ class Step(ABC):
         self._bound: OrderedDict[tuple[int, ...], Bound] = OrderedDict()
 
     def bound(self, addresses: Sequence[int]) -> Bound:
-        """The step for buffers at these addresses, which are told for all buffers of the plan."""
+        """
+        Return the step for buffers at these addresses, which are told for all buffers of the plan.
+        """
         key = tuple([addresses[number] for number in self.buffers])
         if (bound := self._bound.get(key)) is not None:
             return bound
@@ -76,7 +78,7 @@ class FillStep(Step):
 def steps_of(
     plan: Plan, functions: Mapping[str, Function], driver: Driver
 ) -> Iterator[LaunchStep | FillStep]:
-    """A plan's launches, each after the fills that it needs."""
+    """Yield a plan's launches, each after the fills that it needs."""
     for launch in plan.launches:
         for fill in launch.fills:
             yield FillStep(plan, fill, driver)

@@ -19,7 +19,7 @@ class Stream(NamedTuple):
 
     handle: int
     is_capturing: bool
-    """Whether what is queued becomes part of a CUDA graph of the user's."""
+    """True if what is queued becomes part of a CUDA graph of the user's."""
 
 
 _OF_CPU = Stream(0, False)

@@ -74,7 +74,7 @@ class Workspace:
             self._wait_for(step, stream)
 
     def _is_updated(self, graph: Graph, bound: Sequence[Bound]) -> bool:
-        """Whether the graph does what is bound now. It is not made anew: that takes too long."""
+        """True if the graph does what is bound now. It is not made anew: that takes too long."""
         if bound is self._in_graph:
             return True
         try:
@@ -102,7 +102,7 @@ class Workspace:
             raise DriverError(f"{step.name} failed: {err.message}", remedy=err.remedy) from None
 
     def _bound_to(self, addresses: tuple[int, ...]) -> Sequence[Bound]:
-        """The steps bound to these addresses; those of the last few are kept."""
+        """Return the steps bound to these addresses; those of the last few are kept."""
         if (bound := self._bindings.get(addresses)) is None:
             bound = self._bindings[addresses] = self._bound = self._bound_anew(addresses)
             if len(self._bindings) > _MOST_BINDINGS:
@@ -125,7 +125,7 @@ class Workspace:
 
 
 def new_results(plan: Plan) -> list[int]:
-    """The buffers that are made anew at each call: the results that are no inputs."""
+    """Return the buffers that are made anew at each call: the results that are no inputs."""
     return [number for number in dict.fromkeys(plan.results) if number >= len(plan.inputs)]
 
 

@@ -43,7 +43,7 @@ class Arguments:
         return _scalar(argument, parameter, what)
 
     def array_of(self, number: int, arguments: Sequence[Argument]) -> Array:
-        """The memory that a tensor map is of."""
+        """Return the memory that a tensor map is of."""
         argument = arguments[number]
         assert isinstance(argument, TensorMap)
         return self._memory.array_at(self._place(argument.array, number, arguments))

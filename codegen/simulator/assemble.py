@@ -37,7 +37,7 @@ _PARAMETER_ROOM = 4096
 def assemble(
     kernel: Kernel, geometry: Geometry, shared_bytes: int, checks: bool, counts: bool
 ) -> Unit:
-    """The unit for a launch; parameters are still to be bound."""
+    """Return the unit for a launch; parameters are still to be bound."""
     findings = Findings()
     complaints = Complaints(findings, geometry)
     order = Order(geometry, _uses_rows(kernel, geometry))
@@ -91,7 +91,7 @@ def assemble(
 
 
 def _uses_rows(kernel: Kernel, geometry: Geometry) -> bool:
-    """Whether threads synchronise by more than barriers of whole blocks and of warps."""
+    """True if threads synchronise by more than barriers of whole blocks and of warps."""
     if geometry.cluster_blocks > 1 or orders_by_atomics(kernel):
         return True
     return any(
@@ -102,12 +102,14 @@ def _uses_rows(kernel: Kernel, geometry: Geometry) -> bool:
 
 
 def _is_partial(instruction: Instruction) -> bool:
-    """Whether a barrier may be one of some threads."""
+    """True if a barrier may be one of some threads."""
     return "arrive" in instruction.parts or len(instruction.operands) > 1
 
 
 def _granule(kernel: Kernel) -> int:
-    """The smallest access to shared memory, in bytes, at most 4: races are told apart by it."""
+    """
+    Return the smallest access to shared memory, in bytes, at most 4: races are told apart by it.
+    """
     sizes = [
         TYPES[instruction.type].itemsize
         for instruction in kernel.instructions

@@ -68,7 +68,7 @@ def strength_of(instruction: Instruction) -> Strength:
 
 
 def orders_by_atomics(kernel: Kernel) -> bool:
-    """Whether anything can be released: without a fence nothing is."""
+    """True if anything can be released: without a fence nothing is."""
     return any(
         instruction.root in _FENCES or {"acquire", "release", "acq_rel"} & set(instruction.parts)
         for instruction in kernel.instructions
@@ -76,7 +76,9 @@ def orders_by_atomics(kernel: Kernel) -> bool:
 
 
 def levels_of(kernel: Kernel) -> tuple[Level, ...]:
-    """The levels of all fences and strong accesses of a kernel; none where nothing is released."""
+    """
+    Return the levels of all fences and strong accesses of a kernel; none where nothing is released.
+    """
     if not orders_by_atomics(kernel):
         return ()
     scopes = [scope_of(i) for i in kernel.instructions if i.root not in _FENCES]
@@ -121,7 +123,7 @@ class AtomicOrder:
         return [views[level] for level in self._levels if level <= most]
 
     def in_turn(self, place: Place) -> Place:
-        """The lanes of an update in the order in which they come."""
+        """Return the lanes of an update in the order in which they come."""
         lanes = place.lanes.numbers()
         turns = self._order.geometry.turns(lanes)
         group = Lanes(lanes[turns], place.lanes.count, False)

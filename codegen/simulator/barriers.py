@@ -63,7 +63,7 @@ class _Party:
     arrived: dict[int, Knowledge] = field(default_factory=dict[int, Knowledge])
 
     def part(self, chosen: Booleans) -> "_Party | None":
-        """The chosen lanes, if there are any."""
+        """Return the chosen lanes, if there are any."""
         lanes = self.lanes.where(chosen)
         if lanes is None or lanes is self.lanes:
             return lanes and self
@@ -134,7 +134,7 @@ class Hall:
         return merge(lanes, self._geometry.lanes) if lanes else None
 
     def _everybody(self) -> bool:
-        """The usual case: all threads of all blocks at one barrier."""
+        """Return the usual case: all threads of all blocks at one barrier."""
         if len(self._waiting) != 1 or self._waiting[0].barrier.threads is not None:
             return False
         (party,) = self._waiting
@@ -283,7 +283,7 @@ class Hall:
 
 
 def _joined(parties: list[_Party]) -> tuple[Integers, Integers]:
-    """The lanes of several parties, with their keys."""
+    """Return the lanes of several parties, with their keys."""
     nothing = np.zeros(0, np.int64)
     lanes = np.concatenate([nothing, *(party.lanes.numbers() for party in parties)])
     return lanes, np.concatenate([nothing, *(party.keys for party in parties)])

@@ -68,7 +68,9 @@ class Body:
             self.kernel.branch_tables[label] = names
 
     def statements(self) -> Iterator[tuple[Scope, str]]:
-        """Each statement without its `;`, each label with its `:`, and the scope it stands in."""
+        """
+        Yield each statement without its `;`, each label with its `:`, and the scope it stands in.
+        """
         scope: Scope = ()
         opened = position = 0
         while position < len(self.text):
@@ -146,7 +148,7 @@ class Body:
         return Instruction(opcode, operands, predicate, line)
 
     def is_passed(self, address: Address) -> bool:
-        """Whether a call passes what lies there: not a parameter of the kernel."""
+        """True if a call passes what lies there: not a parameter of the kernel."""
         base = address.base
         return isinstance(base, Symbol) and base.name in self.kernel.variables
 

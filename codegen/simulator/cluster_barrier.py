@@ -132,7 +132,7 @@ class ClusterHall:
             self._waits[mine] = self._arrivals[mine]
 
     def _groups(self, numbers: Integers) -> list[tuple[tuple[int, int], Integers]]:
-        """The lanes by cluster, and by how often they have arrived."""
+        """Return the lanes by cluster, and by how often they have arrived."""
         cluster = numbers // self._order.members
         keys = cluster << 32 | self._arrivals[numbers]
         return [

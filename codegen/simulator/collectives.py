@@ -129,7 +129,7 @@ class Gathering:
         return self._execute(lambda lanes: True, warp_bits(self._alive))
 
     def force(self) -> list[tuple[int, Lanes]]:
-        """The members that miss will not come, whatever else may: let the others go on."""
+        """Return the members that miss will not come, whatever else may: let the others go on."""
         for _, collective, lanes in self._waiting:
             self._complain_absent(collective, lanes)
         return self._execute(lambda lanes: True, np.zeros_like(self._exists))
@@ -243,7 +243,7 @@ def warp_bits(holds: Booleans) -> Masks:
 
 
 def _brought(parties: list[tuple[Collective, Lanes]]) -> list[Values]:
-    """Each lane's values; lanes that meet at different places bring them together."""
+    """Return each lane's values; lanes that meet at different places bring them together."""
     if len(parties) == 1:
         return parties[0][0].sources
     brought = [source.copy() for source in parties[0][0].sources]

@@ -23,7 +23,9 @@ _REDUCTIONS = ("popc", "and", "or")
 
 
 def compile_kernel(unit: Unit) -> Machine:
-    """Every instruction as a step or a control; raises `SimulatorError` at an unknown one."""
+    """
+    Return every instruction as a step or a control; raises `SimulatorError` at an unknown one.
+    """
     machine = Machine(unit)
     for place, instruction in enumerate(unit.kernel.instructions):
         try:
@@ -48,7 +50,7 @@ def _add(machine: Machine, place: int, instruction: Instruction) -> None:
 
 
 def _after(check: Step | None, step: Step) -> Step:
-    """The step, and the check before it."""
+    """Return the step, and the check before it."""
     if check is None:
         return step
 
@@ -69,7 +71,7 @@ def _holds(unit: Unit, predicate: Predicate, lanes: Lanes) -> Values:
 
 
 def _guarded(unit: Unit, predicate: Predicate | None, step: Step) -> Step:
-    """The step for the lanes whose predicate holds."""
+    """Return the step for the lanes whose predicate holds."""
     if predicate is None:
         return step
 
@@ -99,7 +101,7 @@ def _guarded_control(
 
 
 def _control(machine: Machine, place: int, instruction: Instruction) -> Control | None:
-    """The instruction as a control, or None if it acts on each lane by itself."""
+    """Return the instruction as a control, or None if it acts on each lane by itself."""
     unit, root = machine.unit, instruction.root
     match root:
         case "bra":
@@ -163,7 +165,7 @@ def _indexed_branch(machine: Machine, instruction: Instruction) -> Control:
 
 
 def _active_mask(machine: Machine, place: int, instruction: Instruction) -> Control:
-    """The lanes of the warp that happen to execute together."""
+    """Return the lanes of the warp that happen to execute together."""
     (target,) = instruction.operands
     register = machine.unit.registers.target(target, "b32")
 

@@ -190,7 +190,7 @@ class Meters:
 
 
 def _distinct(keys: Integers) -> Integers:
-    """Each key once, ascending."""
+    """Return each key once, ascending."""
     ordered = np.sort(keys, axis=None)
     first = np.ones(len(ordered), np.bool_)
     np.not_equal(ordered[1:], ordered[:-1], out=first[1:])

@@ -119,7 +119,7 @@ class Crowd:
             self._runs.append(self._one_run(last))
 
     def _one_run(self, runs: list[_Run]) -> _Run:
-        """The accesses of several runs: of each cell and thread, the last one."""
+        """Return the accesses of several runs: of each cell and thread, the last one."""
         cells = np.concatenate([run.cells for run in runs])
         stamps = np.concatenate([run.stamps for run in runs])
         alive = self._crowded[cells] & self._alive(cells, stamps)
@@ -133,7 +133,7 @@ class Crowd:
 
 
 def representatives(places: Integers, cells: Integers, knowledge: Integers) -> Integers:
-    """The first and last place of each cell and knowledge."""
+    """Return the first and last place of each cell and knowledge."""
     order = np.lexsort((knowledge, cells))
     cells, knowledge, places = cells[order], knowledge[order], places[order]
     differs = (cells[1:] != cells[:-1]) | (knowledge[1:] != knowledge[:-1])

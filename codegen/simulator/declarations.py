@@ -21,7 +21,7 @@ FLOAT = re.compile(r"0[fFdD]([0-9a-fA-F]{8}|[0-9a-fA-F]{16})$")
 
 
 def parameter(text: str) -> Parameter:
-    """A parameter of a kernel or of a call."""
+    """Return a parameter of a kernel or of a call."""
     match = _PARAMETER.search(text)
     if match is None:
         raise SimulatorError(f"cannot read the PTX parameter {text.strip()!r}")

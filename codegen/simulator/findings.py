@@ -93,6 +93,6 @@ class Findings:
         self._found.setdefault((kind, line), Finding(kind, line, message))
 
     def sorted(self, notes: Mapping[int, str]) -> list[Finding]:
-        """All findings by line, then kind; `notes` has what lines come from."""
+        """Return all findings by line, then kind; `notes` has what lines come from."""
         found = sorted(self._found.values(), key=lambda found: (found.line, found.kind))
         return [replace(each, note=notes.get(each.line, "")) for each in found]

@@ -46,7 +46,7 @@ class Functions:
         self._numbers = count()
 
     def inlined(self, body: str, callers: tuple[str, ...] = ()) -> str:
-        """A body whose calls are replaced; they count for the line that calls."""
+        """Return a body whose calls are replaced; they count for the line that calls."""
 
         def replace(call: re.Match[str]) -> str:
             return self._expanded(call, callers)
@@ -68,7 +68,9 @@ class Functions:
 
 
 def _names(text: str | None) -> list[str]:
-    """The last word of each part: `.param .align 8 .b8 x[16], .param .b64 y` gives x and y."""
+    """
+    Return the last word of each part: `.param .align 8 .b8 x[16], .param .b64 y` gives x and y.
+    """
     parts = (part.strip() for part in (text or "").split(","))
     return [re.sub(r"\[\d*\]$", "", part).split()[-1] for part in parts if part]
 

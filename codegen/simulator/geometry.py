@@ -58,7 +58,7 @@ class Geometry:
         self.exists = self.thread < self.threads
 
     def _choose(self) -> Integers:
-        """The numbers of the blocks that run: those of whole clusters, evenly spread."""
+        """Return the numbers of the blocks that run: those of whole clusters, evenly spread."""
         size = self.cluster_blocks
         clusters = -(-self.total_blocks // size)
         count = clusters if self.sample is None else min(clusters, -(-self.sample // size))
@@ -72,7 +72,9 @@ class Geometry:
         return x, y, z
 
     def live(self) -> Booleans:
-        """The lanes that are threads of the launch, in the batch that starts at `first_block`."""
+        """
+        Return the lanes that are threads of the launch, in the batch that starts at `first_block`.
+        """
         return self.exists & (self.block_of + self.first_block < len(self.chosen))
 
     def turns(self, lanes: Integers) -> Integers:
@@ -86,11 +88,11 @@ class Geometry:
         return np.argsort(block.astype(np.uint32) * _SCATTER, kind="stable")
 
     def rank(self) -> Integers:
-        """The number of each lane's block in its cluster."""
+        """Return the number of each lane's block in its cluster."""
         return self.block_of % self.cluster_blocks
 
     def special_registers(self) -> dict[str, Integers]:
-        """The special registers' values in this batch, per lane."""
+        """Return the special registers' values in this batch, per lane."""
         place = np.minimum(self.block_of + self.first_block, len(self.chosen) - 1)
         cluster = self.chosen[place] // self.cluster_blocks
         values: dict[str, Integers] = {
@@ -110,7 +112,7 @@ class Geometry:
         return values
 
     def block_name(self, place: int) -> int:
-        """The number that CUDA gives a chosen block: x runs fastest over the whole grid."""
+        """Return the number that CUDA gives a chosen block: x runs fastest over the whole grid."""
         block = int(self.chosen[place])
         number, x = 0, block % self.cluster_blocks
         cluster, scale = block // self.cluster_blocks, 1
@@ -124,12 +126,12 @@ class Geometry:
         return self.launch_name(lane + self.first_block * self.width)
 
     def launch_name(self, lane: int) -> str:
-        """The same for a lane counted through all batches."""
+        """Return the same for a lane counted through all batches."""
         return f"thread {lane % self.width} of block {self.block_name(lane // self.width)}"
 
 
 def _axes(index: str, count: str, number: Integers, shape: Dim3) -> dict[str, Integers]:
-    """A number as subscripts of a shape, x fastest, and the shape."""
+    """Return a number as subscripts of a shape, x fastest, and the shape."""
     values: dict[str, Integers] = {}
     for axis, name in zip(shape, "xyz", strict=True):
         values[f"{index}.{name}"] = number % axis

@@ -29,13 +29,13 @@ CLUSTER_SHIFT = 16
 
 
 def copy_stamp(cluster: int, mbarrier: int, time: int) -> int:
-    """The stamp of a bulk copy; no two of them are of one warp."""
+    """Return the stamp of a bulk copy; no two of them are of one warp."""
     number = ((cluster << CLUSTER_SHIFT) + mbarrier + 1) * WARP
     return time << TIME_SHIFT | COPY | number
 
 
 def copier(stamps: Stamps) -> tuple[Integers, Integers]:
-    """The cluster and the mbarrier that such stamps name."""
+    """Return the cluster and the mbarrier that such stamps name."""
     number = (stamps & NUMBER) // WARP - 1
     return number >> CLUSTER_SHIFT, number & (1 << CLUSTER_SHIFT) - 1
 
@@ -73,7 +73,7 @@ class Cells:
         self.strong: StrongAccesses | None = None
 
     def crowd(self, doing: Doing, alive: Alive) -> Crowd:
-        """The accesses of one kind."""
+        """Return the accesses of one kind."""
         if doing not in self.crowds:
             self.crowds[doing] = Crowd(self.count, ACTOR, alive)
         return self.crowds[doing]
@@ -98,7 +98,7 @@ class Cells:
                 more.refine(parts)
 
     def within(self, offsets: Integers, bytes: Integers) -> tuple[Integers, Integers]:
-        """The cells of runs of bytes, and for each of them the number of its run."""
+        """Return the cells of runs of bytes, and for each of them the number of its run."""
         first, end = offsets // self.size, -(-(offsets + bytes) // self.size)
         count = end - first
         run = np.repeat(np.arange(len(offsets)), count)

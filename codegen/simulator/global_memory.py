@@ -75,7 +75,7 @@ class GlobalMemory:
     def add(
         self, data: NDArray[np.uint8], what: str, read_only: bool, itemsize: int = _LARGEST_CELL
     ) -> int:
-        """The address of a new array of elements of `itemsize` bytes."""
+        """Return the address of a new array of elements of `itemsize` bytes."""
         number = len(self.arrays) + 1
         base = (number << _SHIFT) + _MIDDLE
         self.arrays[number] = Array(base, data, what, read_only, min(itemsize, _LARGEST_CELL))
@@ -87,7 +87,7 @@ class GlobalMemory:
         return SECTOR * sum(int(np.count_nonzero(mask)) for mask in moved)
 
     def array_at(self, address: int) -> Array:
-        """The array that starts at an address."""
+        """Return the array that starts at an address."""
         return self.arrays[address >> _SHIFT]
 
     def places(self, lanes: Lanes, addresses: Integers, access: Access) -> Iterator[Place]:

@@ -116,7 +116,7 @@ class GlobalRaces:
         array.crowd(Doing.READ, self._launch.may_race).add(cells, stamps)
 
     def _copy_stamp(self, lanes: Integers, agent: int, time: int) -> int:
-        """The stamp of copies of a cluster that complete on the agent of an mbarrier."""
+        """Return the stamp of copies of a cluster that complete on the agent of an mbarrier."""
         cluster = int(self._launch.cluster(lanes[:1])[0])
         return copy_stamp(cluster, agent - self._geometry.lanes, time - COPY_TIME)
 
@@ -272,5 +272,5 @@ class GlobalRaces:
 
 
 def _thread(stamps: Stamps) -> Integers:
-    """The number of a thread within the launch."""
+    """Return the number of a thread within the launch."""
     return (stamps & NUMBER) - FIRST

@@ -27,20 +27,20 @@ class Lanes:
     whole: bool
 
     def numbers(self) -> Integers:
-        """The lanes' numbers."""
+        """Return the lanes' numbers."""
         if isinstance(self.index, slice):
             return np.arange(self.index.start, self.index.stop, dtype=np.int64)
         return self.index
 
     def where(self, chosen: Booleans) -> "Lanes | None":
-        """The lanes for which `chosen` (one value per lane of the group) holds."""
+        """Return the lanes for which `chosen` (one value per lane of the group) holds."""
         count = int(np.count_nonzero(chosen))
         if count == self.count:
             return self
         return compact(self.numbers()[chosen]) if count else None
 
     def same(self, other: "Lanes") -> bool:
-        """Whether both are the same lanes."""
+        """True if both are the same lanes."""
         if self is other:
             return True
         if isinstance(self.index, slice) and isinstance(other.index, slice):
@@ -60,7 +60,7 @@ def compact(numbers: Integers) -> Lanes:
 
 
 def merge(groups: list[Lanes], total: int) -> Lanes:
-    """The union of disjoint groups, where `total` lanes exist."""
+    """Return the union of disjoint groups, where `total` lanes exist."""
     if len(groups) == 1:
         return groups[0]
     numbers = np.sort(np.concatenate([group.numbers() for group in groups]))

@@ -72,7 +72,7 @@ class LocalSpace:
             yield Place(lanes, self._block, addresses[good] + self._base[lanes.index])
 
     def byte(self, place: Place, row: int) -> int:
-        """The byte of its thread's local memory at which a row of a place starts."""
+        """Return the byte of its thread's local memory at which a row of a place starts."""
         return int(place.offsets[row]) % self._stride
 
 
@@ -90,7 +90,9 @@ class LocalChecks:
         self.undefined.reset()
 
     def watch(self, instruction: Instruction) -> Callable[[Place], None] | None:
-        """A check of the places of a load or store; None for what cannot touch local memory."""
+        """
+        Return a check of the places of a load or store; None for what cannot touch local memory.
+        """
         if not self.space.size or not may_be_local(instruction):
             return None
         operand = instruction.operands[1 if instruction.root == "st" else 0]

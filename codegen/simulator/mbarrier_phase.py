@@ -81,7 +81,7 @@ class MBarrier:
         return COPY_TIME + self.phase + 1
 
     def number(self, parity: bool) -> int:
-        """The phase, or its parity."""
+        """Return the phase, or its parity."""
         return self.phase & 1 if parity else self.phase
 
     def missing(self) -> str:

@@ -58,7 +58,7 @@ class MBarriers:
             self._shared.mbarriers.discard(offset)
 
     def find(self, offset: int, lanes: Integers, line: int) -> MBarrier | None:
-        """The mbarrier that `lanes` use, who have to know that it was initialised."""
+        """Return the mbarrier that `lanes` use, who have to know that it was initialised."""
         found = self.objects.get(offset)
         if found is None:
             self._complain(int(lanes[0]), line, "uses an mbarrier that is not initialised")
@@ -222,7 +222,7 @@ class MBarriers:
             barrier.arrived_from_afar.append(self._order.release(lanes[~near]))
 
     def start(self, offset: int, lane: int, copy: BulkCopy) -> MBarrier | None:
-        """A bulk copy that completes on the mbarrier at `offset`."""
+        """Return a bulk copy that completes on the mbarrier at `offset`."""
         barrier = self.find(offset, np.array([lane]), copy.line)
         if barrier is None:
             return None

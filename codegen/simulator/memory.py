@@ -94,7 +94,7 @@ class Space(Protocol):
     """A state space of PTX."""
 
     def places(self, lanes: Lanes, addresses: Integers, access: Access) -> Iterator[Place]:
-        """The allowed part of an access; what is not allowed is reported."""
+        """Yield the allowed part of an access; what is not allowed is reported."""
         ...
 
 
@@ -138,12 +138,12 @@ class Complaints:
 
 
 def aligned(addresses: Integers, size: int) -> bool:
-    """Whether all addresses are multiples of `size`, a power of two."""
+    """True if all addresses are multiples of `size`, a power of two."""
     return size == 1 or not int(np.bitwise_or.reduce(addresses)) & (size - 1)
 
 
 def choose(lanes: Lanes, chosen: NDArray[np.bool_]) -> Lanes:
-    """The chosen lanes, at least one."""
+    """Return the chosen lanes, at least one."""
     return lanes if chosen.all() else compact(lanes.numbers()[chosen])
 
 

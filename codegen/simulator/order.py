@@ -92,7 +92,7 @@ class Order:
         return self._own[View.VISIBLE]
 
     def knowledge(self, lanes: Integers) -> Integers:
-        """A number for what each lane knows: lanes with the same number know the same."""
+        """Return a number for what each lane knows: lanes with the same number know the same."""
         return self._views[View.VISIBLE][lanes]
 
     def stamps(self, lanes: Integers) -> Stamps:
@@ -140,11 +140,13 @@ class Order:
         return self.clocks.keep(rows)
 
     def key_of_threads(self, block: Integers, view: View = View.VISIBLE) -> Integers:
-        """The keys in `Elsewhere` of what a view tells of threads of blocks of the launch."""
+        """
+        Return the keys in `Elsewhere` of what a view tells of threads of blocks of the launch.
+        """
         return block + (int(view) << _VIEW_SHIFT)
 
     def key_of_copies(self, cluster: Integers) -> Integers:
-        """The keys in `Elsewhere` of the mbarriers of clusters of the launch."""
+        """Return the keys in `Elsewhere` of the mbarriers of clusters of the launch."""
         return -1 - cluster
 
     def knows_elsewhere(
@@ -247,7 +249,7 @@ class Order:
         return self.clocks.keep(rows or [0] * len(View))
 
     def knowing_copies(self, knowledge: Knowledge, agent: int, time: int) -> Knowledge:
-        """The same, and that the copies of an agent up to a time have landed."""
+        """Return the same, and that the copies of an agent up to a time have landed."""
         rows = list(knowledge.rows)
         clock = self.clocks.known[rows[View.VISIBLE]].copy()
         clock[agent - self.geometry.lanes + self.members] = time
@@ -298,7 +300,7 @@ class Order:
         return clock
 
     def _first_block(self, lane: int) -> int:
-        """The first block of the lane's cluster, within the launch."""
+        """Return the first block of the lane's cluster, within the launch."""
         geometry = self.geometry
         return lane // self.members * geometry.cluster_blocks + geometry.first_block
 

@@ -34,7 +34,7 @@ class _Module(NamedTuple):
 @lru_cache(maxsize=64)
 def parse(text: str, name: str) -> Kernel:
     """
-    The kernel `name` of a PTX module, with the module's variables.
+    Return the kernel `name` of a PTX module, with the module's variables.
 
     Who asks again is given the same one, as a model launches most of its kernels many times: it is
     not to be changed.
@@ -55,7 +55,7 @@ def parse(text: str, name: str) -> Kernel:
 
 @lru_cache(maxsize=1)
 def _module(text: str) -> _Module:
-    """The text of all kernels of a module, which are asked for one after the other."""
+    """Return the text of all kernels of a module, which are asked for one after the other."""
     text = _LINE_DIRECTIVE.sub(r"\1;", _COMMENT.sub(" ", text).split("\n\t.section", 1)[0])
     return _Module(text, {match[1]: match for match in _ENTRY.finditer(text)})
 

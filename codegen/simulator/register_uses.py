@@ -26,7 +26,7 @@ def may_be_local(instruction: Instruction) -> bool:
 
 
 def followed(kernel: Kernel) -> set[str]:
-    """The registers that a load of local memory reaches."""
+    """Return the registers that a load of local memory reaches."""
     loads = [i for i in kernel.instructions if i.root == "ld" and may_be_local(i)]
     found = {name for load in loads for name in targets(load)}
     before = 0
@@ -39,20 +39,20 @@ def followed(kernel: Kernel) -> set[str]:
 
 
 def targets(instruction: Instruction) -> list[str]:
-    """The registers that an instruction writes."""
+    """Return the registers that an instruction writes."""
     if instruction.root in _NO_RESULT:
         return []
     return [n for o in instruction.operands[:1] if not isinstance(o, Address) for n in names([o])]
 
 
 def decided(instruction: Instruction) -> list[str]:
-    """The registers that decide what an instruction does, other than its result."""
+    """Return the registers that decide what an instruction does, other than its result."""
     acts = instruction.root in _ACTS and not may_be_local(instruction)
     return names(o for o in instruction.operands if acts or isinstance(o, Address))
 
 
 def names(operands: Iterable[Operand]) -> list[str]:
-    """The registers in operands, also those of vectors, pairs and addresses."""
+    """Return the registers in operands, also those of vectors, pairs and addresses."""
     found: list[str] = []
     for operand in operands:
         match operand:

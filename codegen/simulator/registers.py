@@ -52,7 +52,7 @@ class Registers:
         return self._array(operand.name).itemsize if isinstance(operand, Register) else 8
 
     def source(self, operand: Operand, type: str | np.dtype) -> Values:
-        """The operand's value in every lane; of a wider register, the low part."""
+        """Return the operand's value in every lane; of a wider register, the low part."""
         dtype = TYPES[type] if isinstance(type, str) else type
         match operand:
             case Register(name):

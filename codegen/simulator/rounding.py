@@ -93,7 +93,7 @@ def fma64(a: Float64, b: Float64, c: Float64) -> Float64:
 
 
 def _to_odd(total: Float64, error: Float64) -> Float64:
-    """The odd one of the two neighbours of a sum that is no float64."""
+    """Return the odd one of the two neighbours of a sum that is no float64."""
     even = total.view(np.int64) & 1 == 0
     return np.where(even & (error != 0), _nudged(total, error), total)
 

@@ -22,7 +22,7 @@ _LEVELS = {"cta": Level.BLOCK, "cluster": Level.CLUSTER}
 
 
 def scope_of(instruction: Instruction) -> str | None:
-    """The scope of a strong access; None for a weak one."""
+    """Return the scope of a strong access; None for a weak one."""
     parts = instruction.parts
     if instruction.root not in ("atom", "red") and not set(parts) & set(_STRONG):
         return None
@@ -31,5 +31,5 @@ def scope_of(instruction: Instruction) -> str | None:
 
 
 def level_of(scope: str | None) -> Level:
-    """The level of a scope; that of none is the device."""
+    """Return the level of a scope; that of none is the device."""
     return _LEVELS.get(scope or "", Level.DEVICE)

@@ -108,7 +108,7 @@ class SharedMemory:
         yield Place(lanes, self.block, offsets)
 
     def locate(self, lane: int, address: int) -> tuple[int, int]:
-        """The block of the batch that an address of a lane is in, and the byte within it."""
+        """Return the block of the batch that an address of a lane is in, and the byte within it."""
         block, rank = int(self._geometry.block_of[lane]), address >> RANK_SHIFT
         if rank:
             block += rank - 1 - block % self._geometry.cluster_blocks

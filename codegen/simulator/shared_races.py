@@ -201,7 +201,7 @@ class SharedRaces:
         self._report(touch, suspect, f"{verb} what another thread wrote", lines)
 
     def _may_race(self, _: Integers, stamps: Stamps) -> Booleans:
-        """The updates of which not all know; a bulk copy asks for more than knowing."""
+        """Return the updates of which not all know; a bulk copy asks for more than knowing."""
         if self._copies:
             return np.ones(len(stamps), np.bool_)
         return stamps >> 32 > self.order.known_to_all()[stamps & WHO]

@@ -106,7 +106,7 @@ class SharedReads:
             places = np.delete(places, first)
 
     def _lanes_beside(self, touch: Touch) -> range:
-        """All lanes of the clusters that a touch is of: no others come near its cells."""
+        """Return all lanes of the clusters that a touch is of: no others come near its cells."""
         members = self._order.members
         first, last = int(touch.lanes.min()) // members, int(touch.lanes.max()) // members
         return range(first * members, (last + 1) * members)

@@ -152,7 +152,7 @@ class _Launch:
 
     @property
     def has_batches(self) -> bool:
-        """Whether there are more blocks than run at once."""
+        """True if there are more blocks than run at once."""
         return len(self.unit.geometry.chosen) > self.unit.geometry.blocks
 
     def _bind(self, arguments: Sequence[Argument], read_only: Collection[int]) -> None:

@@ -23,7 +23,7 @@ _MOST_CHANGES = 20_000
 
 
 def spinning_branches(kernel: Kernel) -> set[int]:
-    """The instructions that branch back in such a loop."""
+    """Return the instructions that branch back in such a loop."""
     found: set[int] = set()
     for place, instruction in enumerate(kernel.instructions):
         start = branch_target(kernel, instruction)
@@ -57,7 +57,7 @@ def is_asked_again(kernel: Kernel, instruction: Instruction) -> bool:
 
 def endless_branches(kernel: Kernel) -> set[int]:
     """
-    The instructions that branch back in a loop that nothing can end.
+    Return the instructions that branch back in a loop that nothing can end.
 
     A compiler makes `while (x[0] == 0) {}` such a loop, for it may read a plain flag once.
     """

@@ -88,7 +88,9 @@ class TensorMap:
     def load(
         self, memory: NDArray[np.uint8], origin: tuple[int, ...]
     ) -> tuple[NDArray[Any], NDArray[np.int64]]:
-        """The bytes of the box at `origin`, 16 a row, and where in memory its elements lie."""
+        """
+        Return the bytes of the box at `origin`, 16 a row, and where in memory its elements lie.
+        """
         size = self.array.itemsize
         offset, inside = np.zeros(self.tile, np.int64), np.ones(self.tile, np.bool_)
         for axis, (start, count) in enumerate(zip(origin, self.tile, strict=True)):

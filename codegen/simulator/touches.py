@@ -75,7 +75,7 @@ class Near:
         self._hulls[touch.line] = (min(low, touch.low), max(high, touch.high))
 
     def lines(self, touch: Touch) -> list[int]:
-        """The lines whose accesses may overlap."""
+        """Return the lines whose accesses may overlap."""
         return [
             line
             for line, (low, high) in self._hulls.items()

@@ -63,7 +63,9 @@ class Undefined:
         self._marks.clear()
 
     def load(self, line: int, text: str) -> int:
-        """The number of a load in a line that has read what was never written; `text` names it."""
+        """
+        Return the number of a load in a line that has read what was never written; `text` names it.
+        """
         if line not in self._numbers:
             self._loads.append((line, text))
             self._numbers[line] = min(len(self._loads) - 1, _MOST_LOADS)
@@ -93,7 +95,7 @@ class Undefined:
         return (DEFINED + missing * (marks >> _NUMBER)[:, None]).astype(np.uint8)
 
     def guard(self, instruction: Instruction) -> Callable[[Lanes], None] | None:
-        """A check of the predicate that guards an instruction; None where none is needed."""
+        """Return a check of the predicate that guards an instruction; None where none is needed."""
         guard = instruction.predicate
         if not self._followed or guard is None or guard.register.name not in self._followed:
             return None
@@ -128,14 +130,14 @@ class Undefined:
         return np.where(marks != 0, marks | _ALL_BYTES, 0)
 
     def of(self, operand: Operand, lanes: Lanes) -> Marks:
-        """The marks of an operand."""
+        """Return the marks of an operand."""
         marks = [self._marks[name] for name in names([operand]) if name in self._marks]
         if not marks:
             return np.zeros(lanes.count, np.int64)
         return np.maximum.reduce([each[lanes.index] for each in marks])
 
     def holds(self, operand: Operand, lanes: Lanes) -> NDArray[np.bool_]:
-        """The value of a predicate."""
+        """Return the value of a predicate."""
         return self._registers.source(operand, "pred")[lanes.index]
 
     def _set(self, name: str, lanes: Lanes, marks: Marks) -> None:

@@ -60,13 +60,15 @@ Builder = Callable[[Unit, Instruction], Step]
 
 
 def unknown(instruction: Instruction) -> SimulatorError:
-    """The error for an instruction that the simulator does not know."""
+    """Return the error for an instruction that the simulator does not know."""
     where = f"line {instruction.line}" if instruction.line else ""
     return SimulatorError(f"the simulator does not know {instruction.opcode!r}", where=where)
 
 
 def modifiers(instruction: Instruction, allowed: Collection[str], types: int = 1) -> set[str]:
-    """The parts of the opcode between its root and its `types` types; all must be allowed."""
+    """
+    Return the parts of the opcode between its root and its `types` types; all must be allowed.
+    """
     parts = set(instruction.parts[1:-types] if types else instruction.parts[1:])
     if not parts <= set(allowed):
         raise unknown(instruction)

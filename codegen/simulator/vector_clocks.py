@@ -55,7 +55,7 @@ class VectorClocks:
         return self._elsewhere[row]
 
     def add(self, clocks: Clock, elsewhere: Elsewhere = NOWHERE) -> Integers:
-        """The numbers of new rows."""
+        """Return the numbers of new rows."""
         first, count = len(self._elsewhere), len(clocks)
         if first + count > len(self.known):
             room = np.zeros((first + 2 * count, self.known.shape[1]), np.int32)
@@ -69,7 +69,7 @@ class VectorClocks:
         self._elsewhere[row] = self._elsewhere[older]
 
     def join(self, rows: Iterable[int]) -> int:
-        """The row of those who know what any of `rows` know."""
+        """Return the row of those who know what any of `rows` know."""
         joined = 0
         for row in rows:
             joined = self._join(joined, int(row))
@@ -123,7 +123,7 @@ def joined_elsewhere(a: Elsewhere, b: Elsewhere) -> Elsewhere:
 
 
 def _latest(a: Clock, b: Clock) -> Clock:
-    """The later times; of mbarriers, one may know of more than the other."""
+    """Return the later times; of mbarriers, one may know of more than the other."""
     if len(a) < len(b):
         a, b = b, a
     return np.maximum(a, b if len(a) == len(b) else np.pad(b, (0, len(a) - len(b))))

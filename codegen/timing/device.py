@@ -43,15 +43,19 @@ class Device(Protocol):
         ...
 
     def record(self, calls: Sequence[Call]) -> Recording:
-        """The calls as one CUDA graph. All are made before, so that nothing is left to set up."""
+        """
+        Return the calls as one CUDA graph. All are made before, so that nothing is left to set up.
+        """
         ...
 
     def timer(self, flush: bool) -> Timer:
-        """A clock; with `flush` the cache is emptied before each replay, outside of its time."""
+        """
+        Return a clock; with `flush` the cache is emptied before each replay, outside of its time.
+        """
         ...
 
     def state(self) -> dict[str, Any]:
-        """Its clocks and power now, as JSON; empty where it does not tell."""
+        """Return its clocks and power now, as JSON; empty where it does not tell."""
         ...
 
     def wait(self) -> None:

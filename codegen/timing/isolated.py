@@ -90,8 +90,8 @@ class Worker:
 
 def requests() -> Iterator[str]:
     """
-    The lines of the standard input, until it ends. Should the process that writes them die, this
-    one is killed with all that it has started, whatever it is waiting for.
+    Yield the lines of the standard input, until it ends. Should the process that writes them die,
+    this one is killed with all that it has started, whatever it is waiting for.
     """
     lines: Queue[str] = Queue()
     Thread(target=_read_requests, args=(lines, os.getppid()), daemon=True).start()
@@ -118,7 +118,9 @@ def sender(stream: TextIO) -> Send:
 
 
 def own_stdout() -> TextIO:
-    """The standard output for replies alone: whatever else is written there goes to stderr."""
+    """
+    Return the standard output for replies alone: whatever else is written there goes to stderr.
+    """
     stream = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     return stream

@@ -18,7 +18,7 @@ def turns_of(plan: Plan, l2_bytes: int) -> Rotation:
 
 
 def look(protocol: Protocol, recordings: Sequence[Recording], timer: Timer, calls: int) -> Timing:
-    """The time of a call, of recordings that are of so many each."""
+    """Return the time of a call, of recordings that are of so many each."""
     replays = [recording.replay for recording in recordings]
     return timing(protocol.measure({"": replays}, timer)[""], calls)
 

@@ -24,7 +24,7 @@ def write_anew(recording: Recording, kept: set[int]) -> None:
 
 
 def different(results: Sequence[list[Any]]) -> list[list[Any]]:
-    """The first results, and all that are not equal to them to the bit."""
+    """Return the first results, and all that are not equal to them to the bit."""
     import torch
 
     first, *rest = results

@@ -27,7 +27,7 @@ class Rotation(NamedTuple):
 
     copies: int
     needs_flush: bool
-    """Whether all copies together are not much larger than the cache."""
+    """True if all copies together are not much larger than the cache."""
 
 
 def rotation(bytes: int, held: int, l2_bytes: int) -> Rotation:

@@ -50,7 +50,7 @@ class Verdict(NamedTuple):
 
     @property
     def is_same(self) -> bool:
-        """Whether both are right, and equally fast as far as anyone can tell."""
+        """True if both are right, and equally fast as far as anyone can tell."""
         return self.reason == SAME
 
 
@@ -67,6 +67,6 @@ def verdict(ours: Result, other: Result) -> Verdict:
 
 
 def best(results: dict[str, Result]) -> str | None:
-    """The name of the fastest of those whose time says something; None if there is none."""
+    """Return the name of the fastest of those whose time says something; None if there is none."""
     valid = {name: time.us for name, r in results.items() if (time := r.counted) is not None}
     return min(valid, key=lambda name: valid[name], default=None)

@@ -53,7 +53,7 @@ from tilewright.dialects.faster_xdsl.verify_once import FormedOp
 
 
 def elements_of(element: AttrConstraint) -> AttrConstraint:
-    """A pointer to elements that are as `element` says, or an array of such."""
+    """Return a pointer to elements that are as `element` says, or an array of such."""
     pointer = ParamAttrConstraint(PointerType, (element, AnyAttr()))
     return pointer | ParamAttrConstraint(ArrayType, (AnyAttr(), element))
 
@@ -77,7 +77,7 @@ class ExpressionOp(FormedOp, ABC):
         super().__init__(operands=operands, result_types=[result], properties=properties)
 
     def reads(self) -> SSAValue | None:
-        """The pointer or variable whose content this expression depends on."""
+        """Return the pointer or variable whose content this expression depends on."""
         return None
 
 

@@ -105,7 +105,7 @@ _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 def is_identifier(name: str) -> bool:
     """
-    Whether `name` may be declared. Double underscores, and one before a capital, belong to the
+    True if `name` may be declared. Double underscores, and one before a capital, belong to the
     compiler.
     """
     shaped = _IDENTIFIER.fullmatch(name) and "__" not in name

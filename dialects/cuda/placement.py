@@ -88,7 +88,7 @@ class _Changes:
         self.positions.update(dict.fromkeys(others.positions, position))
 
     def since(self, source: SSAValue, position: int) -> bool:
-        """Whether `source` has changed after `position`."""
+        """True if `source` has changed after `position`."""
         is_own = isinstance(source.type, VariableType | ArrayType)
         memory = -1 if is_own else self.memory
         return max(self.positions.get(source, -1), memory) > position
@@ -113,7 +113,7 @@ def _verify_operands(
 
 
 def expressions_of(op: Operation) -> Iterator[ExpressionOp]:
-    """Every expression that is printed inside the statement `op`, without its bodies."""
+    """Yield every expression that is printed inside the statement `op`, without its bodies."""
     pending = [*reversed(op.operands)]
     while pending:
         if isinstance(owner := pending.pop().owner, ExpressionOp):

@@ -58,11 +58,13 @@ class StatementOp(FormedOp, ABC):
     """A C++ statement."""
 
     def writes(self) -> Iterator[SSAValue]:
-        """The pointers and variables whose content this statement, without its bodies, changes."""
+        """
+        Yield the pointers and variables whose content this statement, without its bodies, changes.
+        """
         yield from ()
 
     def writes_all_memory(self) -> bool:
-        """Whether other threads' writes become visible here."""
+        """True if other threads' writes become visible here."""
         return False
 
 

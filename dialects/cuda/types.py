@@ -63,13 +63,13 @@ COMPUTED: tuple[Attribute, ...] = (
 
 @lru_cache(maxsize=1 << 10)  # steps, sizes and widths are few
 def number(value: int) -> IntegerAttr:
-    """A number that is a property of an op."""
+    """Return a number that is a property of an op."""
     return IntegerAttr(value, i64)
 
 
 @lru_cache(maxsize=1 << 10)
 def symbol(name: str) -> SymbolRefAttr:
-    """A function that is called."""
+    """Return a function that is called."""
     return SymbolRefAttr(name)
 
 
@@ -89,12 +89,12 @@ class PointerType(ParametrizedAttribute, TypeAttribute, ContainerType[Attribute]
     @staticmethod
     @lru_cache(maxsize=1 << 10)
     def get(element: Attribute, *, const: bool = False) -> "PointerType":
-        """The pointer to `element`."""
+        """Return the pointer to `element`."""
         return PointerType(element, UnitAttr() if const else NoneAttr())
 
     @property
     def is_const(self) -> bool:
-        """Whether nothing is stored through this pointer."""
+        """True if nothing is stored through this pointer."""
         return isinstance(self.qualifier, UnitAttr)
 
     def get_element_type(self) -> Attribute:
@@ -127,7 +127,7 @@ class ArrayType(ParametrizedAttribute, TypeAttribute, ContainerType[Attribute]):
 
     @staticmethod
     def get(shape: Sequence[int], element: Attribute) -> "ArrayType":
-        """The array of that shape."""
+        """Return the array of that shape."""
         return ArrayType(ArrayAttr(map(IntAttr, shape)), element)
 
     @property
@@ -165,7 +165,7 @@ class VariableType(ParametrizedAttribute, TypeAttribute):
     @staticmethod
     @lru_cache(maxsize=1 << 10)
     def get(element: Attribute) -> "VariableType":
-        """The variable of that type."""
+        """Return the variable of that type."""
         return VariableType(element)
 
 
@@ -246,7 +246,7 @@ class TensorMapType(ParametrizedAttribute, TypeAttribute):
     def get(
         shape: Sequence[int], element: Attribute, box: Sequence[int], swizzle: int, input: int
     ) -> "TensorMapType":
-        """The map of an input of that shape; no swizzle is 0 bytes."""
+        """Return the map of an input of that shape; no swizzle is 0 bytes."""
         return TensorMapType(
             ArrayAttr(map(IntAttr, shape)),
             element,

@@ -80,7 +80,7 @@ def has_segments(op: Operation) -> bool:
 
 
 def start_of(op: SegmentedOp, segment: int) -> int:
-    """The position of the first operand of a list, or the one at which it would stand."""
+    """Return the position of the first operand of a list, or the one at which it would stand."""
     sizes: Any = op.properties[_SIZES]
     return _spans(sizes.data.data)[segment][0]
 

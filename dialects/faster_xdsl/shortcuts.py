@@ -110,7 +110,7 @@ class _Plain(ABCMeta):
 
 
 def _derived(kind: type) -> Iterator[type]:
-    """An abstract class and those derived from it."""
+    """Yield an abstract class and those derived from it."""
     if type(kind) is ABCMeta:
         yield kind
     for inner in type.__subclasses__(kind):

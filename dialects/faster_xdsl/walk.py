@@ -10,7 +10,7 @@ from xdsl.ir import Operation
 
 
 def ops_in(*scopes: Operation) -> list[Operation]:
-    """Each of `scopes` and all that it contains, as it is now."""
+    """Return each of `scopes` and all that it contains, as it is now."""
     found: list[Operation] = []
     for scope in scopes:
         _add(scope, found)
@@ -18,12 +18,12 @@ def ops_in(*scopes: Operation) -> list[Operation]:
 
 
 def ops_within(op: Operation) -> list[Operation]:
-    """The ops of the blocks of `op`, without what they contain."""
+    """Return the ops of the blocks of `op`, without what they contain."""
     return [inner for region in op.regions for block in region.blocks for inner in block.ops]
 
 
 def nests_in(scope: Operation) -> list[Operation]:
-    """The ops inside `scope` that contain others: few of the ops of a kernel do."""
+    """Return the ops inside `scope` that contain others: few of the ops of a kernel do."""
     found: list[Operation] = []
     pending = [scope]
     while pending:

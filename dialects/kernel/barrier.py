@@ -114,7 +114,7 @@ class NamedBarrierOp(MeetingOp):
 
 
 def _block_around(op: Operation) -> int | None:
-    """The threads of the block; None outside of kernels."""
+    """Return the threads of the block; None outside of kernels."""
     parent = op.parent_op()
     while parent is not None and not isinstance(parent, ThreadFuncOp):
         parent = parent.parent_op()

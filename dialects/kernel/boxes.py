@@ -39,7 +39,7 @@ class Pieces(NamedTuple):
 
 
 def box_pieces(shape: Sequence[int], box: Sequence[int], layout: SlabLayoutAttr) -> Pieces:
-    """The pieces of a box, of a tensor of that shape, in a slot that is laid out so."""
+    """Return the pieces of a box, of a tensor of that shape, in a slot that is laid out so."""
     piece = [*box[:-1], layout.inner.data or box[-1]]
     row = next((axis for axis in reversed(range(len(box) - 1)) if box[axis] > 1), None)
     deal = layout.deal.data

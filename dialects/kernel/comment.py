@@ -27,7 +27,7 @@ class WritesText(MemoryEffect):
 
     @classmethod
     def get_effects(cls, op: Operation) -> set[EffectInstance]:
-        """A change of the text alone."""
+        """Return a change of the text alone."""
         return {EffectInstance(MemoryEffectKind.WRITE, resource=TEXT)}
 
 

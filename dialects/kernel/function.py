@@ -57,7 +57,7 @@ class FuncOp(ThreadFuncOp):
 
 
 def function_of(op: Operation) -> FuncOp:
-    """The function that `op` is part of."""
+    """Return the function that `op` is part of."""
     parent = op.parent_op()
     assert parent is not None
     return parent if isinstance(parent, FuncOp) else function_of(parent)

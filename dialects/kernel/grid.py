@@ -187,5 +187,5 @@ class AtomicOp(FormedOp, MaskedOp):
 
 
 def is_atomic(monoid: Monoid, type: Attribute) -> bool:
-    """Whether there is an atomic update that joins values of `type`."""
+    """True if there is an atomic update that joins values of `type`."""
     return str(type) in _ATOMIC_TYPES.get(monoid, ())

@@ -68,7 +68,7 @@ class RingType(ParametrizedAttribute, TypeAttribute):
 
     @staticmethod
     def get(depth: int, transport: Transport) -> "RingType":
-        """A ring of `depth` slots."""
+        """Return a ring of `depth` slots."""
         return RingType(IntAttr(depth), TransportAttr(transport))
 
     @classmethod

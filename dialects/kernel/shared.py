@@ -91,7 +91,7 @@ less seldom makes room for a block more.
 
 
 def share_bytes(one: SSAValue, other: SSAValue) -> bool:
-    """Whether two arrays lie in the same memory, or partly."""
+    """True if two arrays lie in the same memory, or partly."""
     if not isinstance(one.owner, SharedOp) or not isinstance(other.owner, SharedOp):
         return False
     first, second = one.owner.place, other.owner.place

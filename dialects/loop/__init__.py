@@ -46,7 +46,7 @@ __all__ = [
 
 
 def is_scalar(op: Operation) -> bool:
-    """Whether `op` computes values by itself: it neither loops nor stores."""
+    """True if `op` computes values by itself: it neither loops nor stores."""
     return not op.regions and not isinstance(op, StoreOp)
 
 

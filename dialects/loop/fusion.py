@@ -55,7 +55,7 @@ class FusionAttr(ParametrizedAttribute):
     def get(
         *, fused: Iterable[str] = (), apart: Iterable[str] = (), met: Iterable[str] = ()
     ) -> "FusionAttr":
-        """The attribute with these decisions; each list in alphabetical order."""
+        """Return the attribute with these decisions; each list in alphabetical order."""
         return FusionAttr(*map(_strings, (fused, apart, met)))
 
     def wanted(self, decision: str) -> bool | None:

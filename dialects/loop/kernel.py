@@ -84,7 +84,7 @@ class KernelOp(KernelLikeOp):
 
 
 def kernel_of_argument(memref: SSAValue) -> KernelOp | None:
-    """The kernel that `memref` is an argument of, if any."""
+    """Return the kernel that `memref` is an argument of, if any."""
     if not isinstance(memref, BlockArgument):
         return None
     op = memref.owner.parent_op()
@@ -92,7 +92,7 @@ def kernel_of_argument(memref: SSAValue) -> KernelOp | None:
 
 
 def _takes(parameter: Attribute, buffer: SSAValue) -> bool:
-    """A pointer, which has elements but no shape, takes any buffer of its elements."""
+    """Return a pointer, which has elements but no shape, takes any buffer of its elements."""
     if not isinstance(parameter, ContainerType) or isinstance(parameter, ShapedType):
         return parameter == buffer.type
     pointer = cast(ContainerType[Attribute], parameter)

@@ -95,14 +95,11 @@ class LoadOp(FormedOp, MaskedOp):
 
     def selection(self) -> SelectOp | None:
         """
-        The only use, if it selects the load just where its mask holds: what the load gives outside
-        of its mask does not matter.
+        Return the only use, if it selects the load just where its mask holds: what the load gives
+        outside of its mask does not matter.
 
-        ```mlir
-        %v = loop.load %x[%i - 3] where [%i - 3] : memref<97xf32>
-        %p = loop.predicate [%i - 3] : i1
-        %s = arith.select %p, %v, %fill : f32
-        ```
+        ```mlir %v = loop.load %x[%i - 3] where [%i - 3] : memref<97xf32> %p = loop.predicate [%i -
+        3] : i1 %s = arith.select %p, %v, %fill : f32 ```
         """
         select = self.result.get_user_of_unique_use()
         if not isinstance(select, SelectOp) or select.lhs is not self.result:

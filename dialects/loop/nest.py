@@ -98,7 +98,7 @@ class ForOp(FormedOp, AxesOp):
         return extents_in(self.extents)
 
     def axis_roles(self) -> Sequence[Role]:
-        """The role of each axis."""
+        """Return the role of each axis."""
         return [attr.data for attr in self.roles]
 
     def verify_(self) -> None:
@@ -171,8 +171,8 @@ class ReduceOp(FormedOp, AxesOp):
 
     def begun(self, extent: int, axis: str | None) -> "ReduceOp":
         """
-        A reduction of as many values as this one, with so many steps along an axis of that name,
-        and without a body: what is added to it is simplified with the range of its axis.
+        Return a reduction of as many values as this one, with so many steps along an axis of that
+        name, and without a body: what is added to it is simplified with the range of its axis.
         """
         block = Block(arg_types=[IndexType()])
         block.args[0].name_hint = axis
@@ -223,7 +223,7 @@ class ReduceOp(FormedOp, AxesOp):
 
     @property
     def is_bounded(self) -> bool:
-        """Whether steps may be left out."""
+        """True if steps may be left out."""
         return self.lower_bound is not None or self.upper_bound is not None
 
     @property
@@ -241,12 +241,12 @@ class ReduceOp(FormedOp, AxesOp):
 
     @property
     def is_unrolled(self) -> bool:
-        """Whether the loop asks to be unrolled."""
+        """True if the loop asks to be unrolled."""
         return self.unroll is not None
 
     @property
     def has_one_step(self) -> bool:
-        """Whether the body is done once, whatever the bounds' operands are."""
+        """True if the body is done once, whatever the bounds' operands are."""
         return self.extent.value.data == 1 and not self.is_bounded
 
     def axis_extents(self) -> Sequence[int]:
@@ -296,7 +296,9 @@ def within(
 def _canonical_bounds(
     start: Access | None, below: Access | None
 ) -> tuple[AffineMapAttr | None, AffineMapAttr | None, Sequence[SSAValue]]:
-    """The maps of both bounds, None for those without expressions, and the operands of both."""
+    """
+    Return the maps of both bounds, None for those without expressions, and the operands of both.
+    """
     lower, of_lower = start or ((), ())
     upper, of_upper = below or ((), ())
     shift = [AffineExpr.dimension(len(of_lower) + d) for d in range(len(of_upper))]

@@ -72,7 +72,7 @@ def computed(
 
 
 def _exact(number: float, element: Attribute) -> FloatAttr | IntegerAttr | None:
-    """A float as a constant, unless it has to be rounded."""
+    """Return a float as a constant, unless it has to be rounded."""
     attribute = number_attribute(number, element)
     held = attribute.value.data
     return attribute if held == number or isnan(number) else None

@@ -156,7 +156,10 @@ def elementwise_op(value: SSAValue, function: ScalarFunction) -> ElementwiseOp |
 
 
 def _number(value: SSAValue) -> int | float | None:
-    """The number that every element of `value` is, if it is a constant; true is -1, as an i1 is."""
+    """
+    Return the number that every element of `value` is, if it is a constant; true is -1, as an i1
+    is.
+    """
     op = value.owner
     return op.value.value.data if isinstance(op, ConstantOp) else None
 

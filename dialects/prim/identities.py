@@ -23,7 +23,7 @@ class Neutral(NamedTuple):
     constant: float
 
     def is_met(self, function: ScalarFunction, position: int, value: float) -> bool:
-        """Whether a call is this one; 0.0 and -0.0 differ."""
+        """True if a call is this one; 0.0 and -0.0 differ."""
         same = value == self.constant and copysign(1, value) == copysign(1, self.constant)
         return function is self.function and position == self.position and same
 

@@ -42,7 +42,7 @@ class Source:
 
     @staticmethod
     def always(tensor: SSAValue, map: AffineMap) -> "Source":
-        """A source that is read everywhere."""
+        """Return a source that is read everywhere."""
         return Source(tensor, map, AffineMap(map.num_dims, 0, ()))
 
 
@@ -173,13 +173,15 @@ def verify_subscripts_within(source: Source, shape: Sequence[int]) -> None:
 
 
 def _never_holds(mask: AffineMap, shape: Sequence[int]) -> bool:
-    """Whether a mask is known to hold nowhere within `shape`, so that nothing is read."""
+    """True if a mask is known to hold nowhere within `shape`, so that nothing is read."""
     bounds = (range_of(expr, [*map(Range.extent, shape)]) for expr in mask.results)
     return any(bound is not None and bound.high < 0 for bound in bounds)
 
 
 def ranges_within(mask: AffineMap, shape: Sequence[int]) -> list[Range]:
-    """The ranges of coordinates where a mask holds: a bound of one coordinate cuts its range."""
+    """
+    Return the ranges of coordinates where a mask holds: a bound of one coordinate cuts its range.
+    """
     ranges = [Range.extent(size) for size in shape]
     for bound in map(sum_of, mask.results):
         match [*bound.terms.items()]:
@@ -195,6 +197,6 @@ def ranges_within(mask: AffineMap, shape: Sequence[int]) -> list[Range]:
 
 
 def _at_least_0(expr: AffineExpr, mask: AffineMap, ranges: Ranges) -> bool:
-    """Whether `expr` is at least 0 wherever the mask holds: it is, or is no less than a mask's."""
+    """True if `expr` is at least 0 wherever the mask holds: it is, or is no less than a mask's."""
     bounds = (range_of(e, ranges) for e in (expr, *(expr - m for m in mask.results)))
     return any(bound is not None and bound.low >= 0 for bound in bounds)

@@ -59,7 +59,7 @@ class EqualTypes(CustomDirective):
 
 
 def _always(map: AffineMap) -> AffineMapAttr:
-    """The mask, over the dimensions of `map`, that always holds."""
+    """Return the mask, over the dimensions of `map`, that always holds."""
     return AffineMapAttr(AffineMap(map.num_dims, 0, ()))
 
 

@@ -62,7 +62,7 @@ class AxisAttr(ParametrizedAttribute):
     @staticmethod
     @lru_cache(maxsize=1 << 10)
     def get(level: Level, extent: int, role: Role = Role.FREE) -> "AxisAttr":
-        """The axis of `extent` steps at `level`."""
+        """Return the axis of `extent` steps at `level`."""
         return AxisAttr(LevelAttr(level), IntAttr(extent), RoleAttr(role))
 
     @classmethod
@@ -83,7 +83,7 @@ class AxisAttr(ParametrizedAttribute):
         return AxisAttr.get(level, extent, Role(role))
 
     def binding(self) -> str:
-        """The text that `parse_binding` reads."""
+        """Return the text that `parse_binding` reads."""
         role = "" if self.role.data is Role.FREE else f" {self.role.data}"
         return f"{self.level.data} {self.extent.data}{role}"
 
@@ -139,7 +139,7 @@ class RingAttr(ParametrizedAttribute):
 
     @staticmethod
     def get(depth: int, lookahead: int = 0) -> "RingAttr":
-        """A ring of `depth` slots, each filled `lookahead` steps before it is read."""
+        """Return a ring of `depth` slots, each filled `lookahead` steps before it is read."""
         return RingAttr(IntAttr(depth), IntAttr(lookahead))
 
     def verify(self) -> None:
@@ -172,6 +172,6 @@ class RingAttr(ParametrizedAttribute):
         return RingAttr.get(depth, lookahead)
 
     def parts(self) -> str:
-        """The text that `parse_parts` reads."""
+        """Return the text that `parse_parts` reads."""
         ahead = f", lookahead {self.lookahead.data}" if self.lookahead.data else ""
         return f"depth {self.depth.data}{ahead}"

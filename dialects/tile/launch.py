@@ -70,16 +70,16 @@ class LaunchOp(AxesOp):
         return self.axes.data[at].extent.data
 
     def bound_axes(self) -> list[Axis]:
-        """Every axis with its value and what it is bound to, in order."""
+        """Return every axis with its value and what it is bound to, in order."""
         return self.axes_at(*Level)
 
     def axes_at(self, *levels: Level) -> list[Axis]:
-        """The axes at one of `levels`, in order."""
+        """Return the axes at one of `levels`, in order."""
         args = self.body.block.args
         return [Axis(args[at], *bound) for at, bound in _bound_at(self.axes, levels)]
 
     def thread_axes(self) -> list[Axis]:
-        """The axes whose steps are threads of one block, in order."""
+        """Return the axes whose steps are threads of one block, in order."""
         return self.axes_at(*_OF_THREADS)
 
     @property
@@ -130,7 +130,7 @@ _OF_THREADS = tuple(level for level in Level if level.is_thread)
 
 @lru_cache(maxsize=1 << 12)  # passes ask for the axes of a launch again and again
 def _bound_at(axes: ArrayAttr[AxisAttr], levels: tuple[Level, ...]) -> Sequence[tuple[int, _Bound]]:
-    """The positions of the axes at one of `levels`, and what they are bound to."""
+    """Return the positions of the axes at one of `levels`, and what they are bound to."""
     bound = [(axis.level.data, axis.extent.data, axis.role.data) for axis in axes]
     return [(at, each) for at, each in enumerate(bound) if each[0] in levels]
 
@@ -163,13 +163,13 @@ class MeetingOp(ABC):
 
 
 def launches_of(module: ModuleOp) -> list[LaunchOp]:
-    """The launches of a module, each of which is the last op of a kernel."""
+    """Return the launches of a module, each of which is the last op of a kernel."""
     last = [op.body.block.last_op for op in module.ops if isinstance(op, KernelOp)]
     return [op for op in last if isinstance(op, LaunchOp)]
 
 
 def launch_of(axis: SSAValue) -> LaunchOp | None:
-    """The launch that `axis` is an axis of."""
+    """Return the launch that `axis` is an axis of."""
     if not isinstance(axis, BlockArgument):
         return None
     op = axis.owner.parent_op()

@@ -85,7 +85,7 @@ class SlabLayoutAttr(ParametrizedAttribute, MemRefLayoutAttr):
         swizzle: int = 0,
         slots: bool = False,
     ) -> "SlabLayoutAttr":
-        """The layout with these parts; those that are left out change nothing."""
+        """Return the layout with these parts; those that are left out change nothing."""
         return SlabLayoutAttr(
             ArrayAttr(map(IntAttr, order)),
             ArrayAttr(map(IntAttr, pad)),
@@ -96,19 +96,21 @@ class SlabLayoutAttr(ParametrizedAttribute, MemRefLayoutAttr):
         )
 
     def with_slots(self) -> "SlabLayoutAttr":
-        """The layout of a ring of such slabs."""
+        """Return the layout of a ring of such slabs."""
         return _with(self, slots=IntAttr(1))
 
     def with_pad(self, type: MemRefType, elements: int) -> "SlabLayoutAttr":
-        """The layout of a slab of that type whose rows are so many elements longer."""
+        """Return the layout of a slab of that type whose rows are so many elements longer."""
         return _with_pad(self, type.get_num_dims(), elements)
 
     def with_deal(self, piles: int) -> "SlabLayoutAttr":
-        """The layout of a slab whose rows are dealt out to so many piles."""
+        """Return the layout of a slab whose rows are dealt out to so many piles."""
         return _with(self, deal=IntAttr(piles))
 
     def with_swizzle(self, span: int, inner: int = 0) -> "SlabLayoutAttr":
-        """The layout of a slab that is swizzled within so many bytes, in pieces if `inner`."""
+        """
+        Return the layout of a slab that is swizzled within so many bytes, in pieces if `inner`.
+        """
         return _with(self, inner=IntAttr(inner), swizzle_bytes=IntAttr(span))
 
     def get_affine_map(self) -> AffineMap:
@@ -154,11 +156,14 @@ class SlabLayoutAttr(ParametrizedAttribute, MemRefLayoutAttr):
             raise VerifyException("rows that are dealt out have no others beside them as padding")
 
     def axes(self, rank: int) -> Sequence[int]:
-        """The axes of a slab from the outermost to the innermost in memory."""
+        """Return the axes of a slab from the outermost to the innermost in memory."""
         return [axis.data for axis in self.order] or range(rank)
 
     def innermost(self, type: MemRefType) -> int:
-        """The axis of memory of `type` along which elements lie side by side: one of some steps."""
+        """
+        Return the axis of memory of `type` along which elements lie side by side: one of some
+        steps.
+        """
         return _innermost(self, type)
 
     @property
@@ -168,11 +173,11 @@ class SlabLayoutAttr(ParametrizedAttribute, MemRefLayoutAttr):
 
     @property
     def has_slots(self) -> bool:
-        """Whether the first axis counts slots."""
+        """True if the first axis counts slots."""
         return bool(self.slots.data)
 
     def size(self, type: MemRefType) -> int:
-        """The elements that memory of `type` takes, padding included."""
+        """Return the elements that memory of `type` takes, padding included."""
         return _size(self, type)
 
     def find_size(self, type: MemRefType) -> int:
@@ -182,7 +187,9 @@ class SlabLayoutAttr(ParametrizedAttribute, MemRefLayoutAttr):
         return type.get_shape()[0] * self._slot_size(type)
 
     def offset(self, subscripts: Sequence[AffineExpr], type: MemRefType) -> AffineExpr:
-        """The element at `subscripts`, counted from the start of memory, before the swizzle."""
+        """
+        Return the element at `subscripts`, counted from the start of memory, before the swizzle.
+        """
         return _offset(self, tuple(subscripts), type)
 
     def find_offset(self, subscripts: Sequence[AffineExpr], type: MemRefType) -> AffineExpr:
@@ -202,7 +209,7 @@ class SlabLayoutAttr(ParametrizedAttribute, MemRefLayoutAttr):
         return parts[1:] if self.has_slots else parts
 
     def _stored(self, shape: Sequence[int]) -> list[int]:
-        """The extents of a slab in memory, outermost first, padding included."""
+        """Return the extents of a slab in memory, outermost first, padding included."""
         pads = [pad.data for pad in self.pad] or [0] * len(shape)
         return [shape[axis] + pads[axis] for axis in self.axes(len(shape))]
 
@@ -234,7 +241,7 @@ class SlabLayoutAttr(ParametrizedAttribute, MemRefLayoutAttr):
 
     @staticmethod
     def _parse_part(parser: AttrParser) -> tuple[str, Any]:
-        """The name of a parameter of `get`, and its value."""
+        """Return the name of a parameter of `get`, and its value."""
 
         def number() -> int:
             return parser.parse_integer(allow_boolean=False, allow_negative=False)
@@ -268,7 +275,7 @@ def _commas(values: ArrayAttr[IntAttr]) -> str:
 
 @lru_cache(maxsize=1 << 12)
 def _with(layout: SlabLayoutAttr, **parts: Attribute) -> SlabLayoutAttr:
-    """The layout with these parameters, and its own for the others."""
+    """Return the layout with these parameters, and its own for the others."""
     names = [name for name, _ in SlabLayoutAttr.get_irdl_definition().parameters]
     own = dict(zip(names, layout.parameters, strict=True))
     return SlabLayoutAttr.new([*{**own, **parts}.values()])
@@ -301,7 +308,7 @@ def _innermost(layout: SlabLayoutAttr, type: MemRefType) -> int:
 
 
 def layout_of(type: MemRefType) -> SlabLayoutAttr:
-    """The layout of memory; dense and row-major unless its type says otherwise."""
+    """Return the layout of memory; dense and row-major unless its type says otherwise."""
     return type.layout if isinstance(type.layout, SlabLayoutAttr) else _DENSE
 
 

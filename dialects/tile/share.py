@@ -122,7 +122,7 @@ class ShareOp(IRDLOperation, MeetingOp):
 
 
 def _is_within_block(axis: SSAValue) -> bool:
-    """Whether `axis` is a thread or register axis of a launch."""
+    """True if `axis` is a thread or register axis of a launch."""
     if not isinstance(axis, BlockArgument) or launch_of(axis) is None:
         return False
     return level_of(axis) is not Level.BLOCK

@@ -134,7 +134,9 @@ class StageOp(AxesOp):
         return layout_of(memref_type(self.slab))
 
     def copied_load(self) -> LoadOp | None:
-        """The load whose value the slab holds as it is; None if the body computes something."""
+        """
+        Return the load whose value the slab holds as it is; None if the body computes something.
+        """
         (value,) = self.yield_op.values
         load = value.owner
         if not isinstance(load, LoadOp) or load.parent is not self.body.block:
@@ -199,12 +201,14 @@ def _slab_type(
 
 
 def stages_of(launch: LaunchOp) -> list[StageOp]:
-    """The slabs that the blocks of a launch hold, in order."""
+    """Return the slabs that the blocks of a launch hold, in order."""
     return [op for op in ops_in(launch) if isinstance(op, StageOp)]
 
 
 def varies_along(op: Operation, known: dict[Operation, Axes]) -> Axes:
-    """The axes of the launch that the results of `op` depend on, through whatever it uses."""
+    """
+    Return the axes of the launch that the results of `op` depend on, through whatever it uses.
+    """
     for each in needed_first(op, known, _makers):
         used = (value_varies_along(value, known) for value in _used(each))
         found = frozenset[BlockArgument]().union(*used)
@@ -223,7 +227,7 @@ def _makers(op: Operation) -> Iterator[Operation]:
 
 
 def value_varies_along(value: SSAValue, known: dict[Operation, Axes]) -> Axes:
-    """The axes of the launch that a value depends on."""
+    """Return the axes of the launch that a value depends on."""
     if isinstance(value.owner, Operation):
         return varies_along(value.owner, known)
     if isinstance(value, BlockArgument) and launch_of(value) is not None:

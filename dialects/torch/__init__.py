@@ -131,7 +131,7 @@ FAMILIES: tuple[ModuleType, ...] = (
 
 
 def ops_of(family: ModuleType) -> list[type[TorchOp]]:
-    """The ops that a module defines, in its order."""
+    """Return the ops that a module defines, in its order."""
     classes = [c for c in vars(family).values() if isinstance(c, type) and issubclass(c, TorchOp)]
     return [c for c in classes if c.__module__ == family.__name__ and "ATEN" in vars(c)]
 
@@ -142,5 +142,5 @@ Torch = Dialect("torch", [*OPS])
 
 
 def torch_op_names() -> list[str]:
-    """The names of all ops, as they are spelled in the IR."""
+    """Return the names of all ops, as they are spelled in the IR."""
     return sorted(op.name for op in OPS)

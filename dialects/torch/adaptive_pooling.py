@@ -19,7 +19,7 @@ from tilewright.dialects.types import element_of, shape_of
 def adaptive_windows(
     input: SSAValue, output_size: DenseArrayBase[IntegerType], dims: int
 ) -> list[AdaptiveWindow]:
-    """The windows of the last `dims` dimensions of [N]xCxD..."""
+    """Return the windows of the last `dims` dimensions of [N]xCxD..."""
     shape = shape_of(input)
     if len(shape) not in (dims + 1, dims + 2) or 0 in shape[-dims - 1 :]:
         raise VerifyException(

@@ -54,7 +54,7 @@ class ScaledDotProductAttentionOp(TensorOp):
         return heads // shared[0], heads // shared[1]
 
     def score_shape(self) -> tuple[int, ...]:
-        """The batch that all have in common, then queries, then keys."""
+        """Return the batch that all have in common, then queries, then keys."""
         query, key, value = (shape_of(v) for v in (self.query, self.key, self.value))
         if min(map(len, (query, key, value))) < 2:
             raise VerifyException("query, key and value have at least two dimensions")

@@ -30,7 +30,7 @@ class ChannelNormOp(NormOp):
     input = tensor()
 
     def channel_norm(self, *parameters: SSAValue | None) -> tuple[int, ...]:
-        """The input's shape, once the parameters match its channels."""
+        """Return the input's shape, once the parameters match its channels."""
         self.check_parameters(self.input, *parameters)
         shape = shape_of(self.input)
         if len(shape) < 2:

@@ -175,7 +175,7 @@ class ScatteringOp(TensorOp, ABC):
 
     @abstractmethod
     def replaced_shape(self) -> tuple[int, ...]:
-        """The shape of what `src` replaces."""
+        """Return the shape of what `src` replaces."""
 
     def result_shape(self) -> tuple[int, ...]:
         if (src := shape_of(self.src)) != (replaced := self.replaced_shape()):

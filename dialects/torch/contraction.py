@@ -14,7 +14,7 @@ class ContractionOp(TensorOp):
     """Sums of products, of operands that have one dtype."""
 
     def result_element(self) -> Attribute:
-        """The dtype of all operands."""
+        """Return the dtype of all operands."""
         elements = [*map(element_of, self.operands)]
         if len({*elements}) > 1:
             raise VerifyException(
@@ -31,7 +31,9 @@ def _check_rank(shape: tuple[int, ...], rank: int, name: str) -> None:
 
 
 def _product(left: tuple[int, ...], right: tuple[int, ...]) -> tuple[int, ...]:
-    """The shape of the matrix product of ...xMxK and ...xKxN, whose batches are broadcast."""
+    """
+    Return the shape of the matrix product of ...xMxK and ...xKxN, whose batches are broadcast.
+    """
     if left[-1] != right[-2]:
         raise VerifyException(
             f"{shown(left)} times {shown(right)}: the inner sizes {left[-1]} and {right[-2]} differ"
@@ -40,7 +42,7 @@ def _product(left: tuple[int, ...], right: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _batched_product(left: tuple[int, ...], right: tuple[int, ...]) -> tuple[int, ...]:
-    """The same of two equally long batches of matrices."""
+    """Return the same of two equally long batches of matrices."""
     _check_rank(left, 3, "the first batch")
     _check_rank(right, 3, "the second batch")
     if left[0] != right[0]:

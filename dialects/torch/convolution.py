@@ -55,7 +55,7 @@ class ConvolutionLikeOp(TensorOp, ABC):
 
     @property
     def is_transposed(self) -> bool:
-        """Whether it is transposed."""
+        """True if it is transposed."""
         return False
 
     @property
@@ -78,7 +78,7 @@ class ConvolutionLikeOp(TensorOp, ABC):
         return [*zip(sizes, steps, strides, dilations, strict=True)]
 
     def padded(self, padding: DenseArrayBase[IntegerType]) -> tuple[int, ...]:
-        """The padding on both sides of each dimension."""
+        """Return the padding on both sides of each dimension."""
         paddings = per_dim(padding, self.dims, "padding")
         check_least(paddings, 0, "padding")
         return paddings

@@ -33,7 +33,7 @@ class RangeOp(OptionsOp, ABC):
         """Where the numbers start, where they end, and their distance."""
 
     def numbers(self) -> Sequence[int | float]:
-        """The bounds as they are computed with: PyTorch cuts fractions off for integers."""
+        """Return the bounds as they are computed with: PyTorch cuts fractions off for integers."""
         is_float = self.result_element() in FLOATS
         return self.bounds() if is_float else [int(bound) for bound in self.bounds()]
 

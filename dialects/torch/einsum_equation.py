@@ -35,12 +35,14 @@ class Equation:
 
     @property
     def sums(self) -> bool:
-        """Whether anything is summed."""
+        """True if anything is summed."""
         return not {*self.sizes} <= {*self.result}
 
 
 def parse_equation(text: str, shapes: Sequence[Shape]) -> Equation:
-    """The equation `text` for operands of `shapes`; a `VerifyException` says what is wrong."""
+    """
+    Return the equation `text` for operands of `shapes`; a `VerifyException` says what is wrong.
+    """
     inputs, arrow, output = text.replace(" ", "").partition("->")
     terms = inputs.split(",")
     if len(terms) != len(shapes):
@@ -60,7 +62,9 @@ def parse_equation(text: str, shapes: Sequence[Shape]) -> Equation:
 
 
 def _parts(term: str) -> tuple[str, str, str]:
-    """The letters before an ellipsis, the ellipsis if there is one, and the letters after it."""
+    """
+    Return the letters before an ellipsis, the ellipsis if there is one, and the letters after it.
+    """
     before, ellipsis, after = term.partition(_ELLIPSIS)
     for letter in before + after:
         if not (letter.isascii() and letter.isalpha()):

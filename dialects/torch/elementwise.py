@@ -46,7 +46,9 @@ def check_fits(number: Attribute, element: Attribute, what: str) -> None:
 
 
 def _limits(type: IntegerType) -> tuple[int, int]:
-    """The smallest and the largest number; negative ones become unsigned by wrapping around."""
+    """
+    Return the smallest and the largest number; negative ones become unsigned by wrapping around.
+    """
     bits = type.width.data
     if type.signedness.data is Signedness.UNSIGNED:
         return 1 - 2**bits, 2**bits - 1
@@ -60,7 +62,7 @@ class ElementwiseOp(TensorOp):
     """What the operands may be promoted to."""
 
     def arguments(self) -> Sequence[SSAValue | Attribute]:
-        """The tensors and numbers whose types are promoted to one."""
+        """Return the tensors and numbers whose types are promoted to one."""
         return self.operands
 
     def common_element(self) -> Attribute:

@@ -33,7 +33,7 @@ from tilewright.dialects.types import element_of, shape_of
 
 
 def value_of(number: Scalar) -> int | float:
-    """A number's value."""
+    """Return a number's value."""
     return cast(int | float, python_value(number))
 
 
@@ -47,7 +47,7 @@ class OptionsOp(TensorOp, ABC):
 
     @abstractmethod
     def shape(self) -> tuple[int, ...]:
-        """The result's shape."""
+        """Return the result's shape."""
 
     def result_shape(self) -> tuple[int, ...]:
         if self.layout is not None and self.layout.data != "strided":

@@ -48,7 +48,7 @@ def check_vector(index: SSAValue) -> int:
 
 
 def as_vector(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """A scalar's shape as one of a single element, which is what `dim` says of it."""
+    """Return a scalar's shape as one of a single element, which is what `dim` says of it."""
     return shape or (1,)
 
 
@@ -72,8 +72,8 @@ def indexed_shape(
     input: tuple[int, ...], indices: Sequence[SSAValue], at: Sequence[int]
 ) -> tuple[tuple[int, ...], int, int]:
     """
-    The shape of `input[..., indices, ...]`, where the dimensions of the subscripts begin in it,
-    and how many they are. Subscripts of dimensions that are not adjacent come first.
+    Return the shape of `input[..., indices, ...]`, where the dimensions of the subscripts begin in
+    it, and how many they are. Subscripts of dimensions that are not adjacent come first.
     """
     for index in indices:
         check_index(index)

@@ -168,7 +168,10 @@ class CosineSimilarityOp(ElementwiseOp):
     eps = real(1e-8)
 
     def reduced_dims(self) -> tuple[int, ...]:
-        """The dimension of the broadcast operands that the vectors lie along; scalars have none."""
+        """
+        Return the dimension of the broadcast operands that the vectors lie along; scalars have
+        none.
+        """
         rank = len(broadcast(*map(shape_of, self.operands)))
         dim = wrap_dim(self.dim.value.data, rank)
         return (dim,) if rank else ()
@@ -191,11 +194,11 @@ class ClassLossOp(TensorOp):
         return element_of(self.input)
 
     def class_dim(self) -> int:
-        """The dimension of the classes."""
+        """Return the dimension of the classes."""
         return min(len(shape_of(self.input)) - 1, 1)
 
     def loss_shape(self) -> tuple[int, ...]:
-        """The shape of the losses before they are reduced: that of target classes."""
+        """Return the shape of the losses before they are reduced: that of target classes."""
         shape, dim = shape_of(self.input), self.class_dim()
         return (*shape[:dim], *shape[dim + 1 :])
 
@@ -253,7 +256,7 @@ class CrossEntropyLossOp(ClassLossOp):
     label_smoothing = real(0.0)
 
     def has_probabilities(self) -> bool:
-        """Whether target is of probabilities: it has the input's shape."""
+        """True if target is of probabilities: it has the input's shape."""
         return shape_of(self.target) == shape_of(self.input)
 
     def result_shape(self) -> tuple[int, ...]:

@@ -132,7 +132,9 @@ class NormOp(TorchOp):
             )
 
     def statistics_element(self, input: SSAValue, *parameters: SSAValue | None) -> Attribute:
-        """The type of the statistics that are results: that of the parameters, or the input."""
+        """
+        Return the type of the statistics that are results: that of the parameters, or the input.
+        """
         given = [element_of(parameter) for parameter in parameters if parameter is not None]
         return given[0] if given else element_of(input)
 
@@ -144,12 +146,14 @@ class TailNormOp(NormOp):
     normalized_shape = integers()
 
     def normalized_dims(self) -> range:
-        """The dimensions that are normalised."""
+        """Return the dimensions that are normalised."""
         rank = len(shape_of(self.input))
         return range(rank - len(self.normalized_shape.get_values()), rank)
 
     def normalized(self, *affine: SSAValue | None) -> tuple[int, ...]:
-        """The input's shape, once its tail and the affine operands match `normalized_shape`."""
+        """
+        Return the input's shape, once its tail and the affine operands match `normalized_shape`.
+        """
         shape, tail = shape_of(self.input), tuple(self.normalized_shape.get_values())
         if not tail or shape[-len(tail) :] != tail:
             raise VerifyException(
@@ -163,7 +167,7 @@ class TailNormOp(NormOp):
         return shape
 
     def statistics_shape(self) -> tuple[int, ...]:
-        """The shape of one value for each row, whose dimensions stay."""
+        """Return the shape of one value for each row, whose dimensions stay."""
         shape, dims = shape_of(self.input), self.normalized_dims()
         return tuple(1 if i in dims else size for i, size in enumerate(shape))
 

@@ -194,7 +194,7 @@ def dtype_() -> Attribute:
 def python_value(
     attribute: Attribute,
 ) -> bool | int | float | str | tuple[int, ...] | tuple[float, ...]:
-    """The Python value that a property stands for (a dtype stands for itself: not here)."""
+    """Return the Python value that a property stands for (a dtype stands for itself: not here)."""
     match attribute:
         case IntegerAttr(value=value):
             return bool(value.data) if is_bool(attribute) else value.data
@@ -227,7 +227,7 @@ class TorchOp(FormedOp, ABC):
         """What ATen gives the results, or a `VerifyException` that names the misfit."""
 
     def common_element(self) -> Attribute:
-        """The type that ATen casts operands to before it computes."""
+        """Return the type that ATen casts operands to before it computes."""
         return element_of(self.results[0])
 
     def verify_(self) -> None:
@@ -267,10 +267,14 @@ class TensorOp(TorchOp, ABC):
 
     @abstractmethod
     def result_shape(self) -> tuple[int, ...]:
-        """The shape that ATen gives the result, or a `VerifyException` that names the misfit."""
+        """
+        Return the shape that ATen gives the result, or a `VerifyException` that names the misfit.
+        """
 
     def result_element(self) -> Attribute:
-        """The element type that ATen gives the result: an explicit dtype, or the operands'."""
+        """
+        Return the element type that ATen gives the result: an explicit dtype, or the operands'.
+        """
         return self.properties.get("dtype") or promoted(*self.operands)
 
     def expected_types(self) -> Sequence[TensorType[Attribute]]:

@@ -167,7 +167,7 @@ class Im2colOp(TensorOp):
 
 
 def pair(values: Sequence[int]) -> tuple[int, int]:
-    """A number for each of two dimensions; one stands for both."""
+    """Return a number for each of two dimensions; one stands for both."""
     if len(values) not in (1, 2):
         raise VerifyException(f"{list(values)} must be one or two numbers")
     return values[0], values[-1]

@@ -43,7 +43,7 @@ def pooling_windows(
     dilation: DenseArrayBase[IntegerType] | None,
     ceil_mode: bool,
 ) -> list[Window]:
-    """The windows of each dimension; without a stride they stand side by side."""
+    """Return the windows of each dimension; without a stride they stand side by side."""
     dims = len(size)
     steps = per_dim(kernel_size, dims, "kernel_size")
     strides = per_dim(stride, dims, "stride") if stride.get_values() else steps

@@ -118,7 +118,7 @@ class EinsumOp(TensorOp):
     path = opt_integers()
 
     def parsed(self) -> Equation:
-        """The labels of all dimensions."""
+        """Return the labels of all dimensions."""
         return parse_equation(self.equation.data, [*map(shape_of, self.tensors)])
 
     def steps(self) -> list[tuple[int, int]]:

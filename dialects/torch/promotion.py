@@ -36,7 +36,7 @@ _NEITHER_HOLDS_BOTH: Mapping[frozenset[Attribute], Attribute] = {
 
 def promoted(*arguments: SSAValue | Attribute) -> Attribute:
     """
-    The element type that tensors and numbers are promoted to together.
+    Return the element type that tensors and numbers are promoted to together.
 
     Tensors with dimensions count most, then those without, then numbers: what counts less matters
     only by its kind (bool, integer, float), and only if it is of a higher kind.
@@ -50,7 +50,7 @@ def promoted(*arguments: SSAValue | Attribute) -> Attribute:
 
 
 def promoted_types(left: Attribute, right: Attribute) -> Attribute:
-    """The smallest type that holds both, of equal importance."""
+    """Return the smallest type that holds both, of equal importance."""
     both = _NEITHER_HOLDS_BOTH.get(frozenset({left, right}))
     return both or max(left, right, key=_ORDER.index)
 
@@ -64,7 +64,7 @@ def _kind(element: Attribute) -> int:
 
 
 def number_type(number: Attribute) -> Attribute:
-    """A Python number's element type: a float is of PyTorch's default, float32."""
+    """Return a Python number's element type: a float is of PyTorch's default, float32."""
     if isinstance(number, FloatAttr):
         return f32
     assert isa(number, IntegerAttr)

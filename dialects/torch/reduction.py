@@ -33,8 +33,8 @@ class ReducingOp(TorchOp):
 
     def reduced(self) -> tuple[int, ...]:
         """
-        The dimensions that are folded, from the front and in order. No `dim`, or an empty one,
-        means all; a scalar has none, though `dim` may name one.
+        Return the dimensions that are folded, from the front and in order. No `dim`, or an empty
+        one, means all; a scalar has none, though `dim` may name one.
         """
         rank = len(shape_of(self.input))
         named = wrap_dims(self._named_dims(), rank)
@@ -47,7 +47,7 @@ class ReducingOp(TorchOp):
         return [int(d) for d in (dim if isinstance(dim, tuple) else (dim,))]
 
     def reduced_shape(self) -> tuple[int, ...]:
-        """The shape of what is left."""
+        """Return the shape of what is left."""
         shape, reduced = shape_of(self.input), self.reduced()
         if "keepdim" in self.properties and python_value(self.properties["keepdim"]):
             return tuple(1 if i in reduced else size for i, size in enumerate(shape))

@@ -37,7 +37,7 @@ class ResizeOp(TensorOp, ABC):
 
     @abstractmethod
     def sizes(self) -> tuple[int, ...]:
-        """The sizes of the result in the dimensions that are resized."""
+        """Return the sizes of the result in the dimensions that are resized."""
 
     @abstractmethod
     def factors(self) -> Sequence[float | None]:

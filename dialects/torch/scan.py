@@ -30,7 +30,7 @@ class ScanningOp(TorchOp):
     dim = integer()
 
     def scanned(self) -> tuple[int, ...]:
-        """The input's shape, which the results have, once `dim` is found to be one of it."""
+        """Return the input's shape, which the results have, once `dim` is found to be one of it."""
         shape = shape_of(self.input)
         wrap_dim(self.dim.value.data, len(shape))
         return shape

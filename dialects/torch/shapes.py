@@ -8,12 +8,15 @@ from xdsl.utils.exceptions import VerifyException
 
 
 def shown(shape: Sequence[int]) -> str:
-    """A shape in words: `16x64`; a tensor without dimensions is a `scalar`."""
+    """Return a shape in words: `16x64`; a tensor without dimensions is a `scalar`."""
     return "x".join(map(str, shape)) or "scalar"
 
 
 def broadcast(*shapes: tuple[int, ...]) -> tuple[int, ...]:
-    """The shape that PyTorch broadcasts `shapes` to: aligned at the last dimension, 1 stretches."""
+    """
+    Return the shape that PyTorch broadcasts `shapes` to: aligned at the last dimension, 1
+    stretches.
+    """
     rank = max(map(len, shapes))
     result: list[int] = []
     for sizes in zip(*((1,) * (rank - len(s)) + s for s in shapes), strict=True):

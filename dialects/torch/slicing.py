@@ -36,7 +36,7 @@ def wrap_index(index: int, size: int) -> int:
 
 
 def sliced(start: _Integer | None, end: _Integer | None, step: _Integer, size: int) -> range:
-    """The positions along a dimension of `size` that a slice takes."""
+    """Return the positions along a dimension of `size` that a slice takes."""
     if step.value.data < 1:
         raise VerifyException(f"step {step.value.data} must be at least 1")
     first, last = (None if bound is None else bound.value.data for bound in (start, end))

@@ -42,7 +42,7 @@ _NOT_FINITE = {"inf": math.inf, "nan": math.nan}
 
 
 def _float_text(value: float) -> str:
-    """The shortest text that reads back as `value`; MLIR wants a point in every float."""
+    """Return the shortest text that reads back as `value`; MLIR wants a point in every float."""
     text = repr(value)
     if not math.isfinite(value) or "." in text:
         return text
@@ -51,7 +51,7 @@ def _float_text(value: float) -> str:
 
 
 def is_bool(number: Attribute) -> bool:
-    """Whether a number is a Python bool."""
+    """True if a number is a Python bool."""
     return isinstance(number, IntegerAttr) and i1 in number.parameters
 
 
@@ -170,7 +170,7 @@ def give_syntax(op: type[IRDLOperation]) -> None:
 
 
 def _syntax_of(definition: OpDef) -> tuple[str, tuple[type[CustomDirective], ...]]:
-    """The assembly format of an op, and the custom directives that it uses."""
+    """Return the assembly format of an op, and the custom directives that it uses."""
     operands = dict(definition.operands)
     keyword_operands = [name for name, d in operands.items() if isinstance(d, OptOperandDef)]
     lists = [name for name, d in operands.items() if len(operands) > 1 and _is_list(d)]
@@ -196,6 +196,6 @@ def _syntax_of(definition: OpDef) -> tuple[str, tuple[type[CustomDirective], ...
 
 
 def _is_scalar(constraint: AttrConstraint) -> bool:
-    """Whether a property holds a number: all its attributes are integers or floats."""
+    """True if a property holds a number: all its attributes are integers or floats."""
     bases = constraint.get_bases()
     return bases is not None and bases <= {IntegerAttr, FloatAttr}

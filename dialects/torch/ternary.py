@@ -26,7 +26,7 @@ class ClampLikeOp(ElementwiseOp, ABC):
 
     @abstractmethod
     def bounds(self) -> tuple[SSAValue | Scalar | None, SSAValue | Scalar | None]:
-        """The smallest and the largest result."""
+        """Return the smallest and the largest result."""
 
     def arguments(self) -> Sequence[SSAValue | Attribute]:
         return (self.operands[0], *(bound for bound in self.bounds() if bound is not None))

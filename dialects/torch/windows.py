@@ -71,7 +71,7 @@ class AdaptiveWindow:
     positions: int
 
     def bounds(self, position: int) -> tuple[int, int]:
-        """The first element, and the first after the last."""
+        """Return the first element, and the first after the last."""
         end = -(-(position + 1) * self.size // self.positions)
         return position * self.size // self.positions, end
 
@@ -87,7 +87,7 @@ class AdaptiveWindow:
 
 
 def per_dim(values: DenseArrayBase[IntegerType], dims: int, name: str) -> tuple[int, ...]:
-    """An argument's value for each dimension; one value stands for all."""
+    """Return an argument's value for each dimension; one value stands for all."""
     given = tuple(values.get_values())
     if len(given) not in (1, dims):
         raise VerifyException(f"{name} {list(given)} must have {dims} values, or one")
@@ -105,7 +105,7 @@ Move = tuple[int, int, int, int]
 
 
 def convolution_windows(moves: Sequence[Move], padding: Sequence[tuple[int, int]]) -> list[Window]:
-    """The windows of a convolution that pads before and after each dimension."""
+    """Return the windows of a convolution that pads before and after each dimension."""
     windows: list[Window] = []
     for (size, steps, stride, dilation), (low, high) in zip(moves, padding, strict=True):
         rest = size + low + high - dilation * (steps - 1) - 1
@@ -121,7 +121,9 @@ def convolution_windows(moves: Sequence[Move], padding: Sequence[tuple[int, int]
 def transposed_windows(
     moves: Sequence[Move], padding: Sequence[int], output_padding: Sequence[int]
 ) -> list[TransposedWindow]:
-    """The windows of a transposed convolution, whose result lacks `padding` on both sides."""
+    """
+    Return the windows of a transposed convolution, whose result lacks `padding` on both sides.
+    """
     windows: list[TransposedWindow] = []
     for (size, steps, stride, dilation), low, extra in zip(
         moves, padding, output_padding, strict=True

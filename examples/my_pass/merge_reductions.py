@@ -37,7 +37,7 @@ def reason_against(outer: prim.ReduceOp, inner: prim.ReduceOp) -> str | None:
 
 
 def merged_dims(outer: prim.ReduceOp, inner: prim.ReduceOp) -> tuple[int, ...]:
-    """The dims of both, counted in the shape that the inner reduction takes."""
+    """Return the dims of both, counted in the shape that the inner reduction takes."""
     rank, folded = tensor_type(inner.inputs[0]).get_num_dims(), inner.dims.get_values()
     kept = [dim for dim in range(rank) if dim not in folded]
     return tuple(sorted([*folded, *(kept[dim] for dim in outer.dims.get_values())]))

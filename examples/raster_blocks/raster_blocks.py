@@ -75,7 +75,9 @@ def cost(choice: RasterBlocksPass | None, launch: tile.LaunchOp, target: Target)
 
 
 def _sides(launch: tile.LaunchOp) -> tuple[Axis, ...]:
-    """The axes of rows and columns of blocks; none if they are others, or in groups already."""
+    """
+    Return the axes of rows and columns of blocks; none if they are others, or in groups already.
+    """
     sides = [axis for axis in launch.axes_at(Level.BLOCK) if axis.role in (Role.M, Role.N)]
     return tuple(sides) if [axis.role for axis in sides] == [Role.M, Role.N] else ()
 

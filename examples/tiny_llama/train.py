@@ -21,7 +21,7 @@ NOTHING = -100
 
 
 def tokenizer() -> Any:
-    """A word is a token, and `<s>` stands before each text."""
+    """Return a word is a token, and `<s>` stands before each text."""
     words = ["<s>", "</s>", "<unk>", *dict.fromkeys(TEXT.split())]
     numbers = {word: number for number, word in enumerate(words)}
     backend = tokenizers.Tokenizer(tokenizers.models.WordLevel(numbers, unk_token="<unk>"))
@@ -52,7 +52,7 @@ def untrained(vocabulary: int) -> Any:
 
 
 def texts(tokenize: Any) -> tuple[torch.Tensor, torch.Tensor]:
-    """The text from each word on, and the same as what is to be predicted."""
+    """Return the text from each word on, and the same as what is to be predicted."""
     words = TEXT.split()
     rows = [[*tokenize(" ".join(words[start:]))["input_ids"], 1] for start in range(len(words))]
     longest = max(map(len, rows))

@@ -47,7 +47,7 @@ class Flight:
         return Flight(self.op, self.source, self.buffer, *(a[chosen] for a in arrays))
 
     def of_fill(self, counts: Array) -> "Flight":
-        """The same, as part of the fill that `counts` has for each block."""
+        """Return the same, as part of the fill that `counts` has for each block."""
         return replace(self, fill=counts[self.rows])
 
     def land(self) -> None:

@@ -21,7 +21,7 @@ from tilewright.interpreters.types import Array
 
 
 def meets_in_groups(op: Operation) -> bool:
-    """Whether parts of a block meet somewhere in `op`."""
+    """True if parts of a block meet somewhere in `op`."""
     return any(isinstance(inner, WarpBarrierOp | NamedBarrierOp) for inner in op.walk())
 
 
@@ -45,7 +45,9 @@ def _named_barrier(machine: Threads, op: NamedBarrierOp) -> None:
 
 
 def _names(machine: Threads, op: NamedBarrierOp) -> Array:
-    """The name that each thread comes with, by (block, thread); 0 for those that do not come."""
+    """
+    Return the name that each thread comes with, by (block, thread); 0 for those that do not come.
+    """
     names = np.broadcast_to(machine.array(op.id), machine.shape)
     active = machine.active_threads()
     names = names if active is None else np.where(active, names, 0)

@@ -106,7 +106,7 @@ def _check_alignment(machine: Threads, op: CopyingOp, place: Place, mask: Array 
 
 
 def base_alignment(memref: SSAValue) -> int:
-    """The bytes that the address of a memref is a multiple of."""
+    """Return the bytes that the address of a memref is a multiple of."""
     if isinstance(memref, BlockArgument) and isinstance(
         op := memref.owner.parent_op(), KernelLikeOp
     ):

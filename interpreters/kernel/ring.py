@@ -87,7 +87,7 @@ def _complete_stores(machine: Threads, fill: Fill) -> Array:
 
 
 def _complete_group(machine: Threads, fill: Fill) -> Array:
-    """All copies that threads have begun since their last commit are the fill."""
+    """Return all copies that threads have begun since their last commit are the fill."""
     ring, rows = fill.ring, np.zeros(len(fill.count), bool)
     copies, machine.uncommitted = divided(machine.uncommitted, lambda f: fill.blocks[f.rows])
     for flight in copies:
@@ -100,7 +100,7 @@ def _complete_group(machine: Threads, fill: Fill) -> Array:
 
 
 def _complete_boxes(machine: Threads, fill: Fill) -> Array:
-    """The boxes of an acquired fill have as many bytes as the hardware waits for."""
+    """Return the boxes of an acquired fill have as many bytes as the hardware waits for."""
     ring = fill.ring
     brought = ring.brought[fill.slot]
     fill.check(

@@ -47,7 +47,7 @@ class Ring:
 
     @property
     def by_engine(self) -> bool:
-        """Whether no thread is the one that copies."""
+        """True if no thread is the one that copies."""
         return self.transport is Transport.TMA
 
 
@@ -106,7 +106,9 @@ class Fill:
 
 
 def coming(machine: Threads, op: Operation, ring: SSAValue, count: SSAValue) -> Fill:
-    """The fill that `op` concerns; an error unless all threads of a block come to it alike."""
+    """
+    Return the fill that `op` concerns; an error unless all threads of a block come to it alike.
+    """
     if machine.rank != 2:
         raise fail(op, "stands in a nest whose steps have no order", remedy="use an scf.for")
     blocks = machine.arriving(op, f"'{op.name}'")

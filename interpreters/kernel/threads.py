@@ -88,7 +88,7 @@ class Threads(Machine):
         self.since = np.where(blocks[:, None], self.time, self.since)
 
     def by_block(self, op: Operation, value: SSAValue | Array, blocks: Array, what: str) -> Array:
-        """A value that is the same for all threads of each of `blocks`, by block."""
+        """Return a value that is the same for all threads of each of `blocks`, by block."""
         array = self.array(value) if isinstance(value, SSAValue) else value
         whole = np.broadcast_to(array, self.shape)
         differ = blocks & (whole != whole[:, :1]).any(axis=1)

@@ -25,7 +25,7 @@ class Sectors(NamedTuple):
 
 
 def sectors(access: Access, threads: int) -> Sectors:
-    """The sectors of a global memory access by a block of `threads` threads."""
+    """Return the sectors of a global memory access by a block of `threads` threads."""
     size = access.num_bytes
     addresses = [address for address in warp_addresses(access, threads) if address is not None]
     touched = {

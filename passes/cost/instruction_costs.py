@@ -23,7 +23,7 @@ _DIALECTS = ("arith.", "math.", "scalar.")
 
 
 def is_computation(op: Operation) -> bool:
-    """Whether `op` computes a value, rather than load, store, loop or name an index."""
+    """True if `op` computes a value, rather than load, store, loop or name an index."""
     return op.name.startswith(_DIALECTS)
 
 

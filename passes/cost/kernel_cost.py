@@ -77,13 +77,15 @@ class KernelCost:
         return target.blocks_per_sm(self.threads, self.shared_bytes, self.registers)
 
     def seconds(self, target: Target) -> float:
-        """The least a launch can take, when nothing but arithmetic or device memory limits it."""
+        """
+        Return the least a launch can take, when nothing but arithmetic or device memory limits it.
+        """
         busy = max(self.flops / target.flops, self.global_bytes / target.bandwidth)
         return busy + LAUNCH_SECONDS
 
 
 def kernel_cost(op: loop.KernelOp | kernel.FuncOp) -> KernelCost:
-    """The cost of one launch of `op`."""
+    """Return the cost of one launch of `op`."""
     launch = op.body.block.last_op
     if isinstance(op, kernel.FuncOp):
         count = _Count(None, op.grid.value.data, op.block.value.data)
@@ -109,7 +111,7 @@ class _Count:
         """Where the last of the shared arrays ends that have a place."""
 
     def finish(self, kernel_body: Block, thread_body: Block) -> KernelCost:
-        """The cost of a kernel of which every thread runs `thread_body`."""
+        """Return the cost of a kernel of which every thread runs `thread_body`."""
         self._visit(thread_body, self.runs)
         if self.launch is not None:
             self.cost.shared_bytes = shared_bytes(self.launch)

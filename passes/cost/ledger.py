@@ -23,11 +23,11 @@ class Cost:
 
     launches: tuple[KernelCost, ...]
     is_complete: bool = True
-    """Whether all kernels are known; CUDA IR, which follows Kernel IR line by line, is not."""
+    """True if all kernels are known; CUDA IR, which follows Kernel IR line by line, is not."""
 
 
 def cost(scope: Operation) -> Cost:
-    """The cost of the launches in `scope`, and of the kernels in it that nobody launches."""
+    """Return the cost of the launches in `scope`, and of the kernels in it that nobody launches."""
     known: dict[Operation, KernelCost] = {}
     launched = [callee for callee in map(_callee, scope.walk()) if callee is not None]
     alone = [op for op in scope.walk() if _is_kernel(op) and op not in launched]
@@ -97,7 +97,7 @@ def _total(name: str) -> Callable[[Cost, Target], float]:
 
 
 def _most(name: str) -> Callable[[Cost, Target], float | None]:
-    """The largest; None before anything is scheduled."""
+    """Return the largest; None before anything is scheduled."""
     return lambda cost, _: max((getattr(c, name) for c in cost.launches), default=0) or None
 
 

@@ -45,7 +45,7 @@ class _Pressure:
         self._registers: dict[SSAValue, int] = {}
 
     def of_block(self, block: Block) -> int:
-        """The most registers that values of `block` and of its loops take at once."""
+        """Return the most registers that values of `block` and of its loops take at once."""
         ops = list(block.ops)
         done = _where_done(ops)
         last_use = _last_uses(ops, done)
@@ -88,14 +88,16 @@ class _Pressure:
         return sum(map(self._of_value, values))
 
     def _of_value(self, value: SSAValue) -> int:
-        """The registers of all that a thread holds of a value."""
+        """Return the registers of all that a thread holds of a value."""
         if value not in self._registers:
             self._registers[value] = self._copies(value) * registers_of(value)
         return self._registers[value]
 
 
 def _where_done(ops: Sequence[Operation]) -> list[int]:
-    """The position at which each op is done: its own, or that of the only op that uses it."""
+    """
+    Return the position at which each op is done: its own, or that of the only op that uses it.
+    """
     positions = {op: position for position, op in enumerate(ops)}
     done = list(range(len(ops)))
     for position in reversed(range(len(ops))):
@@ -125,7 +127,7 @@ def _last_uses(ops: Sequence[Operation], done: Sequence[int]) -> dict[SSAValue, 
 
 def registers_of(value: SSAValue) -> int:
     """
-    The registers of one copy of a value.
+    Return the registers of one copy of a value.
 
     Constants are part of instructions, kernel arguments stay where the launch puts them, and what
     is read of an array of registers is in registers already. A chunk of a reduction has the

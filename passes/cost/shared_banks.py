@@ -27,15 +27,15 @@ class Wavefronts(NamedTuple):
 
 def wavefronts(access: Access, threads: int, layout: SlabLayoutAttr | None = None) -> Wavefronts:
     """
-    The wavefronts of a shared memory access by a block of `threads` threads; if the memory had
-    another `layout`, then.
+    Return the wavefronts of a shared memory access by a block of `threads` threads; if the memory
+    had another `layout`, then.
     """
     return wavefronts_at(tuple(warp_addresses(access, threads, layout)), access.num_bytes)
 
 
 @lru_cache(maxsize=1 << 12)  # slabs are read in the same ways again and again
 def wavefronts_at(addresses: tuple[int | None, ...], size: int) -> Wavefronts:
-    """The wavefronts where each lane accesses `size` bytes at its address, if it has one."""
+    """Return the wavefronts where each lane accesses `size` bytes at its address, if it has one."""
     addresses += (None,) * (WARP_SIZE - len(addresses))
     at_once = lanes_per_phase(size, are_paired(addresses))
     phases = [
@@ -46,5 +46,5 @@ def wavefronts_at(addresses: tuple[int | None, ...], size: int) -> Wavefronts:
 
 
 def _present(addresses: Sequence[int | None]) -> list[int]:
-    """The addresses of the lanes that have one."""
+    """Return the addresses of the lanes that have one."""
     return [address for address in addresses if address is not None]

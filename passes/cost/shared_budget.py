@@ -30,7 +30,7 @@ MBARRIER_BYTES = 8
 
 @remembered
 def shared_bytes(launch: tile.LaunchOp) -> int:
-    """The bytes that a block takes; what aligning its arrays may cost is not in it."""
+    """Return the bytes that a block takes; what aligning its arrays may cost is not in it."""
     ops = ops_in(launch)
     combines = [op for op in ops if isinstance(op, tile.CombineOp)]
     joins = _bytes_of_combines(combines, launch) if combines else 0
@@ -44,8 +44,8 @@ def shared_bytes(launch: tile.LaunchOp) -> int:
 
 def shared_bytes_at_once(launch: tile.LaunchOp, stages: Mapping[tile.StageOp, int]) -> int:
     """
-    The bytes that a block needs at a time if some stages took so many: what blocks join after a
-    loop lies where its slabs have lain (`plan-shared-memory`). All else counts throughout.
+    Return the bytes that a block needs at a time if some stages took so many: what blocks join
+    after a loop lies where its slabs have lain (`plan-shared-memory`). All else counts throughout.
     """
     more = sum(needed - stage_bytes(stage) for stage, needed in stages.items())
     total = shared_bytes(launch) + more
@@ -70,7 +70,7 @@ def reason_not_fitting(
 
 
 def _ends_before(join: tile.CombineOp, around: Operation | None) -> bool:
-    """Whether what is staged in the steps of `around` is no longer needed by `join`."""
+    """True if what is staged in the steps of `around` is no longer needed by `join`."""
     return (
         isinstance(around, loop.ReduceOp)
         and around.parent_op() is join.parent_op()
@@ -79,13 +79,13 @@ def _ends_before(join: tile.CombineOp, around: Operation | None) -> bool:
 
 
 def stage_bytes(stage: tile.StageOp) -> int:
-    """The bytes of a stage with its slots."""
+    """Return the bytes of a stage with its slots."""
     slots = 1 if stage.loop is None else stage.depth
     return slab_bytes(memref_type(stage.slab), slots)
 
 
 def slab_bytes(slab: MemRefType, slots: int = 1) -> int:
-    """The bytes of so many slots of a slab, padding included."""
+    """Return the bytes of so many slots of a slab, padding included."""
     layout = layout_of(slab)
     if slots > 1:
         slab = memref_of(slab.element_type, (slots, *slab.get_shape()), slab.memory_space)

@@ -57,7 +57,7 @@ class Traffic(NamedTuple):
 
     @staticmethod
     def of(requests: list[Request]) -> "Traffic":
-        """All of them together."""
+        """Return all of them together."""
         return Traffic(
             sum(request.times for request in requests),
             sum(request.times * request.taken.actual for request in requests),
@@ -101,11 +101,13 @@ class SlabConflicts:
         self._alone = {op for block in self._blocks() for op in self._done_alone(block)}
 
     def traffic(self, stage: tile.StageOp, layout: SlabLayoutAttr | None = None) -> Traffic:
-        """All that is done to a slab, in its layout or another."""
+        """Return all that is done to a slab, in its layout or another."""
         return Traffic.of([*self.reads(stage, layout), *self.writes(stage, layout)])
 
     def reads(self, stage: tile.StageOp, layout: SlabLayoutAttr | None = None) -> list[Request]:
-        """The loads of the threads; those of stages that are filled from this one are left out."""
+        """
+        Return the loads of the threads; those of stages that are filled from this one are left out.
+        """
         looked_at = stage, layout or stage.layout
         if looked_at not in self._reads:
             self._reads[looked_at] = [
@@ -117,7 +119,7 @@ class SlabConflicts:
         return self._reads[looked_at]
 
     def writes(self, stage: tile.StageOp, layout: SlabLayoutAttr | None = None) -> list[Request]:
-        """The stores of the threads that fill a slab."""
+        """Return the stores of the threads that fill a slab."""
         looked_at = self._originals[stage], layout or stage.layout
         if looked_at not in self._writes:
             self._writes[looked_at] = [*self._write(*looked_at)]
@@ -147,14 +149,18 @@ class SlabConflicts:
         return held * steps_around(op, within)
 
     def width(self, op: loop.LoadOp | loop.StoreOp, layout: SlabLayoutAttr | None = None) -> int:
-        """The elements that a thread loads or stores at once, of a slab or of global memory."""
+        """
+        Return the elements that a thread loads or stores at once, of a slab or of global memory.
+        """
         if op not in self._steps:
             self._steps[op] = VectorAccess(op), self._steps_at_once(op)
         vectors, steps = self._steps[op]
         return max((vectors.width(*step, layout) for step in steps.items()), default=1)
 
     def _steps_at_once(self, op: loop.LoadOp | loop.StoreOp) -> Mapping[SSAValue, int]:
-        """The axes along which a thread may load or store vectors, and how many steps it does."""
+        """
+        Return the axes along which a thread may load or store vectors, and how many steps it does.
+        """
         axes = self.registers.ordered(self.registers.of(op.operands))
         if not axes or any(isinstance(index.owner, Operation) for index in op.indices):
             return {}
@@ -165,12 +171,12 @@ class SlabConflicts:
         return steps
 
     def _blocks(self) -> list[Block]:
-        """The blocks that load anything."""
+        """Return the blocks that load anything."""
         loads = (op for op in ops_in(self.launch) if isinstance(op, loop.LoadOp))
         return list(dict.fromkeys(load.parent for load in loads if load.parent is not None))
 
     def _done_alone(self, block: Block) -> Iterator[loop.LoadOp]:
-        """The loads that a nest over register axes does and nothing else."""
+        """Yield the loads that a nest over register axes does and nothing else."""
         for run in self.registers.runs(block):
             if len(run.ops) == 1 and isinstance(run.ops[0], loop.LoadOp):
                 yield run.ops[0]
@@ -178,7 +184,9 @@ class SlabConflicts:
 
 @remembered
 def conflicts_of(launch: tile.LaunchOp) -> SlabConflicts:
-    """The requests for the slabs of a launch, which is not changed while they are looked at."""
+    """
+    Return the requests for the slabs of a launch, which is not changed while they are looked at.
+    """
     return SlabConflicts(launch)
 
 
@@ -193,7 +201,7 @@ def steps_around(op: Operation, within: Operation | None) -> int:
 
 
 def slab_traffic(launch: tile.LaunchOp) -> dict[SSAValue, Traffic]:
-    """All that is done to each slab of a launch."""
+    """Return all that is done to each slab of a launch."""
     conflicts = SlabConflicts(launch)
     return {stage.slab: conflicts.traffic(stage) for stage in conflicts.stages}
 

@@ -68,7 +68,9 @@ def _addresses(
 
 
 def _guards(access: Access) -> Iterator[tuple[tuple[AffineExpr, ...], Sequence[SSAValue]]]:
-    """The mask of an access and the conditions around it: expressions that must not be negative."""
+    """
+    Yield the mask of an access and the conditions around it: expressions that must not be negative.
+    """
     if access.op.mask is not None and access.heeds_mask:
         yield access.op.mask.data.results, access.op.mask_operands
     inner: Operation = access.op
@@ -85,7 +87,7 @@ def _indices(values: Sequence[SSAValue], lanes: int) -> tuple[Sequence[int], ...
 
 
 def _index(value: SSAValue, lanes: int) -> Sequence[int]:
-    """The index for each lane: thread axes and ids say who it is, all else starts at 0."""
+    """Return the index for each lane: thread axes and ids say who it is, all else starts at 0."""
     if isinstance(value, BlockArgument):
         launch = tile.launch_of(value)
         return _same(0, lanes) if launch is None else _along(launch.axes, value.index, lanes)

@@ -55,7 +55,7 @@ class Accesses:
         self._count_all(function.body.block)
 
     def indices(self) -> Iterator[Index]:
-        """All that is written of places."""
+        """Yield all that is written of places."""
         for places in self.places.values():
             for place in places:
                 yield from place.indices()
@@ -65,7 +65,7 @@ class Accesses:
         return self._counts[block][what]
 
     def joins_previous_store(self, op: Operation) -> bool:
-        """Whether `op` and the op before it store under one mask: one `if` does for both."""
+        """True if `op` and the op before it store under one mask: one `if` does for both."""
         previous = op.prev_op
         if not isinstance(op, loop.StoreOp) or not isinstance(previous, loop.StoreOp):
             return False
@@ -199,8 +199,8 @@ class Accesses:
 
 def _unrolled_step(op: CopyingOp) -> SSAValue | None:
     """
-    The step of the unrolled loop of asynchronous copies that `op` is in. Added to an address in
-    shared memory it becomes a constant of the instruction; within a subscript, NVRTC computes an
+    Return the step of the unrolled loop of asynchronous copies that `op` is in. Added to an address
+    in shared memory it becomes a constant of the instruction; within a subscript, NVRTC computes an
     address for each step.
     """
     loop = op.parent_op()
@@ -210,7 +210,7 @@ def _unrolled_step(op: CopyingOp) -> SSAValue | None:
 
 
 def _slot(op: TmaCopyOp) -> tuple[list[AffineExpr], list[SSAValue]]:
-    """The first element of the slot that a box goes to."""
+    """Return the first element of the slot that a box goes to."""
     rank = memref_type(op.target).get_num_dims()
     return [AffineExpr.dimension(0), *[AffineExpr.constant(0)] * (rank - 1)], [op.slot]
 

@@ -52,7 +52,9 @@ _BITCASTS: dict[tuple[Attribute, Attribute], str] = {
 
 
 def cast_expression(op: Operation, value: SSAValue, writer: Writer) -> SSAValue | None:
-    """The expression for `op` on `value`; None if it is no cast, or none between such types."""
+    """
+    Return the expression for `op` on `value`; None if it is no cast, or none between such types.
+    """
     source, result = value.type, writer.type(op.results[0].type)
     match op:
         case arith.IndexCastOp() | arith.SIToFPOp() | arith.ExtSIOp():
@@ -82,7 +84,7 @@ def cast(value: SSAValue, type: Attribute) -> SSAValue:
 
 
 def is_widened(value: SSAValue) -> bool:
-    """Whether `value` is an `int` as a `long long`, and nothing uses it yet."""
+    """True if `value` is an `int` as a `long long`, and nothing uses it yet."""
     op = value.owner
     if not isinstance(op, CastOp) or not is_pending(value):
         return False
@@ -90,7 +92,7 @@ def is_widened(value: SSAValue) -> bool:
 
 
 def narrowed(value: SSAValue) -> SSAValue:
-    """The `int` that is widened."""
+    """Return the `int` that is widened."""
     op = value.owner
     assert isinstance(op, CastOp)
     narrow = op.value
@@ -99,7 +101,7 @@ def narrowed(value: SSAValue) -> SSAValue:
 
 
 def as_unsigned(value: SSAValue) -> SSAValue:
-    """The same bits as an unsigned integer; a bool is one."""
+    """Return the same bits as an unsigned integer; a bool is one."""
     assert isa(value.type, IntegerType)
     return value if value.type == i1 else cast(value, _unsigned(value.type))
 

@@ -47,7 +47,7 @@ _UNSIGNED = {
 
 
 def compare_floats(op: arith.CmpfOp, left: SSAValue, right: SSAValue) -> SSAValue | None:
-    """The comparison; None for `true` and `false`, which compare nothing."""
+    """Return the comparison; None for `true` and `false`, which compare nothing."""
     predicate = arith.CMPF_COMPARISON_OPERATIONS[op.predicate.value.data]
     if (comparison := _ORDERED.get(predicate)) is not None:
         return CompareOp(comparison, left, right).result
@@ -85,7 +85,9 @@ _OTHER_COMPARISONS: dict[str, Callable[[SSAValue, SSAValue], SSAValue]] = {
 
 
 def compare_integers(op: arith.CmpiOp, left: SSAValue, right: SSAValue) -> SSAValue | None:
-    """The comparison. Of bools, true is 1 where unsigned and -1 where signed: then they swap."""
+    """
+    Return the comparison. Of bools, true is 1 where unsigned and -1 where signed: then they swap.
+    """
     predicate = arith.CMPI_COMPARISON_OPERATIONS[op.predicate.value.data]
     if is_widened(left) and is_widened(right):
         left, right = narrowed(left), narrowed(right)

@@ -100,14 +100,14 @@ def _for(to: Conversion, op: scf.ForOp) -> None:
 
 
 def _bound(to: Conversion, bound: SSAValue) -> SSAValue:
-    """The bound is evaluated at each step: name what is more than a literal."""
+    """Return the bound is evaluated at each step: name what is more than a literal."""
     value = to.writer.use(bound)
     is_simple = bound in to.writer.constants or not is_pending(value)
     return value if is_simple else to.writer.let(value, bound.name_hint or "end")
 
 
 def _carried(to: Conversion, argument: SSAValue, initial: SSAValue, result: SSAValue) -> SSAValue:
-    """The variable that a loop carries from step to step, and leaves behind."""
+    """Return the variable that a loop carries from step to step, and leaves behind."""
     hint = argument.name_hint or result.name_hint or "acc"
     variable = VarOp(to.writer.use(initial), to.writer.type(result.type), hint)
     to.writer.statement(variable)

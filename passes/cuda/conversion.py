@@ -53,7 +53,7 @@ class Conversion:
         self._thread: SSAValue | None = None
 
     def run(self) -> cuda.FuncOp:
-        """The CUDA function that does what the kernel does."""
+        """Return the CUDA function that does what the kernel does."""
         num_maps = self._add_tensor_maps()
         for argument in self.source.body.block.args:
             type = PointerType.get(self.element(argument), const=argument in self.source.inputs)
@@ -106,7 +106,7 @@ class Conversion:
         return function
 
     def element(self, memref: SSAValue) -> Attribute:
-        """The type of the elements of a memref."""
+        """Return the type of the elements of a memref."""
         if not isinstance(memref.type, MemRefType):
             raise self.writer.unsupported(f"a parameter of type {memref.type}")
         type = memref_type(memref)
@@ -116,7 +116,7 @@ class Conversion:
         return self.writer.type(type.element_type)
 
     def thread(self) -> SSAValue:
-        """The thread's number under its name."""
+        """Return the thread's number under its name."""
         for op in self.source.body.block.ops:
             if isinstance(op, kernel.ThreadIdOp) and op.result in self.writer.values:
                 return self.writer.values[op.result]

@@ -40,7 +40,7 @@ def _moved(
     target: Sequence[SSAValue],
     condition: SSAValue | None,
 ) -> StatementOp:
-    """The statement; zeros are stored where the condition fails."""
+    """Return the statement; zeros are stored where the condition fails."""
     read, written = to.writer.use(op.source), to.writer.use(op.target)
     width = op.width.value.data
     if width > 1:
@@ -68,7 +68,7 @@ def _copy_async(to: Conversion, op: kernel.CopyAsyncOp) -> None:
 
 
 def _sides(to: Conversion, op: kernel.CopyOp) -> tuple[list[SSAValue], list[SSAValue]]:
-    """The subscripts of either side; those that would fill a line get names."""
+    """Return the subscripts of either side; those that would fill a line get names."""
     source, target = (to.indices.subscripts(place) for place in to.accesses.places[op])
     target = [to.writer.name_if_longer(t, _MOST_COLUMNS, "i") for t in target]
     return [to.writer.name_if_longer(s, _MOST_COLUMNS, "i") for s in source], target

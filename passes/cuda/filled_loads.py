@@ -43,7 +43,7 @@ def filled_loads(ops: Iterable[Operation]) -> FilledLoads:
 
 
 def fill_of(select: arith.SelectOp) -> FloatAttr | IntegerAttr | None:
-    """The constant that is selected where the load's mask fails."""
+    """Return the constant that is selected where the load's mask fails."""
     constant = select.rhs.owner
     value = constant.value if isinstance(constant, arith.ConstantOp) else None
     return value if isinstance(value, FloatAttr | IntegerAttr) else None

@@ -34,7 +34,7 @@ class Index(NamedTuple):
 
     @staticmethod
     def of(expr: AffineExpr, operands: Sequence[SSAValue]) -> "Index":
-        """The canonical form, simplified with the ranges of the operands."""
+        """Return the canonical form, simplified with the ranges of the operands."""
         map, used = canonical_access([expr], operands)
         variable, constant = split_constant(map.results[0])
         return Index(variable, tuple(used), constant)
@@ -45,7 +45,7 @@ class Index(NamedTuple):
         return [range_of_value(v) for v in self.operands]
 
     def whole(self) -> AffineExpr:
-        """The expression with its constant."""
+        """Return the expression with its constant."""
         return self.variable + self.constant if self.constant else self.variable
 
     def without_constant(self) -> "Index":
@@ -61,7 +61,9 @@ class Index(NamedTuple):
         return _num_divisions(self.variable)
 
     def apart(self, value: SSAValue) -> "tuple[Index, Index] | None":
-        """The sum without `value`, and how much of it that adds; None if it is no such sum."""
+        """
+        Return the sum without `value`, and how much of it that adds; None if it is no such sum.
+        """
         if value not in self.operands:
             return None
         dim = AffineDimExpr(self.operands.index(value))
@@ -73,7 +75,7 @@ class Index(NamedTuple):
         return Index.of(rest, self.operands), Index.of(dim * factor, self.operands)
 
     def is_worth_a_name(self) -> bool:
-        """Whether it is more than a multiple of what has a name, or may have one."""
+        """True if it is more than a multiple of what has a name, or may have one."""
         return bool(self.operands) and _is_compound(self.variable)
 
     def has_names(self) -> bool:
@@ -81,7 +83,7 @@ class Index(NamedTuple):
         return bool(self.operands) and (_is_compound(self.variable) or self.num_divisions() > 0)
 
     def parts(self) -> "list[Index]":
-        """The quotients and rests that are added up in it; of one alone what it divides."""
+        """Return the quotients and rests that are added up in it; of one alone what it divides."""
         if isinstance(self.variable, AffineBinaryOpExpr) and is_division(self.variable):
             return [Index.of(self.variable.lhs, self.operands).without_constant()]
         terms = [atom for terms in signed_terms(self.variable) for atom, _ in terms]
@@ -92,7 +94,7 @@ _DIVISIONS = (AffineBinaryOpKind.FloorDiv, AffineBinaryOpKind.Mod)
 
 
 def is_division(expr: AffineExpr) -> bool:
-    """Whether `expr` is a quotient or a rest."""
+    """True if `expr` is a quotient or a rest."""
     return isinstance(expr, AffineBinaryOpExpr) and expr.kind in _DIVISIONS
 
 
@@ -118,7 +120,7 @@ def steps_below_zero(dividend: AffineExpr, divisor: int, ranges: Ranges) -> int 
 
 
 def split_constant(expr: AffineExpr) -> tuple[AffineExpr, int]:
-    """A canonical expression, whose constant comes last, in two."""
+    """Return a canonical expression, whose constant comes last, in two."""
     match expr:
         case AffineConstantExpr(value):
             return _ZERO, value

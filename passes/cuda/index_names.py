@@ -47,7 +47,7 @@ class IndexNames:
         self._scopes.pop()
 
     def known(self, what: Index | Mask) -> SSAValue | None:
-        """The name that it has already."""
+        """Return the name that it has already."""
         found = (scope.names[what] for scope in self._scopes if what in scope.names)
         return next(found, None)
 
@@ -56,7 +56,7 @@ class IndexNames:
         self._scopes[-1].names.setdefault(index, value)
 
     def name(self, what: Index | Mask, hint: str, write: Callable[[], SSAValue]) -> SSAValue | None:
-        """The name of what `write` writes, if it has or deserves one."""
+        """Return the name of what `write` writes, if it has or deserves one."""
         if (name := self.known(what)) is not None:
             return name
         is_trivial = isinstance(what, Index) and not what.is_worth_a_name()
@@ -71,7 +71,7 @@ class IndexNames:
     def _make(
         self, what: Index | Mask, level: int, hint: str, write: Callable[[], SSAValue]
     ) -> SSAValue:
-        """A name in the scope of that level."""
+        """Return a name in the scope of that level."""
         inner = self._scopes[level + 1 :]
         del self._scopes[level + 1 :]  # what is written there may not use names from further in
         with self.writer.inside(self._scopes[level].target):
@@ -81,13 +81,15 @@ class IndexNames:
         return name
 
     def _level(self, what: Index | Mask) -> int | None:
-        """The outermost scope where `what` occurs more than once and its operands are known."""
+        """
+        Return the outermost scope where `what` occurs more than once and its operands are known.
+        """
         levels = range(self._first_level(what), len(self._scopes))
         occurs = (self.accesses.count(what, self._scopes[level].source) for level in levels)
         return next((level for level, count in zip(levels, occurs, strict=True) if count > 1), None)
 
     def _first_level(self, what: Index | Mask) -> int:
-        """The outermost scope where the operands of `what` are known."""
+        """Return the outermost scope where the operands of `what` are known."""
         blocks = {block_of(v) for v in what.operands}
         known = (level for level, scope in enumerate(self._scopes) if scope.source in blocks)
         return max(known, default=0)

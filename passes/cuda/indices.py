@@ -41,7 +41,7 @@ class Indices:
         self.names = IndexNames(writer, accesses)
 
     def scope(self, source: Block) -> AbstractContextManager[None]:
-        """The ops of `source` are being converted, into the writer's block."""
+        """Return the ops of `source` are being converted, into the writer's block."""
         return self.names.scope(source)
 
     def subscripts(self, place: Place) -> list[SSAValue]:
@@ -68,7 +68,7 @@ class Indices:
         return self.value(index, hint)
 
     def value(self, index: Index, hint: str = "i") -> SSAValue:
-        """The one expression of `index`; what varies in it may have a name."""
+        """Return the one expression of `index`; what varies in it may have a name."""
         part = index.without_constant()
         if (name := self.names.name(part, hint, lambda: self._written(part))) is None:
             return self._written(index)
@@ -80,7 +80,7 @@ class Indices:
         return None if index.operands else index.constant
 
     def named(self, op: kernel.IndexOp) -> SSAValue:
-        """The index under its name, which from now on stands wherever its sum occurs."""
+        """Return the index under its name, which from now on stands wherever its sum occurs."""
         index, hint = self._of(op), op.result.name_hint or "i"
         value = self.value(index, hint)
         if is_pending(value):
@@ -108,7 +108,7 @@ class Indices:
         return _joined(BinaryOperator.AND, comparisons)
 
     def _written(self, index: Index) -> SSAValue:
-        """The one expression of `index`, by its subscripts if one of them has a name."""
+        """Return the one expression of `index`, by its subscripts if one of them has a name."""
         if is_division(index.variable):
             return self._plus(self._division(index), index.constant)
         strided = self.accesses.strided.get(index.without_constant(), ())
@@ -155,7 +155,7 @@ class Indices:
         return self.value(Index.of(atom, index.operands))
 
     def _division(self, index: Index) -> SSAValue:
-        """A quotient or a rest; a dividend that may be negative is moved up first."""
+        """Return a quotient or a rest; a dividend that may be negative is moved up first."""
         match index.variable:
             case AffineBinaryOpExpr(kind, dividend, AffineConstantExpr(divisor)):
                 operator, function = _DIVISIONS[kind]

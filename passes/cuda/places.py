@@ -39,7 +39,7 @@ class Place(NamedTuple):
     """What is added to the address, not to the subscripts."""
 
     def indices(self) -> Iterator[Index]:
-        """All that is written of it."""
+        """Yield all that is written of it."""
         yield from self.terms
         if self.swizzle is not None:
             yield from (self.swizzle.low, self.swizzle.key)
@@ -47,7 +47,9 @@ class Place(NamedTuple):
             yield self.beyond
 
     def stepping(self, step: SSAValue) -> "Place":
-        """The same place; what `step` adds to the offset is added to the address, if it can be."""
+        """
+        Return the same place; what `step` adds to the offset is added to the address, if it can be.
+        """
         (offset,) = self.terms
         if (parts := offset.apart(step)) is None:
             return self
@@ -70,14 +72,14 @@ class Subscripts(NamedTuple):
     strides: tuple[int, ...]
 
     def linear(self) -> Index:
-        """The offset that they come to."""
+        """Return the offset that they come to."""
         offset: AffineExpr = AffineExpr.constant(0)
         for expr, stride in zip(self.exprs, self.strides, strict=True):
             offset = offset + expr * stride
         return Index.of(offset, self.operands)
 
     def apart(self) -> list[Strided]:
-        """Each subscript with its stride."""
+        """Return each subscript with its stride."""
         subscripts = [Index.of(expr, self.operands).without_constant() for expr in self.exprs]
         return [Strided(*pair) for pair in zip(subscripts, self.strides, strict=True)]
 
@@ -85,7 +87,9 @@ class Subscripts(NamedTuple):
 def strided_axes(
     type: MemRefType[Attribute], subscripts: Sequence[AffineExpr]
 ) -> list[tuple[AffineExpr, int]]:
-    """The subscripts as they lie in memory, each with the elements from one step to the next."""
+    """
+    Return the subscripts as they lie in memory, each with the elements from one step to the next.
+    """
     axes = [[axis] for axis in zip(subscripts, _strides(type), strict=True)]
     if inner := layout_of(type).inner.data:
         last = _axis(type, -1)
@@ -99,12 +103,12 @@ def strided_axes(
 
 
 def piece_stride(type: MemRefType[Attribute]) -> int:
-    """The elements from one piece of the innermost axis to the next."""
+    """Return the elements from one piece of the innermost axis to the next."""
     return _offset_of(type, {_axis(type, -1): layout_of(type).inner.data})
 
 
 def pile_stride(type: MemRefType[Attribute]) -> int:
-    """The elements from one pile of rows to the next."""
+    """Return the elements from one pile of rows to the next."""
     return _offset_of(type, {_axis(type, -2): 1})
 
 
@@ -114,7 +118,7 @@ def _strides(type: MemRefType[Attribute]) -> tuple[int, ...]:
 
 
 def _axis(type: MemRefType[Attribute], position: int) -> int:
-    """The axis at a position in memory, -1 for that whose elements lie side by side."""
+    """Return the axis at a position in memory, -1 for that whose elements lie side by side."""
     layout, rank = layout_of(type), type.get_num_dims()
     if layout.has_slots:
         return 1 + layout.axes(rank - 1)[position]
@@ -122,7 +126,7 @@ def _axis(type: MemRefType[Attribute], position: int) -> int:
 
 
 def _offset_of(type: MemRefType[Attribute], point: Mapping[int, int]) -> int:
-    """The offset of the element that is at 0 along all axes but those of `point`."""
+    """Return the offset of the element that is at 0 along all axes but those of `point`."""
     exprs = [AffineExpr.constant(point.get(axis, 0)) for axis in range(type.get_num_dims())]
     offset = simplify(layout_of(type).offset(exprs, type))
     assert isinstance(offset, AffineConstantExpr)
@@ -130,7 +134,7 @@ def _offset_of(type: MemRefType[Attribute], point: Mapping[int, int]) -> int:
 
 
 def swizzled(offset: Index, type: MemRefType[Attribute]) -> Place:
-    """The place of the element at `offset`, as the layout has it before the swizzle."""
+    """Return the place of the element at `offset`, as the layout has it before the swizzle."""
     layout, size = layout_of(type), size_of(type.element_type)
     if not layout.swizzle_bytes.data:
         return Place((offset,))

@@ -28,7 +28,7 @@ def _registers(to: Conversion, op: kernel.RegistersOp) -> None:
 
 
 def _first_use(op: kernel.RegistersOp) -> Operation | None:
-    """The first op of the same block that the array is used in."""
+    """Return the first op of the same block that the array is used in."""
     assert op.parent is not None
     users = {op.parent.find_ancestor_op_in_block(use.operation) for use in op.memref.uses}
     after = op.next_op
@@ -38,7 +38,7 @@ def _first_use(op: kernel.RegistersOp) -> Operation | None:
 
 
 def _makes_zero(op: Operation, memref: SSAValue) -> bool:
-    """Whether `op` is a nest that stores 0 to every element, and does nothing else."""
+    """True if `op` is a nest that stores 0 to every element, and does nothing else."""
     if not isinstance(op, kernel.UnrollOp):
         return False
     store, axes = op.body.block.last_op, [*op.body.block.args]
@@ -54,7 +54,7 @@ def _makes_zero(op: Operation, memref: SSAValue) -> bool:
 
 
 def _is_zero(value: SSAValue) -> bool:
-    """Whether all bits are 0: -0.0 is none."""
+    """True if all bits are 0: -0.0 is none."""
     constant = value.owner.value if isinstance(value.owner, arith.ConstantOp) else None
     if isinstance(constant, FloatAttr):
         return str(constant.value.data) == "0.0"
@@ -63,7 +63,7 @@ def _is_zero(value: SSAValue) -> bool:
 
 def is_read_in_place(load: loop.LoadOp) -> bool:
     """
-    Whether a load needs no name: one of registers that are not written before its only use, or one
+    True if a load needs no name: one of registers that are not written before its only use, or one
     to registers.
     """
     if memref_type(load.memref).memory_space != LOCAL:

@@ -54,7 +54,7 @@ def _ring(to: Conversion, op: kernel.RingOp) -> None:
 
 
 def _is_elected(to: Conversion) -> SSAValue:
-    """The one thread that acts for the block."""
+    """Return the one thread that acts for the block."""
     return CompareOp(Comparison.EQ, to.thread(), to.writer.index(0)).result
 
 
@@ -75,7 +75,7 @@ def _acquire(to: Conversion, op: kernel.RingAcquireOp) -> None:
 
 
 def _copies_after(op: kernel.RingAcquireOp) -> list[kernel.TmaCopyOp]:
-    """The copies of the same fill that come before it is committed."""
+    """Return the copies of the same fill that come before it is committed."""
     found: list[kernel.TmaCopyOp] = []
     after = op.next_op
     while after is not None and not isinstance(after, kernel.RingCommitOp):
@@ -86,7 +86,7 @@ def _copies_after(op: kernel.RingAcquireOp) -> list[kernel.TmaCopyOp]:
 
 
 def _between(op: Operation, copies: Sequence[Operation]) -> Iterator[Operation]:
-    """The ops before the last of the copies: indices that they may need."""
+    """Yield the ops before the last of the copies: indices that they may need."""
     after = op.next_op
     while copies and after is not None and after is not copies[-1]:
         if after not in copies:
@@ -135,13 +135,13 @@ def _barrier(to: Conversion, op: FillOp, which: int) -> SSAValue:
 
 
 def _phase(to: Conversion, op: FillOp) -> SSAValue:
-    """The parity of the phase that ends when the fill has arrived."""
+    """Return the parity of the phase that ends when the fill has arrived."""
     _, phase = to.accesses.places[op][0].terms
     return to.indices.value(phase, "phase")
 
 
 def _phase_before(to: Conversion, op: FillOp) -> SSAValue:
-    """The parity of the phase before that: of a new barrier it is complete."""
+    """Return the parity of the phase before that: of a new barrier it is complete."""
     _, phase = to.accesses.places[op][0].terms
     if not phase.operands:
         return to.writer.index(1 - phase.constant)

@@ -145,7 +145,7 @@ _MATH: Names = {
 
 
 def scalar_expression(op: Operation, values: Sequence[SSAValue], writer: Writer) -> SSAValue | None:
-    """The expression for `op` on `values`; None if CUDA IR has none for it."""
+    """Return the expression for `op` on `values`; None if CUDA IR has none for it."""
     match op:
         case arith.SelectOp():
             return _selected(*values)

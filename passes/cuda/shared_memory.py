@@ -73,7 +73,7 @@ class SharedMemory:
         self.pool = pool.pointer
 
     def declare(self, key: SSAValue, element: Attribute, name: str, part: int = 0) -> SSAValue:
-        """The memory of an array, or of one part of what a ring takes."""
+        """Return the memory of an array, or of one part of what a ring takes."""
         array = self.arrays[key, part]
         if self.pool is not None:
             pooled = PooledOp(self.pool, self.offsets[key, part], element, name)
@@ -100,13 +100,13 @@ def _arrays(ops: Iterable[Operation]) -> Iterator[_Array]:
 
 
 def has_mbarriers(ring: SSAValue) -> bool:
-    """Whether the hardware fills the ring."""
+    """True if the hardware fills the ring."""
     assert isinstance(ring.type, RingType)
     return ring.type.transport.data is Transport.TMA
 
 
 def array_alignment(memref: SSAValue) -> int | None:
-    """The bytes that an array has to be aligned to; None if its elements' own size does."""
+    """Return the bytes that an array has to be aligned to; None if its elements' own size does."""
     type = memref_type(memref)
     users = [use.operation for use in memref.uses]
     remote = [user.memref for user in users if isinstance(user, kernel.RemoteOp)]

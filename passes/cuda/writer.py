@@ -60,7 +60,7 @@ class Writer(Appending):
         """The literals that are used, each once; their place is the top of the kernel."""
 
     def type(self, type: Attribute) -> Attribute:
-        """The C++ type of a value."""
+        """Return the C++ type of a value."""
         if isinstance(type, IndexType):
             return self.index_type
         if type not in STORED:
@@ -82,18 +82,18 @@ class Writer(Appending):
         return ReadOp(new).result if isinstance(new.type, VariableType) else new
 
     def index(self, value: int) -> SSAValue:
-        """An integer literal of the index type."""
+        """Return an integer literal of the index type."""
         return self.literal(_integer(value, self.index_type))
 
     def zero(self, type: Attribute) -> SSAValue:
-        """The literal 0 of a type."""
+        """Return the literal 0 of a type."""
         if isinstance(type, AnyFloat):
             return self.literal(FloatAttr(0.0, type))
         assert isa(type, IntegerType)
         return self.literal(_integer(0, type))
 
     def literal(self, value: IntegerAttr | FloatAttr) -> SSAValue:
-        """The literal that stands for `value` wherever that is used."""
+        """Return the literal that stands for `value` wherever that is used."""
         if (known := self.literals.get(value)) is None:
             known = self.literals[value] = LiteralOp(value)
         return known.result
@@ -153,14 +153,14 @@ def _integer(value: int, type: IntegerType) -> IntegerAttr:
 
 
 def is_pending(value: SSAValue) -> bool:
-    """Whether `value` has no name: a literal, or an expression that no statement uses yet."""
+    """True if `value` has no name: a literal, or an expression that no statement uses yet."""
     owner = value.owner
     return owner.parent is None and isinstance(owner, ExpressionOp)
 
 
 def stays_inline(source: SSAValue, value: SSAValue) -> bool:
     """
-    Whether `value` can be written where `source` is used: once, in the block where it is made.
+    True if `value` can be written where `source` is used: once, in the block where it is made.
     Subscripts name their indices as often as they like.
     """
     if (use := source.get_user_of_unique_use()) is None or use.parent is not block_of(source):
@@ -172,7 +172,7 @@ def stays_inline(source: SSAValue, value: SSAValue) -> bool:
 
 
 def block_of(value: SSAValue) -> Block | None:
-    """The block that defines `value`."""
+    """Return the block that defines `value`."""
     return value.owner if isinstance(value.owner, Block) else value.owner.parent
 
 

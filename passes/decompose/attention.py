@@ -60,7 +60,7 @@ _FINITE = FastMathFlagsAttr([FastMathFlag.NO_NANS, FastMathFlag.NO_INFS])
 
 
 def shared_heads(tensor: Tensor, group: int) -> Tensor:
-    """Each head, the third last dimension, repeated for `group` heads that share it."""
+    """Return each head, the third last dimension, repeated for `group` heads that share it."""
     if group == 1:
         return tensor
     coordinates, dim = axes_of(tensor.rank), tensor.rank - 3
@@ -81,7 +81,7 @@ def _hidden(scores: Tensor, positions: Tensor | None) -> Tensor:
 
 def is_of_positions(mask: Tensor) -> bool:
     """
-    Whether a mask is a condition on positions, and on inputs of one integer, as the position of a
+    True if a mask is a condition on positions, and on inputs of one integer, as the position of a
     decode step is: it costs no memory to ask again.
     """
     known = set[SSAValue]()
@@ -93,7 +93,7 @@ def is_of_positions(mask: Tensor) -> bool:
 
 
 def _is_of_positions(value: SSAValue) -> bool:
-    """Whether a value costs next to nothing, if what it is computed of does."""
+    """True if a value costs next to nothing, if what it is computed of does."""
     if isinstance(value, BlockArgument):
         return isinstance(element_of(value), IntegerType) and prod(shape_of(value)) == 1
     return isinstance(value.owner, _OF_POSITIONS)

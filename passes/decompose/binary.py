@@ -67,9 +67,9 @@ class Computed(Decomposition[PairOp]):
 
 def as_common(emit: Emitter, argument: torch.SSAValue | torch.Scalar) -> Argument:
     """
-    An argument to compute with, where a number is cast as tensors are: rounded to a half type,
-    wrapped around in a narrow integer type. Products and quotients of half types take numbers as
-    they are, most else does not.
+    Return an argument to compute with, where a number is cast as tensors are: rounded to a half
+    type, wrapped around in a narrow integer type. Products and quotients of half types take numbers
+    as they are, most else does not.
     """
     value = emit(argument)
     if isinstance(value, Tensor) or emit.common == emit.type:
@@ -131,12 +131,12 @@ class Ldexp(Decomposition[torch.LdexpOp]):
 
 
 def fmax(input: Tensor, other: Tensor) -> Tensor:
-    """The larger, or the one that is no NaN."""
+    """Return the larger, or the one that is no NaN."""
     return _numbers_first(input, other, arithmetic(ScalarFunction.MAXIMUM, input, other))
 
 
 def fmin(input: Tensor, other: Tensor) -> Tensor:
-    """The smaller, or the one that is no NaN."""
+    """Return the smaller, or the one that is no NaN."""
     return _numbers_first(input, other, arithmetic(ScalarFunction.MINIMUM, input, other))
 
 
@@ -160,7 +160,7 @@ def hypot(input: Tensor, other: Tensor) -> Tensor:
 
 
 def copysign(input: Tensor, other: Tensor) -> Tensor:
-    """The size of input with the sign of other."""
+    """Return the size of input with the sign of other."""
     size = input.abs()
     return is_negative(other).where(-size, size)
 

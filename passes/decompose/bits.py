@@ -57,7 +57,7 @@ class RightShift(Decomposition[PairOp]):
 
 
 def _integer_type(emit: Emitter) -> IntegerType:
-    """The type that the operands are promoted to, before they are widened."""
+    """Return the type that the operands are promoted to, before they are widened."""
     return cast(IntegerType, emit.common)
 
 

@@ -25,7 +25,9 @@ from tilewright.passes.decompose.tensor import Emitter, Tensor
 
 
 def _by_channel(emit: Emitter, value: SSAValue, rank: int) -> Tensor:
-    """A parameter, with dimensions of size 1 after it, so that it aligns with the channels."""
+    """
+    Return a parameter, with dimensions of size 1 after it, so that it aligns with the channels.
+    """
     return parameter(emit, value).unsqueeze(range(1, rank - 1))
 
 
@@ -39,7 +41,7 @@ def _affine(
 
 
 def _normed_groups(input: Tensor, groups: int, eps: Number) -> Normed:
-    """The input normalised by the statistics of each group of channels of each sample."""
+    """Return the input normalised by the statistics of each group of channels of each sample."""
     batch, channels, *space = input.shape
     grouped = input.reshape((batch, groups, channels // groups * prod(space)))
     result, mean, rstd = normed(grouped, [2], eps)

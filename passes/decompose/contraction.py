@@ -30,8 +30,8 @@ from tilewright.passes.decompose.tensor import Emitter, Tensor
 
 def contract(rows: Tensor, columns: Tensor, fastmath: FastMathFlagsAttr | None = None) -> Tensor:
     """
-    The sums along the last dimension of ...xMxK times ...xNxK, batches broadcast: ...xMxN. A vector
-    has K only, and gives the result no dimension. `fastmath` is what products may assume.
+    Return the sums along the last dimension of ...xMxK times ...xNxK, batches broadcast: ...xMxN. A
+    vector has K only, and gives the result no dimension. `fastmath` is what products may assume.
     """
     if len(rows.shape) > 1 and len(columns.shape) > 1:
         rows = rows.unsqueeze([len(rows.shape) - 1])
@@ -41,7 +41,7 @@ def contract(rows: Tensor, columns: Tensor, fastmath: FastMathFlagsAttr | None =
 
 
 def transposed(matrix: Tensor) -> Tensor:
-    """The last two dimensions exchanged; a vector as it is."""
+    """Return the last two dimensions exchanged; a vector as it is."""
     dims = range(len(matrix.shape))
     return matrix.permute([*dims[:-2], *reversed(dims[-2:])])
 

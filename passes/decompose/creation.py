@@ -105,7 +105,7 @@ class Linspace(Decomposition[torch.LinspaceOp]):
 
 
 def _rounded(value: Number, type: Attribute) -> Number:
-    """A number as `type` has it."""
+    """Return a number as `type` has it."""
     if isinstance(type, IntegerType):
         return int(value)
     attribute = number_attribute(value, type)

@@ -63,7 +63,7 @@ def _nll(op: torch.ClassLossOp, scores: Tensor, targets: _Targets) -> Tensor:
 
 
 def _reduced(losses: Tensor, total: Tensor, reduction: int) -> Tensor:
-    """All losses, their sum, or that over `total`."""
+    """Return all losses, their sum, or that over `total`."""
     if reduction == torch.NONE:
         return losses
     dims = range(losses.rank)
@@ -104,7 +104,7 @@ class CrossEntropy(Decomposition[torch.CrossEntropyLossOp]):
     def _by_probabilities(
         self, op: torch.CrossEntropyLossOp, emit: Emitter, scores: Tensor
     ) -> Tensor:
-        """A mean is over all targets, whatever their weights."""
+        """Return a mean is over all targets, whatever their weights."""
         dim, smoothing = op.class_dim(), op.label_smoothing.value.data
         target = emit(op.target)
         if smoothing:
@@ -119,7 +119,7 @@ def _log_softmax(x: Tensor, dim: int) -> Tensor:
 
 
 def _weighted(op: torch.ClassLossOp, emit: Emitter, scores: Tensor) -> Tensor:
-    """Each score times its class's weight."""
+    """Return each score times its class's weight."""
     if op.weight is None:
         return scores
     dim = op.class_dim()

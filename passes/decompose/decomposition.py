@@ -25,10 +25,10 @@ class Decomposition(RewritePattern, ABC, Generic[OpT]):
 
     @abstractmethod
     def decompose(self, op: OpT, emit: Emitter) -> Tensor | Sequence[Tensor]:
-        """The results of `op`; `emit` makes its arguments something to compute with."""
+        """Return the results of `op`; `emit` makes its arguments something to compute with."""
 
     def common_element(self, op: OpT) -> Attribute:
-        """The type that ATen promotes the operands to."""
+        """Return the type that ATen promotes the operands to."""
         return op.common_element()
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:

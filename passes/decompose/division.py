@@ -43,7 +43,7 @@ _ROUNDED: Mapping[str, Callable[[Tensor, Argument], Tensor]] = {
 
 
 def _divisor(emit: Emitter, other: torch.SSAValue | torch.Scalar) -> Argument:
-    """A number wraps around in a narrow integer type, but is not rounded to a half type."""
+    """Return a number wraps around in a narrow integer type, but is not rounded to a half type."""
     return emit(other) if emit.common in FLOATS else as_common(emit, other)
 
 

@@ -55,7 +55,7 @@ class Elements(View):
 
     @property
     def is_float(self) -> bool:
-        """Whether elements are floats, of any width."""
+        """True if elements are floats, of any width."""
         return self.element in FLOATS
 
     def computed(self, op: Operation) -> Self:
@@ -65,7 +65,9 @@ class Elements(View):
         return replace(self, source=result, shape=shape, map=AffineMap.identity(len(shape)))
 
     def cast(self, element: Attribute) -> Self:
-        """The same values in another type; from and to half types by way of f32, as in PyTorch."""
+        """
+        Return the same values in another type; from and to half types by way of f32, as in PyTorch.
+        """
         if element == self.element:
             return self
         is_half, was_half = element in (f16, bf16), self.element in (f16, bf16)
@@ -136,7 +138,7 @@ class Elements(View):
         return self if self.element == i1 else self.differs(0)
 
     def logical_not(self) -> Self:
-        """The opposite of an i1."""
+        """Return the opposite of an i1."""
         return elementwise(ScalarFunction.XOR, self, 1)
 
     def where(self, then: Self | Number, otherwise: Self | Number) -> Self:
@@ -144,7 +146,7 @@ class Elements(View):
         return elementwise(ScalarFunction.SELECT, self, then, otherwise)
 
     def abs(self) -> Self:
-        """The absolute value of each element."""
+        """Return the absolute value of each element."""
         return elementwise(ScalarFunction.ABS, self)
 
     def exp(self) -> Self:
@@ -152,11 +154,11 @@ class Elements(View):
         return elementwise(ScalarFunction.EXP, self)
 
     def log(self) -> Self:
-        """The natural logarithm of each element."""
+        """Return the natural logarithm of each element."""
         return elementwise(ScalarFunction.LOG, self)
 
     def sqrt(self) -> Self:
-        """The square root of each element."""
+        """Return the square root of each element."""
         return elementwise(ScalarFunction.SQRT, self)
 
     def rsqrt(self) -> Self:
@@ -164,11 +166,11 @@ class Elements(View):
         return elementwise(ScalarFunction.RSQRT, self)
 
     def maximum(self, other: Self | Number) -> Self:
-        """The larger of both; NaN if either is."""
+        """Return the larger of both; NaN if either is."""
         return elementwise(ScalarFunction.MAXIMUM, self, other)
 
     def minimum(self, other: Self | Number) -> Self:
-        """The smaller of both; NaN if either is."""
+        """Return the smaller of both; NaN if either is."""
         return elementwise(ScalarFunction.MINIMUM, self, other)
 
 

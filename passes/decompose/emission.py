@@ -29,6 +29,6 @@ class Emission:
         return op
 
     def splat(self, value: Number, shape: Shape, type: Attribute) -> SSAValue:
-        """A tensor whose elements are all `value`."""
+        """Return a tensor whose elements are all `value`."""
         op = prim.ConstantOp(number_attribute(value, type), tensor_of(type, shape))
         return self.add(op).results[0]

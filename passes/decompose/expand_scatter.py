@@ -105,7 +105,7 @@ class _Search:
         return self.emit(self.op.base).view(axes, self.shape)
 
     def joined(self, combiner: MonoidAttr) -> Tensor:
-        """The base joined with all updates that hit."""
+        """Return the base joined with all updates that hit."""
         axes = range(len(self.shape))
         updates = self.seen(self.updates, axes)
         (identity,) = combiner.identities([updates.element])
@@ -115,7 +115,7 @@ class _Search:
         return elementwise(_JOINED_BY[combiner.data], self.base, total)
 
     def replaced(self) -> Tensor:
-        """The last update that hits, or else the base."""
+        """Return the last update that hits, or else the base."""
         axes, owned = self.searched_axes(), sorted(self.axis_of.values())
         shape = (*(self.shape[axis] for axis in axes), self.count)
         position, hit = self.emit.iota(shape, len(axes)), self.hit(axes)
@@ -148,14 +148,14 @@ class _Search:
         return self.emit.result(prim.IndexMapOp([within, rest], base.shape))
 
     def searched_axes(self) -> list[int]:
-        """The axes of the result along which different updates may hit."""
+        """Return the axes of the result along which different updates may hit."""
         compared = {a for a, e in enumerate(self.op.map.data.results) if self.is_compared(a, e)}
         exprs = (self.op.map.data.results[axis] for axis in compared)
         dims = {dim for expr in exprs for dim in self.dims_of(expr)}
         return sorted(compared | {a for dim, a in self.axis_of.items() if dim in dims})
 
     def is_compared(self, axis: int, subscript: AffineExpr) -> bool:
-        """Whether the subscript of an axis is not simply its own dimension of the updates."""
+        """True if the subscript of an axis is not simply its own dimension of the updates."""
         match subscript:
             case AffineDimExpr(position=dim):
                 return self.axis_of[dim] != axis
@@ -163,7 +163,7 @@ class _Search:
                 return True
 
     def dims_of(self, subscript: AffineExpr) -> set[int]:
-        """The dimensions of the updates that a subscript varies with."""
+        """Return the dimensions of the updates that a subscript varies with."""
         if not isinstance(subscript, AffineSymExpr):
             return {e.position for e in subscript.dfs() if isinstance(e, AffineDimExpr)}
         return _dims_of_index(self.op.indices[subscript.position])
@@ -181,7 +181,9 @@ class _Search:
         return hits
 
     def subscript(self, axis: int, subscript: AffineExpr, axes: Sequence[int]) -> Tensor:
-        """The subscript of each update, seen from the coordinates `axes`; an error if invalid."""
+        """
+        Return the subscript of each update, seen from the coordinates `axes`; an error if invalid.
+        """
         shape = (*(self.shape[a] for a in axes), self.count)
         if not isinstance(subscript, AffineSymExpr):
             expr = subscript.replace_dims_and_symbols(self.coordinates(axes), ())
@@ -196,15 +198,15 @@ class _Search:
         return valid.view([seen[d] if d in dims else _ZERO for d in range(index.rank)], shape)
 
     def seen(self, tensor: Tensor, axes: Sequence[int]) -> Tensor:
-        """A tensor of the updates' shape, from the coordinates `axes` and what is left."""
+        """Return a tensor of the updates' shape, from the coordinates `axes` and what is left."""
         return tensor.view(
             self.coordinates(axes), (*(self.shape[axis] for axis in axes), self.count)
         )
 
     def coordinates(self, axes: Sequence[int]) -> list[AffineExpr]:
         """
-        Each dimension of the updates in terms of the coordinates `axes` and, last, a position
-        among what is left. One that belongs to another axis is 0: nothing varies along it.
+        Return each dimension of the updates in terms of the coordinates `axes` and, last, a
+        position among what is left. One that belongs to another axis is 0: nothing varies along it.
         """
         sizes = [self.sizes[dim] for dim in self.left]
         left = dict(zip(self.left, delinearize(AffineDimExpr(len(axes)), sizes), strict=True))
@@ -217,7 +219,9 @@ class _Search:
 
 
 def _axes_of_dims(map: AffineMap) -> dict[int, int]:
-    """The axis that each dimension of the updates stands for, if a subscript is just that."""
+    """
+    Return the axis that each dimension of the updates stands for, if a subscript is just that.
+    """
     axes: dict[int, int] = {}
     for axis, subscript in enumerate(map.results):
         if isinstance(subscript, AffineDimExpr):
@@ -232,7 +236,7 @@ def _reached(base: Shape, axis_of: Mapping[int, int], sizes: Shape) -> Shape:
 
 
 def _dims_of_index(index: SSAValue) -> set[int]:
-    """The dimensions that a tensor of subscripts varies with."""
+    """Return the dimensions that a tensor of subscripts varies with."""
     match index.owner:
         case prim.IndexMapOp(sources=[Source(map=map, mask=mask)]) if not mask.results:
             used = {e for result in map.results for e in result.dfs()}

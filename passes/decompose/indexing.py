@@ -33,7 +33,7 @@ Subscripts = list[Tensor | AffineExpr]
 
 
 def axes(rank: int) -> list[AffineExpr]:
-    """The coordinates of a tensor of `rank` dimensions."""
+    """Return the coordinates of a tensor of `rank` dimensions."""
     return [AffineDimExpr(axis) for axis in range(rank)]
 
 
@@ -43,18 +43,18 @@ def wrapped(index: Tensor, size: int) -> Tensor:
 
 
 def along(dim: int, index: Tensor) -> Subscripts:
-    """The coordinates of `index`, but for `dim` its elements."""
+    """Return the coordinates of `index`, but for `dim` its elements."""
     return [index if axis == dim else e for axis, e in enumerate(axes(index.rank))]
 
 
 def slices(rank: int, dim: int, index: Tensor) -> Subscripts:
-    """The coordinates of slices along `dim`, where `index`, a vector, says."""
+    """Return the coordinates of slices along `dim`, where `index`, a vector, says."""
     rows = index.unsqueeze(range(1, rank - dim))
     return [rows if axis == dim else e for axis, e in enumerate(axes(rank))]
 
 
 def at_least_vector(tensor: Tensor) -> Tensor:
-    """A scalar as a vector of one element."""
+    """Return a scalar as a vector of one element."""
     return tensor.reshape(torch.as_vector(tensor.shape))
 
 
@@ -77,7 +77,7 @@ def indexed(
 
 
 def _leading(tensor: Tensor, rank: int) -> Tensor:
-    """The same with dimensions of size 1 in front, up to `rank`."""
+    """Return the same with dimensions of size 1 in front, up to `rank`."""
     return tensor.unsqueeze(range(rank - tensor.rank))
 
 

@@ -73,11 +73,11 @@ class Axis:
         return self.rounded(self.input / self.output)
 
     def along(self, tensor: Tensor) -> Tensor:
-        """A vector as one along this axis."""
+        """Return a vector as one along this axis."""
         return tensor.unsqueeze(range(1, self.rank - self.dim))
 
     def coordinate(self, offset: float = 0.0) -> Tensor:
-        """The coordinates of the result, in the type that sources are computed in."""
+        """Return the coordinates of the result, in the type that sources are computed in."""
         type = f64 if self.emit.type == f64 else f32
         numbers = self.emit.iota((self.output,), 0).cast(type)
         return numbers + offset if offset else numbers
@@ -97,7 +97,7 @@ def floored(source: Tensor) -> Tensor:
 
 
 def read_at(input: Tensor, subscripts: Sequence[Subscript], shape: Shape) -> Tensor:
-    """The elements at `subscripts`: a view if none are data."""
+    """Return the elements at `subscripts`: a view if none are data."""
     exprs = [subscript for subscript in subscripts if isinstance(subscript, AffineExpr)]
     if len(exprs) == len(subscripts):
         return input.view(exprs, shape)
@@ -105,7 +105,7 @@ def read_at(input: Tensor, subscripts: Sequence[Subscript], shape: Shape) -> Ten
 
 
 def resized_axes(op: ResizeOp, emit: Emitter) -> list[Axis]:
-    """The axes behind batch and channels."""
+    """Return the axes behind batch and channels."""
     sizes = zip(shape_of(op.input)[2:], op.sizes(), op.factors(), strict=True)
     return [
         Axis(emit, dim, op.DIMS + 2, input, output, factor)

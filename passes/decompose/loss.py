@@ -34,7 +34,7 @@ class PairLoss(Decomposition[_LossT], Generic[_LossT]):
 
     @abstractmethod
     def losses(self, op: _LossT, emit: Emitter) -> Tensor:
-        """The loss of each pair."""
+        """Return the loss of each pair."""
 
     def decompose(self, op: _LossT, emit: Emitter) -> Tensor:
         losses = self.losses(op, emit)

@@ -32,7 +32,7 @@ from tilewright.passes.decompose.tensor import Emitter, Tensor
 
 
 def _softmax_dims(op: torch.SoftmaxLikeOp) -> list[int]:
-    """A scalar has no dimension, and is its own maximum and sum."""
+    """Return a scalar has no dimension, and is its own maximum and sum."""
     rank = len(shape_of(op.input))
     return [torch.wrap_dim(op.dim.value.data, rank)] if rank else []
 
@@ -96,7 +96,7 @@ def normed(input: Tensor, dims: Sequence[int], eps: Number) -> Normed:
 
 
 def parameter(emit: Emitter, value: SSAValue) -> Tensor:
-    """A parameter to compute with: it is not rounded to the input's type before."""
+    """Return a parameter to compute with: it is not rounded to the input's type before."""
     return emit.stored(value).cast(emit.type)
 
 

@@ -22,8 +22,8 @@ Piece = tuple[Tensor, Sequence[AffineExpr]]
 
 def overlay(pieces: Sequence[Piece], fill: Number = 0) -> Tensor:
     """
-    Each element from the first of `pieces`, of one shape and type, that is to be read there; where
-    none is, `fill`.
+    Return each element from the first of `pieces`, of one shape and type, that is to be read there;
+    where none is, `fill`.
     """
     first, _ = pieces[0]
     emit, shape, ranges = first.emit, first.shape, [Range.extent(size) for size in first.shape]
@@ -63,14 +63,16 @@ def masked_view(
     fill: Number,
 ) -> Tensor:
     """
-    The tensor of `shape` whose elements are those of `tensor` at `coordinates` where all `bounds`
-    are at least 0, and `fill` elsewhere.
+    Return the tensor of `shape` whose elements are those of `tensor` at `coordinates` where all
+    `bounds` are at least 0, and `fill` elsewhere.
     """
     return overlay([(tensor.view(coordinates, shape), bounds)], fill)
 
 
 def concatenate(tensors: Sequence[Tensor], dim: int) -> Tensor:
-    """The tensors one after another along `dim`; they are alike but for their sizes there."""
+    """
+    Return the tensors one after another along `dim`; they are alike but for their sizes there.
+    """
     first, end, pieces = tensors[0], 0, list[Piece]()
     total = sum(tensor.shape[dim] for tensor in tensors)
     shape = (*first.shape[:dim], total, *first.shape[dim + 1 :])

@@ -28,7 +28,7 @@ Pads = Sequence[tuple[int, int]]
 
 
 def within(position: AffineExpr, size: int) -> list[AffineExpr]:
-    """A position is within an axis of `size` where both of these are at least 0."""
+    """Return a position is within an axis of `size` where both of these are at least 0."""
     return [position, position * -1 + (size - 1)]
 
 
@@ -46,7 +46,7 @@ def constant_pad(input: Tensor, pads: Pads, value: Number) -> Tensor:
 
 
 def circular_pad(input: Tensor, pads: Pads) -> Tensor:
-    """The input again and again. What negative pads cut off is not there to repeat."""
+    """Return the input again and again. What negative pads cut off is not there to repeat."""
     coordinates: list[AffineExpr] = []
     for axis, size, (before, after) in zip(axes_of(input.rank), input.shape, pads, strict=True):
         left = max(size + min(before, 0) + min(after, 0), 1)
@@ -64,7 +64,7 @@ def mirrored(position: AffineExpr, size: int) -> tuple[AffineExpr, AffineExpr]:
 
 
 def clamped(position: AffineExpr, size: int) -> tuple[AffineExpr, AffineExpr]:
-    """The first and the last element."""
+    """Return the first and the last element."""
     return AffineConstantExpr(0), AffineConstantExpr(size - 1)
 
 

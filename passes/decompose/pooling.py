@@ -43,7 +43,7 @@ def lowest(type: Attribute) -> Number:
 
 
 def steps_of(tensor: Tensor, windows: Sequence[AnyWindow]) -> range:
-    """The dimensions of a windowed tensor that are steps."""
+    """Return the dimensions of a windowed tensor that are steps."""
     return range(tensor.rank - len(windows), tensor.rank)
 
 
@@ -77,7 +77,7 @@ class MaxPoolWithIndices(Decomposition[torch.MaxPoolWithIndicesOp | torch.Adapti
     def largest(
         self, seen: Tensor, indices: Tensor, windows: Sequence[AnyWindow]
     ) -> tuple[Tensor, Tensor]:
-        """The largest of each window, with its index."""
+        """Return the largest of each window, with its index."""
         pairs, dims = [seen.value, indices.value], steps_of(seen, windows)
         op = seen.emit.add(prim.ReduceOp(MonoidAttr(Monoid.ARGMAX), pairs, dims))
         return seen.emit.stored(op.results[0]), seen.emit.stored(op.results[1])
@@ -86,7 +86,7 @@ class MaxPoolWithIndices(Decomposition[torch.MaxPoolWithIndicesOp | torch.Adapti
 def mean(
     input: Tensor, windows: Sequence[Window | AdaptiveWindow], counted: Sequence[Range]
 ) -> Tensor:
-    """The sum over the steps, divided by how many of their elements are `counted`."""
+    """Return the sum over the steps, divided by how many of their elements are `counted`."""
     seen = windowed(input, windows, 0)
     total, number = seen.sum(steps_of(seen, windows)), _lengths(input.emit, windows, counted)
     return total / (number if isinstance(number, int) else number.cast(input.element))

@@ -32,7 +32,7 @@ from tilewright.passes.decompose.tensor import Emitter, Tensor
 
 
 def multiply(left: Tensor, right: Tensor) -> Tensor:
-    """The product; of bools where both are true."""
+    """Return the product; of bools where both are true."""
     return left & right if left.element == i1 else left * right
 
 
@@ -70,7 +70,7 @@ class Term(NamedTuple):
     tensor: Tensor
 
     def over(self, domain: Labels, shape: tuple[int, ...]) -> Tensor:
-        """The tensor viewed over a domain; where it has size 1 it is repeated."""
+        """Return the tensor viewed over a domain; where it has size 1 it is repeated."""
         coordinates: list[AffineExpr] = [
             AffineConstantExpr(0) if size == 1 else AffineExpr.dimension(domain.index(label))
             for label, size in zip(self.labels, self.tensor.shape, strict=True)
@@ -85,7 +85,7 @@ class Term(NamedTuple):
 
 
 def diagonal(labels: Labels, tensor: Tensor) -> Term:
-    """A tensor with the dimensions of one label taken together."""
+    """Return a tensor with the dimensions of one label taken together."""
     own = tuple(dict.fromkeys(labels))
     shape = tuple(tensor.shape[labels.index(label)] for label in own)
     coordinates = [AffineExpr.dimension(own.index(label)) for label in labels]
@@ -93,7 +93,9 @@ def diagonal(labels: Labels, tensor: Tensor) -> Term:
 
 
 def contract_terms(left: Term, right: Term, kept: Labels) -> Term:
-    """The product of two terms, summed over all labels but those `kept`, which come in order."""
+    """
+    Return the product of two terms, summed over all labels but those `kept`, which come in order.
+    """
     left = left.summed((*kept, *right.labels))
     right = right.summed((*kept, *left.labels))
     size = dict(zip(left.labels, left.tensor.shape))

@@ -45,7 +45,7 @@ _OF_BOOLS: Mapping[Monoid, Monoid] = {
 
 
 def folded(monoid: Monoid) -> Reduce:
-    """A fold of numbers, or of bools."""
+    """Return a fold of numbers, or of bools."""
 
     def reduce(input: Tensor, dims: Sequence[int]) -> Tensor:
         return input.reduce(_OF_BOOLS[monoid] if input.element == i1 else monoid, dims)
@@ -88,7 +88,7 @@ class MinAndMax(Decomposition[torch.AminmaxOp]):
 
 
 def _arg_reduced(op: torch.ExtremeOp, emit: Emitter, monoid: Monoid) -> tuple[Tensor, Tensor]:
-    """The extreme and its position; bools, which no monoid of pairs joins, are 0 and 1."""
+    """Return the extreme and its position; bools, which no monoid of pairs joins, are 0 and 1."""
     input, dims = emit(op.input), op.reduced()
     numbers = input.cast(i32) if input.element == i1 else input
     value, position = numbers.arg_reduce(monoid, dims)

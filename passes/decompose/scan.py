@@ -24,7 +24,7 @@ from tilewright.passes.decompose.tensor import Emitter, Tensor
 
 
 def _dim_of(op: torch.ScanningOp) -> int | None:
-    """The dimension to go along; a scalar has none."""
+    """Return the dimension to go along; a scalar has none."""
     rank = len(shape_of(op.input))
     return torch.wrap_dim(op.dim.value.data, rank) if rank else None
 

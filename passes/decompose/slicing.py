@@ -36,7 +36,7 @@ class Slice(Decomposition[torch.SliceOp]):
 
 
 def at(input: Tensor, dim: int, index: int) -> Tensor:
-    """The elements at `index` of `dim`, which goes."""
+    """Return the elements at `index` of `dim`, which goes."""
     shape = (*input.shape[:dim], *input.shape[dim + 1 :])
     coordinates = axes_of(len(shape))
     coordinates.insert(dim, AffineConstantExpr(index))
@@ -58,7 +58,7 @@ def equal(left: AffineExpr, right: AffineExpr) -> list[AffineExpr]:
 
 
 def without(items: Sequence[AffineExpr], *positions: int) -> list[AffineExpr]:
-    """The others."""
+    """Return the others."""
     return [item for position, item in enumerate(items) if position not in positions]
 
 

@@ -49,7 +49,9 @@ class _Source:
 
     @staticmethod
     def of(axis: Axis, align_corners: bool, least: float | None) -> "_Source":
-        """The source of each result along an axis; what is below `least` is taken for that."""
+        """
+        Return the source of each result along an axis; what is below `least` is taken for that.
+        """
         step = axis.step(align_corners)
         if align_corners:
             source = axis.coordinate() * step
@@ -61,19 +63,19 @@ class _Source:
         return _Source(axis, first, (source - first).maximum(0).minimum(1))
 
     def subscript(self, offset: int) -> Tensor:
-        """An element by its distance from the first, or the one at the edge."""
+        """Return an element by its distance from the first, or the one at the edge."""
         moved = self.first.cast(i64) + offset if offset else self.first.cast(i64)
         if offset < 1:
             moved = moved.maximum(0)
         return self.axis.along(moved.minimum(self.axis.input - 1) if offset > 0 else moved)
 
     def tap(self, offset: int, weight: Tensor) -> Tap:
-        """The element at a distance from the first, and its weight."""
+        """Return the element at a distance from the first, and its weight."""
         return self.subscript(offset), self.axis.along(weight)
 
 
 def linear_taps(axis: Axis, align_corners: bool) -> list[Tap]:
-    """The two elements that a result lies between."""
+    """Return the two elements that a result lies between."""
     if axis.input == axis.output:  # the second weighs nothing, which matters if it is infinite
         itself, emit = AffineDimExpr(axis.dim), axis.emit
         return [(itself, emit.constant(1, ())), (itself, emit.constant(0, ()))]
@@ -98,12 +100,12 @@ _A = -0.75
 
 
 def _near_weight(x: Tensor) -> Tensor:
-    """The cubic function up to distance 1."""
+    """Return the cubic function up to distance 1."""
     return (x * (_A + 2) - (_A + 3)) * x * x + 1
 
 
 def _far_weight(x: Tensor) -> Tensor:
-    """The cubic function from distance 1 to 2."""
+    """Return the cubic function from distance 1 to 2."""
     return ((x * _A - 5 * _A) * x + 8 * _A) * x - 4 * _A
 
 
@@ -134,7 +136,9 @@ def _spread(subscript: Subscript, shape: Shape) -> Subscript:
 def _weighted(
     input: Tensor, subscripts: list[Subscript], taps: Sequence[list[Tap]], shape: Shape
 ) -> Tensor:
-    """The weighted sum over the axes of `taps`, which follow those that `subscripts` are for."""
+    """
+    Return the weighted sum over the axes of `taps`, which follow those that `subscripts` are for.
+    """
     if not taps:
         return read_at(input, subscripts, shape)
     terms = [

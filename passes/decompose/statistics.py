@@ -32,8 +32,9 @@ def variance_and_mean(
     input: Tensor, dims: Sequence[int], correction: Number
 ) -> tuple[Tensor, Tensor]:
     """
-    The variance takes a second pass over what is centred: mean(input^2) - mean^2 would cancel.
-    What is divided by 0, because there are no more than `correction` elements, is inf or NaN.
+    Return the variance takes a second pass over what is centred: mean(input^2) - mean^2 would
+    cancel. What is divided by 0, because there are no more than `correction` elements, is inf or
+    NaN.
     """
     mean = input.mean(dims)
     centred = input - mean.unsqueeze(dims)

@@ -14,8 +14,8 @@ from tilewright.passes.decompose.view import Shape
 
 def gather(source: Tensor, subscripts: Sequence[Tensor | AffineExpr], shape: Shape) -> Tensor:
     """
-    The elements of `source` at `subscripts`, one a dimension: affine expressions of the result's
-    coordinates, or tensors of i32 or i64 that broadcast to `shape`.
+    Return the elements of `source` at `subscripts`, one a dimension: affine expressions of the
+    result's coordinates, or tensors of i32 or i64 that broadcast to `shape`.
     """
     indices, map = _indexed(subscripts, shape)
     return source.emit.result(prim.GatherOp(source.value, indices, map, shape))

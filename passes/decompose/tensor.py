@@ -48,7 +48,7 @@ class Emitter(Emission):
     def __call__(self, argument: Scalar) -> Number: ...
 
     def __call__(self, argument: SSAValue | Scalar) -> "Tensor | Number":
-        """An argument of the op, to compute with: a tensor is cast to the compute type."""
+        """Return an argument of the op, to compute with: a tensor is cast to the compute type."""
         if isinstance(argument, SSAValue):
             return self.stored(argument).cast(self.common).cast(self.type)
         # An i1 holds true as -1, which `python_value` knows.
@@ -57,20 +57,20 @@ class Emitter(Emission):
         return number
 
     def stored(self, value: SSAValue) -> "Tensor":
-        """A value in the IR as a tensor, of the type that it has."""
+        """Return a value in the IR as a tensor, of the type that it has."""
         shape = shape_of(value)
         return Tensor(value, shape, AffineMap.identity(len(shape)), self)
 
     def constant(self, value: Number, shape: Shape, type: Attribute | None = None) -> "Tensor":
-        """A tensor of one value of `type` (the compute type if none is given)."""
+        """Return a tensor of one value of `type` (the compute type if none is given)."""
         return self.stored(self.splat(value, shape, self.type if type is None else type))
 
     def iota(self, shape: Shape, dim: int, type: Attribute = i64) -> "Tensor":
-        """Each element's position along `dim`."""
+        """Return each element's position along `dim`."""
         return self.positions(axes_of(len(shape))[dim], shape, type)
 
     def positions(self, expr: AffineExpr, shape: Shape, type: Attribute = i64) -> "Tensor":
-        """An affine expression of each element's coordinates, which may all be 0."""
+        """Return an affine expression of each element's coordinates, which may all be 0."""
         known = range_of(expr, [Range.extent(size) for size in shape])
         if known is not None and known.low == known.high:
             return self.constant(known.low, shape, type)
@@ -78,7 +78,7 @@ class Emitter(Emission):
         return self.result(prim.IotaOp(map, TensorType(type, shape)))
 
     def predicate(self, bounds: Sequence[AffineExpr], shape: Shape) -> "Tensor":
-        """An i1: whether all `bounds`, expressions of the coordinates, are at least 0."""
+        """Return an i1: whether all `bounds`, expressions of the coordinates, are at least 0."""
         return self.result(prim.PredicateOp(AffineMap(len(shape), 0, tuple(bounds)), shape))
 
     def result(self, op: Operation) -> "Tensor":
@@ -101,7 +101,7 @@ class Tensor(Elements):
 
     def arg_reduce(self, monoid: Monoid, dims: Sequence[int]) -> tuple["Tensor", "Tensor"]:
         """
-        The extreme along `dims`, ascending, and its row-major position within them, an i64;
+        Return the extreme along `dims`, ascending, and its row-major position within them, an i64;
         `monoid` is argmax or argmin.
         """
         axes = axes_of(self.rank)
@@ -111,17 +111,17 @@ class Tensor(Elements):
         return self.emit.stored(op.results[0]), self.emit.stored(op.results[1])
 
     def scan(self, monoid: Monoid, dim: int) -> "Tensor":
-        """Each element joined with all before it along `dim`."""
+        """Return each element joined with all before it along `dim`."""
         return self.emit.result(prim.ScanOp(MonoidAttr(monoid), [self.value], dim))
 
     def sum(self, dims: Sequence[int]) -> "Tensor":
-        """The sum along `dims`."""
+        """Return the sum along `dims`."""
         return self.reduce(Monoid.ADD, dims)
 
     def max(self, dims: Sequence[int]) -> "Tensor":
-        """The largest element along `dims`."""
+        """Return the largest element along `dims`."""
         return self.reduce(Monoid.MAX, dims)
 
     def mean(self, dims: Sequence[int]) -> "Tensor":
-        """The mean along `dims`; NaN where they are empty."""
+        """Return the mean along `dims`; NaN where they are empty."""
         return self.sum(dims) / float(prod(self.shape[dim] for dim in dims))

@@ -40,7 +40,7 @@ def unary(function: ScalarFunction) -> Unary:
 
 
 def _of_floats(function: ScalarFunction) -> Unary:
-    """A function that leaves integers as they are."""
+    """Return a function that leaves integers as they are."""
     return Unary(lambda x: elementwise(function, x) if x.is_float else x)
 
 

@@ -38,13 +38,13 @@ _OF_BOOLS: Mapping[Monoid, Monoid] = {
 
 
 def monoid_of(reduce: str, element: Attribute) -> Monoid:
-    """The monoid that PyTorch calls `reduce`, on `element`."""
+    """Return the monoid that PyTorch calls `reduce`, on `element`."""
     monoid = _MONOIDS[reduce]
     return _OF_BOOLS[monoid] if element == i1 else monoid
 
 
 def number_of(emit: Emitter, number: Number, like: Tensor) -> Tensor:
-    """A scalar of the number, as a tensor of the type of `like` holds it."""
+    """Return a scalar of the number, as a tensor of the type of `like` holds it."""
     return emit.constant(number, ()).cast(emit.common).cast(like.element)
 
 
@@ -55,11 +55,11 @@ class Write:
         self.input, self.subscripts, self.updates = input, subscripts, updates
 
     def put(self) -> Tensor:
-        """Each in the place of an element."""
+        """Return each in the place of an element."""
         return self.joined(None)
 
     def joined(self, monoid: Monoid | None) -> Tensor:
-        """Each joined to an element."""
+        """Return each joined to an element."""
         if 0 in self.updates.shape:
             return self.input
         return scatter(self.input, self.subscripts, self.updates, monoid)
@@ -81,7 +81,9 @@ class Write:
         return Write(base, self.subscripts, marks).joined(Monoid.OR)
 
     def _mean(self, sum: Tensor, include_self: bool) -> Tensor:
-        """The sum divided by how many it is of, both of the result's type; integers round down."""
+        """
+        Return the sum divided by how many it is of, both of the result's type; integers round down.
+        """
         emit = sum.emit
         base = emit.constant(int(include_self), sum.shape)
         ones = emit.constant(1, self.updates.shape)

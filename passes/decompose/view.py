@@ -19,7 +19,7 @@ Shape = tuple[int, ...]
 
 
 def axes_of(rank: int) -> list[AffineExpr]:
-    """The coordinates of a tensor of `rank`."""
+    """Return the coordinates of a tensor of `rank`."""
     return [AffineExpr.dimension(axis) for axis in range(rank)]
 
 
@@ -37,12 +37,12 @@ class View:
         return len(self.shape)
 
     def view(self, coordinates: Sequence[AffineExpr], shape: Shape) -> Self:
-        """The tensor of `shape` whose elements are mine at `coordinates`."""
+        """Return the tensor of `shape` whose elements are mine at `coordinates`."""
         map = AffineMap(len(shape), 0, tuple(coordinates))
         return replace(self, shape=shape, map=self.map.compose(map))
 
     def reshape(self, shape: Shape) -> Self:
-        """The same elements in row-major order."""
+        """Return the same elements in row-major order."""
         return self.view(delinearize(linearize(axes_of(len(shape)), shape), self.shape), shape)
 
     def permute(self, dims: Sequence[int]) -> Self:

@@ -45,7 +45,7 @@ def place(window: AnyWindow, position: AffineExpr, step: AffineExpr) -> Place:
 
 
 def ends(window: Window | AdaptiveWindow, position: AffineExpr) -> tuple[AffineExpr, AffineExpr]:
-    """The first and the last element that the window looks at from a position."""
+    """Return the first and the last element that the window looks at from a position."""
     if isinstance(window, Window):
         first = position * window.stride - window.padding
         return first, first + (window.steps - 1) * window.dilation
@@ -56,8 +56,8 @@ def ends(window: Window | AdaptiveWindow, position: AffineExpr) -> tuple[AffineE
 
 def places(windows: Sequence[AnyWindow], rank: int) -> list[Place]:
     """
-    The same in a domain of `rank` dimensions that ends with the windows' positions, and then their
-    steps.
+    Return the same in a domain of `rank` dimensions that ends with the windows' positions, and then
+    their steps.
     """
     dims, count = axes_of(rank), len(windows)
     positions, steps = dims[rank - 2 * count : rank - count], dims[rank - count :]
@@ -88,7 +88,9 @@ def masked(
 
 
 def windowed(tensor: Tensor, windows: Sequence[AnyWindow], fill: Number) -> Tensor:
-    """The last dimensions of `tensor` as positions of windows, followed by steps of windows."""
+    """
+    Return the last dimensions of `tensor` as positions of windows, followed by steps of windows.
+    """
     kept = tensor.shape[: tensor.rank - len(windows)]
     shape = (*kept, *(w.positions for w in windows), *(w.steps for w in windows))
     looked_at = places(windows, len(shape))

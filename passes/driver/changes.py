@@ -19,7 +19,7 @@ class _Seen(NamedTuple):
     """Its ops, blocks, values, attributes and types. As they are held here, none of them can have
     been replaced by another at the same address."""
     names_others: bool
-    """Whether ops in it are well-formed only if what they name is."""
+    """True if ops in it are well-formed only if what they name is."""
 
 
 _NOTHING = _Seen([], False)
@@ -34,7 +34,8 @@ class Changes:
 
     def since_last(self, module: ModuleOp) -> list[Operation]:
         """
-        The parts of `module` that are not as they were at the last call; at the first call all.
+        Return the parts of `module` that are not as they were at the last call; at the first call
+        all.
 
         Where the face of any part has changed, those that name others are among them.
         """

@@ -33,7 +33,7 @@ _LEVEL_OF_DIALECT = {
 
 def level_of(module: ModuleOp) -> Level | None:
     """
-    The level that `module` is at: the highest that any of its ops belongs to.
+    Return the level that `module` is at: the highest that any of its ops belongs to.
 
     A function without such ops is Tensor IR if it takes tensors. If it takes buffers it is Loop IR
     as long as it calls others; else it is a plan with nothing to launch, which is at no level and
@@ -56,7 +56,7 @@ def _level_of_op(op: Operation) -> Level | None:
 
 
 def pipeline_between(start: Level | None, end: Level) -> str:
-    """The pipeline from one level to a lower one: `to-tile,to-kernel`; empty for none."""
+    """Return the pipeline from one level to a lower one: `to-tile,to-kernel`; empty for none."""
     if start is None:
         return ""
     first, last = LEVELS.index(start), LEVELS.index(end)

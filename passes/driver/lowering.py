@@ -24,7 +24,7 @@ REFUSED = (PassFailedException, VerifyException, TilewrightError)
 
 
 def context() -> Context:
-    """A context that knows xDSL's dialects and ours, each loaded when it is first met."""
+    """Return a context that knows xDSL's dialects and ours, each loaded when it is first met."""
     ctx = Context()
     for name, factory in {**get_xdsl_dialects(), **get_all_dialects()}.items():
         ctx.register_dialect(name, factory)
@@ -32,7 +32,7 @@ def context() -> Context:
 
 
 def level_named(name: str) -> Level:
-    """The level called `name`; `UsageError` if there is none."""
+    """Return the level called `name`; `UsageError` if there is none."""
     if name not in LEVELS:
         remedy = did_you_mean(str(name).lower(), LEVELS) or f"levels: {', '.join(LEVELS)}"
         raise UsageError(f"unknown level '{name}'", remedy=remedy)
@@ -46,8 +46,8 @@ def lower(
     target: str = DEFAULT_TARGET,
 ) -> ModuleOp:
     """
-    A copy of `module` at `level`, as is best for `target`; `UsageError` if the module is below it
-    already. Unless `manager` says otherwise only `module` and the result are verified.
+    Return a copy of `module` at `level`, as is best for `target`; `UsageError` if the module is
+    below it already. Unless `manager` says otherwise only `module` and the result are verified.
     """
     steps = passes_of(pipeline_between(level_of(module), level))
     passes = expanded(for_target(step, target) for step in steps)

@@ -41,7 +41,9 @@ _LIST_WORDS = {
 def parse_pipeline(
     text: str, available: Mapping[str, Callable[[], type[ModulePass]]]
 ) -> tuple[ModulePass, ...]:
-    """The passes that `text` spells, taken from `available`; `UsageError` if it spells none."""
+    """
+    Return the passes that `text` spells, taken from `available`; `UsageError` if it spells none.
+    """
     specs = parse_spec_list(text)
     for spec in specs:
         if spec.name not in available:
@@ -51,7 +53,9 @@ def parse_pipeline(
 
 
 def parameters_by_pass(text: str) -> dict[str, dict[str, ParameterListType]]:
-    """The options of each pass that `text` spells; of one that comes again those of the last."""
+    """
+    Return the options of each pass that `text` spells; of one that comes again those of the last.
+    """
     return {spec.name: spec.parameters for spec in parse_spec_list(text)}
 
 
@@ -75,13 +79,15 @@ def configure(kind: type[Configured], spec: ArgSpec, what: str) -> Configured:
 
 
 def text_of(value: object) -> str:
-    """A value of an option, as pipelines spell it."""
+    """Return a value of an option, as pipelines spell it."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 @lru_cache
 def _type_hints(kind: type[Any]) -> Mapping[str, Any]:
-    """The types of the options of a pass or target; finding them takes longer than all else."""
+    """
+    Return the types of the options of a pass or target; finding them takes longer than all else.
+    """
     return get_type_hints(kind)
 
 

@@ -40,7 +40,7 @@ TO_LOOP = (
 
 
 def to_tile() -> str:
-    """The rewrites of Tile IR, with those of installed packages (`scheduling_steps.py`)."""
+    """Return the rewrites of Tile IR, with those of installed packages (`scheduling_steps.py`)."""
     steps = (step.name for step in scheduling_steps())
     return ",".join(("plan-schedules", FIRST, *steps))
 
@@ -62,7 +62,7 @@ def available_passes() -> Mapping[str, Callable[[], type[ModulePass]]]:
 
 @lru_cache
 def passes_of(pipeline: str) -> tuple[ModulePass, ...]:
-    """The passes that a pipeline spells; `UsageError` if there are no such passes."""
+    """Return the passes that a pipeline spells; `UsageError` if there are no such passes."""
     return parse_pipeline(pipeline, available_passes())
 
 
@@ -74,11 +74,11 @@ class NamedPipeline(TargetedPass, ABC):
 
     @classmethod
     def pipeline(cls) -> str:
-        """The pipeline that it is."""
+        """Return the pipeline that it is."""
         return cls.PIPELINE
 
     def passes(self) -> tuple[ModulePass, ...]:
-        """The passes that it runs, in order."""
+        """Return the passes that it runs, in order."""
         return tuple(for_target(step, self.target) for step in passes_of(self.pipeline()))
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:

@@ -151,7 +151,7 @@ def verify_dominance(root: Operation) -> Walk:
 
 
 def _culprit(op: Operation) -> Operation:
-    """The innermost operation that fails when verified by itself."""
+    """Return the innermost operation that fails when verified by itself."""
     for region in op.regions:
         for nested in (op for block in region.blocks for op in block.ops):
             if not _verifies(nested):

@@ -30,7 +30,7 @@ _FUNCTIONS: Mapping[AffineBinaryOpKind, Callable[[int, int], int]] = {
 
 
 def values_at(expr: AffineExpr, dims: Sequence[Sequence[int]], points: int) -> Sequence[int]:
-    """The value at each of so many points; `dims` has the values of each dimension there."""
+    """Return the value at each of so many points; `dims` has the values of each dimension there."""
     match expr:
         case AffineBinaryOpExpr(kind, lhs, AffineConstantExpr(number)):
             return [*map(_FUNCTIONS[kind], values_at(lhs, dims, points), repeat(number))]

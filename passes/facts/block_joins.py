@@ -80,7 +80,7 @@ class BlockJoins(NamedTuple):
         return [op for group in self.groups for op in group.ops]
 
     def goes_on_alone(self, group: JoinGroup) -> bool:
-        """Whether one of the blocks can do all that follows `group`."""
+        """True if one of the blocks can do all that follows `group`."""
         return not any(self._differs(later) for later in group.rest)
 
     def _differs(self, op: Operation) -> bool:
@@ -89,14 +89,14 @@ class BlockJoins(NamedTuple):
 
 
 def joined_axes(launch: tile.LaunchOp, op: tile.CombineOp) -> list[Axis]:
-    """The block axes of more than one step among the axes of a combine."""
+    """Return the block axes of more than one step among the axes of a combine."""
     blocks = launch.axes_at(Level.BLOCK)
     return [axis for axis in blocks if axis.extent > 1 and axis.value in op.axes]
 
 
 def block_joins(launch: tile.LaunchOp) -> BlockJoins | None:
     """
-    The joins between blocks of a launch, None if there are none.
+    Return the joins between blocks of a launch, None if there are none.
 
     Raises `RefusedJoinError` for those that cannot be done.
     """
@@ -116,7 +116,7 @@ def block_joins(launch: tile.LaunchOp) -> BlockJoins | None:
 
 
 def _differing(launch: tile.LaunchOp, axes: Sequence[Axis]) -> frozenset[SSAValue]:
-    """The joined axes, and what is computed of them but for what is joined."""
+    """Return the joined axes, and what is computed of them but for what is joined."""
     values: set[SSAValue] = {axis.value for axis in axes}
     for op in launch.body.block.ops:
         if not isinstance(op, tile.CombineOp) or joined_axes(launch, op) != axes:

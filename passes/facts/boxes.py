@@ -26,7 +26,9 @@ from tilewright.passes.reporting.refusal import refused
 
 
 def box_of(op: tile.StageOp, load: loop.LoadOp) -> list[int]:
-    """The extents of the slab along the axes of the tensor; an error if it is no box of it."""
+    """
+    Return the extents of the slab along the axes of the tensor; an error if it is no box of it.
+    """
     found = find_box(op, load)
     if isinstance(found, str):
         raise refused(
@@ -39,8 +41,8 @@ def find_box(
     op: tile.StageOp, load: loop.LoadOp, layout: SlabLayoutAttr | None = None
 ) -> list[int] | str:
     """
-    The extents of the slab along the axes of the tensor, or why it is no box of it. The slab may be
-    looked at in another `layout`.
+    Return the extents of the slab along the axes of the tensor, or why it is no box of it. The slab
+    may be looked at in another `layout`.
     """
     axes, extents = list(op.body.block.args), list(op.axis_extents())
     operands = _operands(load)
@@ -94,7 +96,7 @@ def _is_free_of(value: Sum, operands: Sequence[SSAValue], axis: SSAValue) -> boo
 
 
 def _is_bounded_alone(load: loop.LoadOp) -> bool:
-    """Whether the mask holds wherever the subscripts are in bounds."""
+    """True if the mask holds wherever the subscripts are in bounds."""
     if load.mask is None:
         return True
     operands = _operands(load)

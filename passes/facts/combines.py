@@ -57,7 +57,7 @@ class JoinGroup(NamedTuple):
 
 
 def join_groups(combines: Iterable[tile.CombineOp]) -> list[JoinGroup]:
-    """The groups of combines of one block, which are given in its order."""
+    """Return the groups of combines of one block, which are given in its order."""
     groups: list[list[tile.CombineOp]] = []
     for op in combines:
         if groups and not _needed_by([op], within=groups[-1]):
@@ -75,7 +75,7 @@ def _group(ops: Sequence[tile.CombineOp]) -> JoinGroup:
 
 
 def _needed_by(ops: Sequence[Operation], *, within: Container[Operation]) -> set[Operation]:
-    """The ops of the same block whose results `ops` depend on, by way of others too."""
+    """Return the ops of the same block whose results `ops` depend on, by way of others too."""
     found: set[Operation] = set()
     seen: set[Operation] = set()
     ahead = list(ops)
@@ -93,7 +93,7 @@ def _needed_by(ops: Sequence[Operation], *, within: Container[Operation]) -> set
 
 
 def _of_block(owner: object, sibling: Operation) -> Operation | None:
-    """The op if it stands in the block of `sibling`."""
+    """Return the op if it stands in the block of `sibling`."""
     return owner if isinstance(owner, Operation) and owner.parent is sibling.parent else None
 
 

@@ -29,7 +29,7 @@ from tilewright.dialects.faster_xdsl.walk import ops_in, ops_within
 
 
 def only_has(op: Operation, allowed: Callable[[EffectInstance], bool]) -> bool:
-    """Whether all effects of `op`, and of what it contains, are known and `allowed`."""
+    """True if all effects of `op`, and of what it contains, are known and `allowed`."""
     pending = [op]
     while pending:
         op = pending.pop()
@@ -64,12 +64,12 @@ def _effect_traits(kind: type[Operation]) -> tuple[MemoryEffect, ...]:
 
 
 def is_pure(op: Operation) -> bool:
-    """Whether `op` only computes."""
+    """True if `op` only computes."""
     return only_has(op, lambda effect: False)
 
 
 def only_reads(op: Operation) -> bool:
-    """Whether `op` computes, and reads memory at most."""
+    """True if `op` computes, and reads memory at most."""
     return only_has(op, _is_read)
 
 
@@ -78,7 +78,7 @@ def _is_read(effect: EffectInstance) -> bool:
 
 
 def is_dead(op: Operation) -> bool:
-    """Whether nobody can tell that `op` was run: it may go."""
+    """True if nobody can tell that `op` was run: it may go."""
     if _stays(type(op)):
         return False
     for result in op.results:

@@ -56,7 +56,7 @@ def elements_of_box(op: TmaCopyOp) -> int:
 
 
 def box_within(op: TmaCopyOp) -> list[int]:
-    """The extents of a box, no longer than the axes that it is copied from."""
+    """Return the extents of a box, no longer than the axes that it is copied from."""
     shape = memref_type(op.source).get_shape()
     return [min(pair) for pair in zip(op.box.get_values(), shape, strict=True)]
 
@@ -81,12 +81,12 @@ def _width(known: Range | None, unknown: int) -> int:
 
 
 def share_of_mask(op: MaskedOp) -> float:
-    """The share of its runs in which a masked op acts; 1 without a mask."""
+    """Return the share of its runs in which a masked op acts; 1 without a mask."""
     return 1.0 if op.mask is None else _share(op.mask.data, op.mask_operands)
 
 
 def share_of_condition(condition: SSAValue) -> float:
-    """The share in which a condition holds; 1 when it is no `loop.predicate`."""
+    """Return the share in which a condition holds; 1 when it is no `loop.predicate`."""
     if not isinstance(predicate := condition.owner, loop.PredicateOp):
         return 1.0
     return _share(predicate.map.data, predicate.indices)

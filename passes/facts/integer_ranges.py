@@ -22,7 +22,7 @@ _FOLLOWED = (arith.MaxSIOp, arith.MinSIOp, arith.AddiOp, arith.SubiOp)
 
 
 def range_of_integer(value: SSAValue) -> Range:
-    """All that `value`, which has a sign, can be: what its type holds, or less."""
+    """Return all that `value`, which has a sign, can be: what its type holds, or less."""
     known = dict[SSAValue, Range]()
     for each in needed_first(value, known, _operands):
         known[each] = _range(each, [known[operand] for operand in _operands(each)])
@@ -30,7 +30,7 @@ def range_of_integer(value: SSAValue) -> Range:
 
 
 def range_of_type(type: IntegerType) -> Range:
-    """All that a type holds, if it has a sign."""
+    """Return all that a type holds, if it has a sign."""
     low, end = Signedness.SIGNED.value_range(type.width.data)
     return Range(low, end - 1)
 
@@ -64,5 +64,5 @@ def _range(value: SSAValue, operands: Sequence[Range]) -> Range:
 
 
 def is_true(value: SSAValue) -> bool:
-    """Whether `value` is the constant `true`, whose only bit may be said to be 1 or -1."""
+    """True if `value` is the constant `true`, whose only bit may be said to be 1 or -1."""
     return isinstance(value.owner, arith.ConstantOp) and range_of_integer(value).low in (-1, 1)

@@ -31,17 +31,17 @@ class Access(NamedTuple):
 
     @property
     def is_shared(self) -> bool:
-        """Whether it is to shared memory."""
+        """True if it is to shared memory."""
         return memref_type(self.memref).memory_space == tile.SHARED
 
     @property
     def is_in_registers(self) -> bool:
-        """Whether it touches no memory."""
+        """True if it touches no memory."""
         return memref_type(self.memref).memory_space == LOCAL
 
     @property
     def heeds_mask(self) -> bool:
-        """Whether nothing is done where the mask fails: copies store zeros in shared memory."""
+        """True if nothing is done where the mask fails: copies store zeros in shared memory."""
         return not (isinstance(self.op, CopyingOp) and self.is_store and self.is_shared)
 
 

@@ -18,7 +18,7 @@ stages_of = remembered(tile.stages_of)
 
 @remembered
 def named_slabs(launch: tile.LaunchOp) -> dict[str, tile.StageOp]:
-    """The stages of a launch by the names of their slabs, in order."""
+    """Return the stages of a launch by the names of their slabs, in order."""
     found: dict[str, tile.StageOp] = {}
     for stage in stages_of(launch):
         name = stage.slab.name_hint or "slab"
@@ -28,7 +28,7 @@ def named_slabs(launch: tile.LaunchOp) -> dict[str, tile.StageOp]:
 
 
 def chosen_stages(launch: tile.LaunchOp, names: Iterable[str] | None) -> frozenset[tile.StageOp]:
-    """The stages of the slabs that an option names, all of which there are."""
+    """Return the stages of the slabs that an option names, all of which there are."""
     stages = named_slabs(launch)
     return frozenset(stages[name] for name in names or ())
 

@@ -36,7 +36,7 @@ class FlatNest(NamedTuple):
 
     @property
     def reduces(self) -> bool:
-        """Whether a reduction is part of it."""
+        """True if a reduction is part of it."""
         return any(isinstance(op, loop.ReduceOp) for op in self.body)
 
     def axes_at(
@@ -70,8 +70,8 @@ def subscripted_dims(
     subscripts: Sequence[AffineExpr], indices: Sequence[SSAValue]
 ) -> dict[SSAValue, int]:
     """
-    The dimension that each index subscripts, when every index subscripts one dimension alone and
-    the others are subscripted by 0; nothing otherwise.
+    Return the dimension that each index subscripts, when every index subscripts one dimension alone
+    and the others are subscripted by 0; nothing otherwise.
     """
     dims: dict[SSAValue, int] = {}
     for dim, expr in enumerate(subscripts):
@@ -85,8 +85,8 @@ def subscripted_dims(
 
 def nest_block(kernel: loop.KernelOp) -> Block:
     """
-    The body of the outermost nest, before which there are scalars at most; the kernel's own body
-    when there are no free axes.
+    Return the body of the outermost nest, before which there are scalars at most; the kernel's own
+    body when there are no free axes.
     """
     nest = kernel.body.block.last_op
     if isinstance(nest, loop.ForOp) and all(map(loop.is_scalar, _before(nest))):
@@ -120,13 +120,13 @@ def subscript_of(load: loop.LoadOp) -> Subscript:
 
 
 def reads_each_once(subscript: Subscript, axes: Iterable[SSAValue]) -> bool:
-    """Whether each step of `axes` reads an element of its own there, and all are read."""
+    """True if each step of `axes` reads an element of its own there, and all are read."""
     dims = subscripted_dims(subscript.map.results, subscript.indices)
     return dims.keys() == {*axes} and steps_of(dims) == prod(subscript.shape)
 
 
 def common_subscript(loads: Sequence[loop.LoadOp]) -> Subscript | None:
-    """The subscript of all of `loads`, unless they differ or are masked."""
+    """Return the subscript of all of `loads`, unless they differ or are masked."""
     found = {subscript_of(load) for load in loads}
     if len(found) != 1 or any(op.mask is not None for op in loads):
         return None
@@ -134,12 +134,14 @@ def common_subscript(loads: Sequence[loop.LoadOp]) -> Subscript | None:
 
 
 def chunk_of(op: loop.ReduceOp) -> loop.ReduceOp | None:
-    """The reduction that does a chunk of `op` in each step; a reduction of one step has none."""
+    """
+    Return the reduction that does a chunk of `op` in each step; a reduction of one step has none.
+    """
     return None if op.has_one_step else nested_chunk(op)
 
 
 def nested_chunk(op: loop.ReduceOp) -> loop.ReduceOp | None:
-    """The reduction that does a chunk of `op` in each step, and be it a single one."""
+    """Return the reduction that does a chunk of `op` in each step, and be it a single one."""
     chunk = op.yield_op.values[0].owner
     if not isinstance(chunk, loop.ReduceOp) or chunk.parent is not op.body.block:
         return None
@@ -149,6 +151,6 @@ def nested_chunk(op: loop.ReduceOp) -> loop.ReduceOp | None:
 
 
 def whole_of(op: loop.ReduceOp) -> loop.ReduceOp | None:
-    """The reduction of which `op` does a chunk in each step."""
+    """Return the reduction of which `op` does a chunk in each step."""
     whole = op.parent_op()
     return whole if isinstance(whole, loop.ReduceOp) and chunk_of(whole) is op else None

@@ -39,7 +39,7 @@ class RegisterAxes:
         self._visit(launch.body.block)
 
     def of(self, values: Iterable[SSAValue]) -> frozenset[SSAValue]:
-        """The register axes that any of `values` depends on."""
+        """Return the register axes that any of `values` depends on."""
         found = {axes for value in values if (axes := self.dependence.get(value))}
         return _NONE.union(*found) if len(found) != 1 else found.pop()
 
@@ -49,9 +49,9 @@ class RegisterAxes:
 
     def runs(self, block: Block) -> Iterator[Run]:
         """
-        The ops of `block`, in runs of the same axes. What depends on fewer and only computes stands
-        ahead of the run that it would interrupt: the run needs nothing of it so far, and it nothing
-        of the run. What threads or loops do is a run of its own.
+        Yield the ops of `block`, in runs of the same axes. What depends on fewer and only computes
+        stands ahead of the run that it would interrupt: the run needs nothing of it so far, and it
+        nothing of the run. What threads or loops do is a run of its own.
         """
         ahead, run = Run([], []), Run([], [])
         for op in block.ops:
@@ -92,7 +92,7 @@ class RegisterAxes:
 
 @remembered
 def register_axes(launch: tile.LaunchOp) -> RegisterAxes:
-    """The register axes of a launch, which is not changed while they are looked at."""
+    """Return the register axes of a launch, which is not changed while they are looked at."""
     return RegisterAxes(launch)
 
 

@@ -31,8 +31,8 @@ from tilewright.dialects.axes import Role
 
 def index_sources(indices: Iterable[SSAValue]) -> set[SSAValue]:
     """
-    The indices that `indices` are computed from: they themselves, but for data, which stands for
-    those of the loads and casts that it comes from. The result of a loop stands for itself.
+    Return the indices that `indices` are computed from: they themselves, but for data, which stands
+    for those of the loads and casts that it comes from. The result of a loop stands for itself.
     """
     found, pending = set[SSAValue](), [*indices]
     while pending:
@@ -52,13 +52,15 @@ _Loads = Mapping[loop.LoadOp, _Axes]
 
 
 def axis_roles(block: Block) -> list[Role]:
-    """The role of each axis of a nest, given its body."""
+    """Return the role of each axis of a nest, given its body."""
     axes = block.args if isinstance(block.parent_op(), loop.ForOp) else ()
     return roles_in(block, axes)
 
 
 def roles_in(block: Block, axes: Sequence[SSAValue]) -> list[Role]:
-    """The role of each of `axes` for the reductions of a body that stands inside all of them."""
+    """
+    Return the role of each of `axes` for the reductions of a body that stands inside all of them.
+    """
     reductions = [op for op in block.ops if isinstance(op, loop.ReduceOp)]
     if not reductions:
         return [Role.FREE] * len(axes)
@@ -69,7 +71,7 @@ def roles_in(block: Block, axes: Sequence[SSAValue]) -> list[Role]:
 
 
 def is_contraction(block: Block) -> bool:
-    """Whether the axes of a nest, given its body, are rows and columns of a product."""
+    """True if the axes of a nest, given its body, are rows and columns of a product."""
     return Role.N in axis_roles(block)
 
 
@@ -95,7 +97,9 @@ def _varying_loads(reduction: loop.ReduceOp, axes: Sequence[SSAValue]) -> _Loads
 
 
 def _factors(reduction: loop.ReduceOp, loads: _Loads) -> Iterator[tuple[_Axes, _Axes]]:
-    """The axes of both factors of each product that is yielded, that of the first load first."""
+    """
+    Yield the axes of both factors of each product that is yielded, that of the first load first.
+    """
     for value in reduction.yield_op.values:
         if not isinstance(value.owner, arith.MulfOp | arith.MuliOp):
             continue
@@ -107,14 +111,14 @@ def _factors(reduction: loop.ReduceOp, loads: _Loads) -> Iterator[tuple[_Axes, _
 
 
 def _each_load(loads: _Loads) -> Iterator[tuple[_Axes, _Axes]]:
-    """The axes of each load, and those of all that vary with others."""
+    """Yield the axes of each load, and those of all that vary with others."""
     used = [axes for axes in loads.values() if axes]
     for left in used:
         yield left, _union(axes for axes in used if axes != left)
 
 
 def _ops_of(value: SSAValue) -> set[Operation]:
-    """The op of a value, and those of what it is computed of."""
+    """Return the op of a value, and those of what it is computed of."""
     found, pending = set[Operation](), [value]
     while pending:
         owner = pending.pop().owner

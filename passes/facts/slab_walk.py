@@ -32,8 +32,8 @@ class SlabWalk(NamedTuple):
     @staticmethod
     def of(op: tile.StageOp, threads: int, layout: tile.SlabLayoutAttr | None = None) -> "SlabWalk":
         """
-        The widest vectors that all of the stage's loads, and its slab, can do; but rather narrow
-        ones than threads that have none. The slab may be looked at in another `layout`.
+        Return the widest vectors that all of the stage's loads, and its slab, can do; but rather
+        narrow ones than threads that have none. The slab may be looked at in another `layout`.
         """
         extents, layout = list(op.axis_extents()), layout or op.layout
         innermost = layout.axes(len(extents))[-1]
@@ -84,7 +84,7 @@ def _preferred(innermost: int, rank: int) -> list[int]:
 
 
 def _runs(op: tile.StageOp, at: int) -> bool:
-    """Whether some load reads side by side along that axis of the slab."""
+    """True if some load reads side by side along that axis of the slab."""
     axis = op.body.block.args[at]
     return any(
         load.indices and load.map.data.results and _is_unit_stride(load, axis)
@@ -110,7 +110,7 @@ def _width(op: tile.StageOp, along: int, layout: tile.SlabLayoutAttr) -> int:
 
 
 def _stored_width(op: tile.StageOp, extent: int, layout: tile.SlabLayoutAttr) -> int:
-    """The widest vectors that lie aligned in the slab: its stored rows divide by them."""
+    """Return the widest vectors that lie aligned in the slab: its stored rows divide by them."""
     axes = layout.axes(len(op.extents))
     pad = layout.pad.data[axes[-1]].data if layout.pad else 0
     widths = vectors_of(size_of(memref_type(op.slab).element_type))

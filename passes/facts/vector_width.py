@@ -43,8 +43,8 @@ def vector_width(
     layout: SlabLayoutAttr | None = None,
 ) -> int:
     """
-    The most elements along `axis`, of `extent` steps, that one instruction moves; 1 for none. The
-    memory may be looked at in another `layout`.
+    Return the most elements along `axis`, of `extent` steps, that one instruction moves; 1 for
+    none. The memory may be looked at in another `layout`.
     """
     return VectorAccess(op).width(axis, extent, layout)
 
@@ -59,7 +59,7 @@ class VectorAccess:
         self._type = memref_type(op.memref)
 
     def width(self, axis: SSAValue, extent: int, layout: SlabLayoutAttr | None = None) -> int:
-        """The elements along `axis` that one instruction moves, as `vector_width` says."""
+        """Return the elements along `axis` that one instruction moves, as `vector_width` says."""
         if axis not in self._indices:
             return 1
         place = self._place, _dims(axis, self._indices)
@@ -75,7 +75,7 @@ class _Affine(NamedTuple):
 
     @staticmethod
     def of(map: AffineMap, operands: Sequence[SSAValue]) -> "_Affine":
-        """The results of a map of `operands`."""
+        """Return the results of a map of `operands`."""
         return _Affine(map.results, tuple([range_of_value(operand) for operand in operands]))
 
 
@@ -114,7 +114,7 @@ def _start(offset: AffineExpr, place: _Along) -> Sum | None:
 def holds_for_all_or_none(
     mask: AffineExpr, operands: Sequence[SSAValue], axis: SSAValue, width: int
 ) -> bool:
-    """Whether `width` steps of `axis`, from a multiple of it on, are all in the mask or none is."""
+    """True if `width` steps of `axis`, from a multiple of it on, are all in the mask or none is."""
     conditions = _Affine.of(AffineMap(len(operands), 0, (mask,)), operands)
     return _holds_as_one((conditions, _dims(axis, operands)), width)
 
@@ -124,7 +124,7 @@ def _holds_as_one(mask: _Along, width: int) -> bool:
 
 
 def _is_as_one(found: tuple[int, Sum] | None, width: int) -> bool:
-    """Whether what is `found` of a condition holds for vectors of `width` or for none of it."""
+    """True if what is `found` of a condition holds for vectors of `width` or for none of it."""
     if found is None:
         return False
     coefficient, rest = found
@@ -138,7 +138,7 @@ def _divides(value: Sum, width: int) -> bool:
 
 
 def _without(expr: AffineExpr, place: _Along) -> tuple[int, Sum] | None:
-    """The factor of the axis and the rest; None if it is in a quotient or a rest."""
+    """Return the factor of the axis and the rest; None if it is in a quotient or a rest."""
     (_, ranges), dims = place
     value, factor, rest = sum_of(expr, ranges), 0, dict[AffineExpr, int]()
     for atom, coefficient in value.terms.items():

@@ -200,7 +200,7 @@ class Combining:
     def _subscripts(
         self, rest: Sequence[SSAValue], slot: AffineExpr, steps: Sequence[SSAValue]
     ) -> Access:
-        """A slot of the thread, and a step, at this step of the nest over `rest`."""
+        """Return a slot of the thread, and a step, at this step of the nest over `rest`."""
         operands = [self.thread, *steps, *(self.values.at(axis) for axis in rest)]
         first = 1 + len(steps)
         axes = [AffineExpr.dimension(first + position) for position in range(len(rest))]

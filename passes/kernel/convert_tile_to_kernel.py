@@ -54,7 +54,7 @@ def launches_of(module: ModuleOp, name: str) -> list[loop.LaunchOp]:
 
 
 def allocated(launch: loop.LaunchOp, like: SSAValue) -> SSAValue:
-    """A new buffer for an argument of a kernel, allocated ahead of a launch."""
+    """Return a new buffer for an argument of a kernel, allocated ahead of a launch."""
     type = memref_type(like)
     alloc = memref.AllocOp.get(type.element_type, shape=type.get_shape())
     alloc.memref.name_hint = like.name_hint

@@ -30,8 +30,8 @@ class Digit(NamedTuple):
 
 def digits_of(value: Sum, ranges: Ranges) -> dict[AffineExpr, Digit] | None:
     """
-    The atoms of a sum, the steepest first, if each outweighs those that follow: then the value of
-    the sum says those of all.
+    Return the atoms of a sum, the steepest first, if each outweighs those that follow: then the
+    value of the sum says those of all.
     """
     digits: dict[AffineExpr, Digit] = {}
     reach = 0
@@ -45,7 +45,7 @@ def digits_of(value: Sum, ranges: Ranges) -> dict[AffineExpr, Digit] | None:
 
 
 def tell_apart(sums: Sequence[Sum], wanted: Iterable[AffineExpr], ranges: Ranges) -> bool:
-    """Whether equal values of `sums` mean equal values of all that is `wanted`."""
+    """True if equal values of `sums` mean equal values of all that is `wanted`."""
     told: dict[AffineExpr, None] = {}
     """Atoms whose values follow from those of `sums`."""
     pending = [atom for value in sums for atom in digits_of(value, ranges) or ()]
@@ -69,13 +69,13 @@ def _dividend(atom: AffineExpr, ranges: Ranges) -> tuple[Sum, Sum] | None:
 
 
 def may_be_apart(value: Sum, distance: int, ranges: Ranges) -> bool:
-    """Whether two values of a sum may be so far apart."""
+    """True if two values of a sum may be so far apart."""
     digits = digits_of(value, ranges)
     return digits is None or _may_differ_by(abs(distance), list(digits.values()))
 
 
 def _may_differ_by(distance: int, digits: Sequence[Digit]) -> bool:
-    """Whether two numbers of such digits, the steepest first, may be `distance` apart."""
+    """True if two numbers of such digits, the steepest first, may be `distance` apart."""
     if not digits:
         return distance == 0
     (weight, width), *rest = digits
@@ -88,5 +88,5 @@ def _may_differ_by(distance: int, digits: Sequence[Digit]) -> bool:
 
 
 def is_one_value(known: Range | None) -> bool:
-    """Whether a range leaves no choice."""
+    """True if a range leaves no choice."""
     return known is not None and known.low == known.high

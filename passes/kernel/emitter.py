@@ -63,7 +63,7 @@ class Emitter(Appending):
         return op.results[0]
 
     def constant(self, value: int) -> SSAValue:
-        """An index constant."""
+        """Return an index constant."""
         return self._constant(IntegerAttr(value, _INDEX))
 
     def _constant(self, value: IntegerAttr | FloatAttr) -> SSAValue:
@@ -86,7 +86,7 @@ class Emitter(Appending):
         block.insert_op_before(op, loop)
 
     def identities(self, monoid: MonoidAttr, like: Sequence[SSAValue]) -> list[SSAValue]:
-        """The identity of `monoid`, in the types of `like`."""
+        """Return the identity of `monoid`, in the types of `like`."""
         constants = monoid.identities([value.type for value in like])
         return [self._constant(constant) for constant in constants]
 
@@ -112,7 +112,7 @@ class Emitter(Appending):
         return [self.value(arith.SelectOp(predicate, value, other)) for value, other in others]
 
     def predicate(self, where: Access | None) -> SSAValue | None:
-        """The mask as a value; None when it always holds."""
+        """Return the mask as a value; None when it always holds."""
         operands, mask = optional_mask(where)
         if mask is None:
             return None
@@ -155,7 +155,7 @@ class Emitter(Appending):
         return list(loop.results)
 
     def first_step(self, start: Access | None) -> SSAValue | None:
-        """The first step that is not before any expression of `start`; None: step 0."""
+        """Return the first step that is not before any expression of `start`; None: step 0."""
         return start and self._choose(arith.MaxSIOp, self.constant(0), start, "first")
 
     def after(self, first: SSAValue | None, index: SSAValue, hint: str | None) -> SSAValue:
@@ -171,7 +171,7 @@ class Emitter(Appending):
         bounds: Access | None,
         hint: str,
     ) -> SSAValue:
-        """The smallest, or the largest, of `value` and `bounds`."""
+        """Return the smallest, or the largest, of `value` and `bounds`."""
         exprs, operands = bounds or ((), ())
         for expr in exprs:
             bound = self.value(kernel.IndexOp(([expr], operands)), "bound")
@@ -242,7 +242,7 @@ _ZERO_OF_ZEROS = (
 
 
 def _is_zero_outside(value: SSAValue, where: Access | None) -> bool:
-    """Whether `value` is a load, which reads 0 wherever the mask fails, or as good as one."""
+    """True if `value` is a load, which reads 0 wherever the mask fails, or as good as one."""
     seen, pending = set[SSAValue](), [value]
     while pending:
         value = pending.pop()
@@ -257,14 +257,14 @@ def _is_zero_outside(value: SSAValue, where: Access | None) -> bool:
 
 
 def _is_masked_load(op: Operation | Block, where: Access | None) -> bool:
-    """Whether `op` loads no more than where that mask holds."""
+    """True if `op` loads no more than where that mask holds."""
     if not isinstance(op, loop.LoadOp) or op.mask is None:
         return False
     return _conjuncts(where) <= _conjuncts(op.where)
 
 
 def _conjuncts(where: Access | None) -> set[tuple[AffineMapAttr, tuple[SSAValue, ...]]]:
-    """Each comparison of a mask, canonical, with operands of its own."""
+    """Return each comparison of a mask, canonical, with operands of its own."""
     exprs, operands = where or ((), ())
     masks = [optional_mask(([expr], operands)) for expr in exprs]
     return {(map, tuple(values)) for values, map in masks if map is not None}

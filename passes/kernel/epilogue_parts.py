@@ -60,7 +60,7 @@ def _is_in_all(axis: SSAValue, layouts: Sequence[Layout]) -> bool:
 
 def _may_be_dealt(axis: SSAValue, registers: RegisterAxes, group: JoinGroup) -> bool:
     """
-    Whether no thread would have to find its part in registers: what was computed before the join
+    True if no thread would have to find its part in registers: what was computed before the join
     for each step of the axis.
     """
     inner = [op for later in group.rest for op in later.walk()]
@@ -72,7 +72,7 @@ def _may_be_dealt(axis: SSAValue, registers: RegisterAxes, group: JoinGroup) -> 
 
 
 def may_deal_threads(layouts: Sequence[Layout], group: JoinGroup, blocks: int) -> bool:
-    """Whether there are warps enough, and none that waits for the others."""
+    """True if there are warps enough, and none that waits for the others."""
     inner = (op for later in group.rest for op in later.walk())
     meets = any(isinstance(op, tile.CombineOp | tile.StageOp) for op in inner)
     first = layouts[0]

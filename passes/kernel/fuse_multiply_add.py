@@ -75,7 +75,7 @@ def _is_zero(value: SSAValue) -> bool:
 
 
 def _is_running(total: SSAValue, result: SSAValue) -> bool:
-    """Whether `result` is what `total` will be in the next step."""
+    """True if `result` is what `total` will be in the next step."""
     if isinstance(total, BlockArgument):
         return _is_carried(total, result)
     load, store = total.owner, _only_user(result)

@@ -51,7 +51,10 @@ def steps(axis: SSAValue) -> int | None:
 
 
 def grouped(where: Access) -> Access | None:
-    """The mask without the axes that it does not tell apart; None if it tells apart all of them."""
+    """
+    Return the mask without the axes that it does not tell apart; None if it tells apart all of
+    them.
+    """
     exprs, operands = where
     found = [_grouped(expr, operands) for expr in exprs]
     return (found, operands) if found != [*exprs] else None

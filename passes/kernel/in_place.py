@@ -147,7 +147,7 @@ class _Steps:
         return None
 
     def accesses(self, op: Operation, memref: SSAValue) -> list[_Access] | None:
-        """The elements of `memref` that an op accesses; None if that depends on data."""
+        """Return the elements of `memref` that an op accesses; None if that depends on data."""
         subscripts = _subscripts(op, memref)
         assert subscripts is not None
         exprs = self._over_roots(subscripts.exprs, subscripts.operands)
@@ -183,7 +183,7 @@ class _Steps:
         return AffineConstantExpr(known.low) if known and is_one_value(known) else None
 
     def _may_meet(self, one: _Access, other: _Access) -> bool:
-        """Whether two steps may access one element, by `one` and by `other`."""
+        """True if two steps may access one element, by `one` and by `other`."""
         distances = [a - b for a, b in zip(one.constants, other.constants, strict=True)]
         return all(
             may_be_apart(value, distance, self.ranges)

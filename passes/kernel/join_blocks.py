@@ -125,7 +125,7 @@ class JoiningBlocks:
         self._take_remote(partials, shared, partials.begin(), first=0)
 
     def _leave_all(self, partials: AllPartials, op: tile.CombineOp) -> list[list[SSAValue]]:
-        """Each block leaves its values; none ends before all are done."""
+        """Return each block leaves its values; none ends before all are done."""
         shared = self._shared(partials)
         partials.leave(shared)
         self.emit.op(kernel.ClusterBarrierOp())

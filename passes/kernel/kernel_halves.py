@@ -45,7 +45,7 @@ class Half:
         """The arguments that are the workspace."""
 
     def add_room(self, type: Attribute, *, is_output: bool) -> BlockArgument:
-        """A new argument between the inputs and the outputs: one of either."""
+        """Return a new argument between the inputs and the outputs: one of either."""
         at, facts = len(self.kernel.inputs) + len(self.rooms) * is_output, list(self.kernel.facts)
         room = self.kernel.body.block.insert_arg(type, at)
         room.name_hint = "partials"
@@ -87,7 +87,7 @@ class Half:
             self.launch.body.block.erase_arg(value)
 
     def launch_like(self, whole: loop.LaunchOp, rooms: Sequence[SSAValue]) -> loop.LaunchOp:
-        """The launch of this half, where `whole` launches the whole."""
+        """Return the launch of this half, where `whole` launches the whole."""
         passed = dict(zip(self.rooms, rooms, strict=True))
         for argument, number in self.given.items():
             passed[argument] = whole.operands[number]
@@ -117,17 +117,17 @@ class Workspace:
         self.blocks = half.joins.blocks
 
     def type(self, element: Attribute) -> MemRefType:
-        """The array of the values of one result."""
+        """Return the array of the values of one result."""
         return MemRefType(element, [self.blocks, *(axis.extent for axis in self.axes)])
 
     def access(self, rank: AffineExpr, operands: Sequence[SSAValue]) -> Access:
-        """The element of the block of that rank among those that join."""
+        """Return the element of the block of that rank among those that join."""
         dims = [AffineExpr.dimension(len(operands) + n) for n in range(len(self.axes))]
         return [rank, *dims], [*operands, *(axis.value for axis in self.axes)]
 
 
 def first_half(source: loop.KernelOp, name: str) -> Half:
-    """Each block leaves what it has joined within itself."""
+    """Return each block leaves what it has joined within itself."""
     half = Half(source, name)
     erase(reversed(following(half.combines[-1])))
     _store_once(half)
@@ -155,7 +155,7 @@ def _at_first(axes: Sequence[SSAValue]) -> Access:
 
 
 def _joined_within(half: Half, combine: tile.CombineOp) -> Sequence[SSAValue]:
-    """The values of a combine, joined across all axes within a block."""
+    """Return the values of a combine, joined across all axes within a block."""
     joined = [axis.value for axis in half.joins.axes]
     own = [axis for axis in combine.axes if axis not in joined]
     if own:
@@ -167,7 +167,7 @@ def _joined_within(half: Half, combine: tile.CombineOp) -> Sequence[SSAValue]:
 
 
 def _masked(half: Half, combine: tile.CombineOp, where: Access) -> Sequence[SSAValue]:
-    """The values of a combine where the mask holds, else the identity."""
+    """Return the values of a combine where the mask holds, else the identity."""
     half.before(combine, predicate := loop.PredicateOp(where))
     found: list[SSAValue] = []
     identities = combine.monoid.identities(combine.values.types)
@@ -190,7 +190,7 @@ def _store_once(half: Half) -> None:
 
 
 def second_half(source: loop.KernelOp, name: str) -> Half:
-    """Each block joins what was left, and goes on."""
+    """Return each block joins what was left, and goes on."""
     half = Half(source, name)
     for combine in half.combines:
         _take(half, combine)

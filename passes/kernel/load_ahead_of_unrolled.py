@@ -91,7 +91,7 @@ def loading_of(nest: UnrollOp) -> Loading | None:
 
 
 def unrolled_steps(op: scf.ForOp) -> int | None:
-    """The steps of a loop from 0 that is unrolled; None for other loops."""
+    """Return the steps of a loop from 0 that is unrolled; None for other loops."""
     bounds = [range_of_value(value) for value in (op.lb, op.ub, op.step)]
     if UNROLL not in op.attributes or any(b is None or b.low != b.high for b in bounds):
         return None

@@ -131,7 +131,7 @@ class Loops:
         self._join(reduction.results, reduction.monoid, values)
 
     def is_joined_already(self, op: Operation) -> bool:
-        """Whether `op` yields a chunk, which has been joined into the arrays of the whole."""
+        """True if `op` yields a chunk, which has been joined into the arrays of the whole."""
         reduction = op.parent_op()
         if not isinstance(op, loop.YieldOp) or not isinstance(reduction, loop.ReduceOp):
             return False

@@ -62,7 +62,7 @@ class LaunchLowering:
             )
 
     def _bind_ids(self) -> tuple[SSAValue, SSAValue]:
-        """The ids of block and thread, of which their axes are made."""
+        """Return the ids of block and thread, of which their axes are made."""
         block = self.emit.value(kernel.BlockIdOp(), "block")
         thread = self.emit.value(kernel.ThreadIdOp(), "thread")
         joined: Sequence[Axis] = [] if self.joins is None else self.joins.axes
@@ -72,7 +72,7 @@ class LaunchLowering:
         return block, thread
 
     def run(self) -> kernel.FuncOp:
-        """The kernel function that does what the launch does."""
+        """Return the kernel function that does what the launch does."""
         if self.joins is not None and self.joins.kind is Join.CLUSTER:
             self.function.cluster = IntegerAttr(self.joins.blocks, i64)
         with remembered_ranges(), self.emit.at(self.launch):
@@ -161,7 +161,7 @@ class LaunchLowering:
 
 
 def _empty_function(source: loop.KernelOp, launch: tile.LaunchOp) -> kernel.FuncOp:
-    """The function of a launch but for what it does."""
+    """Return the function of a launch but for what it does."""
     function = kernel.FuncOp(
         source.sym_name.data,
         Region(Block(arg_types=source.body.block.arg_types)),

@@ -28,7 +28,7 @@ class _Join(NamedTuple):
     integers: Callable[[SSAValue, SSAValue], Operation]
 
     def of(self, type: Attribute) -> Callable[[SSAValue, SSAValue], Operation]:
-        """The op for values of `type`."""
+        """Return the op for values of `type`."""
         op = self.floats if isinstance(type, AnyFloat) else self.integers
         assert op is not None
         return op

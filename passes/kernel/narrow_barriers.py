@@ -61,7 +61,7 @@ def reason_against(op: kernel.BarrierOp, phases: Phases, threads: int) -> str | 
 
 
 def _may_cross(memory: SSAValue, before: Operation, after: Operation, threads: int) -> bool:
-    """Whether a warp may touch by `after` what another has touched by `before`."""
+    """True if a warp may touch by `after` what another has touched by `before`."""
     earlier, later = (
         [access for access in accesses_of(op) if access.memref is memory] for op in (before, after)
     )
@@ -81,7 +81,7 @@ def _may_cross(memory: SSAValue, before: Operation, after: Operation, threads: i
 
 
 def _box(access: Access, warp: range) -> Box:
-    """All elements that lanes of `warp` may touch, in whatever step, masked or not."""
+    """Return all elements that lanes of `warp` may touch, in whatever step, masked or not."""
     ranges = [_range_in(value, warp) for value in access.indices]
     box = [range_of(expr, ranges) for expr in access.map.data.results]
     if access.width == 1:  # it may be of a memref without axes
@@ -94,7 +94,7 @@ def _box(access: Access, warp: range) -> Box:
 
 
 def _range_in(value: SSAValue, warp: range) -> Range | None:
-    """The values of an index in the lanes of `warp`."""
+    """Return the values of an index in the lanes of `warp`."""
     match value.owner:
         case kernel.ThreadIdOp():
             return Range(warp.start, warp.stop - 1)

@@ -35,7 +35,7 @@ def _outer(extents: Sequence[int]) -> int:
 
 
 def thread_order(registers: Sequence[Axis], threads: Sequence[Axis]) -> list[Axis]:
-    """The axes of an array of values that differ along these."""
+    """Return the axes of an array of values that differ along these."""
     split = _outer([axis.extent for axis in registers])
     return [*registers[:split], *threads, *registers[split:]]
 
@@ -67,7 +67,7 @@ class Layout(NamedTuple):
 
     @property
     def is_single(self) -> bool:
-        """Whether the block has one value, and every thread has it."""
+        """True if the block has one value, and every thread has it."""
         return not self.registers and self.num_threads == 1
 
     @property
@@ -86,7 +86,7 @@ class Layout(NamedTuple):
         return _outer(self.extents)
 
     def type(self, element: Attribute, *leading: int, space: Attribute | None = None) -> MemRefType:
-        """An array of them, for each step of `leading`."""
+        """Return an array of them, for each step of `leading`."""
         shape = [*leading, *self.shape]
         if space is None:
             return MemRefType(element, shape)
@@ -143,7 +143,7 @@ class Partials:
                 self.emit.op(loop.StoreOp(self.values.at(result), array, subscripts))
 
     def begin(self) -> list[SSAValue]:
-        """The results are the identity; those that a loop is to carry."""
+        """Return the results are the identity; those that a loop is to carry."""
         if not self._axes:
             return self.emit.identities(self.op.monoid, self.op.results)
         with self.values.nest(self._axes):
@@ -152,7 +152,7 @@ class Partials:
         return []
 
     def carried(self) -> list[SSAValue]:
-        """The results so far, where a loop is to carry them."""
+        """Return the results so far, where a loop is to carry them."""
         if self._axes:
             return []
         return [self.values.at(result) for result in self.op.results]
@@ -225,11 +225,11 @@ class AllPartials:
             partials.values.keep(partials.op.results)
 
     def begin(self) -> list[SSAValue]:
-        """The results are the identity; those that a loop is to carry."""
+        """Return the results are the identity; those that a loop is to carry."""
         return [value for partials in self.partials for value in partials.begin()]
 
     def carried(self) -> list[SSAValue]:
-        """The results so far, where a loop is to carry them."""
+        """Return the results so far, where a loop is to carry them."""
         return [value for partials in self.partials for value in partials.carried()]
 
     def take(

@@ -84,7 +84,7 @@ class Phase(NamedTuple):
 
 
 def phases_of(ops: Iterable[Operation]) -> list[Phase]:
-    """The phases of ops that follow each other."""
+    """Return the phases of ops that follow each other."""
     saying = [op for op in ops if not _says_nothing(op)]
     phases: list[Phase] = []
     for purpose, run in groupby(saying, _purpose):
@@ -94,7 +94,7 @@ def phases_of(ops: Iterable[Operation]) -> list[Phase]:
 
 
 def _says_nothing(op: Operation) -> bool:
-    """Whether `op` is part of a phase that others begin."""
+    """True if `op` is part of a phase that others begin."""
     match op:
         case arith.ConstantOp() | loop.IndexOp() | loop.PredicateOp() | loop.ToIndexOp():
             return True
@@ -153,7 +153,7 @@ def _computed(run: Sequence[Operation]) -> str:
 
 
 def _computing(op: Operation) -> list[Operation]:
-    """The arithmetic in `op`."""
+    """Return the arithmetic in `op`."""
     return [inner for inner in op.walk() if _is_arithmetic(inner)]
 
 
@@ -234,7 +234,7 @@ def _outputs(op: loop.ReduceOp) -> str:
 
 
 def _torch_ops(ops: Iterable[Operation]) -> str:
-    """The PyTorch ops that `ops` come from, the first first; empty if that is not known."""
+    """Return the PyTorch ops that `ops` come from, the first first; empty if that is not known."""
     origins = (origin_of(op.location) for op in ops)
     names = [without_number(origin.node) for origin in origins if origin is not None]
     return _listed(names)

@@ -55,7 +55,7 @@ class Access(NamedTuple):
     is_write: bool
 
     def conflicts(self, other: "Access") -> bool:
-        """Whether it matters which comes first."""
+        """True if it matters which comes first."""
         return (self.is_write or other.is_write) and self._meets(other)
 
     def _meets(self, other: "Access") -> bool:
@@ -65,7 +65,7 @@ class Access(NamedTuple):
 
 
 def is_barrier(op: Operation) -> bool:
-    """Whether every thread of the block waits here for all others."""
+    """True if every thread of the block waits here for all others."""
     if not isinstance(op, kernel.RingWaitOp):
         return _is_always_barrier(type(op))
     assert isinstance(op.ring.type, RingType)
@@ -118,7 +118,7 @@ class Phases:
                 yield first.memory if is_one else None, op, other
 
     def regroups(self, barrier: Operation) -> bool:
-        """Whether an id of named barriers may be for other threads after `barrier` than before."""
+        """True if an id of named barriers may be for other threads after `barrier` than before."""
         before, after = _reached(barrier, self._before), _reached(barrier, self._after)
         named = [op for op in before if isinstance(op, NamedBarrierOp)]
         return any(
@@ -129,7 +129,10 @@ class Phases:
         )
 
     def _follow(self, block: Block, entries: set[Operation]) -> set[Operation]:
-        """The ops from which a path leaves `block`, if `entries` are those from which it enters."""
+        """
+        Return the ops from which a path leaves `block`, if `entries` are those from which it
+        enters.
+        """
         for op in block.ops:
             self._join(entries, op)
             entries = {op}
@@ -165,7 +168,7 @@ class Phases:
 
 
 def _reached(start: Operation, steps: Mapping[Operation, set[Operation]]) -> set[Operation]:
-    """The ops that `steps` lead to, through `start` but through no other such barrier."""
+    """Return the ops that `steps` lead to, through `start` but through no other such barrier."""
     found: set[Operation] = set()
     ahead = [start]
     while ahead:
@@ -178,7 +181,7 @@ def _reached(start: Operation, steps: Mapping[Operation, set[Operation]]) -> set
 
 
 def _orders_as_much(op: Operation, barrier: Operation) -> bool:
-    """Whether threads that come to `op` wait for all those whom they wait for at `barrier`."""
+    """True if threads that come to `op` wait for all those whom they wait for at `barrier`."""
     if isinstance(barrier, kernel.WarpBarrierOp) and isinstance(op, MeetingOp):
         return True
     if isinstance(barrier, NamedBarrierOp) and isinstance(op, NamedBarrierOp):
@@ -187,13 +190,13 @@ def _orders_as_much(op: Operation, barrier: Operation) -> bool:
 
 
 def _is_for_the_same(op: NamedBarrierOp, other: NamedBarrierOp) -> bool:
-    """Whether both are for the same groups of threads: whoever is in one has one id for both."""
+    """True if both are for the same groups of threads: whoever is in one has one id for both."""
     is_one = op.id is other.id and op.threads == other.threads
     return is_one and _is_for_all(op) and _is_for_all(other)
 
 
 def _is_for_all(op: NamedBarrierOp) -> bool:
-    """Whether every thread of the block comes here, and with the same id each time."""
+    """True if every thread of the block comes here, and with the same id each time."""
     function = kernel.function_of(op)
     around = op.parent_op()
     while around is not None and _is_counted(around):
@@ -202,7 +205,7 @@ def _is_for_all(op: NamedBarrierOp) -> bool:
 
 
 def _is_counted(op: Operation) -> bool:
-    """Whether `op` is a loop of as many steps for every thread."""
+    """True if `op` is a loop of as many steps for every thread."""
     if isinstance(op, kernel.UnrollOp):
         return True
     if not isinstance(op, scf.ForOp):

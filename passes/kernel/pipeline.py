@@ -173,7 +173,9 @@ class Pipeline:
         return [limit - 1 - step for limit in limits], [*operands, axis]
 
     def _count(self, index: SSAValue) -> SSAValue:
-        """The number of the fill of step `index`: those of the loops around come before it."""
+        """
+        Return the number of the fill of step `index`: those of the loops around come before it.
+        """
         if not self.around:
             return index
         indices, extents = zip(*self.around, strict=True)
@@ -186,7 +188,7 @@ class Pipeline:
 
 
 def stages_in_rings(op: loop.ReduceOp) -> list[tile.StageOp]:
-    """The stages in the body that a pipeline fills."""
+    """Return the stages in the body that a pipeline fills."""
     stages = (s for s in op.body.block.ops if isinstance(s, tile.StageOp))
     return [stage for stage in stages if stage.ring is not None]
 
@@ -198,7 +200,7 @@ def pipelines_of(
     emitter: Emitter,
     staging: Staging,
 ) -> list[Pipeline]:
-    """The rings of the stages in the body: one of what TMA fills, one of what threads do."""
+    """Return the rings of the stages in the body: one of what TMA fills, one of what threads do."""
     stages = stages_in_rings(op)
     by_tma = [stage for stage in stages if stage.transport_kind is Transport.TMA]
     others = [stage for stage in stages if stage not in by_tma]

@@ -78,8 +78,8 @@ def reason_against(main: func.FuncOp) -> str | None:
 
 def intermediates(main: func.FuncOp, kernels: Kernels) -> set[SSAValue]:
     """
-    The buffers that launches use and that the function allocates and does not return. What kernels
-    find as they left it shares memory with nobody.
+    Return the buffers that launches use and that the function allocates and does not return. What
+    kernels find as they left it shares memory with nobody.
     """
     returned = main.body.block.last_op
     kept = set(returned.operands) if returned is not None else set[SSAValue]()
@@ -116,7 +116,7 @@ class Reuse(NamedTuple):
         return [n for n, value in enumerate(self.launch.inputs) if value is self.read]
 
     def arguments(self, function: kernel.FuncOp) -> tuple[BlockArgument, list[BlockArgument]]:
-        """The kernel's arguments for the output, and for the input."""
+        """Return the kernel's arguments for the output, and for the input."""
         output = function.outputs[[*self.launch.outputs].index(self.output)]
         return output, [function.inputs[n] for n in self.inputs]
 
@@ -192,7 +192,7 @@ def _allow(reused: Sequence[Reuse], kernels: Kernels) -> None:
 
 
 def _names(main: func.FuncOp) -> dict[SSAValue, str]:
-    """The names of arguments and buffers, no two alike, as they are printed."""
+    """Return the names of arguments and buffers, no two alike, as they are printed."""
     block, names, taken = main.body.block, dict[SSAValue, str](), Counter[str]()
     for value in (*block.args, *(result for op in block.ops for result in op.results)):
         stem = value.name_hint or "memref"

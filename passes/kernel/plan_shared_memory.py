@@ -90,7 +90,7 @@ def _is_box(array: kernel.SharedOp) -> bool:
 
 
 def _outermost(op: Operation, function: kernel.FuncOp) -> Operation:
-    """The op of the function's own block that `op` is part of."""
+    """Return the op of the function's own block that `op` is part of."""
     while op.parent is not function.body.block:
         parent = op.parent_op()
         assert parent is not None

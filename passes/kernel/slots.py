@@ -26,12 +26,12 @@ class Lifetime(NamedTuple):
         return Lifetime(min(self.first, other.first), max(self.last, other.last))
 
     def meets(self, other: "Lifetime") -> bool:
-        """Whether there is a step at which both are alive."""
+        """True if there is a step at which both are alive."""
         return self.first <= other.last and other.first <= self.last
 
 
 def lifetimes(steps: Iterable[Iterable[Key]]) -> dict[Key, Lifetime]:
-    """The lifetime of all that is used in any step, in the order of first use."""
+    """Return the lifetime of all that is used in any step, in the order of first use."""
     found: dict[Key, Lifetime] = {}
     for step, used in enumerate(steps):
         for key in used:
@@ -45,9 +45,9 @@ def assign_offsets(
     alignments: Mapping[Key, int] | None = None,
 ) -> dict[Key, int]:
     """
-    An offset for each buffer of `alive`, whose bytes are `sizes`. Those whose lifetimes meet share
-    no bytes; the end of the last is at most the sum of all aligned sizes. Offsets are multiples of
-    `alignments`, or of what is enough for any buffer.
+    Return an offset for each buffer of `alive`, whose bytes are `sizes`. Those whose lifetimes meet
+    share no bytes; the end of the last is at most the sum of all aligned sizes. Offsets are
+    multiples of `alignments`, or of what is enough for any buffer.
     """
     order = list(alive)
     order.sort(key=lambda key: -sizes[key])  # stable: equal sizes in the order of first use
@@ -80,12 +80,14 @@ def assign_shared(
 
 
 def peak(offsets: Mapping[Key, int], sizes: Mapping[Key, int]) -> int:
-    """The bytes that buffers at these offsets take together."""
+    """Return the bytes that buffers at these offsets take together."""
     return max(offset + aligned(sizes[key]) for key, offset in offsets.items())
 
 
 def _best_gap(taken: Sequence[tuple[int, int]], size: int, alignment: int) -> int:
-    """The start of the smallest gap in `taken`, sorted, that has `size` bytes; else the top."""
+    """
+    Return the start of the smallest gap in `taken`, sorted, that has `size` bytes; else the top.
+    """
     best: tuple[int, int] | None = None
     top = 0
     for start, end in taken:

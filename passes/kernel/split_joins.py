@@ -77,7 +77,7 @@ def _free(name: str, taken: Container[str]) -> str:
 
 
 def _called(source: loop.KernelOp, module: ModuleOp) -> loop.LaunchOp:
-    """The launch in a new function, which does what the kernel did and has its name."""
+    """Return the launch in a new function, which does what the kernel did and has its name."""
     function, launch = launching(source, source.sym_name.data)
     module.body.block.insert_op_before(function, source)
     return launch

@@ -42,7 +42,7 @@ class Slot(NamedTuple):
     number: SSAValue | None = None
 
     def access(self, subscripts: Sequence[AffineExpr], operands: Sequence[SSAValue]) -> Access:
-        """The element at `subscripts` of the slab."""
+        """Return the element at `subscripts` of the slab."""
         if self.number is None:
             return subscripts, operands
         slot = AffineExpr.dimension(len(operands))
@@ -242,7 +242,7 @@ class Staging:
 
 
 def _is_known_ahead(load: loop.LoadOp, op: tile.StageOp) -> bool:
-    """Whether nothing that the body computes says what is loaded."""
+    """True if nothing that the body computes says what is loaded."""
     computed = {result for inner in op.body.block.ops for result in inner.results}
     return computed.isdisjoint((*load.indices, *load.mask_operands)) and not _is_shared(load)
 

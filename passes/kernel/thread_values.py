@@ -175,7 +175,7 @@ class ThreadValues:
         return load
 
     def mask(self, op: MaskedOp) -> Access | None:
-        """The mask of `op`."""
+        """Return the mask of `op`."""
         return self.substitution(op.mask_operands).mask(op)
 
 

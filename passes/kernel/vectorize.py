@@ -70,7 +70,7 @@ class Vector(NamedTuple):
         return nest
 
     def extent(self, axis: BlockArgument) -> int:
-        """The steps of an axis of the nest."""
+        """Return the steps of an axis of the nest."""
         return self.nest.axis_extents()[axis.index]
 
 
@@ -90,7 +90,9 @@ def reason_against(op: loop.LoadOp | loop.StoreOp) -> str | None:
 
 
 def widest(op: loop.LoadOp | loop.StoreOp) -> Vector:
-    """The widest vectors in which the access can be done; of one element if there are none."""
+    """
+    Return the widest vectors in which the access can be done; of one element if there are none.
+    """
     nest = op.parent_op()
     assert isinstance(nest, UnrollOp)
     axes = zip(nest.body.block.args, nest.axis_extents(), strict=True)
@@ -163,7 +165,7 @@ def _replace_nest(
 
 
 def _moves_alone(vector: Vector, other: loop.LoadOp | loop.StoreOp) -> bool:
-    """Whether all that the nest does is to move elements between memory and an array of its own."""
+    """True if all that the nest does is to move elements between memory and an array of its own."""
     if {*vector.nest.body.block.ops} != {vector.op, other} or other.mask is not None:
         return False
     if memref_type(other.memref).memory_space != LOCAL:

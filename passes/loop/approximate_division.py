@@ -60,7 +60,7 @@ def reason_against(op: arith.DivfOp) -> str | None:
 
 
 def is_worth_it(op: arith.DivfOp) -> bool:
-    """Whether a loop around `op` has multiply-adds to do meanwhile."""
+    """True if a loop around `op` has multiply-adds to do meanwhile."""
     scope = op.parent_op()
     while scope is not None and not isinstance(scope, loop.KernelOp):
         if isinstance(scope, loop.ReduceOp) and any(map(_sums_products, scope.walk())):

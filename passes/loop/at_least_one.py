@@ -34,7 +34,7 @@ _UNKNOWN = -inf
 
 
 def is_at_least_one(value: SSAValue) -> bool:
-    """Whether `value` is 1, more, or NaN."""
+    """True if `value` is 1, more, or NaN."""
     return _least(value, {}) >= 1
 
 
@@ -72,7 +72,7 @@ class _Joined(NamedTuple):
 
 
 def _is_sum_of_softmax(value: SSAValue) -> bool:
-    """Whether `value` is a sum of exp(x - the largest x) over the same x."""
+    """True if `value` is a sum of exp(x - the largest x) over the same x."""
     total = _joined(value, Monoid.ADD)
     power = None if total is None else total.term.owner
     if not isinstance(power, math.ExpOp) or not isinstance(power.operand.owner, arith.SubfOp):
@@ -96,7 +96,7 @@ def _joined(value: SSAValue, monoid: Monoid) -> _Joined | None:
 
 
 def _are_same(value: SSAValue, other: SSAValue, axes: tuple[SSAValue, SSAValue]) -> bool:
-    """Whether `value` is computed of the first axis as `other` is of the second."""
+    """True if `value` is computed of the first axis as `other` is of the second."""
     pending, seen = [(value, other)], {axes}
     while pending:
         pair = pending.pop()
@@ -113,7 +113,7 @@ def _are_same(value: SSAValue, other: SSAValue, axes: tuple[SSAValue, SSAValue])
 
 
 def _compute_alike(op: Operation, twin: Operation) -> bool:
-    """Whether both compute the same value of operands that are the same."""
+    """True if both compute the same value of operands that are the same."""
     if op.regions or len(op.results) != 1 or not is_pure(op):
         return False
     differs = op.name != twin.name or op.result_types != twin.result_types

@@ -83,14 +83,14 @@ def _copied(store: loop.StoreOp) -> Copied | None:
 
 
 def _is_copied(load: loop.LoadOp, store: loop.StoreOp) -> bool:
-    """Whether `load` reads what `store` overwrites, and nothing else reads any of it."""
+    """True if `load` reads what `store` overwrites, and nothing else reads any of it."""
     same = load.map == store.map and [*load.indices] == [*store.indices]
     is_alone = load.result.has_one_use() and load.memref.has_one_use()
     return same and load.mask is None and is_alone and load.memref.type == store.memref.type
 
 
 def _free_axes(op: Operation) -> Iterator[BlockArgument]:
-    """The axes of the loops around `op`."""
+    """Yield the axes of the loops around `op`."""
     around = op.parent_op()
     while isinstance(around, loop.ForOp):
         yield from around.body.block.args
@@ -117,7 +117,7 @@ def _chosen(
 
 
 def _index_of(value: SSAValue) -> SSAValue | None:
-    """The index that is here an integer, if it is one alone."""
+    """Return the index that is here an integer, if it is one alone."""
     op = value.owner
     if isinstance(op, loop.IndexOp) and op.map.data == AffineMap.identity(1):
         return op.indices[0]
@@ -125,7 +125,7 @@ def _index_of(value: SSAValue) -> SSAValue | None:
 
 
 def _first_steps(bounds: AffineMap, extent: int | None) -> int | None:
-    """The number of first steps for which bounds hold, if they hold for no other."""
+    """Return the number of first steps for which bounds hold, if they hold for no other."""
     terms = [sum_of(bound) for bound in bounds.results]
     if extent is None or any(term.terms.keys() - {_STEP} for term in terms):
         return None
@@ -144,7 +144,7 @@ def _first_steps(bounds: AffineMap, extent: int | None) -> int | None:
 
 
 def _is_known_first(changed: Changed) -> bool:
-    """Whether the step is known before anything is done with the axis."""
+    """True if the step is known before anything is done with the axis."""
     step, body = changed.step, changed.nest.body.block
     if step is None:
         return True
@@ -159,7 +159,7 @@ def _is_known_first(changed: Changed) -> bool:
 
 
 def _ahead(changed: Changed) -> Iterator[Operation]:
-    """The ops of the loop's body that the step is made of, in order."""
+    """Yield the ops of the loop's body that the step is made of, in order."""
     needed = set[Operation]()
     body = changed.nest.body.block
     pending = [] if changed.step is None else [changed.step]

@@ -50,7 +50,7 @@ def reason_against(nest: loop.ForOp) -> str | None:
 
 
 def collapsed(nest: loop.ForOp) -> loop.ForOp:
-    """A copy of the nest with one axis a role."""
+    """Return a copy of the nest with one axis a role."""
     roles, old = axis_roles(nest.body.block), nest.axis_extents()
     extents: list[int] = []
     axes = [AffineExpr.constant(0)] * len(roles)

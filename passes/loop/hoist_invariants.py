@@ -71,7 +71,7 @@ def _hoist_from(nest: loop.AnyLoop) -> None:
 
 
 def _varies(op: Operation, body: Block) -> bool:
-    """Whether `op` in `body` computes something else in each step, or does more than compute."""
+    """True if `op` in `body` computes something else in each step, or does more than compute."""
     if op.has_trait(IsTerminator) or isinstance(op, loop.PrefixOp) or not is_pure(op):
         return True
     return any(_stays(value, body) for value in _used(op))
@@ -89,7 +89,7 @@ def _used(op: Operation) -> Sequence[SSAValue]:
 
 
 def _constants(op: Operation, body: Block) -> list[Operation]:
-    """The constants in `body` that `op` needs where it goes."""
+    """Return the constants in `body` that `op` needs where it goes."""
     owners = dict.fromkeys(value.owner for value in _used(op))
     return [o for o in owners if isinstance(o, arith.ConstantOp) and o.parent is body]
 

@@ -72,7 +72,7 @@ class KernelBuilder:
         ]
 
     def dimension(self, index: SSAValue) -> AffineExpr:
-        """The affine dimension that stands for an index."""
+        """Return the affine dimension that stands for an index."""
         if index not in self.indices:
             self.indices.append(index)
         return AffineExpr.dimension(self.indices.index(index))
@@ -89,7 +89,9 @@ class KernelBuilder:
     def load(
         self, buffer: SSAValue, subscripts: Sequence[AffineExpr], where: Sequence[AffineExpr] = ()
     ) -> SSAValue:
-        """The element of `buffer` at `subscripts`; 0 unless all of `where` are at least 0."""
+        """
+        Return the element of `buffer` at `subscripts`; 0 unless all of `where` are at least 0.
+        """
         mask = self.access(where) if where else None
         return self.add(loop.LoadOp(self._argument(buffer), self.access(subscripts), mask))
 
@@ -141,7 +143,7 @@ class KernelBuilder:
             self.open[-1].add_op(loop.StoreOp(value, output, where))
 
     def finish(self, name: str) -> loop.KernelOp:
-        """The kernel; without free axes its body is not in a nest."""
+        """Return the kernel; without free axes its body is not in a nest."""
         self.body.add_ops(nest_over(self.extents, self.nest))
         return loop.KernelOp(name, Region(self.body), len(self.outputs))
 
@@ -154,7 +156,7 @@ def _named(values: Sequence[SSAValue], monoid: MonoidAttr) -> list[SSAValue]:
 
 
 def nest_over(extents: Sequence[int], body: Block) -> Sequence[Operation]:
-    """A nest of that body; without axes, the ops of the body."""
+    """Return a nest of that body; without axes, the ops of the body."""
     if extents:
         return [loop.ForOp(extents, Region(body))]
     ops = list(body.ops)

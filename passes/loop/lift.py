@@ -132,7 +132,7 @@ class _Lifting:
             self.views[old] = whole(new, old)
 
     def _in_memory(self, value: SSAValue) -> SSAValue:
-        """The buffer that holds `value` as it is; a view of another is copied."""
+        """Return the buffer that holds `value` as it is; a view of another is copied."""
         view = self.views[value]
         if isinstance(view.source, SSAValue) and view.source.type == _buffer_type(value.type):
             if view.map == AffineMap.identity(len(view.map.results)):
@@ -182,7 +182,7 @@ class _Lifting:
         return self._launch(kernel, value)
 
     def _allocate(self, value: SSAValue, shape: Sequence[int] | None = None) -> SSAValue:
-        """A buffer for `value`, or for a part of it that has another shape."""
+        """Return a buffer for `value`, or for a part of it that has another shape."""
         type = tensor_type(value)
         extents = tuple(shape or type.get_shape())
         buffer = memref.AllocOp((), (), memref_of(type.element_type, extents))

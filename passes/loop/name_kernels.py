@@ -102,7 +102,7 @@ _MAX_OPS_OF_PROGRAM = 3
 
 
 def module_of(kernel: loop.KernelOp) -> ModuleOfOp | None:
-    """The module that a kernel is named after."""
+    """Return the module that a kernel is named after."""
     found = (origin_of(op.location) for op in ops_in(kernel) if op is not kernel)
     origins = [origin for origin in found if origin is not None]
     modules = {origin.module for origin in origins}
@@ -122,7 +122,7 @@ def snake_case(name: str) -> str:
 
 
 def shortened(name: str) -> str:
-    """The words of a name that fit."""
+    """Return the words of a name that fit."""
     while len(name) > _MAX_STEM and "_" in name.strip("_"):
         name = name.rpartition("_")[0]
     return name[:_MAX_STEM]

@@ -14,7 +14,7 @@ from tilewright.passes.rewriting.substitution import Substitution
 
 
 def reducing_nest(kernel: loop.KernelOp) -> loop.ForOp | None:
-    """The outermost nest of the kernel, if each of its steps reduces."""
+    """Return the outermost nest of the kernel, if each of its steps reduces."""
     block = nest_block(kernel)
     nest = block.parent_op()
     reduces = any(isinstance(op, loop.ReduceOp) for op in block.ops)
@@ -32,7 +32,9 @@ def replace_nest(nest: loop.ForOp, new: loop.ForOp) -> None:
 def over_axes(
     nest: loop.ForOp, extents: Sequence[int], old_axes: Sequence[AffineExpr]
 ) -> loop.ForOp:
-    """A copy of `nest` over axes of `extents`; `old_axes` are its own, as expressions of those."""
+    """
+    Return a copy of `nest` over axes of `extents`; `old_axes` are its own, as expressions of those.
+    """
     body = Block(arg_types=[IndexType()] * len(extents))
     for position, axis in enumerate(body.args):
         axis.name_hint = AXIS_NAMES[position % len(AXIS_NAMES)]

@@ -77,7 +77,7 @@ def _is_constant(view: View) -> bool:
 
 
 def parts(view: View, shape: Sequence[int]) -> list[Part]:
-    """The parts of a tensor of `shape`, which cover it; without elements there is none."""
+    """Return the parts of a tensor of `shape`, which cover it; without elements there is none."""
     flat = _flat(view, AffineMap(len(shape), 0, ()))
     pieces = [_Piece(tuple(ranges_within(one.mask, shape)), one) for one in flat]
     whole = tuple(map(Range.extent, shape))
@@ -85,7 +85,9 @@ def parts(view: View, shape: Sequence[int]) -> list[Part]:
 
 
 def _flat(view: View, mask: AffineMap) -> Iterator[Alternative]:
-    """The alternatives of `view` where `mask` holds, those of its alternatives in their place."""
+    """
+    Yield the alternatives of `view` where `mask` holds, those of its alternatives in their place.
+    """
     if not isinstance(choice := view.source, Choice):
         yield Alternative(mask, view)
         return
@@ -99,7 +101,7 @@ def _flat(view: View, mask: AffineMap) -> Iterator[Alternative]:
 
 
 def _cut_up(whole: Box, pieces: Sequence[_Piece]) -> Iterator[Part]:
-    """The parts of a box, in the order of their coordinates."""
+    """Yield the parts of a box, in the order of their coordinates."""
     left = [(whole, pieces)]
     while left:
         box, around = left.pop()
@@ -115,7 +117,7 @@ def _cut_up(whole: Box, pieces: Sequence[_Piece]) -> Iterator[Part]:
 
 
 def _choice(alternatives: Sequence[Alternative]) -> Choice:
-    """The alternatives as a choice; a constant at the end is its fill value."""
+    """Return the alternatives as a choice; a constant at the end is its fill value."""
     *others, last = alternatives
     if others and isinstance(last.view.source, Number):
         return Choice(others, last.view.source)
@@ -123,7 +125,9 @@ def _choice(alternatives: Sequence[Alternative]) -> Choice:
 
 
 def _live(box: Box, pieces: Sequence[_Piece]) -> Iterator[_Piece]:
-    """The pieces that elements of `box` may be read from; masks are what they still ask there."""
+    """
+    Yield the pieces that elements of `box` may be read from; masks are what they still ask there.
+    """
     for piece in pieces:
         if not all(a.low <= b.high and b.low <= a.high for a, b in zip(piece.box, box)):
             continue
@@ -140,8 +144,8 @@ def _live(box: Box, pieces: Sequence[_Piece]) -> Iterator[_Piece]:
 
 def _best_cut(box: Box, pieces: Sequence[_Piece]) -> _Cut | None:
     """
-    The cut that leaves the first half as many alternatives as one kernel may have; else the most
-    even one. None if no cut has fewer alternatives on both sides.
+    Return the cut that leaves the first half as many alternatives as one kernel may have; else the
+    most even one. None if no cut has fewer alternatives on both sides.
     """
     cuts = [c for dim in range(len(box)) for c in _cuts(dim, box[dim], pieces)]
     cuts = [cut for cut in cuts if max(cut.left, cut.right) < len(pieces)]
@@ -152,7 +156,7 @@ def _best_cut(box: Box, pieces: Sequence[_Piece]) -> _Cut | None:
 
 
 def _cuts(dim: int, extent: Range, pieces: Sequence[_Piece]) -> Iterator[_Cut]:
-    """The places of a dimension where the mask of a piece begins to hold or has ceased to."""
+    """Yield the places of a dimension where the mask of a piece begins to hold or has ceased to."""
     lows = sorted(piece.box[dim].low for piece in pieces)
     highs = sorted(piece.box[dim].high for piece in pieces)
     for at in sorted({*lows, *(high + 1 for high in highs)}):
@@ -162,8 +166,8 @@ def _cuts(dim: int, extent: Range, pieces: Sequence[_Piece]) -> Iterator[_Cut]:
 
 def in_steps(part: Part) -> tuple[Part, Sequence[Alternative]]:
     """
-    The part of the last alternatives, as many as one kernel reads, and the alternatives that are
-    left: those come before what the part is.
+    Return the part of the last alternatives, as many as one kernel reads, and the alternatives that
+    are left: those come before what the part is.
     """
     alternatives, fill = part.choice
     split = max(len(alternatives) - MOST_ALTERNATIVES, 0)
@@ -171,6 +175,6 @@ def in_steps(part: Part) -> tuple[Part, Sequence[Alternative]]:
 
 
 def within(buffer: SSAValue, box: Box) -> View:
-    """A buffer that holds `box`, seen from the coordinates of the whole tensor."""
+    """Return a buffer that holds `box`, seen from the coordinates of the whole tensor."""
     origin = [AffineExpr.dimension(d) - known.low for d, known in enumerate(box)]
     return View(buffer, AffineMap(len(box), 0, tuple(origin)))

@@ -20,7 +20,7 @@ from tilewright.passes.loop.plan_index import PlanIndex
 
 
 def launches_by_kernel(module: ModuleOp) -> dict[str, list[loop.LaunchOp]]:
-    """All launches of the module, by the name of what they launch, in order."""
+    """Return all launches of the module, by the name of what they launch, in order."""
     launches: dict[str, list[loop.LaunchOp]] = {}
     for op in ops_in(module):
         if isinstance(op, loop.LaunchOp):
@@ -29,7 +29,7 @@ def launches_by_kernel(module: ModuleOp) -> dict[str, list[loop.LaunchOp]]:
 
 
 def readers(buffer: SSAValue) -> list[loop.LaunchOp]:
-    """The launches that read `buffer`, in order; all in the block that allocates it."""
+    """Return the launches that read `buffer`, in order; all in the block that allocates it."""
     block = buffer.owner if isinstance(buffer.owner, Block) else buffer.owner.parent
     assert block is not None
     launches = [op for op in _users([buffer]) if isinstance(op, loop.LaunchOp)]
@@ -49,7 +49,7 @@ def _in_order(launches: Set[loop.LaunchOp], block: Block) -> list[loop.LaunchOp]
 
 
 def writer(buffer: SSAValue) -> loop.LaunchOp | None:
-    """The launch that writes `buffer`; one of them if there are several."""
+    """Return the launch that writes `buffer`; one of them if there are several."""
     for use in buffer.uses:
         if isinstance(op := use.operation, loop.LaunchOp) and buffer in op.outputs:
             return op
@@ -57,12 +57,12 @@ def writer(buffer: SSAValue) -> loop.LaunchOp | None:
 
 
 def is_temporary(buffer: SSAValue) -> bool:
-    """Whether `buffer` only takes a value from one launch to others."""
+    """True if `buffer` only takes a value from one launch to others."""
     return holds_one_value(buffer) and not is_returned(buffer)
 
 
 def holds_one_value(buffer: SSAValue) -> bool:
-    """Whether `buffer` was allocated for what one launch writes; its users are in one block."""
+    """True if `buffer` was allocated for what one launch writes; its users are in one block."""
     if not isinstance(alloc := buffer.owner, memref.AllocOp) or _times_written(buffer) != 1:
         return False
     users = [use.operation for use in buffer.uses]
@@ -71,7 +71,7 @@ def holds_one_value(buffer: SSAValue) -> bool:
 
 
 def is_returned(buffer: SSAValue) -> bool:
-    """Whether `buffer` is a result of the host function."""
+    """True if `buffer` is a result of the host function."""
     return any(isinstance(use.operation, func.ReturnOp) for use in buffer.uses)
 
 
@@ -92,7 +92,7 @@ def reason_against_fusion(
 
 
 def _from_to(launch: loop.LaunchOp, consumers: Sequence[loop.LaunchOp]) -> set[Operation]:
-    """The ops from `launch` to the last of `consumers`, all of which are behind it."""
+    """Return the ops from `launch` to the last of `consumers`, all of which are behind it."""
     left, ops = set[Operation](consumers), set[Operation]([launch])
     for op in following(launch):
         if not left:
@@ -108,7 +108,7 @@ def _times_written(buffer: SSAValue) -> int:
 
 
 def _may_write(use: Use) -> bool:
-    """Whether the op may change what it uses."""
+    """True if the op may change what it uses."""
     op = use.operation
     if isinstance(op, loop.LaunchOp):
         return op.is_output(use.index)
@@ -117,8 +117,8 @@ def _may_write(use: Use) -> bool:
 
 def common_place(op: loop.LaunchOp, other: loop.LaunchOp) -> loop.LaunchOp | None:
     """
-    The one of two launches, `op` first, at which one launch can do the work of both, with nothing
-    in between noticing. What `op` writes for `other` is not in the way.
+    Return the one of two launches, `op` first, at which one launch can do the work of both, with
+    nothing in between noticing. What `op` writes for `other` is not in the way.
     """
     between = {*ops_between(op, other)}
     if between.isdisjoint(_users(op.outputs)):
@@ -133,14 +133,14 @@ def common_place(op: loop.LaunchOp, other: loop.LaunchOp) -> loop.LaunchOp | Non
 
 
 def following(op: Operation) -> Iterator[Operation]:
-    """The ops of the block after `op`, in order."""
+    """Yield the ops of the block after `op`, in order."""
     while (successor := op.next_op) is not None:
         yield successor
         op = successor
 
 
 def ops_between(op: Operation, other: Operation) -> Iterator[Operation]:
-    """The ops after `op` and before `other`, in order."""
+    """Yield the ops after `op` and before `other`, in order."""
     return takewhile(lambda between: between is not other, following(op))
 
 
@@ -157,12 +157,12 @@ def _is_known_before(value: SSAValue, op: Operation) -> bool:
 
 
 def inputs_of(kernel: loop.KernelOp, launch: loop.LaunchOp) -> dict[SSAValue, SSAValue]:
-    """The buffer that `launch` passes for each input of `kernel`."""
+    """Return the buffer that `launch` passes for each input of `kernel`."""
     return dict(zip(kernel.inputs, launch.inputs, strict=True))
 
 
 def loads_of(kernel: loop.KernelOp, launch: loop.LaunchOp, buffer: SSAValue) -> list[loop.LoadOp]:
-    """The loads in `kernel` that read `buffer` in this launch, in order."""
+    """Return the loads in `kernel` that read `buffer` in this launch, in order."""
     arguments = [a for a, value in inputs_of(kernel, launch).items() if value is buffer]
     users = _users(arguments)
     if len(users) > 1:  # a kernel with one is not searched for it

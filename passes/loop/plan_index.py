@@ -44,12 +44,12 @@ class PlanIndex:
                 self._inserted(inner)
 
     def kernel_of(self, launch: loop.LaunchOp) -> loop.KernelOp | None:
-        """The kernel that `launch` runs, at Loop or Tile IR."""
+        """Return the kernel that `launch` runs, at Loop or Tile IR."""
         kernel = self._symbols.get(launch.kernel.string_value())
         return kernel if isinstance(kernel, loop.KernelOp) else None
 
     def kernels_of(self, launches: Iterable[loop.LaunchOp]) -> list[loop.KernelOp]:
-        """The kernels that launches run, of those that are here."""
+        """Return the kernels that launches run, of those that are here."""
         return [kernel for op in launches if (kernel := self.kernel_of(op)) is not None]
 
     def flat_launch(self, launch: loop.LaunchOp, *, reduces: bool) -> FlatLaunch | None:
@@ -66,7 +66,7 @@ class PlanIndex:
         return self._launches[kernel.sym_name.data]
 
     def reduces(self, kernel: loop.KernelOp) -> bool:
-        """Whether there is a reduction in `kernel`, which is searched for it once."""
+        """True if there is a reduction in `kernel`, which is searched for it once."""
         if kernel not in self._reduces:
             nests = nests_in(kernel)
             self._reduces[kernel] = any(isinstance(op, loop.ReduceOp) for op in nests)

@@ -52,11 +52,13 @@ class PrimitiveKernel(KernelBuilder):
         self.buffers, self.views = buffers, views
 
     def read(self, value: SSAValue, coordinates: Sequence[AffineExpr]) -> SSAValue:
-        """The element of a tensor at `coordinates`, expressions over this kernel's indices."""
+        """
+        Return the element of a tensor at `coordinates`, expressions over this kernel's indices.
+        """
         return read(self, self.views[value], coordinates)
 
     def subscript(self, value: SSAValue, size: int) -> AffineExpr:
-        """An integer value as a subscript of an axis of `size`."""
+        """Return an integer value as a subscript of an axis of `size`."""
         return self.dimension(self.add(loop.ToIndexOp(value, size)))
 
 
@@ -66,7 +68,7 @@ def needed_results(op: Primitive) -> Sequence[SSAValue]:
 
 
 def free_axes(op: Primitive) -> Sequence[int]:
-    """The shape of the results, without the axis along which a scan goes in order."""
+    """Return the shape of the results, without the axis along which a scan goes in order."""
     shape = [*tensor_type(op.results[0]).get_shape()]
     if isinstance(op, prim.ScanOp):
         shape[op.dim.value.data] = 1
@@ -136,7 +138,7 @@ def _of_needed(values: Sequence[SSAValue], op: Primitive) -> Sequence[SSAValue]:
 
 
 def _is_each_element(op: prim.ReduceOp, extents: Sequence[int]) -> bool:
-    """Whether every element is folded alone, to itself. The float sum of -0 is 0."""
+    """True if every element is folded alone, to itself. The float sum of -0 is 0."""
     is_float = isinstance(tensor_type(op.inputs[0]).element_type, AnyFloat)
     return prod(extents) == 1 and not (is_float and op.monoid.data is Monoid.ADD)
 

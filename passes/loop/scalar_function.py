@@ -117,12 +117,12 @@ def scalar_function(
 
 
 def constant(value: float, type: Attribute) -> arith.ConstantOp:
-    """A number in any type."""
+    """Return a number in any type."""
     return arith.ConstantOp(number_attribute(value, type))
 
 
 def constant_of(value: FloatAttr | IntegerAttr, add: Add) -> SSAValue:
-    """A number as a value. `arith` has no unsigned constants: those are cast."""
+    """Return a number as a value. `arith` has no unsigned constants: those are cast."""
     if value.type != ui8:
         return add(arith.ConstantOp(value))
     return scalar_cast(add(constant(value.value.data, i32)), ui8, add)
@@ -165,14 +165,14 @@ def _wide(type: IntegerType) -> IntegerType:
 
 
 def _widened(value: SSAValue, add: Add) -> SSAValue:
-    """A narrow integer as an i32."""
+    """Return a narrow integer as an i32."""
     source = value.type
     assert isa(source, IntegerType)
     return value if _wide(source) == source else add(_extension(source)(value, i32))
 
 
 def _integer_to_float(value: SSAValue, result: AnyFloat, add: Add) -> SSAValue:
-    """A narrow integer becomes a half type by way of f32, which holds it as it is."""
+    """Return a narrow integer becomes a half type by way of f32, which holds it as it is."""
     source = value.type
     assert isa(source, IntegerType)
     if result in (f16, bf16) and source.bitwidth < i32.bitwidth:

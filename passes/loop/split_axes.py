@@ -64,7 +64,7 @@ def largest_groups(nest: loop.ForOp) -> Quotient | None:
 
 
 def _divided(load: loop.LoadOp) -> list[tuple[SSAValue, int]]:
-    """The indices that the subscripts divide, each alone, and by how much."""
+    """Return the indices that the subscripts divide, each alone, and by how much."""
     found: list[tuple[SSAValue, int]] = []
     for expr in (inner for result in load.map.data.results for inner in result.dfs()):
         match expr:
@@ -78,7 +78,7 @@ def _divided(load: loop.LoadOp) -> list[tuple[SSAValue, int]]:
 
 
 def split(nest: loop.ForOp, quotient: Quotient) -> loop.ForOp:
-    """A copy of the nest, of which the axis is two: the quotient and the remainder."""
+    """Return a copy of the nest, of which the axis is two: the quotient and the remainder."""
     (position, divisor), extents = quotient, [*nest.axis_extents()]
     extents[position : position + 1] = [extents[position] // divisor, divisor]
     axes: list[AffineExpr] = [AffineDimExpr(axis) for axis in range(len(extents))]
@@ -87,7 +87,9 @@ def split(nest: loop.ForOp, quotient: Quotient) -> loop.ForOp:
 
 
 def contraction_of(nest: loop.ForOp) -> loop.ForOp | None:
-    """A copy of the nest that is a contraction, as some of its axes are split; None if none is."""
+    """
+    Return a copy of the nest that is a contraction, as some of its axes are split; None if none is.
+    """
     if (groups := largest_groups(nest)) is None:
         return None
     copy = split(nest, groups)

@@ -63,7 +63,7 @@ def _only_result(function: func.FuncOp, value: SSAValue) -> int | None:
 
 
 def _is_last_use(value: SSAValue, op: Operation) -> bool:
-    """Whether `op` uses `value` once, and whatever else does is before it."""
+    """True if `op` uses `value` once, and whatever else does is before it."""
     uses = [*value.uses]
     others = [use.operation for use in uses if use.operation is not op]
     block = op.parent
@@ -72,7 +72,7 @@ def _is_last_use(value: SSAValue, op: Operation) -> bool:
 
 
 def _becomes(function: func.FuncOp, argument: int, result: int) -> bool:
-    """Whether the argument is to hold the result, by all who call the function."""
+    """True if the argument is to hold the result, by all who call the function."""
     if function.sym_name.data == "main":
         return becomes(function, argument) == result
     module = function.parent_op()
@@ -92,7 +92,7 @@ def _call_becomes(call: func.CallOp, argument: int, result: int) -> bool:
 
 
 def is_update(kernel: loop.KernelOp, launch: loop.LaunchOp) -> bool:
-    """Whether all that a launch has to store is what changes of its output."""
+    """True if all that a launch has to store is what changes of its output."""
     changed = changed_steps(kernel)
     return changed is not None and _reason_against_kernel(kernel, changed, launch) is None
 
@@ -109,7 +109,7 @@ def _reason_against_kernel(
 
 
 def _updated(kernel: loop.KernelOp, changed: Changed) -> dict[int, int]:
-    """The outputs, by the inputs that they are copies of."""
+    """Return the outputs, by the inputs that they are copies of."""
     inputs, outputs = list[SSAValue](kernel.inputs), list[SSAValue](kernel.outputs)
     stores = changed.stores
     return {inputs.index(s.old.memref): outputs.index(s.store.memref) for s in stores}

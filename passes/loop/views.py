@@ -94,8 +94,8 @@ def read(
     where: Sequence[AffineExpr] = (),
 ) -> SSAValue:
     """
-    The element of `view` at `coordinates`, expressions over the kernel's indices. It is any value,
-    and nothing is read, unless all of `where` are at least 0.
+    Return the element of `view` at `coordinates`, expressions over the kernel's indices. It is any
+    value, and nothing is read, unless all of `where` are at least 0.
     """
     at = at_coordinates(view.map, coordinates)
     match view.source:
@@ -119,7 +119,9 @@ def _read_choice(
     at: Sequence[AffineExpr],
     where: Sequence[AffineExpr],
 ) -> SSAValue:
-    """The last alternative first, each that comes before it selected instead where it holds."""
+    """
+    Return the last alternative first, each that comes before it selected instead where it holds.
+    """
     result: SSAValue | None = None
     for alternative in reversed(choice.alternatives):
         mask = at_coordinates(alternative.mask, at)
@@ -136,7 +138,7 @@ def _read_choice(
 
 
 def at_coordinates(map: AffineMap, coordinates: Sequence[AffineExpr]) -> list[AffineExpr]:
-    """The results of `map` at `coordinates`."""
+    """Return the results of `map` at `coordinates`."""
     return [expr.replace_dims_and_symbols(coordinates, ()) for expr in map.results]
 
 

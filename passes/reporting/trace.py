@@ -76,7 +76,7 @@ def listening(listener: Listener[Any] | None) -> Generator[None]:
 
 
 def is_listening() -> bool:
-    """Whether somebody hears what passes report."""
+    """True if somebody hears what passes report."""
     return _listener.get() is not None
 
 
@@ -125,14 +125,14 @@ def _root(op: Operation) -> Operation:
 
 
 def site_name(op: Operation) -> str:
-    """The symbol of `op`, or of what encloses it."""
+    """Return the symbol of `op`, or of what encloses it."""
     symbol = enclosing_symbol(op)
     name = None if symbol is None else symbol.properties["sym_name"]
     return name.data if isinstance(name, StringAttr) else "module"
 
 
 def enclosing_symbol(op: Operation) -> Operation | None:
-    """The function or kernel that `op` is or stands in."""
+    """Return the function or kernel that `op` is or stands in."""
     scope: Operation | None = op
     while scope is not None and "sym_name" not in scope.properties:
         scope = scope.parent_op()

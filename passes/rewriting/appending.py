@@ -84,7 +84,7 @@ def _words(op: Operation) -> str:
 
 
 def _named(op: Operation, values: Iterable[SSAValue]) -> str:
-    """The op, and the first of `values` that has a name."""
+    """Return the op, and the first of `values` that has a name."""
     name = next((v.name_hint for v in values if v.name_hint), None)
     return f"{op.name} %{name}" if name else op.name
 
@@ -94,10 +94,10 @@ def _name(value: SSAValue) -> str:
 
 
 def _memory(op: Operation) -> Iterator[SSAValue]:
-    """The memory and the rings that an op acts on."""
+    """Yield the memory and the rings that an op acts on."""
     return (value for value in op.operands if isinstance(value.type, MemRefType | RingType))
 
 
 def _axes(op: Operation) -> Sequence[SSAValue]:
-    """The axes of a loop or nest."""
+    """Return the axes of a loop or nest."""
     return op.regions[0].block.args if op.regions and op.regions[0].blocks else ()

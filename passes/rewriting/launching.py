@@ -13,7 +13,7 @@ from tilewright.errors import UsageError
 
 
 def launching(kernel: KernelLikeOp, name: str) -> tuple[func.FuncOp, LaunchOp]:
-    """The function called `name` that takes the kernel's inputs and gives its outputs."""
+    """Return the function called `name` that takes the kernel's inputs and gives its outputs."""
     body = Block(arg_types=[value.type for value in kernel.inputs])
     for argument, value in zip(body.args, kernel.inputs, strict=True):
         argument.name_hint = value.name_hint

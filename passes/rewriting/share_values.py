@@ -95,7 +95,7 @@ def _replace(op: Operation, first: Operation, rewriter: PatternRewriter) -> None
 
 
 def _reads_the_same(first: Operation, second: Operation) -> bool:
-    """Whether both are in one block, and nothing between them may write."""
+    """True if both are in one block, and nothing between them may write."""
     if first.parent is not second.parent:
         return False
     between = first.next_op

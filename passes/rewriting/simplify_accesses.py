@@ -40,7 +40,7 @@ class SimplifyAccesses(RewritePattern):
 
 
 def _simplified(op: Operation) -> Operation | None:
-    """The op in canonical form, None where it is so."""
+    """Return the op in canonical form, None where it is so."""
     new = None if _is_canonical(op) else _rebuilt(op)
     if new is not None:
         new.location = op.location

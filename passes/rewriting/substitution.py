@@ -65,7 +65,7 @@ class Substitution:
         return [e.replace_dims_and_symbols(dims, ()) for e in exprs], list(numbers)
 
     def mask(self, op: MaskedOp, axes: Iterable[SSAValue] = ()) -> Access | None:
-        """The mask of `op`, and the bounds of those of `axes` that overrun."""
+        """Return the mask of `op`, and the bounds of those of `axes` that overrun."""
         masks = list[Access]()
         if self.bounds:  # most have none, and are not asked what their axes are
             masks += [self.bounds[axis] for axis in dict.fromkeys(axes) if axis in self.bounds]
@@ -78,8 +78,8 @@ class Substitution:
 
     def _where_it_matters(self, op: loop.PredicateOp) -> Access:
         """
-        The predicate; where all it does is to select between loads under a mask that is the same,
-        and something else, it stays the same as theirs.
+        Return the predicate; where all it does is to select between loads under a mask that is the
+        same, and something else, it stays the same as theirs.
         """
         plain = self.access(op.map.data.results, op.indices)
         loads = [_load_selected_by(use.operation) for use in op.result.uses]
@@ -134,7 +134,10 @@ class Substitution:
                 return self._clone_with_regions(op)
 
     def _clone_with_regions(self, op: Cloned) -> Cloned:
-        """The op before what it contains, whose subscripts are simplified with its axes' ranges."""
+        """
+        Return the op before what it contains, whose subscripts are simplified with its axes'
+        ranges.
+        """
         blocks = [[(old, self._without_ops(old)) for old in r.blocks] for r in op.regions]
         clone = type(op).create(
             operands=[self.value(v) for v in op.operands],
@@ -148,7 +151,7 @@ class Substitution:
         return clone
 
     def _without_ops(self, block: Block) -> Block:
-        """A block with arguments for those of `block`."""
+        """Return a block with arguments for those of `block`."""
         new = Block(arg_types=block.arg_types)
         for old_arg, new_arg in zip(block.args, new.args, strict=True):
             new_arg.name_hint = old_arg.name_hint
@@ -157,7 +160,7 @@ class Substitution:
 
 
 def _load_selected_by(select: Operation) -> loop.LoadOp | None:
-    """The load that `select` gives under its mask, which is the predicate."""
+    """Return the load that `select` gives under its mask, which is the predicate."""
     load = select.lhs.owner if isinstance(select, arith.SelectOp) else None
     return load if isinstance(load, loop.LoadOp) and load.selection() is select else None
 
@@ -178,7 +181,7 @@ def _axes_of_data(op: loop.ToIndexOp) -> Iterator[SSAValue]:
 
 
 def _axes_around(op: Operation) -> Iterator[SSAValue]:
-    """The block arguments in scope, innermost first."""
+    """Yield the block arguments in scope, innermost first."""
     block = op.parent
     while block is not None:
         yield from block.args
@@ -186,7 +189,7 @@ def _axes_around(op: Operation) -> Iterator[SSAValue]:
 
 
 def conjunction(masks: Iterable[Access | None]) -> Access | None:
-    """The mask that holds where all of `masks` do; None is one that always holds."""
+    """Return the mask that holds where all of `masks` do; None is one that always holds."""
     exprs: list[AffineExpr] = []
     operands: list[SSAValue] = []
     for mask_exprs, mask_operands in (mask for mask in masks if mask is not None):

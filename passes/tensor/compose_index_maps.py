@@ -38,7 +38,7 @@ from tilewright.passes.reporting.trace import Rule, TracedPattern
 
 
 def _view(value: SSAValue) -> Source | None:
-    """The source of an index map that reads nothing else."""
+    """Return the source of an index map that reads nothing else."""
     op = value.owner
     return op.only_source if isinstance(op, prim.IndexMapOp) else None
 
@@ -67,7 +67,9 @@ class ComposeSources(RewritePattern):
 
 
 def _through(source: Source, shape: Sequence[int]) -> Source:
-    """The source of `source`, unless it can no longer be proved that reads stay within it."""
+    """
+    Return the source of `source`, unless it can no longer be proved that reads stay within it.
+    """
     view = _view(source.tensor)
     if view is None:
         return source
@@ -76,7 +78,7 @@ def _through(source: Source, shape: Sequence[int]) -> Source:
 
 
 def _is_proved(source: Source, shape: Sequence[int]) -> bool:
-    """Whether reads are known to stay within a source: some do that are not."""
+    """True if reads are known to stay within a source: some do that are not."""
     try:
         verify_subscripts_within(source, shape)
     except VerifyException:

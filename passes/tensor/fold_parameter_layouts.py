@@ -49,7 +49,9 @@ Calls = Mapping[str, Sequence[CallOp]]
 
 
 def _permutation(op: Operation) -> AffineMap | None:
-    """The map of `op`, if all that it does is to permute the dimensions of its one source."""
+    """
+    Return the map of `op`, if all that it does is to permute the dimensions of its one source.
+    """
     if not isinstance(op, prim.IndexMapOp) or len(op.sources) != 1 or op.sources[0].mask.results:
         return None
     source, shape = op.sources[0], shape_of(op.result)
@@ -73,7 +75,7 @@ def _with_unit_axes(map: AffineMap, given: Sequence[int]) -> AffineMap:
 
 
 def _is_module_state(value: SSAValue) -> bool:
-    """Whether `value` is an argument that is not the user's."""
+    """True if `value` is an argument that is not the user's."""
     if not isinstance(value, BlockArgument):
         return False
     function = value.owner.parent_op()

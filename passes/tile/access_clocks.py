@@ -26,13 +26,13 @@ Layouts = Mapping[tile.StageOp, SlabLayoutAttr]
 
 
 def access_clocks(conflicts: SlabConflicts, layouts: Layouts) -> float:
-    """The clocks of one block, each slab dense or padded, whichever is better."""
+    """Return the clocks of one block, each slab dense or padded, whichever is better."""
     slabs = sum(_of_slab(conflicts, stage, layouts) for stage in conflicts.stages)
     return slabs + sum(_of_global(conflicts, access) for access in _direct(conflicts.launch))
 
 
 def reads_freely(conflicts: SlabConflicts, layouts: Layouts) -> bool:
-    """Whether the threads can read every slab without conflicts, it being dense or padded."""
+    """True if the threads can read every slab without conflicts, it being dense or padded."""
     return all(
         any(
             Traffic.of(conflicts.reads(stage, layout)).factor == 1
@@ -54,7 +54,9 @@ def _dense_and_padded(stage: tile.StageOp, layouts: Layouts) -> list[SlabLayoutA
 
 
 def padded_by_a_chunk(stage: tile.StageOp, layout: SlabLayoutAttr | None = None) -> SlabLayoutAttr:
-    """The slab's layout, or another, with a vector more in each row: vectors stay aligned."""
+    """
+    Return the slab's layout, or another, with a vector more in each row: vectors stay aligned.
+    """
     type, layout = memref_type(stage.slab), layout or stage.layout
     return layout.with_pad(type, WIDEST_BYTES // size_of(type.element_type))
 

@@ -118,7 +118,7 @@ def beyond(value: SSAValue, condition: Access, *, if_finite: bool = False) -> Kn
 
 
 def vanishes_beyond(value: SSAValue, condition: Access) -> bool:
-    """Whether `value` is 0 wherever `condition` fails."""
+    """True if `value` is 0 wherever `condition` fails."""
     return beyond(value, condition) == 0
 
 
@@ -156,7 +156,7 @@ class _Beyond:
         return self.if_finite and _FINITE <= {*op.fastmath.data}
 
     def _needs(self, mask: Access) -> bool:
-        """Whether a mask holds only where the condition does: whether it names it."""
+        """True if a mask holds only where the condition does: whether it names it."""
         (expr,), operands = self.condition
         shift = [AffineExpr.dimension(len(mask[1]) + d) for d in range(len(operands))]
         named = expr.replace_dims_and_symbols(shift, ())
@@ -190,6 +190,6 @@ def _size(value: Any) -> float:
 
 
 def _believed(value: float | int) -> Known:
-    """A number that is much the same on the hardware."""
+    """Return a number that is much the same on the hardware."""
     is_exact = value in (0, -math.inf)
     return value if is_exact or _SMALLEST <= abs(value) <= _LARGEST else None

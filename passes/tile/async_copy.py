@@ -51,7 +51,7 @@ class AsyncCopyPass(SchedulingPass, RewritePattern):
 
 
 def _is_copied(stage: tile.StageOp) -> bool:
-    """Whether threads fill a ring with what they load, as it is."""
+    """True if threads fill a ring with what they load, as it is."""
     if stage.ring is None or stage.transport_kind is not Transport.SYNC:
         return False
     load = stage.copied_load()

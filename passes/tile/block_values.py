@@ -44,8 +44,8 @@ class BlockValues:
 
     def axes_of(self, value: SSAValue) -> Axes | None:
         """
-        The axes of more than one step along which `value` differs within a block. None if it is no
-        function of such axes alone: it takes part in what threads or steps join at the site.
+        Return the axes of more than one step along which `value` differs within a block. None if it
+        is no function of such axes alone: it takes part in what threads or steps join at the site.
         """
         for each in needed_first(value, self._known, operands_of):
             self._known[each] = self._axes_of(each)
@@ -74,7 +74,7 @@ class BlockValues:
 
     def is_held(self, value: SSAValue) -> bool:
         """
-        Whether threads hold `value` when they come to the site, and others could not compute it
+        True if threads hold `value` when they come to the site, and others could not compute it
         again by themselves: it is made of what threads or steps have joined.
         """
         for each in needed_first(value, self._held, operands_of):
@@ -82,7 +82,7 @@ class BlockValues:
         return self._held[value]
 
     def is_fixed(self, op: Operation) -> bool:
-        """Whether the results of `op` are there before the loops inside, alike for all threads."""
+        """True if the results of `op` are there before the loops inside, alike for all threads."""
         if self.is_inside(op):
             return False
         return all(
@@ -90,7 +90,7 @@ class BlockValues:
         )
 
     def around(self, op: Operation) -> Operation:
-        """The op of the site itself that `op` is, or is inside of."""
+        """Return the op of the site itself that `op` is, or is inside of."""
         while op.parent is not self.site:
             outer = op.parent_op()
             assert outer is not None
@@ -157,7 +157,7 @@ class BlockValues:
         return frozenset({value} if extent != 1 else ())
 
     def is_inside(self, op: Operation) -> bool:
-        """Whether `op` is one of the site's loops, or inside of one."""
+        """True if `op` is one of the site's loops, or inside of one."""
         if op.parent is self.site:
             return isinstance(op, AxesOp) and not isinstance(op, tile.StageOp)
         outer = op.parent_op()
@@ -165,7 +165,7 @@ class BlockValues:
 
 
 def _is_function(op: Operation) -> bool:
-    """Whether the results follow from the operands, or from what lies at them in an input."""
+    """True if the results follow from the operands, or from what lies at them in an input."""
     if op.regions or not op.results or isinstance(op, _MEETINGS):
         return False
     if isinstance(op, loop.LoadOp):
@@ -177,7 +177,7 @@ def _is_function(op: Operation) -> bool:
 
 
 def expressions_of(op: Operation) -> Iterator[tuple[AffineExpr, Sequence[SSAValue]]]:
-    """The affine expressions in subscripts, masks and indices of an op."""
+    """Yield the affine expressions in subscripts, masks and indices of an op."""
     if isinstance(op, loop.LoadOp | loop.IndexOp | loop.PredicateOp):
         yield from ((expr, op.indices) for expr in op.map.data.results)
     if isinstance(op, MaskedOp) and op.mask is not None:

@@ -97,12 +97,12 @@ def _up_to(longest: int, extent: int) -> list[int]:
 
 
 def parted_axes(launch: tile.LaunchOp) -> list[Axis]:
-    """The axes that are parted, in order: all but those that split a reduction."""
+    """Return the axes that are parted, in order: all but those that split a reduction."""
     return [axis for axis in launch.bound_axes() if axis.role is not Role.SPLIT]
 
 
 def is_rectangular(launch: tile.LaunchOp) -> bool:
-    """Whether a block does a part of one matrix."""
+    """True if a block does a part of one matrix."""
     batch = extent_along(launch, Role.BATCH)
     matrix = total_extent(axis for axis in parted_axes(launch) if axis.role is not Role.BATCH)
     return is_contraction(launch) and (batch == 1 or matrix >= WARP_SIZE)

@@ -91,5 +91,5 @@ def _steps(launch: tile.LaunchOp) -> int:
 
 
 def _longest(launch: tile.LaunchOp) -> int:
-    """The most steps of a chunk: hardly more than there are."""
+    """Return the most steps of a chunk: hardly more than there are."""
     return max(power_of_two(_steps(launch)), min(_CHUNKS))

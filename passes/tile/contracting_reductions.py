@@ -29,7 +29,7 @@ NO_CONTRACTION = "no contraction: no loads of which one varies with m and anothe
 
 @remembered
 def contracting_reductions(launch: tile.LaunchOp) -> list[loop.ReduceOp]:
-    """The contractions of the launch that have steps, in order."""
+    """Return the contractions of the launch that have steps, in order."""
     rows, columns = (
         {axis.value for axis in launch.bound_axes() if axis.role is role}
         for role in (Role.M, Role.N)
@@ -42,7 +42,7 @@ def contracting_reductions(launch: tile.LaunchOp) -> list[loop.ReduceOp]:
 
 
 def chunks_of(op: loop.ReduceOp) -> Iterator[loop.ReduceOp]:
-    """A reduction, the one that does a chunk of it, the one that does a chunk of that..."""
+    """Yield a reduction, the one that does a chunk of it, the one that does a chunk of that..."""
     chunk: loop.ReduceOp | None = op
     while chunk is not None:
         yield chunk

@@ -183,7 +183,7 @@ class CooperativeReducePass(SchedulingPass, RewritePattern):
         share_values(kernel, rewriter)
 
     def assigned(self, threads_per_row: ThreadsPerRow, row: str) -> Self:
-        """The pass with options that assign threads so."""
+        """Return the pass with options that assign threads so."""
         threads, rows, columns, split, join = threads_per_row
         choice = replace(self, threads=threads, rows=rows, columns=columns or None, row=row)
         return choice if split == 1 else replace(choice, split=split, join=join.value)

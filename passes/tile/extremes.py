@@ -37,8 +37,8 @@ def extreme(
     is_last: bool,
 ) -> AffineExpr | None:
     """
-    The largest that `expr` becomes for any values of the operands that vary, or the smallest if not
-    `is_last`; None if that is not known.
+    Return the largest that `expr` becomes for any values of the operands that vary, or the smallest
+    if not `is_last`; None if that is not known.
     """
     ranges = [range_of_value(value) for value in operands]
     varying = {at for at, value in enumerate(operands) if varies(value)}

@@ -28,12 +28,12 @@ Coordinate = tuple[SSAValue, ...]
 
 
 def extents_of(coordinate: Coordinate) -> list[int]:
-    """The steps of each axis of a coordinate."""
+    """Return the steps of each axis of a coordinate."""
     return [extent_of(axis) or 1 for axis in coordinate]
 
 
 def subscripts_of(coordinates: Sequence[Coordinate]) -> Access:
-    """The number that each coordinate is, over its axes."""
+    """Return the number that each coordinate is, over its axes."""
     exprs: list[AffineExpr] = []
     operands: list[SSAValue] = []
     for coordinate in coordinates:
@@ -52,7 +52,7 @@ class Part(NamedTuple):
 
 
 def parts_along(axes: frozenset[SSAValue], slab: Sequence[Coordinate]) -> list[Part]:
-    """The coordinates of a slab as far as they are made of `axes`."""
+    """Return the coordinates of a slab as far as they are made of `axes`."""
     found: list[Part] = []
     for position, coordinate in enumerate(slab):
         at = AffineExpr.dimension(position)
@@ -93,7 +93,7 @@ def _share(value: SSAValue, coordinates: Sequence[Coordinate]) -> tile.ShareOp:
 
 
 def _name(value: SSAValue) -> str | None:
-    """The name of a value, or of what it is computed from, for several of it."""
+    """Return the name of a value, or of what it is computed from, for several of it."""
     while value.name_hint is None:
         if not isinstance(value.owner, Operation) or not value.owner.operands:
             return None

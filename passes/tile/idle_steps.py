@@ -20,7 +20,7 @@ def schedules(module: ModuleOp) -> list[str | None]:
 
 
 def is_idle(step: ModulePass, before: Sequence[str | None], module: ModuleOp) -> bool:
-    """Whether `step` decides what options say, and left all schedules as they were `before`."""
+    """True if `step` decides what options say, and left all schedules as they were `before`."""
     if not isinstance(step, SchedulingPass) or not step.options():
         return False
     return schedules(module) == before
@@ -37,12 +37,12 @@ def planned_and_idle(before: ModuleOp, after: ModuleOp) -> dict[str, list[ArgSpe
 
 
 def planned_kernels(module: ModuleOp) -> Iterator[loop.KernelOp]:
-    """The kernels whose steps are planned."""
+    """Yield the kernels whose steps are planned."""
     return (op for op in module.ops if isinstance(op, loop.KernelOp) and op.planned is not None)
 
 
 def steps_to_come(module: ModuleOp) -> dict[str, Sequence[ArgSpec]]:
-    """The planned steps that are left, by kernel."""
+    """Return the planned steps that are left, by kernel."""
     return {op.sym_name.data: _planned(op) for op in planned_kernels(module)}
 
 
@@ -52,7 +52,7 @@ def _planned(kernel: loop.KernelOp) -> Sequence[ArgSpec]:
 
 
 def _scheduled_name(op: Operation) -> str | None:
-    """The kernel that `op` is, if it has been scheduled."""
+    """Return the kernel that `op` is, if it has been scheduled."""
     if isinstance(op, loop.KernelOp):
         return op.sym_name.data if isinstance(op.body.block.last_op, tile.LaunchOp) else None
     return op.sym_name.data if isinstance(op, KernelLikeOp) else None
@@ -65,7 +65,9 @@ def _schedule(op: Operation) -> Sequence[ArgSpec]:
 
 
 def _missing(kernel: loop.KernelOp, schedules: Mapping[str, Sequence[ArgSpec]]) -> list[ArgSpec]:
-    """The planned steps of a kernel that are not in its schedule; nothing if it has none yet."""
+    """
+    Return the planned steps of a kernel that are not in its schedule; nothing if it has none yet.
+    """
     schedule = schedules.get(kernel.sym_name.data)
     if schedule is None:
         return []
@@ -81,6 +83,6 @@ def _missing(kernel: loop.KernelOp, schedules: Mapping[str, Sequence[ArgSpec]]) 
 
 
 def _does(done: ArgSpec, step: ArgSpec) -> bool:
-    """Whether what was done is what a step says, and perhaps what it leaves open."""
+    """True if what was done is what a step says, and perhaps what it leaves open."""
     asked, given = (each.normalize_parameter_names().parameters for each in (step, done))
     return done.name == step.name and asked.items() <= given.items()

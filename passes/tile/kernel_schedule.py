@@ -39,7 +39,7 @@ def record(kernel: loop.KernelOp, step: str, rewriter: PatternRewriter) -> None:
 
 
 def is_scheduled(kernel: loop.KernelOp, name: str) -> bool:
-    """Whether the pass of that name is a step of the kernel's schedule."""
+    """True if the pass of that name is a step of the kernel's schedule."""
     return kernel.schedule is not None and kernel.schedule.names(name)
 
 
@@ -67,7 +67,9 @@ def blamed_on_planned_steps(kernel: loop.KernelOp) -> Generator[None]:
 
 
 def with_added_steps(schedule: ScheduleAttr) -> ScheduleAttr:
-    """The schedule and the steps of packages that say when they are worth it, in their order."""
+    """
+    Return the schedule and the steps of packages that say when they are worth it, in their order.
+    """
     if not (added := [ArgSpec(step.name, {}) for step in added_steps() if step.is_offered]):
         return schedule
     order = [FIRST, *(step.name for step in scheduling_steps())]

@@ -92,7 +92,7 @@ class _MarkLoop(RewritePattern):
 
 
 def small_loops(launch: tile.LaunchOp, limit: int, registers: RegisterAxes) -> list[loop.ReduceOp]:
-    """The loops to be unrolled, inner ones first."""
+    """Return the loops to be unrolled, inner ones first."""
     unrolling = _Unrolling(registers, limit)
     for op in launch.body.block.ops:
         unrolling.visit(op)
@@ -152,7 +152,7 @@ class _Unrolling:
 
 
 def _is_fused(op: Operation) -> bool:
-    """Whether `op` yields what costs nothing to join: a product that is added, a sum of its own."""
+    """True if `op` yields what costs nothing to join: a product that is added, a sum of its own."""
     if not isinstance(op, loop.YieldOp) or not isinstance(around := op.parent_op(), loop.ReduceOp):
         return False
     products = (arith.MulfOp, arith.MuliOp) if around.monoid.data is Monoid.ADD else ()

@@ -30,7 +30,7 @@ _Condition = tuple[AffineMap, tuple[SSAValue, ...]]
 
 
 def needed_where(values: Sequence[SSAValue]) -> Access | None:
-    """A condition that holds wherever any of `values` is needed; None if none is known."""
+    """Return a condition that holds wherever any of `values` is needed; None if none is known."""
     found = _Needs().of_any(values)
     return conjunction((map.results, operands) for map, operands in found)
 
@@ -69,7 +69,7 @@ def _made_of(value: SSAValue) -> Iterator[SSAValue]:
 
 
 def _common(found: Sequence[list[_Condition]]) -> list[_Condition]:
-    """The conditions that are in all lists; none if there are no lists."""
+    """Return the conditions that are in all lists; none if there are no lists."""
     first = found[0] if found else []
     return [c for c in dict.fromkeys(first) if all(c in others for others in found)]
 

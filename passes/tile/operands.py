@@ -62,13 +62,13 @@ class Operand(NamedTuple):
     """What each kind stages, and where it is used."""
 
     def slabs(self, kind: Kind) -> list[Slab]:
-        """The slabs that a kind takes, each once."""
+        """Return the slabs that a kind takes, each once."""
         return list(dict.fromkeys(place.slab for place in self.places[kind]))
 
 
 @remembered
 def find_operands(launch: tile.LaunchOp) -> Sequence[Operand]:
-    """The operands of a launch, each with what it takes to stage it."""
+    """Return the operands of a launch, each with what it takes to stage it."""
     steps = [Reuse(launch, block) for block in _steps(launch)]
     steps = [reuse for reuse in steps if reuse.operands]
     body = Reuse(launch, launch.body.block, without=[reuse.site for reuse in steps])
@@ -83,7 +83,9 @@ def find_operands(launch: tile.LaunchOp) -> Sequence[Operand]:
 
 
 def _steps(launch: tile.LaunchOp) -> list[Block]:
-    """The steps of the outermost reductions with reductions inside that all threads do alike."""
+    """
+    Return the steps of the outermost reductions with reductions inside that all threads do alike.
+    """
     found: list[Block] = []
     for op in ops_in(launch):
         if not isinstance(op, loop.ReduceOp) or any(is_in(op, block) for block in found):
@@ -95,7 +97,7 @@ def _steps(launch: tile.LaunchOp) -> list[Block]:
 
 
 def _is_uniform(launch: tile.LaunchOp, block: Block) -> bool:
-    """Whether the bounds of the loops around `block` are the same for all threads."""
+    """True if the bounds of the loops around `block` are the same for all threads."""
     values, op = BlockValues(launch, block), block.parent_op()
     while op is not None and op is not launch:
         bound = op.bound_operands if isinstance(op, loop.ReduceOp) else ()
@@ -122,7 +124,9 @@ def _places(reuse: Reuse, values: Sequence[SSAValue]) -> Mapping[Kind, Sequence[
 
 
 def _raw(reuse: Reuse, value: SSAValue) -> list[loop.LoadOp]:
-    """The loads that differ along all of its axes; else those that are read more than once."""
+    """
+    Return the loads that differ along all of its axes; else those that are read more than once.
+    """
     loads = reuse.sources(value)
     full = [load for load in loads if reuse.is_full(load, value)]
     return full or [load for load in loads if reuse.is_reused(load.result)]
@@ -151,7 +155,7 @@ def _kinds(reuse: Reuse, value: SSAValue, *, is_beside: bool) -> Sequence[Kind]:
 
 
 def _is_loaded(value: SSAValue) -> bool:
-    """Whether the value is loaded, but for casts."""
+    """True if the value is loaded, but for casts."""
     while isinstance(value.owner, _CASTS):
         value = value.owner.operands[0]
     return isinstance(value.owner, loop.LoadOp)

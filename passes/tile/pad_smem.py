@@ -117,7 +117,7 @@ def reason_not_padded(stage: tile.StageOp) -> str | None:
 
 
 def _padded_bytes(stage: tile.StageOp, pad: int) -> int:
-    """The bytes of all slots of a slab with a pad."""
+    """Return the bytes of all slots of a slab with a pad."""
     type = memref_type(stage.slab)
     padded = with_layout(type, stage.layout.with_pad(type, pad))
     slots = 1 if stage.loop is None else stage.depth

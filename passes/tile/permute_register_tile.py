@@ -123,7 +123,7 @@ class PermuteRegisterTilePass(SchedulingPass, RewritePattern):
                 rewriter.replace(launch, conflicts.launch)
 
     def rebinding(self, launch: tile.LaunchOp, m: Side, n: Side) -> Rebinding:
-        """The axes of the launch as they are to be."""
+        """Return the axes of the launch as they are to be."""
         assert self.lanes_m is not None
         assert self.fastest is not None
         rebinding, sides = Rebinding(), {axis for side in (m, n) for axis in side.axes}

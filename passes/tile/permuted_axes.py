@@ -33,8 +33,8 @@ def bind_threads(
     rebinding: Rebinding, m: Side, n: Side, lanes_m: int, fastest: Role
 ) -> dict[Role, Threads]:
     """
-    The axes of threads, those that are counted first last; a warp is `lanes_m` high. If that is how
-    they are counted anyway, warps are not told apart.
+    Return the axes of threads, those that are counted first last; a warp is `lanes_m` high. If that
+    is how they are counted anyway, warps are not told apart.
     """
     order = [m, n] if fastest is Role.N else [n, m]
     if lanes_m == height_in_order(m, n, fastest):
@@ -53,7 +53,10 @@ def bind_threads(
 def _bind_level(
     rebinding: Rebinding, side: Side, level: Level, lanes: int, before: Threads
 ) -> Threads:
-    """The axis of the warps, or of the lanes in one; of all threads if warps are not told apart."""
+    """
+    Return the axis of the warps, or of the lanes in one; of all threads if warps are not told
+    apart.
+    """
     if not lanes:
         axis = NewAxis(side.hint, Level.THREAD, side.thread.extent, side.role)
         return before.bound(rebinding, axis, 1) if level is Level.LANE else before

@@ -97,13 +97,13 @@ class Rebinding:
         self.substitution.values[axis.value] = self.body.args[-1]
 
     def keeps_all(self, launch: tile.LaunchOp) -> bool:
-        """Whether nothing changes: each axis becomes one like it in its place."""
+        """True if nothing changes: each axis becomes one like it in its place."""
         if tuple(self.axes) != launch.axes.data or self.substitution.bounds:
             return False
         return all(self._keeps(axis) for axis in launch.body.block.args)
 
     def _keeps(self, axis: BlockArgument) -> bool:
-        """Whether the new axis at the place of `axis`, which is like it, alone stands for it."""
+        """True if the new axis at the place of `axis`, which is like it, alone stands for it."""
         new, substitution = self.body.args[axis.index], self.substitution
         index, _ = substitution.indices.get(axis, (None, ()))
         if new.name_hint != axis.name_hint or substitution.parts.get(axis, [new]) != [new]:
@@ -118,8 +118,8 @@ class Rebinding:
 
     def rebound(self, launch: tile.LaunchOp, clone: Clone | None = None) -> tile.LaunchOp:
         """
-        The launch with the new axes, its accesses as simple as their ranges allow and its bounds
-        the same for all threads of a block; `clone` clones its ops. It is not in the IR yet.
+        Return the launch with the new axes, its accesses as simple as their ranges allow and its
+        bounds the same for all threads of a block; `clone` clones its ops. It is not in the IR yet.
         """
         min_blocks = None if launch.min_blocks is None else launch.min_blocks.value.data
         new = tile.LaunchOp(self.axes, Region(self.body), min_blocks=min_blocks)
@@ -141,7 +141,7 @@ class Rebinding:
 
 
 def power_of_two(at_least: int) -> int:
-    """The smallest power of two that is no less."""
+    """Return the smallest power of two that is no less."""
     return 1 << max(at_least - 1, 0).bit_length()
 
 

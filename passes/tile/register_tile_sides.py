@@ -78,7 +78,7 @@ def sides_of(launch: tile.LaunchOp) -> list[Side]:
 
 
 def _nested(launch: tile.LaunchOp, axes: Sequence[Axis]) -> list[Axis] | None:
-    """The axes as digits of one number, the largest first; None where they are not."""
+    """Return the axes as digits of one number, the largest first; None where they are not."""
     long = [axis for axis in axes if axis.extent > 1]
     factors = _factors(launch, [axis.value for axis in long])
     if factors is None:

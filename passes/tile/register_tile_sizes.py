@@ -22,12 +22,14 @@ WIDTHS = (4, 2, 1)
 
 
 def last_axis(launch: tile.LaunchOp) -> list[Axis]:
-    """The last thread axis that has several steps, if there is one."""
+    """Return the last thread axis that has several steps, if there is one."""
     return [axis for axis in launch.thread_axes() if axis.extent > 1][-1:]
 
 
 def m_n_axes(launch: tile.LaunchOp) -> list[Axis]:
-    """The thread axes of a contraction: along m and along n; nothing for any other launch."""
+    """
+    Return the thread axes of a contraction: along m and along n; nothing for any other launch.
+    """
     found = [axis for axis in launch.thread_axes() if axis.role in (Role.M, Role.N)]
     return found if [axis.role for axis in found] == [Role.M, Role.N] else []
 

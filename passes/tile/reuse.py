@@ -63,15 +63,15 @@ class Reuse:
         """Values that reach as far as they can, in order; those that are equal together."""
 
     def is_reused(self, value: SSAValue) -> bool:
-        """Whether it is data that a block reads more than once."""
+        """True if it is data that a block reads more than once."""
         return self.is_shared(value) or self.is_read_again(value)
 
     def is_read_again(self, value: SSAValue) -> bool:
-        """Whether several loops compute it alike."""
+        """True if several loops compute it alike."""
         return value in self._again
 
     def is_shared(self, value: SSAValue) -> bool:
-        """Whether threads use it alike, and each step of a loop another one."""
+        """True if threads use it alike, and each step of a loop another one."""
         axes = self.values.axes_of(value)
         if axes is None or self._threads <= axes or not self._is_read_in_steps(value):
             return False
@@ -79,7 +79,9 @@ class Reuse:
         return not (is_whole and any(map(_is_long, axes)))
 
     def sources(self, value: SSAValue) -> list[loop.LoadOp]:
-        """The loads that `value` is computed from, in order; not those that say where to load."""
+        """
+        Return the loads that `value` is computed from, in order; not those that say where to load.
+        """
         for each in needed_first(value, self._sources, self._computed_of):
             self._sources[each] = self._find_sources(each)
         return sorted(self._sources[value], key=self.values.position.__getitem__)
@@ -97,12 +99,12 @@ class Reuse:
         return frozenset[loop.LoadOp]().union(*parts)
 
     def _is_given(self, value: SSAValue) -> bool:
-        """Whether it is there before the loops begin."""
+        """True if it is there before the loops begin."""
         op = value.owner
         return isinstance(op, Block) or self.values.is_fixed(op) or self.values.is_held(value)
 
     def place(self, value: SSAValue) -> Place:
-        """The slab of a value, and where it is there; equal values have one slab."""
+        """Return the slab of a value, and where it is there; equal values have one slab."""
         if value not in self._places:
             new = Slab(value, self.source(value), self.values)
             slab = next((slab for slab in self._slabs if slab.is_equal(new)), new)
@@ -112,21 +114,21 @@ class Reuse:
         return self._places[value]
 
     def is_full(self, load: loop.LoadOp, value: SSAValue) -> bool:
-        """Whether a load differs along all the axes along which `value` does."""
+        """True if a load differs along all the axes along which `value` does."""
         return self.values.axes_of(load.result) == self.values.axes_of(value)
 
     def source(self, value: SSAValue) -> loop.LoadOp:
-        """The load that a value stands for: the first that differs as it does."""
+        """Return the load that a value stands for: the first that differs as it does."""
         loads = self.sources(value)
         return next((load for load in loads if self.is_full(load, value)), loads[0])
 
     def _is_read_in_steps(self, value: SSAValue) -> bool:
-        """Whether it is computed from loads, and differs from step to step of a loop inside."""
+        """True if it is computed from loads, and differs from step to step of a loop inside."""
         axes = self.values.axes_of(value) or ()
         return any(launch_of(axis) is None for axis in axes) and bool(self.sources(value))
 
     def _is_end(self, value: SSAValue) -> bool:
-        """Whether something uses it that is not read more than once itself."""
+        """True if something uses it that is not read more than once itself."""
         if isinstance(value.type, IndexType):
             return False
         users = [use.operation for use in value.uses]
@@ -160,13 +162,13 @@ class Reuse:
 
 
 def is_unchunked(launch: tile.LaunchOp) -> bool:
-    """Whether the launch has a contraction that is too long to be staged at once."""
+    """True if the launch has a contraction that is too long to be staged at once."""
     reductions = [op for op in ops_in(launch) if isinstance(op, loop.ReduceOp)]
     return is_contraction(launch) and any(_is_long(op.axis) for op in reductions)
 
 
 def is_in(op: Operation, block: Block) -> bool:
-    """Whether `op` is in `block`, at any depth."""
+    """True if `op` is in `block`, at any depth."""
     while op.parent is not None and op.parent is not block:
         outer = op.parent_op()
         if outer is None:
@@ -180,7 +182,7 @@ def _is_long(axis: SSAValue) -> bool:
 
 
 def _any_joined(values: Iterable[SSAValue]) -> bool:
-    """Whether the block has computed one of them from many of its values."""
+    """True if the block has computed one of them from many of its values."""
     seen, pending = set[Operation](), [*values]
     while pending:
         op = pending.pop().owner

@@ -33,7 +33,7 @@ def is_contraction(launch: tile.LaunchOp) -> bool:
 
 
 def row_length(launch: tile.LaunchOp) -> int:
-    """The longest loop that the body of the launch runs for one row; 0 if it runs none."""
+    """Return the longest loop that the body of the launch runs for one row; 0 if it runs none."""
     loops = [op for op in launch.body.block.ops if isinstance(op, loop.ReduceOp | loop.ForOp)]
     return max((prod(op.axis_extents()) for op in loops), default=0)
 

@@ -29,7 +29,7 @@ def layouts_in_piles(conflicts: SlabConflicts) -> dict[tile.StageOp, SlabLayoutA
 
 
 def _in_piles(stage: tile.StageOp, conflicts: SlabConflicts) -> SlabLayoutAttr | None:
-    """The first layout in piles with which a slab is read faster."""
+    """Return the first layout in piles with which a slab is read faster."""
     if stage.layout != SlabLayoutAttr.get():
         return None
     for piles in dict.fromkeys(_rows_side_by_side(stage, conflicts)):

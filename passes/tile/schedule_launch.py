@@ -109,7 +109,9 @@ def schedule(step: SchedulingPass, launch: tile.LaunchOp) -> None:
 
 
 def chosen_for(step: SchedulingPass, launch: tile.LaunchOp) -> SchedulingPass | str:
-    """The pass with its options, or why the launch is left alone; it is no longer planned then."""
+    """
+    Return the pass with its options, or why the launch is left alone; it is no longer planned then.
+    """
     if (reason := step.reason_against(launch)) is not None:
         return reason
     kernel, given = launch.kernel, step.options()
@@ -128,8 +130,8 @@ def decided(
     step: SchedulingPass, launch: tile.LaunchOp, options: Mapping[str, ParameterListType]
 ) -> SchedulingPass | str:
     """
-    The pass with values for all its options, some of which are given, or why the launch is left
-    alone; `PlacedPassError` if it cannot have what is given.
+    Return the pass with values for all its options, some of which are given, or why the launch is
+    left alone; `PlacedPassError` if it cannot have what is given.
     """
     if not options and (reason := reason_to_skip(step, launch)) is not None:
         return reason
@@ -151,7 +153,9 @@ def _completed(
     options: Mapping[str, ParameterListType],
     launch: tile.LaunchOp,
 ) -> SchedulingPass:
-    """The best choice with these options in the place of its own; an error if that cannot be."""
+    """
+    Return the best choice with these options in the place of its own; an error if that cannot be.
+    """
     guess = {} if best is None else best.options()
     complete = asked.completed(guess, dict(options))
     chosen = asked if complete == options else _configured(asked, complete)
@@ -171,5 +175,5 @@ def _configured(step: SchedulingPass, options: Mapping[str, ParameterListType]) 
 def _configured_once(
     kind: type[SchedulingPass], options: tuple[tuple[str, ParameterListType], ...], _kinds: object
 ) -> SchedulingPass:
-    """The pass with options; 1 and `true` are equal, and differ by their kinds."""
+    """Return the pass with options; 1 and `true` are equal, and differ by their kinds."""
     return configure(kind, ArgSpec(kind.name, dict(options)), "pass")

@@ -81,7 +81,7 @@ class SchedulingPass(TargetedPass, ABC):
         return {}
 
     def with_answers(self, answers: Mapping[str, Answer]) -> Self:
-        """The pass with these answers for its options."""
+        """Return the pass with these answers for its options."""
         options: dict[str, Answer | tuple[str, ...]] = {}
         lists: dict[str, tuple[str, ...]] = {}
         for question, answer in answers.items():
@@ -93,7 +93,9 @@ class SchedulingPass(TargetedPass, ABC):
         return replace(self, **options, **lists)
 
     def possible(self, launch: tile.LaunchOp) -> Iterator[Self]:
-        """The pass with all answers that are possible together, in the order of its questions."""
+        """
+        Yield the pass with all answers that are possible together, in the order of its questions.
+        """
         questions = self.questions(launch)
         for answers in product(*questions.values()):
             choice = self.with_answers(dict(zip(questions, answers, strict=True)))
@@ -132,11 +134,11 @@ class SchedulingPass(TargetedPass, ABC):
     def completed(
         self, guess: dict[str, ParameterListType], given: dict[str, ParameterListType]
     ) -> dict[str, ParameterListType]:
-        """The options where no choice has what is `given`; the first of them is `guess`."""
+        """Return the options where no choice has what is `given`; the first of them is `guess`."""
         return {**guess, **given}
 
     def step(self) -> str:
-        """The pass with its options as part of a pipeline."""
+        """Return the pass with its options as part of a pipeline."""
         return _step(self)
 
 

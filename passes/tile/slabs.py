@@ -84,7 +84,7 @@ class Slab:
         return subscripts_of(self._coordinates)
 
     def is_equal(self, other: "Slab") -> bool:
-        """Whether the two are filled alike."""
+        """True if the two are filled alike."""
         if self.type != other.type or self._reads() != other._reads():
             return False
         return self._filling == other._filling
@@ -166,7 +166,7 @@ def _computation(
 
 
 def _role(axis: SSAValue) -> Role:
-    """The role of an axis of the launch; loops run along K."""
+    """Return the role of an axis of the launch; loops run along K."""
     launch = launch_of(axis)
     if launch is None or not isinstance(axis, BlockArgument):
         return Role.K
@@ -195,7 +195,7 @@ def _is_one_number(coordinate: Coordinate, op: Operation) -> bool:
 def _is_function_of_number(
     coordinate: Coordinate, expr: AffineExpr, operands: Sequence[SSAValue]
 ) -> bool:
-    """Whether nothing changes when the number stands for the last axis, and 0 for the others."""
+    """True if nothing changes when the number stands for the last axis, and 0 for the others."""
     values = list(dict.fromkeys((*operands, *coordinate)))
     ranges = [range_of_value(value) for value in values]
     dims = {value: AffineExpr.dimension(at) for at, value in enumerate(values)}

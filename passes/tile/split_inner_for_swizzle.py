@@ -100,14 +100,14 @@ class _Swizzle(RewritePattern):
 
 
 def fitting_slabs(launch: tile.LaunchOp, width: int) -> list[str]:
-    """The slabs that can be swizzled by spans of so many bytes, by name."""
+    """Return the slabs that can be swizzled by spans of so many bytes, by name."""
     stages = named_slabs(launch).items()
     return [name for name, s in stages if not isinstance(swizzled_layout(s, width), str)]
 
 
 @remembered
 def swizzled_layout(stage: tile.StageOp, width: int) -> SlabLayoutAttr | str:
-    """The slab's layout with spans of so many bytes at most, or why it can have none."""
+    """Return the slab's layout with spans of so many bytes at most, or why it can have none."""
     type, layout = memref_type(stage.slab), stage.layout
     if layout.swizzle_bytes.data or layout.inner.data or layout.pad:
         return "has a layout already"

@@ -136,7 +136,7 @@ def _reason_not_lowered(launch: tile.LaunchOp, factor: int, join: Join) -> str |
 
 
 def _joins_surely(launch: tile.LaunchOp, factor: int, join: Join) -> bool:
-    """Whether nothing else is joined, and blocks wait for each other or join but once."""
+    """True if nothing else is joined, and blocks wait for each other or join but once."""
     if any(isinstance(op, tile.CombineOp) for op in ops_in(launch)):
         return False
     if join is Join.CLUSTER:
@@ -145,7 +145,7 @@ def _joins_surely(launch: tile.LaunchOp, factor: int, join: Join) -> bool:
 
 
 def _joined_at_once(contractions: Sequence[loop.ReduceOp]) -> list[list[loop.ReduceOp]]:
-    """All together, as long as nobody uses one before the last; else each by itself."""
+    """Return all together, as long as nobody uses one before the last; else each by itself."""
     last = contractions[-1]
     early = [
         use.operation for op in contractions[:-1] for result in op.results for use in result.uses
@@ -157,7 +157,7 @@ def _joined_at_once(contractions: Sequence[loop.ReduceOp]) -> list[list[loop.Red
 
 
 def _is_behind(op: Operation, other: loop.ReduceOp) -> bool:
-    """Whether `op`, or the loop around it, comes after `other`."""
+    """True if `op`, or the loop around it, comes after `other`."""
     assert other.parent is not None
     around = other.parent.find_ancestor_op_in_block(op)
     return around is not None and other.is_before_in_block(around)
@@ -179,7 +179,7 @@ def _part(op: loop.ReduceOp, split: SSAValue, factor: int) -> loop.ReduceOp:
 
 
 def _less(bound: Access, split: SSAValue, own: int) -> Access:
-    """A bound of all chunks as one of a block's own."""
+    """Return a bound of all chunks as one of a block's own."""
     exprs, operands = bound
     first = AffineExpr.dimension(len(operands)) * own
     return [expr - first for expr in exprs], [*operands, split]

@@ -88,7 +88,7 @@ class StageInputsPass(SchedulingPass, RewritePattern):
         return "a block reads nothing more than once"
 
     def questions(self, launch: tile.LaunchOp) -> Questions:
-        """A kind for each operand, and whether its axes are exchanged."""
+        """Return a kind for each operand, and whether its axes are exchanged."""
         return {f"operand {o.name}": _answers(o) for o in find_operands(launch)}
 
     def with_answers(self, answers: Mapping[str, Answer]) -> Self:
@@ -186,7 +186,7 @@ def _answers(operand: Operand) -> list[str]:
 
 
 def matrices(operands: Sequence[Operand], kinds: Mapping[str, Kind]) -> list[str]:
-    """The operands that have a slab of two axes or more."""
+    """Return the operands that have a slab of two axes or more."""
     return [
         operand.name
         for operand in operands

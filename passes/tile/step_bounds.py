@@ -75,7 +75,7 @@ def leave_out_masked_steps(op: loop.ReduceOp, rewriter: PatternRewriter) -> None
 
 
 def leaves_out_steps(op: loop.ReduceOp) -> bool:
-    """Whether the mask of what `op` joins may leave out its first steps or its last."""
+    """True if the mask of what `op` joins may leave out its first steps or its last."""
     start, below, operands = _bounds_by_mask(op, varies_in_block)
     useful = _useful(op, (start, operands), (below, operands))
     return any(exprs for exprs, _ in useful)
@@ -150,7 +150,7 @@ def _without(bound: Access | None, margin: Callable[[AffineExpr], AffineExpr]) -
 
 
 def _uniform(bound: Access | None, *, is_last: bool) -> Access | None:
-    """The bound of all threads of a block: the first of theirs, or the last."""
+    """Return the bound of all threads of a block: the first of theirs, or the last."""
     exprs, operands = bound or ((), ())
     found = [extreme(expr, operands, varies_in_block, is_last=is_last) for expr in exprs]
     return [expr for expr in found if expr is not None], operands
@@ -242,7 +242,7 @@ def _limit(expr: AffineExpr, at: int, ranges: Ranges) -> tuple[AffineExpr, bool]
 
 
 def _reduced(expr: AffineExpr, ranges: Ranges) -> AffineExpr:
-    """The smallest that is at least 0 where `expr` is: `d0 - 1` for `128 * d0 - 1`."""
+    """Return the smallest that is at least 0 where `expr` is: `d0 - 1` for `128 * d0 - 1`."""
     value = sum_of(expr, ranges)
     step = gcd(*value.terms.values()) or 1
     terms = {atom: factor // step for atom, factor in value.terms.items()}

@@ -129,8 +129,8 @@ class StepDealing:
         self, block: Block, extents: Sequence[int]
     ) -> tuple[Block | None, Access | None]:
         """
-        A body over steps in which a linear index stands for the axes of `block`, or None if there
-        is but one step; and the bound that holds while that index does not overrun.
+        Return a body over steps in which a linear index stands for the axes of `block`, or None if
+        there is but one step; and the bound that holds while that index does not overrun.
         """
         total, steps, body = prod(extents), self.steps(prod(extents)), None
         parts = [(self.thread, 1)]
@@ -165,7 +165,7 @@ class StepDealing:
 
 
 def _linear(factors: Sequence[int]) -> AffineExpr:
-    """The sum of the dimensions, each by its factor."""
+    """Return the sum of the dimensions, each by its factor."""
     terms = [AffineExpr.dimension(at) * factor for at, factor in enumerate(factors)]
     return reduce(add, terms)
 

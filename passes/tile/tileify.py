@@ -102,7 +102,7 @@ class TileifyPass(ModulePass):
     name = "tileify"
 
     columns: bool = False
-    """Whether a loop over the columns that a row is contracted with is lifted too."""
+    """True if a loop over the columns that a row is contracted with is lifted too."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Each kernel of the module."""

@@ -81,7 +81,7 @@ class _CopyByTma(RewritePattern):
 
 
 def eligible_slabs(launch: tile.LaunchOp) -> Mapping[str, tile.StageOp]:
-    """The slabs that it can fill, by name."""
+    """Return the slabs that it can fill, by name."""
     stages, reasons = named_slabs(launch), _reasons_not_filled(launch)
     return {name: stage for name, stage in stages.items() if reasons[name] is None}
 

@@ -18,7 +18,7 @@ from tilewright.passes.facts.single_elements import made_of_single_elements
 
 def varies_in_block(index: SSAValue) -> bool:
     """
-    Whether an index may differ between threads: those of their axes do, and data, but for single
+    True if an index may differ between threads: those of their axes do, and data, but for single
     elements that are known before the loops.
     """
     if not isinstance(index, BlockArgument):

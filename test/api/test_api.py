@@ -18,12 +18,12 @@ from tilewright.errors import TilewrightError, UsageError
 
 
 def affine(x: torch.Tensor, scale: float, *, shift: torch.Tensor) -> dict[str, Any]:
-    """A function with a nested result, part of which is no tensor."""
+    """Return a function with a nested result, part of which is no tensor."""
     return {"y": x * scale + shift, "rest": (x, 3)}
 
 
 def example(*shape: int) -> torch.Tensor:
-    """The same random numbers each time."""
+    """Return the same random numbers each time."""
     return torch.randn(shape, generator=torch.Generator().manual_seed(0))
 
 
@@ -143,7 +143,7 @@ def test_a_number_that_is_no_number_is_baked_in():
 
 
 def numbers(values: Any) -> list[Any]:
-    """The elements of a tensor or an array."""
+    """Return the elements of a tensor or an array."""
     return values.tolist()
 
 

@@ -29,7 +29,7 @@ INTERPRETED = ["torch", "tensor", "loop", "tile", "kernel"]
 
 
 def example(*shape: int) -> torch.Tensor:
-    """The same random numbers each time."""
+    """Return the same random numbers each time."""
     return torch.randn(shape, generator=torch.Generator().manual_seed(0))
 
 

@@ -22,7 +22,7 @@ LONGEST = 160
 
 
 def mlp() -> nn.Module:
-    """A module with four parameters of many values."""
+    """Return a module with four parameters of many values."""
     return nn.Sequential(nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 64))
 
 
@@ -33,7 +33,7 @@ def program() -> tilewright.CompiledProgram:
 
 
 def reachable(value: Any, place: str) -> Iterator[tuple[str, Any]]:
-    """A dataclass of ours and those in its fields, with their places."""
+    """Yield a dataclass of ours and those in its fields, with their places."""
     for number, item in enumerate(_items(value)):
         yield from reachable(item, f"{place}[{number}]")
     is_ours = type(value).__module__.startswith("tilewright.")
@@ -51,7 +51,7 @@ def _items(value: Any) -> list[Any]:
 
 
 def overlong(value: Any, place: str) -> list[str]:
-    """The places of objects whose repr is long, or has several lines."""
+    """Return the places of objects whose repr is long, or has several lines."""
     found = [*reachable(value, place)]
     assert found
     return [

@@ -19,12 +19,12 @@ def test_many():
 
 
 def broken(args: Namespace) -> int:
-    """A command with a bug."""
+    """Return a command with a bug."""
     raise IndexError(args.command)
 
 
 def odd(args: Namespace) -> int:
-    """A command with an exit code of its own."""
+    """Return a command with an exit code of its own."""
     return 7 + len(args.names)
 
 

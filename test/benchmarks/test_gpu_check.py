@@ -208,7 +208,7 @@ def test_where_ncu_gives_no_counters():
 
 
 def simulated(**counts: int) -> Any:
-    """The simulator's counters: `global_ld=512`."""
+    """Return the simulator's counters: `global_ld=512`."""
     rows = [(*name.split("_"), number) for name, number in counts.items()]
     return SimpleNamespace(
         accesses=[SimpleNamespace(space=s, operation=o, transactions=n) for s, o, n in rows]

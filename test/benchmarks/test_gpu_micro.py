@@ -30,7 +30,7 @@ from tilewright.tools.bench import static_rows
 
 
 def machine_code(target: str) -> dict[str, Code]:
-    """The kernels of `micro.cu`."""
+    """Return the kernels of `micro.cu`."""
     cubin = nvrtc.compile_cubin(SOURCE.read_text(), target).cubin
     return parse_sass(disassemble(cubin))
 

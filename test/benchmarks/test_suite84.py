@@ -19,7 +19,7 @@ def test_there_are_84():
 
 
 def expected_shapes() -> dict[str, list[int]]:
-    """The shape of each case's output."""
+    """Return the shape of each case's output."""
     return {entry["name"]: entry["output_shape"] for entry in json.loads(DATA.read_text())["cases"]}
 
 

@@ -51,7 +51,7 @@ HALF = TWICE.replace("block 32", "block 16")
 
 
 def parsed(text: str) -> ModuleOp:
-    """A module."""
+    """Return a module."""
     return Parser(context(), text).parse_module()
 
 

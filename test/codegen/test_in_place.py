@@ -55,12 +55,12 @@ def expected() -> np.ndarray:
 
 
 def parsed(text: str) -> ModuleOp:
-    """A module."""
+    """Return a module."""
     return Parser(context(), text).parse_module()
 
 
 def plan(text: str) -> Plan:
-    """The plan of a program in Kernel IR, its places as they are."""
+    """Return the plan of a program in Kernel IR, its places as they are."""
     return plan_of(lower(parsed(text), Level.CUDA))
 
 

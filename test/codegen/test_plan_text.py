@@ -94,7 +94,7 @@ digraph plan {
 
 
 def plan(text: str = PROGRAM) -> Plan:
-    """The plan of a program."""
+    """Return the plan of a program."""
     return plan_of(Parser(context(), text).parse_module())
 
 

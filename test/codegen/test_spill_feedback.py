@@ -24,7 +24,7 @@ pytestmark = needs_nvrtc
 
 
 def outer_product(min_blocks: int, size: int) -> str:
-    """A kernel whose threads add up `size` x `size` products each, in registers."""
+    """Return a kernel whose threads add up `size` x `size` products each, in registers."""
     matrix = f"memref<{size}x{size}xf32, 5>"
     return f"""
       kernel.func grid 1 block 256 min_blocks {min_blocks} @k(%x: memref<100x{size}xf32>)
@@ -69,7 +69,7 @@ class Remarks(Listener[None]):
 
 
 def compiled(parse: Parse, text: str) -> tuple[str, list[str]]:
-    """The CUDA text and the remarks."""
+    """Return the CUDA text and the remarks."""
     remarks = Remarks()
     with listening(remarks):
         lowered = lower_to_cuda(parse(text), "sm_90a")
@@ -77,7 +77,7 @@ def compiled(parse: Parse, text: str) -> tuple[str, list[str]]:
 
 
 def spills(source: str) -> bool:
-    """Whether the only kernel spills."""
+    """True if the only kernel spills."""
     (resources,) = parse_resources(nvrtc.compile_cubin(source, "sm_90a").log).values()
     return resources.spills
 

@@ -39,7 +39,7 @@ class Value(NamedTuple):
 
 
 def view(old: Value, new: Value, map: str, where: str = "") -> str:
-    """The line that makes `new` of the elements of `old`."""
+    """Return the line that makes `new` of the elements of `old`."""
     mask = f" where affine_map<(d0, d1) -> ({where})> else 0.0 : f32" if where else ""
     by = f"{old.name} by affine_map<(d0, d1) -> ({map})>{mask}"
     return f"{new.name} = prim.index_map {by} : {old.type} -> {new.type}"
@@ -54,7 +54,7 @@ class Program:
         self.lines: list[str] = []
 
     def new(self, rows: int, columns: int) -> Value:
-        """A value that the next line makes."""
+        """Return a value that the next line makes."""
         self.values.append(Value(f"%v{len(self.values)}", rows, columns))
         return self.values[-1]
 
@@ -120,7 +120,7 @@ STEPS: tuple[Callable[[Program, Value], object], ...] = (
 
 @st.composite
 def programs(draw: DrawFn) -> str:
-    """A function of one matrix in Tensor IR."""
+    """Return a function of one matrix in Tensor IR."""
     program = Program(draw)
     for _ in range(draw(st.integers(3, 9))):
         step = draw(st.sampled_from(STEPS))
@@ -133,7 +133,7 @@ def programs(draw: DrawFn) -> str:
 
 
 def after(module: ModuleOp, pipeline: str) -> ModuleOp:
-    """A copy of `module` after the passes."""
+    """Return a copy of `module` after the passes."""
     new, ctx = module.clone(), context()
     for step in parse_pipeline(pipeline, available_passes()):
         step.apply(ctx, new)
@@ -142,7 +142,7 @@ def after(module: ModuleOp, pipeline: str) -> ModuleOp:
 
 
 def settled(module: ModuleOp, pipeline: str) -> ModuleOp:
-    """The module after the passes, which are run again until they change nothing."""
+    """Return the module after the passes, which are run again until they change nothing."""
     new = after(module, pipeline)
     return new if str(new) == str(module) else settled(new, pipeline)
 
@@ -163,7 +163,7 @@ def terms(module: ModuleOp, numbers: dict[Hashable, int]) -> list[int]:
 
 
 def canonicalized(text: str) -> tuple[ModuleOp, ModuleOp]:
-    """The module, and what `canonicalize` makes of it, which computes the same."""
+    """Return the module, and what `canonicalize` makes of it, which computes the same."""
     note(text)
     module = Parser(context(), text).parse_module()
     new = after(module, "canonicalize")

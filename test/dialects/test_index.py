@@ -36,7 +36,7 @@ Points = Sequence[tuple[int, ...]]
 
 
 def _binary(kind: AffineBinaryOpKind, lhs: AffineExpr, rhs: AffineExpr) -> AffineExpr:
-    """The expression as it stands: xDSL's operators would simplify it on the way."""
+    """Return the expression as it stands: xDSL's operators would simplify it on the way."""
     return AffineBinaryOpExpr(kind, lhs, rhs)
 
 
@@ -67,12 +67,12 @@ shapes = st.lists(st.integers(1, 7), min_size=1, max_size=4)
 
 
 def points_of(known: Sequence[Range]) -> Points:
-    """Every point within the ranges."""
+    """Return every point within the ranges."""
     return list(product(*(range(r.low, r.high + 1) for r in known)))
 
 
 def values_of(expr: AffineExpr, points: Points) -> list[int]:
-    """The value of `expr` at each point, as xDSL evaluates it."""
+    """Return the value of `expr` at each point, as xDSL evaluates it."""
     return [expr.eval(point, ()) for point in points]
 
 
@@ -172,7 +172,7 @@ HEADER = '%a, %b, %c = "test.op"() : () -> (index, index, index)\n'
 
 
 def parse(subscript: str) -> tuple[ModuleOp, IndexOp]:
-    """A module with the index `[subscript]` over %a, %b and %c."""
+    """Return a module with the index `[subscript]` over %a, %b and %c."""
     context = Context()
     for dialect in (Builtin, test.Test, Kernel):
         context.load_dialect(dialect)
@@ -197,7 +197,7 @@ def text_of(expr: AffineExpr) -> str:
 
 
 def values_at(op: IndexOp, points: Points) -> list[int]:
-    """The value of `op` where %a, %b and %c are a point."""
+    """Return the value of `op` where %a, %b and %c are a point."""
     (expr,) = op.map.data.results
     order = [value.name_hint for value in op.indices]
     used = ["abc".index(name or "") for name in order]

@@ -22,7 +22,7 @@ _WRITTEN = re.compile(r'(?:schedule|planned) "(tileify[^"{]*(?:\{[^"]*)?)"')
 
 
 def written() -> set[str]:
-    """The whole schedules in tests and pages, and those that come with Tilewright."""
+    """Return the whole schedules in tests and pages, and those that come with Tilewright."""
     files = chain((ROOT / "test").rglob("*.mlir"), (ROOT / "docs").rglob("*.md"))
     texts = {text for file in files for text in _WRITTEN.findall(file.read_text())}
     recorded = {golden.schedule for file in shipped_goldens() for golden in file.goldens}

@@ -41,12 +41,12 @@ LEVEL_PAGES = {  # page: its dialect; the ops of Torch IR have a page of their o
 
 
 def all_blocks(*languages: str) -> list[Block]:
-    """The blocks of all pages in these languages."""
+    """Return the blocks of all pages in these languages."""
     return [block for language in languages for page in PAGES for block in blocks(page, language)]
 
 
 def all_commands() -> list[Any]:
-    """The commands of all pages, each with its place."""
+    """Return the commands of all pages, each with its place."""
     return [
         pytest.param(command, id=f"{block} {command.line[:60]}")
         for block in all_blocks("console")
@@ -104,7 +104,7 @@ def test_other_commands_are_few(block: Block):
 
 
 def first_cells(header: str) -> list[str]:
-    """The first cells of the rows of README's table with this header, without backquotes."""
+    """Return the first cells of the rows of README's table with this header, without backquotes."""
     lines = (ROOT / "README.md").read_text().partition(header)[2].splitlines()[2:]
     rows = itertools.takewhile(lambda line: line.startswith("|"), lines)
     return [row.split("|")[1].strip().strip("`") for row in rows]

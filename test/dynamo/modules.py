@@ -23,7 +23,7 @@ class Case:
     told: str = ""
     """What each message must say of what runs in PyTorch; there are none if it is empty."""
     kernels: bool = True
-    """Whether anything is compiled."""
+    """True if anything is compiled."""
 
 
 def rand(*shape: int, dtype: torch.dtype = torch.float32) -> Tensor:
@@ -143,7 +143,7 @@ def depends(x: Tensor) -> Tensor:
 
 
 def sort_inside(x: Tensor, w: Tensor) -> tuple[Tensor, Tensor]:
-    """An operator that the compiler does not know, between some that it does."""
+    """Return an operator that the compiler does not know, between some that it does."""
     h = torch.relu(x @ w)
     values, places = torch.topk(h, 2)
     return torch.exp(values).sum(-1), places + 1
@@ -179,7 +179,7 @@ def write(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def write_copy(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
-    """The same values in an input and in an output, which are apart."""
+    """Return the same values in an input and in an output, which are apart."""
     z = x * 2 + y
     x.copy_(z)
     return z, z.t()
@@ -215,7 +215,7 @@ def rows_at(x: Tensor, at: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def only_row_at(x: Tensor, at: Tensor) -> Tensor:
-    """A view at a subscript that is a tensor."""
+    """Return a view at a subscript that is a tensor."""
     return x[at]
 
 
@@ -234,7 +234,7 @@ def unnamed_views(x: Tensor, y: Tensor) -> tuple[Tensor, ...]:
 
 
 def write_unnamed(x: Tensor, y: Tensor) -> tuple[Tensor, ...]:
-    """The same of inputs that are written, and of what an input becomes a copy of."""
+    """Return the same of inputs that are written, and of what an input becomes a copy of."""
     x.add_(1)
     new = y + 1
     y.copy_(new)

@@ -29,7 +29,7 @@ from .modules import CASES, Case
 
 
 def behind_dynamo(compile: Compile) -> Callable[..., Any]:
-    """A backend of `torch.compile` that compiles so."""
+    """Return a backend of `torch.compile` that compiles so."""
 
     def backend(graph: Any, inputs: Sequence[Any]) -> Callable[..., Any]:
         return lazily(graph, compile)
@@ -64,7 +64,7 @@ def compiler() -> Interpreted:
 
 
 def tensors(*values: Any) -> list[Tensor]:
-    """All tensors in something nested."""
+    """Return all tensors in something nested."""
     return [leaf for leaf in pytree.tree_leaves(values) if isinstance(leaf, Tensor)]
 
 

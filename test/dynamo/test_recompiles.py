@@ -31,7 +31,7 @@ def log() -> Iterator[list[str]]:
 
 
 def scaled(x: torch.Tensor, factor: int, flag: bool = True) -> torch.Tensor:
-    """A function of a tensor and of Python values."""
+    """Return a function of a tensor and of Python values."""
     return x * factor if flag else x
 
 

@@ -50,7 +50,7 @@ shapes = st.lists(sizes, min_size=0, max_size=3).filter(lambda s: prod(s) <= 20_
 
 @st.composite
 def expressions(draw: DrawFn, shape: Shape, depth: int) -> str:
-    """An expression whose value has `shape`, of at most `depth` nested operations."""
+    """Return an expression whose value has `shape`, of at most `depth` nested operations."""
     if depth == 0:
         return draw(leaves(shape))
     fitting = [make for rank, make in _MAKERS if len(shape) >= rank]
@@ -59,7 +59,7 @@ def expressions(draw: DrawFn, shape: Shape, depth: int) -> str:
 
 @st.composite
 def leaves(draw: DrawFn, shape: Shape) -> str:
-    """A tensor, possibly expanded to `shape`."""
+    """Return a tensor, possibly expanded to `shape`."""
     if not shape or draw(st.booleans()):
         return _randn(shape)
     narrow = tuple(draw(st.sampled_from([size, 1])) for size in shape)

@@ -37,7 +37,7 @@ def _ramp(run: Run, x: Tensor) -> Tensor:
 
 
 def _halves(run: Run, n: int, x: Tensor) -> Tensor:
-    """Both halves, exchanged."""
+    """Return both halves, exchanged."""
     axis = _axis(x, n)
     size = x.shape[axis] // 2
     parts = run(aten.split_with_sizes, x, [size, x.shape[axis] - size], axis)

@@ -59,7 +59,7 @@ class Graph:
         return self.evaluated(_promoted_call, [_promoted(x) for x in inputs])
 
     def evaluated(self, run: Run, inputs: Sequence[Tensor]) -> tuple[Tensor, ...]:
-        """The results as `run` makes them of overloads and tensors."""
+        """Return the results as `run` makes them of overloads and tensors."""
         values = [*inputs]
         for node in self.nodes:
             values.append(OPS[node.op](run, node.number, *(values[i] for i in node.operands)))
@@ -85,7 +85,7 @@ def _promoted_call(overload: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def _promoted(value: Any) -> Any:
-    """A tensor of floats or their dtype, widened."""
+    """Return a tensor of floats or their dtype, widened."""
     if isinstance(value, torch.dtype) and value.is_floating_point:
         return torch.float64
     if isinstance(value, torch.Tensor) and value.is_floating_point():
@@ -107,7 +107,7 @@ class _Writer:
         self.values: dict[Tensor, SSAValue] = {}
 
     def written(self, graph: Graph) -> ModuleOp:
-        """The whole graph as `@main`."""
+        """Return the whole graph as `@main`."""
         inputs = graph.inputs()
         for position, tensor in enumerate(inputs):
             self.values[tensor] = self.body.insert_arg(types_of(tensor)[0], position)
@@ -117,7 +117,7 @@ class _Writer:
         return ModuleOp([FuncOp("main", signature, Region(self.body))])
 
     def run(self, overload: Any, *args: Any, **kwargs: Any) -> Any:
-        """A tensor or several, new ones for each call."""
+        """Return a tensor or several, new ones for each call."""
         target = getattr(overload, "default", overload)
         op_class = op_of_call(target, args)
         assert op_class is not None, target
@@ -134,7 +134,7 @@ class _Writer:
 
 @st.composite
 def graphs(draw: DrawFn, least: int, most: int) -> Graph:
-    """A graph of at most so many ops; fewer where what is drawn does not fit together."""
+    """Return a graph of at most so many ops; fewer where what is drawn does not fit together."""
     size = st.sampled_from([1, 2, 3, 5, 8])
     first = tuple(draw(st.lists(size, min_size=1, max_size=3)))
     second = draw(st.sampled_from([first, first[::-1], first[-1:], (first[-1], 4), (1, *first)]))
@@ -154,7 +154,9 @@ def graphs(draw: DrawFn, least: int, most: int) -> Graph:
 def _nodes(
     draw: DrawFn, names: Sequence[str], values: Sequence[Tensor]
 ) -> tuple[Node, Tensor] | None:
-    """An op and its value; None where none of `values` fits. The last are read more often."""
+    """
+    Return an op and its value; None where none of `values` fits. The last are read more often.
+    """
     op, number = names[draw(_ANY) % len(names)], draw(st.integers(0, 3))
     count = len(values)
     back = st.one_of(st.integers(1, min(count, 3)), st.integers(1, count))

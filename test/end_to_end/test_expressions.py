@@ -49,7 +49,7 @@ ODD_SIZES = [
 
 
 def run(expression: str) -> int:
-    """The exit code of `tilewright run -c`."""
+    """Return the exit code of `tilewright run -c`."""
     return main(["run", "-c", expression])
 
 

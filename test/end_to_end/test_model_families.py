@@ -91,7 +91,7 @@ class Model(NamedTuple):
 
 @cache
 def model_of(family: str, attention: str, **changed: Any) -> Model:
-    """A model whose weights are large enough for the softmaxes not to be flat."""
+    """Return a model whose weights are large enough for the softmaxes not to be flat."""
     window = {"sliding_window": WINDOW} if family == "mistral" else {}
     config = tiny_config(family, use_cache=False, **window, **changed)
     module = tiny_model(config, attention)
@@ -127,7 +127,7 @@ def assert_few_kernels(module: ModuleOp, expected: Kernels) -> None:
 
 
 def bounds(module: ModuleOp) -> list[str]:
-    """The bounds that blocks have for the steps of their reductions."""
+    """Return the bounds that blocks have for the steps of their reductions."""
     return re.findall(r"loop\.reduce .* below \[(.*)\] with", str(module))
 
 

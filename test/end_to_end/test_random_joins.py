@@ -33,7 +33,7 @@ JOINS = (torch.add, torch.sub, torch.minimum, _half, _larger)
 
 
 def drawn(seed: int) -> tuple[Program, list[Tensor]]:
-    """A program and its inputs."""
+    """Return a program and its inputs."""
     draw, generator = random.Random(seed), torch.Generator().manual_seed(seed)
     shape = draw.choice(SHAPES)
     inputs = [torch.randn(*shape, generator=generator) for _ in range(draw.choice(COUNTS))]

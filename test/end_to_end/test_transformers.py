@@ -75,7 +75,7 @@ def interpreted(captured: Captured, module: ModuleOp) -> list[Any]:
 
 
 def launches(root: Operation) -> list[str]:
-    """The kernels that are launched below `root`, in order."""
+    """Return the kernels that are launched below `root`, in order."""
     return [op.kernel.string_value() for op in root.walk() if isinstance(op, loop.LaunchOp)]
 
 

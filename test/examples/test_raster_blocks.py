@@ -105,7 +105,7 @@ def test_a_search_finds_it_and_its_schedule_serves_other_names(tmp_path: Path) -
 
 
 def compiled(expression: str, schedule: str = "") -> str:
-    """The CUDA text of an expression."""
+    """Return the CUDA text of an expression."""
     given = f'--schedule "{schedule}"' if schedule else ""
     return printed(f'tilewright compile --no-db --target sm_90a -c "{expression}" {given}')
 

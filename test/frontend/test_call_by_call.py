@@ -33,7 +33,7 @@ def run_decompositions(program: Any) -> Any:
 
 
 def graph(program: Any) -> list[tuple[Any, ...]]:
-    """All that the translation reads of a graph."""
+    """Return all that the translation reads of a graph."""
     return [
         (
             node.name,

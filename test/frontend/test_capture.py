@@ -36,7 +36,7 @@ def ops(captured: Captured) -> list[TorchOp]:
 
 
 def body(captured: Captured) -> list[str]:
-    """The function's lines."""
+    """Return the function's lines."""
     return [line.strip() for line in str(captured.module).splitlines()[2:-2]]
 
 

@@ -13,7 +13,7 @@ from tilewright.frontend.expression import Expression, parse_expression
 
 
 def names(expression: Expression) -> list[str]:
-    """The inputs' names, and then the parameters'."""
+    """Return the inputs' names, and then the parameters'."""
     code = expression.module.forward.__code__
     inputs = code.co_varnames[: code.co_argcount]
     return [*inputs, *(name for name, _ in expression.module.named_parameters())]

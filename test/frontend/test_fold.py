@@ -23,7 +23,7 @@ def ops(captured: Captured) -> list[str]:
 
 
 def check(function: Callable[[Any], Any], x: torch.Tensor) -> Captured:
-    """The captured function, once it gives PyTorch's result as Torch IR."""
+    """Return the captured function, once it gives PyTorch's result as Torch IR."""
     captured = capture(function, (x,))
     arrays = [array_of(input.tensor) for input in captured.inputs]
     (got,) = interpret(captured.module, *arrays)

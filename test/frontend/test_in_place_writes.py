@@ -105,7 +105,7 @@ def test_buffers_and_parameters_are_written():
 
 
 def main(captured: Captured) -> str:
-    """The function's signature."""
+    """Return the function's signature."""
     return str(captured.module).splitlines()[1]
 
 
@@ -176,7 +176,7 @@ def test_parts_of_a_cache_are_written():
 
 
 def frozen(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """The array, read-only."""
+    """Return the array, read-only."""
     array.flags.writeable = False
     return array
 

@@ -236,7 +236,7 @@ F = torch.nn.functional.relu
 
 
 def saved(path: Path, **options: Any) -> Any:
-    """An exported program, also in a file."""
+    """Return an exported program, also in a file."""
     with torch.no_grad():
         program = torch.export.export(Scaled().eval(), (torch.randn(3, 4), 2.0), **options)
     torch.export.save(program, path)

@@ -45,14 +45,14 @@ class Model(nn.Module):
 
 
 def text(captured: Captured) -> list[str]:
-    """The IR, and where each op comes from."""
+    """Return the IR, and where each op comes from."""
     return [str(captured.module), *(str(op.location) for op in captured.module.walk())]
 
 
 def traced(make: Callable[[], nn.Module], monkeypatch: pytest.MonkeyPatch) -> tuple[Captured, int]:
     """
-    A module captured, once this is checked: the IR is the same as where each call is traced; and
-    how many calls were copied.
+    Return a module captured, once this is checked: the IR is the same as where each call is traced;
+    and how many calls were copied.
     """
     x = torch.randn(4, 8)
     with monkeypatch.context() as patch:

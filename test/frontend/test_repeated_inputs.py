@@ -17,7 +17,7 @@ def difference(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
 
 
 def interpreted(function: Any, example: tuple[Any, ...], *arrays: Any) -> list[float]:
-    """The elements of the result for other inputs than those of the capture."""
+    """Return the elements of the result for other inputs than those of the capture."""
     captured = tilewright.capture(function, *example)
     (result,) = tilewright.interpret(captured, *arrays)
     return result.tolist()

@@ -154,7 +154,7 @@ RECURRENT = {kind: getattr(nn, kind)(4, 3) for kind in ("LSTM", "GRU", "RNN")}
 
 @torch.library.custom_op("tilewright_test::twice", mutates_args=())
 def twice(x: torch.Tensor) -> torch.Tensor:
-    """An operator of somebody else's."""
+    """Return an operator of somebody else's."""
     return x * 2
 
 
@@ -175,7 +175,7 @@ class Calls(nn.Module):
 
 
 def exported(function: Callable[[torch.Tensor], Any], x: torch.Tensor = X) -> Any:
-    """The program before anything is broken down."""
+    """Return the program before anything is broken down."""
     with torch.no_grad():
         return torch.export.export(Calls(function), (x,), strict=False)
 

@@ -41,7 +41,7 @@ SOURCES = [path for name in FOLDERS for path in sorted((ROOT / name).rglob("*.py
 
 
 def imports(tree: ast.AST) -> Iterator[tuple[str, int]]:
-    """Every module that is imported anywhere below `tree`, with its line."""
+    """Yield every module that is imported anywhere below `tree`, with its line."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from ((alias.name, node.lineno) for alias in node.names)
@@ -52,7 +52,7 @@ def imports(tree: ast.AST) -> Iterator[tuple[str, int]]:
 
 
 def imports_when_imported(body: list[ast.stmt]) -> Iterator[tuple[str, int]]:
-    """The modules imported when the file itself is: those outside functions."""
+    """Yield the modules imported when the file itself is: those outside functions."""
     for statement in body:
         if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
             continue
@@ -63,7 +63,7 @@ def imports_when_imported(body: list[ast.stmt]) -> Iterator[tuple[str, int]]:
 
 
 def stage(module: str) -> str:
-    """The part of ours that a module name belongs to, empty for others'."""
+    """Return the part of ours that a module name belongs to, empty for others'."""
     first, _, rest = module.partition(".")
     return rest.partition(".")[0] if first == "tilewright" else ""
 

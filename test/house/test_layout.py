@@ -17,7 +17,7 @@ TESTS = sorted((ROOT / "test").rglob("*.py"))
 
 
 def relative(path: Path) -> str:
-    """The path as it is shown in test names."""
+    """Return the path as it is shown in test names."""
     return str(path.relative_to(ROOT))
 
 

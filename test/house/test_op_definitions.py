@@ -23,13 +23,13 @@ KINDS = ("operand_def", "result_def", "prop_def", "attr_def", "region_def", "suc
 
 @cache
 def class_bodies(module: ModuleType) -> dict[str, ast.ClassDef]:
-    """The classes of a module by name, as they are written."""
+    """Return the classes of a module by name, as they are written."""
     tree = ast.parse(inspect.getsource(module))
     return {node.name: node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
 
 
 def declared(body: ast.ClassDef) -> set[str]:
-    """The names that are assigned a `*_def(...)` of an operation's parts."""
+    """Return the names that are assigned a `*_def(...)` of an operation's parts."""
     found = set[str]()
     for node in body.body:
         match node:

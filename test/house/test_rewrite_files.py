@@ -21,14 +21,14 @@ WITHOUT_MASKS = {"plan-schedules"}
 
 
 def files(name: str) -> list[Path]:
-    """The pass's files; none of them is of a pass whose name begins alike."""
+    """Return the pass's files; none of them is of a pass whose name begins alike."""
     longer = [other for other in PASSES if other.startswith(f"{name}-")]
     found = FOLDER.rglob(f"{name}*.mlir")
     return [path for path in found if not any(path.stem.startswith(other) for other in longer)]
 
 
 def run_lines(name: str) -> Iterator[str]:
-    """The RUN lines of those files that name the pass."""
+    """Yield the RUN lines of those files that name the pass."""
     for path in files(name):
         yield from re.findall(rf"// RUN: (.*\b{name}\b.*)", path.read_text())
 

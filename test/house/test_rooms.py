@@ -20,7 +20,9 @@ SOURCES = [path for name in PACKAGES for path in sorted((ROOT / name).rglob("*.p
 
 
 def room(module: str) -> str:
-    """The innermost room that a module or a name in it belongs to, empty for those of others."""
+    """
+    Return the innermost room that a module or a name in it belongs to, empty for those of others.
+    """
     while module and module not in MAY_IMPORT:
         module = module.rpartition(".")[0]
     return module

@@ -25,7 +25,7 @@ print(*loaded, sep="\\n", file=sys.__stdout__)
 
 
 def loaded_after(*codes: str, stdin: str = "") -> list[str]:
-    """The heavy modules that a fresh interpreter has loaded after it ran each of `codes`."""
+    """Return the heavy modules that a fresh interpreter has loaded after it ran each of `codes`."""
     probe = PROBE.format(codes=codes, stdin=stdin.encode(), heavy=HEAVY)
     done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -103,7 +103,7 @@ class MyPass(ModulePass):
 
 
 def announced(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> type[ModulePass]:
-    """The pass called `name` when a package has an entry point `name = value`."""
+    """Return the pass called `name` when a package has an entry point `name = value`."""
     entry = EntryPoint(name, value, tilewright.passes.PLUGIN_GROUP)
 
     def find(group: str) -> EntryPoints:

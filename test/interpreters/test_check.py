@@ -192,7 +192,7 @@ func.func @main(%w: tensor<4x2x3xf32>) -> tensor<3x4x2xf32> {
 
 
 def at_load(shape: str, layout: str) -> str:
-    """A function that has its argument permuted at load."""
+    """Return a function that has its argument permuted at load."""
     return f"""
       func.func @main(%w: tensor<{shape}xf32> {{torch.layout = affine_map<{layout}>}})
           -> tensor<{shape}xf32> {{

@@ -22,7 +22,7 @@ Array = NDArray[Any]
 
 
 def one(values: Sequence[float]) -> Array:
-    """A float32 array."""
+    """Return a float32 array."""
     return np.array(values, np.float32)
 
 
@@ -63,12 +63,12 @@ def program_of(function: Function, dtype: Any = np.float32) -> Program:
 
 
 def double(arrays: Sequence[Array]) -> list[Array]:
-    """A function without any rounding."""
+    """Return a function without any rounding."""
     return [arrays[0] * 2]
 
 
 def total(arrays: Sequence[Array]) -> list[Array]:
-    """A sum of many terms, summed exactly and then rounded once."""
+    """Return a sum of many terms, summed exactly and then rounded once."""
     return [np.array(np.sum(arrays[0], dtype=np.float64))]
 
 
@@ -150,7 +150,7 @@ def test_a_jump_at_an_input_does_not_widen_what_is_allowed():
 
 
 def floor_of(factor: float) -> Function:
-    """A function that jumps."""
+    """Return a function that jumps."""
     return lambda arrays: [np.floor(arrays[0] * arrays[0].dtype.type(factor))]
 
 

@@ -159,7 +159,7 @@ def test_wrong_arguments(parse: Parse, case: str) -> None:
 
 
 def main(body: str, result: str = "memref<5xf32>") -> str:
-    """A @main over one buffer, and a kernel to launch."""
+    """Return a @main over one buffer, and a kernel to launch."""
     return f"func.func @main(%x: memref<5xf32>) -> {result} {{\n{body}\n}}\n{KERNEL}"
 
 

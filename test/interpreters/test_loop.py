@@ -16,7 +16,7 @@ Rand = Callable[..., NDArray[np.float32]]
 
 
 def kernel(body: str, inputs: str = "%x: memref<10xf32>", output: str = "10") -> str:
-    """A kernel @k with the given body."""
+    """Return a kernel @k with the given body."""
     return f"loop.kernel @k({inputs}) -> (%out: memref<{output}xf32>) {{\n{body}\n}}"
 
 

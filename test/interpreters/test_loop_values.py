@@ -18,7 +18,7 @@ NAN, INF = np.nan, np.inf
 
 
 def reduction(monoid: str, element: str, columns: int, mask: str = "") -> str:
-    """A kernel @k that folds the rows of its input."""
+    """Return a kernel @k that folds the rows of its input."""
     x, out = f"memref<3x{columns}x{element}>", f"memref<3x{element}>"
     return f"""
       loop.kernel @k(%x: {x}) -> (%out: {out}) {{
@@ -77,7 +77,9 @@ def test_booleans(parse: Parse, monoid: str, fold: Callable[..., Array]) -> None
 
 
 def arg_reduction(monoid: str, rows: int, columns: int, element: str = "f32") -> str:
-    """A kernel @k: the best value of each row and where it is, the columns joined backwards."""
+    """
+    Return a kernel @k: the best value of each row and where it is, the columns joined backwards.
+    """
     x = f"memref<{rows}x{columns}x{element}>"
     return f"""
       loop.kernel @k(%x: {x}) -> (%v: memref<{rows}x{element}>, %at: memref<{rows}xi64>) {{
@@ -173,7 +175,7 @@ def test_masked_values_need_be_no_indices(parse: Parse) -> None:
 
 
 def scan(values: str, rows: int, columns: int, outputs: str) -> str:
-    """A kernel @k that goes along the rows of its input."""
+    """Return a kernel @k that goes along the rows of its input."""
     x = f"memref<{rows}x{columns}xf32>"
     return f"""
       loop.kernel @k(%x: {x}) -> ({outputs}) {{

@@ -146,7 +146,7 @@ SHIFTS: dict[type[Operation], Callable[[int, int, int], int]] = {
 
 
 def wrapped(value: int, bits: int) -> int:
-    """The integer of `bits` bits that `value` wraps around to."""
+    """Return the integer of `bits` bits that `value` wraps around to."""
     return (value + 2 ** (bits - 1)) % 2**bits - 2 ** (bits - 1)
 
 
@@ -168,12 +168,12 @@ def run(parse: Parse, lines: str, inputs: list[Array], types: list[str]) -> Arra
 
 
 def combinations(values: list[Any], arity: int, dtype: Any) -> list[Array]:
-    """Every combination of `values` for `arity` operands."""
+    """Return every combination of `values` for `arity` operands."""
     return [np.array(column, dtype) for column in zip(*product(values, repeat=arity), strict=True)]
 
 
 def text_of(op: type[Operation], arity: int, type: str) -> str:
-    """The op in its custom syntax."""
+    """Return the op in its custom syntax."""
     return f"%r = {op.name} {', '.join(f'%{i}' for i in range(arity))} : {type}"
 
 

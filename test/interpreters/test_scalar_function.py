@@ -67,7 +67,7 @@ def values(type: str, *, positive: bool = False) -> torch.Tensor:
 
 
 def run(parse: Parse, function: str, arguments: Sequence[torch.Tensor], result: str) -> list[Any]:
-    """The function at the tensor level, and at the loop level."""
+    """Return the function at the tensor level, and at the loop level."""
     names = {dtype: name for name, dtype in DTYPES.items()}
     size = len(arguments[0])
     types = [f"tensor<{size}x{names[a.dtype]}>" for a in arguments]

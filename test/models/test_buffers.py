@@ -13,7 +13,7 @@ from tilewright.models.structure import build
 
 
 def own_buffers(model: Any) -> dict[str, torch.Tensor]:
-    """A real model's buffers that it would not save."""
+    """Return a real model's buffers that it would not save."""
     stored = model.state_dict()
     return {name: value for name, value in model.named_buffers() if name not in stored}
 

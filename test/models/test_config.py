@@ -25,7 +25,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def changed(folder: Path, **facts: Any) -> str:
-    """The folder, whose config says `facts` too."""
+    """Return the folder, whose config says `facts` too."""
     path = folder / "config.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | facts))
     return str(folder)
@@ -39,7 +39,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def put_into(cache: Path, repository: str) -> Path:
-    """A model in the cache, laid out as the hub's client does; where it lies."""
+    """Return a model in the cache, laid out as the hub's client does; where it lies."""
     model = cache / f"models--{repository.replace('/', '--')}"
     snapshot = model / "snapshots" / "0123abc"
     tiny_config("qwen2").save_pretrained(snapshot)

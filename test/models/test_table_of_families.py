@@ -49,7 +49,7 @@ MODELS: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 def rows() -> dict[str, list[str]]:
-    """The cells of the table, by the model in the first."""
+    """Return the cells of the table, by the model in the first."""
     lines = [line.strip("|").split("|") for line in PAGE.read_text().splitlines()]
     cells = [[cell.strip() for cell in line] for line in lines if len(line) == 5]
     return {first: others for first, *others in cells if first in MODELS}

@@ -63,7 +63,7 @@ def test_all_families(tmp_path: Path, family: str):
 
 
 def mapped(path: Path) -> list[range]:
-    """The addresses where a file lies in our memory."""
+    """Return the addresses where a file lies in our memory."""
     lines = Path("/proc/self/maps").read_text().splitlines()
     ends = [line.split()[0].split("-") for line in lines if line.endswith(str(path))]
     return [range(*(int(end, 16) for end in pair)) for pair in ends]

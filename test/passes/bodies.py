@@ -46,7 +46,7 @@ class Buffer(NamedTuple):
 
 
 def names(buffers: Iterable[Buffer]) -> str:
-    """The buffers as they are passed."""
+    """Return the buffers as they are passed."""
     return ", ".join(buffer.name for buffer in buffers)
 
 
@@ -56,7 +56,7 @@ def types(buffers: Iterable[Buffer]) -> str:
 
 
 def parameters(buffers: Iterable[Buffer]) -> str:
-    """The buffers as they are declared."""
+    """Return the buffers as they are declared."""
     return ", ".join(f"{buffer.name}: {buffer.type}" for buffer in buffers)
 
 
@@ -91,7 +91,7 @@ class Body:
         return self.draw(st.sampled_from(choices))
 
     def fresh(self, prefix: str) -> str:
-        """A name that nothing has."""
+        """Return a name that nothing has."""
         return f"%{prefix}{next(self._names)}"
 
     def line(self, text: str) -> None:
@@ -108,7 +108,7 @@ class Body:
         self.line(f"}}{footer}")
 
     def define(self, text: str, axes: Iterable[Axis]) -> str:
-        """The name of a new value, which the operation `text` computes inside `axes`."""
+        """Return the name of a new value, which the operation `text` computes inside `axes`."""
         name = self.fresh("v")
         self.line(f"{name} = {text}")
         self.offer([name], axes)
@@ -119,7 +119,7 @@ class Body:
         self.values += [Value(name, frozenset(axes)) for name in names]
 
     def value(self, axes: Axes, depth: int) -> str:
-        """A value of one to three operands, with at most `depth` nested regions."""
+        """Return a value of one to three operands, with at most `depth` nested regions."""
         result = self.operand(axes, depth)
         for _ in range(self.pick((1, 0, 2))):
             is_constant = self.pick((False, False, False, True))
@@ -128,11 +128,11 @@ class Body:
         return self.unary(self.pick(_UNARY), result, axes) if self.pick((False, True)) else result
 
     def unary(self, name: str, value: str, axes: Axes) -> str:
-        """The operation `name` on `value`."""
+        """Return the operation `name` on `value`."""
         return self.define(f"{name} {value} : f32", axes)
 
     def operand(self, axes: Axes, depth: int) -> str:
-        """An element of a buffer, a value that is there, or something with a region."""
+        """Return an element of a buffer, a value that is there, or something with a region."""
         known = [value.name for value in self.values if value.axes <= frozenset(axes)]
         makers: list[Callable[[], str]] = [lambda: self.load(axes)] * 4
         if axes:
@@ -151,23 +151,25 @@ class Body:
         ]
 
     def constant(self, axes: Axes) -> str:
-        """A number that float32 has exactly."""
+        """Return a number that float32 has exactly."""
         return self.define(f"arith.constant {self.pick((0.75, -2.0))} : f32", axes)
 
     def load(self, axes: Axes) -> str:
-        """An element of some buffer."""
+        """Return an element of some buffer."""
         readable = [buffer for buffer in self.buffers if buffer.axes <= frozenset(axes)]
         return self.load_from(self.pick(readable), axes)
 
     def place(self, axes: Axes) -> str:
-        """A number made of where `axes` are, or one of two values chosen by it."""
+        """Return a number made of where `axes` are, or one of two values chosen by it."""
         if self.pick((True, False)):
             return self.small(self.integer(axes)[0], "i64", axes)
         chosen = f"{self._holds(axes)}, {self.load(axes)}, {self.load(axes)}"
         return self.define(f"arith.select {chosen} : f32", axes)
 
     def small(self, integer: str, type: str, axes: Axes) -> str:
-        """A float from -1 to 1 that tells integers apart; also of an identity, which is huge."""
+        """
+        Return a float from -1 to 1 that tells integers apart; also of an identity, which is huge.
+        """
         real, scale = self.fresh("f"), self.fresh("f")
         self.line(f"{real} = arith.sitofp {integer} : {type} to f32")
         self.line(f"{scale} = arith.constant 1.562500e-02 : f32")
@@ -175,21 +177,21 @@ class Body:
         return self.unary("math.tanh", product, axes)
 
     def integer(self, axes: Axes) -> Index:
-        """The name of an i64 made of where `axes` are; it is from 0 to `last`."""
+        """Return the name of an i64 made of where `axes` are; it is from 0 to `last`."""
         text, last = self._index(axes, self.pick(axes).extent)
         name = self.fresh("n")
         self.line(f"{name} = loop.index [{text}] : i64")
         return Index(name, last)
 
     def _holds(self, axes: Axes) -> str:
-        """The name of a truth value that depends on where `axes` are."""
+        """Return the name of a truth value that depends on where `axes` are."""
         text, last = self._index(axes, self.pick(axes).extent)
         name, low = self.fresh("p"), self.draw(st.integers(0, last))
         self.line(f"{name} = loop.predicate [({text}) - {low}, {last} - ({text})] : i1")
         return name
 
     def gather(self, axes: Axes) -> str:
-        """An element of some buffer, at an index that went through a value."""
+        """Return an element of some buffer, at an index that went through a value."""
         value, last = self.integer(axes)
         index = Axis(self.fresh("g"), last + 1)
         self.line(f"{index.name} = loop.to_index {value} below {last + 1}{self.where(axes)} : i64")
@@ -197,7 +199,7 @@ class Body:
         return self.load_from(self.pick(readable), axes, [index, *axes])
 
     def load_from(self, buffer: Buffer, axes: Axes, indices: Axes | None = None) -> str:
-        """An element of `buffer`: in bounds, or masked where it is not."""
+        """Return an element of `buffer`: in bounds, or masked where it is not."""
         subscripts: list[str] = []
         bounds: list[str] = []
         for size in buffer.shape:
@@ -209,7 +211,7 @@ class Body:
         return self.define(text, axes)
 
     def _subscript(self, axes: Axes, size: int) -> tuple[str, ...]:
-        """A subscript of an axis of `size`, and the mask that it needs, if any."""
+        """Return a subscript of an axis of `size`, and the mask that it needs, if any."""
         text, last = self._index(axes, size)
         if last < size:
             return (self.pick((text, text, text, f"{size - 1} - ({text})")),)
@@ -232,7 +234,7 @@ class Body:
         return Index(f"{one.name} * {step} + {other.name}", last)
 
     def where(self, axes: Axes, bounds: Sequence[str] = ()) -> str:
-        """The mask of an operation: `bounds`, and sometimes more, which holds at step 0."""
+        """Return the mask of an operation: `bounds`, and sometimes more, which holds at step 0."""
         masks = [*bounds]
         if self.has_masks and axes and self.pick((True, False)):
             text, last = self._index(axes, self.pick(axes).extent)
@@ -240,11 +242,11 @@ class Body:
         return f" where [{', '.join(masks)}]" if masks else ""
 
     def reduce(self, axes: Axes, depth: int) -> str:
-        """A result of a reduction of one or two values."""
+        """Return a result of a reduction of one or two values."""
         return self.pick(self._reduction(axes, depth, self.pick(_MONOIDS), self.pick((1, 1, 2))))
 
     def fold_places(self, axes: Axes, depth: int) -> str:
-        """A reduction of integers, or of truth values that chooses between two others."""
+        """Return a reduction of integers, or of truth values that chooses between two others."""
         axis = Axis(self.fresh("k"), self.pick(_SMALL_SIZES))
         inner, name = (*axes, axis), self.fresh("s")
         is_integer = self.pick((True, False))

@@ -83,13 +83,13 @@ class LaunchBody(Body):
         return self.launch.levels.keys() <= {*axes} and self.coordinates.isdisjoint(axes)
 
     def step(self, axes: Axes, depth: int, monoid: str, width: int) -> list[str]:
-        """A step of a reduction often stages first what it is going to read."""
+        """Return a step of a reduction often stages first what it is going to read."""
         if depth and self._has_all_threads(axes) and self.pick((True, False)):
             self.stage(axes, depth)
         return super().step(axes, depth, monoid, width)
 
     def combine(self, axes: Axes, depth: int, across: Axes) -> str:
-        """A result of joining one or two values `across` axes."""
+        """Return a result of joining one or two values `across` axes."""
         values = [self.value(axes, depth - 1) for _ in range(self.pick((1, 1, 2)))]
         joined = ", ".join(axis.name for axis in across)
         names = [self.fresh("v") for _ in values]
@@ -112,7 +112,7 @@ class LaunchBody(Body):
         return self.small(index, "i64", [axis for axis in axes if axis not in across])
 
     def stage(self, axes: Axes, depth: int) -> str:
-        """An element of a new slab."""
+        """Return an element of a new slab."""
         sizes = self.draw(st.lists(st.sampled_from(_SLAB_SIZES), min_size=1, max_size=2))
         coordinates = [Axis(self.fresh("c"), size) for size in sizes]
         self.coordinates |= {*coordinates}
@@ -131,8 +131,8 @@ class LaunchBody(Body):
 @st.composite
 def tile_kernels(draw: DrawFn) -> str:
     """
-    The text of a kernel `@main`: values over all axes are joined across some, and what remains is
-    stored along the others, maybe in a loop.
+    Return the text of a kernel `@main`: values over all axes are joined across some, and what
+    remains is stored along the others, maybe in a loop.
     """
     launch = draw(launches())
     inputs = [Buffer(f"%x{n}", draw(st.sampled_from(_INPUT_SHAPES))) for n in range(2)]
@@ -182,8 +182,8 @@ def _parted(draw: DrawFn, axes: Axes) -> list[tuple[Axes, int]]:
 
 def _place(groups: Iterable[tuple[Axes, int]], silent: Axes) -> str:
     """
-    The subscripts of a store, and its mask: where the output has no element there is no store, and
-    of the threads along `silent` axes, which have the same value, the first stores.
+    Return the subscripts of a store, and its mask: where the output has no element there is no
+    store, and of the threads along `silent` axes, which have the same value, the first stores.
     """
     subscripts: list[str] = []
     masks = [f"0 - {axis.name}" for axis in silent]
@@ -197,7 +197,7 @@ def _place(groups: Iterable[tuple[Axes, int]], silent: Axes) -> str:
 
 
 def _joined(body: LaunchBody, axes: Axes, across: Axes) -> str:
-    """A value that no longer varies along the axes that it was joined across."""
+    """Return a value that no longer varies along the axes that it was joined across."""
     joined = body.combine(axes, 2, across) if across else body.value(axes, 2)
     kept = [axis for axis in axes if axis not in across]
     return body.define(f"arith.addf {joined}, {body.value(kept, 1)} : f32", kept)

@@ -35,7 +35,7 @@ class Kernel(NamedTuple):
 
 @st.composite
 def plans(draw: DrawFn) -> str:
-    """The text of a module: one to five launches, the last of which makes a result."""
+    """Return the text of a module: one to five launches, the last of which makes a result."""
     plan = _Plan(draw)
     for _ in range(draw(st.sampled_from([3, 1, 2, 4, 5]))):
         plan.launch()
@@ -82,7 +82,7 @@ class _Plan:
         return kernel
 
     def _output(self, shape: Shape, taken: Sequence[Buffer]) -> Buffer:
-        """A new buffer, or one that has been written before."""
+        """Return a new buffer, or one that has been written before."""
         old = [buffer for buffer in self.written if buffer.shape == shape and buffer not in taken]
         chosen = self.pick([None, None, *old])
         if chosen is not None:
@@ -94,7 +94,7 @@ class _Plan:
         return chosen
 
     def text(self) -> str:
-        """The whole module."""
+        """Return the whole module."""
         also = self.pick([None, None, None, *self.written[:-1]])
         results = [self.written[-1], *([also] if also else [])]
         lines = [
@@ -110,8 +110,9 @@ class _Plan:
 @st.composite
 def kernels(draw: DrawFn, name: str, inputs: Sequence[Shape], shape: Shape) -> Kernel:
     """
-    A kernel that computes an output of `shape`. Two of three are plain, such as fusion knows; the
-    others may have masks, two nests, an output that is transposed, and store last things first.
+    Return a kernel that computes an output of `shape`. Two of three are plain, such as fusion
+    knows; the others may have masks, two nests, an output that is transposed, and store last things
+    first.
     """
     is_plain = draw(st.sampled_from([True, True, False]))
     buffers = [Buffer(f"%x{n}", size) for n, size in enumerate(inputs)]

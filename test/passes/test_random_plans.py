@@ -30,7 +30,9 @@ CLEANUP = "simplify-accesses,canonicalize,share-values,"
 
 @st.composite
 def schedules(draw: DrawFn) -> str:
-    """A pipeline from Loop IR to Kernel IR, with choices that the compiler would not make."""
+    """
+    Return a pipeline from Loop IR to Kernel IR, with choices that the compiler would not make.
+    """
     before = draw(st.sampled_from(["", CLEANUP, FUSION]))
     threads, rows = draw(st.sampled_from([(64, 1), (24, 3), (1, 32), (7, 5), (128, 2)]))
     n = draw(st.sampled_from([64, 21, 256, 1]))

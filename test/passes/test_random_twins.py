@@ -28,7 +28,7 @@ def parsed(text: str) -> ModuleOp:
 
 
 def renamed(op: Operation) -> Operation:
-    """A copy in which every symbol and value is called something else."""
+    """Return a copy in which every symbol and value is called something else."""
     copy = op.clone()
     for inner in copy.walk():
         if isinstance(name := inner.properties.get("sym_name"), StringAttr):
@@ -42,7 +42,7 @@ def renamed(op: Operation) -> Operation:
 
 
 def with_twins(plan: ModuleOp) -> ModuleOp:
-    """The plan, and after it the same under other names; printed and read again."""
+    """Return the plan, and after it the same under other names; printed and read again."""
     both = plan.clone()
     both.body.block.add_ops([renamed(op) for op in plan.ops])
     return parsed(str(both))

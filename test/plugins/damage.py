@@ -66,7 +66,7 @@ def retyped(text: str, random: Random) -> str:
 
 
 def _places(value: Any) -> Iterator[tuple[Any, Any]]:
-    """Every container in a value with each of its keys or indices."""
+    """Yield every container in a value with each of its keys or indices."""
     if isinstance(value, dict):
         keys: Sequence[Any] = [*cast(dict[Any, Any], value)]
     else:

@@ -57,21 +57,21 @@ class Command:
         return self.typed.replace("\\\n", "")
 
     def output(self) -> tuple[int, str]:
-        """The exit code and what a terminal shows, without blank lines at the end."""
+        """Return the exit code and what a terminal shows, without blank lines at the end."""
         return _output(self.line)
 
     @property
     def is_abridged(self) -> bool:
-        """Whether dots stand for some of the output."""
+        """True if dots stand for some of the output."""
         return _DOTS in self.shown.splitlines()
 
     @property
     def fails(self) -> bool:
-        """Whether the page shows a failure."""
+        """True if the page shows a failure."""
         return "error: " in self.shown
 
     def shows(self, output: str) -> bool:
-        """Whether `output` is what the page says, its dots standing for any lines."""
+        """True if `output` is what the page says, its dots standing for any lines."""
         lines = (
             "(?:.*\n)*?" if line == _DOTS else re.escape(f"{line}\n")
             for line in self.shown.splitlines()
@@ -87,12 +87,12 @@ def _output(line: str) -> tuple[int, str]:
 
 
 def pages() -> list[Path]:
-    """All pages of the documentation and of the examples."""
+    """Return all pages of the documentation and of the examples."""
     return sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/**/*.md")])
 
 
 def blocks(page: Path, language: str) -> Iterator[Block]:
-    """The fenced blocks of a page in `language`, in order."""
+    """Yield the fenced blocks of a page in `language`, in order."""
     text = page.read_text()
     for found in _FENCE.finditer(text):
         if found["language"] == language:
@@ -101,7 +101,7 @@ def blocks(page: Path, language: str) -> Iterator[Block]:
 
 
 def commands(text: str) -> Iterator[Command]:
-    """The commands of a `console` block."""
+    """Yield the commands of a `console` block."""
     nothing, *rest = re.split(r"^\$ ", text, flags=re.MULTILINE)
     if nothing:
         raise ValueError(f"a console block begins with a command, not with: {nothing}")
@@ -110,7 +110,9 @@ def commands(text: str) -> Iterator[Command]:
 
 
 def _command(text: str) -> Command:
-    """The command, which ends with the first line at whose end no quote is open, and the rest."""
+    """
+    Return the command, which ends with the first line at whose end no quote is open, and the rest.
+    """
     lines = text.splitlines(keepends=True)
     typed = lines.pop(0)
     while typed.endswith("\\\n") or typed.count('"') % 2:

@@ -12,7 +12,7 @@ SOURCE = ROOT / "examples" / "my_pass"
 
 def install(folder: Path, package: Path = SOURCE) -> Path:
     """
-    The path entry, a new folder in `folder`, from which Python finds the installed package.
+    Return the path entry, a new folder in `folder`, from which Python finds the installed package.
 
     What pip needs is here already: nothing is downloaded.
     """

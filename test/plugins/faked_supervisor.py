@@ -24,10 +24,10 @@ class Faked(Supervisor):
         super().__init__([sys.executable, str(FAKE), str(path), str(self.log)], limit_s)
 
     def asked(self) -> list[str]:
-        """Each start and each request, in order."""
+        """Return each start and each request, in order."""
         return self.log.read_text().split()
 
 
 def case(name: str) -> Case:
-    """A case of that name."""
+    """Return a case of that name."""
     return Case(name, "relu", "torch.relu(t0)", ((4,),), {}, 1, 1, 1, 1.0)

@@ -24,13 +24,13 @@ def _compiled(file: str, target: str) -> nvrtc.CompiledCubin:
 
 @cache
 def sass_of(file: str, target: str = TARGET) -> dict[str, Code]:
-    """The machine code of a file's kernels."""
+    """Return the machine code of a file's kernels."""
     return parse_sass(disassemble(_compiled(file, target).cubin))
 
 
 @cache
 def ptx_of(file: str, target: str = TARGET) -> dict[str, Code]:
-    """The PTX of a file's kernels."""
+    """Return the PTX of a file's kernels."""
     return parse_ptx(nvrtc.compile((KERNELS / file).read_text(), target, name=file).ptx)
 
 

@@ -33,7 +33,7 @@ def save_tokenizer(folder: Path, words: Sequence[str]) -> None:
 
 
 def load(folder: Path, dtype: str = "auto") -> Any:
-    """The saved model, as `transformers` loads it."""
+    """Return the saved model, as `transformers` loads it."""
     auto = import_module("transformers").AutoModelForCausalLM
     return auto.from_pretrained(folder, dtype=dtype)
 

@@ -35,7 +35,7 @@ _MEANT_AT_GPT2 = ("vocab_size", "bos_token_id", "eos_token_id", "pad_token_id")
 
 
 def tiny_config(family: str, **changed: Any) -> Any:
-    """The config of a model of two layers; `family` is one of `MODEL_TYPES`."""
+    """Return the config of a model of two layers; `family` is one of `MODEL_TYPES`."""
     sizes = SIZES
     if family == "gpt2":
         sizes = {name: SIZES[name] for name in _MEANT_AT_GPT2}
@@ -44,7 +44,7 @@ def tiny_config(family: str, **changed: Any) -> Any:
 
 
 def tiny_model(config: Any, attention: str = "sdpa") -> Any:
-    """A model with random weights, the same ones every time."""
+    """Return a model with random weights, the same ones every time."""
     torch.manual_seed(0)  # pyright: ignore[reportUnknownMemberType]
     auto = import_module("transformers").AutoModelForCausalLM
     return auto.from_config(config, attn_implementation=attention).eval()

@@ -52,7 +52,7 @@ def save(tensors: dict[str, np.ndarray[Any, Any]], name: str) -> None:
 
 
 def write(name: str, text: str) -> str:
-    """A file in that folder."""
+    """Return a file in that folder."""
     Path(name).write_text(text)
     return name
 
@@ -99,7 +99,9 @@ def test_every_level_is_carried_on_from(
 
 
 def statements(cuda: str) -> list[str]:
-    """The text without comments: they name PyTorch's ops, which IR without locations does not."""
+    """
+    Return the text without comments: they name PyTorch's ops, which IR without locations does not.
+    """
     return [line for line in cuda.splitlines() if not line.lstrip().startswith("//")]
 
 

@@ -76,7 +76,7 @@ def read_equivalents(path: Path) -> None:
 
 
 def content(kind: str) -> bytes:
-    """A sound file."""
+    """Return a sound file."""
     made: dict[str, Callable[[], bytes]] = {
         "results.json": lambda: json.dumps(RESULTS).encode(),
         "suite.json": lambda: json.dumps({"cases": [SUITE_CASE]}).encode(),

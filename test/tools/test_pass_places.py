@@ -24,7 +24,7 @@ loop.kernel @exp(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
 
 
 def planned(steps: str) -> str:
-    """The kernel with planned steps."""
+    """Return the kernel with planned steps."""
     return f'{EXP.strip()} planned "{steps}"\n'
 
 

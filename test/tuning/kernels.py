@@ -13,12 +13,12 @@ ELEMENTS = "torch.relu(torch.randn(5, 33)) + 1"
 
 
 def module_of(text: str) -> ModuleOp:
-    """The Loop IR of an expression."""
+    """Return the Loop IR of an expression."""
     source = parse_expression(text, fake=True)
     return api.lower(api.capture(source.module, *source.args), "loop")
 
 
 def kernel_of(text: str) -> loop.KernelOp:
-    """The only kernel of an expression."""
+    """Return the only kernel of an expression."""
     (kernel,) = (op for op in module_of(text).ops if isinstance(op, loop.KernelOp))
     return kernel

@@ -56,7 +56,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def contents(path: Path) -> dict[str, Any]:
-    """All that a database answers."""
+    """Return all that a database answers."""
     with Database.reading(path) as database:
         found: dict[str, Any] = {kernel: database.fastest_of_each(kernel) for kernel in KERNELS}
         keyed = {f"key {kernel}": database.measurements(key_of(kernel)) for kernel in KERNELS}

@@ -43,19 +43,19 @@ APART = "fuse-reduction:rms_norm_1>rms_norm_2"
 
 @cache
 def captured(expression: str) -> ModuleOp:
-    """An expression at Torch IR; not to be changed."""
+    """Return an expression at Torch IR; not to be changed."""
     model = parse_expression(expression, fake=True, seed=0)
     return tilewright.capture(model.module, *model.args, kwargs=model.kwargs).module
 
 
 @cache
 def program(expression: str) -> ModuleOp:
-    """An expression at Tensor IR; not to be changed."""
+    """Return an expression at Tensor IR; not to be changed."""
     return lower(captured(expression), Level.TENSOR, target=TARGET)
 
 
 def any_leaf(fusions: Fusions, random: Random) -> Node:
-    """A leaf with at least one decision overturned."""
+    """Return a leaf with at least one decision overturned."""
     node = random.choice(fusions.root.children[1:])
     while node.children:
         node = random.choice(node.children)

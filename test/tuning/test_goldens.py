@@ -45,7 +45,7 @@ SCHEDULE = (
 
 @cache
 def tensors(origin: str, target: str) -> ModuleOp:
-    """An expression at Tensor IR."""
+    """Return an expression at Tensor IR."""
     model = parse_expression(origin, fake=True, seed=0)
     captured = tilewright.capture(model.module, *model.args, kwargs=model.kwargs)
     return lower(captured.module, Level.TENSOR, target=target)
@@ -53,12 +53,12 @@ def tensors(origin: str, target: str) -> ModuleOp:
 
 @cache
 def nests(origin: str, target: str) -> ModuleOp:
-    """The kernels of an expression at Loop IR."""
+    """Return the kernels of an expression at Loop IR."""
     return lower(tensors(origin, target), Level.LOOP, target=target)
 
 
 def kernel_of(golden: Golden, module: ModuleOp) -> loop.KernelOp | None:
-    """The kernel that a golden is for."""
+    """Return the kernel that a golden is for."""
     kernels = [op for op in module.ops if isinstance(op, loop.KernelOp)]
     return next((kernel for kernel in kernels if digest(kernel) == golden.kernel), None)
 

@@ -37,13 +37,13 @@ DIGEST = "8bbb6c79200d86e1bcd8cee51fd34dd2"
 
 
 def kernel_of(text: str, parse: Parse) -> loop.KernelOp:
-    """The only kernel of a text."""
+    """Return the only kernel of a text."""
     (kernel,) = (op for op in parse(text).ops if isinstance(op, loop.KernelOp))
     return kernel
 
 
 def replaced(*pairs: tuple[str, str]) -> str:
-    """The kernel's text with changes, all of which are in it."""
+    """Return the kernel's text with changes, all of which are in it."""
     text = KERNEL
     for old, new in pairs:
         assert old in text

@@ -60,12 +60,12 @@ H100, H200 = "NVIDIA H100 PCIe", "NVIDIA H200"
 
 
 def kernels(module: ModuleOp) -> dict[str, loop.KernelOp]:
-    """The kernels of a module by their names."""
+    """Return the kernels of a module by their names."""
     return {op.sym_name.data: op for op in module.ops if isinstance(op, loop.KernelOp)}
 
 
 def plans(module: ModuleOp) -> dict[str, str | None]:
-    """The planned steps of all kernels."""
+    """Return the planned steps of all kernels."""
     return {name: op.planned and op.planned.data for name, op in kernels(module).items()}
 
 
@@ -271,7 +271,7 @@ def goldens(monkeypatch: pytest.MonkeyPatch, gpu: str, kernel: str, schedule: st
 
 
 def plan_of(module: ModuleOp, db: Path | bool) -> str | None:
-    """The planned steps of the product."""
+    """Return the planned steps of the product."""
     return plans(with_known_schedules(module, TARGET, db))["mm"]
 
 

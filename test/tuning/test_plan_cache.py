@@ -28,7 +28,7 @@ Compile = Callable[[ModuleOp, str, object], Plan]
 
 
 def module(text: str = PROGRAM) -> ModuleOp:
-    """A program."""
+    """Return a program."""
     return Parser(context(), text).parse_module()
 
 

@@ -79,7 +79,7 @@ def test_all_schedules_of_a_small_kernel(text: str):
 
 
 def scheduled(text: str, seed: int) -> tuple[loop.KernelOp, loop.KernelOp] | None:
-    """A kernel and what a schedule that chance takes makes of it, if that is no dead end."""
+    """Return a kernel and what a schedule that chance takes makes of it, if that is no dead end."""
     kernel, random = kernel_of(text), Random(seed)
     space = Space(kernel, random.choice(("sm_80", "sm_90a")))
     node = space.root
@@ -93,7 +93,7 @@ def scheduled(text: str, seed: int) -> tuple[loop.KernelOp, loop.KernelOp] | Non
 
 @st.composite
 def texts(draw: DrawFn) -> str:
-    """A kernel of any kind and size."""
+    """Return a kernel of any kind and size."""
     a, b, c = (draw(st.sampled_from(SIZES)) for _ in range(3))
     return draw(st.sampled_from([*TEXTS.values()])).format(a=a, b=b, c=c)
 

@@ -20,7 +20,7 @@ KERNELS = (MATMUL, ROWS, ELEMENTS)
 
 
 def applied(kernel: loop.KernelOp, schedule: str, target: str) -> loop.KernelOp:
-    """The kernel after `apply-schedule`."""
+    """Return the kernel after `apply-schedule`."""
     copy = kernel.clone()
     copy.planned = ScheduleAttr.parse(schedule)
     module = ModuleOp([copy])
@@ -31,7 +31,7 @@ def applied(kernel: loop.KernelOp, schedule: str, target: str) -> loop.KernelOp:
 
 
 def any_leaf(space: Space, random: Random) -> Node:
-    """A leaf, or a dead end."""
+    """Return a leaf, or a dead end."""
     node = space.root
     while node.children:
         node = random.choice(node.children)

@@ -40,7 +40,7 @@ class Tree:
 
 
 def planted(best: Digits) -> Callable[[str], Measurement]:
-    """The more digits are as in `best`, the faster."""
+    """Return the more digits are as in `best`, the faster."""
 
     def measure(schedule: str) -> Measurement:
         digits = tuple(int(digit) for digit in schedule if digit.isdigit())

@@ -52,7 +52,9 @@ class BlockCase:
         return ((1, self.tokens, self.width),)
 
     def program(self, fake: bool) -> Expression:
-        """The layer and its arguments; parameters are random numbers, unless they are `fake`."""
+        """
+        Return the layer and its arguments; parameters are random numbers, unless they are `fake`.
+        """
         from tilewright.models.block import decoder_block
 
         seed = None if fake else 0
@@ -98,7 +100,7 @@ def block_cases(args: argparse.Namespace) -> Iterator[BlockCase]:
 
 
 def _found(name: str) -> Any:
-    """The config of what `--model` names. Raises `UsageError`."""
+    """Return the config of what `--model` names. Raises `UsageError`."""
     try:
         return _config(SHORT.get(name, name))
     except UsageError as err:

@@ -125,7 +125,7 @@ class Contest:
         given: Sequence[Inputs],
         tell: Tell,
     ) -> list[Recording] | str:
-        """The recordings of a contestant, or why there are none."""
+        """Return the recordings of a contestant, or why there are none."""
         import torch
 
         try:

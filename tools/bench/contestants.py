@@ -76,7 +76,7 @@ class Ours:
         self._last: tuple[Workload, Compiled] | None = None
 
     def compiled(self, workload: Workload) -> Compiled:
-        """The workload, compiled; the one that was asked for last is remembered."""
+        """Return the workload, compiled; the one that was asked for last is remembered."""
         if self._last is not None and self._last[0] is workload:
             return self._last[1]
         module = with_known_schedules(workload.captured.module, self.target, self._db)

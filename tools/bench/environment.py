@@ -41,7 +41,7 @@ def environment(device: Device, contestants: Iterable[str], db: Db) -> dict[str,
 
 
 def sources() -> str:
-    """A digest of all files that kernels come from; it names a state as a commit does."""
+    """Return a digest of all files that kernels come from; it names a state as a commit does."""
     digest = sha256()
     for package in _FOLDERS:
         folder = Path(str(import_module(f"tilewright.{package}").__file__)).parent
@@ -52,7 +52,7 @@ def sources() -> str:
 
 
 def schedules(db: Db) -> str:
-    """A digest of the fastest schedules that a database knows; empty where it knows none."""
+    """Return a digest of the fastest schedules that a database knows; empty where it knows none."""
     records = fastest_records(db, [None]).get(None, ())
     fastest = [(*r.key, r.measurement.schedule) for of_key in records for r in of_key]
     return sha256(repr(fastest).encode()).hexdigest()[:16] if fastest else ""

@@ -44,8 +44,8 @@ class LaunchClock:
 
     def rows(self, plan: Plan, costs: Mapping[str, KernelCost], inputs: Sequence[Any]) -> list[Row]:
         """
-        A row for each launch, in order; `inputs` are tensors of the program, on the device, and
-        `costs` those of the kernels by name.
+        Return a row for each launch, in order; `inputs` are tensors of the program, on the device,
+        and `costs` those of the kernels by name.
         """
         pairs = zip(loaders(plan, self.driver.device), inputs, strict=True)
         buffers = {number: pair[0].load(pair[1]) for number, pair in enumerate(pairs)}
@@ -76,7 +76,7 @@ class LaunchClock:
 
 
 def each_launch(contest: Contest, workload: Workload) -> list[Row]:
-    """The launches of ours. Raises `DeviceLostError`."""
+    """Return the launches of ours. Raises `DeviceLostError`."""
     ours, device = contest.contestants[OURS], contest.device
     assert isinstance(ours, Ours)
     compiled = ours.compiled(workload)

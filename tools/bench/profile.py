@@ -66,7 +66,7 @@ def _profiler(ncu: str, kernels: Iterable[str], log: Path) -> list[str]:
 
 
 def _program(source: Source, args: argparse.Namespace) -> list[str]:
-    """The command once more, as it runs the kernels and nothing else."""
+    """Return the command once more, as it runs the kernels and nothing else."""
     target = [] if args.target is None else ["--target", args.target]
     command = [sys.executable, "-m", "tilewright.tools.cli", "run", "--device", "gpu"]
     db = database_argv(database_of(args))

@@ -18,13 +18,13 @@ AnyCase = Case | BlockCase
 
 
 def request_of(case: AnyCase, left_out: Mapping[str, str]) -> dict[str, Any]:
-    """A case, and who does not take part in it, with the reason."""
+    """Return a case, and who does not take part in it, with the reason."""
     kind = "case" if isinstance(case, Case) else "block"
     return {kind: asdict(case), "left_out": left_out}
 
 
 def case_of(request: Mapping[str, Any]) -> AnyCase:
-    """The case of such a request, which JSON has made lists of tuples in."""
+    """Return the case of such a request, which JSON has made lists of tuples in."""
     if "block" in request:
         return BlockCase(**request["block"])
     case = Case(**request["case"])

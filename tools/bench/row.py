@@ -24,12 +24,12 @@ def head(case: AnyCase) -> Row:
 
 
 def failed(case: AnyCase, problem: str) -> Row:
-    """A case that gave nothing."""
+    """Return a case that gave nothing."""
     return head(case) | {**_EMPTY, "problem": problem}
 
 
 def measured(outcome: Outcome) -> Row:
-    """All figures of a contest, and what may be said of them."""
+    """Return all figures of a contest, and what may be said of them."""
     ours = outcome.results[OURS]
     peers = {name: result for name, result in outcome.results.items() if name != OURS}
     eager = peers.pop(EAGER, NOT_MEASURED)
@@ -72,7 +72,7 @@ _EMPTY: Row = {
 
 
 def _us(result: Result) -> float | None:
-    """A time that counts."""
+    """Return a time that counts."""
     return None if result.counted is None else result.counted.us
 
 

@@ -24,8 +24,8 @@ class SingleLaunch(NamedTuple):
 
 def single_launch(plan: Plan, position: int) -> SingleLaunch:
     """
-    The launch at `position`. Nothing is written in the place of anything else. Inputs are as the
-    kernel reads them: those that are permuted when they are loaded are permuted already.
+    Return the launch at `position`. Nothing is written in the place of anything else. Inputs are as
+    the kernel reads them: those that are permuted when they are loaded are permuted already.
     """
     launch = plan.launches[position]
     reads = tuple(dict.fromkeys(launch.inputs))

@@ -87,7 +87,7 @@ def run(args: argparse.Namespace, cases: Sequence[AnyCase]) -> int:
 
 
 def _rows_or_failure(case: AnyCase, target: str, db: Db) -> list[Row] | Failure:
-    """The case's rows, or what is said, at once, of why there are none."""
+    """Return the case's rows, or what is said, at once, of why there are none."""
     try:
         with stage(f"case {case.name}"):
             return [*rows_of(case, target, db)]

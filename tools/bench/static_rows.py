@@ -52,7 +52,7 @@ class Row:
 
 
 def rows_of(case: AnyCase, target: str, db: Db) -> Iterator[Row]:
-    """A row for each kernel of the case, with the schedules that `db` knows."""
+    """Yield a row for each kernel of the case, with the schedules that `db` knows."""
     program = case.program(fake=True)
     captured = capture(program.module, program.args, program.kwargs)
     scheduled = with_known_schedules(captured.module, target, db)

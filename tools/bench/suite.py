@@ -68,7 +68,9 @@ class Case:
             raise UsageError(f"its expression is no code: {err}") from err
 
     def program(self, fake: bool) -> Expression:
-        """The function and its inputs; these are always the same ones, unless they are `fake`."""
+        """
+        Return the function and its inputs; these are always the same ones, unless they are `fake`.
+        """
         return Expression(self.function, self.inputs("meta" if fake else "cpu"))
 
     @property
@@ -114,7 +116,7 @@ class Case:
 
 
 def read_cases(path: str | Path, pattern: str = "") -> Iterator[Case]:
-    """The cases whose name contains `pattern`, in the order of the file."""
+    """Yield the cases whose name contains `pattern`, in the order of the file."""
     with _no_list(path):
         entries: Any = json.loads(read_text_file(path))["cases"]
         numbered = [*enumerate(entries)]

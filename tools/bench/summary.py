@@ -52,12 +52,12 @@ def groups(rows: Sequence[Row]) -> dict[str, list[Row]]:
 
 
 def is_same(row: Row, against: str) -> bool:
-    """Whether the difference is within the noise."""
+    """True if the difference is within the noise."""
     return row["why"][against] == SAME
 
 
 def worst(row: Row) -> float | None:
-    """The smaller ratio; None if nothing can be said."""
+    """Return the smaller ratio; None if nothing can be said."""
     known = [row[a] if row[a] is not None else 1.0 for a in AGAINST if row[a] or is_same(row, a)]
     return min(known, default=None)
 

@@ -23,7 +23,7 @@ _START_S = 120.0
 
 
 def worker_command(backends: Sequence[str], db: str | bool) -> list[str]:
-    """The command line of a worker, which looks up schedules in `db`."""
+    """Return the command line of a worker, which looks up schedules in `db`."""
     command = [sys.executable, "-m", "tilewright.tools.bench.worker"]
     return [*command, "--backends", ",".join(backends), *database_argv(db)]
 

@@ -26,7 +26,7 @@ _LOOK_UPS = {
 
 
 def work_of(captured: Captured) -> Work:
-    """The least that has to be done to compute the results of the captured function."""
+    """Return the least that has to be done to compute the results of the captured function."""
     graph = captured.exported.graph
     nodes = {node.name: node for node in graph.nodes}
     read = sum(_bytes(i.tensor) for i in captured.inputs if _is_read(nodes[i.node], captured))
@@ -42,7 +42,7 @@ def _bytes(tensor: Any) -> int:
 
 
 def _is_read(node: Any, captured: Captured) -> bool:
-    """Whether someone reads all elements of a node."""
+    """True if someone reads all elements of a node."""
     return any(_reads(user, captured) for user in node.users)
 
 
@@ -70,7 +70,7 @@ def _shape(node: Any) -> tuple[int, ...]:
 
 
 def _product(first: int) -> Callable[[Any], int]:
-    """A product of matrices whose left one is the argument at `first`."""
+    """Return a product of matrices whose left one is the argument at `first`."""
     return lambda node: 2 * prod(_shape(node)) * _shape(node.args[first])[-1]
 
 
@@ -87,12 +87,12 @@ def _attention(node: Any) -> int:
 
 
 def _convolution(node: Any) -> int:
-    """Each result gathers from a window of the input."""
+    """Return each result gathers from a window of the input."""
     return 2 * prod(_shape(node)) * prod(_shape(node.args[1])[1:])
 
 
 def _transposed_convolution(node: Any) -> int:
-    """Each input is spread over a window of the result."""
+    """Return each input is spread over a window of the result."""
     return 2 * prod(_shape(node.args[0])) * prod(_shape(node.args[1])[1:])
 
 

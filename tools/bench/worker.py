@@ -41,7 +41,7 @@ def serve(contest: Contest, requests: Iterable[str], send: Send) -> None:
 
 
 def answer(contest: Contest, case: AnyCase, left_out: dict[str, str], send: Send) -> Row:
-    """The row of a case. Raises `DeviceLostError`."""
+    """Return the row of a case. Raises `DeviceLostError`."""
     try:
         send({"phase": "capturing"})
         workload = workload_of_case(case)

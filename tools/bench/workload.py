@@ -51,7 +51,7 @@ class Workload:
         self._leaves = tuple(leaves)
 
     def copy(self, device: str) -> Inputs:
-        """The inputs once more, in memory of their own."""
+        """Return the inputs once more, in memory of their own."""
         import torch
 
         def copied(value: Any) -> Any:
@@ -99,7 +99,7 @@ def _named(module: Any) -> dict[str, Any]:
 
 
 def workload_of_case(case: AnyCase) -> Workload:
-    """A case, with inputs that are always the same."""
+    """Return a case, with inputs that are always the same."""
     try:
         return workload_of_expression(case.program(fake=False))
     except UsageError as err:

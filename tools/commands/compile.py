@@ -118,7 +118,7 @@ def _write_level(source: Source, args: argparse.Namespace, target: str, level: L
 
 
 def _ir_text(module: ModuleOp, args: argparse.Namespace) -> str:
-    """The text of IR, with locations if they are asked for."""
+    """Return the text of IR, with locations if they are asked for."""
     text = StringIO()
     Printer(text, print_debuginfo=args.print_debuginfo).print_op(module)
     return f"{text.getvalue()}\n"

@@ -98,7 +98,10 @@ def _best(args: argparse.Namespace, path: Path) -> None:
 
 
 def _kernels(asked: str, notes: Notes, database: Database) -> list[str]:
-    """The digests of the kernels of that name, or that begin so. `UsageError` if there are none."""
+    """
+    Return the digests of the kernels of that name, or that begin so. `UsageError` if there are
+    none.
+    """
     known = sorted({each.key.kernel for each in database.counts()} | {*notes})
     names = {kernel: notes[kernel].name for kernel in known if kernel in notes}
     found = [k for k in known if asked == names.get(k) or (asked and k.startswith(asked))]
@@ -109,7 +112,7 @@ def _kernels(asked: str, notes: Notes, database: Database) -> list[str]:
 
 
 def _named(records: Sequence[Record], notes: Notes) -> list[Record]:
-    """The records with schedules that name inputs as the notes do."""
+    """Return the records with schedules that name inputs as the notes do."""
     return [_with_names(r, notes[r.key.kernel]) if r.key.kernel in notes else r for r in records]
 
 

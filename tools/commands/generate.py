@@ -67,7 +67,7 @@ def _penalty(args: argparse.Namespace, asked: GenerationConfig) -> float:
 
 
 def _generator(args: argparse.Namespace, model: Any, folder: Path) -> Generator:
-    """The model with its weights, which are where the kernels are to find them."""
+    """Return the model with its weights, which are where the kernels are to find them."""
     checkpoint = Checkpoint.open(folder)
     if args.device == "interpreter":
         return Generator(model, interpreted, model_tensors(model, checkpoint, args.dtype))

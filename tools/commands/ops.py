@@ -128,7 +128,7 @@ def _print_refusals(refusals: Sequence[Refused], out: Console) -> None:
 
 
 def count_text(groups: Sequence[Family], refusals: Sequence[Refused]) -> str:
-    """The last line: how many there are."""
+    """Return the last line: how many there are."""
     counts = _counts(groups, refusals)
     named = f"{counts['refused']} are refused by name"
     if not groups:

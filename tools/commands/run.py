@@ -79,7 +79,9 @@ def _check(source: Source, args: argparse.Namespace) -> None:
 def _ran(
     source: Source, args: argparse.Namespace, target_name: str
 ) -> tuple[Prompt | None, Report]:
-    """The prompt, of a language model, and what came of the run; failures go into the JSON too."""
+    """
+    Return the prompt, of a language model, and what came of the run; failures go into the JSON too.
+    """
     try:
         backend = backend_for(args.device, target_name, args.blocks)
         with progress() as say:
@@ -114,7 +116,7 @@ def _check_timed(source: Source, args: argparse.Namespace) -> None:
 def _timed(
     source: Source, args: argparse.Namespace, report: Report, target_name: str, out: Console
 ) -> dict[str, Any] | None:
-    """The times, and what the profiler says, of results that are right."""
+    """Return the times, and what the profiler says, of results that are right."""
     if not report.ok:
         return None
     row = None

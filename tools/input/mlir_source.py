@@ -71,7 +71,7 @@ class SourceParser(BoundedParser):
         self.first_uses: dict[str, Span] = {}
 
     def parse_module(self, allow_implicit_module: bool = True) -> ModuleOp:
-        """The whole input; `PlacedParseError` if it does not parse, whatever the reason."""
+        """Return the whole input; `PlacedParseError` if it does not parse, whatever the reason."""
         try:
             if self.lexer.input.content.isspace() or not self.lexer.input.content:
                 self.raise_error("the input is empty")
@@ -98,7 +98,7 @@ class SourceParser(BoundedParser):
         return op
 
     def _location(self, start: int) -> FileLineColLoc:
-        """The place in the file, which stays with the op when passes move or replace it."""
+        """Return the place in the file, which stays with the op when passes move or replace it."""
         line = bisect_right(self._line_starts, start)
         column = start - self._line_starts[line - 1] + 1
         return FileLineColLoc(
@@ -137,7 +137,7 @@ def _no_ir(name: str, language: str) -> UsageError:
 
 
 def read_bytes(path: str) -> BytesIO:
-    """The contents of a text file, or of stdin for `-`; `UsageError` if it is none."""
+    """Return the contents of a text file, or of stdin for `-`; `UsageError` if it is none."""
     data = read_text_file(path).removeprefix(BOM_UTF8)  # some editors begin files with it
     try:
         data.decode("utf-8")
@@ -164,7 +164,7 @@ def _first_line(op: Operation) -> str:
 
 
 def read_module(path: str) -> ModuleOp:
-    """The module in a file, or in stdin for `-`; errors point into the text."""
+    """Return the module in a file, or in stdin for `-`; errors point into the text."""
     name = "<stdin>" if path == "-" else path
     if (language := _LANGUAGES.get(Path(path).suffix)) is not None:
         raise _no_ir(path, language)

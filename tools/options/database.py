@@ -30,7 +30,7 @@ def database_of(args: argparse.Namespace) -> str | bool:
 
 
 def database_argv(db: str | bool) -> list[str]:
-    """The same as arguments of a command, for another process."""
+    """Return the same as arguments of a command, for another process."""
     if isinstance(db, str):
         return ["--db", db]
     return [] if db else ["--no-db"]

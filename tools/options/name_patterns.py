@@ -6,7 +6,7 @@ import re
 
 
 def regex(text: str) -> re.Pattern[str]:
-    """A regular expression."""
+    """Return a regular expression."""
     try:
         return re.compile(text)
     except re.error as err:

@@ -7,7 +7,7 @@ from typing import Any
 
 
 def seconds(text: str) -> float:
-    """A time that is over some day."""
+    """Return a time that is over some day."""
     try:
         value = float(text)
     except ValueError:
@@ -29,7 +29,9 @@ def positive(what: str) -> Callable[[str], int]:
 
 
 def number_of(what: str) -> dict[str, Any]:
-    """The type of an option that says how many, one or more, and what help calls its value."""
+    """
+    Return the type of an option that says how many, one or more, and what help calls its value.
+    """
     return {"type": positive(f"positive number of {what}"), "metavar": "N"}
 
 

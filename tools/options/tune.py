@@ -122,7 +122,7 @@ def _add_processes(parser: argparse.ArgumentParser) -> None:
 
 
 def budget(text: str) -> int | float:
-    """A number of schedules, or seconds as a float."""
+    """Return a number of schedules, or seconds as a float."""
     if text.isdecimal() and int(text):
         return int(text)
     if matched := re.fullmatch(r"(\d+(?:\.\d+)?)([smh])", text):

@@ -54,7 +54,7 @@ def render(span: Span[Any], message: str) -> str:
 
 
 def location_text(location: Attribute) -> str:
-    """The place a location names: `file:line:col`, else a name; empty when it names none."""
+    """Return the place a location names: `file:line:col`, else a name; empty when it names none."""
     return file_place(location) or (location.desc.data if isinstance(location, NameLoc) else "")
 
 
@@ -97,7 +97,7 @@ def _message_and_code(err: BaseException) -> tuple[str, int]:
 
 
 def _fills_gpu(err: BaseException) -> bool:
-    """Whether PyTorch, which allocates all memory on a GPU, finds none there."""
+    """True if PyTorch, which allocates all memory on a GPU, finds none there."""
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(err, torch.OutOfMemoryError)
 
@@ -108,7 +108,7 @@ def _first_sentences(text: str) -> str:
 
 
 def explain_case(err: BaseException, case: str) -> tuple[str, int]:
-    """The same of a case of a suite, which the message names."""
+    """Return the same of a case of a suite, which the message names."""
     message, code = explain(err)
     return message.replace("error: ", f"error: case '{case}': ", 1), code
 

@@ -20,14 +20,17 @@ _Value = tuple[int, str]
 
 
 def minimal_diff(before: str, after: str, context: int = 2) -> list[str]:
-    """The hunks, without the lines that name the files."""
+    """Return the hunks, without the lines that name the files."""
     old = before.splitlines()
     new = _with_old_numbers(old, after.splitlines())
     return list(unified_diff(old, new, n=context, lineterm=""))[2:]
 
 
 def _with_old_numbers(old: Sequence[str], new: Sequence[str]) -> list[str]:
-    """The lines of `new` with values numbered as they are in the lines of `old` that they match."""
+    """
+    Return the lines of `new` with values numbered as they are in the lines of `old` that they
+    match.
+    """
     old_values, new_values = list(_values(old)), list(_values(new))
     numbers: dict[_Value, str] = {}
     taken: set[_Value] = set()
@@ -50,7 +53,7 @@ def _first_free(value: _Value, taken: set[_Value]) -> str:
 
 
 def _values(lines: Sequence[str]) -> Iterator[list[_Value]]:
-    """The numbered values of each line."""
+    """Yield the numbered values of each line."""
     function = 0
     for line in lines:
         function += _FUNCTION.search(line) is not None
@@ -58,7 +61,7 @@ def _values(lines: Sequence[str]) -> Iterator[list[_Value]]:
 
 
 def _matches(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """The pairs of lines that are equal but for the numbers of their values."""
+    """Yield the pairs of lines that are equal but for the numbers of their values."""
     unnumbered = [[_NUMBERED.sub("%", line) for line in lines] for lines in (old, new)]
     matcher = SequenceMatcher(None, *unnumbered, autojunk=False)
     for i, j, size in matcher.get_matching_blocks():

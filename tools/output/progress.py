@@ -157,7 +157,7 @@ def progress_line(color: str = "auto") -> Generator[None]:
 
 
 def _on_terminal(color: str, stream: TextIO) -> Console:
-    """A console that moves the cursor also where there is to be no colour."""
+    """Return a console that moves the cursor also where there is to be no colour."""
     is_plain = color == "never" or (color == "auto" and bool(os.environ.get("NO_COLOR")))
     return Console(file=stream, force_terminal=True, no_color=is_plain, highlight=False)
 

@@ -41,16 +41,16 @@ class Report:
 
     @property
     def ok(self) -> bool:
-        """Whether every result is right and no kernel did anything wrong."""
+        """True if every result is right and no kernel did anything wrong."""
         return not any(self.errors())
 
     @property
     def compared(self) -> bool:
-        """Whether there was something to compare every result with."""
+        """True if there was something to compare every result with."""
         return all(comparison.limit is not None for comparison in self.comparisons)
 
     def errors(self) -> Iterator[str]:
-        """A line for each thing that is wrong, a problem in a kernel with its source line."""
+        """Yield a line for each thing that is wrong, a problem in a kernel with its source line."""
         for problem in self.execution.problems:
             error = f"{_place(problem)}error: kernel '{problem.kernel}': {problem.message}"
             line = self.source.splitlines()[problem.line - 1 : problem.line] if problem.line else []

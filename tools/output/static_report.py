@@ -22,7 +22,7 @@ def static_report_of(
     module: ModuleOp, target_name: str, kernel_ir: ModuleOp | None = None
 ) -> StaticReport:
     """
-    The report on a module at any level; one kernel without a host function gets one.
+    Return the report on a module at any level; one kernel without a host function gets one.
 
     `kernel_ir` is what a module at the level of CUDA was lowered from.
     """

@@ -16,7 +16,7 @@ _UNBROKEN = 10_000  # plain output is for other programs: no line is ever broken
 
 
 def console(color: str, stream: IO[str]) -> Console:
-    """A console that writes to `stream` in one of `COLORS`."""
+    """Return a console that writes to `stream` in one of `COLORS`."""
     if is_colored(color, stream):
         return _terminal(stream)
     return Console(
@@ -40,7 +40,7 @@ _DIFF = {">>>": "bold", "<<<": "bold", "---": "dim", "@@": "cyan", "-": "red", "
 
 
 def colored_diff(line: str) -> str:
-    """A line of what passes do, for a terminal."""
+    """Return a line of what passes do, for a terminal."""
     style = next((style for begin, style in _DIFF.items() if line.startswith(begin)), "")
     return Style.parse(style).render(line) if style else line
 
@@ -61,7 +61,7 @@ def show(out: Console, table: Table) -> None:
 
 
 def table(*headers: str, numbers: Sequence[str] = ()) -> Table:
-    """An empty table without lines; the columns of `numbers` are aligned right."""
+    """Return an empty table without lines; the columns of `numbers` are aligned right."""
     new = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for header in headers:
         is_number = header in numbers

@@ -53,7 +53,7 @@ class Equivalent:
 
 
 def read_equivalent(folder: Path, kernel: str) -> tuple[Equivalent, ...]:
-    """The entries of a kernel; raises `UsageError` for a file that cannot be understood."""
+    """Return the entries of a kernel; raises `UsageError` for a file that cannot be understood."""
     path = folder / EQUIVALENT
     if not path.exists():
         return ()

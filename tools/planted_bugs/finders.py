@@ -189,7 +189,9 @@ def _interpretations(kernel: Kernel, module: ModuleOp) -> Iterator[Run]:
 
 
 def machine_code(source: str, target: str) -> dict[str, list[str]]:
-    """The instructions of each kernel of a CUDA text, without the lines that they come from."""
+    """
+    Return the instructions of each kernel of a CUDA text, without the lines that they come from.
+    """
     cubin = nvrtc.compile_cubin(source, target, name=SOURCE_NAME).cubin
     codes = parse_sass(disassemble(cubin))
     return {

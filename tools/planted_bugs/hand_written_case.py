@@ -47,7 +47,7 @@ class Mutant:
     which: int = 0
     everywhere: bool = False
     quick: bool = False
-    """Whether it belongs to the part of the suite that runs always."""
+    """True if it belongs to the part of the suite that runs always."""
 
     def planted(self, source: str) -> str:
         parts = source.split(self.old)
@@ -204,7 +204,7 @@ def _normal(random: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.f
 
 
 def _error(case: Case, arrays: Arrays) -> float:
-    """The largest difference from the reference; infinite where nothing was written."""
+    """Return the largest difference from the reference; infinite where nothing was written."""
     outputs = [table["name"] for table in case.arguments if "output" in table]
     if len(outputs) != 1:
         raise UsageError(f"{case.name}: it has {len(outputs)} outputs, and should have one")

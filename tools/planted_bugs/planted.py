@@ -69,13 +69,13 @@ def load_kernel(path: Path, turns: int = TURNS) -> Kernel:
 
 
 def mutants(kernel: Kernel) -> list[Mutant]:
-    """All that the rules plant, but for those that are known to be right."""
+    """Return all that the rules plant, but for those that are known to be right."""
     known = {place for equivalent in kernel.equivalent for place in equivalent.places}
     return [mutant for mutant in planted(kernel) if mutant.place not in known]
 
 
 def planted(kernel: Kernel) -> Iterator[Mutant]:
-    """All that the rules plant, in Kernel IR and then in the text."""
+    """Yield all that the rules plant, in Kernel IR and then in the text."""
     count = Counter[tuple[str, str]]()
     for bug, line, make, is_of_values in (*_in_kernel_ir(kernel), *_in_text(kernel)):
         count[line, bug] += 1
@@ -94,7 +94,9 @@ def _in_kernel_ir(kernel: Kernel) -> Iterator[_Planted]:
 
 
 def line_of(op: Operation) -> str:
-    """The first line of an op, with the condition of a branch: values are named by their hints."""
+    """
+    Return the first line of an op, with the condition of a branch: values are named by their hints.
+    """
     first = str(op).partition("\n")[0]
     if isinstance(op, scf.IfOp) and isinstance(op.cond.owner, Operation):
         return f"{first} // {line_of(op.cond.owner)}"
@@ -102,7 +104,7 @@ def line_of(op: Operation) -> str:
 
 
 def _ops(module: ModuleOp) -> list[Operation]:
-    """The ops of the kernel."""
+    """Return the ops of the kernel."""
     (function,) = (op for op in module.ops if isinstance(op, FuncOp))
     return list(function.body.block.walk())
 

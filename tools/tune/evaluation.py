@@ -106,7 +106,7 @@ class ByGpu:
         return lambda leaf: evaluator.submit(leaf.schedule or "")
 
     def complaint(self, default: ModuleOp, fused: ModuleOp) -> str:
-        """Both are run where schedules are measured."""
+        """Return both are run where schedules are measured."""
         texts = str(default), str(fused)
         try:
             return self.executors.measuring.submit(checked_on_gpu, *texts, self.target).result()

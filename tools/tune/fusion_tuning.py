@@ -53,7 +53,7 @@ class FusionTuning:
 
     @property
     def has_choice(self) -> bool:
-        """Whether there is anything to decide."""
+        """True if there is anything to decide."""
         return len(self._space.root.children) > 1
 
     def search(self, progress: TuningProgress) -> None:

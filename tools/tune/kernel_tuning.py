@@ -40,12 +40,14 @@ class KernelTuning:
         return self._found.setdefault(kernel.digest, Findings(kernel, kernel.how))
 
     def best_us(self, digest: str) -> float | None:
-        """The best time of a kernel so far."""
+        """Return the best time of a kernel so far."""
         found = self._found.get(digest)
         return None if found is None or found.best is None else found.best.us
 
     def best_schedule(self, kernel: Kernel) -> str | None:
-        """The best schedule so far, as a kernel names its inputs that is equal but for names."""
+        """
+        Return the best schedule so far, as a kernel names its inputs that is equal but for names.
+        """
         best = self.findings(kernel).best
         if best is None:
             return None

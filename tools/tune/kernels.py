@@ -157,7 +157,7 @@ def _module_of_case(case: Case) -> ModuleOp:
 def _parts(
     module: ModuleOp, target: str, origin: str, case: str = ""
 ) -> tuple[list[Program], list[Kernel]]:
-    """The program, unless it is fused already, and its kernels."""
+    """Return the program, unless it is fused already, and its kernels."""
     if level_of(module) not in (Level.TORCH, Level.TENSOR):
         found = [op for op in module.ops if isinstance(op, loop.KernelOp)]
         return [], [Kernel(op, kernel_key.digest(op), origin, case) for op in found]

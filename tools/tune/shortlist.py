@@ -31,7 +31,7 @@ class Shortlist:
         return kernel.key(self.target, "evidence", nvrtc=nvrtc_version())
 
     def measurements(self, kernel: Kernel, found: Findings) -> Iterator[Measurement]:
-        """The default's and those of the best, in the order in which the model likes them."""
+        """Yield the default's and those of the best, in the order in which the model likes them."""
         assert found.default is not None
         best = shortlist(found.measurements, self.count)
         schedules = [*dict.fromkeys([found.default.schedule, *best])]

@@ -58,7 +58,7 @@ def _cells(measurement: Measurement, default: Measurement) -> tuple[str, ...]:
 
 
 def _problems(failed: Sequence[Measurement]) -> list[tuple[str, int]]:
-    """The most frequent ones."""
+    """Return the most frequent ones."""
     return Counter(measurement.problem for measurement in failed).most_common(_PROBLEMS)
 
 

@@ -27,7 +27,7 @@ class Tuned:
     """Of each program with something to decide."""
     kernels: list[Findings]
     is_whole: bool = True
-    """Whether nobody has interrupted it."""
+    """True if nobody has interrupted it."""
 
 
 def tune(
@@ -86,7 +86,7 @@ def _cut_short(wanted: Found, tuning: KernelTuning, tuned: Tuned) -> None:
 
 
 def _others(fusions: Iterable[FusionTuning], kernels: Iterable[Kernel]) -> list[Kernel]:
-    """The kernels of the best programs that are not among those given; each once."""
+    """Return the kernels of the best programs that are not among those given; each once."""
     known = {kernel.digest for kernel in kernels}
     best = (kernel for fusion in fusions for kernel in fusion.kernels_of_best())
     return [*{k.digest: k for k in best if k.digest not in known}.values()]

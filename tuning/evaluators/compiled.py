@@ -30,7 +30,7 @@ class Compiled(NamedTuple):
 
 def compiled(kernel: str, schedule: str, target: str) -> Compiled | str:
     """
-    A kernel at Loop IR, compiled as the schedule says; or why that cannot be.
+    Return a kernel at Loop IR, compiled as the schedule says; or why that cannot be.
 
     Raises `NvrtcUnavailable`, which is no fault of the schedule.
     """
@@ -53,8 +53,8 @@ def in_a_line(err: Exception) -> str:
 
 def scheduled(kernel: str, schedule: str = "") -> ModuleOp:
     """
-    The module of a kernel's text, with a function `@main` that launches it, and its plan; of the
-    text of a program with one plan for all of its kernels.
+    Return the module of a kernel's text, with a function `@main` that launches it, and its plan; of
+    the text of a program with one plan for all of its kernels.
     """
     module = with_main(Parser(context(), kernel).parse_module())
     if schedule:

@@ -25,7 +25,8 @@ SHORTLIST = 50
 
 def evidence(kernel: str, schedule: str, target: str) -> Measurement:
     """
-    The estimate for a kernel, of which there is the text at Loop IR, compiled with a schedule.
+    Return the estimate for a kernel, of which there is the text at Loop IR, compiled with a
+    schedule.
 
     Raises `NvrtcUnavailable`, which is no fault of the schedule.
     """
@@ -42,6 +43,6 @@ def evidence(kernel: str, schedule: str, target: str) -> Measurement:
 
 
 def shortlist(measurements: Iterable[Measurement], count: int = SHORTLIST) -> list[str]:
-    """The schedules that took the least time, the fastest first; of equals the first."""
+    """Return the schedules that took the least time, the fastest first; of equals the first."""
     fastest = sorted((m for m in measurements if m.us is not None), key=microseconds)
     return [*dict.fromkeys(m.schedule for m in fastest)][:count]

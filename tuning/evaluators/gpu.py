@@ -46,7 +46,7 @@ class Executors(NamedTuple):
 
 def measured_on_gpu(job: Job) -> Measurement:
     """
-    A job, done on the GPU that is PyTorch's current device.
+    Return a job, done on the GPU that is PyTorch's current device.
 
     Raises `SpoiledError` where a kernel has broken the GPU for this process.
     """
@@ -125,7 +125,9 @@ def _check_device(stopwatch: Stopwatch, problem: str) -> None:
 
 @lru_cache(maxsize=1)
 def _stopwatch(target: str) -> Stopwatch:
-    """The GPU, once for all jobs of a process. Raises `TilewrightError` where there is none."""
+    """
+    Return the GPU, once for all jobs of a process. Raises `TilewrightError` where there is none.
+    """
     driver = gpu_driver()
     return Stopwatch(CudaDevice(target_named(target)), driver)
 
@@ -143,7 +145,7 @@ class GpuEvaluator:
         self._best_us: float | None = None
 
     def submit(self, schedule: str) -> Future[Measurement]:
-        """A schedule's measurement, some time."""
+        """Return a schedule's measurement, some time."""
         promised = Future[Measurement]()
         compiling = self._executors.compiling.submit(compiled, self._kernel, schedule, self._target)
         compiling.add_done_callback(partial(self._go_on, schedule, promised))

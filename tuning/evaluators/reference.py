@@ -89,7 +89,7 @@ def _work(module: ModuleOp) -> float:
 
 
 def _computed_program(kernel: str, where: Where) -> Program:
-    """The program of a kernel, which the device judges by plain loops."""
+    """Return the program of a kernel, which the device judges by plain loops."""
     module = scheduled(kernel, PLAIN)
     wide = widened(module)
 
@@ -106,7 +106,7 @@ def _computed_program(kernel: str, where: Where) -> Program:
 
 
 def _computed(module: ModuleOp, arrays: Sequence[Array], where: Where) -> list[Array]:
-    """The results of a module for arrays that are cast to what it takes."""
+    """Return the results of a module for arrays that are cast to what it takes."""
     plan = plan_of(lower_to_cuda(module, where.target))
     cast = [array.astype(type.dtype) for array, type in zip(arrays, plan.inputs, strict=True)]
     return GpuBackend(where.target, where.driver).run(plan, cast).results

@@ -79,7 +79,7 @@ class Stopwatch:
         return Measurement(job.schedule, found.us, spread_us=found.iqr_us)
 
     def _copy(self, reference: Reference) -> list[Any]:
-        """The inputs once more, on the device."""
+        """Return the inputs once more, on the device."""
         tensors = map(tensor_of, reference.inputs)
         return [tensor.to(self.device.torch_device, copy=True) for tensor in tensors]
 
@@ -115,7 +115,9 @@ class Stopwatch:
     def _timed(
         self, recordings: Sequence[Recording], turns: Rotation, best_us: float | None
     ) -> Timing:
-        """A glance; unless that says enough, looks until one is quiet, of which the quietest."""
+        """
+        Return a glance; unless that says enough, looks until one is quiet, of which the quietest.
+        """
         timer = self.device.timer(turns.needs_flush)
         glance = look(self.glance, recordings, timer, turns.copies)
         if best_us is not None and glance.us > LOSES * best_us:

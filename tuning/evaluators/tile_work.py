@@ -62,7 +62,7 @@ _COPIED = {Transport.SYNC: 3, Transport.CP_ASYNC: 2, Transport.TMA: 0}
 
 
 def tile_work(launch: tile.LaunchOp, target: Target) -> Work:
-    """The work of one launch; no block is resident if a block does not fit."""
+    """Return the work of one launch; no block is resident if a block does not fit."""
     cost = kernel_cost(launch.kernel)
     count = _Count(launch)
     count.visit(launch.body.block, 1.0)
@@ -91,7 +91,7 @@ def tile_work(launch: tile.LaunchOp, target: Target) -> Work:
 
 
 def _registers_given(launch: tile.LaunchOp, target: Target) -> int:
-    """The registers that ptxas lets a thread have."""
+    """Return the registers that ptxas lets a thread have."""
     blocks = 1 if launch.min_blocks is None else launch.min_blocks.value.data
     return target.registers_given(launch.num_threads, blocks)
 
@@ -135,7 +135,7 @@ class _Count:
                 self.visit(op.body.block, steps)
 
     def path(self, block: Block, latency: float) -> float:
-        """The clocks of a warp that is alone, for a block once."""
+        """Return the clocks of a warp that is alone, for a block once."""
         path = self._path(block, latency)
         return path.clocks + path.waits
 
@@ -149,7 +149,10 @@ class _Count:
         return _Path(clocks, waits)
 
     def _path_of_loop(self, op: loop.AnyLoop, latency: float) -> _Path:
-        """All steps; one that is unrolled, or has a ring that is filled ahead, waits for little."""
+        """
+        Return all steps; one that is unrolled, or has a ring that is filled ahead, waits for
+        little.
+        """
         clocks, waits = self._path(op.body.block, latency)
         steps = _steps(op)
         if _is_unrolled(op):
@@ -230,7 +233,7 @@ def _is_unrolled(op: loop.AnyLoop) -> bool:
 
 
 def _is_fused(op: Operation) -> bool:
-    """Whether it is a product that only a sum takes."""
+    """True if it is a product that only a sum takes."""
     user = op.results[0].get_user_of_unique_use() if op.results else None
     around = user.parent_op() if isinstance(user, loop.YieldOp) else None
     return (

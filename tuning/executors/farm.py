@@ -65,7 +65,7 @@ class Farm(AbstractContextManager["Farm"]):
         self._opened.close()
 
     def gpus(self) -> dict[str, Gpu]:
-        """The GPU of each worker that has one, by the workers' addresses."""
+        """Return the GPU of each worker that has one, by the workers' addresses."""
         found: Mapping[str, Gpu | None] = self._client.run(gpu_here)
         return {worker: gpu for worker, gpu in sorted(found.items()) if gpu is not None}
 
@@ -122,7 +122,7 @@ class FarmExecutor(Executor):
 
 
 def gpu_here() -> Gpu | None:
-    """The GPU of this process, if it has one."""
+    """Return the GPU of this process, if it has one."""
     return present_gpu()
 
 

@@ -122,10 +122,10 @@ def _result(reply: Reply) -> Any:
 
 
 def packed(value: object) -> str:
-    """A value as a line of text."""
+    """Return a value as a line of text."""
     return b64encode(pickle.dumps(value)).decode()
 
 
 def unpacked(text: str) -> Any:
-    """The value of such a line, of a process of ours."""
+    """Return the value of such a line, of a process of ours."""
     return pickle.loads(b64decode(text))

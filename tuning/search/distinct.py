@@ -23,7 +23,7 @@ class Distinct:
         self._measured: dict[Hashable, Measurement] = {}
 
     def ask(self) -> Node | None:
-        """A leaf of an identity that was not measured."""
+        """Return a leaf of an identity that was not measured."""
         for _ in range(_IN_VAIN):
             if (leaf := self._search.ask()) is None:
                 return None

@@ -36,7 +36,7 @@ class Evolution:
         self._known: dict[Node, float] = {}
 
     def ask(self) -> Node | None:
-        """A leaf that was not asked for; at first that of best guesses."""
+        """Return a leaf that was not asked for; at first that of best guesses."""
         for _ in range(_IN_VAIN):
             genome = self._optimizer.ask()
             leaf = _expressed(self._root, genome.value)

@@ -26,8 +26,8 @@ class Search(Protocol):
 
     def ask(self) -> Node | None:
         """
-        A leaf; at first that of the default schedule. None if there is nothing to try: nothing at
-        all, or not until the search is told of what it has asked for.
+        Return a leaf; at first that of the default schedule. None if there is nothing to try:
+        nothing at all, or not until the search is told of what it has asked for.
         """
         ...
 
@@ -152,11 +152,11 @@ def at_once(evaluate: Callable[[Node], Measurement]) -> Callable[[Node], Future[
 
 
 def schedule_of(leaf: Node) -> str:
-    """The schedule that a leaf has."""
+    """Return the schedule that a leaf has."""
     assert leaf.schedule is not None
     return leaf.schedule
 
 
 def microseconds(measurement: Measurement) -> float:
-    """The time; what has none is slower than all others."""
+    """Return the time; what has none is slower than all others."""
     return inf if measurement.us is None else measurement.us

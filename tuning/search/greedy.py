@@ -29,7 +29,7 @@ class Greedy:
         self._look_at(self._next)
 
     def ask(self) -> Node | None:
-        """The next leaf; at first that of best guesses."""
+        """Return the next leaf; at first that of best guesses."""
         if not self._looked_at:
             return None
         _, _, leaf, since = heappop(self._looked_at)

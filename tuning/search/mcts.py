@@ -41,7 +41,7 @@ class Mcts:
         self._asked: dict[Node, Visit] = {}
 
     def ask(self) -> Node | None:
-        """The leaf that scores lead to; at first that of best guesses."""
+        """Return the leaf that scores lead to; at first that of best guesses."""
         leaf = descend(self.root, best_guess if self.root.is_fresh else self._choose)
         if leaf is None:
             return None

@@ -17,7 +17,7 @@ class RandomSearch:
         self._choose = best_guess
 
     def ask(self) -> Node | None:
-        """A leaf; at first that of best guesses."""
+        """Return a leaf; at first that of best guesses."""
         leaf = descend(self._root, self._choose)
         self._choose = self._any
         return None if leaf is None else leaf.node

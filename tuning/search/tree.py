@@ -78,7 +78,7 @@ class Visit:
 
     @property
     def is_fresh(self) -> bool:
-        """Whether nobody has asked for anything below."""
+        """True if nobody has asked for anything below."""
         return not self.pending and not self.rewards.count
 
     def lineage(self) -> Iterator["Visit"]:
@@ -101,7 +101,7 @@ Chooser = Callable[[Visit, Sequence[Visit]], Visit]
 
 
 def descend(root: Visit, choose: Chooser) -> Visit | None:
-    """The next leaf that `choose` leads to, closed now; None if none is left."""
+    """Return the next leaf that `choose` leads to, closed now; None if none is left."""
     while not root.is_closed:
         visit = root
         while visit.children:
@@ -113,5 +113,5 @@ def descend(root: Visit, choose: Chooser) -> Visit | None:
 
 
 def best_guess(visit: Visit, choices: Sequence[Visit]) -> Visit:
-    """The first that is open."""
+    """Return the first that is open."""
     return choices[0]

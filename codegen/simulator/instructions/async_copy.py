@@ -80,7 +80,7 @@ class _Source:
         self._nothing = unit.shared.block
 
     def places(self, lanes: Lanes, count: Integers) -> Iterator[tuple[Place, Integers]]:
-        """Each place with the bytes to read per lane, between 0 and the copy's size."""
+        """Yield each place with the bytes to read per lane, between 0 and the copy's size."""
         for wanted in np.unique(count).tolist():
             some = lanes.where(count == wanted)
             assert some is not None

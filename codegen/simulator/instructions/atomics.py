@@ -73,7 +73,7 @@ _ALLOWED = (
 
 
 def _is_read(unit: Unit, register: Register) -> bool:
-    """Whether any instruction uses the register's value."""
+    """True if any instruction uses the register's value."""
     own = 0
     for instruction in unit.kernel.instructions:
         uses = instruction.operands[1:] if instruction.root != "st" else instruction.operands

@@ -38,7 +38,7 @@ def _shift_right(x: Any, by: Any) -> Any:
 
 
 def _length(x: Any) -> Any:
-    """The number of the highest set bit, from 1; 0 for 0."""
+    """Return the number of the highest set bit, from 1; 0 for 0."""
     if x.itemsize == 8:
         high = (x >> 32).astype(np.uint32)
         return where(high > 0, _length(high) + 32, _length(x.astype(np.uint32)))
@@ -55,7 +55,7 @@ def _leading_zeros(x: Any) -> Any:
 
 
 def _reverse(x: Any) -> Any:
-    """The lowest bit first, read as the highest."""
+    """Return the lowest bit first, read as the highest."""
     bits = np.unpackbits(x.reshape(-1, 1).view(np.uint8), axis=1, bitorder="little")
     return np.packbits(bits, axis=1, bitorder="big").view(f">u{x.itemsize}")[:, 0]
 

@@ -180,7 +180,7 @@ class _Plain(_Bulk):
             self._copy(lane, target, within, data, mbarrier, found)
 
     def _read(self, one: Lanes, source: int, size: int) -> _Source | None:
-        """The bytes, if all of them are in one array."""
+        """Return the bytes, if all of them are in one array."""
         access = Access(Mode.SOURCE, _UNIT, self.line)
         first, last = (
             list(self.unit.global_memory.places(one, np.array([at]), access))

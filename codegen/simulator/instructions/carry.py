@@ -19,12 +19,12 @@ _TAKING = ("addc", "subc", "madc")
 
 
 def has_carry(instruction: Instruction) -> bool:
-    """Whether the condition code is written or read."""
+    """True if the condition code is written or read."""
     return instruction.root in _TAKING or "cc" in instruction.parts
 
 
 def _sum(a: Any, b: Any, carry: Any) -> tuple[Any, Any]:
-    """The sum of all three, and what it carries over."""
+    """Return the sum of all three, and what it carries over."""
     total = a + b
     result = total + carry
     return result, (total < a) | (result < total)

@@ -22,12 +22,12 @@ _BITS16 = {"bf16": "b16"}
 
 
 def from_bfloat16(bits: Any) -> Any:
-    """The float32 whose upper half these 16 bits are."""
+    """Return the float32 whose upper half these 16 bits are."""
     return (bits.astype(np.uint32) << 16).view(np.float32)
 
 
 def to_bfloat16(x: Any, mode: str = "rn") -> Any:
-    """The 16 bits of a bfloat16: nearest even, or towards zero; NaN stays NaN."""
+    """Return the 16 bits of a bfloat16: nearest even, or towards zero; NaN stays NaN."""
     bits = np.ascontiguousarray(x, np.float32).view(np.uint32)
     rounded = bits + (0x7FFF + (bits >> 16 & 1)) if mode == "rn" else bits
     return where(np.isnan(x), 0x7FFF, rounded >> 16).astype(np.uint16)

@@ -23,7 +23,7 @@ where: Ternary = np.where
 
 
 def same(x: Any) -> Any:
-    """The result is the operand."""
+    """Return the result is the operand."""
     return x
 
 
@@ -52,7 +52,7 @@ def _in_place(function: np.ufunc, target: Values, sources: tuple[Values, ...]) -
 
 def uniform(function: Function, allowed: str = "", result: str = "") -> Builder:
     """
-    An instruction whose operands all have its type, with harmless modifiers `allowed`.
+    Return an instruction whose operands all have its type, with harmless modifiers `allowed`.
 
     `result` is the result's type where it differs.
     """

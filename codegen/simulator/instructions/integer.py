@@ -33,7 +33,7 @@ def _remainder(a: Any, b: Any) -> Any:
 
 
 def high_half(a: Any, b: Any) -> Any:
-    """The upper half of a product."""
+    """Return the upper half of a product."""
     bits = 8 * a.dtype.itemsize
     if bits < 64:
         wide = np.int64 if a.dtype.kind == "i" else np.uint64
@@ -107,7 +107,7 @@ def _dot_product(unit: Unit, instruction: Instruction) -> Step:
 
 
 def _parts(words: Any, part: str) -> Any:
-    """The parts of each word, lowest first; `u1` is an unsigned byte, `s2` a signed half."""
+    """Return the parts of each word, lowest first; `u1` is an unsigned byte, `s2` a signed half."""
     dtype = np.dtype(part.replace("s", "i"))
     return words.reshape(-1, 1).view(dtype).astype(np.int64)
 

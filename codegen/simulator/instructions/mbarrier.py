@@ -118,7 +118,9 @@ def arrive_after_copies(unit: Unit, instruction: Instruction) -> Step:
 
 
 def _level(parts: set[str]) -> Level | None:
-    """The level at which an arrival releases or a wait acquires: the block, if none is named."""
+    """
+    Return the level at which an arrival releases or a wait acquires: the block, if none is named.
+    """
     if "relaxed" in parts:
         return None
     return Level.CLUSTER if "cluster" in parts else Level.BLOCK

@@ -36,7 +36,7 @@ _VECTORS = {"v2": 2, "v4": 4}
 
 
 def addresses(unit: Unit, operand: Operand) -> Callable[[Lanes], Integers]:
-    """The addresses that the lanes name by `[base + offset]`."""
+    """Return the addresses that the lanes name by `[base + offset]`."""
     if not isinstance(operand, Address):
         raise ValueError(f"{operand} is no address")
     offset = np.int64(operand.offset)
@@ -50,7 +50,7 @@ def addresses(unit: Unit, operand: Operand) -> Callable[[Lanes], Integers]:
 
 
 def space_name(instruction: Instruction) -> str:
-    """The state space in the opcode; `generic` where it names none."""
+    """Return the state space in the opcode; `generic` where it names none."""
     names = [part for part in instruction.parts[1:] if part in _SPACES]
     return names[0].partition("_")[0] if names else "generic"
 

@@ -149,7 +149,7 @@ def _apart(
 
 
 def _dead_without(part: Part) -> set[Operation]:
-    """The ops of the part that nothing else needs."""
+    """Return the ops of the part that nothing else needs."""
     dead = {part.ops[-1]}
     for op in reversed(part.ops):
         users = {use.operation for result in op.results for use in result.uses}
@@ -183,7 +183,7 @@ def _cut(
 def _kernel_of_part(
     name: str, kernel: loop.KernelOp, launch: loop.LaunchOp, part: Part, buffer: SSAValue
 ) -> tuple[loop.KernelOp, list[SSAValue]]:
-    """A kernel that computes the part for all its axes, and the buffers that it reads."""
+    """Return a kernel that computes the part for all its axes, and the buffers that it reads."""
     loads = [op for o in part.ops for op in ops_in(o) if isinstance(op, loop.LoadOp)]
     read = list(dict.fromkeys(load.memref for load in loads))
     body = Block(arg_types=[*(memref.type for memref in read), buffer.type])

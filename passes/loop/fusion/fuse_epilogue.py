@@ -92,7 +92,7 @@ class Epilogue(NamedTuple):
     place: loop.LaunchOp
     """Where one launch can do the work of both."""
     kept: bool
-    """Whether others need the buffer too."""
+    """True if others need the buffer too."""
 
 
 @dataclass
@@ -123,7 +123,7 @@ class FuseEpilogue(RewritePattern):
             return
 
     def _epilogues(self, op: loop.LaunchOp, buffer: SSAValue) -> Iterator[Epilogue]:
-        """The elementwise readers of `buffer` that can be launched where it is written."""
+        """Yield the elementwise readers of `buffer` that can be launched where it is written."""
         consumers = readers(buffer)
         kept = is_returned(buffer) or len(consumers) > 1
         for launch in consumers if self.keep or not kept else ():
@@ -159,7 +159,9 @@ def _reason_against(
 
 
 def _stores(kernel: loop.KernelOp, launch: loop.LaunchOp, buffer: SSAValue) -> list[loop.StoreOp]:
-    """The stores of what becomes `buffer`, in order; a kernel with one is not searched for it."""
+    """
+    Return the stores of what becomes `buffer`, in order; a kernel with one is not searched for it.
+    """
     output = kernel.outputs[list(launch.outputs).index(buffer)]
     users = {use.operation for use in output.uses}
     if len(users) > 1:

@@ -138,7 +138,7 @@ class FuseOutputs(RewritePattern):
 
 
 def _reads_each_once(load: loop.LoadOp) -> bool:
-    """Whether `load` is in free loops only, each step of which reads an element of its own."""
+    """True if `load` is in free loops only, each step of which reads an element of its own."""
     axes = set[SSAValue]()
     scope = load.parent_op()
     while isinstance(scope, loop.ForOp):
@@ -155,7 +155,7 @@ def _of_several_steps(axes: Iterable[SSAValue]) -> set[SSAValue]:
 
 
 def _rows(load: loop.LoadOp, axes: Sequence[SSAValue]) -> dict[int, SSAValue] | None:
-    """The dimensions along which `axes` go, if each goes all along one of its own."""
+    """Return the dimensions along which `axes` go, if each goes all along one of its own."""
     rows: dict[int, SSAValue] = {}
     for dim, expr in enumerate(load.map.data.results):
         if isinstance(expr, AffineDimExpr) and (axis := load.indices[expr.position]) in axes:

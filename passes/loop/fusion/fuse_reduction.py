@@ -91,7 +91,7 @@ class Reader(NamedTuple):
     subscript: Subscript
     """Where all of them read."""
     kept: bool
-    """Whether others need the reduction too."""
+    """True if others need the reduction too."""
 
 
 @dataclass

@@ -106,7 +106,9 @@ class FuseRows(RewritePattern):
             return
 
     def _sources(self, statistic: loop.KernelOp, product: RowProduct) -> Iterator[FlatLaunch]:
-        """The elementwise kernels that compute the weights, which their readers can instead."""
+        """
+        Yield the elementwise kernels that compute the weights, which their readers can instead.
+        """
         for weights in filter(is_temporary, product.weights):
             launch = writer(weights)
             source = None if launch is None else self.plan.flat_launch(launch, reduces=False)

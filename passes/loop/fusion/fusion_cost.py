@@ -105,7 +105,7 @@ def decide(
 
 def surely_pays(steps: int, reader_steps: int, target: Target) -> bool:
     """
-    Whether the model is certain to fuse what does the same work once, in `steps` steps instead of
+    True if the model is certain to fuse what does the same work once, in `steps` steps instead of
     `reader_steps` for the part that reads: no byte or instruction is added and a launch is saved.
     """
     return min(steps, target.sms) >= min(reader_steps, target.sms)
@@ -117,7 +117,7 @@ def often(times: float) -> str:
 
 
 def size(bytes: float) -> str:
-    """A number of bytes as people write it."""
+    """Return a number of bytes as people write it."""
     for unit, factor in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if bytes >= factor:
             return f"{bytes / factor:.1f} {unit}"

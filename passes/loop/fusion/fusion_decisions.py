@@ -19,7 +19,7 @@ from tilewright.passes.reporting.trace import Rule, decided, skipped, weighed
 def accepted(
     rule: Rule, kernel: loop.KernelOp, others: Iterable[loop.KernelOp], decision: Decision
 ) -> bool:
-    """Whether to fuse `kernel` with the others; either way the trace says why."""
+    """True if to fuse `kernel` with the others; either way the trace says why."""
     made = settled(rule, kernel, [other.sym_name.data for other in others], decision)
     report = decided if made.pays else skipped
     report(rule, kernel, made.reason)
@@ -29,7 +29,9 @@ def accepted(
 def settled(
     rule: Rule, kernel: loop.KernelOp, others: Iterable[str], decision: Decision
 ) -> Decision:
-    """The decision about a kernel and what is called so, unless the module says otherwise."""
+    """
+    Return the decision about a kernel and what is called so, unless the module says otherwise.
+    """
     name = f"{rule.pass_name}:{kernel.sym_name.data}>{'+'.join(others)}"
     module = kernel.parent_op()
     given = fusion_of(module) if isinstance(module, ModuleOp) else None

@@ -91,7 +91,7 @@ def _work_apart(plan: PlanIndex, launch: loop.LaunchOp, work: Work) -> Work:
 
 
 def _become_one(plan: PlanIndex, consumers: Sequence[loop.LaunchOp]) -> bool:
-    """Whether the consumers are reductions of rows and an elementwise launch that they can join."""
+    """True if the consumers are reductions of rows and an elementwise launch that they can join."""
     *reductions, last = consumers
     if not reductions or plan.flat_launch(last, reduces=False) is None:
         return False
@@ -106,7 +106,7 @@ def _joins(plan: PlanIndex, reduction: loop.LaunchOp, last: loop.LaunchOp) -> bo
 
 
 def costliest(nest: FlatNest) -> str:
-    """The instructions of an element, by the name of the op that needs the most."""
+    """Return the instructions of an element, by the name of the op that needs the most."""
     computing = [op for op in nest.body if not isinstance(op, loop.LoadOp)]
     op = max(computing or nest.body, key=instructions, default=nest.store)
     return f"{op.name.partition('.')[2]} ({cost_per_element(nest)} instructions)"

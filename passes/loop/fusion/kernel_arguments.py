@@ -22,7 +22,7 @@ class KernelArguments:
         kernel.set_facts([])  # what is needed of arguments is found once a kernel is scheduled
 
     def argument(self, buffer: SSAValue) -> SSAValue:
-        """The kernel's argument for an input, new if it has none yet."""
+        """Return the kernel's argument for an input, new if it has none yet."""
         if buffer not in self.buffers:
             position = len(self.buffers)
             self.buffers.append(buffer)
@@ -38,7 +38,7 @@ class KernelArguments:
         return {theirs: self.argument(buffer) for theirs, buffer in buffers.items()}
 
     def add_output(self, buffer: SSAValue) -> SSAValue:
-        """A new argument, for an output."""
+        """Return a new argument, for an output."""
         block = self.kernel.body.block
         new = block.insert_arg(buffer.type, len(block.args))
         new.name_hint = "out"
@@ -47,7 +47,7 @@ class KernelArguments:
         return new
 
     def change_output(self, rewriter: PatternRewriter, old: SSAValue, new: SSAValue) -> SSAValue:
-        """The argument that was for the output `old`, and is now for `new`."""
+        """Return the argument that was for the output `old`, and is now for `new`."""
         position = self.outputs.index(old)
         self.outputs[position] = new
         argument = self.kernel.body.block.args[len(self.buffers) + position]

@@ -67,7 +67,7 @@ def reason_not_fitting(
 
 
 def contents(kernel: loop.KernelOp, plan: PlanIndex) -> Contents:
-    """The loads and products of a kernel."""
+    """Return the loads and products of a kernel."""
     if not plan.reduces(kernel):
         return Contents(0, sum(map(_registers, distinct(_reads(kernel)))), 0)
     ops = [op for op in ops_in(kernel) if isinstance(op, loop.LoadOp | loop.ReduceOp)]
@@ -80,13 +80,13 @@ def contents(kernel: loop.KernelOp, plan: PlanIndex) -> Contents:
 
 
 def _reads(kernel: loop.KernelOp) -> list[loop.LoadOp]:
-    """The loads of a kernel, all of which read its inputs, in no order."""
+    """Return the loads of a kernel, all of which read its inputs, in no order."""
     users = [use.operation for argument in kernel.inputs for use in argument.uses]
     return [op for op in users if isinstance(op, loop.LoadOp)]
 
 
 def _loads(loads: Sequence[loop.LoadOp]) -> Iterator[Load]:
-    """The loads that read elements of their own."""
+    """Yield the loads that read elements of their own."""
     for load in readings(loads, {}).values():
         yield Load(_registers(load), _is_in_reduction(load))
 
@@ -105,7 +105,7 @@ def _is_in_reduction(load: loop.LoadOp) -> bool:
 
 
 def _read(launch: loop.LaunchOp, consumer: loop.LaunchOp, kernel: loop.KernelOp) -> Sequence[Load]:
-    """The loads of a consumer that read what `launch` writes."""
+    """Return the loads of a consumer that read what `launch` writes."""
     return [
         load
         for buffer in launch.outputs
@@ -115,7 +115,7 @@ def _read(launch: loop.LaunchOp, consumer: loop.LaunchOp, kernel: loop.KernelOp)
 
 
 def _fused(own: Contents, reader: Contents, read: Sequence[Load]) -> Contents:
-    """The contents of the reader when it does at each place what it reads there."""
+    """Return the contents of the reader when it does at each place what it reads there."""
     times = max(len(read), 1)
     inside = [load for load in read if load.in_reduction]
     beside = times - len(inside)
@@ -128,7 +128,9 @@ def _fused(own: Contents, reader: Contents, read: Sequence[Load]) -> Contents:
 
 
 def room_for_loads(target: Target) -> int:
-    """The registers of a thread that loads under way may take: the others are for results."""
+    """
+    Return the registers of a thread that loads under way may take: the others are for results.
+    """
     return target.max_registers_per_thread // 2
 
 

@@ -78,7 +78,7 @@ class MergeLoops(RewritePattern):
 
 
 def take_same_steps(op: loop.ReduceOp, other: loop.ReduceOp) -> bool:
-    """Whether one loop can do both, neither of which contains loops of its own."""
+    """True if one loop can do both, neither of which contains loops of its own."""
     if op.monoid != other.monoid or op.monoid.data.is_of_pairs or op.extent != other.extent:
         return False
     if not all(loop.is_scalar(inner) for r in (op, other) for inner in r.body.block.ops):
@@ -89,7 +89,7 @@ def take_same_steps(op: loop.ReduceOp, other: loop.ReduceOp) -> bool:
 
 
 def _common_place(op: loop.ReduceOp, other: loop.ReduceOp) -> Operation | None:
-    """The one of the two where both can be computed."""
+    """Return the one of the two where both can be computed."""
     if all(_is_known_before(value, op) for value in _operands(other)):
         return op
     needed = set[SSAValue]().union(*map(_operands, (*ops_between(op, other), other)))
@@ -102,7 +102,7 @@ def _operands(op: Operation) -> set[SSAValue]:
 
 
 def _is_known_before(value: SSAValue, op: Operation) -> bool:
-    """Whether `value` is defined before `op`, in a block around it, or inside what uses it."""
+    """True if `value` is defined before `op`, in a block around it, or inside what uses it."""
     owner = value.owner
     if isinstance(owner, Block) or owner.parent is not op.parent:
         return True
@@ -117,7 +117,7 @@ def _bytes_shared(op: loop.ReduceOp, other: loop.ReduceOp) -> int:
 
 
 def _loads(op: loop.ReduceOp, axis: SSAValue | None = None) -> dict[Reading, loop.LoadOp]:
-    """The loads that differ from step to step, as they are when `axis` takes the steps."""
+    """Return the loads that differ from step to step, as they are when `axis` takes the steps."""
     loads = [i for i in op.body.block.ops if isinstance(i, loop.LoadOp) and op.axis in i.indices]
     return readings(loads, {op.axis: axis or op.axis})
 

@@ -108,7 +108,7 @@ class MergeSiblings(RewritePattern):
 
 
 def _sharing_after(launch: loop.LaunchOp) -> Iterator[loop.LaunchOp]:
-    """The later launches that read what `launch` reads."""
+    """Yield the later launches that read what `launch` reads."""
     users = {use.operation for buffer in launch.inputs for use in buffer.uses}
     for op in following(launch):
         if isinstance(op, loop.LaunchOp) and op in users:

@@ -37,7 +37,9 @@ def runs(kernel: loop.KernelOp, rows: Collection[SSAValue] = ()) -> dict[Operati
 
 
 def varying(kernel: loop.KernelOp) -> dict[Operation, frozenset[SSAValue]]:
-    """The axes around each op with which it varies; those of a loop itself are not around it."""
+    """
+    Return the axes around each op with which it varies; those of a loop itself are not around it.
+    """
     varies: dict[Operation, frozenset[SSAValue]] = {}
     _find_varying(kernel.body.block, varies)
     return varies
@@ -69,7 +71,7 @@ def _runs(
     varies: Mapping[Operation, frozenset[SSAValue]],
     rows: frozenset[SSAValue],
 ) -> Iterator[tuple[Operation, float]]:
-    """The ops of a body that is run `steps` times, inside `reduction` if it is in one."""
+    """Yield the ops of a body that is run `steps` times, inside `reduction` if it is in one."""
     for op in block.ops:
         if not isinstance(op, AxesOp):
             yield op, steps if reduction is None else steps / _reuse(op, reduction, varies, rows)

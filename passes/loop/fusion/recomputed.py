@@ -45,8 +45,8 @@ class Part(NamedTuple):
 
 def parts(kernel: loop.KernelOp, times: Mapping[Operation, float]) -> Iterator[Part]:
     """
-    The values of `kernel` that could be cut out: the last ones before more axes come in; `times`
-    says how often each op runs.
+    Yield the values of `kernel` that could be cut out: the last ones before more axes come in;
+    `times` says how often each op runs.
     """
     varies = varying(kernel)
     for op in times:
@@ -65,7 +65,7 @@ def parts(kernel: loop.KernelOp, times: Mapping[Operation, float]) -> Iterator[P
 
 
 def _axes_around(op: Operation) -> Iterator[SSAValue]:
-    """The axes around `op`, outermost first."""
+    """Yield the axes around `op`, outermost first."""
     parent = op.parent_op()
     if parent is not None and not isinstance(parent, loop.KernelOp):
         yield from _axes_around(parent)
@@ -73,7 +73,7 @@ def _axes_around(op: Operation) -> Iterator[SSAValue]:
 
 
 def _slice(op: Operation) -> list[Operation] | None:
-    """All that `op` is computed from, in order; None if a part of it goes step by step."""
+    """Return all that `op` is computed from, in order; None if a part of it goes step by step."""
     found: dict[Operation, None] = {}
     pending = [op]
     while pending:

@@ -11,7 +11,9 @@ from tilewright.passes.facts.nest import nest_block
 
 
 def row_block(rewriter: PatternRewriter, kernel: loop.KernelOp, axes: Sequence[SSAValue]) -> Block:
-    """The body of a nest over just `axes`; the other axes of the outermost nest move inside it."""
+    """
+    Return the body of a nest over just `axes`; the other axes of the outermost nest move inside it.
+    """
     block = nest_block(kernel)
     if block is kernel.body.block or set(axes) == set(block.args):
         return block
@@ -34,7 +36,9 @@ def row_block(rewriter: PatternRewriter, kernel: loop.KernelOp, axes: Sequence[S
 def _nest_over(
     axes: Sequence[SSAValue], nest: loop.ForOp, values: dict[SSAValue, SSAValue]
 ) -> loop.ForOp:
-    """An empty nest over some of the axes of `nest`; `values` takes the old axes to the new."""
+    """
+    Return an empty nest over some of the axes of `nest`; `values` takes the old axes to the new.
+    """
     all_axes: list[SSAValue] = list(nest.body.block.args)
     positions = [all_axes.index(axis) for axis in axes]
     body = Block(arg_types=[axis.type for axis in axes])

@@ -50,7 +50,7 @@ class RowProduct(NamedTuple):
 
     @property
     def is_batch(self) -> bool:
-        """Whether a factor varies with the columns and, from product to product, with the rows."""
+        """True if a factor varies with the columns and, from product to product, with the rows."""
         sources = [index_sources(load.indices) for load in _reduced_loads(self.nest)]
         return any(of.intersection(self.columns) and of.intersection(self.rows) for of in sources)
 
@@ -74,7 +74,9 @@ def row_product(statistic: FlatLaunch, reader: FlatLaunch) -> RowProduct | None:
 def _correspondence(
     statistic: FlatLaunch, nest: FlatNest, subscript: Subscript
 ) -> dict[SSAValue, SSAValue]:
-    """The buffers of the statistic, and the axes of `nest` that its own axes go along with."""
+    """
+    Return the buffers of the statistic, and the axes of `nest` that its own axes go along with.
+    """
     launch, kernel, own = statistic
     same = inputs_of(kernel, launch)
     at_rows = own.axes_at(subscript.map.results, subscript.indices)

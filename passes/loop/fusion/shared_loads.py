@@ -39,7 +39,7 @@ def distinct(loads: Iterable[loop.LoadOp]) -> Iterable[loop.LoadOp]:
 def readings(
     loads: Iterable[loop.LoadOp], same: Mapping[SSAValue, SSAValue]
 ) -> dict[Reading, loop.LoadOp]:
-    """The loads by what they read, the first of each."""
+    """Return the loads by what they read, the first of each."""
     found: dict[Reading, loop.LoadOp] = {}
     for load in loads:
         found.setdefault(reading(load, same), load)

@@ -57,7 +57,7 @@ class Sibling(NamedTuple):
 
 
 def in_order_of_size(first: Sibling, second: Sibling) -> tuple[Sibling, Sibling] | None:
-    """The two, the one with more steps first, or None when their axes differ."""
+    """Return the two, the one with more steps first, or None when their axes differ."""
     if first.extents == second.extents:
         same = _steps(first) == _steps(second)
         return (first, second) if same else None
@@ -83,7 +83,7 @@ def bytes_shared(base: Sibling, other: Sibling) -> int:
 
 
 def _correspondence(base: Sibling, other: Sibling) -> Mapping[SSAValue, SSAValue]:
-    """The buffers of `other`, and the axes of `base` that its own axes go along with."""
+    """Return the buffers of `other`, and the axes of `base` that its own axes go along with."""
     same = inputs_of(other.kernel, other.launch)
     same |= zip(other.axes, base.axes, strict=True)
     for theirs in other.inner:

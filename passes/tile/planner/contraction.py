@@ -63,7 +63,7 @@ class Contraction(NamedTuple):
 
 
 def contraction_of(launch: tile.LaunchOp) -> Contraction | None:
-    """The contraction that a launch is, as `tileify` leaves it; None if it is none."""
+    """Return the contraction that a launch is, as `tileify` leaves it; None if it is none."""
     reductions = contracting_reductions(launch)
     if not reductions:
         return None
@@ -102,7 +102,7 @@ def _bytes_along(
 def _operands_along(
     reductions: Sequence[loop.ReduceOp], axes: Set[SSAValue], others: Set[SSAValue]
 ) -> int:
-    """The distinct factors that vary along `axes` and not along `others`; at least one."""
+    """Return the distinct factors that vary along `axes` and not along `others`; at least one."""
     known: dict[Operation, frozenset[BlockArgument]] = {}
     products = [value.owner for op in reductions for value in op.yield_op.values]
     factors = {f for op in products if isinstance(op, arith.MulfOp) for f in op.operands}

@@ -46,7 +46,7 @@ class ElementProblem(NamedTuple):
 
 
 def element_problem(launch: tile.LaunchOp) -> ElementProblem:
-    """The problem of a launch whose threads have elements of their own, or short rows."""
+    """Return the problem of a launch whose threads have elements of their own, or short rows."""
     axes = launch.bound_axes()
     if not axes:
         return ElementProblem(1, 1, 0, 0, 0)
@@ -109,7 +109,7 @@ class ElementAssignment(NamedTuple):
         return max(clocks / target.clock, device)
 
     def pipeline(self, problem: ElementProblem, target: Target) -> list[str]:
-        """The passes that do it."""
+        """Return the passes that do it."""
         if self == ALONE:
             return ["mark-unroll"]
         return [

@@ -67,7 +67,7 @@ class Choice(Protocol[Problem]):
         ...
 
     def pipeline(self, problem: Problem, target: Target) -> Sequence[str]:
-        """The passes that do it, but for how the kernel is lifted."""
+        """Return the passes that do it, but for how the kernel is lifted."""
         ...
 
 
@@ -95,7 +95,7 @@ class Weighed:
         return choice.seconds(self.problem, self.target)
 
     def pipeline(self) -> Sequence[str]:
-        """The passes that do what is taken."""
+        """Return the passes that do what is taken."""
         return self.best.pipeline(self.problem, self.target)
 
 
@@ -139,7 +139,7 @@ def _on_demand(ranked: Callable[[], Sequence[Choice[Any]]]) -> Iterator[Choice[A
 
 
 def plan(kernel: loop.KernelOp, target: Target) -> ScheduleAttr:
-    """The steps that schedule `kernel`, with the options that are decided together."""
+    """Return the steps that schedule `kernel`, with the options that are decided together."""
     lift, launch = launched(kernel)
     found = weighed(launch, target)
     steps = _STATISTICS if found is None else found.pipeline()

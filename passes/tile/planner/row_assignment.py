@@ -174,7 +174,7 @@ class RowAssignment(NamedTuple):
         return _WARP_JOIN + (_BLOCK_JOIN + _SLOT_JOIN * warps if warps > 1 else 0)
 
     def pipeline(self, problem: RowProblem, target: Target) -> list[str]:
-        """The passes that do it."""
+        """Return the passes that do it."""
         covered = self.threads if self.columns else self.covered
         kept = "registers" if self.in_registers(problem) else "stage"
         rows = f"rows={self.block_rows}" + " columns=true" * self.columns

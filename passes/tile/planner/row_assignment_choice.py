@@ -63,7 +63,7 @@ def _preference(
 
 
 def _of_rows(problem: RowProblem, target: Target) -> Iterator[RowAssignment]:
-    """A block's part of a row in registers, if that can be, and in steps."""
+    """Yield a block's part of a row in registers, if that can be, and in steps."""
     for split, join in _splits(problem, 1, target):
         part = -(-problem.length // split)
         for threads in range(WARP_SIZE, MAX_THREADS + 1, WARP_SIZE):

@@ -102,7 +102,7 @@ def _work(nest: Operation) -> int:
 
 
 def _chain(launch: tile.LaunchOp, nests: Sequence[Operation]) -> int:
-    """The most reductions over the row of which each needs the one before."""
+    """Return the most reductions over the row of which each needs the one before."""
     depth: dict[SSAValue, int] = {}
     for op in launch.body.block.ops:
         own = _deepest(depth, (v for inner in ops_in(op) for v in inner.operands))

@@ -137,7 +137,7 @@ class Tiling(NamedTuple):
         )
 
     def pipeline(self, problem: Contraction, target: Target) -> list[str]:
-        """The passes that do it."""
+        """Return the passes that do it."""
         of_block = self.tile
         registers = of_block.threads * self.registers(problem)
         most = target.blocks_per_sm(of_block.threads, shared=0, registers=1)

@@ -55,8 +55,8 @@ def tilings(problem: Contraction, target: Target) -> Sequence[Tiling]:
 @lru_cache  # the same products come again in every layer of a model
 def fastest_tiling(problem: Contraction, target: Target) -> Tiling:
     """
-    The first of `tilings`. A few of a thousand have to be looked at: once the least that one takes
-    is more than what another does, so do all after it.
+    Return the first of `tilings`. A few of a thousand have to be looked at: once the least that one
+    takes is more than what another does, so do all after it.
     """
     shallow = [*_shallow(problem, target, block_tiles_for(problem))]
     busy = [tiling for tiling in shallow if tiling.blocks(problem) >= target.sms]
@@ -67,7 +67,7 @@ def fastest_tiling(problem: Contraction, target: Target) -> Tiling:
 
 
 def _fastest(shallow: Sequence[Tiling], problem: Contraction, target: Target) -> Tiling | None:
-    """The best that fits, with as many slots as it likes; of equals the first."""
+    """Return the best that fits, with as many slots as it likes; of equals the first."""
     least = [(t.least_seconds(problem, target), at, t) for at, t in enumerate(shallow)]
     best: tuple[tuple[float, ...], Tiling] | None = None
     for seconds, at, tiling in sorted(least):

@@ -35,7 +35,7 @@ class Tried(Protocol):
         ...
 
     def pipeline(self, problem: Any, target: Target) -> Iterable[str]:
-        """The passes that do it."""
+        """Return the passes that do it."""
         ...
 
 
@@ -46,8 +46,8 @@ def first_possible(
     choices: Iterable[Choice], launch: tile.LaunchOp, problem: object, target: Target
 ) -> Choice | None:
     """
-    The first of `choices` that no pass refuses, or None. Where a thread cannot have some number of
-    elements, choices that give it as many are not tried.
+    Return the first of `choices` that no pass refuses, or None. Where a thread cannot have some
+    number of elements, choices that give it as many are not tried.
     """
     refused: int | None = None
     for choice in choices:
@@ -91,6 +91,6 @@ def _is_refused(launch: tile.LaunchOp, pipeline: Iterable[str], target: Target) 
 
 
 def _steps_before(name: str) -> list[ModulePass]:
-    """The passes that schedule a launch, up to the one of that name."""
+    """Return the passes that schedule a launch, up to the one of that name."""
     steps = takewhile(lambda step: step.name != name, passes_of(to_tile()))
     return [step for step in steps if step.name not in ("plan-schedules", "tileify")]

@@ -58,7 +58,9 @@ def _copied_by_tma(stages: Mapping[str, tile.StageOp]) -> dict[str, tile.StageOp
 def _gains(
     stages: Mapping[str, tile.StageOp], conflicts: SlabConflicts, width: int
 ) -> dict[str, int]:
-    """The wavefronts that spans of so many bytes save, of each slab of which they save any."""
+    """
+    Return the wavefronts that spans of so many bytes save, of each slab of which they save any.
+    """
     found: dict[str, int] = {}
     for name, stage in stages.items():
         before = conflicts.traffic(stage)

@@ -42,7 +42,7 @@ def reason_to_skip(step: StageInputsPass, launch: tile.LaunchOp) -> str | None:
 def _with(
     step: StageInputsPass, kinds: Sequence[tuple[Operand, Kind]], *transposed: str
 ) -> StageInputsPass:
-    """The pass with a kind for each operand."""
+    """Return the pass with a kind for each operand."""
 
     def of(kind: Kind) -> tuple[str, ...] | None:
         return tuple(operand.name for operand, k in kinds if k is kind) or None

@@ -60,7 +60,7 @@ def _row_bytes(stage: tile.StageOp) -> int:
 
 
 def _pile_bytes(stage: tile.StageOp) -> float:
-    """The bytes of a pile of rows; there is no limit where the slab is one copy."""
+    """Return the bytes of a pile of rows; there is no limit where the slab is one copy."""
     slab, piles = memref_type(stage.slab), stage.layout.deal.data
     whole = prod(slab.get_shape()) * size_of(slab.element_type)
     return whole / piles if piles else inf

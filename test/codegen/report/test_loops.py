@@ -18,7 +18,7 @@ END = (Category.CONTROL, None, False)
 
 
 def jump(target: int, *, always: bool = False) -> tuple[Category, int | None, bool]:
-    """A jump, conditional unless told otherwise."""
+    """Return a jump, conditional unless told otherwise."""
     return (Category.CONTROL, target, not always)
 
 

@@ -78,12 +78,12 @@ def test_json_is_json(report: StaticReport):
 
 
 def two_products(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
-    """A program that launches one kernel twice."""
+    """Return a program that launches one kernel twice."""
     return x @ w @ w
 
 
 def unchanged(x: torch.Tensor) -> torch.Tensor:
-    """A program that launches nothing."""
+    """Return a program that launches nothing."""
     return x
 
 

@@ -47,7 +47,7 @@ class NoCompiler(CubinCache):
 
 
 def is_fake(library: str) -> bool:
-    """Whether the dynamic linker finds by this name what `built_library` makes."""
+    """True if the dynamic linker finds by this name what `built_library` makes."""
     try:
         return hasattr(ctypes.CDLL(library), "fake_log")
     except OSError:

@@ -16,7 +16,7 @@ from .fake_driver import FakeDriver
 
 
 def addresses(*memory: Memory) -> str:
-    """A block of parameters in hexadecimal."""
+    """Return a block of parameters in hexadecimal."""
     return struct.pack(f"={len(memory)}Q", *(each.address for each in memory)).hex()
 
 

@@ -83,7 +83,7 @@ def driver(request: pytest.FixtureRequest) -> Driver:
 
 
 def loaded(driver: Driver, kernel: str, dynamic: int = 0) -> Function:
-    """A kernel of `SOURCE`."""
+    """Return a kernel of `SOURCE`."""
     return driver.load(SOURCE, target_for(None)).function(kernel, dynamic)
 
 

@@ -30,7 +30,7 @@ Compile = Callable[..., CompiledProgram]
 
 
 def loaded(program: CompiledProgram) -> LoadedPlan:
-    """The program's plan, with its kernels loaded."""
+    """Return the program's plan, with its kernels loaded."""
     assert isinstance(program.backend, GpuBackend)
     return program.backend.load(program.plan)
 
@@ -63,14 +63,14 @@ def rows(*shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
 
 
 def unaligned(x: torch.Tensor) -> torch.Tensor:
-    """The same numbers, one element behind an aligned address."""
+    """Return the same numbers, one element behind an aligned address."""
     room = torch.empty(x.numel() + 1, dtype=x.dtype)
     room[1:] = x.reshape(-1)
     return room[1:].view(x.shape)
 
 
 def and_itself(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """A new tensor, and an old one."""
+    """Return a new tensor, and an old one."""
     return x + 1, x
 
 

@@ -54,7 +54,7 @@ class Pair:
 
 
 def pairs() -> Iterator[Pair]:
-    """All pairs, file by file."""
+    """Yield all pairs, file by file."""
     for path in sorted(_FOLDER.glob("*.cu")):
         for text in path.read_text().split("\n//// ")[1:]:
             head, _, kernel = text.partition("\n")
@@ -74,7 +74,9 @@ def idioms() -> Iterator[Pair]:
 
 
 def _both(kernel: str) -> tuple[str, list[int]]:
-    """The text with both kernels, for it takes half of the time to compile; and marked lines."""
+    """
+    Return the text with both kernels, for it takes half of the time to compile; and marked lines.
+    """
     with_bug = _DIFFERENCE.sub(r"\1", kernel).replace("k(", "k_with_bug(", 1)
     text = PRELUDE + with_bug + ENTRY + _DIFFERENCE.sub(r"\2", kernel)
     lines = enumerate((PRELUDE + with_bug).split("\n"), 1)

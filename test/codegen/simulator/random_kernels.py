@@ -109,7 +109,7 @@ class _Drawing:
         self.later.append(Event("await", block, (other,), cell=number))
 
     def _mbarrier(self, block: int, waits: tuple[int, ...]) -> int:
-        """A new one, for which some warps wait later."""
+        """Return a new one, for which some warps wait later."""
         self.later.append(Event("wait", block, waits, cell=self.mbarriers))
         self.mbarriers += 1
         return self.mbarriers - 1

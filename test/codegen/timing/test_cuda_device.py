@@ -31,7 +31,7 @@ class Driver:
 
 
 def driver(attributes: dict[int, int]) -> LibCuda:
-    """The same, as our code takes it."""
+    """Return the same, as our code takes it."""
     return cast(LibCuda, Driver(attributes))
 
 

@@ -85,7 +85,7 @@ class Driver:
 
 
 def loading(known: bytes) -> Callable[[str], Library]:
-    """A `CDLL` that loads NVML where it knows one GPU."""
+    """Return a `CDLL` that loads NVML where it knows one GPU."""
     return lambda path: Library(ANSWERS, known)
 
 

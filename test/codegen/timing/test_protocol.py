@@ -16,7 +16,7 @@ LIMITS = Protocol(warm_up_us=100, measured_us=1000, least_rounds=3, most_rounds=
 
 
 def nothing() -> Replay:
-    """A recording of its own."""
+    """Return a recording of its own."""
     return lambda: None
 
 

@@ -8,7 +8,7 @@ from tilewright.codegen.timing.verdict import SAME, Result, Verdict, best, verdi
 
 
 def took(us: float, aa: float = 0.1, problem: str = "", least: float = 1.0) -> Result:
-    """A contestant that took so long."""
+    """Return a contestant that took so long."""
     return Result(Timing(us, 0.5, aa, 20), problem, least)
 
 

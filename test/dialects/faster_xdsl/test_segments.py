@@ -24,7 +24,7 @@ SEGMENTED = [
 
 
 def load() -> LoadOp:
-    """A load with a mask."""
+    """Return a load with a mask."""
     memref, i, j = OUTSIDE.results
     return LoadOp(memref, ([D0, D1], [i, j]), ([5 - D0], [j]))
 

@@ -16,7 +16,7 @@ SHAPE = (8, 32)
 
 
 def places(layout: SlabLayoutAttr, shape: tuple[int, ...] = SHAPE) -> dict[tuple[int, ...], int]:
-    """The element of memory, 4 bytes each, in which each element of the slab lies."""
+    """Return the element of memory, 4 bytes each, in which each element of the slab lies."""
     dims = [AffineExpr.dimension(axis) for axis in range(len(shape))]
     offset = layout.offset(dims, MemRefType(f32, shape))
     return {at: layout.swizzled(offset.eval(at, ()) * 4) // 4 for at in product(*map(range, shape))}

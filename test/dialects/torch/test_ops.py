@@ -27,14 +27,14 @@ def parse(text: str) -> ModuleOp:
 
 
 def example_of(op: type[TorchOp]) -> str:
-    """The example in an op's docstring, on one line."""
+    """Return the example in an op's docstring, on one line."""
     assert op.__doc__ is not None
     start = op.__doc__.index("%")
     return " ".join(op.__doc__[start:].split())
 
 
 def with_operands(example: str) -> str:
-    """A module around an example, with operands of the types that its signature names."""
+    """Return a module around an example, with operands of the types that its signature names."""
     operands = re.findall(r"%\w+", example.split("=", 1)[1])
     signature = example.rsplit(": (", 1)[1]
     types = re.findall(r"tensor<[^>]*>", signature.partition("->")[0])
@@ -57,7 +57,7 @@ def test_example_round_trips(op: type[TorchOp]):
 
 
 def schema_of(op: type[TorchOp]) -> list[Any]:
-    """The arguments of the overload that an op stands for."""
+    """Return the arguments of the overload that an op stands for."""
     import torch
 
     operator, _, overload = op.ATEN.partition(".")
@@ -65,7 +65,7 @@ def schema_of(op: type[TorchOp]) -> list[Any]:
 
 
 def default_of(argument: Any) -> Any:
-    """The default that a schema gives, as a property's Python value."""
+    """Return the default that a schema gives, as a property's Python value."""
     value = argument.default_value
     if argument.name == "memory_format" and value is not None:
         return {0: "contiguous_format"}[value]

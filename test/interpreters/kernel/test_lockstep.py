@@ -18,7 +18,7 @@ SHARED = "memref<64xf32, 3>"
 
 
 def kernel(body: str, *, grid: int = 2, block: int = 64, size: int = 128) -> str:
-    """A kernel @k over %x and %out, with %b, %t and some constants at hand."""
+    """Return a kernel @k over %x and %out, with %b, %t and some constants at hand."""
     return f"""
       kernel.func grid {grid} block {block} @k(%x: memref<{size}xf32>)
           -> (%out: memref<{size}xf32>) {{

@@ -15,7 +15,7 @@ Parse = Callable[[str], ModuleOp]
 
 
 def cost(parse: Parse, body: str, *, x: str = "128xf32", out: str = "128xf32") -> KernelCost:
-    """The cost of four warps."""
+    """Return the cost of four warps."""
     module = parse(f"""
       kernel.func grid 1 block 128 @k(%x: memref<{x}>) -> (%out: memref<{out}>) {{
         %t = kernel.thread_id

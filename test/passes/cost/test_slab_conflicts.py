@@ -30,7 +30,7 @@ Found = dict[tuple[str | None, bool], set[tuple[int, int, int]]]
 
 
 def text_of(name: str) -> str:
-    """The kernel in the file of that name."""
+    """Return the kernel in the file of that name."""
     return (FOLDER / f"{name}.mlir").read_text()
 
 
@@ -60,7 +60,7 @@ VARIATIONS: dict[str, Callable[[str], str]] = {
 
 
 def launch_in(module: ModuleOp) -> tile.LaunchOp:
-    """The only launch."""
+    """Return the only launch."""
     (launch,) = [op for op in module.walk() if isinstance(op, tile.LaunchOp)]
     return launch
 

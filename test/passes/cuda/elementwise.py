@@ -43,7 +43,7 @@ class Case:
 
 
 def simple(op: str, arity: int, type: str) -> Case:
-    """An op that takes and gives one type."""
+    """Return an op that takes and gives one type."""
     operands = ", ".join(f"%v{i}" for i in range(arity))
     return Case(f"%r = {op} {operands} : {type}", (type,) * arity, type)
 

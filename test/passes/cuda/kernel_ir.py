@@ -14,7 +14,7 @@ from tilewright.passes.driver.verification import verify_module
 
 
 def converted(text: str) -> ModuleOp:
-    """The CUDA IR of Kernel IR text, verified."""
+    """Return the CUDA IR of Kernel IR text, verified."""
     context = Context()
     for name in ("builtin", "func", "arith", "math", "scf", "memref"):
         context.register_dialect(name, get_xdsl_dialects()[name])
@@ -29,12 +29,12 @@ def converted(text: str) -> ModuleOp:
 
 
 def source_of(text: str) -> str:
-    """The CUDA text of Kernel IR text."""
+    """Return the CUDA text of Kernel IR text."""
     return cuda_source(converted(text))
 
 
 def compile_clean(source: str, target: str = "sm_90a") -> str:
-    """The PTX of CUDA text that compiles without a word."""
+    """Return the PTX of CUDA text that compiles without a word."""
     compiled = nvrtc.compile(source, target)
     assert compiled.log == ""
     return compiled.ptx

@@ -49,7 +49,7 @@ def values(type: str) -> Array:
 
 
 def _bits(type: str) -> Expected:
-    """The value of the operand's bits as an unsigned integer."""
+    """Return the value of the operand's bits as an unsigned integer."""
     return lambda x: x.view(f"u{x.itemsize}").astype(DTYPES[type])
 
 
@@ -151,7 +151,7 @@ SHUFFLED = [type for type in DTYPES if type not in ("f16", "bf16")]
 
 @cache
 def shuffles() -> str:
-    """The PTX of one kernel a type."""
+    """Return the PTX of one kernel a type."""
     return compile_clean(source_of("\n".join(SHUFFLE.format(type=type) for type in SHUFFLED)))
 
 

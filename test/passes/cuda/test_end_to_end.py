@@ -37,7 +37,7 @@ def run(text: str, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
 
 
 def normal(*shape: int) -> NDArray[np.float32]:
-    """The same random numbers each time."""
+    """Return the same random numbers each time."""
     return np.random.default_rng(0).standard_normal(shape).astype(np.float32)
 
 

@@ -129,7 +129,9 @@ _SPECIAL_64 = (709.7, -745.0, 710.5, 1e-308, -5e-324, 1e300, -1.7e308, 2.0**53 -
 
 @cache
 def operands(type: str, arity: int) -> list[Array]:
-    """All combinations of special values, values around one, and values of all magnitudes."""
+    """
+    Return all combinations of special values, values around one, and values of all magnitudes.
+    """
     random = np.random.default_rng(3)
     special = np.array([*_SPECIAL, *(_SPECIAL_64 if type == "f64" else ())], DTYPES[type])
     few = special if arity < 3 else special[:9]
@@ -151,13 +153,13 @@ def operands(type: str, arity: int) -> list[Array]:
 
 
 def _units(values: Array, exact: Array) -> float:
-    """The largest distance in units in the last place."""
+    """Return the largest distance in units in the last place."""
     unit = np.spacing(np.abs(exact)).astype(np.longdouble)
     return float(np.max(np.abs(values.astype(np.longdouble) - exact) / unit))
 
 
 def _truth(function: Callable[..., Any], row: tuple[float, ...]) -> Any:
-    """The real number, or None where there is none."""
+    """Return the real number, or None where there is none."""
     try:
         value = function(*map(mpmath.mpf, row))
     except (ValueError, ZeroDivisionError):
@@ -217,6 +219,6 @@ def test_fma_rounds_once(type: str):
 
 
 def _neighbours(value: Any) -> list[Any]:
-    """The finite ones of the two next to it."""
+    """Return the finite ones of the two next to it."""
     both = [np.nextafter(value, value.dtype.type(side)) for side in (-np.inf, np.inf)]
     return [x for x in both if np.isfinite(x)]

@@ -35,19 +35,19 @@ pytestmark = needs_nvrtc
 
 @cache
 def module_of(file: str) -> ModuleOp:
-    """The CUDA IR of a file."""
+    """Return the CUDA IR of a file."""
     return converted((FOLDER / f"{file}.mlir").read_text())
 
 
 @cache
 def source_of(file: str) -> str:
-    """The CUDA text of a file."""
+    """Return the CUDA text of a file."""
     return cuda_source(module_of(file))
 
 
 @cache
 def ptx_of(file: str) -> str:
-    """Its PTX."""
+    """Return its PTX."""
     return compile_clean(source_of(file))
 
 
@@ -71,7 +71,7 @@ def run(file: str, name: str, inputs: list[Array], outputs: list[Array]) -> None
 
 
 def drawn(*shape: int) -> Array:
-    """The same random numbers each time."""
+    """Return the same random numbers each time."""
     return np.random.default_rng(0).standard_normal(shape).astype(np.float32)
 
 

@@ -94,12 +94,12 @@ def bits_of(type: str) -> int:
 
 
 def wrapped(value: int, bits: int) -> int:
-    """The integer of `bits` bits that `value` wraps around to."""
+    """Return the integer of `bits` bits that `value` wraps around to."""
     return (value + 2 ** (bits - 1)) % 2**bits - 2 ** (bits - 1)
 
 
 def pairs(type: str) -> Rows:
-    """All pairs of awkward integers."""
+    """Return all pairs of awkward integers."""
     high = 2 ** (bits_of(type) - 1) - 1
     return list(
         product([0, 1, -1, 2, -2, 3, -7, 10, 1000, -54321, high, high - 1, -high - 1], repeat=2)
@@ -107,7 +107,7 @@ def pairs(type: str) -> Rows:
 
 
 def columns(rows: Rows, type: str) -> list[Array]:
-    """The operands as arrays."""
+    """Return the operands as arrays."""
     return [np.array(column, DTYPES[type]) for column in zip(*rows, strict=True)]
 
 

@@ -65,7 +65,7 @@ def check(text: str, pipeline: str, *inputs: Array) -> None:
 
 
 def folded(monoid: str, element: str) -> str:
-    """A kernel @k: the rows of its input, folded."""
+    """Return a kernel @k: the rows of its input, folded."""
     x, out = f"memref<7x100x{element}>", f"memref<7x{element}>"
     return f"""
       loop.kernel @k(%x: {x}) -> (%out: {out}) {{
@@ -92,7 +92,9 @@ FOLDS = [
 
 
 def chessboard(*axes: Sequence[Any], odd: bool = False) -> list[tuple[Any, ...]]:
-    """The combinations that lie on fields of one colour, if the axes are those of a chessboard."""
+    """
+    Return the combinations that lie on fields of one colour, if the axes are those of a chessboard.
+    """
     return [
         tuple(axis[at] for axis, at in zip(axes, places, strict=True))
         for places in product(*(range(len(axis)) for axis in axes))
@@ -122,7 +124,7 @@ def test_other_folds(fold: tuple[str, str], pipeline: str) -> None:
 
 
 def arg_fold(monoid: str, element: str) -> str:
-    """A kernel @k: the best of each row of its input and where it is."""
+    """Return a kernel @k: the best of each row of its input and where it is."""
     x = f"memref<7x100x{element}>"
     return f"""
       loop.kernel @k(%x: {x}) -> (%v: memref<7x{element}>, %at: memref<7xi64>) {{

@@ -21,7 +21,7 @@ from tilewright.passes.cuda.places import Place
 
 
 def is_legal(type: MemRefType) -> bool:
-    """Whether memory can be laid out so."""
+    """True if memory can be laid out so."""
     try:
         layout_of(type).verify_for(type)
     except VerifyException:
@@ -64,7 +64,7 @@ def place_of(type: MemRefType) -> tuple[Place, SSAValue]:
 
 
 def value(index: Index, thread: SSAValue, number: int) -> int:
-    """The index for the thread of that number."""
+    """Return the index for the thread of that number."""
     assert all(operand is thread for operand in index.operands)
     return index.variable.eval([number] * len(index.operands), []) + index.constant
 

@@ -19,7 +19,7 @@ SOME = ("sm_80", "sm_120")
 
 @cache
 def everything() -> str:
-    """The CUDA text."""
+    """Return the CUDA text."""
     return Elementwise(EVERY_CASE, 128).source
 
 

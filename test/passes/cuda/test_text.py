@@ -253,7 +253,7 @@ kernel.func grid {grid} block 128 @k(%x: memref<{size}x{type}>) -> (%out: memref
 
 
 def kernel(grid: int, type: str = "f32", op: str = "") -> str:
-    """A kernel of that many blocks."""
+    """Return a kernel of that many blocks."""
     return BODY.format(grid=grid, size=grid * 128, type=type, op=op)
 
 

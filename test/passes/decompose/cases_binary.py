@@ -23,7 +23,7 @@ def _divides(op: type[TorchOp]) -> bool:
 
 
 def _takes(op: type[TorchOp], *arguments: Any) -> bool:
-    """Whether an op works on what the arguments are promoted to."""
+    """True if an op works on what the arguments are promoted to."""
     assert issubclass(op, T.ElementwiseOp)
     promoted = ELEMENTS[str(pytorch.result_type(*arguments)).removeprefix("torch.")]
     no_bool = _is_difference(op) or _divides(op)
@@ -56,7 +56,7 @@ def _pairs(op: type[TorchOp]) -> list[tuple[Any, ...]]:
 
 
 def _scalars(op: type[TorchOp]) -> list[tuple[Any, ...]]:
-    """A tensor and a number: of every dtype and kind, also where it wraps around."""
+    """Return a tensor and a number: of every dtype and kind, also where it wraps around."""
     typed = [
         (values(dtype), number)
         for dtype in DTYPES
@@ -68,7 +68,7 @@ def _scalars(op: type[TorchOp]) -> list[tuple[Any, ...]]:
 
 
 def _swapped(cases: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    """The number first; where it is divided, not by 0."""
+    """Return the number first; where it is divided, not by 0."""
     return [(number, nonzero(str(t.dtype).removeprefix("torch."))) for t, number in cases]
 
 

@@ -142,12 +142,12 @@ _FILLED = [
 
 
 def joined(dtype: Any) -> tuple[Any, ...]:
-    """A tensor, dim, subscripts of which some are the same, and updates."""
+    """Return a tensor, dim, subscripts of which some are the same, and updates."""
     return of(dtype, 5, 3), 0, ids([[0, 1, 2], [0, 1, 1], [4, 1, 2]]), of(dtype, 4, 3)
 
 
 def sliced(dtype: Any) -> tuple[Any, ...]:
-    """A tensor, dim, a vector of subscripts of which some are the same, and slices."""
+    """Return a tensor, dim, a vector of subscripts of which some are the same, and slices."""
     return of(dtype, 5, 3), 0, ids([0, 4, 0]), of(dtype, 3, 3)
 
 

@@ -18,7 +18,7 @@ FACTORS = [(4, 2.0), (4, 1.5), (5, 1.5), (5, 0.7), (7, 0.3), (9, 1.1), (3, 2.7),
 
 
 def special() -> Any:
-    """A sequence with values that spread, if they are weighted."""
+    """Return a sequence with values that spread, if they are weighted."""
     x = rand(1, 2, 6)
     x[0, 0, 2], x[0, 1, 3] = inf, nan
     return x

@@ -82,13 +82,13 @@ _GROUPS: list[tuple[Any, ...]] = [
 def _native(
     input: Any, groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5
 ) -> tuple[Any, ...]:
-    """The arguments of `group_norm` as those of `native_group_norm`."""
+    """Return the arguments of `group_norm` as those of `native_group_norm`."""
     sizes = input.shape[0], input.shape[1], input.shape[2:].numel()
     return input, weight, bias, *sizes, groups, eps
 
 
 def _running(channels: int, dtype: Any = f32) -> tuple[Any, Any]:
-    """A mean and a variance for each channel."""
+    """Return a mean and a variance for each channel."""
     return rand(channels).to(dtype), rand(channels).abs().to(dtype)
 
 

@@ -40,7 +40,7 @@ def max_cases(dims: int) -> list[tuple[Any, ...]]:
 
 
 def max_dtypes(dims: int) -> list[tuple[Any, ...]]:
-    """The same of other dtypes."""
+    """Return the same of other dtypes."""
     shape, padding = (2,) * (dims - 1), [0] * (dims - 1) + [1]
     return [(t, [2], [1], padding) for t in of_dtypes(DTYPES, 1, 2, *shape, 5)]
 
@@ -53,7 +53,7 @@ def indexed_cases(dims: int) -> list[tuple[Any, ...]]:
 
 
 def adaptive_indexed_cases(dims: int) -> list[tuple[Any, ...]]:
-    """The same for windows of a given number."""
+    """Return the same for windows of a given number."""
     return [(args[0], [2] * dims) for args in indexed_cases(dims)]
 
 
@@ -79,7 +79,7 @@ def avg_cases(dims: int) -> list[tuple[Any, ...]]:
 
 
 def overridden_cases(dims: int) -> list[tuple[Any, ...]]:
-    """The sum of each window over another number."""
+    """Return the sum of each window over another number."""
     return [
         (rand(2, 3, *(5,) * dims), [2], [1], [1], ceil, counted, divisor)
         for ceil in (False, True)

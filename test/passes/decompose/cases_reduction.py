@@ -18,7 +18,7 @@ DTYPES = (*FLOATS, *INTEGERS, bool_)
 
 
 def small(dtype: Any) -> Any:
-    """A table of small numbers, zeros and ties among them, in any dtype."""
+    """Return a table of small numbers, zeros and ties among them, in any dtype."""
     return pytorch.tensor([[3, 0, 3, 1], [0, 0, 0, 0], [2, 5, 1, 5]]).to(dtype)
 
 
@@ -72,7 +72,7 @@ OPT_DIM: list[tuple[Any, ...]] = [
 
 
 def _keyword(cases: list[tuple[Any, ...]], *names: str) -> list[tuple[Any, ...]]:
-    """The arguments after the first by name."""
+    """Return the arguments after the first by name."""
     return [(case[0], dict(zip(names, case[1:]))) for case in cases]
 
 

@@ -20,7 +20,7 @@ _MASK = _FLAGS[:2]
 
 
 def _with_mask(pair: tuple[Any, Any]) -> tuple[Any, Any, Any]:
-    """A mask of the shape that the pair broadcasts to."""
+    """Return a mask of the shape that the pair broadcasts to."""
     return (pair[0] == pair[0].flatten()[0], *pair)
 
 

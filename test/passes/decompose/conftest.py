@@ -27,7 +27,7 @@ _TOLERANCE = {"float64": 1e-11, "float32": 1e-5, "float16": 2e-3, "bfloat16": 1.
 
 
 def tensors_in(arguments: Any) -> Iterator[Any]:
-    """The tensors among arguments, also within lists."""
+    """Yield the tensors among arguments, also within lists."""
     import torch
 
     for argument in arguments:
@@ -40,7 +40,9 @@ def tensors_in(arguments: Any) -> Iterator[Any]:
 def call_of(
     op: type[TorchOp], args: Sequence[Any], kwargs: Mapping[str, Any], expected: Any
 ) -> ModuleOp:
-    """A module whose `@main` passes its arguments, the tensors, to one op that gives the like."""
+    """
+    Return a module whose `@main` passes its arguments, the tensors, to one op that gives the like.
+    """
     tensors = [*tensors_in((*args, *kwargs.values()))]
     results = types_of(expected)
     body = Block(arg_types=types_of(tensors))

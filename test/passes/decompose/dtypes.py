@@ -33,7 +33,7 @@ NUMBERS: dict[str, tuple[bool | int | float, ...]] = {
 
 
 def dtypes_of(op: type[TorchOp]) -> Iterator[str]:
-    """The names of the dtypes that an op works on."""
+    """Yield the names of the dtypes that an op works on."""
     domain = op.DOMAIN if issubclass(op, ElementwiseOp) else ANY
     return (name for name in DTYPES if ELEMENTS[name] in domain.elements)
 
@@ -48,13 +48,13 @@ def values(dtype: str) -> Any:
 
 
 def nonzero(dtype: str) -> Any:
-    """The values that divide, also where integers do."""
+    """Return the values that divide, also where integers do."""
     elements = values(dtype)
     return elements if elements.is_floating_point() else elements[elements != 0]
 
 
 def pairs(dtype: str) -> tuple[Any, Any]:
-    """A column and a row, which together are all pairs of values."""
+    """Return a column and a row, which together are all pairs of values."""
     return values(dtype)[:, None], nonzero(dtype)
 
 

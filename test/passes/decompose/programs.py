@@ -72,11 +72,11 @@ class Program:
 
 
 def calls(op: type[TorchOp]) -> list[Call]:
-    """All that an op is called with."""
+    """Return all that an op is called with."""
     return [Call(op, *split(case)) for case in CASES[op]]
 
 
 def first_calls() -> dict[str, list[Call]]:
-    """The first of each op's, by family."""
+    """Return the first of each op's, by family."""
     families = {family.__name__: torch.ops_of(family) for family in torch.FAMILIES}
     return {name: [calls(op)[0] for op in ops] for name, ops in families.items() if ops}

@@ -62,7 +62,7 @@ _JOINED: list[tuple[Attribute, Monoid | None]] = [
 def scattering(
     updates: Shape, base: Shape, map: AffineMap, element: Attribute, join: Monoid | None
 ) -> ModuleOp:
-    """A module whose `@main` takes updates, a base and subscripts."""
+    """Return a module whose `@main` takes updates, a base and subscripts."""
     indices = [TensorType(i64, updates)] * map.num_symbols
     types = [TensorType(element, updates), TensorType(element, base), *indices]
     body = Block(arg_types=types)

@@ -28,14 +28,16 @@ def rand(seed: int, *shape: int) -> Any:
 
 @st.composite
 def broadcast_to(draw: st.DrawFn, shape: Shape) -> Shape:
-    """A shape that broadcasts to `shape`: some of its last sizes, or 1 for them."""
+    """Return a shape that broadcasts to `shape`: some of its last sizes, or 1 for them."""
     kept = draw(st.integers(0, len(shape)))
     return tuple(draw(st.sampled_from([size, 1])) for size in shape[len(shape) - kept :])
 
 
 @st.composite
 def indexings(draw: st.DrawFn) -> tuple[Any, list[Any]]:
-    """A tensor and subscripts for some of its dimensions, adjacent or not, negative or not."""
+    """
+    Return a tensor and subscripts for some of its dimensions, adjacent or not, negative or not.
+    """
     shape = draw(st.lists(positive, min_size=1, max_size=4))
     used = [draw(st.booleans()) for _ in shape]
     used[draw(st.integers(0, len(shape) - 1))] = True

@@ -32,7 +32,7 @@ def numbered(shape: Shape, dtype: str = "float32", first: int = 1) -> Any:
 
 @st.composite
 def dims_of(draw: st.DrawFn, shape: Shape) -> int:
-    """A dimension, counted from either end."""
+    """Return a dimension, counted from either end."""
     return draw(st.integers(-len(shape), len(shape) - 1))
 
 

@@ -25,7 +25,7 @@ _ORDERS = [0, 1, 2, 3, 0.5, -1, inf, -inf]
 
 @st.composite
 def tensors(draw: st.DrawFn, floats_only: bool = False) -> Any:
-    """A small tensor of few different values."""
+    """Return a small tensor of few different values."""
     shape = draw(shapes)
     dtype = draw(st.sampled_from(_DTYPES[:3] if floats_only else _DTYPES))
     few = _FEW if dtype.is_floating_point else _FEW[3:6]
@@ -36,7 +36,7 @@ def tensors(draw: st.DrawFn, floats_only: bool = False) -> Any:
 
 @st.composite
 def dim_of(draw: st.DrawFn, input: Any) -> int:
-    """A dimension, counted from the front or the back; of a scalar too."""
+    """Return a dimension, counted from the front or the back; of a scalar too."""
     rank = max(input.ndim, 1)
     return draw(st.integers(-rank, rank - 1))
 

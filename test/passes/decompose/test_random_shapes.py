@@ -33,7 +33,7 @@ def rand(seed: int, shape: Shape) -> Any:
 
 @st.composite
 def broadcast_to(draw: st.DrawFn, shape: Shape) -> Shape:
-    """A shape that broadcasts to `shape`: some of its last sizes, or 1 for them."""
+    """Return a shape that broadcasts to `shape`: some of its last sizes, or 1 for them."""
     kept = draw(st.integers(0, len(shape)))
     return tuple(draw(st.sampled_from([size, 1])) for size in shape[len(shape) - kept :])
 
@@ -47,7 +47,7 @@ def some_dims(draw: st.DrawFn, rank: int) -> list[int]:
 
 @st.composite
 def factors(draw: st.DrawFn, number: int) -> Shape:
-    """A shape that holds `number` elements."""
+    """Return a shape that holds `number` elements."""
     shape: list[int] = []
     for _ in range(draw(st.integers(0, 3))):
         left = number // max(prod(shape), 1) if number else 1

@@ -155,7 +155,7 @@ CREATION: dict[str, Function] = {
 
 
 def written(m: Any) -> Any:
-    """A matrix of which parts are written in place."""
+    """Return a matrix of which parts are written in place."""
     m = m.clone()
     m[:, 0] = 7
     m[1:3, ::2] = m[0:2, 1::2]

@@ -95,7 +95,7 @@ RESIZING: dict[str, Function] = {
 
 
 def written(m: Any, k: Any) -> Any:
-    """A matrix that is written in place."""
+    """Return a matrix that is written in place."""
     m = m.clone()
     m[k] = m[1:2] * 2
     m[:, k] = 1.5

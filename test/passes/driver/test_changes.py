@@ -50,19 +50,19 @@ func.func @idle() {
 
 
 def plan() -> ModuleOp:
-    """The module of the text above."""
+    """Return the module of the text above."""
     return Parser(context(), PLAN).parse_module()
 
 
 def name(part: Operation) -> str:
-    """The symbol of a function or kernel."""
+    """Return the symbol of a function or kernel."""
     symbol = part.properties["sym_name"]
     assert isinstance(symbol, StringAttr)
     return symbol.data
 
 
 def changed_by(change: Callable[[ModuleOp], None]) -> list[str]:
-    """The parts of the plan that are said to have changed when `change` changes it."""
+    """Return the parts of the plan that are said to have changed when `change` changes it."""
     module, changes = plan(), Changes()
     assert [name(part) for part in changes.since_last(module)] == [
         "main",
@@ -78,12 +78,12 @@ def changed_by(change: Callable[[ModuleOp], None]) -> list[str]:
 
 
 def the(module: ModuleOp, kind: type[Operation]) -> Operation:
-    """The first op of that kind."""
+    """Return the first op of that kind."""
     return next(op for op in module.walk() if isinstance(op, kind))
 
 
 def kernel(module: ModuleOp, symbol: str) -> loop.KernelOp:
-    """The kernel of that name."""
+    """Return the kernel of that name."""
     kernels = (op for op in module.ops if isinstance(op, loop.KernelOp))
     return next(op for op in kernels if op.sym_name.data == symbol)
 

@@ -25,12 +25,12 @@ func.func @main(%x: tensor<16xf32>) -> tensor<16xf32> {
 
 
 def program() -> ModuleOp:
-    """The module of the text above."""
+    """Return the module of the text above."""
     return Parser(context(), PROGRAM).parse_module()
 
 
 def kernel_in(module: ModuleOp) -> loop.KernelOp:
-    """The only kernel of a module."""
+    """Return the only kernel of a module."""
     (kernel,) = (op for op in module.ops if isinstance(op, loop.KernelOp))
     return kernel
 

@@ -21,7 +21,7 @@ from tilewright.passes.driver.verification import InvalidOpError, verify_dominan
 
 
 def parse(text: str) -> ModuleOp:
-    """The IR of `text`, not verified."""
+    """Return the IR of `text`, not verified."""
     context = Context()
     for dialect in (BuiltinDialect, Cf, Func, Test):
         context.load_dialect(dialect)

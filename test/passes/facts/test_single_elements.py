@@ -48,7 +48,7 @@ NOT_MADE = [
 
 
 def names(parse: Parse, ops: str) -> list[str] | None:
-    """The names of what the value is made of."""
+    """Return the names of what the value is made of."""
     module = parse(KERNEL.format(ops=ops))
     (store,) = (op for op in module.walk() if isinstance(op, loop.StoreOp))
     found = made_of_single_elements(store.value)

@@ -24,7 +24,7 @@ kernel.func grid 1 block 8 @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {{
 
 
 def _holds(module: ModuleOp, extent: int) -> list[bool]:
-    """The predicate at every thread and step."""
+    """Return the predicate at every thread and step."""
     (predicate,) = (op for op in module.walk() if isinstance(op, loop.PredicateOp))
     is_step = [isinstance(value.owner.parent_op(), UnrollOp) for value in predicate.indices]
     return [

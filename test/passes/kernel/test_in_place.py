@@ -59,7 +59,7 @@ def accesses(draw: st.DrawFn) -> list[Access]:
 
 
 def text_of(grid: int, block: int, steps: int, ops: Sequence[Access]) -> str:
-    """A kernel of these accesses, in a loop of so many steps."""
+    """Return a kernel of these accesses, in a loop of so many steps."""
     type = f"memref<{'x'.join(['99'] * len(ops[0][1]))}xf32>"
     lines = [
         f"loop.store %one, %out[{', '.join(e)}] : {type}"
@@ -83,7 +83,7 @@ def text_of(grid: int, block: int, steps: int, ops: Sequence[Access]) -> str:
 
 
 def is_safe(grid: int, block: int, steps: int, ops: Sequence[Access]) -> bool:
-    """Whether nobody loads what another step has stored, or stores, or this one has before."""
+    """True if nobody loads what another step has stored, or stores, or this one has before."""
     codes = [
         [compile(_python(e), "expression", "eval") for e in subscripts] for _, subscripts in ops
     ]

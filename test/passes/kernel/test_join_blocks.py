@@ -83,7 +83,7 @@ def plan(parse: Parse, text: str) -> Plan:
 
 
 def simulated(plan: Plan, inputs: list[Array], target: str = "sm_90a") -> list[Array]:
-    """The results, if nothing is wrong."""
+    """Return the results, if nothing is wrong."""
     execution = SimulatorBackend(target).run(plan, inputs)
     assert not execution.problems
     return execution.results

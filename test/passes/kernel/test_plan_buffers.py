@@ -29,7 +29,7 @@ STEPS = st.lists(
 
 
 def launches(steps: Sequence[Step], results: Sequence[int]) -> ModuleOp:
-    """A plan that sums two buffers at each step, wrapping around in each."""
+    """Return a plan that sums two buffers at each step, wrapping around in each."""
     names, sizes, body = ["x"], [SIZES[-1]], list[str]()
     kernels: dict[tuple[int, int, int], str] = {}
     for number, (back, further, size) in enumerate(steps):
@@ -66,7 +66,7 @@ def _sum(shape: tuple[int, int, int]) -> str:
 
 
 def planned(module: ModuleOp) -> ModuleOp:
-    """A copy whose buffers are planned."""
+    """Return a copy whose buffers are planned."""
     copy = module.clone()
     PlanBuffersPass().apply(context(), copy)
     copy.verify()
@@ -74,7 +74,7 @@ def planned(module: ModuleOp) -> ModuleOp:
 
 
 def main_of(module: ModuleOp) -> func.FuncOp:
-    """The host function."""
+    """Return the host function."""
     first = module.body.block.first_op
     assert isinstance(first, func.FuncOp)
     return first

@@ -115,7 +115,7 @@ def bodies(kind: Kind) -> st.SearchStrategy[list[str | Nest]]:
 
 
 def lines(body: Sequence[str | Nest], numbers: Iterator[int]) -> Iterator[str]:
-    """The text. Each store has a value of its own, and each load a row of the output."""
+    """Yield the text. Each store has a value of its own, and each load a row of the output."""
     for statement in body:
         number = next(numbers)
         match statement:
@@ -164,7 +164,7 @@ def kernel_text(body: Sequence[str | Nest], threads: int) -> str:
 
 
 def parsed(body: Sequence[str | Nest], kind: Kind) -> ModuleOp:
-    """The kernel that does `body`."""
+    """Return the kernel that does `body`."""
     return Parser(context(), kernel_text(body, kind.threads)).parse_module()
 
 

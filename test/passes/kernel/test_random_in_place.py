@@ -60,7 +60,7 @@ BODIES = {
 
 
 def kernel_text(name: str) -> str:
-    """A kernel of `BODIES`."""
+    """Return a kernel of `BODIES`."""
     count, body = BODIES[name]
     outputs = "%out: TYPE, %more: TYPE" if count == 2 else "%out: TYPE"
     return f"""
@@ -84,7 +84,7 @@ STEPS = st.lists(
 
 
 def module_of(steps: Sequence[Step]) -> ModuleOp:
-    """A plan of these steps, whose result is the newest buffer."""
+    """Return a plan of these steps, whose result is the newest buffer."""
     names, lines = ["x"], list[str]()
     for number, (kernel, back, further) in enumerate(steps):
         read = [f"%{names[max(0, len(names) - 1 - n)]}" for n in (back, further)]

@@ -38,7 +38,9 @@ PARTS = {
 
 
 def lines(phases: Sequence[tuple[bool, Sequence[tuple[str, str]]]]) -> Iterator[str]:
-    """Each phase is done once or in a loop. To use an array is to store to it and then load."""
+    """
+    Yield each phase is done once or in a loop. To use an array is to store to it and then load.
+    """
     number = count()
     for in_loop, body in phases:
         yield f"scf.for %k{next(number)} = %c0 to %c2 step %c1 {{" if in_loop else ""
@@ -49,7 +51,7 @@ def lines(phases: Sequence[tuple[bool, Sequence[tuple[str, str]]]]) -> Iterator[
 
 
 def statement(what: str, array: str, number: int) -> list[str]:
-    """Each store has a value of its own, and each load a row of the output."""
+    """Return each store has a value of its own, and each load a row of the output."""
     memref = f"%{array}_array"
     type = f"memref<{SIZES[array]}xf32, 3>"
     match what:

@@ -38,7 +38,7 @@ def two_in_one(x: torch.Tensor, *weights: torch.Tensor) -> torch.Tensor:
 
 
 def one(x: torch.Tensor, *weights: torch.Tensor) -> torch.Tensor:
-    """The first of them."""
+    """Return the first of them."""
     scale, w, bias = weights
     y = F.rms_norm(x, (x.shape[-1],), scale)
     return x + torch.relu(y @ w + bias)

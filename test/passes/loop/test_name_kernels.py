@@ -61,7 +61,7 @@ class Sum(nn.Module):
 
 
 def largest_so_far(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """An op of two results."""
+    """Return an op of two results."""
     values, places = x.cummax(1)
     return values, places
 
@@ -82,7 +82,7 @@ PROGRAMS: dict[str, tuple[Any, tuple[torch.Tensor, ...], list[str]]] = {
 
 
 def names(function: Any, inputs: tuple[torch.Tensor, ...]) -> list[str]:
-    """The kernels of a program."""
+    """Return the kernels of a program."""
     module = lower(capture(function, *inputs), "loop")
     return [op.sym_name.data for op in module.ops if isinstance(op, loop.KernelOp)]
 

@@ -15,13 +15,13 @@ from tilewright.passes.tensor.fold_parameter_layouts import FoldParameterLayouts
 
 @st.composite
 def permuted(draw: st.DrawFn) -> tuple[list[int], list[int]]:
-    """A shape, also of axes of one step or none, and what `permute` gets."""
+    """Return a shape, also of axes of one step or none, and what `permute` gets."""
     shape = draw(st.lists(st.integers(0, 4), min_size=1, max_size=4))
     return shape, draw(st.permutations(range(len(shape))))
 
 
 def tensor(shape: Sequence[int]) -> str:
-    """The type."""
+    """Return the type."""
     return f"tensor<{'x'.join(map(str, shape))}xf32>"
 
 

@@ -18,7 +18,7 @@ class Sizes(NamedTuple):
 
 
 def contraction(case: str, sizes: Sizes, *, fake: bool = False) -> Expression:
-    """A case of these sizes, and its inputs; a fake one has inputs without values."""
+    """Return a case of these sizes, and its inputs; a fake one has inputs without values."""
     shapes = {"X": "{m}, {k}", "W": "{k}, {n}", "V": "{n}, {k}"}
     text = CASES[case]
     for name, shape in shapes.items():

@@ -21,7 +21,7 @@ class Loads(NamedTuple):
 
 
 def kernel_text(seed: int) -> str:
-    """The kernel of that number."""
+    """Return the kernel of that number."""
     random = Random(seed)
     kinds = (_contraction, _contraction, _contraction, _rows, _columns, _elements)
     return random.choice(kinds)(random)
@@ -69,7 +69,7 @@ def _contraction(random: Random) -> str:
 
 
 def _operand(random: Random, name: str, free: str, k: str, sizes: dict[str, int]) -> Loads:
-    """A factor: loaded in either layout, as it is or with something done to it."""
+    """Return a factor: loaded in either layout, as it is or with something done to it."""
     order = [free, k] if random.random() < 0.5 else [k, free]
     if sizes["g"] and random.random() < 0.8:
         order.insert(0, "g")
@@ -120,7 +120,7 @@ def _epilogue(random: Random, sizes: dict[str, int]) -> Loads:
 
 
 def _rows(random: Random) -> str:
-    """A softmax, or a row less its maximum, or the sum of the row alone."""
+    """Return a softmax, or a row less its maximum, or the sum of the row alone."""
     rows, length = _size(random), random.choice((_size(random), 100, 197, 256, 513))
     x, out = f"memref<{rows}x{length}xf32>", f"memref<{rows}x{length}xf32>"
     kind = random.choice(("softmax", "center", "sum"))
@@ -158,7 +158,7 @@ def _rows(random: Random) -> str:
 
 
 def _columns(random: Random) -> str:
-    """The sums of columns."""
+    """Return the sums of columns."""
     rows, length = random.choice((33, 64, 100, 197)), _size(random)
     x, out = f"memref<{rows}x{length}xf32>", f"memref<{length}xf32>"
     body = "\n".join(
@@ -176,7 +176,7 @@ def _columns(random: Random) -> str:
 
 
 def _elements(random: Random) -> str:
-    """A sum of a matrix, perhaps transposed, and a row that is added to each of its rows."""
+    """Return a sum of a matrix, perhaps transposed, and a row that is added to each of its rows."""
     rows, length = _size(random), random.choice((_size(random), 128, 1000))
     turned = random.random() < 0.3
     x = f"memref<{length}x{rows}xf32>" if turned else f"memref<{rows}x{length}xf32>"

@@ -18,7 +18,7 @@ from tilewright.passes.driver.pipelines import available_passes
 
 
 def loops_of(source: Expression) -> ModuleOp:
-    """The Loop IR of an expression."""
+    """Return the Loop IR of an expression."""
     return api.lower(api.capture(source.module, *source.args), "loop")
 
 

@@ -102,7 +102,7 @@ def value_beyond(
 
 
 def proved(parse: Parse, body: str, type: str = "f32", *, if_finite: bool = False) -> bool:
-    """Whether `%v` is proved to be zero there."""
+    """True if `%v` is proved to be zero there."""
     return value_beyond(parse, body, type, if_finite=if_finite) == 0
 
 

@@ -36,7 +36,7 @@ CASES = [
 
 
 def launch_of(program: nn.Module, input: Tensor) -> tile.LaunchOp:
-    """The only kernel that the program becomes, as a launch."""
+    """Return the only kernel that the program becomes, as a launch."""
     module = api.lower(api.capture(program, input), "loop")
     TileifyPass().apply(context(), module)
     (launch,) = [op for op in module.walk() if isinstance(op, tile.LaunchOp)]

@@ -22,7 +22,7 @@ SMALL = (3, 6, 5)
 
 
 def axes(extents: tuple[int, int, int]) -> loop.ForOp:
-    """A nest with such axes."""
+    """Return a nest with such axes."""
     return loop.ForOp(extents, Region(Block(arg_types=[IndexType()] * len(extents))))
 
 

@@ -37,13 +37,13 @@ Attention = Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]
 
 
 def filled(q: Tensor, k: Tensor, v: Tensor, position: Tensor) -> Tensor:
-    """A query attends to all rows up to its position."""
+    """Return a query attends to all rows up to its position."""
     mask = torch.arange(k.shape[-2]) <= position
     return functional.scaled_dot_product_attention(q, k, v, mask[None, None, None], enable_gqa=True)
 
 
 def sliding(q: Tensor, k: Tensor, v: Tensor, position: Tensor) -> Tensor:
-    """A query attends to the last rows up to its position."""
+    """Return a query attends to the last rows up to its position."""
     row = torch.arange(k.shape[-2])
     mask = (row <= position) & (row > position - WINDOW)
     return functional.scaled_dot_product_attention(q, k, v, mask[None, None, None], enable_gqa=True)
@@ -65,12 +65,12 @@ def tensors(rows: int, position: int, queries: int = 1) -> list[Tensor]:
 
 
 def lowered(attention: Attention, inputs: list[Tensor]) -> ModuleOp:
-    """Its Loop IR."""
+    """Return its Loop IR."""
     return tilewright.lower(tilewright.capture(attention, *inputs), "loop", "sm_90a")
 
 
 def check(attention: Attention, pipeline: str, cases: list[list[Tensor]]) -> str:
-    """The program, scheduled so: the simulator finds what PyTorch does in float64."""
+    """Return the program, scheduled so: the simulator finds what PyTorch does in float64."""
     module = lowered(attention, cases[0])
     run(module, pipeline)
     for inputs, found in zip(cases, simulate_all(module, cases), strict=True):

@@ -123,13 +123,13 @@ SCHEDULES = {
 
 
 def kernel_in(module: ModuleOp) -> KernelOp:
-    """The only kernel of a module."""
+    """Return the only kernel of a module."""
     (kernel,) = [op for op in module.ops if isinstance(op, KernelOp)]
     return kernel
 
 
 def without_names(kernel: KernelOp) -> str:
-    """The text of a kernel whose values have numbers."""
+    """Return the text of a kernel whose values have numbers."""
     nameless = kernel.clone()
     nameless.sym_name, nameless.schedule = StringAttr("kernel"), None
     for op in nameless.walk():

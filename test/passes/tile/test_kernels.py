@@ -31,7 +31,7 @@ NEVER = "matmul_split_k"
 
 
 def kernel(parse: Parse, name: str) -> KernelOp:
-    """The kernel in the file of that name."""
+    """Return the kernel in the file of that name."""
     (op,) = parse((FOLDER / f"{name}.mlir").read_text()).ops
     assert isinstance(op, KernelOp)
     return op
@@ -56,7 +56,7 @@ def test_a_scheduled_matmul_is_small(parse: Parse):
 
 
 def program(parse: Parse, name: str) -> ModuleOp:
-    """The kernel with a host function that launches it."""
+    """Return the kernel with a host function that launches it."""
     return with_main(parse((FOLDER / f"{name}.mlir").read_text()))
 
 

@@ -28,19 +28,19 @@ Parse = Callable[[str], ModuleOp]
 
 
 def applied(module: ModuleOp, pipeline: str) -> ModuleOp:
-    """The module after those passes."""
+    """Return the module after those passes."""
     run(module, pipeline)
     return module
 
 
 def kernel_in(module: ModuleOp) -> loop.KernelOp:
-    """The only kernel."""
+    """Return the only kernel."""
     (kernel,) = [op for op in module.walk() if isinstance(op, loop.KernelOp)]
     return kernel
 
 
 def factors(module: ModuleOp) -> dict[str | None, str]:
-    """The bank factor of each slab."""
+    """Return the bank factor of each slab."""
     (launch,) = [op for op in module.walk() if isinstance(op, tile.LaunchOp)]
     return {slab.name_hint: f"{found}" for slab, found in slab_traffic(launch).items()}
 
@@ -157,7 +157,7 @@ def inputs_of(stored: str, k: int) -> list[Array]:
 
 
 def scheduled(parse: Parse, type: str, layout: str, k: int) -> ModuleOp:
-    """The product with those layouts."""
+    """Return the product with those layouts."""
     return applied(parse(PRODUCT.format(k=k, **TYPES[type])), LAYOUTS[layout])
 
 

@@ -19,7 +19,7 @@ MANY = 300
 
 
 def _added(count: int, at: str, start: str, type: str) -> Iterator[str]:
-    """The lines that add `count` loads to `start`."""
+    """Yield the lines that add `count` loads to `start`."""
     for number in range(count):
         yield f"%l{number} = loop.load %x{number}[{at}] : {type}"
         before = start if number == 0 else f"%a{number - 1}"
@@ -31,7 +31,7 @@ def _arguments(count: int, type: str) -> str:
 
 
 def elements(count: int) -> str:
-    """A sum of many tensors."""
+    """Return a sum of many tensors."""
     type = "memref<4194304xf32>"
     body = "\n".join(_added(count, "%i", "%zero", type))
     return f"""loop.kernel @k({_arguments(count, type)}) -> (%out: {type}) {{
@@ -44,7 +44,7 @@ def elements(count: int) -> str:
 
 
 def rows(count: int) -> str:
-    """The largest element of each row of a sum, which is taken from the row."""
+    """Return the largest element of each row of a sum, which is taken from the row."""
     type = "memref<8x2048xf32>"
     sum = "\n".join(_added(count, "%i, %k", "%zero", type))
     again = "\n".join(_added(count, "%i, %j", "%zero", type))
@@ -65,7 +65,7 @@ def rows(count: int) -> str:
 
 
 def product(count: int) -> str:
-    """A matrix product to which many tensors are added."""
+    """Return a matrix product to which many tensors are added."""
     type = "memref<64x64xf32>"
     body = "\n".join(_added(count, "%i, %j", "%s", type))
     others = _arguments(count, type)

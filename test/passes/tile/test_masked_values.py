@@ -66,7 +66,7 @@ def tensors(rows: int, keys: int) -> list[Tensor]:
 
 
 def lowered(attention: Attention, inputs: list[Tensor]) -> ModuleOp:
-    """Its Loop IR."""
+    """Return its Loop IR."""
     return tilewright.lower(tilewright.capture(attention, *inputs), "loop", "sm_90a")
 
 

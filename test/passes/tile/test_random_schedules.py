@@ -59,7 +59,7 @@ REFUSED = (ParseError, VerifyException, PassFailedException, TilewrightError)
 
 @st.composite
 def schedules(draw: DrawFn, kind: str) -> Drawn:
-    """A scheduled kernel of that kind."""
+    """Return a scheduled kernel of that kind."""
     return KINDS[kind][0](drawn_by(draw))
 
 
@@ -74,7 +74,7 @@ def drawn_by(draw: DrawFn) -> Draw:
 
 @st.composite
 def changed_schedules(draw: DrawFn) -> tuple[Drawn, str]:
-    """A kernel, and the text of one that differs, in a way that may be wrong."""
+    """Return a kernel, and the text of one that differs, in a way that may be wrong."""
     drawn = draw(schedules(draw(st.sampled_from([*KINDS]))))
     text = drawn.text
     for _ in range(draw(st.sampled_from((1, 2)))):
@@ -83,7 +83,7 @@ def changed_schedules(draw: DrawFn) -> tuple[Drawn, str]:
 
 
 def program(drawn: Drawn) -> ModuleOp:
-    """The kernel, verified, with a function that launches it."""
+    """Return the kernel, verified, with a function that launches it."""
     note(f"\n{drawn.text}")
     module = Parser(context(), drawn.text).parse_module()
     verify_module(module)

@@ -39,7 +39,7 @@ Parse = Callable[[str], ModuleOp]
 
 
 def launch_of(module: ModuleOp) -> tile.LaunchOp:
-    """The only launch of a module."""
+    """Return the only launch of a module."""
     (launch,) = [op for op in module.walk() if isinstance(op, tile.LaunchOp)]
     return launch
 
@@ -87,7 +87,9 @@ def _compute(stage: tile.StageOp, load: loop.LoadOp, rewriter: PatternRewriter) 
 
 @st.composite
 def staged(draw: DrawFn, kind: str) -> tuple[Drawn, ModuleOp]:
-    """A drawn kernel, and one with the slabs that `stage-inputs` has made, if it makes any."""
+    """
+    Return a drawn kernel, and one with the slabs that `stage-inputs` has made, if it makes any.
+    """
     drawn = draw(schedules(kind))
     module = Parser(context(), drawn.text).parse_module()
     launch = launch_of(module)
@@ -132,7 +134,7 @@ def test_kernels_written_by_hand(parse: Parse, name: str):
 
 
 def slab_text(stage: tile.StageOp) -> str:
-    """The shape of a slab, and what it is computed by."""
+    """Return the shape of a slab, and what it is computed by."""
     loads = [op for op in stage.body.block.ops if isinstance(op, loop.LoadOp)]
     reads = [f"{load.memref.name_hint}{load.map.data} where {load.mask}" for load in loads]
     ops = [op.name for op in stage.body.block.ops]

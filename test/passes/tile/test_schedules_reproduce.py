@@ -17,7 +17,7 @@ TARGETS = ("sm_80", "sm_90a", "sm_120")
 
 
 def scheduled(text: str, pipeline: str, target: str) -> KernelOp:
-    """The only kernel of a module, after a pipeline."""
+    """Return the only kernel of a module, after a pipeline."""
     ctx = context()
     module: ModuleOp = Parser(ctx, text).parse_module()
     steps = parse_pipeline(pipeline, available_passes())

@@ -344,7 +344,7 @@ loop.kernel @k(%s: memref<3x50xf32>, %v: memref<50x70xf32>) -> (%out: memref<3x7
 
 
 def launch_of(module: ModuleOp) -> tile.LaunchOp:
-    """The only launch of a module."""
+    """Return the only launch of a module."""
     (launch,) = [op for op in module.walk() if isinstance(op, tile.LaunchOp)]
     return launch
 
@@ -366,7 +366,7 @@ def random_inputs(kernel: loop.KernelOp) -> list[Array]:
 
 
 def staged(module: ModuleOp, choice: StageInputsPass) -> ModuleOp:
-    """A copy of the module with these operands staged."""
+    """Return a copy of the module with these operands staged."""
     copy = module.clone()
     launch = launch_of(copy)
     assert choice.reason_not_possible(launch) is None

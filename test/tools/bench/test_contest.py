@@ -29,14 +29,14 @@ def right(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
 
 @cache
 def workload() -> Workload:
-    """A product of fixed numbers."""
+    """Return a product of fixed numbers."""
     generator = torch.Generator().manual_seed(0)
     x, w = (torch.randn(shape, generator=generator) for shape in ((8, 16), (16, 8)))
     return Workload(right, (x, w))
 
 
 def computing(function: Any) -> Prepare:
-    """A contestant that computes something, right or wrong."""
+    """Return a contestant that computes something, right or wrong."""
 
     def prepare(workload: Workload) -> Bind:
         return lambda inputs: lambda: [function(*inputs.leaves)]
@@ -50,7 +50,7 @@ def wrong(x: Any, w: Any) -> Any:
 
 
 def hold(names: Mapping[str, Prepare], device: ScriptedDevice | None = None) -> Outcome:
-    """A contest; every replay takes 100 us unless the device says otherwise."""
+    """Return a contest; every replay takes 100 us unless the device says otherwise."""
     contest = Contest(device or ScriptedDevice(l2_bytes=600), names, ONE_ROUND)
     return contest.run(workload(), lambda phase: None)
 

@@ -16,7 +16,7 @@ from ..conftest import Tilewright
 
 
 def case(op: str, expression: str, *shapes: tuple[int, ...]) -> dict[str, Any]:
-    """A case as suites have them."""
+    """Return a case as suites have them."""
     return {
         "name": f"{op}.small",
         "op": op,

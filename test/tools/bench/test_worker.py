@@ -31,7 +31,7 @@ def asked(contest: Contest, *cases: Case) -> list[dict[str, Any]]:
 
 
 def contest(device: ScriptedDevice | None = None, ours: Prepare = eager) -> Contest:
-    """A contest on the CPU."""
+    """Return a contest on the CPU."""
     return Contest(device or ScriptedDevice(l2_bytes=100), {"ours": ours, "eager": eager})
 
 

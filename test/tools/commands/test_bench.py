@@ -25,7 +25,7 @@ Run = Callable[..., int]
 
 
 def row(found: Case, vs_eager: float | None, vs_compile: float | None, **more: Any) -> Any:
-    """A row with these ratios; one that is missing is within the noise."""
+    """Return a row with these ratios; one that is missing is within the noise."""
     why = {
         "vs_eager": "" if vs_eager else SAME,
         "vs_compile": "" if vs_compile else SAME,

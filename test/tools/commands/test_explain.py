@@ -34,7 +34,7 @@ def explained(capsys: pytest.CaptureFixture[str], *argv: str) -> str:
 
 
 def paragraphs(text: str) -> list[list[str]]:
-    """The lines of each kernel."""
+    """Return the lines of each kernel."""
     return [paragraph.splitlines() for paragraph in text.strip().split("\n\n")]
 
 

@@ -25,7 +25,7 @@ PROGRAMS = {
 
 
 def written(expression: str, folder: Path) -> Path:
-    """The program's CUDA text, in a file."""
+    """Return the program's CUDA text, in a file."""
     path = folder / "x.cu"
     assert main(["compile", "-c", expression, "--host", "-o", str(path)]) == 0
     return path

@@ -208,7 +208,9 @@ def test_notes_stand_apart(capsys: pytest.CaptureFixture[str]):
 
 
 def kinds_of(op: type[TorchOp]) -> dict[str, str]:
-    """The kinds of arguments that PyTorch's schema of an op gives, as the table spells them."""
+    """
+    Return the kinds of arguments that PyTorch's schema of an op gives, as the table spells them.
+    """
     import torch
 
     operator, _, overload = op.ATEN.partition(".")

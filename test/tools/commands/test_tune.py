@@ -112,7 +112,7 @@ def test_the_best_are_compiled(
 
 
 def suite(folder: Path, *expressions: str) -> str:
-    """A file of cases with one input of 64 elements."""
+    """Return a file of cases with one input of 64 elements."""
     cases = [
         {
             **{"name": f"case{n}", "op": "x", "expression": expression, "dtype": "float32"},
@@ -214,7 +214,7 @@ def scripted(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[Job], Measu
 
 
 def compiled(kernel: str, schedule: str, target: str) -> Compiled:
-    """All schedules can be compiled."""
+    """Return all schedules can be compiled."""
     return Compiled(PLAN, {})
 
 

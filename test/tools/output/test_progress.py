@@ -46,7 +46,7 @@ class Terminal:
         self._thread.start()
 
     def text(self) -> str:
-        """All that was written; nothing can be written after it."""
+        """Return all that was written; nothing can be written after it."""
         self.stream.close()
         self._thread.join()
         return b"".join(self._parts).decode()
@@ -79,7 +79,7 @@ def open_terminal(monkeypatch: pytest.MonkeyPatch) -> OpenTerminal:
 
 
 def stages_in(text: str) -> set[str]:
-    """The stages that the line has named."""
+    """Return the stages that the line has named."""
     return {found[1] for found in re.finditer(r"\S (\S[^\r]*?)  0:\d\d:\d\d", text)}
 
 

@@ -28,7 +28,7 @@ loop.kernel @copy(%x: memref<1000xf32>) -> (%out: memref<1000xf32>) {
 
 
 def entries(trace: str) -> list[tuple[str, str]]:
-    """The rule and the kernel of each rewrite and each remark."""
+    """Return the rule and the kernel of each rewrite and each remark."""
     found = re.findall(
         r"^(?:>>> (\S+)\n@@ matched at (\S+) @@|--- (\S+) \w+ at (\S+):)", trace, re.MULTILINE
     )

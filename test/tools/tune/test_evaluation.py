@@ -24,7 +24,7 @@ def asked(**options: Any) -> Namespace:
 
 
 def entered(args: Namespace) -> ByGpu:
-    """The evaluation, which has ended."""
+    """Return the evaluation, which has ended."""
     with evaluation_of(args) as found:
         assert isinstance(found, ByGpu)
         return found
@@ -77,7 +77,7 @@ def check_processes(
 
 
 def farm_of(gpus: dict[str, Gpu]) -> type:
-    """A farm whose workers have these."""
+    """Return a farm whose workers have these."""
 
     class Farm:
         """Has executors that are threads."""

@@ -26,7 +26,7 @@ def norm(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
 
 
 def parsed(text: str) -> ModuleOp:
-    """The module of a text."""
+    """Return the module of a text."""
     return Parser(context(), text).parse_module()
 
 

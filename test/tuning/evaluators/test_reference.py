@@ -40,7 +40,7 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], str]] = {
 
 
 def kernels(name: str) -> list[str]:
-    """The texts of the kernels of a program."""
+    """Return the texts of the kernels of a program."""
     function, shapes = PROGRAMS[name]
     given = [torch.empty([*map(int, shape.split("x"))]) for shape in shapes.split()]
     nests = lower(tilewright.capture(function, *given).module, Level.LOOP)

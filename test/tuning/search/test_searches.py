@@ -28,7 +28,7 @@ Measure = Callable[[str], Measurement]
 
 
 def of(measure: Measure) -> Callable[[Node], Measurement]:
-    """A measure of leaves."""
+    """Return a measure of leaves."""
 
     def of_leaf(leaf: Node) -> Measurement:
         assert leaf.schedule is not None
@@ -38,7 +38,7 @@ def of(measure: Measure) -> Callable[[Node], Measurement]:
 
 
 def as_model(measure: Measure) -> Callable[[Node], float]:
-    """A model that knows what the measurement will be."""
+    """Return a model that knows what the measurement will be."""
     return lambda leaf: of(measure)(leaf).us or 0.0
 
 

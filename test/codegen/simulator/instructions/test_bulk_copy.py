@@ -37,7 +37,7 @@ extern "C" __global__ void k(const __grid_constant__ CUtensorMap map, float* y, 
 def _copy(
     run: Run, map: TensorMap, origin: tuple[int, ...], start: int = 0
 ) -> tuple[np.ndarray, Report]:
-    """The box at `origin` (order of axes) as it lies in shared memory."""
+    """Return the box at `origin` (order of axes) as it lies in shared memory."""
     source = (
         _TENSOR.replace("BYTES", str(map.bytes))
         .replace("RANK", str(map.rank))

@@ -38,7 +38,7 @@ def _permuted(a: int, b: int, selector: int) -> int:
 
 
 def _dot(a: int, b: int, count: int, signed: bool = False, signed_bytes: bool = False) -> int:
-    """The parts of a times the lowest bytes of b."""
+    """Return the parts of a times the lowest bytes of b."""
     bits = 32 // count
     parts = [a >> bits * i & (1 << bits) - 1 for i in range(count)]
     octets = [b >> 8 * i & 255 for i in range(count)]

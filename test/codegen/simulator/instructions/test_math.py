@@ -69,7 +69,7 @@ _FUNCTIONS: dict[str, tuple[Callable[[Any, Any], Any], float]] = {
 
 
 def _operands() -> tuple[np.ndarray, np.ndarray]:
-    """All pairs of special values, values around one, and values of all magnitudes."""
+    """Return all pairs of special values, values around one, and values of all magnitudes."""
     rng = np.random.default_rng(7)
     count = len(_SPECIALS)
     spread = [rng.choice([-1, 1], 3000) * np.exp(rng.uniform(-85, 85, 3000)) for _ in range(2)]

@@ -41,6 +41,6 @@ def split(x: Tensor, heads: int) -> Tensor:
 
 
 def rotated(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
-    """The rotary position embedding."""
+    """Return the rotary position embedding."""
     low, high = x.chunk(2, -1)
     return x * cos + torch.cat([-high, low], -1) * sin

@@ -52,7 +52,7 @@ def decisions(program: Callable[..., Any], shapes: tuple[Shape, ...], pipeline: 
 
 
 def kernels(program: Callable[..., Any], *shapes: Shape) -> list[loop.KernelOp]:
-    """The kernels that `program` becomes, called with tensors of `shapes`."""
+    """Return the kernels that `program` becomes, called with tensors of `shapes`."""
     inputs = [torch.empty(shape, device="meta") for shape in shapes]
     module = api.lower(api.capture(program, *inputs), "loop")
     return [op for op in module.ops if isinstance(op, loop.KernelOp)]

@@ -18,7 +18,7 @@ _SIZES = (32, 5, 17, 24, 33, 48, 64)
 
 
 def attention(draw: Draw) -> Drawn:
-    """A product of attention's weights and values, with its schedule."""
+    """Return a product of attention's weights and values, with its schedule."""
     return _Attention(draw).drawn()
 
 
@@ -64,7 +64,7 @@ class _Attention:
         return [*causal, *self._outside(key, self.keys, covered)]
 
     def drawn(self) -> Drawn:
-        """The kernel."""
+        """Return the kernel."""
         draw, text, stored = self.draw, self.text, self.element.stored
         values = ceil(self.heads, self.group)
         text.inputs["%x"] = (self.heads, self.queries, self.keys), stored
@@ -84,7 +84,7 @@ class _Attention:
         return Drawn(source, inputs, [expected], [allowed])
 
     def _below(self, chunk: int) -> str:
-        """The chunks that some row of the block looks at."""
+        """Return the chunks that some row of the block looks at."""
         if not self.is_causal or self.draw.chance(4):
             return ""
         return f" below [({self.m_start} + {self.m.size - 1}) floordiv {chunk} + 1]"
@@ -199,7 +199,7 @@ class _Attention:
         return x, w
 
     def _weights(self, ring: Ring, covered: int) -> Callable[[str], str]:
-        """A slab of `exp(score - maximum)`, computed with what the threads of a row hold."""
+        """Return a slab of `exp(score - maximum)`, computed with what the threads of a row hold."""
         text, extents = self.text, (self.m.size, self.chunk)
         row, key = f"{self.m_start} + %i", f"%ko * {self.chunk} + %c"
         masks = [*self._rows_inside(row), *self._outside(key, self.keys, covered)]
@@ -235,7 +235,7 @@ class _Attention:
         ring: Ring,
         transport: str,
     ) -> tuple[str, str]:
-        """Its name and its type."""
+        """Return its name and its type."""
         text = self.text
         layout = drawn_layout(self.draw, extents, self.element, tma=False)
         type = memref(extents, self.element.stored, layout, ", 3 : i64")

@@ -20,7 +20,7 @@ _LAYOUTS = (
 
 
 def changed(draw: Draw, text: str) -> str:
-    """The text with one thing changed."""
+    """Return the text with one thing changed."""
     return draw.one([*_CHANGES.values()])(draw, text)
 
 

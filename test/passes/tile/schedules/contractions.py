@@ -16,7 +16,7 @@ from .tiles import Tiles
 
 
 def contraction(draw: Draw) -> Drawn:
-    """A contraction with its schedule."""
+    """Return a contraction with its schedule."""
     return _Contraction(draw).drawn()
 
 
@@ -41,7 +41,7 @@ class _Contraction:
             rings[1].ring = rings[0].ring
 
     def drawn(self) -> Drawn:
-        """The kernel."""
+        """Return the kernel."""
         for operand in (self.a, self.b):
             operand.declare()
         self._outputs()
@@ -203,7 +203,7 @@ class _Contraction:
             text.store(results[1], "%index", subscripts, [*inside, *once])
 
     def reference(self, *arrays: Array) -> list[Array]:
-        """The results in float64, or of integers."""
+        """Return the results in float64, or of integers."""
         given = dict(zip(self.text.inputs, arrays, strict=True))
         a, b = (operand.values(given) for operand in (self.a, self.b))
         products = a[..., :, :, None] * b[..., None, :, :]

@@ -63,13 +63,13 @@ class Cut(NamedTuple):
 
 
 def cut(draw: Draw, *axes: tuple[str, str, int]) -> Cut:
-    """A tile of those axes in some order; those of one step are mostly left out."""
+    """Return a tile of those axes in some order; those of one step are mostly left out."""
     kept = [axis for axis in axes if axis[2] > 1 or draw.chance(5)]
     return Cut(kept if draw.chance() else draw.shuffled(kept))
 
 
 def launch(draw: Draw, axes: Sequence[tuple[str, str, int]], roles: Mapping[str, str]) -> str:
-    """The header of a launch over `axes` in some order."""
+    """Return the header of a launch over `axes` in some order."""
     order = list(axes) if draw.chance() else draw.shuffled(axes)
     bound = [f"{n} = {level} {steps}{roles.get(n, '')}" for n, level, steps in order]
     blocks = draw.one(("", "", "", " min_blocks 1", " min_blocks 2"))

@@ -21,7 +21,7 @@ class Element(NamedTuple):
 
     @property
     def is_float(self) -> bool:
-        """Whether these are floats."""
+        """True if these are floats."""
         return self.computed.startswith("f")
 
     @property

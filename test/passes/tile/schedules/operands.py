@@ -27,7 +27,7 @@ class Slab:
     transport: str
     ring: Ring
     is_masked: bool
-    """Whether what lies beyond the end of K is zero by the mask of the yield."""
+    """True if what lies beyond the end of K is zero by the mask of the yield."""
 
     @property
     def type(self) -> str:
@@ -54,7 +54,7 @@ class Operand:
 
     @property
     def is_zero_outside(self) -> bool:
-        """Whether it is zero beyond the end of K, without any mask but those of loads."""
+        """True if it is zero beyond the end of K, without any mask but those of loads."""
         if self.slab is not None and self.slab.is_masked:
             return True
         return self.prologue in ("", "scale", "bias k", "gate", "other")
@@ -92,7 +92,7 @@ class Operand:
         return Slab(place, dims, shape, element, layout, transport, ring, is_masked)
 
     def _is_box(self, extents: Mapping[str, int]) -> bool:
-        """Whether the tensor memory accelerator can copy it."""
+        """True if the tensor memory accelerator can copy it."""
         last, bytes = self.memory[-1], self.element.bytes
         row, box = self.tiles.size(last) * bytes, extents[last] * bytes
         return row % 16 == 0 and box % 16 == 0 and max(extents.values()) <= 256
@@ -113,7 +113,7 @@ class Operand:
             inputs[f"%{self.name}_bias"] = (self.tiles.size(self.prologue[-1]),), type
 
     def _loaded(self, at: Mapping[str, str]) -> str:
-        """The element at those indices, with its prologue."""
+        """Return the element at those indices, with its prologue."""
         element, text = self.element, self.text
         batch = {"own": ["%g"], "shared": [], "grouped": ["%g floordiv 2"]}[self.batch]
 
@@ -175,7 +175,7 @@ class Operand:
             text.line(f"loop.yield {value}{where(masks)} : {slab.element.stored}")
 
     def read(self, local: Mapping[str, str]) -> str:
-        """The element there in the tile, in the type that is computed with."""
+        """Return the element there in the tile, in the type that is computed with."""
         slab, tiles = self.slab, self.tiles
         if slab is None:
             return self._loaded({dim: f"{tiles.starts[dim]} + {local[dim]}" for dim in self.dims})
@@ -187,7 +187,7 @@ class Operand:
         return self.text.widened(value, slab.element)
 
     def values(self, given: Mapping[str, Array]) -> Array:
-        """The operand, [batch, *dims], in float64 or of integers."""
+        """Return the operand, [batch, *dims], in float64 or of integers."""
 
         def ordered(array: Array, order: str) -> Array:
             return array if order == self.dims else np.swapaxes(array, -1, -2)

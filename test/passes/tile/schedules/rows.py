@@ -21,7 +21,7 @@ class Kind(NamedTuple):
 
     name: str
     is_row: bool
-    """Whether the result is a row again."""
+    """True if the result is a row again."""
     joins: int
 
 
@@ -37,7 +37,7 @@ _FLOATS_ONLY = ("softmax", "norm")
 
 
 def rows(draw: Draw) -> Drawn:
-    """A row kernel with its schedule."""
+    """Return a row kernel with its schedule."""
     return _Rows(draw).drawn()
 
 
@@ -54,7 +54,7 @@ class _Rows:
         self.layout = self._drawn_stage()
 
     def _drawn_stage(self) -> str | None:
-        """The layout of the slab of the rows, None if they are not staged."""
+        """Return the layout of the slab of the rows, None if they are not staged."""
         extents = [self.tiles.row_cut.size, self.tiles.per_block]
         self.slab = ELEMENTS[self.type] if self.draw.chance() else self.element
         if not self.draw.chance(3) or extents[0] * extents[1] * self.slab.bytes > SHARED_BYTES:
@@ -67,7 +67,7 @@ class _Rows:
         return memref(extents, self.slab.stored, self.layout or "", ", 3 : i64")
 
     def drawn(self) -> Drawn:
-        """The kernel."""
+        """Return the kernel."""
         text, kind, element = self.text, self.kind, self.element
         shape = (self.tiles.rows, self.tiles.length)
         text.inputs["%x"] = (shape if self.memory == "rc" else shape[::-1]), element.stored
@@ -112,7 +112,7 @@ class _Rows:
         return self.text.load("%x", subscripts, masks)
 
     def _x(self) -> str:
-        """The element here."""
+        """Return the element here."""
         if self.layout is None:
             return self.text.widened(self._loaded(self.tiles.row, self.tiles.column), self.element)
         here = f"%xs[{self.tiles.row_cut.at}, {self.tiles.local_column}]"
@@ -151,14 +151,14 @@ class _Rows:
         return names
 
     def _parts(self, across: Sequence[str]) -> list[list[str]]:
-        """All at once, or some first."""
+        """Return all at once, or some first."""
         order = self.draw.shuffled(across)
         at = self.draw.one((0, *range(len(order))))
         return [part for part in (order[:at], order[at:]) if part]
 
     @property
     def _needs_all(self) -> bool:
-        """Whether all blocks of a row go on."""
+        """True if all blocks of a row go on."""
         return self.kind.is_row or self.kind.joins > 1
 
     def _store_row(self, value: Callable[[], str]) -> None:

@@ -27,7 +27,7 @@ class Ring(NamedTuple):
 
 
 def drawn_ring(draw: Draw) -> Ring:
-    """A ring of up to 5 slots."""
+    """Return a ring of up to 5 slots."""
     depth = draw.one((1, 2, 2, 3, 4, 5))
     return Ring(depth, draw.one(range(depth)) if depth > 1 else 0)
 
@@ -55,5 +55,5 @@ def drawn_layout(draw: Draw, extents: Sequence[int], element: Element, *, tma: b
 
 
 def _is_boxed(piece: int, extents: Sequence[int]) -> bool:
-    """Whether TMA copies pieces of so many bytes: each of its boxes begins at 128 of them."""
+    """True if TMA copies pieces of so many bytes: each of its boxes begins at 128 of them."""
     return piece % 16 == 0 and piece * prod(extents[:-1]) % 128 == 0

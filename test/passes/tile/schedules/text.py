@@ -20,7 +20,7 @@ class Text:
         self._count = 0
 
     def type(self, array: str) -> str:
-        """The type of an input or output."""
+        """Return the type of an input or output."""
         return memref(*({**self.inputs, **self.outputs}[array]))
 
     def line(self, text: str) -> None:
@@ -35,7 +35,7 @@ class Text:
         return name
 
     def fresh(self, stem: str) -> str:
-        """A new name."""
+        """Return a new name."""
         self._count += 1
         return f"%{stem}{self._count}"
 
@@ -47,7 +47,7 @@ class Text:
         self.line(f"}}{footer}")
 
     def load(self, array: str, subscripts: Sequence[str], masks: Sequence[str] = ()) -> str:
-        """An element of an input."""
+        """Return an element of an input."""
         subs = ", ".join(subscripts)
         return self.let(f"loop.load {array}[{subs}]{where(masks)} : {self.type(array)}")
 
@@ -59,7 +59,7 @@ class Text:
         self.line(f"loop.store {value}, {array}[{subs}]{where(masks)} : {self.type(array)}")
 
     def constant(self, value: float, type: str) -> str:
-        """A number."""
+        """Return a number."""
         text = f"{float(value):e}" if type.startswith("f") else str(int(value))
         return self.let(f"arith.constant {text} : {type}")
 
@@ -82,7 +82,7 @@ class Text:
         return self.let(f"{element.narrow} {value} : {element.computed} to {element.stored}")
 
     def kernel(self) -> str:
-        """The whole text."""
+        """Return the whole text."""
         arguments = [
             ", ".join(f"{name}: {memref(*type)}" for name, type in arrays.items())
             for arrays in (self.inputs, self.outputs)
@@ -105,10 +105,10 @@ def _indented(lines: Sequence[str]) -> Iterator[str]:
 
 
 def memref(shape: Sequence[int], element: str, layout: str = "", space: str = "") -> str:
-    """The text of a type."""
+    """Return the text of a type."""
     return f"memref<{''.join(f'{size}x' for size in shape)}{element}{layout}{space}>"
 
 
 def where(masks: Sequence[str]) -> str:
-    """The text of a mask."""
+    """Return the text of a mask."""
     return f" where [{', '.join(masks)}]" if masks else ""

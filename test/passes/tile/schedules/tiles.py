@@ -120,7 +120,7 @@ class Tiles:
         }
 
     def size(self, dim: str) -> int:
-        """The extent of a dimension, or of the batch, which is `g`."""
+        """Return the extent of a dimension, or of the batch, which is `g`."""
         return getattr(self.sizes, {"g": "batch"}.get(dim, dim))
 
     @property

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Docstrings, comments, messages and pages in plain technical English; `words.toml` has the rules.
+
+A test holds the part of the rules that a program can see: first words, length, banned words.
+"""
+
+import ast
+import re
+import subprocess
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .test_layers import ROOT
+
+RULES: dict[str, Any] = tomllib.loads(Path(__file__).with_name("words.toml").read_text())
+BANNED = [(re.compile(pattern), better) for pattern, better in RULES["banned"].items()]
+EXCEPTIONS: dict[str, list[str]] = RULES["exceptions"]
+
+FUNCTION = "function"
+DEFINITION = "definition"
+COMMENT = "comment"
+MESSAGE = "message"
+PAGE = "page"
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text in a file, from `line` on; `kind` decides which rules hold for it."""
+
+    path: Path
+    line: int
+    kind: str
+    text: str
+
+
+Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Module
+
+
+def _is_named_by_a_phrase(function: ast.FunctionDef) -> bool:
+    """True if a function is a property, a fixture or a test."""
+    decorators = " ".join(map(ast.unparse, function.decorator_list))
+    return function.name.startswith("test_") or bool(re.search(r"property|fixture", decorators))
+
+
+def _strings(tree: ast.Module, path: Path) -> Iterator[Text]:
+    """Yield docstrings, notes below fields, and other strings of several words."""
+    notes: set[ast.AST] = set()
+    for node in ast.walk(tree):
+        if not isinstance(node, Definition):
+            continue
+        for index, statement in enumerate(node.body):
+            match statement:
+                case ast.Expr(ast.Constant(str(text)) as note):
+                    notes.add(note)
+                    is_verb = (
+                        index == 0
+                        and isinstance(node, ast.FunctionDef)
+                        and not _is_named_by_a_phrase(node)
+                    )
+                    yield Text(path, note.lineno, FUNCTION if is_verb else DEFINITION, text)
+                case _:
+                    pass
+    for node in ast.walk(tree):
+        match node:
+            case ast.Constant(str(text)) if node not in notes and text.count(" ") > 1:
+                yield Text(path, node.lineno, MESSAGE, text)
+            case _:
+                pass
+
+
+def _comments(source: str, path: Path) -> Iterator[Text]:
+    """Yield blocks of comments, each as one text."""
+    for found in re.finditer(
+        r"(?:^ *# (?!SPDX|pyright|type:|ruff|noqa).*\n)+", source, re.MULTILINE
+    ):
+        line = source.count("\n", 0, found.start()) + 1
+        yield Text(path, line, COMMENT, re.sub(r"^ *# ?", "", found[0], flags=re.MULTILINE))
+
+
+def texts_of_python(path: Path) -> Iterator[Text]:
+    """Yield all texts of a Python file."""
+    source = path.read_text()
+    yield from _strings(ast.parse(source), path)
+    yield from _comments(source, path)
+
+
+def texts_of_page(path: Path) -> Iterator[Text]:
+    """Yield the paragraphs of a Markdown page, without code, tables and headings."""
+    text = re.sub(
+        r"^ *```.*?^ *```$",
+        lambda code: re.sub(r".+", "", code[0]),
+        path.read_text(),
+        flags=re.M | re.S,
+    )
+    for found in re.finditer(r"(?:^.*\S.*\n?)+", text, re.MULTILINE):
+        if not found[0].startswith(("#", "|", "[")):
+            yield Text(path, text.count("\n", 0, found.start()) + 1, PAGE, found[0])
+
+
+def sentences(text: str) -> Iterator[str]:
+    """Yield the sentences of a text, a span of code as one word; examples are left out."""
+    lines = [line for line in text.split("\n") if not re.match(r" {4,}\S.*  |\s*\|", line)]
+    prose = re.sub(r"``.*?``|`[^`]*`", "`code`", "\n".join(lines), flags=re.DOTALL)
+    prose = re.sub(r"\]\([^)]*\)", "]", prose)
+    for paragraph in re.split(r"\n\s*\n|\n\s*(?:[-*]|\d+\.)\s", prose):
+        if not re.search(r"^ {4,}\S", paragraph, re.MULTILINE):
+            yield from re.split(r"(?<=[.:?!])\)?\s+", paragraph)
+
+
+def _findings(text: Text) -> Iterator[str]:
+    """Yield what breaks a rule."""
+    words = text.text.split()
+    first = words[0] if words else ""
+    if text.kind in (FUNCTION, DEFINITION):
+        if first in RULES["first"] or text.text.lstrip().startswith("The same"):
+            yield f"begins with {first}"
+        elif text.kind is FUNCTION and first in RULES["determiners"]:
+            yield f"a function begins with a verb, not with {first}"
+    for sentence in sentences(text.text):
+        if text.kind is not MESSAGE and len(sentence.split()) > RULES["longest"]:
+            yield f"{len(sentence.split())} words: {' '.join(sentence.split())}"
+        for pattern, better in BANNED:
+            if found := pattern.search(sentence):
+                yield f"{found[0].strip()} ({better}): {' '.join(sentence.split())}"
+
+
+def findings(path: Path) -> list[str]:
+    """Return what breaks a rule in a file, each with its place."""
+    texts = texts_of_page(path) if path.suffix == ".md" else texts_of_python(path)
+    return [
+        f"{text.path.relative_to(ROOT)}:{text.line}: {finding}"
+        for text in texts
+        for finding in _findings(text)
+    ]
+
+
+def files(*patterns: str) -> list[Path]:
+    """Return the files of the repository with names like these, links left out."""
+    listed = subprocess.run(
+        ["git", "ls-files", *patterns], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    paths = (ROOT / name for name in listed.stdout.splitlines())
+    return [
+        path for path in paths if path.is_file() and path.relative_to(ROOT).parts[0] != "typings"
+    ]
