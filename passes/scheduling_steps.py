@@ -28,6 +28,9 @@ STEP_GROUP = "tilewright.scheduling_steps"
 FIRST, LAST = "tileify", "mark-unroll"
 """Names of the first and the last step of a schedule."""
 
+PLAN = "plan-schedules"
+"""Name of the pass that plans the steps; among planned steps, it plans around the others."""
+
 
 class SchedulingStep(NamedTuple):
     """A pass that schedules launches. Strings such as `package.module:name` name what it has."""

@@ -19,6 +19,7 @@ from xdsl.passes import ModulePass
 from tilewright.dialects.schedule import parse_spec_list
 from tilewright.passes.driver.pipelines import available_passes, to_tile
 from tilewright.passes.reporting.trace import Rule
+from tilewright.passes.tile.scheduling_decision import NOT_DECIDED
 from tilewright.tools.output.output_path import write_text
 
 
@@ -77,10 +78,10 @@ def _options_in_short(kind: type[ModulePass]) -> str:
 
 
 def _options(kind: type[ModulePass]) -> Iterator[tuple[str, str, str]]:
-    """Name, type and docstring of each option; the target is the same for all."""
+    """Yield name, type and docstring of each option that is a decision of the pass."""
     said = _said_of_fields(kind)
     for field in fields(kind):
-        if field.name != "target":
+        if field.name not in NOT_DECIDED:
             type = str(field.type).replace(" | None", "").replace("|", "\\|")
             yield field.name, type.removeprefix("<class '").removesuffix("'>"), said[field.name]
 

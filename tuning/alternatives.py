@@ -15,8 +15,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tilewright.dialects import tile
 from tilewright.passes.scheduling_steps import step_called
-from tilewright.passes.tile.schedule_launch import decided, prefer, reason_to_skip
-from tilewright.passes.tile.scheduling_pass import SchedulingPass
+from tilewright.passes.tile.scheduling_pass import SchedulingPass, decided, prefer, reason_to_skip
 
 Options = Mapping[str, ParameterListType]
 

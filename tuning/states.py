@@ -14,7 +14,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.pattern_rewriter import PatternRewriter
 
 from tilewright.dialects import loop, tile
-from tilewright.passes.tile.scheduling_pass import SchedulingPass, carry_out
+from tilewright.passes.tile.scheduling_decision import carry_out
+from tilewright.passes.tile.scheduling_pass import SchedulingPass
 from tilewright.passes.tile.tileify import TileifyPass
 
 Step = TileifyPass | SchedulingPass

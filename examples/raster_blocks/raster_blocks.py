@@ -25,7 +25,8 @@ from tilewright.dialects.target import Target
 from tilewright.dialects.tile.attributes import Axis, Level
 from tilewright.passes.scheduling_steps import SchedulingStep
 from tilewright.passes.tile.rebind import NewAxis, Rebinding
-from tilewright.passes.tile.scheduling_pass import Questions, SchedulingPass
+from tilewright.passes.tile.scheduling_decision import Questions
+from tilewright.passes.tile.scheduling_pass import SchedulingPass
 
 
 @dataclass(frozen=True)

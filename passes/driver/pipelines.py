@@ -22,7 +22,7 @@ from xdsl.transforms import get_all_passes as get_xdsl_passes
 from tilewright.passes import get_all_passes
 from tilewright.passes.driver.manager import PassManager
 from tilewright.passes.driver.pipeline_string import parse_pipeline
-from tilewright.passes.scheduling_steps import FIRST, scheduling_steps
+from tilewright.passes.scheduling_steps import FIRST, PLAN, STEPS, scheduling_steps
 from tilewright.passes.targeted_pass import TargetedPass
 
 TO_TENSOR = (
@@ -41,8 +41,11 @@ TO_LOOP = (
 
 def to_tile() -> str:
     """Return the rewrites of Tile IR, with those of installed packages (`scheduling_steps.py`)."""
-    steps = (step.name for step in scheduling_steps())
-    return ",".join(("plan-schedules", FIRST, *steps))
+    steps = (
+        step.name if step in STEPS or step.is_offered else f"{step.name}{{planned_only=true}}"
+        for step in scheduling_steps()
+    )
+    return ",".join((PLAN, FIRST, *steps))
 
 
 TO_KERNEL = (

@@ -30,7 +30,8 @@ from tilewright.dialects.tile.attributes import Axis, Level
 from tilewright.passes.reporting.trace import Rule
 from tilewright.passes.tile.rebind import NewAxis, Rebinding, power_of_two, total_extent
 from tilewright.passes.tile.row_facts import is_contraction
-from tilewright.passes.tile.scheduling_pass import Questions, SchedulingPass
+from tilewright.passes.tile.scheduling_decision import Questions
+from tilewright.passes.tile.scheduling_pass import SchedulingPass
 from tilewright.passes.tile.step_bounds import leave_out_unneeded_steps
 
 _LONGEST_SIDE, _LONGEST_LINE = 256, 4096

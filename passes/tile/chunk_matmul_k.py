@@ -39,7 +39,8 @@ from tilewright.passes.reporting.trace import Rule
 from tilewright.passes.tile.chunking import ChunkReductions
 from tilewright.passes.tile.contracting_reductions import NO_CONTRACTION, contracting_reductions
 from tilewright.passes.tile.rebind import power_of_two
-from tilewright.passes.tile.scheduling_pass import Questions, SchedulingPass
+from tilewright.passes.tile.scheduling_decision import Questions
+from tilewright.passes.tile.scheduling_pass import SchedulingPass
 
 _CHUNKS = (8, 16, 32, 64)
 """Steps of a chunk."""

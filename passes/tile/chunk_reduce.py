@@ -34,7 +34,8 @@ from tilewright.passes.facts.nest import nested_chunk
 from tilewright.passes.reporting.trace import Rule
 from tilewright.passes.tile.chunking import ChunkReductions
 from tilewright.passes.tile.contracting_reductions import contracting_reductions
-from tilewright.passes.tile.scheduling_pass import Questions, SchedulingPass
+from tilewright.passes.tile.scheduling_decision import Questions
+from tilewright.passes.tile.scheduling_pass import SchedulingPass
 from tilewright.passes.tile.step_bounds import leaves_out_steps
 
 _CHUNKS = (4, 8, 16, 32)

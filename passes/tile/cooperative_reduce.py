@@ -59,7 +59,8 @@ from tilewright.passes.rewriting.simplify_accesses import simplify_accesses
 from tilewright.passes.rewriting.substitution import Substitution
 from tilewright.passes.tile.rebind import NewAxis, Rebinding, total_extent
 from tilewright.passes.tile.row_facts import is_contraction, row_length, rows_are_cooperative, scans
-from tilewright.passes.tile.scheduling_pass import Questions, SchedulingPass
+from tilewright.passes.tile.scheduling_decision import Questions
+from tilewright.passes.tile.scheduling_pass import SchedulingPass
 from tilewright.passes.tile.step_bounds import leave_out_masked_steps
 from tilewright.passes.tile.steps_to_threads import Blocks, StepDealing, is_cooperative
 

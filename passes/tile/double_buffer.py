@@ -27,7 +27,8 @@ from tilewright.dialects.types import memref_type
 from tilewright.passes.cost.shared_budget import reason_not_fitting, slab_bytes
 from tilewright.passes.facts.named_slabs import stages_of
 from tilewright.passes.reporting.trace import Rule
-from tilewright.passes.tile.scheduling_pass import Questions, SchedulingPass
+from tilewright.passes.tile.scheduling_decision import Questions
+from tilewright.passes.tile.scheduling_pass import SchedulingPass
 
 DEPTHS = range(2, 6)
 """More slots hide no more latency, and take shared memory from other blocks."""

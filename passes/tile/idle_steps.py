@@ -10,6 +10,7 @@ from xdsl.utils.arg_spec import ArgSpec
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.kernel_like import KernelLikeOp
+from tilewright.passes.scheduling_steps import PLAN
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
 
 
@@ -47,8 +48,9 @@ def steps_to_come(module: ModuleOp) -> dict[str, Sequence[ArgSpec]]:
 
 
 def _planned(kernel: loop.KernelOp) -> Sequence[ArgSpec]:
-    """What is to be done to a kernel."""
-    return () if kernel.planned is None else kernel.planned.steps
+    """Return the steps that are to be done to a kernel."""
+    steps = () if kernel.planned is None else kernel.planned.steps
+    return [step for step in steps if step.name != PLAN]
 
 
 def _scheduled_name(op: Operation) -> str | None:

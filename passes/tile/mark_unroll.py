@@ -36,7 +36,8 @@ from tilewright.passes.facts.register_axes import RegisterAxes, register_axes
 from tilewright.passes.facts.vector_width import vector_width
 from tilewright.passes.reporting.trace import Rule
 from tilewright.passes.tile.kernel_schedule import is_scheduled
-from tilewright.passes.tile.scheduling_pass import Questions, SchedulingPass
+from tilewright.passes.tile.scheduling_decision import Questions
+from tilewright.passes.tile.scheduling_pass import SchedulingPass
 
 _LIMITS = sorted({1, 4, 8, 32, USUAL_UNROLL_LIMIT})
 

@@ -34,7 +34,8 @@ from tilewright.passes.facts.named_slabs import (
 )
 from tilewright.passes.reporting.trace import Rule
 from tilewright.passes.tile.kernel_schedule import is_scheduled
-from tilewright.passes.tile.scheduling_pass import NO_YES, Questions, SchedulingPass
+from tilewright.passes.tile.scheduling_decision import NO_YES, Questions
+from tilewright.passes.tile.scheduling_pass import SchedulingPass
 
 _PADS = (1, 2, 4, 8)
 """Elements."""

@@ -51,7 +51,8 @@ from tilewright.passes.tile.register_tile_sides import (
     warp_heights,
 )
 from tilewright.passes.tile.rows_to_piles import layouts_in_piles
-from tilewright.passes.tile.scheduling_pass import Questions, SchedulingPass
+from tilewright.passes.tile.scheduling_decision import Questions
+from tilewright.passes.tile.scheduling_pass import SchedulingPass
 
 
 @dataclass(frozen=True)

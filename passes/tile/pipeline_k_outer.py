@@ -22,7 +22,8 @@ from tilewright.dialects import tile
 from tilewright.dialects.tile import RingAttr
 from tilewright.passes.facts.named_slabs import stages_of
 from tilewright.passes.reporting.trace import Rule
-from tilewright.passes.tile.scheduling_pass import Questions, SchedulingPass
+from tilewright.passes.tile.scheduling_decision import Questions
+from tilewright.passes.tile.scheduling_pass import SchedulingPass
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,8 @@ from tilewright.passes.tile.register_tile_sizes import (
     neighbours,
     reason_against_registers,
 )
-from tilewright.passes.tile.scheduling_pass import Questions, SchedulingPass
+from tilewright.passes.tile.scheduling_decision import Questions
+from tilewright.passes.tile.scheduling_pass import SchedulingPass
 from tilewright.passes.tile.split_thread_axes import (
     AxisSplit,
     split_thread_axes,

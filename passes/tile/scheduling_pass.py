@@ -1,172 +1,199 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Base of all passes that schedule launches.
+Base of all passes that schedule launches, and the driver of each: it decides the values of the
+options, has the launch rewritten, and records the step.
 
-Such a pass knows what is possible:
+The value of an option is
 
-- `reason_against`: the reason why it has nothing to do in a launch;
-- `questions`: the values that its options may have;
-- `reason_not_possible`: the reason against values that are given;
-- `completed`: the meaning of options of which some are given;
-- `pattern`: the rewrite, which a walker applies to the launch.
+- the value that the pipeline gives;
+- else the value in the kernel's `planned` step. If steps are planned, but none of this pass, the
+  launch is skipped;
+- else its value in the first of the preferred choices that has the values above. If no value is
+  given or planned, the launch is skipped where that is better.
 
-Which of the possible values is wise is a matter of taste (`scheduling_steps.py`); a driver decides
-(`schedule_launch.py`).
+A pass knows what is possible (`scheduling_decision.py`). The row of the pass in the table of steps
+(`scheduling_steps.py`) knows what is preferred:
+
+- the module of its taste has `prefer`, and may have `reason_to_skip`;
+- else its cost ranks the choices, and the launch is skipped if none costs less than no choice;
+- else the choices come in the order of the pass's questions.
+
+The step is added to the kernel's `schedule`. A step with other options than the planned ones drops
+all planned steps.
 """
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from abc import ABC
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from functools import lru_cache
-from itertools import product
-from typing import ClassVar, Self
+from itertools import chain
+from typing import TypeVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation
-from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
-from xdsl.utils.arg_spec import ParameterListType
+from xdsl.pattern_rewriter import PatternRewriter
+from xdsl.utils.arg_spec import ArgSpec, ParameterListType
 
-from tilewright.dialects import loop, tile
-from tilewright.dialects.faster_xdsl.rewrite_each import rewrite_each
-from tilewright.dialects.schedule import spec_text
-from tilewright.dialects.target import DEFAULT_TARGET
-from tilewright.passes.facts.remembered import Memory, unchanged
-from tilewright.passes.reporting.trace import Rule, rewriting
-from tilewright.passes.targeted_pass import TargetedPass
-from tilewright.passes.tile.kernel_schedule import record
+from tilewright.dialects import tile
+from tilewright.dialects.target import Target
+from tilewright.errors import UsageError
+from tilewright.passes.driver.pipeline_string import configure
+from tilewright.passes.facts.remembered import Memory, remembered, unchanged
+from tilewright.passes.reporting.refusal import refused
+from tilewright.passes.reporting.trace import is_listening, skipped
+from tilewright.passes.scheduling_steps import SchedulingStep, step_called
+from tilewright.passes.tile.kernel_schedule import blamed_on_planned_steps, take_planned
+from tilewright.passes.tile.scheduling_decision import NOT_DECIDED, SchedulingDecision, carry_out
 
-Answer = str | int | bool | None
-Questions = Mapping[str, Sequence[Answer]]
-
-_OF_PACKAGES = 99
-"""Number in traces of rules that are not of this repository."""
-
-NO_YES = (False, True)
-"""Answers to whether an option lists a name."""
+NOT_PLANNED = "not among the planned steps"
+"""Skip reason: the planned steps do not name the pass, or no longer."""
 
 
 @dataclass(frozen=True)
-class SchedulingPass(TargetedPass, ABC):
-    """A pass that makes one decision about each launch."""
-
-    RULE: ClassVar[Rule]
-    """Its identity in traces; passes of packages have one made of their name."""
-
-    MATCHES: ClassVar[Sequence[type[Operation]]] = (
-        tile.LaunchOp,
-        tile.StageOp,
-        tile.CombineOp,
-        loop.ReduceOp,
-    )
-    """Kinds of ops of a launch that the walker visits; a pass that matches others lists them."""
-
-    def __init_subclass__(cls) -> None:
-        super().__init_subclass__()
-        if cls.pattern is SchedulingPass.pattern and not issubclass(cls, RewritePattern):
-            raise TypeError(f"{cls.__name__} has no `pattern`, and is no RewritePattern itself")
-        if "RULE" not in cls.__dict__ and "name" in cls.__dict__:
-            cls.RULE = Rule("t", _OF_PACKAGES, cls.name.replace("-", "_"))
-
-    @abstractmethod
-    def reason_against(self, launch: tile.LaunchOp) -> str | None:
-        """Reason why the pass has nothing to do in the launch, whatever its options, or None."""
-
-    def questions(self, launch: tile.LaunchOp) -> Questions:
-        """
-        Values that each option may have for the launch, in a fixed order that does not rank them;
-        which combinations are possible, `reason_not_possible` knows. Of an option that lists names
-        each name is a question of its own, `slabs as`, to which the answer is yes or no.
-        """
-        return {}
-
-    def with_answers(self, answers: Mapping[str, Answer]) -> Self:
-        """Return the pass with these answers for its options."""
-        options: dict[str, Answer | tuple[str, ...]] = {}
-        lists: dict[str, tuple[str, ...]] = {}
-        for question, answer in answers.items():
-            option, _, name = question.partition(" ")
-            if not name:
-                options[option] = answer
-            elif answer:
-                lists[option] = (*lists.get(option, ()), name)
-        return replace(self, **options, **lists)
-
-    def possible(self, launch: tile.LaunchOp) -> Iterator[Self]:
-        """
-        Yield the pass with all answers that are possible together, in the order of its questions.
-        """
-        questions = self.questions(launch)
-        for answers in product(*questions.values()):
-            choice = self.with_answers(dict(zip(questions, answers, strict=True)))
-            if choice.reason_not_possible(launch) is None:
-                yield choice
-
-    def reason_not_possible(self, launch: tile.LaunchOp) -> str | None:
-        """
-        Reason why the launch cannot have these values, or None. If no values are possible, options
-        may be open, and this is the reason.
-        """
-        return None
-
-    def pattern(self, launch: tile.LaunchOp) -> RewritePattern:
-        """
-        Return the pattern that does it in the launch, with these values: the pass itself, where its
-        options are all that the rewrite needs. It matches the op that changes, one of the kinds in
-        `MATCHES`, and changes it by the rewriter only. Facts that are `remembered` of the launch
-        are asked for here, before anything changes.
-        """
-        assert isinstance(self, RewritePattern)
-        return self
+class SchedulingPass(SchedulingDecision, ABC):
+    """A pass that makes one decision about each launch of a module."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Each launch of the module."""
-        # drivers know the taste in passes, and so import these
-        from tilewright.passes.tile.schedule_launch import schedule
-
+        """Schedule each launch of the module."""
         for launch in tile.launches_of(op):
             schedule(self, launch)
 
-    def options(self) -> dict[str, ParameterListType]:
-        """What is given, the target aside."""
-        return dict(_options(self))
 
-    def completed(
-        self, guess: dict[str, ParameterListType], given: dict[str, ParameterListType]
-    ) -> dict[str, ParameterListType]:
-        """Return the options where no choice has what is `given`; the first of them is `guess`."""
-        return {**guess, **given}
-
-    def step(self) -> str:
-        """Return the pass with its options as part of a pipeline."""
-        return _step(self)
+Step = TypeVar("Step", bound=SchedulingPass)
 
 
-@lru_cache(maxsize=1 << 12)  # choices are compared with plans again and again
-def _options(step: SchedulingPass) -> Mapping[str, ParameterListType]:
-    given = step.spec().normalize_parameter_names().parameters
-    return {name: value for name, value in given.items() if name != "target"}
+def schedule(step: SchedulingPass, launch: tile.LaunchOp) -> None:
+    """Decide the options of `step` for the launch, rewrite the launch, and record the step."""
+    kernel = launch.kernel
+    is_planned = kernel.planned is not None
+    with blamed_on_planned_steps(kernel):
+        is_named = kernel.planned is not None and kernel.planned.names(step.name)
+    if is_planned and not is_named and not step.options() and not is_listening():
+        return  # without a listener there is no remark
+    with Memory() as memory:
+        with unchanged(memory):
+            chosen = take_choice(step, launch)
+        if isinstance(chosen, str):
+            skipped(step.RULE, kernel, chosen)
+            return
+        carry_out(chosen, launch, PatternRewriter(launch), memory)
+
+
+def take_choice(step: SchedulingPass, launch: tile.LaunchOp) -> SchedulingPass | str:
+    """
+    Return the pass with all its options, or the skip reason. Remove the step, and those before it,
+    from the kernel's planned steps.
+    """
+    if (reason := step.reason_against(launch)) is not None:
+        return reason
+    kernel, given = launch.kernel, step.options()
+    with blamed_on_planned_steps(kernel):
+        planned = take_planned(kernel, step.name)
+    if planned is None and (kernel.planned is not None or step.planned_only) and not given:
+        return NOT_PLANNED
+    options = {} if planned is None else planned.normalize_parameter_names().parameters
+    if given and not given.items() <= options.items():
+        kernel.planned, options = None, given
+    with blamed_on_planned_steps(kernel):  # options that are given were understood before
+        return decided(step, launch, options)
+
+
+def decided(
+    step: SchedulingPass, launch: tile.LaunchOp, options: Mapping[str, ParameterListType]
+) -> SchedulingPass | str:
+    """
+    Return the pass with all its options, among them the given `options`, or the skip reason.
+
+    Raises `PlacedPassError` if the launch cannot have the given options.
+    """
+    if not options and (reason := reason_to_skip(step, launch)) is not None:
+        return reason
+    is_open = any(f.name not in options for f in fields(step) if f.name not in NOT_DECIDED)
+    asked = _configured(step, options) if options else step
+    choices = iter(prefer(asked, launch)) if is_open else iter(())
+    best = next(choices, None)
+    if not options and best is None and (reason := asked.reason_not_possible(launch)) is not None:
+        return reason
+    for choice in () if best is None else chain([best], choices):  # each of them is possible
+        if options.items() <= choice.options().items():
+            return choice
+    return _completed(asked, best, options, launch)
+
+
+def prefer(step: Step, launch: tile.LaunchOp) -> Iterable[Step]:
+    """
+    Return `step` with each possible combination of options, the best guess first. Where it has some
+    options already, choices with other values of them may be missing.
+    """
+    row = step_called(step.name)
+    if row is not None and row.taste:
+        return row.resolved(row.taste).prefer(step, launch)
+    if row is None or not row.cost:
+        return step.possible(launch)
+    return [choice for _, choice in _ranked(row, step, launch)]
+
+
+def reason_to_skip(step: SchedulingPass, launch: tile.LaunchOp) -> str | None:
+    """Reason why the launch is better left unchanged by the pass, or None."""
+    row = step_called(step.name)
+    if row is not None and row.taste:
+        taste = row.resolved(row.taste)
+        return taste.reason_to_skip(step, launch) if hasattr(taste, "reason_to_skip") else None
+    if row is None or not row.cost:
+        return None
+    ranked, without = _ranked(row, step, launch), _cost(row, None, launch, step.gpu)
+    if not ranked or ranked[0][0] < without:
+        return None
+    return f"it costs {without:g} without, and at best {ranked[0][0]:g} with it"
+
+
+@remembered
+def _ranked(row: SchedulingStep, step: Step, launch: tile.LaunchOp) -> Sequence[tuple[float, Step]]:
+    """Return the possible choices with their costs, the lowest first."""
+    costs = ((_cost(row, choice, launch, step.gpu), choice) for choice in step.possible(launch))
+    return sorted(costs, key=lambda each: each[0])
+
+
+def _cost(
+    row: SchedulingStep, choice: SchedulingPass | None, launch: tile.LaunchOp, gpu: Target
+) -> float:
+    """Return the cost of a choice by the row's function; `UsageError` if that gives no number."""
+    cost = row.resolved(row.cost)(choice, launch, gpu)
+    if isinstance(cost, int | float) and cost == cost:
+        return cost
+    subject = "without the step" if choice is None else f"of '{choice.step()}'"
+    raise UsageError(f"'{row.cost}' gives {cost!r} as the cost {subject}, which is no number")
+
+
+def _completed(
+    asked: SchedulingPass,
+    best: SchedulingPass | None,
+    options: Mapping[str, ParameterListType],
+    launch: tile.LaunchOp,
+) -> SchedulingPass:
+    """
+    Return the best choice with the given options in place of its own.
+
+    Raises `PlacedPassError` if the launch cannot have them.
+    """
+    guess = {} if best is None else best.options()
+    complete = asked.completed(guess, dict(options))
+    chosen = asked if complete == options else _configured(asked, complete)
+    if (reason := chosen.reason_not_possible(launch)) is not None:
+        name = launch.kernel.sym_name.data
+        raise refused(launch, f"cannot do '{chosen.step()}' in @{name}: {reason}")
+    return chosen
+
+
+def _configured(step: SchedulingPass, options: Mapping[str, ParameterListType]) -> SchedulingPass:
+    given = {**options, "target": (step.target,)}
+    kinds = tuple([tuple(map(type, values)) for values in given.values()])
+    return _configured_once(type(step), tuple(given.items()), kinds)
 
 
 @lru_cache(maxsize=1 << 12)
-def _step(step: SchedulingPass) -> str:
-    return spec_text(replace(step, target=DEFAULT_TARGET))
-
-
-def carry_out(
-    chosen: SchedulingPass,
-    launch: tile.LaunchOp,
-    rewriter: PatternRewriter,
-    memory: Memory | None = None,
-) -> None:
-    """Do what was decided with what is in `memory`, and write it down."""
-    kernel = launch.kernel
-    with rewriting(chosen.RULE, kernel):
-        with memory or Memory() as known, unchanged(known):
-            rewrite(chosen, launch)
-    record(kernel, chosen.step(), rewriter)
-
-
-def rewrite(chosen: SchedulingPass, launch: tile.LaunchOp) -> None:
-    """Apply the pattern once to the launch and the ops in it; new ops are left as they are."""
-    rewrite_each(launch, chosen.pattern(launch), *chosen.MATCHES)
+def _configured_once(
+    kind: type[SchedulingPass], options: tuple[tuple[str, ParameterListType], ...], _kinds: object
+) -> SchedulingPass:
+    """Return the pass with options. `_kinds` tells 1 from `true`, which are equal as keys."""
+    return configure(kind, ArgSpec(kind.name, dict(options)), "pass")

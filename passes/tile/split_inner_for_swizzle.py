@@ -39,7 +39,8 @@ from tilewright.passes.facts.named_slabs import (
 from tilewright.passes.facts.remembered import remembered
 from tilewright.passes.reporting.trace import Rule
 from tilewright.passes.tile.kernel_schedule import is_scheduled
-from tilewright.passes.tile.scheduling_pass import NO_YES, Questions, SchedulingPass
+from tilewright.passes.tile.scheduling_decision import NO_YES, Questions
+from tilewright.passes.tile.scheduling_pass import SchedulingPass
 
 
 @dataclass(frozen=True)

@@ -48,7 +48,8 @@ from tilewright.passes.tile.contracting_reductions import (
     NO_CONTRACTION,
     contracting_reductions,
 )
-from tilewright.passes.tile.scheduling_pass import Questions, SchedulingPass
+from tilewright.passes.tile.scheduling_decision import Questions
+from tilewright.passes.tile.scheduling_pass import SchedulingPass
 
 _FACTORS = (2, 3, 4, 6, 8, 12, 16, 24, 32)
 

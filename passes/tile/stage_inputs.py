@@ -57,7 +57,8 @@ from tilewright.passes.reporting.trace import Rule
 from tilewright.passes.tile.held_values import Shares
 from tilewright.passes.tile.operands import Kind, Operand, find_operands
 from tilewright.passes.tile.reuse import is_unchunked
-from tilewright.passes.tile.scheduling_pass import Answer, Questions, SchedulingPass
+from tilewright.passes.tile.scheduling_decision import Answer, Questions
+from tilewright.passes.tile.scheduling_pass import SchedulingPass
 
 
 @dataclass(frozen=True)

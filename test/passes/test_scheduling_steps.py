@@ -9,10 +9,12 @@ import pytest
 
 from tilewright.errors import UsageError
 from tilewright.passes import scheduling_steps
+from tilewright.passes.driver.pipelines import to_tile
 from tilewright.passes.scheduling_steps import STEPS, SchedulingStep
 
 NOWHERE = "no_such_package:Pass"
 BESIDE = SchedulingStep("beside", NOWHERE, after="async-copy")
+CHOSEN = SchedulingStep("chosen", NOWHERE, after="async-copy", cost="no_such_package:cost")
 AGAIN = SchedulingStep("again", NOWHERE, after="async-copy")
 BEHIND = SchedulingStep("behind", NOWHERE, after="again")
 EARLY = SchedulingStep("early", NOWHERE, after="tileify")
@@ -55,6 +57,13 @@ def test_steps_of_packages_come_behind_what_they_name(announce: Callable[..., li
     ours = [step.name for step in STEPS]
     at = ours.index("async-copy") + 1
     assert names == ["early", *ours[:at], "again", "behind", "beside", *ours[at:]]
+
+
+def test_a_step_without_taste_or_cost_is_done_where_it_is_planned_only(
+    announce: Callable[..., list[str]],
+) -> None:
+    announce(beside="BESIDE", chosen="CHOSEN")
+    assert ",beside{planned_only=true},chosen,pad-smem," in to_tile()
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from tilewright.passes.driver.pipelines import NamedPipeline, to_tile
 from tilewright.passes.reporting.trace import Listener, Rule, listening
 from tilewright.passes.tile.idle_steps import planned_and_idle, planned_kernels
 from tilewright.passes.tile.kernel_schedule import planned_passes
-from tilewright.passes.tile.schedule_launch import LEFT_OUT
+from tilewright.passes.tile.scheduling_pass import NOT_PLANNED
 from tilewright.tuning.knowledge import Db
 from tilewright.tuning.known_fusion import with_known_fusion
 
@@ -104,7 +104,7 @@ def warn_of_idle_steps(module: ModuleOp, lowered: ModuleOp, target: str) -> None
     for op in planned_kernels(module):
         for step in idle.get(op.sym_name.data, ()):
             why = reasons.found.get((op.sym_name.data, step.name))
-            if why in (None, LEFT_OUT):
+            if why in (None, NOT_PLANNED):
                 why = _reason_against_step(step, op)
             elif not step.parameters:
                 continue

@@ -18,8 +18,9 @@ contractions (`tiling_choice.py`), rows (`row_assignment_choice.py`) and element
 (`element_assignment.py`). The fastest is taken. What depends on one decision alone (which operands
 are staged, pads, swizzles) is left to the pass that makes it.
 
-The passes that are named do their steps as planned, the others leave the kernel alone. Steps that a
-kernel brings are followed too; those of passes that do not exist are an error here.
+Passes that are named do their steps as planned, all others skip the kernel. A kernel may bring
+planned steps: they are kept, unless they name `plan-schedules`. Then they are pins, and the planner
+decides the rest (`pinned_steps.py`). A step of a pass that does not exist is an error here.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -34,6 +35,7 @@ from tilewright.dialects import loop, tile
 from tilewright.dialects.schedule import ScheduleAttr
 from tilewright.dialects.target import Target
 from tilewright.passes.reporting.trace import Rule, rewriting, skipped
+from tilewright.passes.scheduling_steps import PLAN
 from tilewright.passes.targeted_pass import TargetedPass
 from tilewright.passes.tile.blockify_launch import is_rectangular
 from tilewright.passes.tile.kernel_schedule import (
@@ -44,6 +46,7 @@ from tilewright.passes.tile.kernel_schedule import (
 from tilewright.passes.tile.lift_columns import lift_columns
 from tilewright.passes.tile.planner.contraction import contraction_of
 from tilewright.passes.tile.planner.element_assignment import element_assignments, element_problem
+from tilewright.passes.tile.planner.pinned_steps import narrowed, with_pins
 from tilewright.passes.tile.planner.row_assignment_choice import IN_STEPS, row_assignments
 from tilewright.passes.tile.planner.row_problem import row_problem
 from tilewright.passes.tile.planner.tiling_choice import FEWEST_ELEMENTS, fastest_tiling, tilings
@@ -103,21 +106,26 @@ _STATISTICS = ("cooperative-reduce", "chunk-reduce", "stage-inputs", "mark-unrol
 """Steps for rows that are reduced with columns, once for each: there is one way to do those."""
 
 
-def weighed(launch: tile.LaunchOp, target: Target) -> Weighed | None:
-    """Return the choices for a kernel, or None if there is one way only."""
+def weighed(
+    launch: tile.LaunchOp, target: Target, pinned: ScheduleAttr | None = None
+) -> Weighed | None:
+    """
+    Return the choices for a kernel, or None if there is one way only. If steps are `pinned`, the
+    best choice is one that agrees with as many of their options as possible.
+    """
     contraction = contraction_of(launch)
     if contraction is not None and is_rectangular(launch):
         first = fastest_tiling(contraction, target)
-        return _weighed(launch, contraction, target, tilings, first, FEWEST_ELEMENTS)
+        return _weighed(launch, contraction, target, tilings, first, FEWEST_ELEMENTS, pinned)
     if not rows_are_cooperative(launch):
         elements = element_problem(launch)
         first = element_assignments(elements, target)[0]
-        return _weighed(launch, elements, target, element_assignments, first, first)
+        return _weighed(launch, elements, target, element_assignments, first, first, pinned)
     if columns_of_row(launch):
         return None
     rows = row_problem(launch)
     first = row_assignments(rows, target)[0]
-    return _weighed(launch, rows, target, row_assignments, first, IN_STEPS)
+    return _weighed(launch, rows, target, row_assignments, first, IN_STEPS, pinned)
 
 
 def _weighed(
@@ -127,8 +135,17 @@ def _weighed(
     ranked: Callable[[Any, Target], Sequence[Choice[Any]]],
     first: Choice[Any],
     last: Choice[Any],
+    pinned: ScheduleAttr | None,
 ) -> Weighed:
     """Take the first choice that no pass refuses: `first` is the fastest, `last` the smallest."""
+
+    def steps_of(choice: Choice[Any]) -> ScheduleAttr:
+        return ScheduleAttr.parse(",".join(choice.pipeline(problem, target)))
+
+    if pinned is not None:
+        agreeing = narrowed(list(dict.fromkeys([*ranked(problem, target), last])), pinned, steps_of)
+        best = first_possible(agreeing, launch, problem, target)
+        return Weighed(problem, target, agreeing[0] if best is None else best, ranked)
     choices = chain([first], _on_demand(lambda: ranked(problem, target)), [last])
     best = first_possible(choices, launch, problem, target)
     return Weighed(problem, target, first if best is None else best, ranked)
@@ -138,12 +155,16 @@ def _on_demand(ranked: Callable[[], Sequence[Choice[Any]]]) -> Iterator[Choice[A
     yield from ranked()
 
 
-def plan(kernel: loop.KernelOp, target: Target) -> ScheduleAttr:
-    """Return the steps that schedule `kernel`, with the options that are decided together."""
+def plan(kernel: loop.KernelOp, target: Target, pinned: ScheduleAttr | None = None) -> ScheduleAttr:
+    """
+    Return the steps that schedule `kernel`, with the options that are decided together; steps that
+    are `pinned` keep the options that they have.
+    """
     lift, launch = launched(kernel)
-    found = weighed(launch, target)
+    found = weighed(launch, target, pinned)
     steps = _STATISTICS if found is None else found.pipeline()
-    return with_added_steps(ScheduleAttr.parse(",".join([lift, *steps])))
+    planned = with_added_steps(ScheduleAttr.parse(",".join([lift, *steps])))
+    return planned if pinned is None else with_pins(planned, pinned)
 
 
 def launched(kernel: loop.KernelOp) -> tuple[str, tile.LaunchOp]:
@@ -161,7 +182,7 @@ RULE = Rule("t", 0, "plan_schedules")
 
 def reason_against(kernel: loop.KernelOp) -> str | None:
     """Reason why the kernel needs no planned steps, or None."""
-    if kernel.planned is not None:
+    if kernel.planned is not None and not kernel.planned.names(PLAN):
         return "its steps are planned"
     if isinstance(kernel.body.block.last_op, tile.LaunchOp):
         return "it is a launch already"
@@ -172,7 +193,7 @@ def reason_against(kernel: loop.KernelOp) -> str | None:
 class PlanSchedulesPass(TargetedPass):
     """Plan the steps of each kernel."""
 
-    name = "plan-schedules"
+    name = PLAN
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Each kernel of the module."""
@@ -183,11 +204,11 @@ class PlanSchedulesPass(TargetedPass):
                 skipped(RULE, kernel, reason)
                 continue
             with rewriting(RULE, kernel):
-                kernel.planned = plan(kernel, target)
+                kernel.planned = plan(kernel, target, kernel.planned)
 
 
 def _check_plan(kernel: loop.KernelOp) -> None:
-    """`UsageError` if no pass would ever do a step of it: all would leave the kernel alone."""
+    """Raise `UsageError` for a planned step of a pass that does not exist."""
     if kernel.planned is None:
         return
     with blamed_on_planned_steps(kernel):

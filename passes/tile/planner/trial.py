@@ -23,7 +23,7 @@ from tilewright.passes.driver.pipelines import for_target, passes_of, to_tile
 from tilewright.passes.reporting.trace import listening
 from tilewright.passes.tile.kernel_schedule import with_added_steps
 from tilewright.passes.tile.register_tile import RegisterTilePass
-from tilewright.passes.tile.schedule_launch import chosen_for
+from tilewright.passes.tile.scheduling_pass import take_choice
 
 
 class Tried(Protocol):
@@ -84,7 +84,7 @@ def _is_refused(launch: tile.LaunchOp, pipeline: Iterable[str], target: Target) 
         with listening(None):
             for step in _steps_before(RegisterTilePass.name):
                 for_target(step, target.name).apply(ctx, module)
-            chosen_for(RegisterTilePass(target.name), *tile.launches_of(module))
+            take_choice(RegisterTilePass(target.name), *tile.launches_of(module))
     except PassFailedException:
         return True
     return False

@@ -1,11 +1,13 @@
 // RUN: opt-tool %s -p 'double-buffer{depth=3}' --check=each | filecheck %s
 // RUN: opt-tool %s -p double-buffer --check=each | filecheck %s --check-prefix=GUESS
 // RUN: opt-tool %s -p 'double-buffer,double-buffer' --remarks 2>&1 | filecheck %s --check-prefix=TWICE
+// RUN: opt-tool %s -p 'double-buffer{planned_only=true}' --remarks 2>&1 | filecheck %s --check-prefix=OPEN
 // RUN: not opt-tool %s -p 'double-buffer{depth=1}' 2>&1 | filecheck %s --check-prefix=ONE
 // RUN: not opt-tool %s -p 'double-buffer{depth=6}' 2>&1 | filecheck %s --check-prefix=MANY
 
 // ONE: error: pass 'double-buffer': cannot do 'double-buffer{depth=1}' in @mm: a ring has 2 to 5 slots, not 1
 // MANY: cannot do 'double-buffer{depth=6}' in @mm: a ring has 2 to 5 slots, not 6
+// OPEN: skipped at mm: not among the planned steps
 // TWICE: skipped at mm: its slabs have rings already
 
 // Both slabs of the loop get the same slots, whoever fills them; the pass alone guesses two.

@@ -14,8 +14,7 @@ from tilewright.dialects import tile
 from tilewright.passes.driver.lowering import context
 from tilewright.passes.driver.pipeline_string import parse_pipeline
 from tilewright.passes.driver.pipelines import available_passes, to_tile
-from tilewright.passes.tile.schedule_launch import prefer
-from tilewright.passes.tile.scheduling_pass import SchedulingPass
+from tilewright.passes.tile.scheduling_pass import SchedulingPass, prefer
 
 STEPS = [
     step

@@ -22,8 +22,8 @@ from tilewright.passes.driver.lowering import context
 from tilewright.passes.driver.verification import verify_module
 from tilewright.passes.rewriting.launching import with_main
 from tilewright.passes.tile.chunk_matmul_k import ChunkMatmulKPass
-from tilewright.passes.tile.schedule_launch import prefer
-from tilewright.passes.tile.scheduling_pass import SchedulingPass, rewrite
+from tilewright.passes.tile.scheduling_decision import rewrite
+from tilewright.passes.tile.scheduling_pass import SchedulingPass, prefer
 from tilewright.passes.tile.split_matmul_k import SplitMatmulKPass
 from tilewright.passes.tile.tileify import TileifyPass
 

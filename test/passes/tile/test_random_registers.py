@@ -24,8 +24,8 @@ from tilewright.passes.tile.chunk_matmul_k import ChunkMatmulKPass
 from tilewright.passes.tile.cooperative_reduce import CooperativeReducePass
 from tilewright.passes.tile.mark_unroll import MarkUnrollPass
 from tilewright.passes.tile.register_tile import RegisterTilePass
-from tilewright.passes.tile.schedule_launch import prefer, reason_to_skip
-from tilewright.passes.tile.scheduling_pass import SchedulingPass, rewrite
+from tilewright.passes.tile.scheduling_decision import rewrite
+from tilewright.passes.tile.scheduling_pass import SchedulingPass, prefer, reason_to_skip
 from tilewright.passes.tile.stage_inputs import StageInputsPass
 
 from .contractions import CASES, Sizes, contraction

@@ -27,8 +27,8 @@ from tilewright.passes.driver.verification import verify_module
 from tilewright.passes.rewriting.launching import with_main
 from tilewright.passes.rewriting.simplify_accesses import simplify_accesses
 from tilewright.passes.rewriting.substitution import Substitution
-from tilewright.passes.tile.schedule_launch import prefer
-from tilewright.passes.tile.scheduling_pass import rewrite
+from tilewright.passes.tile.scheduling_decision import rewrite
+from tilewright.passes.tile.scheduling_pass import prefer
 from tilewright.passes.tile.stage_inputs import StageInputsPass
 
 from .kernels.references import FOLDER

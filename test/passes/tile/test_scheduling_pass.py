@@ -13,7 +13,7 @@ from tilewright.passes.tile.double_buffer import DoubleBufferPass
 from tilewright.passes.tile.mark_unroll import MarkUnrollPass
 from tilewright.passes.tile.pad_smem import PadSmemPass
 from tilewright.passes.tile.pipeline_k_outer import PipelineKOuterPass
-from tilewright.passes.tile.scheduling_pass import rewrite
+from tilewright.passes.tile.scheduling_decision import rewrite
 from tilewright.passes.tile.split_inner_for_swizzle import SplitInnerForSwizzlePass
 from tilewright.passes.tile.tma_copy import TmaCopyPass
 

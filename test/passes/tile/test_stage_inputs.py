@@ -20,8 +20,8 @@ from tilewright.dialects.types import memref_type
 from tilewright.interpreters.kernels import interpret_kernel
 from tilewright.passes.rewriting.launching import with_main
 from tilewright.passes.tile.operands import find_operands
-from tilewright.passes.tile.schedule_launch import prefer
-from tilewright.passes.tile.scheduling_pass import rewrite
+from tilewright.passes.tile.scheduling_decision import rewrite
+from tilewright.passes.tile.scheduling_pass import prefer
 from tilewright.passes.tile.stage_inputs import StageInputsPass
 
 Parse = Callable[[str], ModuleOp]

@@ -1,0 +1,49 @@
+// RUN: opt-tool %s -p plan-schedules --check=each | filecheck %s
+// RUN: opt-tool %s -p to-tile --check=each | filecheck %s --check-prefix=DONE
+
+// The planner by itself splits K over clusters of 2 blocks; pinned options narrow its choices.
+// CHECK: loop.kernel @free
+// CHECK: } planned "tileify,chunk-matmul-k{bk=32},split-matmul-k{factor=2 join=cluster},blockify-launch{m=32 n=64},
+// CHECK: loop.kernel @narrowed
+// CHECK: } planned "tileify,chunk-matmul-k{bk=32},split-matmul-k{factor=4 join=last_block},blockify-launch{m=64 n=64},
+// DONE:  } schedule "tileify,chunk-matmul-k{bk=32},split-matmul-k{factor=4 join=last_block},blockify-launch{m=64 n=64},
+
+// No choice has chunks of 64 steps, so that the option replaces the planner's; steps come in the order of to-tile.
+// CHECK: loop.kernel @replaced
+// CHECK: } planned "tileify,chunk-matmul-k{bk=64},split-matmul-k{factor=2 join=cluster},blockify-launch{m=32 n=64},{{.*}},mark-unroll{limit=8}"
+// DONE:  } schedule "tileify,chunk-matmul-k{bk=64},split-matmul-k{factor=2 join=cluster},blockify-launch{m=32 n=64},{{.*}},mark-unroll{limit=8}"
+loop.kernel @free(%x: memref<512x512xf32>, %w: memref<512x512xf32>) -> (%out: memref<512x512xf32>) {
+  loop.for %i in 512 m, %j in 512 n {
+    %sum = loop.reduce %k in 512 with add {
+      %0 = loop.load %x[%i, %k] : memref<512x512xf32>
+      %1 = loop.load %w[%k, %j] : memref<512x512xf32>
+      %2 = arith.mulf %0, %1 : f32
+      loop.yield %2 : f32
+    } : f32
+    loop.store %sum, %out[%i, %j] : memref<512x512xf32>
+  }
+}
+
+loop.kernel @narrowed(%x: memref<512x512xf32>, %w: memref<512x512xf32>) -> (%out: memref<512x512xf32>) {
+  loop.for %i in 512 m, %j in 512 n {
+    %sum = loop.reduce %k in 512 with add {
+      %0 = loop.load %x[%i, %k] : memref<512x512xf32>
+      %1 = loop.load %w[%k, %j] : memref<512x512xf32>
+      %2 = arith.mulf %0, %1 : f32
+      loop.yield %2 : f32
+    } : f32
+    loop.store %sum, %out[%i, %j] : memref<512x512xf32>
+  }
+} planned "split-matmul-k{factor=4},plan-schedules"
+
+loop.kernel @replaced(%x: memref<512x512xf32>, %w: memref<512x512xf32>) -> (%out: memref<512x512xf32>) {
+  loop.for %i in 512 m, %j in 512 n {
+    %sum = loop.reduce %k in 512 with add {
+      %0 = loop.load %x[%i, %k] : memref<512x512xf32>
+      %1 = loop.load %w[%k, %j] : memref<512x512xf32>
+      %2 = arith.mulf %0, %1 : f32
+      loop.yield %2 : f32
+    } : f32
+    loop.store %sum, %out[%i, %j] : memref<512x512xf32>
+  }
+} planned "mark-unroll{limit=8},plan-schedules,chunk-matmul-k{bk=64}"
