@@ -115,11 +115,6 @@ def test_readme_lists_all_extras():
     assert first_cells("| extra ") == [*project["optional-dependencies"]]
 
 
-def test_readme_lists_all_commands():
-    commands = [f"tilewright {name}" for name in cli.command_names()]
-    assert first_cells("| command ") == [*commands, "opt-tool"]
-
-
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_blocks_are_of_a_kind_that_is_tested(page: Path):
     fences = re.findall(r"^```(.*)$", page.read_text(), re.MULTILINE)

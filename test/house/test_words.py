@@ -105,7 +105,7 @@ def sentences(text: str) -> Iterator[str]:
     """Yield the sentences of a text, a span of code as one word; examples are left out."""
     lines = [line for line in text.split("\n") if not re.match(r" {4,}\S.*  |\s*\|", line)]
     prose = re.sub(r"``.*?``|`[^`]*`", "`code`", "\n".join(lines), flags=re.DOTALL)
-    prose = re.sub(r"\]\([^)]*\)", "]", prose)
+    prose = re.sub(r"\]\([^)]*\)|\*\*", "", prose)
     for paragraph in re.split(r"\n\s*\n|\n\s*(?:[-*]|\d+\.)\s", prose):
         if not re.search(r"^ {4,}\S", paragraph, re.MULTILINE):
             yield from re.split(r"(?<=[.:?!])\)?\s+", paragraph)

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Reference page `docs/commands.md`: all commands with their options, made of the parsers.
+
+    python -m tilewright.tools.commands_markdown docs/commands.md
+"""
+
+import argparse
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from textwrap import indent
+from typing import Any
+
+from tilewright.tools.cli import command_names, parser
+from tilewright.tools.output.output_path import write_text
+
+_HEAD = """\
+# Commands
+
+After this page you know each command of `tilewright` and its options. `--help` prints the same. The
+pages of the [six levels](index.md) list the passes that `opt-tool` runs.
+`python -m tilewright.tools.commands_markdown docs/commands.md` writes this page.
+
+{table}
+Exit codes of all commands: 0 if all is right, 1 if something failed or a result is wrong, 2 for a
+mistake in the command line or in a file, 130 after Control-C.
+"""
+
+_OPT_TOOL = "| `opt-tool` | run passes over IR, as MLIR's `mlir-opt` does |\n"
+
+_COMMON = ("--help", "--color")
+"""Options that all commands have."""
+
+
+def markdown() -> str:
+    """Return the page."""
+    commands = _commands(parser())
+    rows = (f"| `tilewright {name}` | {_help(name)} |\n" for name in command_names())
+    table = f"| command | what it does |\n|---------|--------------|\n{''.join(rows)}{_OPT_TOOL}"
+    sections = (_section(f"tilewright {name}", each) for name, each in commands.items())
+    return "\n".join([_HEAD.format(table=table), *sections])
+
+
+def _commands(parent: argparse.ArgumentParser) -> Mapping[str, argparse.ArgumentParser]:
+    found = [action.choices for action in _actions(parent) if action.nargs == argparse.PARSER]
+    return found[0] if found else {}
+
+
+def _actions(parent: argparse.ArgumentParser) -> list[Any]:
+    return parent._actions  # pyright: ignore[reportPrivateUsage]  # argparse has no other list
+
+
+def _help(name: str) -> str:
+    description = _commands(parser())[name].description or ""
+    return description[0].lower() + description[1:].rstrip(".")
+
+
+def _section(title: str, command: argparse.ArgumentParser) -> str:
+    """Return the section of a command, and of the commands that it has itself."""
+    parts = [f"## `{title}`\n", f"{command.description}\n"]
+    parts += [_table(name, actions) for name, actions in _groups(command).items()]
+    if command.epilog:
+        parts.append(indent(command.epilog.strip(), "    ") + "\n")
+    inner = (_section(f"{title} {name}", each) for name, each in _commands(command).items())
+    return "\n".join([*parts, *inner])
+
+
+def _groups(command: argparse.ArgumentParser) -> Mapping[str, list[argparse.Action]]:
+    """Return the arguments and options by the title of their table: `options of a MODEL`."""
+    found: dict[str, list[argparse.Action]] = {}
+    groups: list[Any] = command._action_groups  # pyright: ignore[reportPrivateUsage]
+    for group in groups:
+        if shown := [action for action in group._group_actions if _is_shown(action)]:
+            title = "option" if group.title in ("options", "positional arguments") else group.title
+            found.setdefault(title, []).extend(shown)
+    return found
+
+
+def _table(title: str, actions: Sequence[argparse.Action]) -> str:
+    rows = "".join(f"| {_names(action)} | {_text(action)} |\n" for action in actions)
+    return f"| {title} | meaning |\n|--------|---------|\n{rows}"
+
+
+def _is_shown(action: argparse.Action) -> bool:
+    hidden = action.help == argparse.SUPPRESS or action.nargs == argparse.PARSER
+    return not hidden and not any(name in _COMMON for name in action.option_strings)
+
+
+def _names(action: argparse.Action) -> str:
+    """Return the spellings of an option with its value, or the name of an argument."""
+    return " ".join(f"`{name}`" for name in _spellings(action)).replace("|", "\\|")
+
+
+def _spellings(action: argparse.Action) -> Iterator[str]:
+    metavar = action.metavar if isinstance(action.metavar, str) else action.dest.upper()
+    value = "|".join(map(str, action.choices)) if action.choices else metavar
+    if not action.option_strings:
+        yield value
+    for name in action.option_strings:
+        yield name if action.nargs == 0 else f"{name} {value}"
+
+
+def _text(action: argparse.Action) -> str:
+    return (action.help or "").replace("%%", "%").replace("|", "\\|")
+
+
+if __name__ == "__main__":
+    write_text(sys.argv[1], markdown())
