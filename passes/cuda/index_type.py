@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether `int` holds every index of a kernel, or it takes `long long`."""
+"""Choice of the C++ type of a kernel's indices: `int`, or `long long` if `int` is too small."""
 
 from collections.abc import Iterator, Sequence
 from math import inf
@@ -18,7 +18,10 @@ _LARGEST_INT = 2**31 - 1
 
 
 def index_type(accesses: Accesses) -> IntegerType:
-    """`int` if it holds every index of the kernel and all that is computed on the way to one."""
+    """
+    Return `int` if it holds every index of the kernel and every intermediate result, else `long
+    long`.
+    """
     reaches = (*_value_reaches(accesses.ops), *_access_reaches(accesses))
     return i32 if max(reaches, default=0) < _LARGEST_INT else i64
 
@@ -28,7 +31,7 @@ def _value_reaches(ops: Sequence[Operation]) -> Iterator[float]:
         for value in (*op.results, *(arg for r in op.regions for b in r.blocks for arg in b.args)):
             if isinstance(value.type, IndexType):
                 yield _furthest(range_of_value(value))
-        if isinstance(op, scf.ForOp):  # the counter steps beyond the bound before it stops
+        if isinstance(op, scf.ForOp):  # the counter passes the bound by a step at the end
             yield _furthest(range_of_value(op.ub)) + _furthest(range_of_value(op.step))
 
 
@@ -45,12 +48,12 @@ def _access_reaches(accesses: Accesses) -> Iterator[float]:
 
 
 def _furthest(known: Range | None) -> float:
-    """How far from 0 the values of a range are."""
+    """Return the largest absolute value in a range; infinity for an unknown range."""
     return inf if known is None else max(abs(known.low), abs(known.high))
 
 
 def _reach(expr: AffineExpr, ranges: Ranges) -> float:
-    """No partial sum of `expr`, in whatever order, is larger than this."""
+    """Return a bound on the absolute value of every partial sum of `expr`, in any order."""
     match expr:
         case AffineConstantExpr(value):
             return abs(value)

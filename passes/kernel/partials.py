@@ -4,9 +4,8 @@ Arrays in which blocks leave values for other blocks to join.
 
 An array has one element for each value of a block, in the order in which its threads hold them.
 
-Thread axes are innermost, so that the stores of a warp are contiguous. If each thread holds 2 or 4
-values along the innermost register axis, this axis is innermost instead, and its values are moved
-as one vector.
+Thread axes are innermost, so that the stores of a warp are contiguous. The innermost register axis
+takes their place if each thread holds 2 or 4 values along it: a thread moves these as one vector.
 """
 
 from collections.abc import Callable, Sequence
