@@ -178,7 +178,7 @@ def _tensor_map_of(op: kernel.TmaCopyOp, source: kernel.FuncOp) -> TensorMapType
 def _check_box(op: kernel.TmaCopyOp, source: kernel.FuncOp) -> None:
     """Raise `UnsupportedError` if the hardware cannot copy the box from its source."""
     if op.source not in source.inputs:
-        raise cannot_lower(source, op, "a box is copied from memory that is not an input of the kernel")
+        raise cannot_lower(source, op, "a box is copied from memory that is no input of the kernel")
     type = memref_type(op.source)
     row = type.get_shape()[-1] * size_of(type.element_type)
     if type.get_num_dims() > 1 and row % BOX_ALIGNMENT:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Comparisons, predicates and truth values: what gives bools.
+Decompositions of comparisons, predicates and logical functions, whose results are bools.
 
     %1 = torch.isinf %0 : (tensor<4x8xf32>) -> tensor<4x8xi1>
 
@@ -27,7 +27,9 @@ from tilewright.passes.decompose.unary import Unary, is_negative
 
 
 class Comparison(Decomposition[torch.BinaryOp | torch.ScalarOp]):
-    """function(input, other) in the type that both are promoted to."""
+    """
+    Decomposition of a comparison: `function(input, other)` in the type that both are promoted to.
+    """
 
     def __init__(self, function: ScalarFunction):
         self.function = function
@@ -37,7 +39,10 @@ class Comparison(Decomposition[torch.BinaryOp | torch.ScalarOp]):
 
 
 class Logical(Decomposition[torch.LogicalOp]):
-    """function of truth values, each taken in its own type: 1e-30 is true also beside an f16."""
+    """
+    Decomposition of a logical function. The truth of each operand is taken in its own type: 1e-30
+    is true, even beside an f16.
+    """
 
     def __init__(self, function: ScalarFunction):
         self.function = function
@@ -52,7 +57,10 @@ def _truth(emit: Emitter, value: torch.SSAValue) -> Tensor:
 
 
 def _of_floats(holds: Callable[[Tensor], Tensor], of_integers: bool = False) -> Unary:
-    """What may be true of a float, but of every integer is `of_integers`."""
+    """
+    Return the decomposition of a predicate `holds` on floats; for integers the result is always
+    `of_integers`.
+    """
     return Unary(
         lambda x: holds(x) if x.is_float else x.emit.constant(int(of_integers), x.shape, i1)
     )
