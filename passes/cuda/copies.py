@@ -16,7 +16,7 @@ from tilewright.dialects.tile import SHARED
 from tilewright.dialects.types import memref_type
 from tilewright.passes.cuda.conversion import Conversion, Handlers
 
-_MOST_COLUMNS = 40
+_MAX_COLUMNS = 40
 """Columns above which a subscript is given a name."""
 
 
@@ -70,8 +70,8 @@ def _copy_async(to: Conversion, op: kernel.CopyAsyncOp) -> None:
 def _sides(to: Conversion, op: kernel.CopyOp) -> tuple[list[SSAValue], list[SSAValue]]:
     """Return the subscripts of source and target; long subscripts get names."""
     source, target = (to.indices.subscripts(place) for place in to.accesses.places[op])
-    target = [to.writer.name_if_longer(t, _MOST_COLUMNS, "i") for t in target]
-    return [to.writer.name_if_longer(s, _MOST_COLUMNS, "i") for s in source], target
+    target = [to.writer.name_if_longer(t, _MAX_COLUMNS, "i") for t in target]
+    return [to.writer.name_if_longer(s, _MAX_COLUMNS, "i") for s in source], target
 
 
 COPIES: Handlers = {kernel.CopyOp: _copy, kernel.CopyAsyncOp: _copy_async}

@@ -45,7 +45,7 @@ from tilewright.passes.decompose.view import Shape, axes_of
 _LOWEST = {False: -3.4028234663852886e38, True: -1.7976931348623157e308}
 """Lowest finite number of f32, and of f64."""
 
-_OF_POSITIONS = (
+_POSITION_OPS = (
     prim.IotaOp,
     prim.PredicateOp,
     prim.ConstantOp,
@@ -86,7 +86,7 @@ def masked(scores: Tensor, mask: Tensor) -> Tensor:
     return mask.where(scores, -inf) if mask.element == i1 else scores + mask.cast(scores.element)
 
 
-def _hidden(scores: Tensor, positions: Tensor | None) -> Tensor:
+def _masked_again(scores: Tensor, positions: Tensor | None) -> Tensor:
     """
     Return `scores`, which are masked already, with the mask `positions` applied again if there is
     one.
@@ -102,19 +102,19 @@ def is_of_positions(mask: Tensor) -> bool:
     known = set[SSAValue]()
     for each in needed_first(mask.source, known, operands_of):
         known.add(each)
-        if not _is_of_positions(each):
+        if not _is_cheap(each):
             return False
     return mask.element == i1
 
 
-def _is_of_positions(value: SSAValue) -> bool:
+def _is_cheap(value: SSAValue) -> bool:
     """
     True if a value costs next to nothing to compute from its operands, or is an integer input with
     one element.
     """
     if isinstance(value, BlockArgument):
         return isinstance(element_of(value), IntegerType) and prod(shape_of(value)) == 1
-    return isinstance(value.owner, _OF_POSITIONS)
+    return isinstance(value.owner, _POSITION_OPS)
 
 
 class ScaledDotProductAttention(Decomposition[torch.ScaledDotProductAttentionOp]):
@@ -133,11 +133,11 @@ class ScaledDotProductAttention(Decomposition[torch.ScaledDotProductAttentionOp]
         dims = [scores.rank - 1]
         positions = mask if mask is not None and is_of_positions(mask) else None
         again = positions if min(scores.shape[-2:]) >= _MANY else None
-        largest = _hidden(scores, again).max(dims).maximum(_LOWEST[emit.type == f64])
+        largest = _masked_again(scores, again).max(dims).maximum(_LOWEST[emit.type == f64])
         shifted = scores - largest.unsqueeze(dims)
-        counted = _hidden(shifted, again).exp()
+        counted = _masked_again(shifted, again).exp()
         total = counted.sum(dims).maximum(1.0)
-        weights = counted if again is positions else _hidden(shifted, positions).exp()
+        weights = counted if again is positions else _masked_again(shifted, positions).exp()
         fastmath = None if positions is None else _FINITE
         return contract(weights, transposed(value), fastmath) / total.unsqueeze(dims)
 

@@ -56,7 +56,7 @@ def _truth(emit: Emitter, value: torch.SSAValue) -> Tensor:
     return tensor.cast(compute_type(tensor.element)).is_true()
 
 
-def _of_floats(holds: Callable[[Tensor], Tensor], of_integers: bool = False) -> Unary:
+def _on_floats(holds: Callable[[Tensor], Tensor], of_integers: bool = False) -> Unary:
     """
     Return the decomposition of a predicate `holds` on floats; for integers the result is always
     `of_integers`.
@@ -79,11 +79,11 @@ PATTERNS: Table = {
     torch.GtScalarOp: Comparison(ScalarFunction.GT),
     torch.GeOp: Comparison(ScalarFunction.GE),
     torch.GeScalarOp: Comparison(ScalarFunction.GE),
-    torch.IsnanOp: _of_floats(Tensor.is_nan),
-    torch.IsinfOp: _of_floats(lambda x: x.abs().equals(inf)),
-    torch.IsfiniteOp: _of_floats(lambda x: x.abs() < inf, of_integers=True),
-    torch.IsposinfOp: _of_floats(lambda x: x.equals(inf)),
-    torch.IsneginfOp: _of_floats(lambda x: x.equals(-inf)),
+    torch.IsnanOp: _on_floats(Tensor.is_nan),
+    torch.IsinfOp: _on_floats(lambda x: x.abs().equals(inf)),
+    torch.IsfiniteOp: _on_floats(lambda x: x.abs() < inf, of_integers=True),
+    torch.IsposinfOp: _on_floats(lambda x: x.equals(inf)),
+    torch.IsneginfOp: _on_floats(lambda x: x.equals(-inf)),
     torch.SignbitOp: Unary(is_negative),
     torch.LogicalNotOp: Unary(lambda x: x.is_true().logical_not()),
     torch.LogicalAndOp: Logical(ScalarFunction.AND),

@@ -37,7 +37,7 @@ class Reduction(Decomposition[torch.ReductionOp]):
         return self.reduce(emit(op.input), op.reduced()).reshape(op.result_shape())
 
 
-_OF_BOOLS: Mapping[Monoid, Monoid] = {
+_ON_BOOLS: Mapping[Monoid, Monoid] = {
     Monoid.ADD: Monoid.OR,
     Monoid.MUL: Monoid.AND,
     Monoid.MAX: Monoid.OR,
@@ -50,7 +50,7 @@ def folded(monoid: Monoid) -> Reduce:
     """Return a reduction by `monoid`, which also accepts bools."""
 
     def reduce(input: Tensor, dims: Sequence[int]) -> Tensor:
-        return input.reduce(_OF_BOOLS[monoid] if input.element == i1 else monoid, dims)
+        return input.reduce(_ON_BOOLS[monoid] if input.element == i1 else monoid, dims)
 
     return reduce
 

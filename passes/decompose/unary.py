@@ -39,7 +39,7 @@ def unary(function: ScalarFunction) -> Unary:
     return Unary(partial(elementwise, function))
 
 
-def _of_floats(function: ScalarFunction) -> Unary:
+def _on_floats(function: ScalarFunction) -> Unary:
     """Return the decomposition to a function of floats; integers stay unchanged."""
     return Unary(lambda x: elementwise(function, x) if x.is_float else x)
 
@@ -117,11 +117,11 @@ PATTERNS: Table = {
     torch.SignOp: Unary(_sign),
     torch.SgnOp: Unary(_sign),
     torch.ReciprocalOp: Unary(lambda x: 1.0 / x),
-    torch.FloorOp: _of_floats(ScalarFunction.FLOOR),
-    torch.CeilOp: _of_floats(ScalarFunction.CEIL),
-    torch.TruncOp: _of_floats(ScalarFunction.TRUNC),
+    torch.FloorOp: _on_floats(ScalarFunction.FLOOR),
+    torch.CeilOp: _on_floats(ScalarFunction.CEIL),
+    torch.TruncOp: _on_floats(ScalarFunction.TRUNC),
     torch.FracOp: Unary(lambda x: x - elementwise(ScalarFunction.TRUNC, x)),
-    torch.RoundOp: _of_floats(ScalarFunction.ROUND),
+    torch.RoundOp: _on_floats(ScalarFunction.ROUND),
     torch.RoundDecimalsOp: RoundDecimals(),
     torch.Deg2radOp: Unary(lambda x: x * (pi / 180)),
     torch.Rad2degOp: Unary(lambda x: x * (180 / pi)),

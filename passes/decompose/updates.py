@@ -29,7 +29,7 @@ _MONOIDS: Mapping[str, Monoid] = {
 }
 """Monoid that joins updates, by PyTorch's name; a mean is a sum that is divided later."""
 
-_OF_BOOLS: Mapping[Monoid, Monoid] = {
+_ON_BOOLS: Mapping[Monoid, Monoid] = {
     Monoid.ADD: Monoid.OR,
     Monoid.MUL: Monoid.AND,
     Monoid.MAX: Monoid.OR,
@@ -40,7 +40,7 @@ _OF_BOOLS: Mapping[Monoid, Monoid] = {
 def monoid_of(reduce: str, element: Attribute) -> Monoid:
     """Return the monoid that PyTorch calls `reduce`, for elements of type `element`."""
     monoid = _MONOIDS[reduce]
-    return _OF_BOOLS[monoid] if element == i1 else monoid
+    return _ON_BOOLS[monoid] if element == i1 else monoid
 
 
 def number_of(emit: Emitter, number: Number, like: Tensor) -> Tensor:

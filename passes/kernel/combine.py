@@ -150,9 +150,9 @@ class Combining:
         warps, group = self.threads // WARP_SIZE, width // WARP_SIZE
         partials = self._slots(op, rest, warps)
         with self.emit.guarded(([_D0 % WARP_SIZE * -1], [self.thread])):
-            self._leave(op, rest, partials, _D0 // WARP_SIZE)
+            self._store_slots(op, rest, partials, _D0 // WARP_SIZE)
         self.barriers.wait(width)
-        self._take(op, rest, partials, group, _D0 // width * group + _D1)
+        self._join_slots(op, rest, partials, group, _D0 // width * group + _D1)
         if self.emit.loops:  # other threads may still read slots that the next step writes
             self.barriers.wait(width)
 
@@ -164,14 +164,14 @@ class Combining:
         slots that it joins.
         """
         slots = self._slots(op, rest, self.threads)
-        self._leave(op, rest, slots, _D0)
+        self._store_slots(op, rest, slots, _D0)
         self.barriers.wait(self.threads)
         extents = [axis.extent for axis in self.axes]
         across = [e for e, j in zip(extents, joined, strict=True) if j]
         own = delinearize(_D0, extents)
         other = iter(delinearize(_D1, across))
         mixed = [next(other) if j else mine for mine, j in zip(own, joined, strict=True)]
-        self._take(op, rest, slots, prod(across), linearize(mixed, extents))
+        self._join_slots(op, rest, slots, prod(across), linearize(mixed, extents))
         if self.emit.loops:
             self.barriers.wait(self.threads)
 
@@ -183,7 +183,7 @@ class Combining:
         types = [MemRefType(result.type, shape, memory_space=SHARED) for result in op.results]
         return [self.emit.value(kernel.SharedOp(type), "partial") for type in types]
 
-    def _leave(
+    def _store_slots(
         self,
         op: tile.CombineOp,
         rest: Sequence[SSAValue],
@@ -199,7 +199,7 @@ class Combining:
                 value = self.values.at(result)
                 self.emit.op(loop.StoreOp(value, memref, self._subscripts(rest, slot, [])))
 
-    def _take(
+    def _join_slots(
         self,
         op: tile.CombineOp,
         rest: Sequence[SSAValue],

@@ -48,19 +48,19 @@ def digits_of(value: Sum, ranges: Ranges) -> dict[AffineExpr, Digit] | None:
     return dict(reversed(digits.items()))
 
 
-def tell_apart(sums: Sequence[Sum], wanted: Iterable[AffineExpr], ranges: Ranges) -> bool:
-    """True if the values of `sums` determine the values of all atoms in `wanted`."""
-    told: dict[AffineExpr, None] = {}
+def determine(sums: Sequence[Sum], targets: Iterable[AffineExpr], ranges: Ranges) -> bool:
+    """True if the values of `sums` determine the values of all atoms in `targets`."""
+    known_atoms: dict[AffineExpr, None] = {}
     """Atoms whose values follow from the values of `sums`."""
     pending = [atom for value in sums for atom in digits_of(value, ranges) or ()]
     while pending:
         atom = pending.pop()
-        told[atom] = None
-        for value, quotient in filter(None, (_dividend(rest, ranges) for rest in told)):
-            if all(part in told for part in quotient.terms):
+        known_atoms[atom] = None
+        for value, quotient in filter(None, (_dividend(rest, ranges) for rest in known_atoms)):
+            if all(part in known_atoms for part in quotient.terms):
                 parts = digits_of(value, ranges) or ()
-                pending += [part for part in parts if part not in (*told, *pending)]
-    return all(root in told for root in wanted)
+                pending += [part for part in parts if part not in (*known_atoms, *pending)]
+    return all(root in known_atoms for root in targets)
 
 
 def _dividend(atom: AffineExpr, ranges: Ranges) -> tuple[Sum, Sum] | None:

@@ -76,11 +76,11 @@ class Emitter(Appending):
         if scope.loop is None:
             self.op(op)
         else:
-            self._ahead(op, scope.loop)
+            self._insert_ahead(op, scope.loop)
         scope.constants[value] = op.result
         return op.result
 
-    def _ahead(self, op: Operation, loop: Operation) -> None:
+    def _insert_ahead(self, op: Operation, loop: Operation) -> None:
         block = loop.parent
         assert block is not None
         op.location = self.location

@@ -44,7 +44,7 @@ from tilewright.passes.reporting.trace import Rule, rewriting, skipped
 RULE = Rule("k", 6, "fuse_multiply_add")
 
 
-class TakingIn(NamedTuple):
+class AddedProduct(NamedTuple):
     """Addition of a product to a running sum."""
 
     total: SSAValue
@@ -53,7 +53,7 @@ class TakingIn(NamedTuple):
     """Select between the product and zero, or None."""
 
 
-def takes_in(op: arith.AddfOp) -> TakingIn | None:
+def added_product(op: arith.AddfOp) -> AddedProduct | None:
     """
     Return `op` as the addition of a product to a running sum, or None if it is something else.
     """
@@ -65,7 +65,7 @@ def takes_in(op: arith.AddfOp) -> TakingIn | None:
         if not isinstance(product, arith.MulfOp) or product.parent is not op.parent:
             continue
         if _is_running(total, op.result):
-            return TakingIn(total, product, choice)
+            return AddedProduct(total, product, choice)
     return None
 
 
@@ -104,7 +104,9 @@ def _only_user(value: SSAValue) -> Operation | None:
 
 def reason_against(product: arith.MulfOp) -> str | None:
     """Reason why the product has to be rounded, or None."""
-    return None if all(map(_is_sum_of, _users(product))) else "the product is used elsewhere too"
+    if all(map(_is_running_sum, _users(product))):
+        return None
+    return "the product is used elsewhere too"
 
 
 def _users(product: arith.MulfOp) -> Iterator[Operation]:
@@ -115,14 +117,14 @@ def _users(product: arith.MulfOp) -> Iterator[Operation]:
         yield user if chosen is None else _only_user(chosen) or user
 
 
-def _is_sum_of(op: Operation) -> bool:
-    return isinstance(op, arith.AddfOp) and takes_in(op) is not None
+def _is_running_sum(op: Operation) -> bool:
+    return isinstance(op, arith.AddfOp) and added_product(op) is not None
 
 
 class _FuseMultiplyAdd(RewritePattern):
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: arith.AddfOp, rewriter: PatternRewriter) -> None:
-        if (found := takes_in(op)) is None:
+        if (found := added_product(op)) is None:
             return
         if (reason := reason_against(found.product)) is not None:
             skipped(RULE, kernel.function_of(op), reason)
@@ -131,13 +133,13 @@ class _FuseMultiplyAdd(RewritePattern):
             _fuse(op, found, rewriter)
 
 
-def _fuse(op: arith.AddfOp, found: TakingIn, rewriter: PatternRewriter) -> None:
+def _fuse(op: arith.AddfOp, found: AddedProduct, rewriter: PatternRewriter) -> None:
     total, product, choice = found
     new: list[Operation] = [math.FmaOp(product.lhs, product.rhs, total)]
     if choice is not None:
         new.append(arith.SelectOp(choice.cond, new[0].results[0], total))
-    for one in new:
-        one.location = op.location
+    for replacement in new:
+        replacement.location = op.location
     hint = op.result.name_hint
     rewriter.replace(op, new)
     new[-1].results[0].name_hint = hint

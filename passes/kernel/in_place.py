@@ -33,7 +33,7 @@ from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 from tilewright.dialects import kernel, loop
 from tilewright.dialects.axes import range_of_value
 from tilewright.dialects.index import Range, Sum, sum_of
-from tilewright.passes.kernel.digits import is_one_value, may_be_apart, tell_apart
+from tilewright.passes.kernel.digits import determine, is_one_value, may_be_apart
 
 
 class _Subscripts(NamedTuple):
@@ -136,11 +136,11 @@ class _Steps:
             for dim, known in zip(self.roots.values(), self.ranges, strict=True)
             if not is_one_value(known)
         ]
-        if not tell_apart(sums, varying, self.ranges):
+        if not determine(sums, varying, self.ranges):
             return "several steps may load or store one element"
         place = {op: position for position, op in enumerate(self.block.ops)}
         for read, write in product(reads, writes):
-            if read.constants != write.constants and self._may_meet(read, write):
+            if read.constants != write.constants and self._may_coincide(read, write):
                 return "it loads at one step what it stores at another"
             if read.constants == write.constants and place[read.op] > place[write.op]:
                 return "it loads elements again after they are stored"
@@ -182,7 +182,7 @@ class _Steps:
         known = range_of_value(index)
         return AffineConstantExpr(known.low) if known and is_one_value(known) else None
 
-    def _may_meet(self, one: _Access, other: _Access) -> bool:
+    def _may_coincide(self, one: _Access, other: _Access) -> bool:
         """
         True if two steps may access one element, the first by `one` and the second by `other`.
         """

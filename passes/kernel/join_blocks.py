@@ -105,34 +105,34 @@ class JoiningBlocks:
         with self.emit.guarded(([self._rank - 1], [self.block])):
             partials.leave(shared)
         self.emit.op(kernel.ClusterBarrierOp())
-        self.rest.callback(self._meet, op)
+        self.rest.callback(self._wait_for_cluster, op)
         self.rest.enter_context(self.emit.guarded(([self._rank * -1], [self.block])))
         self.is_alone = True
-        self._take_remote(partials, shared, partials.carried(), first=1)
+        self._join_remote(partials, shared, partials.carried(), first=1)
 
     def _deal_registers(
         self, partials: AllPartials, op: tile.CombineOp, parts: Sequence[EpiloguePart]
     ) -> None:
         """Go on in all blocks, each with its own steps of the register axes."""
-        shared = self._leave_all(partials, op)
+        shared = self._store_all(partials, op)
         for axis, steps, number in parts:
             own = number.replace_dims_and_symbols([self._rank], ())
             self.values.restrict(axis, steps, own, self.block)
             self.dealt[axis] = own
         partials.restart()
-        self._take_remote(partials, shared, partials.begin(), first=0)
+        self._join_remote(partials, shared, partials.begin(), first=0)
 
     def _deal_threads(self, partials: AllPartials, op: tile.CombineOp, layout: Layout) -> None:
         """Go on in all blocks, each with a part of its threads."""
-        shared = self._leave_all(partials, op)
+        shared = self._store_all(partials, op)
         slot = layout.slot.replace_dims_and_symbols([_D1], ())
         apart = (slot * self.joins.blocks) // layout.num_threads - self._rank
         where = [apart, apart * -1], [self.block, self.thread]
         self.rest.enter_context(self.emit.guarded(where))
         self.is_alone = True
-        self._take_remote(partials, shared, partials.begin(), first=0)
+        self._join_remote(partials, shared, partials.begin(), first=0)
 
-    def _leave_all(self, partials: AllPartials, op: tile.CombineOp) -> list[list[SSAValue]]:
+    def _store_all(self, partials: AllPartials, op: tile.CombineOp) -> list[list[SSAValue]]:
         """
         Store each block's values in its shared memory and return the arrays. No block ends before
         all blocks are done.
@@ -140,10 +140,10 @@ class JoiningBlocks:
         shared = self._shared(partials)
         partials.leave(shared)
         self.emit.op(kernel.ClusterBarrierOp())
-        self.rest.callback(self._meet, op)
+        self.rest.callback(self._wait_for_cluster, op)
         return shared
 
-    def _meet(self, op: tile.CombineOp) -> None:
+    def _wait_for_cluster(self, op: tile.CombineOp) -> None:
         """Emit the cluster barrier after which no block reads the values that `op` left."""
         with self.emit.at(op):
             self.emit.op(kernel.ClusterBarrierOp())
@@ -153,10 +153,10 @@ class JoiningBlocks:
         shared = self._shared(partials)
         partials.leave(shared)
         self.emit.op(kernel.ClusterBarrierOp())
-        self._take_remote(partials, shared, partials.begin(), first=0)
+        self._join_remote(partials, shared, partials.begin(), first=0)
         self.emit.op(kernel.ClusterBarrierOp())
 
-    def _take_remote(
+    def _join_remote(
         self,
         partials: AllPartials,
         shared: Sequence[Sequence[SSAValue]],
@@ -194,7 +194,7 @@ class JoiningBlocks:
         self.is_alone = True
 
         if all(each.layout.is_single for each in partials.partials):
-            self._take_by_threads(partials, room)
+            self._join_by_threads(partials, room)
             return
 
         def step(index: SSAValue, carried: Sequence[SSAValue]) -> Sequence[SSAValue]:
@@ -204,7 +204,7 @@ class JoiningBlocks:
         unroll = blocks * values <= _UNROLLED
         partials.end(self.emit.loop(blocks, partials.begin(), step, "r", unroll=unroll))
 
-    def _take_by_threads(self, partials: AllPartials, room: Sequence[Sequence[SSAValue]]) -> None:
+    def _join_by_threads(self, partials: AllPartials, room: Sequence[Sequence[SSAValue]]) -> None:
         """
         Make each thread of the last block join the values of every n-th block, for n threads; then
         join across the threads.
@@ -228,13 +228,13 @@ class JoiningBlocks:
         """
         store = self.values.clone(op)
         assert isinstance(store, loop.StoreOp)
-        once = self._once([*op.indices, *op.mask_operands])
+        once = self._one_block([*op.indices, *op.mask_operands])
         if not once:
             self.emit.op(store)
             return
         self.emit.op(stored_where(store, (once, [self.block])))
 
-    def _once(self, named: Sequence[SSAValue]) -> list[AffineExpr]:
+    def _one_block(self, named: Sequence[SSAValue]) -> list[AffineExpr]:
         """
         Return the expressions of a mask that holds in one of the blocks with equal values of
         `named`; empty if no mask is needed.

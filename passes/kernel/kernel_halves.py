@@ -143,13 +143,13 @@ def first_half(source: loop.KernelOp, name: str) -> Half:
     erase(reversed(following(half.combines[-1])))
     _store_once(half)
     for combine in half.combines:
-        _leave(half, combine)
+        _store_partials(half, combine)
     erase(half.combines)
     half.finish()
     return half
 
 
-def _leave(half: Half, combine: tile.CombineOp) -> None:
+def _store_partials(half: Half, combine: tile.CombineOp) -> None:
     workspace, axes = Workspace(half, combine), half.joins.axes
     dims = [AffineExpr.dimension(n) for n in range(len(axes))]
     rank = linearize(dims, [axis.extent for axis in axes])
@@ -157,10 +157,10 @@ def _leave(half: Half, combine: tile.CombineOp) -> None:
     joined = [a.value for a in half.launch.thread_axes() if a.value in combine.axes]
     for value in _joined_within(half, combine):
         room = half.add_room(workspace.type(value.type), is_output=True)
-        half.before(combine, loop.StoreOp(value, room, subscripts, _at_first(joined)))
+        half.before(combine, loop.StoreOp(value, room, subscripts, _where_zero(joined)))
 
 
-def _at_first(axes: Sequence[SSAValue]) -> Access:
+def _where_zero(axes: Sequence[SSAValue]) -> Access:
     """Return the mask that holds where all of `axes` are 0."""
     return [AffineExpr.dimension(n) * -1 for n in range(len(axes))], axes
 
@@ -194,7 +194,7 @@ def _store_once(half: Half) -> None:
     Mask stores ahead of the combine that all joining blocks would repeat, so that one block does
     them.
     """
-    where = _at_first([axis.value for axis in half.joins.axes])
+    where = _where_zero([axis.value for axis in half.joins.axes])
     for op in [op for op in half.launch.walk() if isinstance(op, loop.StoreOp)]:
         if not half.joins.differing.isdisjoint((*op.indices, *op.mask_operands)):
             continue
@@ -207,7 +207,7 @@ def second_half(source: loop.KernelOp, name: str) -> Half:
     """Return the kernel that joins the values in the workspace and then does all that follows."""
     half = Half(source, name)
     for combine in half.combines:
-        _take(half, combine)
+        _join_partials(half, combine)
     block_ops = list(half.launch.body.block.ops)
     earlier = block_ops[: block_ops.index(half.combines[-1])]
     erase(half.combines)
@@ -216,7 +216,7 @@ def second_half(source: loop.KernelOp, name: str) -> Half:
     return half
 
 
-def _take(half: Half, combine: tile.CombineOp) -> None:
+def _join_partials(half: Half, combine: tile.CombineOp) -> None:
     workspace = Workspace(half, combine)
     body = Block(arg_types=[IndexType()])
     body.args[0].name_hint = "r"

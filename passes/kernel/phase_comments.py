@@ -85,15 +85,15 @@ class Phase(NamedTuple):
 
 def phases_of(ops: Iterable[Operation]) -> list[Phase]:
     """Return the phases of consecutive ops."""
-    saying = [op for op in ops if not _says_nothing(op)]
+    with_phase = [op for op in ops if not _has_no_phase(op)]
     phases: list[Phase] = []
-    for purpose, run in groupby(saying, _purpose):
+    for purpose, run in groupby(with_phase, _purpose):
         is_each = purpose in (Purpose.LOOP, Purpose.COMBINE)
         phases += [Phase(purpose, [op]) for op in run] if is_each else [Phase(purpose, [*run])]
     return phases
 
 
-def _says_nothing(op: Operation) -> bool:
+def _has_no_phase(op: Operation) -> bool:
     """True if `op` begins no phase and is not mentioned in comments."""
     match op:
         case arith.ConstantOp() | loop.IndexOp() | loop.PredicateOp() | loop.ToIndexOp():
@@ -159,7 +159,7 @@ def _computing(op: Operation) -> list[Operation]:
 
 def _is_arithmetic(op: Operation) -> bool:
     is_access = isinstance(op, loop.LoadOp | loop.StoreOp) or bool(op.regions)
-    return not is_access and not _says_nothing(op) and is_pure(op)
+    return not is_access and not _has_no_phase(op) and is_pure(op)
 
 
 def _joined(op: Operation) -> str:
@@ -169,8 +169,8 @@ def _joined(op: Operation) -> str:
     computed = _torch_ops(op for op in inner if _torch_ops([op]) != names)
     if computed:
         names = f"{names} of {computed}"
-    is_said = not names or what.startswith(f"{names} ")
-    return what if is_said else f"{names}: {what}"
+    is_mentioned = not names or what.startswith(f"{names} ")
+    return what if is_mentioned else f"{names}: {what}"
 
 
 def _combined(op: tile.CombineOp) -> str:

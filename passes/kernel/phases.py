@@ -60,9 +60,9 @@ class Access(NamedTuple):
 
     def conflicts(self, other: "Access") -> bool:
         """True if the order of both accesses matters."""
-        return (self.is_write or other.is_write) and self._meets(other)
+        return (self.is_write or other.is_write) and self._overlaps(other)
 
-    def _meets(self, other: "Access") -> bool:
+    def _overlaps(self, other: "Access") -> bool:
         if self.memory is None or other.memory is None or self.memory is other.memory:
             return True
         return share_bytes(self.memory, other.memory)
@@ -131,7 +131,7 @@ class Phases:
         before, after = _reached(barrier, self._before), _reached(barrier, self._after)
         named = [op for op in before if isinstance(op, NamedBarrierOp)]
         return any(
-            not _is_for_the_same(op, other)
+            not _has_same_threads(op, other)
             for op in named
             for other in after
             if isinstance(other, NamedBarrierOp)
@@ -198,26 +198,26 @@ def _orders_as_much(op: Operation, barrier: Operation) -> bool:
     if isinstance(barrier, kernel.WarpBarrierOp) and isinstance(op, MeetingOp):
         return True
     if isinstance(barrier, NamedBarrierOp) and isinstance(op, NamedBarrierOp):
-        return _is_for_the_same(barrier, op)
+        return _has_same_threads(barrier, op)
     return is_barrier(op)
 
 
-def _is_for_the_same(op: NamedBarrierOp, other: NamedBarrierOp) -> bool:
+def _has_same_threads(op: NamedBarrierOp, other: NamedBarrierOp) -> bool:
     """True if both barriers are for the same groups of threads: each thread has one id for both."""
     is_one = op.id is other.id and op.threads == other.threads
-    return is_one and _is_for_all(op) and _is_for_all(other)
+    return is_one and _is_reached_by_all(op) and _is_reached_by_all(other)
 
 
-def _is_for_all(op: NamedBarrierOp) -> bool:
+def _is_reached_by_all(op: NamedBarrierOp) -> bool:
     """True if every thread of the block reaches `op`, each time with the same id."""
     function = kernel.function_of(op)
     around = op.parent_op()
-    while around is not None and _is_counted(around):
+    while around is not None and _has_fixed_trip_count(around):
         around = around.parent_op()
     return around is function and op.id.owner.parent is function.body.block
 
 
-def _is_counted(op: Operation) -> bool:
+def _has_fixed_trip_count(op: Operation) -> bool:
     """True if `op` is a loop with the same trip count in every thread."""
     if isinstance(op, kernel.UnrollOp):
         return True

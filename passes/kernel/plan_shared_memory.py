@@ -132,7 +132,7 @@ def _separate(function: kernel.FuncOp, alive: Mapping[kernel.SharedOp, Lifetime]
     added: set[int] = set()
     """Positions of ops with a new barrier ahead of them."""
     for later, (first, _) in alive.items():
-        earlier = [a for a, life in alive.items() if life.last < first and _meet(a, later)]
+        earlier = [a for a, life in alive.items() if life.last < first and _overlap(a, later)]
         last = max((alive[array].last for array in earlier), default=first)
         is_apart = not barriers.isdisjoint(range(last, first))
         if last == first or is_apart or not added.isdisjoint(range(last + 1, first + 1)):
@@ -143,7 +143,7 @@ def _separate(function: kernel.FuncOp, alive: Mapping[kernel.SharedOp, Lifetime]
         added.add(first)
 
 
-def _meet(one: kernel.SharedOp, other: kernel.SharedOp) -> bool:
+def _overlap(one: kernel.SharedOp, other: kernel.SharedOp) -> bool:
     return share_bytes(one.memref, other.memref)
 
 

@@ -122,7 +122,7 @@ class ThreadValues:
         Allocate a register array for each of `values` that depends on register axes; `define`
         stores into it.
         """
-        for value in map(_kept_of, values):
+        for value in map(_value_to_keep, values):
             axes = self.registers.ordered(self.registers.of([value]))
             if axes and value not in self._arrays:
                 array = RegistersOp(value.type, [self.registers.extents[axis] for axis in axes])
@@ -157,10 +157,10 @@ class ThreadValues:
         again if needed.
         """
         if value not in self._values:
-            self._values[value] = self._emit.value(self._again(value), value.name_hint)
+            self._values[value] = self._emit.value(self._reproduce(value), value.name_hint)
         return self._values[value]
 
-    def _again(self, value: SSAValue) -> Operation:
+    def _reproduce(self, value: SSAValue) -> Operation:
         """
         Return an op that reproduces a value of an earlier nest, from its array or from the data of
         an index.
@@ -197,7 +197,7 @@ class ThreadValues:
         return self.substitution(op.mask_operands).mask(op)
 
 
-def _kept_of(value: SSAValue) -> SSAValue:
+def _value_to_keep(value: SSAValue) -> SSAValue:
     """Return the value to keep for `value`; for an index this is the data that it is made of."""
     return value.owner.operands[0] if isinstance(value.owner, loop.ToIndexOp) else value
 
