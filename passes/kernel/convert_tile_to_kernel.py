@@ -90,7 +90,7 @@ def reason_against(source: loop.KernelOp) -> str | None:
     """Reason why the kernel cannot be lowered, or None."""
     launch = source.body.block.last_op
     if not isinstance(launch, tile.LaunchOp):
-        return "it is not one tile.launch; run to-tile first"
+        return "it is not a single tile.launch; run to-tile first"
     if launch.num_blocks > _MAX_GRID:
         return f"{launch.num_blocks} blocks; a grid has at most {_MAX_GRID}"
     if launch.num_threads > MAX_THREADS:

@@ -49,7 +49,9 @@ def reason_against(op: MeetingOp, phases: Phases) -> str | None:
     names = {(memory and memory.name_hint) or "memory" for memory in ordered}
     if names:
         return f"a barrier orders accesses to %{', %'.join(sorted(names))}"
-    return "named barriers after it may be for other threads" if phases.regroups(op) else None
+    if not phases.regroups(op):
+        return None
+    return "named barriers after it may reuse ids for other threads"
 
 
 def _drop(function: kernel.FuncOp) -> None:

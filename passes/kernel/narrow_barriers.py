@@ -48,7 +48,7 @@ Box = Sequence[Range | None]
 def reason_against(op: kernel.BarrierOp, phases: Phases, threads: int) -> str | None:
     """Reason why warps have to wait for other warps, or None."""
     if phases.regroups(op):
-        return "named barriers after it may be for other threads"
+        return "named barriers after it may reuse ids for other threads"
     if threads <= WARP_SIZE:
         return None
     names = {

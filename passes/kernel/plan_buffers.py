@@ -182,7 +182,7 @@ def _reason_against_reuse(reuse: Reuse, kernels: Kernels) -> str | None:
     if function.initial(output) is not None:
         return "it is filled before the launch"
     if function.is_updated(output):
-        return "it is written in part"
+        return "only a part of it is written"
     reasons = (reason_not_in_place(function, argument, output) for argument in inputs)
     return next((reason for reason in reasons if reason is not None), None)
 

@@ -117,7 +117,7 @@ def _place(function: kernel.FuncOp, alive: Mapping[kernel.SharedOp, Lifetime]) -
         for offsets in (shared, assign_offsets(apart, sizes, alignments))
     ]
     if ends[1] - ends[0] < WORTH_A_BARRIER:
-        return f"arrays of {ends[1]} bytes would share {ends[1] - ends[0]}"
+        return f"sharing would save only {ends[1] - ends[0]} of {ends[1]} bytes"
     for array, offset in shared.items():
         array.offset = IntegerAttr(offset, i64)
     return None

@@ -122,7 +122,7 @@ kernel.func grid 1 block 64 @in_place(%x: memref<64xf32>) -> (%out: memref<64xf3
 // Threads that use an id must know that those who had it before have met.
 // CHECK-LABEL: @groups
 // CHECK:         kernel.barrier
-// REMARK:        skipped at groups: named barriers after it may be for other threads
+// REMARK:        skipped at groups: named barriers after it may reuse ids for other threads
 kernel.func grid 1 block 64 @groups(%x: memref<64xf32>) -> (%out: memref<64xf32>) {
   %t = kernel.thread_id
   %one = kernel.index [%t floordiv 32 + 1]
