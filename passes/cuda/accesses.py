@@ -187,7 +187,7 @@ class Accesses:
                 self._written[block.parent_block()].update(named)
 
     def _count(self, counts: Counter[Index | Mask], what: Index | Mask, times: int) -> None:
-        """Count `what` and its parts; parts of a value that gets a name are written only once."""
+        """Count `what` and its parts; parts of a value that gets a name are counted once."""
         if isinstance(what, Mask):
             counts[what] += times
             return

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Lowering of ops that synchronise or join blocks. A block is the last of several to arrive at a
-counter:
+Lowering of ops that synchronise or join blocks. A block learns like this whether it is the last of
+several to arrive at a counter:
 
     __shared__ bool is_last[1];
     __syncthreads();

@@ -163,9 +163,9 @@ def is_pending(value: SSAValue) -> bool:
 
 def stays_inline(source: SSAValue, value: SSAValue) -> bool:
     """
-    True if `value` can be written where `source` is used: it is short, and is used once, in the
-    block that defines it. An index in a subscript always gets a name, because one subscript may use
-    it several times.
+    True if `value` can be written where `source` is used. It must be used once, in the block that
+    defines it, and be short or yielded. An index in a subscript always gets a name, because one
+    subscript may use it several times.
     """
     if (use := source.get_user_of_unique_use()) is None or use.parent is not block_of(source):
         return False

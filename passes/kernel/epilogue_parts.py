@@ -64,9 +64,9 @@ def _is_in_all(axis: SSAValue, layouts: Sequence[Layout]) -> bool:
 
 def _may_be_dealt(axis: SSAValue, registers: RegisterAxes, group: JoinGroup) -> bool:
     """
-    True if each block can do a part of `axis` alone. The epilogue must not use values computed
-    before the join for each step of the axis: a thread would have to select its part of its
-    registers. Nor may a combine join across the axis.
+    True if the steps of the register axis `axis` can be divided among the blocks. The epilogue must
+    not use values computed before the join for each step of the axis: a thread would have to select
+    its part of its registers. Nor may a combine join across the axis.
     """
     inner = [op for later in group.rest for op in later.walk()]
     joined = {result for op in group.ops for result in op.results}
@@ -78,9 +78,9 @@ def _may_be_dealt(axis: SSAValue, registers: RegisterAxes, group: JoinGroup) -> 
 
 def may_deal_threads(layouts: Sequence[Layout], group: JoinGroup, blocks: int) -> bool:
     """
-    True if each block can do the epilogue in a part of its threads. Each part must have at least
-    one warp, and no op of the epilogue may synchronise threads. All layouts must be joined along
-    the same thread axes.
+    True if the threads can be divided among the blocks, so that each block does the epilogue for a
+    part of them. Each part must have at least one warp, and no op of the epilogue may synchronise
+    threads. All layouts must be joined along the same thread axes.
     """
     inner = (op for later in group.rest for op in later.walk())
     meets = any(isinstance(op, tile.CombineOp | tile.StageOp) for op in inner)

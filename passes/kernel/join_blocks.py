@@ -59,10 +59,11 @@ class JoiningBlocks:
         """Open contexts around all ops that are lowered after the join."""
         self.is_alone = False
         """
-        True after the join if only one block does the following ops, or one block for each thread.
+        True after the join if each following op is done by one block only, or for each thread by
+        one block only.
         """
         self.dealt: dict[SSAValue, AffineExpr] = {}
-        """Register axes that are dealt out to blocks, with the index of the block's part."""
+        """Register axes that are divided among the blocks, with the index of the block's part."""
         self._rank = _D0 % joins.blocks
 
     def lower(self, op: tile.CombineOp) -> None:
@@ -99,7 +100,8 @@ class JoiningBlocks:
 
     def _first_of_cluster(self, partials: AllPartials, op: tile.CombineOp) -> None:
         """
-        Go on in the first block alone, from its own values; the other blocks wait until it is done.
+        Emit the join for the first block of the cluster, which alone does the epilogue; the other
+        blocks wait until it is done.
         """
         shared = self._shared(partials)
         with self.emit.guarded(([self._rank - 1], [self.block])):
@@ -113,7 +115,9 @@ class JoiningBlocks:
     def _deal_registers(
         self, partials: AllPartials, op: tile.CombineOp, parts: Sequence[EpiloguePart]
     ) -> None:
-        """Go on in all blocks, each with its own steps of the register axes."""
+        """
+        Emit the join for an epilogue in which each block does its own steps of the register axes.
+        """
         shared = self._store_all(partials, op)
         for axis, steps, number in parts:
             own = number.replace_dims_and_symbols([self._rank], ())
@@ -123,7 +127,7 @@ class JoiningBlocks:
         self._join_remote(partials, shared, partials.begin(), first=0)
 
     def _deal_threads(self, partials: AllPartials, op: tile.CombineOp, layout: Layout) -> None:
-        """Go on in all blocks, each with a part of its threads."""
+        """Emit the join for an epilogue in which each block uses only a part of its threads."""
         shared = self._store_all(partials, op)
         slot = layout.slot.replace_dims_and_symbols([_D1], ())
         apart = (slot * self.joins.blocks) // layout.num_threads - self._rank
@@ -149,7 +153,10 @@ class JoiningBlocks:
             self.emit.op(kernel.ClusterBarrierOp())
 
     def _all_of_cluster(self, partials: AllPartials) -> None:
-        """Make every block read and join the values of all blocks, in the same order."""
+        """
+        Emit the join for an epilogue that every block does: each block reads the values of all
+        blocks, in the same order.
+        """
         shared = self._shared(partials)
         partials.leave(shared)
         self.emit.op(kernel.ClusterBarrierOp())

@@ -147,8 +147,8 @@ class Partials:
 
     def leave(self, arrays: Sequence[SSAValue], leading: Access = ((), ())) -> None:
         """
-        Store the values that the block has joined; of threads that hold the same value, the first
-        does it.
+        Store the values that the block has joined; if several threads hold the same value, only the
+        first stores it.
         """
         holder = self.layout.holder(self.thread)
         with self.emit.guarded(holder), self.values.nest(self._axes):

@@ -35,8 +35,8 @@ from tilewright.passes.facts.effects import is_pure
 
 _BARRIERS = (kernel.BarrierOp, kernel.ClusterBarrierOp, kernel.ArriveOp)
 """
-Barriers of all threads of a block. No other ops access the arrival counters of blocks, so that
-these accesses need no order.
+Ops at which all threads of a block wait for each other. Arrival counters are accessed by no other
+ops, so that `phases` can ignore them.
 """
 
 _TOUCHES_NO_MEMORY = (
@@ -179,8 +179,8 @@ class Phases:
 
 def _reached(start: Operation, steps: Mapping[Operation, set[Operation]]) -> set[Operation]:
     """
-    Return the ops that `steps` lead to from `start`; paths end at other barriers that order as much
-    as `start`.
+    Return the ops reachable from `start` along `steps`, a map from ops to their neighbours. Paths
+    end at other barriers that order at least as much as `start`.
     """
     found: set[Operation] = set()
     ahead = [start]

@@ -111,7 +111,9 @@ class Pipeline:
 
     @property
     def _filled(self) -> str:
-        """Step whose fill runs during a step of the loop, in words."""
+        """
+        Text for the step whose fill is in progress during a step of the loop, such as `k + 2`.
+        """
         axis = self.op.axis.name_hint or "after this"
         return f"{axis} + {self.lookahead}" if self.lookahead else axis
 

@@ -82,7 +82,9 @@ def assign_shared(
 
 
 def peak(offsets: Mapping[Key, int], sizes: Mapping[Key, int]) -> int:
-    """Return the bytes that buffers at these offsets take together."""
+    """
+    Return the end of the last buffer in bytes, for buffers at these offsets with aligned sizes.
+    """
     return max(offset + aligned(sizes[key]) for key, offset in offsets.items())
 
 

@@ -78,7 +78,7 @@ def _free(name: str, taken: Container[str]) -> str:
 
 
 def _called(source: loop.KernelOp, module: ModuleOp) -> loop.LaunchOp:
-    """Return a launch of `source` in a new function, which takes the name of the kernel."""
+    """Return a launch of `source` in a new function, which takes the kernel's name."""
     function, launch = launching(source, source.sym_name.data)
     module.body.block.insert_op_before(function, source)
     return launch

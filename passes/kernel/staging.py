@@ -88,7 +88,7 @@ class Staging:
         return self._walks[op]
 
     def fill(self, op: tile.StageOp, slab: SSAValue) -> None:
-        """Fill a slab by threads, with loads and stores in one go."""
+        """Fill a slab by threads: load, compute and store each vector at once."""
 
         def step(index: SSAValue | int) -> None:
             with self._vector(op, index):

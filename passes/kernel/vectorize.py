@@ -156,7 +156,7 @@ class _VectorizeStore(RewritePattern):
 def _replace_nest(
     vector: Vector, rewriter: PatternRewriter, array: SSAValue, where: InsertPoint
 ) -> None:
-    """Replace the whole nest by the copies of vectors that it amounts to."""
+    """Replace the whole nest by copies of vectors."""
     nest = vector.nest
     _copy(vector, rewriter, array, where)
     rewriter.erase(nest)
