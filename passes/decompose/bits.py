@@ -50,7 +50,7 @@ class LeftShift(Decomposition[PairOp]):
 class RightShift(Decomposition[PairOp]):
     """
     Decomposition of right shifts: `input >> other`. If `other` is negative or at least the width,
-    only copies of the sign bit remain.
+    only copies of the sign bit remain, or 0.
     """
 
     def decompose(self, op: PairOp, emit: Emitter) -> Tensor:

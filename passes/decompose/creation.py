@@ -60,7 +60,7 @@ class FillScalar(Decomposition[torch.FillScalarOp]):
 
 
 class Fill(Decomposition[torch.FillOp]):
-    """Decomposition of `fill` by a tensor: its only element in all elements."""
+    """Decomposition of `fill` by a tensor: the only element of `value` in all elements."""
 
     def decompose(self, op: torch.FillOp, emit: Emitter) -> Tensor:
         return emit.stored(op.value).cast(emit.common).broadcast(op.result_shape())

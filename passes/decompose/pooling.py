@@ -58,8 +58,8 @@ class MaxPool(Decomposition[torch.MaxPoolOp]):
 
 class MaxPoolWithIndices(Decomposition[torch.MaxPoolWithIndicesOp | torch.AdaptiveMaxPoolOp]):
     """
-    Decomposition of max pooling with indices: the largest element of each window, and its position
-    in the plane.
+    Decomposition of max pooling with indices: the largest element of each window, and its
+    row-major position in the pooled dimensions.
     """
 
     def decompose(

@@ -48,8 +48,8 @@ class Clamp(Decomposition[torch.ClampLikeOp]):
 
 class Lerp(Decomposition[torch.LerpOp | torch.LerpScalarOp]):
     """
-    Decomposition of `lerp`: `input + weight * (end - input)`, computed from `end` if the weight is
-    at least 0.5, so that a weight of 1 gives `end` exactly.
+    Decomposition of `lerp`: `input + weight * (end - input)`, computed from `end` if the absolute
+    weight is at least 0.5. A weight of 1 therefore gives `end` exactly.
     """
 
     def decompose(self, op: torch.LerpOp | torch.LerpScalarOp, emit: Emitter) -> Tensor:

@@ -29,7 +29,7 @@ class Place(NamedTuple):
 
 
 def place(window: AnyWindow, position: AffineExpr, step: AffineExpr) -> Place:
-    """Return the element that a step of the window reads at a position."""
+    """Return the element that a step of the window reads at a position, with its bounds."""
     match window:
         case Window():
             element = position * window.stride + step * window.dilation - window.padding
