@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernel IR to CUDA IR, and rewrites of CUDA IR."""
+"""Lowering of Kernel IR to CUDA IR, and rewrites of CUDA IR."""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What a kernel's accesses come to, before any of it is written: places, masks, and how often each
-occurs.
+Places and masks of a kernel's accesses, and how often each occurs, computed before any CUDA IR is
+written.
 """
 
 from collections import Counter, defaultdict
@@ -28,21 +28,27 @@ class Accesses:
     """
     Places and masks of every op of a kernel, and how often each occurs in which block.
 
-    The copies of an access that unrolling makes differ in constants only, so what varies is
-    simplified once for all of them.
+    Unrolled copies of an access differ only in constants: their common varying part is simplified
+    once.
     """
 
     def __init__(self, function: kernel.FuncOp):
         self.ops = ops_in(function)[1:]
-        """All of the kernel, in order; those that contain others come first."""
+        """All ops of the kernel, in order; an op comes before the ops inside of it."""
         self.places: dict[Operation, list[Place]] = {}
-        """Of ops that access memory; a copy's source comes first. Of others the index they name."""
+        """
+        Places of ops that access memory, a copy's source first, and indices that other ops name.
+        """
         self.masks: dict[Operation, Mask] = {}
         self.conjuncts: dict[Mask, list[Conjunct]] = {}
         self.strided: dict[Index, list[Strided]] = {}
-        """Offsets, less their constants, as sums of subscripts, where that is no longer."""
+        """
+        Offsets without their constants, as sums of strided subscripts, if that form is no longer.
+        """
         self._written: dict[Block | None, Counter[Index | Mask]] = defaultdict(Counter)
-        """Values that a block names, without their parts."""
+        """
+        Values that a block names, with how often it does; parts of these values are not counted.
+        """
         self._counts: dict[Block, Counter[Index | Mask]] = defaultdict(Counter)
         self._parts: dict[Index, list[Index]] = {}
         self._linear: dict[Subscripts, Index] = {}
@@ -55,17 +61,19 @@ class Accesses:
         self._count_all(function.body.block)
 
     def indices(self) -> Iterator[Index]:
-        """Yield all that is written of places."""
+        """Yield all indices that places are written with."""
         for places in self.places.values():
             for place in places:
                 yield from place.indices()
 
     def count(self, what: Index | Mask, block: Block) -> int:
-        """How often that occurs in `block` and in the bodies of its ops."""
+        """Return how often `what` occurs in `block` and in the bodies of its ops."""
         return self._counts[block][what]
 
     def joins_previous_store(self, op: Operation) -> bool:
-        """True if `op` and the op before it store under one mask: one `if` does for both."""
+        """
+        True if `op` and the op before it are stores under one mask, so that one `if` guards both.
+        """
         previous = op.prev_op
         if not isinstance(op, loop.StoreOp) or not isinstance(previous, loop.StoreOp):
             return False
@@ -155,7 +163,7 @@ class Accesses:
         self.masks[op] = mask
         if not self.joins_previous_store(op):
             self._occurs(op, mask)
-        if mask in self.conjuncts:  # its comparisons are written once
+        if mask in self.conjuncts:  # the comparisons of a mask are written once
             return
         self.conjuncts[mask] = [conjunct(expr, mask.operands) for expr in mask.exprs]
         for left, _, right in self.conjuncts[mask]:
@@ -167,7 +175,9 @@ class Accesses:
             self._written[op.parent][what] += 1
 
     def _count_all(self, body: Block) -> None:
-        """Count what is named in each block and in those inside of it, which come first."""
+        """
+        Count the values that are named in each block and its inner blocks, inner blocks first.
+        """
         inner = (b for op in reversed(self.ops) for region in op.regions for b in region.blocks)
         for block in (*inner, body):
             named = self._written[block]
@@ -177,7 +187,7 @@ class Accesses:
                 self._written[block.parent_block()].update(named)
 
     def _count(self, counts: Counter[Index | Mask], what: Index | Mask, times: int) -> None:
-        """Parts are written as often as the whole: once where that gets a name."""
+        """Count `what` and its parts; parts of a value that gets a name are counted once."""
         if isinstance(what, Mask):
             counts[what] += times
             return
@@ -199,9 +209,9 @@ class Accesses:
 
 def _unrolled_step(op: CopyingOp) -> SSAValue | None:
     """
-    Return the step of the unrolled loop of asynchronous copies that `op` is in. Added to an address
-    in shared memory it becomes a constant of the instruction; within a subscript, NVRTC computes an
-    address for each step.
+    Return the counter of the unrolled loop of asynchronous copies around `op`, or None. Added to an
+    address in shared memory, the counter becomes a constant of the instruction. Within a subscript,
+    it makes NVRTC compute an address for each step.
     """
     loop = op.parent_op()
     if not isinstance(op, kernel.CopyAsyncOp) or not isinstance(loop, scf.ForOp):
@@ -210,13 +220,16 @@ def _unrolled_step(op: CopyingOp) -> SSAValue | None:
 
 
 def _slot(op: TmaCopyOp) -> tuple[list[AffineExpr], list[SSAValue]]:
-    """Return the first element of the slot that a box goes to."""
+    """Return the subscripts of the first element of the slot that a box is copied to."""
     rank = memref_type(op.target).get_num_dims()
     return [AffineExpr.dimension(0), *[AffineExpr.constant(0)] * (rank - 1)], [op.slot]
 
 
 def _slot_and_phase(op: FillOp) -> Place:
-    """Of fill `count`: the slot, and how often it has been filled before, modulo 2."""
+    """
+    Return the slot of fill `count`, and its phase: the number of earlier fills of the slot, modulo
+    2.
+    """
     assert isinstance(op.ring.type, RingType)
     count, depth = AffineExpr.dimension(0), op.ring.type.depth.data
     slot, phase = count % depth, (count // depth) % 2
@@ -239,4 +252,4 @@ _NOTES: Mapping[type[Operation], Callable[[Accesses, Any], None]] = {
     TmaCopyOp: Accesses.note_box,
     **dict.fromkeys(_FILLS, Accesses.note_fill),
 }
-"""The function that notes what each op accesses or names."""
+"""Method that notes which places, masks or indices an op uses, by class of op."""

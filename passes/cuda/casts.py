@@ -2,9 +2,9 @@
 """
 Conversions between element types as C++ expressions.
 
-Where C++ says what a conversion gives, it is a cast. Where it does not, or knows nothing of the
-type, it is a function: floats to integers by CUDA's, which take what is out of range to the nearest
-bound, and half types by those of the prelude.
+A conversion is a cast if C++ defines its result, and a function call otherwise. CUDA's functions
+convert floats to integers, and clamp values out of range to the nearest bound. Functions of the
+prelude convert half types.
 """
 
 from xdsl.dialects import arith
@@ -53,7 +53,8 @@ _BITCASTS: dict[tuple[Attribute, Attribute], str] = {
 
 def cast_expression(op: Operation, value: SSAValue, writer: Writer) -> SSAValue | None:
     """
-    Return the expression for `op` on `value`; None if it is no cast, or none between such types.
+    Return the expression for the conversion `op` of `value`; None if `op` is no conversion or is
+    not supported between these types.
     """
     source, result = value.type, writer.type(op.results[0].type)
     match op:
@@ -77,14 +78,14 @@ def cast_expression(op: Operation, value: SSAValue, writer: Writer) -> SSAValue 
 
 
 def cast(value: SSAValue, type: Attribute) -> SSAValue:
-    """`(type)value`, unless it has that type."""
+    """Return `(type)value`, or `value` itself if it has that type already."""
     if is_widened(value):
         value = narrowed(value)
     return value if value.type == type else CastOp(value, type).result
 
 
 def is_widened(value: SSAValue) -> bool:
-    """True if `value` is an `int` as a `long long`, and nothing uses it yet."""
+    """True if `value` is a cast from `int` to `long long` that no statement uses yet."""
     op = value.owner
     if not isinstance(op, CastOp) or not is_pending(value):
         return False
@@ -92,16 +93,16 @@ def is_widened(value: SSAValue) -> bool:
 
 
 def narrowed(value: SSAValue) -> SSAValue:
-    """Return the `int` that is widened."""
+    """Return the `int` under a widening cast, and erase the cast."""
     op = value.owner
     assert isinstance(op, CastOp)
     narrow = op.value
-    op.erase()  # else it would count among the uses of the `int`
+    op.erase()  # otherwise the cast would count among the uses of the `int`
     return narrow
 
 
 def as_unsigned(value: SSAValue) -> SSAValue:
-    """Return the same bits as an unsigned integer; a bool is one."""
+    """Return `value` as an unsigned integer with the same bits; a bool stays a bool."""
     assert isa(value.type, IntegerType)
     return value if value.type == i1 else cast(value, _unsigned(value.type))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`arith.cmpf` and `arith.cmpi` as C++ comparisons, by table."""
+"""Lowering of `arith.cmpf` and `arith.cmpi` to C++ comparisons, by table."""
 
 from collections.abc import Callable
 
@@ -21,7 +21,7 @@ _ORDERED = {
     "une": Comparison.NE,
 }
 
-# These hold for NaN, where C++'s comparisons do not: each is what the other is not.
+# These predicates hold for NaN, and C++'s comparisons do not: each is the negation of one.
 _NEGATED = {
     "ugt": Comparison.LE,
     "uge": Comparison.LT,
@@ -47,7 +47,9 @@ _UNSIGNED = {
 
 
 def compare_floats(op: arith.CmpfOp, left: SSAValue, right: SSAValue) -> SSAValue | None:
-    """Return the comparison; None for `true` and `false`, which compare nothing."""
+    """
+    Return the C++ comparison, or None for the predicates `true` and `false`, which compare nothing.
+    """
     predicate = arith.CMPF_COMPARISON_OPERATIONS[op.predicate.value.data]
     if (comparison := _ORDERED.get(predicate)) is not None:
         return CompareOp(comparison, left, right).result
@@ -86,7 +88,8 @@ _OTHER_COMPARISONS: dict[str, Callable[[SSAValue, SSAValue], SSAValue]] = {
 
 def compare_integers(op: arith.CmpiOp, left: SSAValue, right: SSAValue) -> SSAValue | None:
     """
-    Return the comparison. Of bools, true is 1 where unsigned and -1 where signed: then they swap.
+    Return the C++ comparison, or None for other types. Signed predicates of bools swap their
+    operands, because true is -1 as a signed bit.
     """
     predicate = arith.CMPI_COMPARISON_OPERATIONS[op.predicate.value.data]
     if is_widened(left) and is_widened(right):

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loops and branches: what they carry or give becomes variables that their bodies assign."""
+"""
+Lowering of loops and branches; values that they carry or yield become variables assigned in their
+bodies.
+"""
 
 from collections.abc import Sequence
 
@@ -27,7 +30,7 @@ def _if(to: Conversion, op: scf.IfOp) -> None:
 
 
 def _convert_taken(to: Conversion, region: Region, results: Sequence[SSAValue]) -> None:
-    """The only branch that runs, without its braces."""
+    """Convert the only branch that can run, without an `if` around it."""
     if not region.blocks:
         return
     *ops, terminator = region.block.ops
@@ -52,7 +55,7 @@ def _branch(to: Conversion, region: Region, variables: Sequence[SSAValue]) -> Re
 
 
 def _convert_body(to: Conversion, region: Region, variables: Sequence[SSAValue]) -> None:
-    """The ops of a body, whose terminator gives the variables their values."""
+    """Convert the ops of a body, and assign the values that it yields to `variables`."""
     if not region.blocks:
         return
     *ops, terminator = region.block.ops
@@ -62,7 +65,10 @@ def _convert_body(to: Conversion, region: Region, variables: Sequence[SSAValue])
 
 
 def _assign(to: Conversion, variables: Sequence[SSAValue], yielded: Sequence[SSAValue]) -> None:
-    """All at once: what reads a variable that is assigned before it is named first."""
+    """
+    Assign all `variables` in parallel: a value that reads a variable assigned before it gets a name
+    first.
+    """
     values = [to.writer.use(v) for v in yielded]
     for position, value in enumerate(values):
         if _reads(value, variables[:position]):
@@ -100,14 +106,20 @@ def _for(to: Conversion, op: scf.ForOp) -> None:
 
 
 def _bound(to: Conversion, bound: SSAValue) -> SSAValue:
-    """Return the bound is evaluated at each step: name what is more than a literal."""
+    """
+    Return the upper bound of a loop. C++ evaluates it at each step, so that an expression gets a
+    name first.
+    """
     value = to.writer.use(bound)
     is_simple = bound in to.writer.constants or not is_pending(value)
     return value if is_simple else to.writer.let(value, bound.name_hint or "end")
 
 
 def _carried(to: Conversion, argument: SSAValue, initial: SSAValue, result: SSAValue) -> SSAValue:
-    """Return the variable that a loop carries from step to step, and leaves behind."""
+    """
+    Return the variable that a loop carries from step to step, and that holds the result after the
+    loop.
+    """
     hint = argument.name_hint or result.name_hint or "acc"
     variable = VarOp(to.writer.use(initial), to.writer.type(result.type), hint)
     to.writer.statement(variable)
@@ -120,7 +132,10 @@ def _unroll(to: Conversion, op: kernel.UnrollOp) -> None:
 
 
 def _unroll_axes(to: Conversion, op: kernel.UnrollOp, axes: Sequence[tuple[SSAValue, int]]) -> None:
-    """One loop for each axis, outermost first; none for one that takes a single step."""
+    """
+    Write one unrolled loop for each axis, outermost first; an axis of one step becomes the constant
+    0.
+    """
     if not axes:
         with to.indices.scope(op.body.block):
             to.convert_all(op.body.block.ops)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The walk over a kernel that makes CUDA IR of it: a table says which op is handled by whom. What the
-text would declare and never use is erased, with comments that stand above nothing.
+Walk over a kernel that converts it to CUDA IR; tables give the handler for each class of op. Unused
+names, and comments with no statement below them, are erased afterwards.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -30,13 +30,13 @@ from tilewright.passes.cuda.writer import Writer, cannot_lower
 from tilewright.passes.facts.vector_width import require_aligned_arguments
 
 Handler = Callable[["Conversion", Any], None]
-"""Converts one op of a class."""
+"""Function that converts one op of a class."""
 
 Handlers = Mapping[type[Operation], Handler]
 
 
 class Conversion:
-    """One walk over a kernel function."""
+    """Walk that converts one kernel function to CUDA IR."""
 
     def __init__(self, source: kernel.FuncOp, handlers: Handlers):
         self.source, self.handlers = source, handlers
@@ -47,13 +47,13 @@ class Conversion:
         self.shared = SharedMemory(self.accesses.ops, self.writer)
         self.tensor_maps: dict[kernel.TmaCopyOp, SSAValue] = {}
         self.barriers: dict[SSAValue, tuple[SSAValue, ...]] = {}
-        """The mbarriers of rings."""
+        """Mbarriers of each ring."""
         self.done: set[Operation] = set()
-        """Ops that were converted together with one before them."""
+        """Ops that were converted together with an earlier op."""
         self._thread: SSAValue | None = None
 
     def run(self) -> cuda.FuncOp:
-        """Return the CUDA function that does what the kernel does."""
+        """Return the CUDA function that does the work of the kernel."""
         num_maps = self._add_tensor_maps()
         for argument in self.source.body.block.args:
             type = PointerType.get(self.element(argument), const=argument in self.source.inputs)
@@ -69,7 +69,9 @@ class Conversion:
         return function
 
     def _add_tensor_maps(self) -> int:
-        """Take a map for each kind of box that the kernel copies; return how many these are."""
+        """
+        Add a tensor map parameter for each kind of box that the kernel copies; return their number.
+        """
         maps: dict[TensorMapType, SSAValue] = {}
         for op in self.accesses.ops:
             if not isinstance(op, kernel.TmaCopyOp):
@@ -81,7 +83,7 @@ class Conversion:
         return len(maps)
 
     def _add_literals(self) -> None:
-        """Put the literals above all that may use them."""
+        """Insert the literals at the top of the body, ahead of all their uses."""
         literals = self.writer.literals.values()
         if (first := self.body.first_op) is not None:
             self.body.insert_ops_before([*literals], first)
@@ -106,7 +108,10 @@ class Conversion:
         return function
 
     def element(self, memref: SSAValue) -> Attribute:
-        """Return the type of the elements of a memref."""
+        """
+        Return the C++ type of the elements of a memref; raise `UnsupportedError` for unsupported
+        memory.
+        """
         if not isinstance(memref.type, MemRefType):
             raise self.writer.unsupported(f"a parameter of type {memref.type}")
         type = memref_type(memref)
@@ -116,7 +121,7 @@ class Conversion:
         return self.writer.type(type.element_type)
 
     def thread(self) -> SSAValue:
-        """Return the thread's number under its name."""
+        """Return the thread id as a named value, which is defined if the kernel has none."""
         for op in self.source.body.block.ops:
             if isinstance(op, kernel.ThreadIdOp) and op.result in self.writer.values:
                 return self.writer.values[op.result]
@@ -141,7 +146,10 @@ class Conversion:
             self._convert_scalar(op)
 
     def _convert_scalar(self, op: Operation) -> None:
-        """Everything that has no handler is scalar arithmetic."""
+        """
+        Convert an op without a handler as scalar arithmetic; raise `UnsupportedError` if it is
+        none.
+        """
         values = [self.writer.use(v) for v in op.operands]
         if (value := scalar_expression(op, values, self.writer)) is None:
             types = ", ".join(str(v.type) for v in op.operands)
@@ -155,8 +163,8 @@ def _optional(property: IntegerAttr | None) -> int | None:
 
 def _tensor_map_of(op: kernel.TmaCopyOp, source: kernel.FuncOp) -> TensorMapType:
     """
-    Tensor map that the hardware needs to copy `op`'s box, or a piece of it; copies of boxes of one
-    kind share it.
+    Return the type of the tensor map with which the hardware copies the box of `op`, or pieces of
+    it. Boxes of the same kind share a map.
     """
     type, layout = memref_type(op.source), layout_of(memref_type(op.target))
     _check_box(op, source)
@@ -168,13 +176,13 @@ def _tensor_map_of(op: kernel.TmaCopyOp, source: kernel.FuncOp) -> TensorMapType
 
 
 def _check_box(op: kernel.TmaCopyOp, source: kernel.FuncOp) -> None:
-    """Raise an error if the hardware cannot copy boxes from there."""
+    """Raise `UnsupportedError` if the hardware cannot copy the box from its source."""
     if op.source not in source.inputs:
-        raise cannot_lower(source, op, "a box is copied from what is no input of the kernel")
+        raise cannot_lower(source, op, "a box is copied from memory that is no input of the kernel")
     type = memref_type(op.source)
     row = type.get_shape()[-1] * size_of(type.element_type)
     if type.get_num_dims() > 1 and row % BOX_ALIGNMENT:
-        begin = f"boxes are copied where each begins at a multiple of {BOX_ALIGNMENT}"
+        begin = f"rows that TMA copies must begin at multiples of {BOX_ALIGNMENT} bytes"
         raise cannot_lower(source, op, f"rows of {row} bytes in {type}; {begin}")
 
 
@@ -182,17 +190,23 @@ _NAMES = (LetOp, VarOp, LocalOp, SharedOp, PoolOp, PooledOp, RemoteOp, ShuffleOp
 
 
 def erase_unused(function: FuncOp) -> None:
-    """Erase unused names, variables only assigned, bodies left empty, and idle comments."""
+    """
+    Erase unused names, variables that are only assigned, empty bodies, and comments with no
+    statement below them.
+    """
     while _erase_some(function):
         pass
 
 
 def _erase_some(function: FuncOp) -> bool:
-    """One walk, last op first; whether an erased variable may leave more to erase."""
+    """
+    Erase unused ops in one walk, last op first; return True if an erased variable may leave more
+    unused ops.
+    """
     again = False
     _, *ops = ops_in(function)
     for op in reversed(ops):
-        if op.parent is None:  # an assignment that is gone with its variable
+        if op.parent is None:  # an assignment that was erased with its variable
             continue
         if isinstance(op, VarOp):
             again |= _erase_assignments(op)
@@ -212,7 +226,7 @@ def _is_unused(op: Operation) -> bool:
 
 
 def _is_idle(comment: CommentOp) -> bool:
-    """True if another comment follows, or no statement."""
+    """True if no statement follows the comment before the next comment or the end of the block."""
     following = comment.next_op
     while isinstance(following, ExpressionOp):
         following = following.next_op

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Kernel IR to CUDA IR: what one thread does becomes C++ statements.
+Lowering of Kernel IR to CUDA IR: the program of one thread becomes C++ statements.
 
     kernel.func grid 8 block 128 @relu(%x: memref<1000xf32>) -> (%out: memref<1000xf32>) {
       %b = kernel.block_id
@@ -22,8 +22,9 @@ becomes the `cuda.func` whose text is
       out[i] = max_nan(v, 0.0f);
     }
 
-Subscripts become row-major offsets, loads stay in order, and arithmetic that is used once is
-written where it is used. Launches stay as they are; a kernel whose name C++ has taken is renamed.
+Subscripts become row-major offsets, loads keep their order, and arithmetic that is used once is
+written in place. A kernel is renamed if C++ or CUDA reserves its name. Launches stay unchanged,
+except for new names.
 """
 
 from collections.abc import Sequence
@@ -51,7 +52,7 @@ RULE = Rule("c", 1, "convert_kernel_to_cuda")
 
 
 def _comment(to: Conversion, op: kernel.CommentOp) -> None:
-    """Keep a comment where it stands."""
+    """Convert a comment at its place."""
     to.writer.statement(CommentOp(op.text.data))
 
 
@@ -69,12 +70,12 @@ _HANDLERS: Handlers = {
 
 
 class ConvertKernelToCudaPass(ModulePass):
-    """Turn every kernel function into CUDA statements."""
+    """Lower every kernel function to a function of CUDA statements."""
 
     name = "convert-kernel-to-cuda"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Each kernel of the module."""
+        """Lower each kernel of the module; raise an error if a kernel is not in Kernel IR yet."""
         above = next((k for k in op.ops if isinstance(k, loop.KernelOp)), None)
         if above is not None:
             reason = "it is not one thread's program; run to-kernel first"
@@ -89,7 +90,7 @@ class ConvertKernelToCudaPass(ModulePass):
 
 
 def rename_kernels(module: ModuleOp) -> None:
-    """Give kernels whose names C++ has taken names of their own, and tell the launches."""
+    """Rename kernels whose names C++ or CUDA does not allow, and update their launches."""
     kernels = {op.sym_name.data: op for op in module.ops if isinstance(op, kernel.FuncOp)}
     renamed = cuda_names([*kernels])
     for old, name in renamed.items():
@@ -99,7 +100,7 @@ def rename_kernels(module: ModuleOp) -> None:
 
 
 def cuda_names(kernels: Sequence[str]) -> dict[str, str]:
-    """Return the names in CUDA of those kernels that C++ or CUDA does not let keep theirs."""
+    """Return new names for the kernels whose names C++ or CUDA does not allow, by old name."""
     taken = {*kernels}
     renamed: dict[str, str] = {}
     for old in kernels:

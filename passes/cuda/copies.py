@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Copies of several elements, by the thread itself or behind its back."""
+"""Lowering of copies of several elements, synchronous or asynchronous."""
 
 from collections.abc import Sequence
 
@@ -16,8 +16,8 @@ from tilewright.dialects.tile import SHARED
 from tilewright.dialects.types import memref_type
 from tilewright.passes.cuda.conversion import Conversion, Handlers
 
-_MOST_COLUMNS = 40
-"""Beyond which a subscript is given a name."""
+_MAX_COLUMNS = 40
+"""Columns above which a subscript is given a name."""
 
 
 def _copy(to: Conversion, op: kernel.CopyOp) -> None:
@@ -40,7 +40,7 @@ def _moved(
     target: Sequence[SSAValue],
     condition: SSAValue | None,
 ) -> StatementOp:
-    """Return the statement; zeros are stored where the condition fails."""
+    """Return the statement that copies the elements; it stores zeros where `condition` fails."""
     read, written = to.writer.use(op.source), to.writer.use(op.target)
     width = op.width.value.data
     if width > 1:
@@ -68,10 +68,10 @@ def _copy_async(to: Conversion, op: kernel.CopyAsyncOp) -> None:
 
 
 def _sides(to: Conversion, op: kernel.CopyOp) -> tuple[list[SSAValue], list[SSAValue]]:
-    """Return the subscripts of either side; those that would fill a line get names."""
+    """Return the subscripts of source and target; long subscripts get names."""
     source, target = (to.indices.subscripts(place) for place in to.accesses.places[op])
-    target = [to.writer.name_if_longer(t, _MOST_COLUMNS, "i") for t in target]
-    return [to.writer.name_if_longer(s, _MOST_COLUMNS, "i") for s in source], target
+    target = [to.writer.name_if_longer(t, _MAX_COLUMNS, "i") for t in target]
+    return [to.writer.name_if_longer(s, _MAX_COLUMNS, "i") for s in source], target
 
 
 COPIES: Handlers = {kernel.CopyOp: _copy, kernel.CopyAsyncOp: _copy_async}

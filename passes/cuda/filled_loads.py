@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Loads that give another constant than 0 where their mask fails.
+Loads whose value is a constant different from 0 where their mask fails.
 
     %v = loop.load %x[%i] where [99 - %i] : memref<100xf32>
     %p = loop.predicate [99 - %i] : i1
     %m = arith.select %p, %v, %lowest : f32
 
-is one expression, `i < 100 ? x[i] : lowest`, where nothing else uses `%v`.
+is one expression, `i < 100 ? x[i] : lowest`, if nothing else uses `%v`.
 """
 
 from collections.abc import Iterable
@@ -20,16 +20,19 @@ from tilewright.dialects import loop
 
 
 class FilledLoads(NamedTuple):
-    """The loads of a kernel that are selected from, and what is left of the selection: nothing."""
+    """
+    Loads of a kernel whose value a select replaces outside of the mask, and the ops that this makes
+    redundant.
+    """
 
     selects: dict[Operation, arith.SelectOp]
-    """By load the selection that gives its value where the mask fails."""
+    """Select that gives the value of each load where its mask fails."""
     gone: frozenset[Operation]
-    """These selections, and the predicates that serve them alone."""
+    """Redundant ops: these selects, and the predicates that only they use."""
 
 
 def filled_loads(ops: Iterable[Operation]) -> FilledLoads:
-    """Find the filled loads of a kernel that consists of `ops`."""
+    """Return the filled loads of a kernel that consists of `ops`."""
     found = ((op, _select_of(op)) for op in ops)
     selects: dict[Operation, arith.SelectOp] = {op: s for op, s in found if s is not None}
     gone = frozenset[Operation](selects.values())
@@ -43,7 +46,7 @@ def filled_loads(ops: Iterable[Operation]) -> FilledLoads:
 
 
 def fill_of(select: arith.SelectOp) -> FloatAttr | IntegerAttr | None:
-    """Return the constant that is selected where the load's mask fails."""
+    """Return the constant that `select` gives where the load's mask fails, or None."""
     constant = select.rhs.owner
     value = constant.value if isinstance(constant, arith.ConstantOp) else None
     return value if isinstance(value, FloatAttr | IntegerAttr) else None

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-How blocks find each other. The last of several blocks to arrive at a counter:
+Lowering of ops that synchronise or join blocks. A block learns like this whether it is the last of
+several to arrive at a counter:
 
     __shared__ bool is_last[1];
     __syncthreads();
@@ -10,8 +11,8 @@ How blocks find each other. The last of several blocks to arrive at a counter:
     __syncthreads();
     const bool last = is_last[0];
 
-The first barrier lets the one thread tell of what the whole block has written, the second lets the
-whole block know what that thread has been told.
+The first barrier makes all writes of the block precede the arrival, which one thread performs. The
+second makes the thread's result visible to the whole block.
 """
 
 from xdsl.dialects.builtin import i1, i64
@@ -71,7 +72,10 @@ def _atomic(to: Conversion, op: kernel.AtomicOp) -> None:
 
 
 def _function(monoid: Monoid, type: Attribute) -> str:
-    """CUDA adds 64-bit integers without a sign only."""
+    """
+    Return the name of the CUDA function for an atomic update; `atomicAdd` has no signed 64-bit
+    version.
+    """
     is_long_sum = monoid is Monoid.ADD and type == i64
     return "atomic_add_long" if is_long_sum else _ATOMIC[monoid]
 

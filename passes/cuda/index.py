@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Affine expressions of a kernel's indices, in the form in which they are compared and written; masks
-as one comparison for each expression that must be at least 0.
+Canonical affine expressions of a kernel's indices, in the form in which they are compared and
+written. A mask is one comparison for each expression that must be at least 0.
 """
 
 from collections.abc import Sequence
@@ -25,23 +25,23 @@ _ZERO = AffineExpr.constant(0)
 
 
 class Index(NamedTuple):
-    """An affine expression of index values, canonical: equal ones compare equal."""
+    """Canonical affine expression of index values; equal expressions compare equal."""
 
     variable: AffineExpr
-    """What varies: the expression without its constant."""
+    """Varying part: the expression without its constant."""
     operands: tuple[SSAValue, ...]
     constant: int = 0
 
     @staticmethod
     def of(expr: AffineExpr, operands: Sequence[SSAValue]) -> "Index":
-        """Return the canonical form, simplified with the ranges of the operands."""
+        """Return the canonical index for `expr`, simplified with the ranges of the operands."""
         map, used = canonical_access([expr], operands)
         variable, constant = split_constant(map.results[0])
         return Index(variable, tuple(used), constant)
 
     @property
     def ranges(self) -> Ranges:
-        """The values that the operands can take."""
+        """Ranges of the values that the operands can take."""
         return [range_of_value(v) for v in self.operands]
 
     def whole(self) -> AffineExpr:
@@ -49,20 +49,21 @@ class Index(NamedTuple):
         return self.variable + self.constant if self.constant else self.variable
 
     def without_constant(self) -> "Index":
-        """What varies alone."""
+        """Return the index without its constant."""
         return self._replace(constant=0) if self.constant else self
 
     def num_terms(self) -> int:
-        """How many terms vary."""
+        """Return the number of varying terms."""
         return _num_terms(self.variable) if self.operands else 0
 
     def num_divisions(self) -> int:
-        """How many divisions it takes."""
+        """Return the number of divisions in the expression."""
         return _num_divisions(self.variable)
 
     def apart(self, value: SSAValue) -> "tuple[Index, Index] | None":
         """
-        Return the sum without `value`, and how much of it that adds; None if it is no such sum.
+        Return the sum without `value`, and the term that `value` adds. Return None if `value` is
+        its only term, is no term, or also occurs in a division.
         """
         if value not in self.operands:
             return None
@@ -75,15 +76,17 @@ class Index(NamedTuple):
         return Index.of(rest, self.operands), Index.of(dim * factor, self.operands)
 
     def is_worth_a_name(self) -> bool:
-        """True if it is more than a multiple of what has a name, or may have one."""
+        """True if the index is a sum or a division; a multiple of one value needs no name."""
         return bool(self.operands) and _is_compound(self.variable)
 
     def has_names(self) -> bool:
-        """True if the index, or one of its parts, may get a variable."""
+        """True if the index, or one of its parts, may get a name."""
         return bool(self.operands) and (_is_compound(self.variable) or self.num_divisions() > 0)
 
     def parts(self) -> "list[Index]":
-        """Return the quotients and rests that are added up in it; of one alone what it divides."""
+        """
+        Return the quotients and remainders in a sum; for a single division, return its dividend.
+        """
         if isinstance(self.variable, AffineBinaryOpExpr) and is_division(self.variable):
             return [Index.of(self.variable.lhs, self.operands).without_constant()]
         terms = [atom for terms in signed_terms(self.variable) for atom, _ in terms]
@@ -94,7 +97,7 @@ _DIVISIONS = (AffineBinaryOpKind.FloorDiv, AffineBinaryOpKind.Mod)
 
 
 def is_division(expr: AffineExpr) -> bool:
-    """True if `expr` is a quotient or a rest."""
+    """True if `expr` is a quotient or a remainder."""
     return isinstance(expr, AffineBinaryOpExpr) and expr.kind in _DIVISIONS
 
 
@@ -103,7 +106,7 @@ def _num_terms(expr: AffineExpr) -> int:
     return len(added) + len(subtracted)
 
 
-@lru_cache(maxsize=1 << 14)  # the same subscripts occur again and again
+@lru_cache(maxsize=1 << 14)  # equal subscripts occur often
 def _is_compound(expr: AffineExpr) -> bool:
     return is_division(expr) or _num_terms(expr) > 1
 
@@ -114,13 +117,19 @@ def _num_divisions(expr: AffineExpr) -> int:
 
 
 def steps_below_zero(dividend: AffineExpr, divisor: int, ranges: Ranges) -> int | None:
-    """By how many divisors the dividend may be below 0, rounded up; None if that is unknown."""
+    """
+    Return how many divisors must be added to a dividend to make it at least 0, or None if its range
+    is unknown.
+    """
     known = range_of(dividend, ranges)
     return None if known is None else max(0, -(known.low // divisor))
 
 
 def split_constant(expr: AffineExpr) -> tuple[AffineExpr, int]:
-    """Return a canonical expression, whose constant comes last, in two."""
+    """
+    Return the varying part and the constant of a canonical expression, whose constant is its last
+    term.
+    """
     match expr:
         case AffineConstantExpr(value):
             return _ZERO, value
@@ -131,14 +140,14 @@ def split_constant(expr: AffineExpr) -> tuple[AffineExpr, int]:
 
 
 class Mask(NamedTuple):
-    """Affine expressions, canonical, that are all to be at least 0."""
+    """Canonical affine expressions that must all be at least 0."""
 
     exprs: tuple[AffineExpr, ...]
     operands: tuple[SSAValue, ...]
 
 
 class Conjunct(NamedTuple):
-    """One comparison of a mask, as a person writes it: what is cut off on the left."""
+    """Comparison of a mask in its usual form: the limited index is on the left."""
 
     left: Index
     comparison: Comparison
@@ -146,7 +155,7 @@ class Conjunct(NamedTuple):
 
 
 def conjunct(expr: AffineExpr, operands: Sequence[SSAValue]) -> Conjunct:
-    """`99 - d0` is `d0 < 100`, `d0 - d1` is `d1 <= d0`."""
+    """Return the comparison for `expr >= 0`: `d0 < 100` for `99 - d0`, `d1 <= d0` for `d0 - d1`."""
     value = sum_of(expr)
     positive = Sum({atom: factor for atom, factor in value.terms.items() if factor > 0})
     negative = Sum({atom: -factor for atom, factor in value.terms.items() if factor < 0})

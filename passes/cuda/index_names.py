@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Names for what occurs often in subscripts and masks.
+Names for subscripts and masks, or parts of them, that occur often.
 
     out[(b * 4 + t / 32) * 100 + i] = x[(b * 4 + t / 32) * 100 + i];
 
@@ -9,7 +9,7 @@ becomes
     const int row = b * 4 + t / 32;
     out[row * 100 + i] = x[row * 100 + i];
 
-A name is made in the outermost block where what it stands for occurs more than once and the
+A name is defined in the outermost block in which its expression occurs more than once and its
 operands are known.
 """
 
@@ -25,7 +25,7 @@ from tilewright.passes.cuda.writer import Writer, block_of
 
 
 class _Scope(NamedTuple):
-    """A block of the source, the block that it becomes, and the names made there."""
+    """Block of the source, the block that it becomes, and the names defined there."""
 
     source: Block
     target: Block
@@ -33,7 +33,7 @@ class _Scope(NamedTuple):
 
 
 class IndexNames:
-    """The names that the blocks around what is written have, and new ones."""
+    """Names of index expressions and masks in the open blocks."""
 
     def __init__(self, writer: Writer, accesses: Accesses):
         self.writer, self.accesses = writer, accesses
@@ -41,22 +41,28 @@ class IndexNames:
 
     @contextmanager
     def scope(self, source: Block) -> Generator[None]:
-        """The ops of `source` are being converted, into the writer's block."""
+        """Open a scope in which the ops of `source` are converted into the writer's block."""
         self._scopes.append(_Scope(source, self.writer.block, {}))
         yield
         self._scopes.pop()
 
     def known(self, what: Index | Mask) -> SSAValue | None:
-        """Return the name that it has already."""
+        """Return the name that `what` has in an open scope, or None."""
         found = (scope.names[what] for scope in self._scopes if what in scope.names)
         return next(found, None)
 
     def add(self, index: Index, value: SSAValue) -> None:
-        """From here to the end of the block `value` is the name of `index`, unless it has one."""
+        """
+        Make `value` the name of `index` until the end of the innermost scope, unless it has a name
+        there.
+        """
         self._scopes[-1].names.setdefault(index, value)
 
     def name(self, what: Index | Mask, hint: str, write: Callable[[], SSAValue]) -> SSAValue | None:
-        """Return the name of what `write` writes, if it has or deserves one."""
+        """
+        Return the name of `what`, or None if it needs none. A new name is defined by the expression
+        that `write` returns.
+        """
         if (name := self.known(what)) is not None:
             return name
         is_trivial = isinstance(what, Index) and not what.is_worth_a_name()
@@ -65,15 +71,18 @@ class IndexNames:
         return self._make(what, level, hint, write)
 
     def make_early(self, index: Index, hint: str, write: Callable[[], SSAValue]) -> None:
-        """A name as early as the operands are known, however often `index` occurs."""
+        """
+        Define a name in the outermost scope where the operands of `index` are known, however often
+        it occurs.
+        """
         self._make(index, self._first_level(index), hint, write)
 
     def _make(
         self, what: Index | Mask, level: int, hint: str, write: Callable[[], SSAValue]
     ) -> SSAValue:
-        """Return a name in the scope of that level."""
+        """Define a name in the scope of level `level` and return it."""
         inner = self._scopes[level + 1 :]
-        del self._scopes[level + 1 :]  # what is written there may not use names from further in
+        del self._scopes[level + 1 :]  # the expression must not use names of inner scopes
         with self.writer.inside(self._scopes[level].target):
             name = self.writer.let(write(), hint)
         self._scopes[level].names[what] = name
@@ -82,14 +91,15 @@ class IndexNames:
 
     def _level(self, what: Index | Mask) -> int | None:
         """
-        Return the outermost scope where `what` occurs more than once and its operands are known.
+        Return the outermost scope in which `what` occurs more than once and its operands are known,
+        or None.
         """
         levels = range(self._first_level(what), len(self._scopes))
         occurs = (self.accesses.count(what, self._scopes[level].source) for level in levels)
         return next((level for level, count in zip(levels, occurs, strict=True) if count > 1), None)
 
     def _first_level(self, what: Index | Mask) -> int:
-        """Return the outermost scope where the operands of `what` are known."""
+        """Return the outermost scope in which the operands of `what` are known."""
         blocks = {block_of(v) for v in what.operands}
         known = (level for level, scope in enumerate(self._scopes) if scope.source in blocks)
         return max(known, default=0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether `int` holds every index of a kernel, or it takes `long long`."""
+"""Choice of the C++ type of a kernel's indices: `int`, or `long long` if `int` is too small."""
 
 from collections.abc import Iterator, Sequence
 from math import inf
@@ -18,7 +18,10 @@ _LARGEST_INT = 2**31 - 1
 
 
 def index_type(accesses: Accesses) -> IntegerType:
-    """`int` if it holds every index of the kernel and all that is computed on the way to one."""
+    """
+    Return `int` if it holds every index of the kernel and every intermediate result, else `long
+    long`.
+    """
     reaches = (*_value_reaches(accesses.ops), *_access_reaches(accesses))
     return i32 if max(reaches, default=0) < _LARGEST_INT else i64
 
@@ -27,9 +30,9 @@ def _value_reaches(ops: Sequence[Operation]) -> Iterator[float]:
     for op in ops:
         for value in (*op.results, *(arg for r in op.regions for b in r.blocks for arg in b.args)):
             if isinstance(value.type, IndexType):
-                yield _furthest(range_of_value(value))
-        if isinstance(op, scf.ForOp):  # the counter steps beyond the bound before it stops
-            yield _furthest(range_of_value(op.ub)) + _furthest(range_of_value(op.step))
+                yield _magnitude(range_of_value(value))
+        if isinstance(op, scf.ForOp):  # the counter passes the bound by a step at the end
+            yield _magnitude(range_of_value(op.ub)) + _magnitude(range_of_value(op.step))
 
 
 def _access_reaches(accesses: Accesses) -> Iterator[float]:
@@ -38,28 +41,28 @@ def _access_reaches(accesses: Accesses) -> Iterator[float]:
         variable = index.without_constant()
         largest[variable] = max(largest.get(variable, 0), abs(index.constant))
     for index, constant in largest.items():
-        yield _reach(index.variable, index.ranges) + constant
+        yield _sum_bound(index.variable, index.ranges) + constant
     for mask in accesses.conjuncts:
         ranges = [range_of_value(v) for v in mask.operands]
-        yield from (_reach(expr, ranges) + 1 for expr in mask.exprs)
+        yield from (_sum_bound(expr, ranges) + 1 for expr in mask.exprs)
 
 
-def _furthest(known: Range | None) -> float:
-    """How far from 0 the values of a range are."""
+def _magnitude(known: Range | None) -> float:
+    """Return the largest absolute value in a range; infinity for an unknown range."""
     return inf if known is None else max(abs(known.low), abs(known.high))
 
 
-def _reach(expr: AffineExpr, ranges: Ranges) -> float:
-    """No partial sum of `expr`, in whatever order, is larger than this."""
+def _sum_bound(expr: AffineExpr, ranges: Ranges) -> float:
+    """Return a bound on the absolute value of every partial sum of `expr`, in any order."""
     match expr:
         case AffineConstantExpr(value):
             return abs(value)
         case AffineDimExpr(position):
-            return _furthest(ranges[position])
+            return _magnitude(ranges[position])
         case AffineBinaryOpExpr(_, dividend, AffineConstantExpr(divisor)) if is_division(expr):
             below = steps_below_zero(dividend, divisor, ranges) or 0
-            return _reach(dividend, ranges) + below * divisor
+            return _sum_bound(dividend, ranges) + below * divisor
         case _:
             value = sum_of(expr)
-            terms = [abs(factor) * _reach(atom, ranges) for atom, factor in value.terms.items()]
+            terms = [abs(factor) * _sum_bound(atom, ranges) for atom, factor in value.terms.items()]
             return abs(value.constant) + sum(terms)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Constants, indices and predicates; ids of threads and blocks; shuffles and barriers."""
+"""Lowering of constants, indices, predicates, ids of threads and blocks, shuffles and barriers."""
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, IntegerType, i32

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Affine subscripts and masks as C++ expressions; what occurs often is named once."""
+"""Affine subscripts and masks as C++ expressions; frequent ones are defined once under a name."""
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
@@ -25,8 +25,8 @@ from tilewright.passes.cuda.index_names import IndexNames
 from tilewright.passes.cuda.places import Place, Swizzle
 from tilewright.passes.cuda.writer import Writer, is_pending
 
-# C++ division rounds to zero: right where the dividend cannot be negative. Where nothing is known
-# of it the prelude helps.
+# C++ division rounds to zero, which is right if the dividend cannot be negative. Functions of the
+# prelude divide if the dividend's range is unknown.
 _DIVISIONS = {
     AffineBinaryOpKind.FloorDiv: (BinaryOperator.DIV, "floor_div"),
     AffineBinaryOpKind.Mod: (BinaryOperator.REM, "floor_mod"),
@@ -34,18 +34,21 @@ _DIVISIONS = {
 
 
 class Indices:
-    """Writes offsets and masks. What occurs often gets a name."""
+    """Writer of offsets and masks, which gives names to frequent expressions."""
 
     def __init__(self, writer: Writer, accesses: Accesses):
         self.writer, self.accesses = writer, accesses
         self.names = IndexNames(writer, accesses)
 
     def scope(self, source: Block) -> AbstractContextManager[None]:
-        """Return the ops of `source` are being converted, into the writer's block."""
+        """Return a context in which the ops of `source` are converted into the writer's block."""
         return self.names.scope(source)
 
     def subscripts(self, place: Place) -> list[SSAValue]:
-        """What stands in the brackets of an access: one value, or one for each axis of an array."""
+        """
+        Return the subscripts of an access: one offset, or one value for each axis of a register
+        array.
+        """
         if place.swizzle is None:
             return [self.value(term) for term in place.terms]
         (offset,) = place.terms
@@ -61,26 +64,28 @@ class Indices:
         return BinaryOp(BinaryOperator.BIT_XOR, self.value(swizzle.low), key).result
 
     def _early(self, index: Index, hint: str) -> SSAValue:
-        """What varies in `index` under a name, made as early as its operands are known."""
+        """
+        Return the value of `index`; its varying part gets a name as soon as its operands are known.
+        """
         part = index.without_constant()
         if part.is_worth_a_name() and self.names.known(part) is None:
             self.names.make_early(part, hint, lambda: self._written(part))
         return self.value(index, hint)
 
     def value(self, index: Index, hint: str = "i") -> SSAValue:
-        """Return the one expression of `index`; what varies in it may have a name."""
+        """Return an expression for `index`; its varying part may have a name."""
         part = index.without_constant()
         if (name := self.names.name(part, hint, lambda: self._written(part))) is None:
             return self._written(index)
         return self._plus(name, index.constant)
 
     def known(self, op: loop.IndexOp) -> int | None:
-        """What the index is wherever it is; None if that varies."""
+        """Return the value of a constant index; None for an index that varies."""
         index = self._of(op)
         return None if index.operands else index.constant
 
     def named(self, op: kernel.IndexOp) -> SSAValue:
-        """Return the index under its name, which from now on stands wherever its sum occurs."""
+        """Return the index under its name, which later replaces its sum wherever that occurs."""
         index, hint = self._of(op), op.result.name_hint or "i"
         value = self.value(index, hint)
         if is_pending(value):
@@ -94,7 +99,7 @@ class Indices:
         return place.terms[0]
 
     def condition(self, op: Operation) -> SSAValue | None:
-        """Where the mask of `op` holds; None where it always does."""
+        """Return the condition that the mask of `op` holds, or None if it always holds."""
         if (mask := self.accesses.masks.get(op)) is None:
             return None
         name = self.names.name(mask, "in", lambda: self._conjunction(mask))
@@ -108,7 +113,10 @@ class Indices:
         return _joined(BinaryOperator.AND, comparisons)
 
     def _written(self, index: Index) -> SSAValue:
-        """Return the one expression of `index`, by its subscripts if one of them has a name."""
+        """
+        Return an expression for `index` without a name of its own; it uses subscripts if one of
+        them has a name.
+        """
         if is_division(index.variable):
             return self._plus(self._division(index), index.constant)
         strided = self.accesses.strided.get(index.without_constant(), ())
@@ -155,7 +163,10 @@ class Indices:
         return self.value(Index.of(atom, index.operands))
 
     def _division(self, index: Index) -> SSAValue:
-        """Return a quotient or a rest; a dividend that may be negative is moved up first."""
+        """
+        Return a quotient or a remainder; a dividend that may be negative first gets multiples of
+        the divisor added.
+        """
         match index.variable:
             case AffineBinaryOpExpr(kind, dividend, AffineConstantExpr(divisor)):
                 operator, function = _DIVISIONS[kind]
@@ -171,7 +182,7 @@ class Indices:
 
 
 class _Terms(NamedTuple):
-    """What is added and what is subtracted."""
+    """Terms of a sum that are added, and terms that are subtracted."""
 
     added: list[SSAValue]
     subtracted: list[SSAValue]

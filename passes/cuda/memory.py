@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Memory that a kernel declares, loads of one element and stores of one."""
+"""Lowering of shared memory, and of loads and stores of single elements."""
 
 from xdsl.ir import Block, Region, SSAValue
 
@@ -47,7 +47,7 @@ def _store(to: Conversion, op: loop.StoreOp) -> None:
         with to.writer.inside(guard.then_body.block):
             to.writer.statement(store)
         return
-    if joins:  # unless the name of the offset has come in between
+    if joins:  # the name of an offset may have come in between
         condition = to.indices.condition(op)
     if condition is None:
         to.writer.statement(store)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Where in memory an access goes: the subscripts of a thread's array, or the offset in a buffer or in
-shared memory, whose layout has its part in it.
+Places of accesses in memory: the subscripts of a register array, or the offset in a buffer or in
+shared memory, which depends on the layout.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,26 +20,26 @@ from tilewright.passes.cuda.index import Index
 
 class Swizzle(NamedTuple):
     """
-    What is permuted of an offset: `low ^ (key * chunk)`. The rest of the offset is a multiple of
-    what the right side stays below.
+    Permuted part of an offset: `low ^ (key * chunk)`. The rest of the offset is a multiple of a
+    number that this part stays below.
     """
 
     low: Index
     key: Index
     chunk: int
-    """The elements that are moved as a whole."""
+    """Number of elements that are moved together."""
 
 
 class Place(NamedTuple):
-    """One index for each subscript in the text; the swizzle is added to the last."""
+    """Indices of an access, one for each subscript in the text; a swizzle is added to the last."""
 
     terms: tuple[Index, ...]
     swizzle: Swizzle | None = None
     beyond: Index | None = None
-    """What is added to the address, not to the subscripts."""
+    """Index that is added to the address instead of the subscripts."""
 
     def indices(self) -> Iterator[Index]:
-        """Yield all that is written of it."""
+        """Yield all indices that the place is written with."""
         yield from self.terms
         if self.swizzle is not None:
             yield from (self.swizzle.low, self.swizzle.key)
@@ -48,7 +48,8 @@ class Place(NamedTuple):
 
     def stepping(self, step: SSAValue) -> "Place":
         """
-        Return the same place; what `step` adds to the offset is added to the address, if it can be.
+        Return the place with the contribution of `step` added to the address instead of the offset,
+        if the two can be separated.
         """
         (offset,) = self.terms
         if (parts := offset.apart(step)) is None:
@@ -58,21 +59,21 @@ class Place(NamedTuple):
 
 
 class Strided(NamedTuple):
-    """A subscript, less its constant, and what it is multiplied by."""
+    """Subscript without its constant, and its stride."""
 
     subscript: Index
     stride: int
 
 
 class Subscripts(NamedTuple):
-    """Subscripts, less their constants, and their strides."""
+    """Subscripts without their constants, and their strides."""
 
     exprs: tuple[AffineExpr, ...]
     operands: tuple[SSAValue, ...]
     strides: tuple[int, ...]
 
     def linear(self) -> Index:
-        """Return the offset that they come to."""
+        """Return the offset: the sum of the subscripts times their strides."""
         offset: AffineExpr = AffineExpr.constant(0)
         for expr, stride in zip(self.exprs, self.strides, strict=True):
             offset = offset + expr * stride
@@ -88,7 +89,8 @@ def strided_axes(
     type: MemRefType[Attribute], subscripts: Sequence[AffineExpr]
 ) -> list[tuple[AffineExpr, int]]:
     """
-    Return the subscripts as they lie in memory, each with the elements from one step to the next.
+    Return the subscripts with their strides in elements. An axis that the layout stores in pieces,
+    or whose rows it deals out, gives two subscripts.
     """
     axes = [[axis] for axis in zip(subscripts, _strides(type), strict=True)]
     if inner := layout_of(type).inner.data:
@@ -103,12 +105,12 @@ def strided_axes(
 
 
 def piece_stride(type: MemRefType[Attribute]) -> int:
-    """Return the elements from one piece of the innermost axis to the next."""
+    """Return the distance in elements from one piece of the innermost axis to the next."""
     return _offset_of(type, {_axis(type, -1): layout_of(type).inner.data})
 
 
 def pile_stride(type: MemRefType[Attribute]) -> int:
-    """Return the elements from one pile of rows to the next."""
+    """Return the distance in elements from one pile of rows to the next."""
     return _offset_of(type, {_axis(type, -2): 1})
 
 
@@ -118,7 +120,10 @@ def _strides(type: MemRefType[Attribute]) -> tuple[int, ...]:
 
 
 def _axis(type: MemRefType[Attribute], position: int) -> int:
-    """Return the axis at a position in memory, -1 for that whose elements lie side by side."""
+    """
+    Return the axis at a position in the order of memory; -1 is the axis whose elements are
+    adjacent.
+    """
     layout, rank = layout_of(type), type.get_num_dims()
     if layout.has_slots:
         return 1 + layout.axes(rank - 1)[position]
@@ -126,7 +131,7 @@ def _axis(type: MemRefType[Attribute], position: int) -> int:
 
 
 def _offset_of(type: MemRefType[Attribute], point: Mapping[int, int]) -> int:
-    """Return the offset of the element that is at 0 along all axes but those of `point`."""
+    """Return the offset of the element at `point`, with subscript 0 along all other axes."""
     exprs = [AffineExpr.constant(point.get(axis, 0)) for axis in range(type.get_num_dims())]
     offset = simplify(layout_of(type).offset(exprs, type))
     assert isinstance(offset, AffineConstantExpr)
@@ -134,7 +139,9 @@ def _offset_of(type: MemRefType[Attribute], point: Mapping[int, int]) -> int:
 
 
 def swizzled(offset: Index, type: MemRefType[Attribute]) -> Place:
-    """Return the place of the element at `offset`, as the layout has it before the swizzle."""
+    """
+    Return the place of the element at `offset`, which is the layout's offset before the swizzle.
+    """
     layout, size = layout_of(type), size_of(type.element_type)
     if not layout.swizzle_bytes.data:
         return Place((offset,))
@@ -148,7 +155,10 @@ def swizzled(offset: Index, type: MemRefType[Attribute]) -> Place:
 
 
 def _split(whole: AffineExpr, offset: Index, span: int) -> tuple[Index, Index]:
-    """`whole = high + low`, where `high` is a multiple of `span`: permuting leaves it as it is."""
+    """
+    Return `high` and `low`, whose sum is `whole`; `high` is a multiple of `span`, which the swizzle
+    does not change.
+    """
     value = sum_of(whole)
     low = Sum({a: c for a, c in value.terms.items() if c % span}, value.constant % span)
     high = value + low * -1

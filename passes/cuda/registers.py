@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays of a thread's registers: their declarations, and loads of them that need no name."""
+"""Lowering of register arrays: their declarations, and loads of them that need no name."""
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr
@@ -16,7 +16,10 @@ from tilewright.passes.cuda.shared_memory import array_alignment
 
 
 def _registers(to: Conversion, op: kernel.RegistersOp) -> None:
-    """With zeros, if the first that is done with them is to make them so."""
+    """
+    Declare a register array; if its first use is a nest that sets it to zero, the declaration does
+    it instead.
+    """
     element, type = to.element(op.memref), memref_type(op.memref)
     name, align = op.memref.name_hint or "r", array_alignment(op.memref)
     first = _first_use(op)
@@ -28,7 +31,10 @@ def _registers(to: Conversion, op: kernel.RegistersOp) -> None:
 
 
 def _first_use(op: kernel.RegistersOp) -> Operation | None:
-    """Return the first op of the same block that the array is used in."""
+    """
+    Return the first op in the array's block that uses the array, or contains a use; None if there
+    is none.
+    """
     assert op.parent is not None
     users = {op.parent.find_ancestor_op_in_block(use.operation) for use in op.memref.uses}
     after = op.next_op
@@ -38,7 +44,7 @@ def _first_use(op: kernel.RegistersOp) -> Operation | None:
 
 
 def _makes_zero(op: Operation, memref: SSAValue) -> bool:
-    """True if `op` is a nest that stores 0 to every element, and does nothing else."""
+    """True if `op` is a nest that stores 0 to every element of `memref` and does nothing else."""
     if not isinstance(op, kernel.UnrollOp):
         return False
     store, axes = op.body.block.last_op, [*op.body.block.args]
@@ -54,7 +60,7 @@ def _makes_zero(op: Operation, memref: SSAValue) -> bool:
 
 
 def _is_zero(value: SSAValue) -> bool:
-    """True if all bits are 0: -0.0 is none."""
+    """True if `value` is a constant whose bits are all 0; -0.0 is not."""
     constant = value.owner.value if isinstance(value.owner, arith.ConstantOp) else None
     if isinstance(constant, FloatAttr):
         return str(constant.value.data) == "0.0"
@@ -63,8 +69,8 @@ def _is_zero(value: SSAValue) -> bool:
 
 def is_read_in_place(load: loop.LoadOp) -> bool:
     """
-    True if a load needs no name: one of registers that are not written before its only use, or one
-    to registers.
+    True if a load needs no name. It either loads registers that are not written before its only
+    use, or its only use is the next op, a store to registers.
     """
     if memref_type(load.memref).memory_space != LOCAL:
         use = load.result.get_user_of_unique_use()
@@ -83,7 +89,10 @@ def _is_local(memref: SSAValue) -> bool:
 
 
 def _last_use(load: loop.LoadOp) -> Operation | None:
-    """Where the expression is written that the load becomes part of."""
+    """
+    Return the last op in the load's chain of single uses, where its expression is written; None if
+    there is none in the block.
+    """
     op: Operation = load
     while len(op.results) == 1 and (use := op.results[0].get_user_of_unique_use()) is not None:
         if use.parent is not load.parent:

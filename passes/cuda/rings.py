@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Ring ops of Kernel IR as statements of CUDA IR, by the transport of the ring.
+Lowering of ring ops by the transport of the ring.
 
-    sync       wait: a barrier; who fills a slot stores to it
-    cp_async   commit: a group of copies is complete; wait: until it has arrived, and a barrier
+    sync       wait: a barrier; threads fill a slot by stores
+    cp_async   commit: end of a group of copies; wait: until the group has arrived, then a barrier
     tma        two mbarriers for each slot: `full`, on which copies arrive, and `empty`, on which
-               each warp arrives that reads the slot no more
+               each warp arrives that has finished reading the slot
 
-The barrier of the first two also says that the slot that is filled next is read no more: there is
-nothing to acquire or to release.
+The barrier of the first two transports also shows that no thread still reads the slot that is
+filled next. Acquire and release therefore emit nothing.
 """
 
 from collections.abc import Iterator, Sequence
@@ -54,12 +54,15 @@ def _ring(to: Conversion, op: kernel.RingOp) -> None:
 
 
 def _is_elected(to: Conversion) -> SSAValue:
-    """Return the one thread that acts for the block."""
+    """Return the condition that holds in the one thread that acts for the block."""
     return CompareOp(Comparison.EQ, to.thread(), to.writer.index(0)).result
 
 
 def _acquire(to: Conversion, op: kernel.RingAcquireOp) -> None:
-    """With the copies that follow: one thread waits, says what will come, and begins them."""
+    """
+    Lower an acquire with the copies that follow: one thread waits for the slot, announces the bytes
+    to come, and begins the copies.
+    """
     if not has_mbarriers(op.ring):
         return
     copies = _copies_after(op)
@@ -75,7 +78,7 @@ def _acquire(to: Conversion, op: kernel.RingAcquireOp) -> None:
 
 
 def _copies_after(op: kernel.RingAcquireOp) -> list[kernel.TmaCopyOp]:
-    """Return the copies of the same fill that come before it is committed."""
+    """Return the copies of the same fill ahead of its commit."""
     found: list[kernel.TmaCopyOp] = []
     after = op.next_op
     while after is not None and not isinstance(after, kernel.RingCommitOp):
@@ -86,7 +89,9 @@ def _copies_after(op: kernel.RingAcquireOp) -> list[kernel.TmaCopyOp]:
 
 
 def _between(op: Operation, copies: Sequence[Operation]) -> Iterator[Operation]:
-    """Yield the ops before the last of the copies: indices that they may need."""
+    """
+    Yield the ops up to the last of `copies` that are no copies; the copies may need their indices.
+    """
     after = op.next_op
     while copies and after is not None and after is not copies[-1]:
         if after not in copies:
@@ -129,19 +134,19 @@ def _perform(to: Conversion, name: str, *arguments: SSAValue) -> None:
 
 
 def _barrier(to: Conversion, op: FillOp, which: int) -> SSAValue:
-    """`&full[slot]`."""
+    """Return the address of an mbarrier of the slot, such as `&full[slot]`."""
     slot, _ = to.accesses.places[op][0].terms
     return AddressOp(to.barriers[op.ring][which], [to.indices.value(slot, "slot")]).result
 
 
 def _phase(to: Conversion, op: FillOp) -> SSAValue:
-    """Return the parity of the phase that ends when the fill has arrived."""
+    """Return the parity of the mbarrier phase that completes when the fill has arrived."""
     _, phase = to.accesses.places[op][0].terms
     return to.indices.value(phase, "phase")
 
 
 def _phase_before(to: Conversion, op: FillOp) -> SSAValue:
-    """Return the parity of the phase before that: of a new barrier it is complete."""
+    """Return the parity of the phase before; it counts as complete on a new mbarrier."""
     _, phase = to.accesses.places[op][0].terms
     if not phase.operands:
         return to.writer.index(1 - phase.constant)

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Scalar `arith`, `math` and `scalar` ops as C++ expressions, by table.
+Lowering of scalar `arith`, `math` and `scalar` ops to C++ expressions, by table.
 
-Nothing is approximate but divisions that say so: `expf` and its kin are CUDA's accurate functions.
-And nothing is undefined: integers wrap around in functions of the prelude, for C++'s own may not
-overflow. Only indices, whose ranges are known, are computed with C++'s operators.
+Only divisions that are marked as approximate are approximate: `expf` and similar functions are the
+accurate ones of CUDA. No result is undefined: integers wrap around in functions of the prelude,
+because signed overflow is undefined in C++. Only indices, whose ranges are known, are computed with
+C++'s operators.
 """
 
 from collections.abc import Sequence
@@ -69,9 +70,9 @@ _OPERATORS: dict[Attribute, Table] = {
 }
 
 _DIFFERENCES = (arith.XOrIOp, arith.AddiOp, arith.SubiOp)
-"""What on single bits is the same as `!=`."""
+"""Ops that equal `!=` on single bits."""
 
-# Overloaded functions: one name for every type.
+# Overloaded functions, with one name for all types.
 _FLOAT_FUNCTIONS: Names = {arith.MaximumfOp: "max_nan", arith.MinimumfOp: "min_nan"}
 
 _INDEX_FUNCTIONS: Names = {
@@ -102,7 +103,7 @@ _FUNCTIONS: dict[Attribute, Names] = {
     i64: _INTEGER_FUNCTIONS,
 }
 
-# Functions of CUDA's math API, by their name for double; that for float ends in f.
+# Functions of CUDA's math API, by their name for double; the name for float ends in f.
 _MATH: Names = {
     arith.MaxnumfOp: "fmax",
     arith.MinnumfOp: "fmin",
@@ -145,7 +146,7 @@ _MATH: Names = {
 
 
 def scalar_expression(op: Operation, values: Sequence[SSAValue], writer: Writer) -> SSAValue | None:
-    """Return the expression for `op` on `values`; None if CUDA IR has none for it."""
+    """Return the expression for `op` on `values`, or None if CUDA IR has none."""
     match op:
         case arith.SelectOp():
             return _selected(*values)
@@ -170,7 +171,7 @@ def _may_be_approximate(op: arith.DivfOp) -> bool:
 
 
 def _selected(condition: SSAValue, value: SSAValue, other: SSAValue) -> SSAValue:
-    """`c && a` is a choice between `a` and false."""
+    """Return a choice between two values; a choice between `value` and false is written as `&&`."""
     literal = other.owner
     if isinstance(literal, LiteralOp) and other.type == i1 and not literal.value.value.data:
         return BinaryOp(BinaryOperator.AND, condition, value).result

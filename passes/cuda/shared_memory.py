@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Shared memory: arrays as long as a kernel may declare as much and none lies where another does, else
-one pool that the launch gives the size of, and pointers into it. What `kernel.shared` says no place
-of comes after what it does.
+Declaration of a kernel's shared memory.
+
+Arrays are declared one by one if none has a given offset and their sum is within the static limit.
+Otherwise they are pointers into one pool, whose size the launch passes. Arrays without a given
+offset are placed after the others.
 """
 
 from collections.abc import Iterable, Iterator
@@ -20,7 +22,7 @@ from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.cuda.writer import Writer
 
 MBARRIER = IntegerType(64, Signedness.UNSIGNED)
-"""What an mbarrier is to C++ (PTX ISA, `mbarrier`): 64 bits that nobody looks into."""
+"""C++ type of an mbarrier (PTX ISA, `mbarrier`): 64 opaque bits."""
 
 _BARRIERS_OF_RING = 2
 
@@ -29,12 +31,12 @@ class _Array(NamedTuple):
     key: SSAValue
     part: int
     size: int
-    """Elements."""
+    """Number of elements."""
     element: Attribute
     align: int | None
-    """Bytes, where it is more than the elements' own."""
+    """Alignment in bytes, if it is more than the elements' own."""
     start: int | None = None
-    """Where it lies, if that is given."""
+    """Offset in bytes, if it is given."""
 
     @property
     def num_bytes(self) -> int:
@@ -46,7 +48,7 @@ class _Array(NamedTuple):
 
 
 class SharedMemory:
-    """Declares the shared memory of a kernel as its ops come."""
+    """Declarations of a kernel's shared memory, made while its ops are converted."""
 
     def __init__(self, ops: Iterable[Operation], writer: Writer):
         self.writer = writer
@@ -73,7 +75,7 @@ class SharedMemory:
         self.pool = pool.pointer
 
     def declare(self, key: SSAValue, element: Attribute, name: str, part: int = 0) -> SSAValue:
-        """Return the memory of an array, or of one part of what a ring takes."""
+        """Declare an array, or one part of the memory of a ring, and return its pointer."""
         array = self.arrays[key, part]
         if self.pool is not None:
             pooled = PooledOp(self.pool, self.offsets[key, part], element, name)
@@ -100,13 +102,15 @@ def _arrays(ops: Iterable[Operation]) -> Iterator[_Array]:
 
 
 def has_mbarriers(ring: SSAValue) -> bool:
-    """True if the hardware fills the ring."""
+    """True if TMA fills the ring, which needs mbarriers."""
     assert isinstance(ring.type, RingType)
     return ring.type.transport.data is Transport.TMA
 
 
 def array_alignment(memref: SSAValue) -> int | None:
-    """Return the bytes that an array has to be aligned to; None if its elements' own size does."""
+    """
+    Return the alignment in bytes that an array needs, or None if the size of its elements suffices.
+    """
     type = memref_type(memref)
     users = [use.operation for use in memref.uses]
     remote = [user.memref for user in users if isinstance(user, kernel.RemoteOp)]

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Copies of boxes by the tensor memory accelerator. A slab that is stored in pieces of its innermost
-axis is copied piece by piece; one whose rows are dealt out, pile by pile: of the tensor each row is
-two coordinates then, and the rows of a pile differ in the first alone.
+Copies of boxes by the tensor memory accelerator (TMA).
+
+A slab that is stored in pieces of its innermost axis is copied piece by piece. A slab whose rows
+are dealt out is copied pile by pile. Each row of the tensor then has two coordinates, and the rows
+of a pile differ only in the first.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -22,7 +24,7 @@ from tilewright.passes.cuda.places import piece_stride, pile_stride
 
 
 def tma_copies(to: Conversion, op: kernel.TmaCopyOp, full: Callable[[], SSAValue]) -> None:
-    """Begin the copies; `full` writes the barrier that learns of them."""
+    """Begin the copies of a box; `full` returns the mbarrier on which they arrive."""
     source, target = to.accesses.places[op]
     (start,) = target.terms
     map, slab = to.tensor_maps[op], to.writer.use(op.target)
@@ -37,7 +39,9 @@ def tma_copies(to: Conversion, op: kernel.TmaCopyOp, full: Callable[[], SSAValue
 
 
 def _boxes(op: kernel.TmaCopyOp, starts: Sequence[Index]) -> Iterator[tuple[int, list[Index]]]:
-    """For each box of the hardware: where it goes in the slot, and where it is in the tensor."""
+    """
+    Yield for each copy by the hardware its offset in the slot and its coordinates in the tensor.
+    """
     type, extents = memref_type(op.target), [*op.box.get_values()]
     layout = layout_of(type)
     row = box_pieces(memref_type(op.source).get_shape(), extents, layout).row
@@ -51,7 +55,9 @@ def _boxes(op: kernel.TmaCopyOp, starts: Sequence[Index]) -> Iterator[tuple[int,
 
 
 def _in_pile(row: Index, deal: int) -> list[Index]:
-    """Which of the rows of its pile a row is, and the pile."""
+    """
+    Return both coordinates of a row: its position within its pile, and the number of the pile.
+    """
     whole = row.whole()
     return [Index.of(each, row.operands) for each in (whole // deal, whole % deal)]
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Appending CUDA IR: statements at the end of the open block, and expressions, which enter the block
-with the statement that uses them.
+Builder of CUDA IR: appends statements to the open block, and each expression together with the
+statement that uses it.
 """
 
 from collections.abc import Sequence
@@ -41,26 +41,26 @@ from tilewright.errors import UnsupportedError
 from tilewright.passes.rewriting.appending import Appending
 
 MAX_INLINE = 60
-"""Columns beyond which an expression is given a name."""
+"""Columns above which an expression is given a name."""
 
 
 class Writer(Appending):
-    """Adds to the block that is open, and knows what each value of the source has become."""
+    """Builder that appends to the open block and maps values of the source to CUDA IR."""
 
     def __init__(self, block: Block, kernel: FuncOp, index_type: IntegerType):
         super().__init__(block)
         self.kernel, self.index_type = kernel, index_type
         self.values: dict[SSAValue, SSAValue] = {}
-        """Names, variables, and expressions that are still to be used, by source value."""
+        """Name, variable or pending expression of each source value."""
         self.indices: dict[SSAValue, SSAValue] = {}
-        """Source integers by the index of another width that is cast wherever they are used."""
+        """Index of another width that is cast at each use, by source integer."""
         self.constants: dict[SSAValue, IntegerAttr | FloatAttr] = {}
-        """Source values that are written as literals wherever they are used."""
+        """Source values that are written as literals at each use."""
         self.literals: dict[IntegerAttr | FloatAttr, LiteralOp] = {}
-        """The literals that are used, each once; their place is the top of the kernel."""
+        """Literals in use, one op for each; they are placed at the top of the kernel."""
 
     def type(self, type: Attribute) -> Attribute:
-        """Return the C++ type of a value."""
+        """Return the C++ type of a value; raise `UnsupportedError` if there is none."""
         if isinstance(type, IndexType):
             return self.index_type
         if type not in STORED:
@@ -68,12 +68,15 @@ class Writer(Appending):
         return type
 
     def unsupported(self, what: str) -> UnsupportedError:
-        """Return an error at the op that is converted, or at the kernel before the first."""
+        """
+        Return the error that CUDA IR has no form for `what`, at the op that is converted or at the
+        kernel.
+        """
         op = self.source or self.kernel
         return cannot_lower(self.kernel, op, f"CUDA IR has no form for {what}")
 
     def use(self, value: SSAValue) -> SSAValue:
-        """What `value` has become, for one use."""
+        """Return the expression for one use of `value`."""
         if (constant := self.constants.get(value)) is not None:
             return self.literal(constant)
         if (index := self.indices.get(value)) is not None:
@@ -93,7 +96,7 @@ class Writer(Appending):
         return self.literal(_integer(0, type))
 
     def literal(self, value: IntegerAttr | FloatAttr) -> SSAValue:
-        """Return the literal that stands for `value` wherever that is used."""
+        """Return the literal for `value`; all its uses share one op."""
         if (known := self.literals.get(value)) is None:
             known = self.literals[value] = LiteralOp(value)
         return known.result
@@ -116,28 +119,28 @@ class Writer(Appending):
         self.block.add_op(expression)
 
     def let(self, value: SSAValue, hint: str | None = None) -> SSAValue:
-        """`value` with a name of its own."""
+        """Define a name for `value` by a statement and return the name."""
         op = LetOp(value, hint)
         self.statement(op)
         return op.result
 
     def bind(self, source: SSAValue, value: SSAValue) -> None:
-        """From now on `value` stands for `source`: named, unless it can be written in place."""
+        """Map `source` to `value`; `value` gets a name unless it can be written in place."""
         if is_pending(value) and not stays_inline(source, value):
             value = self.let(value, source.name_hint)
         self.values[source] = value
 
     def name_if_long(self, value: SSAValue, beside: SSAValue, hint: str) -> SSAValue:
-        """`value`, with a name if it is too long to stand in one line with `beside`."""
+        """Return `value`, or a name for it if it is too long to share a line with `beside`."""
         is_long = columns(value) + columns(beside) > MAX_INLINE
         return self.let(value, hint) if is_pending(value) and is_long else value
 
     def name_if_longer(self, value: SSAValue, most: int, hint: str) -> SSAValue:
-        """`value`, with a name if it takes more columns than `most`."""
+        """Return `value`, or a name for it if it takes more columns than `most`."""
         return self.let(value, hint) if is_pending(value) and columns(value) > most else value
 
     def fitting(self, values: Sequence[SSAValue], hints: Sequence[str]) -> list[SSAValue]:
-        """`values`, the longest of them with names, so that the rest stands in one line."""
+        """Return `values`, with names for the longest of them, so that all fit on one line."""
         fitted = [*values]
         while sum(map(columns, fitted)) > MAX_INLINE:
             longest = max(range(len(fitted)), key=lambda n: columns(fitted[n]))
@@ -147,25 +150,26 @@ class Writer(Appending):
         return fitted
 
 
-@lru_cache(maxsize=1 << 10)  # strides, extents and the like are written again and again
+@lru_cache(maxsize=1 << 10)  # strides and extents repeat often
 def _integer(value: int, type: IntegerType) -> IntegerAttr:
     return IntegerAttr(value, type)
 
 
 def is_pending(value: SSAValue) -> bool:
-    """True if `value` has no name: a literal, or an expression that no statement uses yet."""
+    """True if `value` has no name: it is a literal, or an expression that no statement uses yet."""
     owner = value.owner
     return owner.parent is None and isinstance(owner, ExpressionOp)
 
 
 def stays_inline(source: SSAValue, value: SSAValue) -> bool:
     """
-    True if `value` can be written where `source` is used: once, in the block where it is made.
-    Subscripts name their indices as often as they like.
+    True if `value` can be written where `source` is used. It must be used once, in the block that
+    defines it, and be short or yielded. An index in a subscript always gets a name, because one
+    subscript may use it several times.
     """
     if (use := source.get_user_of_unique_use()) is None or use.parent is not block_of(source):
         return False
-    if isinstance(use, scf.YieldOp):  # what a variable is assigned has a name already
+    if isinstance(use, scf.YieldOp):  # the assigned variable is a name already
         return True
     is_subscript = isinstance(source.type, IndexType) and use.dialect_name() != "arith"
     return not is_subscript and columns(value) <= MAX_INLINE
@@ -176,7 +180,7 @@ def block_of(value: SSAValue) -> Block | None:
     return value.owner if isinstance(value.owner, Block) else value.owner.parent
 
 
-# What an operator, its blanks and its brackets add to the text of its operands.
+# Columns that an operator, with its blanks and brackets, adds to its operands.
 _OPERATOR_COLUMNS: dict[type[Operation], int] = {
     BinaryOp: 3,
     CompareOp: 3,
@@ -190,7 +194,7 @@ _OPERATOR_COLUMNS: dict[type[Operation], int] = {
 
 
 def columns(value: SSAValue) -> int:
-    """About how long the text of `value` is where it is used."""
+    """Return the approximate number of columns that `value` takes where it is used."""
     op = value.owner
     if op.parent is not None or not isinstance(op, ExpressionOp):
         return len(value.name_hint or "v") + 1

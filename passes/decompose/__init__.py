@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Torch IR to Tensor IR: one file per family of ATen ops."""
+"""Lowering of Torch IR to Tensor IR: one file for each family of ATen ops."""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Activations.
+Decompositions of activation functions.
 
     %1 = torch.silu %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
 
@@ -27,23 +27,26 @@ from tilewright.passes.decompose.unary import Unary
 
 
 def sigmoid(x: Tensor) -> Tensor:
-    """1 / (1 + exp(-x)). Where exp overflows the quotient is 0, which is right."""
+    """Return `1 / (1 + exp(-x))`; where exp overflows, the quotient is 0, which is right."""
     return 1.0 / (1.0 + (-x).exp())
 
 
 def _silu(x: Tensor) -> Tensor:
-    """x * sigmoid(x), as one quotient."""
+    """Return `x * sigmoid(x)` as one quotient."""
     return x / (1.0 + (-x).exp())
 
 
 def softplus(x: Tensor) -> Tensor:
-    """log(1 + exp(x)), where exp does not overflow and what is small beside 1 is not lost."""
+    """
+    Return `log(1 + exp(x))` without overflow of exp, and without loss of terms that are small
+    beside 1.
+    """
     rest = elementwise(ScalarFunction.LOG1P, (-x.abs()).exp())
     return x.maximum(0.0) + rest
 
 
 def log_sigmoid(x: Tensor) -> Tensor:
-    """log(sigmoid(x))"""
+    """Return `log(sigmoid(x))`."""
     return -softplus(-x)
 
 
@@ -59,12 +62,12 @@ def _clamped(x: Tensor, low: Number, high: Number) -> Tensor:
 
 
 def _cdf_by_erf(x: Tensor) -> Tensor:
-    """Twice the Gauss cdf."""
+    """Return twice the cumulative distribution function (CDF) of the normal distribution."""
     return 1.0 + elementwise(ScalarFunction.ERF, x * sqrt(0.5))
 
 
 def _cdf_by_tanh(x: Tensor) -> Tensor:
-    """Nearly twice the Gauss cdf."""
+    """Return twice the CDF of the normal distribution, approximated by tanh."""
     argument = (x + x * x * x * 0.044715) * sqrt(2 / pi)
     return 1.0 + elementwise(ScalarFunction.TANH, argument)
 
@@ -76,7 +79,10 @@ _TWICE_CDF: Mapping[str, Callable[[Tensor], Tensor]] = {
 
 
 class Gelu(Decomposition[torch.GeluOp]):
-    """input * cdf(input), where the cdf is (1 + erf(input / sqrt(2))) / 2 or near it."""
+    """
+    Decomposition of `gelu`: `input * cdf(input)`. The CDF is `(1 + erf(input / sqrt(2))) / 2`, or
+    its approximation by tanh.
+    """
 
     def decompose(self, op: torch.GeluOp, emit: Emitter) -> Tensor:
         input = emit(op.input)
@@ -87,7 +93,7 @@ class Gelu(Decomposition[torch.GeluOp]):
 
 
 class Hardtanh(Decomposition[torch.HardtanhOp]):
-    """min(max(input, min_val), max_val)"""
+    """Decomposition of `hardtanh`: `min(max(input, min_val), max_val)`."""
 
     def decompose(self, op: torch.HardtanhOp, emit: Emitter) -> Tensor:
         low, high = as_tensor(emit, op.min_val), as_tensor(emit, op.max_val)
@@ -95,7 +101,9 @@ class Hardtanh(Decomposition[torch.HardtanhOp]):
 
 
 class Threshold(Decomposition[torch.ThresholdOp]):
-    """value where input is at most threshold, so that NaN stays."""
+    """
+    Decomposition of `threshold`: `value` where `input <= threshold`, else `input`; NaN stays NaN.
+    """
 
     def decompose(self, op: torch.ThresholdOp, emit: Emitter) -> Tensor:
         input, value = emit(op.input), as_tensor(emit, op.value)
@@ -103,26 +111,34 @@ class Threshold(Decomposition[torch.ThresholdOp]):
 
 
 def _leaky(x: Tensor, slope: Tensor | Number) -> Tensor:
-    """x where it is positive, else slope * x."""
+    """Return `x` where it is positive, else `slope * x`."""
     return (x > 0.0).where(x, x * slope)
 
 
 class LeakyRelu(Decomposition[torch.LeakyReluOp]):
-    """input, or negative_slope * input"""
+    """
+    Decomposition of `leaky_relu`: `input` where it is positive, else `negative_slope * input`.
+    """
 
     def decompose(self, op: torch.LeakyReluOp, emit: Emitter) -> Tensor:
         return _leaky(emit(op.input), emit(op.negative_slope))
 
 
 class Rrelu(Decomposition[torch.RreluOp]):
-    """input, or the mean slope * input"""
+    """
+    Decomposition of `rrelu`: `input` where it is positive, else `input` times the mean of `lower`
+    and `upper`.
+    """
 
     def decompose(self, op: torch.RreluOp, emit: Emitter) -> Tensor:
         return _leaky(emit(op.input), (emit(op.lower) + emit(op.upper)) / 2)
 
 
 class Prelu(Decomposition[torch.PreluOp]):
-    """input, or weight * input, where the weights lie along dimension 1"""
+    """
+    Decomposition of `prelu`: `input` where it is positive, else `weight * input`, with one weight
+    for all elements or one for each position of dimension 1.
+    """
 
     def decompose(self, op: torch.PreluOp, emit: Emitter) -> Tensor:
         input, weight = emit(op.input), emit(op.weight)
@@ -132,7 +148,7 @@ class Prelu(Decomposition[torch.PreluOp]):
 
 
 class Hardshrink(Decomposition[torch.HardshrinkOp]):
-    """0 where |input| is at most lambd, so that NaN stays."""
+    """Decomposition of `hardshrink`: 0 where `|input| <= lambd`, else `input`; NaN stays NaN."""
 
     def decompose(self, op: torch.HardshrinkOp, emit: Emitter) -> Tensor:
         input, lambd = emit(op.input), as_tensor(emit, op.lambd)
@@ -140,7 +156,10 @@ class Hardshrink(Decomposition[torch.HardshrinkOp]):
 
 
 class Softshrink(Decomposition[torch.SoftshrinkOp]):
-    """input - lambd above lambd, input + lambd below -lambd; else 0, but NaN stays."""
+    """
+    Decomposition of `softshrink`: `input - lambd` above `lambd`, `input + lambd` below `-lambd`,
+    else 0; NaN stays NaN.
+    """
 
     def decompose(self, op: torch.SoftshrinkOp, emit: Emitter) -> Tensor:
         input, lambd = emit(op.input), emit(op.lambd)
@@ -154,14 +173,19 @@ def _elu(x: Tensor, alpha: Number, scale: Number = 1, input_scale: Number = 1) -
 
 
 class Elu(Decomposition[torch.EluOp]):
-    """scale * input, or scale * alpha * expm1(input_scale * input)"""
+    """
+    Decomposition of `elu`: `scale * input` where it is positive, else `scale * alpha *
+    expm1(input_scale * input)`.
+    """
 
     def decompose(self, op: torch.EluOp, emit: Emitter) -> Tensor:
         return _elu(emit(op.input), emit(op.alpha), emit(op.scale), emit(op.input_scale))
 
 
 class Celu(Decomposition[torch.CeluOp]):
-    """input, or alpha * expm1(input / alpha)"""
+    """
+    Decomposition of `celu`: `input` where it is positive, else `alpha * expm1(input / alpha)`.
+    """
 
     def decompose(self, op: torch.CeluOp, emit: Emitter) -> Tensor:
         return _elu(emit(op.input), emit(op.alpha), input_scale=1.0 / emit(op.alpha))
@@ -172,7 +196,10 @@ _SELU_SCALE = 1.0507009873554804934193349852946
 
 
 class Softplus(Decomposition[torch.SoftplusOp]):
-    """softplus(beta * input) / beta, or input where beta * input is above threshold."""
+    """
+    Decomposition of `softplus`: `log(1 + exp(beta * input)) / beta`, or `input` where `beta *
+    input` is above the threshold.
+    """
 
     def decompose(self, op: torch.SoftplusOp, emit: Emitter) -> Tensor:
         input, beta = emit(op.input), emit(op.beta)
@@ -182,7 +209,9 @@ class Softplus(Decomposition[torch.SoftplusOp]):
 
 
 class Glu(Decomposition[torch.GluOp]):
-    """The first half times the sigmoid of the second."""
+    """
+    Decomposition of `glu`: the first half of a dimension times the sigmoid of the second half.
+    """
 
     def decompose(self, op: torch.GluOp, emit: Emitter) -> Tensor:
         input = emit(op.input)

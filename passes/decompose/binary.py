@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Arithmetic on every element of two operands.
+Decompositions of arithmetic on the elements of two operands.
 
     %2 = torch.add %0, %1 alpha 2 : (tensor<16x64xf32>, tensor<64xf32>) -> tensor<16x64xf32>
 
@@ -35,18 +35,20 @@ _ON_BOOLS: Mapping[ScalarFunction, ScalarFunction] = {
     ScalarFunction.MAXIMUM: ScalarFunction.OR,
     ScalarFunction.MINIMUM: ScalarFunction.AND,
 }
-"""What arithmetic is where there are only 0 and 1."""
+"""Boolean function that computes each arithmetic function on 0 and 1."""
 
 
 def arithmetic(function: ScalarFunction, input: Argument, other: Argument) -> Tensor:
-    """`function` of two, at least one of them a tensor, which may be of bools."""
+    """Return `function` of two arguments; at least one is a tensor, which may hold bools."""
     tensors = [a for a in (input, other) if isinstance(a, Tensor)]
     on_bools = tensors[0].element == i1
     return elementwise(_ON_BOOLS[function] if on_bools else function, input, other)
 
 
 class Binary(Decomposition[PairOp]):
-    """function(input, other), where one may be a number."""
+    """
+    Decomposition to one function: `function(input, other)`, where one argument may be a number.
+    """
 
     def __init__(self, function: ScalarFunction):
         self.function = function
@@ -56,7 +58,9 @@ class Binary(Decomposition[PairOp]):
 
 
 class Computed(Decomposition[PairOp]):
-    """What a Python function of input and other computes; a number becomes a tensor."""
+    """
+    Decomposition by a Python function of `input` and `other`; a number becomes a tensor first.
+    """
 
     def __init__(self, compute: Callable[[Tensor, Tensor], Tensor]):
         self.compute = compute
@@ -67,9 +71,9 @@ class Computed(Decomposition[PairOp]):
 
 def as_common(emit: Emitter, argument: torch.SSAValue | torch.Scalar) -> Argument:
     """
-    Return an argument to compute with, where a number is cast as tensors are: rounded to a half
-    type, wrapped around in a narrow integer type. Products and quotients of half types take numbers
-    as they are, most else does not.
+    Return an argument to compute with; a number is cast as tensors are. It is rounded to a half
+    type, or wraps around in a narrow integer type. Products and quotients of half types take
+    numbers without this cast; most other functions need it.
     """
     value = emit(argument)
     if isinstance(value, Tensor) or emit.common == emit.type:
@@ -78,7 +82,9 @@ def as_common(emit: Emitter, argument: torch.SSAValue | torch.Scalar) -> Argumen
 
 
 def as_tensor(emit: Emitter, argument: torch.SSAValue | torch.Scalar) -> Tensor:
-    """As `as_common`, but a number is a tensor of the result's shape."""
+    """
+    Return an argument as `as_common` does, but turn a number into a tensor of the result's shape.
+    """
     value = as_common(emit, argument)
     if isinstance(value, Tensor):
         return value
@@ -89,7 +95,7 @@ ScaledOp = torch.AddOp | torch.AddScalarOp | torch.SubOp | torch.SubScalarOp
 
 
 class Scaled(Decomposition[ScaledOp]):
-    """input + alpha * other, or a difference."""
+    """Decomposition of `add` and `sub`: `input + alpha * other` or `input - alpha * other`."""
 
     def __init__(self, function: ScalarFunction):
         self.function = function
@@ -100,7 +106,7 @@ class Scaled(Decomposition[ScaledOp]):
 
 
 class Rsub(Decomposition[torch.RsubOp | torch.RsubScalarOp]):
-    """other - alpha * input"""
+    """Decomposition of `rsub`: `other - alpha * input`."""
 
     def decompose(self, op: torch.RsubOp | torch.RsubScalarOp, emit: Emitter) -> Tensor:
         input = _scaled(emit, op.input, op.alpha)
@@ -108,7 +114,7 @@ class Rsub(Decomposition[torch.RsubOp | torch.RsubScalarOp]):
 
 
 def _scaled(emit: Emitter, value: torch.SSAValue | torch.Scalar, factor: torch.Scalar) -> Argument:
-    """`value * factor`, without a multiplication by one."""
+    """Return `value * factor`, without a multiplication if the factor is 1."""
     argument = as_common(emit, value)
     if emit(factor) == 1:
         return argument
@@ -119,7 +125,10 @@ def _scaled(emit: Emitter, value: torch.SSAValue | torch.Scalar, factor: torch.S
 
 
 class Ldexp(Decomposition[torch.LdexpOp]):
-    """input * 2^other, where the power is rounded if other is of floats."""
+    """
+    Decomposition of `ldexp`: `input * 2^other`; the power is rounded to the type of `other` if that
+    is a float type.
+    """
 
     def decompose(self, op: torch.LdexpOp, emit: Emitter) -> Tensor:
         type = element_of(op.other)
@@ -131,12 +140,12 @@ class Ldexp(Decomposition[torch.LdexpOp]):
 
 
 def fmax(input: Tensor, other: Tensor) -> Tensor:
-    """Return the larger, or the one that is no NaN."""
+    """Return the larger of both, or the other one if one is NaN."""
     return _numbers_first(input, other, arithmetic(ScalarFunction.MAXIMUM, input, other))
 
 
 def fmin(input: Tensor, other: Tensor) -> Tensor:
-    """Return the smaller, or the one that is no NaN."""
+    """Return the smaller of both, or the other one if one is NaN."""
     return _numbers_first(input, other, arithmetic(ScalarFunction.MINIMUM, input, other))
 
 
@@ -148,8 +157,9 @@ def _numbers_first(input: Tensor, other: Tensor, both: Tensor) -> Tensor:
 
 def hypot(input: Tensor, other: Tensor) -> Tensor:
     """
-    sqrt(input^2 + other^2) as long * sqrt(1 + (short / long)^2), where nothing overflows that is
-    smaller than the result. Infinite if one is, even beside NaN.
+    Return `sqrt(input^2 + other^2)`, computed as `long * sqrt(1 + (short / long)^2)`: intermediate
+    results do not overflow unless the result does. The result is infinite if one argument is, even
+    if the other is NaN.
     """
     input, other = input.abs(), other.abs()
     long, short = input.maximum(other), input.minimum(other)
@@ -160,13 +170,13 @@ def hypot(input: Tensor, other: Tensor) -> Tensor:
 
 
 def copysign(input: Tensor, other: Tensor) -> Tensor:
-    """Return the size of input with the sign of other."""
+    """Return the absolute value of `input` with the sign of `other`."""
     size = input.abs()
     return is_negative(other).where(-size, size)
 
 
 def xlogy(input: Tensor, other: Tensor) -> Tensor:
-    """input * log(other), 0 for an input of 0, NaN for an other that is NaN."""
+    """Return `input * log(other)`; 0 where `input` is 0, but NaN where `other` is NaN."""
     product = input.equals(0.0).where(0.0, input * other.log())
     return other.is_nan().where(nan, product)
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Functions of bits.
+Decompositions of functions on bits.
 
     %1 = torch.bitwise_not %0 : (tensor<4x8xi32>) -> tensor<4x8xi32>
 
@@ -9,7 +9,7 @@ becomes
     %c = prim.constant -1 : i32 -> tensor<4x8xi32>
     %1 = prim.elementwise xor(%0, %c) : tensor<4x8xi32>
 
-Narrow integers are shifted in 32 bits, which is the same once all but their own bits are dropped.
+Narrow integers are shifted in 32 bits; the result is the same once the upper bits are dropped.
 """
 
 from typing import cast
@@ -34,7 +34,10 @@ def _inverted(x: Tensor) -> Tensor:
 
 
 class LeftShift(Decomposition[PairOp]):
-    """input << other, where all bits are shifted out if there are so many or fewer than none."""
+    """
+    Decomposition of left shifts: `input << other`, or 0 if `other` is negative or at least the
+    width.
+    """
 
     def decompose(self, op: PairOp, emit: Emitter) -> Tensor:
         input, other = as_tensor(emit, op.input), as_tensor(emit, op.other)
@@ -45,7 +48,10 @@ class LeftShift(Decomposition[PairOp]):
 
 
 class RightShift(Decomposition[PairOp]):
-    """input >> other, where nothing but signs is left if there are so many or fewer than none."""
+    """
+    Decomposition of right shifts: `input >> other`. If `other` is negative or at least the width,
+    only copies of the sign bit remain, or 0.
+    """
 
     def decompose(self, op: PairOp, emit: Emitter) -> Tensor:
         input, other = as_tensor(emit, op.input), as_tensor(emit, op.other)
@@ -57,7 +63,7 @@ class RightShift(Decomposition[PairOp]):
 
 
 def _integer_type(emit: Emitter) -> IntegerType:
-    """Return the type that the operands are promoted to, before they are widened."""
+    """Return the integer type that the operands are promoted to, before it is widened."""
     return cast(IntegerType, emit.common)
 
 

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Batch, instance and group norm: channels are dimension 1 and have a weight and a bias each.
+Decompositions of batch, instance and group norm: each channel (dimension 1) has its own weight and
+bias.
 
     %1 = torch.instance_norm %0 ... : (tensor<2x4x8xf32>) -> tensor<2x4x8xf32>
 
-becomes what layer_norm over dimension 2 does, but for the parameters, which go along dimension 1:
+becomes the ops of `layer_norm` over dimension 2, except that parameters go along dimension 1:
 
     %w = prim.index_map %weight by affine_map<(d0, d1, d2) -> (d1)>
         : tensor<4xf32> -> tensor<2x4x8xf32>
 
-PyTorch rounds the statistics of batches and instances of half types to these types on a CPU; here
+On a CPU, PyTorch rounds the statistics of batches and instances of half types to these types. Here
 they stay in f32, and only the result is rounded.
 """
 
@@ -26,7 +27,7 @@ from tilewright.passes.decompose.tensor import Emitter, Tensor
 
 def _by_channel(emit: Emitter, value: SSAValue, rank: int) -> Tensor:
     """
-    Return a parameter, with dimensions of size 1 after it, so that it aligns with the channels.
+    Return a parameter with dimensions of size 1 after it, so that it aligns with the channels.
     """
     return parameter(emit, value).unsqueeze(range(1, rank - 1))
 
@@ -34,7 +35,7 @@ def _by_channel(emit: Emitter, value: SSAValue, rank: int) -> Tensor:
 def _affine(
     emit: Emitter, result: Tensor, weight: SSAValue | None, bias: SSAValue | None
 ) -> Tensor:
-    """result * weight + bias, as far as they are there."""
+    """Return `result * weight + bias`; weight or bias may be missing."""
     if weight is not None:
         result *= _by_channel(emit, weight, result.rank)
     return result if bias is None else result + _by_channel(emit, bias, result.rank)
@@ -49,7 +50,7 @@ def _normed_groups(input: Tensor, groups: int, eps: Number) -> Normed:
 
 
 class GroupNorm(Decomposition[torch.GroupNormOp]):
-    """Each group of channels of each sample is normalised."""
+    """Decomposition of `group_norm`: each group of channels of each sample is normalised."""
 
     def decompose(self, op: torch.GroupNormOp, emit: Emitter) -> Tensor:
         groups = op.num_groups.value.data
@@ -58,7 +59,7 @@ class GroupNorm(Decomposition[torch.GroupNormOp]):
 
 
 class NativeGroupNorm(Decomposition[torch.NativeGroupNormOp]):
-    """group_norm, and its statistics."""
+    """Decomposition of `native_group_norm`: the result of `group_norm`, and its statistics."""
 
     def decompose(self, op: torch.NativeGroupNormOp, emit: Emitter) -> list[Tensor]:
         groups = op.group.value.data
@@ -69,14 +70,19 @@ class NativeGroupNorm(Decomposition[torch.NativeGroupNormOp]):
 def _normed_by(
     emit: Emitter, input: Tensor, mean: SSAValue, variance: SSAValue, eps: Number
 ) -> Tensor:
-    """(input - mean) * rsqrt(variance + eps), where both are given for each channel."""
+    """
+    Return `(input - mean) * rsqrt(variance + eps)`, with a mean and a variance for each channel.
+    """
     centred = input - _by_channel(emit, mean, input.rank)
     rstd = (parameter(emit, variance) + eps).rsqrt()
     return centred * rstd.unsqueeze(range(1, input.rank - 1))
 
 
 class InstanceNorm(Decomposition[torch.InstanceNormOp]):
-    """Each channel of each sample is normalised, or by the running statistics if it has them."""
+    """
+    Decomposition of `instance_norm`: each channel of each sample is normalised by its own
+    statistics, or by the running statistics if there are any.
+    """
 
     def decompose(self, op: torch.InstanceNormOp, emit: Emitter) -> Tensor:
         input, eps = emit(op.input), emit(op.eps)
@@ -88,7 +94,10 @@ class InstanceNorm(Decomposition[torch.InstanceNormOp]):
 
 
 class BatchNorm(Decomposition[torch.BatchNormOp]):
-    """Each channel is normalised by its running statistics. Training would need no more."""
+    """
+    Decomposition of batch norm for inference: each channel is normalised by its running statistics.
+    The other two results serve only training, and are empty.
+    """
 
     def decompose(self, op: torch.BatchNormOp, emit: Emitter) -> list[Tensor]:
         input, eps = emit(op.input), emit(op.eps)
@@ -98,7 +107,10 @@ class BatchNorm(Decomposition[torch.BatchNormOp]):
 
 
 class BatchNormNoStats(Decomposition[torch.BatchNormNoStatsOp]):
-    """Each channel is normalised by the statistics of the batch."""
+    """
+    Decomposition of batch norm without running statistics: each channel is normalised by the
+    statistics of the batch.
+    """
 
     def decompose(self, op: torch.BatchNormNoStatsOp, emit: Emitter) -> list[Tensor]:
         input = emit(op.input)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Comparisons, predicates and truth values: what gives bools.
+Decompositions of comparisons, predicates and logical functions, whose results are bools.
 
     %1 = torch.isinf %0 : (tensor<4x8xf32>) -> tensor<4x8xi1>
 
@@ -27,7 +27,9 @@ from tilewright.passes.decompose.unary import Unary, is_negative
 
 
 class Comparison(Decomposition[torch.BinaryOp | torch.ScalarOp]):
-    """function(input, other) in the type that both are promoted to."""
+    """
+    Decomposition of a comparison: `function(input, other)` in the type that both are promoted to.
+    """
 
     def __init__(self, function: ScalarFunction):
         self.function = function
@@ -37,7 +39,10 @@ class Comparison(Decomposition[torch.BinaryOp | torch.ScalarOp]):
 
 
 class Logical(Decomposition[torch.LogicalOp]):
-    """function of truth values, each taken in its own type: 1e-30 is true also beside an f16."""
+    """
+    Decomposition of a logical function. The truth of each operand is taken in its own type: 1e-30
+    is true, even beside an f16.
+    """
 
     def __init__(self, function: ScalarFunction):
         self.function = function
@@ -51,8 +56,11 @@ def _truth(emit: Emitter, value: torch.SSAValue) -> Tensor:
     return tensor.cast(compute_type(tensor.element)).is_true()
 
 
-def _of_floats(holds: Callable[[Tensor], Tensor], of_integers: bool = False) -> Unary:
-    """What may be true of a float, but of every integer is `of_integers`."""
+def _on_floats(holds: Callable[[Tensor], Tensor], of_integers: bool = False) -> Unary:
+    """
+    Return the decomposition of a predicate `holds` on floats; for integers the result is always
+    `of_integers`.
+    """
     return Unary(
         lambda x: holds(x) if x.is_float else x.emit.constant(int(of_integers), x.shape, i1)
     )
@@ -71,11 +79,11 @@ PATTERNS: Table = {
     torch.GtScalarOp: Comparison(ScalarFunction.GT),
     torch.GeOp: Comparison(ScalarFunction.GE),
     torch.GeScalarOp: Comparison(ScalarFunction.GE),
-    torch.IsnanOp: _of_floats(Tensor.is_nan),
-    torch.IsinfOp: _of_floats(lambda x: x.abs().equals(inf)),
-    torch.IsfiniteOp: _of_floats(lambda x: x.abs() < inf, of_integers=True),
-    torch.IsposinfOp: _of_floats(lambda x: x.equals(inf)),
-    torch.IsneginfOp: _of_floats(lambda x: x.equals(-inf)),
+    torch.IsnanOp: _on_floats(Tensor.is_nan),
+    torch.IsinfOp: _on_floats(lambda x: x.abs().equals(inf)),
+    torch.IsfiniteOp: _on_floats(lambda x: x.abs() < inf, of_integers=True),
+    torch.IsposinfOp: _on_floats(lambda x: x.equals(inf)),
+    torch.IsneginfOp: _on_floats(lambda x: x.equals(-inf)),
     torch.SignbitOp: Unary(is_negative),
     torch.LogicalNotOp: Unary(lambda x: x.is_true().logical_not()),
     torch.LogicalAndOp: Logical(ScalarFunction.AND),

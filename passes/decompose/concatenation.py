@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Cutting, joining, and putting one tensor into another: index maps of several sources.
+Decompositions that split tensors, join them, or put one into another: index maps of several
+sources.
 
     %2 = torch.cat %0, %1 : (tensor<4xf32>, tensor<2xf32>) -> tensor<6xf32>
 
@@ -27,7 +28,7 @@ from tilewright.passes.decompose.view import axes_of
 
 
 class Split(Decomposition[torch.SplittingOp]):
-    """A slice for each part."""
+    """Decomposition of splits: one slice for each part."""
 
     def decompose(self, op: torch.SplittingOp, emit: Emitter) -> Sequence[Tensor]:
         input = emit.stored(op.input)
@@ -40,7 +41,7 @@ class Split(Decomposition[torch.SplittingOp]):
 
 
 class Unbind(Decomposition[torch.UnbindOp]):
-    """One position for each part."""
+    """Decomposition of `unbind`: one position of a dimension for each part."""
 
     def decompose(self, op: torch.UnbindOp, emit: Emitter) -> Sequence[Tensor]:
         input = emit.stored(op.input)
@@ -49,7 +50,10 @@ class Unbind(Decomposition[torch.UnbindOp]):
 
 
 class Cat(Decomposition[torch.CatOp]):
-    """One after another, less the tensors of shape (0,), which may stand beside any other."""
+    """
+    Decomposition of `cat`: tensors one after another. Tensors of shape (0,) are skipped; they may
+    stand beside tensors of any shape.
+    """
 
     def decompose(self, op: torch.CatOp, emit: Emitter) -> Tensor:
         tensors = [emit.stored(value).cast(emit.common) for value in op.tensors]
@@ -58,7 +62,7 @@ class Cat(Decomposition[torch.CatOp]):
 
 
 class Stack(Decomposition[torch.StackOp]):
-    """One after another along a new dimension."""
+    """Decomposition of `stack`: tensors one after another along a new dimension."""
 
     def decompose(self, op: torch.StackOp, emit: Emitter) -> Tensor:
         tensors = [emit.stored(value).cast(emit.common) for value in op.tensors]
@@ -72,13 +76,13 @@ def put(
     coordinates: Sequence[AffineExpr],
     bounds: Sequence[AffineExpr],
 ) -> Tensor:
-    """`src` at `coordinates` where all `bounds` are at least 0, the input elsewhere."""
+    """Return `src` at `coordinates` where all `bounds` are at least 0, and the input elsewhere."""
     input, src = emit.stored(op.input), emit.stored(op.src).cast(emit.common)
     return overlay([(src.view(coordinates, input.shape), bounds), (input, [])])
 
 
 class SelectScatter(Decomposition[torch.SelectScatterOp]):
-    """At one position of a dimension."""
+    """Decomposition of `select_scatter`: `src` replaces one position of a dimension."""
 
     def decompose(self, op: torch.SelectScatterOp, emit: Emitter) -> Tensor:
         shape = shape_of(op.input)
@@ -88,7 +92,10 @@ class SelectScatter(Decomposition[torch.SelectScatterOp]):
 
 
 class SliceScatter(Decomposition[torch.SliceScatterOp]):
-    """At every so many positions of a dimension."""
+    """
+    Decomposition of `slice_scatter`: `src` replaces every n-th position of a range of a dimension,
+    for a step n.
+    """
 
     def decompose(self, op: torch.SliceScatterOp, emit: Emitter) -> Tensor:
         shape = shape_of(op.input)
@@ -101,7 +108,10 @@ class SliceScatter(Decomposition[torch.SliceScatterOp]):
 
 
 class DiagonalScatter(Decomposition[torch.DiagonalScatterOp]):
-    """Where the column is `offset` after the row."""
+    """
+    Decomposition of `diagonal_scatter`: `src` replaces the elements whose column is `offset` after
+    their row.
+    """
 
     def decompose(self, op: torch.DiagonalScatterOp, emit: Emitter) -> Tensor:
         axes, offset = axes_of(len(shape_of(op.input))), op.offset.value.data
@@ -112,7 +122,7 @@ class DiagonalScatter(Decomposition[torch.DiagonalScatterOp]):
 
 
 class Copy(Decomposition[torch.CopyOp]):
-    """`src` in the input's place."""
+    """Decomposition of `copy`: `src` replaces the whole input."""
 
     def decompose(self, op: torch.CopyOp, emit: Emitter) -> Tensor:
         return emit.stored(op.src).cast(emit.common).broadcast(op.result_shape())

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Matrix products: both operands over the joint domain (batch..., m, n, k), multiplied, summed over k.
+Decompositions of matrix products: both operands are viewed over the joint domain (batch..., m, n,
+k), multiplied, and summed over k.
 
     %2 = torch.matmul %0, %1 : (tensor<16x64xf32>, tensor<64x32xf32>) -> tensor<16x32xf32>
 
@@ -13,7 +14,7 @@ becomes
     %p = prim.elementwise mul(%l, %r) : tensor<16x32x64xf32>
     %2 = prim.reduce add(%p) dims [2] : (tensor<16x32x64xf32>) -> tensor<16x32xf32>
 
-The big product is never built: lifting to Loop IR multiplies inside the sum.
+The product over the joint domain is never stored: lifting to Loop IR multiplies inside the sum.
 """
 
 from abc import ABC, abstractmethod
@@ -30,8 +31,9 @@ from tilewright.passes.decompose.tensor import Emitter, Tensor
 
 def contract(rows: Tensor, columns: Tensor, fastmath: FastMathFlagsAttr | None = None) -> Tensor:
     """
-    Return the sums along the last dimension of ...xMxK times ...xNxK, batches broadcast: ...xMxN. A
-    vector has K only, and gives the result no dimension. `fastmath` is what products may assume.
+    Return the product of ...xMxK and ...xNxK, summed over the last dimension: ...xMxN. Batches are
+    broadcast. A vector has only the dimension K, and adds no dimension to the result. `fastmath`
+    flags are set on the multiplications.
     """
     if len(rows.shape) > 1 and len(columns.shape) > 1:
         rows = rows.unsqueeze([len(rows.shape) - 1])
@@ -41,41 +43,44 @@ def contract(rows: Tensor, columns: Tensor, fastmath: FastMathFlagsAttr | None =
 
 
 def transposed(matrix: Tensor) -> Tensor:
-    """Return the last two dimensions exchanged; a vector as it is."""
+    """Return the matrix with its last two dimensions exchanged; a vector is unchanged."""
     dims = range(len(matrix.shape))
     return matrix.permute([*dims[:-2], *reversed(dims[-2:])])
 
 
 class Matmul(Decomposition[torch.MatmulOp]):
-    """input @ other: matrices, batches of them, and vectors."""
+    """Decomposition of `matmul`: `input @ other` of matrices, batches of matrices, and vectors."""
 
     def decompose(self, op: torch.MatmulOp, emit: Emitter) -> Tensor:
         return contract(emit(op.input), transposed(emit(op.other)))
 
 
 class Mm(Decomposition[torch.MmOp | torch.BmmOp]):
-    """input @ mat2: two matrices, or two equally long batches."""
+    """
+    Decomposition of `mm` and `bmm`: `input @ mat2` of two matrices, or of two batches of equal
+    length.
+    """
 
     def decompose(self, op: torch.MmOp | torch.BmmOp, emit: Emitter) -> Tensor:
         return contract(emit(op.input), transposed(emit(op.mat2)))
 
 
 class Mv(Decomposition[torch.MvOp]):
-    """input @ vec: a matrix and a vector."""
+    """Decomposition of `mv`: `input @ vec` of a matrix and a vector."""
 
     def decompose(self, op: torch.MvOp, emit: Emitter) -> Tensor:
         return contract(emit(op.input), emit(op.vec))
 
 
 class Dot(Decomposition[torch.DotOp]):
-    """input @ tensor: two vectors."""
+    """Decomposition of `dot`: `input @ tensor` of two vectors."""
 
     def decompose(self, op: torch.DotOp, emit: Emitter) -> Tensor:
         return contract(emit(op.input), emit(op.tensor))
 
 
 class Linear(Decomposition[torch.LinearOp]):
-    """input @ weight^T + bias"""
+    """Decomposition of `linear`: `input @ weight^T + bias`."""
 
     def decompose(self, op: torch.LinearOp, emit: Emitter) -> Tensor:
         result = contract(emit(op.input), emit(op.weight))
@@ -86,11 +91,14 @@ Scaled = torch.AddmmOp | torch.AddmvOp | torch.AddbmmOp | torch.BaddbmmOp
 
 
 class ScaledProduct(Decomposition[Scaled], ABC):
-    """alpha * product + beta * input; what is scaled by zero is not read, NaN or not."""
+    """
+    Decomposition to `alpha * product + beta * input`; a term with the factor 0 is not read, so that
+    NaN in it has no effect.
+    """
 
     @abstractmethod
     def product(self, op: Any, emit: Emitter) -> Tensor:
-        """What `alpha` scales."""
+        """Return the product that `alpha` scales."""
 
     def decompose(self, op: Scaled, emit: Emitter) -> Tensor:
         shape, terms = op.result_shape(), list[Tensor]()
@@ -104,28 +112,31 @@ class ScaledProduct(Decomposition[Scaled], ABC):
 
 
 class Addmm(ScaledProduct):
-    """alpha * (mat1 @ mat2) + beta * input"""
+    """Decomposition of `addmm`: `alpha * (mat1 @ mat2) + beta * input`."""
 
     def product(self, op: torch.AddmmOp, emit: Emitter) -> Tensor:
         return contract(emit(op.mat1), transposed(emit(op.mat2)))
 
 
 class Addmv(ScaledProduct):
-    """alpha * (mat @ vec) + beta * input"""
+    """Decomposition of `addmv`: `alpha * (mat @ vec) + beta * input`."""
 
     def product(self, op: torch.AddmvOp, emit: Emitter) -> Tensor:
         return contract(emit(op.mat), emit(op.vec))
 
 
 class Baddbmm(ScaledProduct):
-    """alpha * (batch1 @ batch2) + beta * input"""
+    """Decomposition of `baddbmm`: `alpha * (batch1 @ batch2) + beta * input`."""
 
     def product(self, op: torch.BaddbmmOp, emit: Emitter) -> Tensor:
         return contract(emit(op.batch1), transposed(emit(op.batch2)))
 
 
 class Addbmm(ScaledProduct):
-    """alpha * (sum over the batch of batch1 @ batch2) + beta * input"""
+    """
+    Decomposition of `addbmm`: `alpha * sum(batch1 @ batch2) + beta * input`, with the sum over the
+    batch.
+    """
 
     def product(self, op: torch.AddbmmOp, emit: Emitter) -> Tensor:
         rows = emit(op.batch1).permute([1, 0, 2]).unsqueeze([1])
@@ -134,7 +145,7 @@ class Addbmm(ScaledProduct):
 
 
 class Bilinear(Decomposition[torch.BilinearOp]):
-    """input1 @ (weight @ input2) + bias, for every output"""
+    """Decomposition of `bilinear`: `input1 @ (weight @ input2) + bias` for every output."""
 
     def decompose(self, op: torch.BilinearOp, emit: Emitter) -> Tensor:
         left, right = emit(op.input1), emit(op.input2)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Convolutions: contractions whose input is seen through a moving window.
+Decompositions of convolutions: contractions whose input is viewed through a moving window.
 
     %2 = torch.conv1d %0, %1 padding [1]
         : (tensor<2x4x16xf32>, tensor<8x4x3xf32>) -> tensor<2x8x16xf32>
@@ -15,8 +15,8 @@ becomes, over the domain (batch, output channel, position, input channel, step),
     %p = prim.elementwise mul(%x, %w) : tensor<2x8x16x4x3xf32>
     %2 = prim.reduce add(%p) dims [3, 4] : (tensor<2x8x16x4x3xf32>) -> tensor<2x8x16xf32>
 
-Axes of one step are left out: a convolution of 1x1 is a matrix product, a depthwise one sums over
-the window only. Without padding there is no mask.
+Axes of one step are left out: a convolution with a 1x1 window is a matrix product, and a depthwise
+convolution sums over the window only. Without padding there is no mask.
 """
 
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
@@ -28,23 +28,26 @@ from tilewright.passes.decompose.windows import masked, place
 
 
 class _Domain:
-    """The axes of an iteration space, in order."""
+    """Axes of an iteration space, in order."""
 
     def __init__(self):
         self.shape: tuple[int, ...] = ()
 
     def axis(self, size: int) -> AffineExpr:
-        """One more axis."""
+        """Add an axis of `size` steps and return its expression."""
         self.shape += (size,)
         return AffineExpr.dimension(len(self.shape) - 1)
 
     def axis_if_any(self, size: int) -> AffineExpr:
-        """One more axis if it has several steps."""
+        """Add an axis if it has several steps, and return its expression; return 0 for one step."""
         return AffineConstantExpr(0) if size == 1 else self.axis(size)
 
 
 class Convolution(Decomposition[torch.ConvolutionLikeOp]):
-    """sum over input channels and steps of input * weight, + bias"""
+    """
+    Decomposition of convolutions: `input * weight`, summed over input channels and steps, plus the
+    bias.
+    """
 
     def decompose(self, op: torch.ConvolutionLikeOp, emit: Emitter) -> Tensor:
         input, weight, windows = emit(op.input), emit(op.weight), op.windows()

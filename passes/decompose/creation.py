@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Tensors of numbers, and conversions.
+Decompositions that create tensors from numbers, and conversions.
 
     %0 = torch.arange.start_step start 2 end 8 step 3 dtype f32 : () -> tensor<2xf32>
 
@@ -24,7 +24,10 @@ FullOp = torch.FullOfSizeOp | torch.FullLikeAnotherOp | torch.NewOp
 
 
 class Constant(Decomposition[FullOp]):
-    """One number. What is uninitialised is 0, which is as good as any."""
+    """
+    Decomposition to a tensor with one number in all elements. Uninitialised tensors are filled with
+    0, which is as good as any number.
+    """
 
     def __init__(self, number: Number):
         self.number = number
@@ -34,7 +37,7 @@ class Constant(Decomposition[FullOp]):
 
 
 class Full(Decomposition[torch.FullOp | torch.FullLikeOp | torch.NewFullOp]):
-    """`fill_value`"""
+    """Decomposition of `full` and its variants: `fill_value` in all elements."""
 
     def decompose(
         self, op: torch.FullOp | torch.FullLikeOp | torch.NewFullOp, emit: Emitter
@@ -43,21 +46,21 @@ class Full(Decomposition[torch.FullOp | torch.FullLikeOp | torch.NewFullOp]):
 
 
 class ScalarTensor(Decomposition[torch.ScalarTensorOp]):
-    """`s`"""
+    """Decomposition of `scalar_tensor`: the number `s` as a tensor without dimensions."""
 
     def decompose(self, op: torch.ScalarTensorOp, emit: Emitter) -> Tensor:
         return emit.constant(emit(op.s), ())
 
 
 class FillScalar(Decomposition[torch.FillScalarOp]):
-    """`value`"""
+    """Decomposition of `fill` by a number: `value` in all elements."""
 
     def decompose(self, op: torch.FillScalarOp, emit: Emitter) -> Tensor:
         return emit.constant(emit(op.value), op.result_shape())
 
 
 class Fill(Decomposition[torch.FillOp]):
-    """`value`"""
+    """Decomposition of `fill` by a tensor: the only element of `value` in all elements."""
 
     def decompose(self, op: torch.FillOp, emit: Emitter) -> Tensor:
         return emit.stored(op.value).cast(emit.common).broadcast(op.result_shape())
@@ -65,8 +68,9 @@ class Fill(Decomposition[torch.FillOp]):
 
 class Arange(Decomposition[torch.RangeOp]):
     """
-    start + i * step: with fractions in f64, of half types in f32. Eager PyTorch rounds the first of
-    every vector of elements on the way, and the vectors' length depends on the processor.
+    Decomposition of `arange`: `start + i * step`. Fractions are computed in f64, or in f32 for half
+    types. Eager PyTorch also rounds the first element of every vector of elements, and the length
+    of vectors depends on the processor.
     """
 
     def decompose(self, op: torch.RangeOp, emit: Emitter) -> Tensor:
@@ -80,9 +84,10 @@ class Arange(Decomposition[torch.RangeOp]):
 
 class Linspace(Decomposition[torch.LinspaceOp]):
     """
-    start + i * step in the first half, end - (steps - 1 - i) * step in the other, so that both ends
-    are exact. As eager PyTorch has it the step is of the result's type, and half types are rounded
-    at each operation, float32 once, integers are computed in f64 and cut off.
+    Decomposition of `linspace`: `start + i * step` in the first half, `end - (steps - 1 - i) *
+    step` in the second, so that both ends are exact. The step has the type of the result, as in
+    eager PyTorch. Half types are rounded at each operation, and float32 once. Integers are computed
+    in f64 and truncated.
     """
 
     def decompose(self, op: torch.LinspaceOp, emit: Emitter) -> Tensor:
@@ -105,7 +110,7 @@ class Linspace(Decomposition[torch.LinspaceOp]):
 
 
 def _rounded(value: Number, type: Attribute) -> Number:
-    """Return a number as `type` has it."""
+    """Return a number rounded to `type`, or truncated to an integer."""
     if isinstance(type, IntegerType):
         return int(value)
     attribute = number_attribute(value, type)
@@ -114,7 +119,7 @@ def _rounded(value: Number, type: Attribute) -> Number:
 
 
 class Eye(Decomposition[torch.EyeOp | torch.EyeMOp]):
-    """1 where row and column are equal."""
+    """Decomposition of `eye`: 1 where row and column are equal, else 0."""
 
     def decompose(self, op: torch.EyeOp | torch.EyeMOp, emit: Emitter) -> Tensor:
         row, column = axes_of(2)
@@ -122,7 +127,7 @@ class Eye(Decomposition[torch.EyeOp | torch.EyeMOp]):
 
 
 class ToCopy(Decomposition[torch.ToCopyOp]):
-    """A cast."""
+    """Decomposition of `_to_copy`: a cast."""
 
     def decompose(self, op: torch.ToCopyOp, emit: Emitter) -> Tensor:
         return emit.stored(op.input).cast(emit.common)

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Cross entropy and `nll_loss`: losses of scores, by the target class or by class probabilities.
+Decompositions of cross entropy and `nll_loss`: losses of scores, by target class or by class
+probabilities.
 
     %2 = torch.nll_loss_nd %0, %1 reduction 2 : (tensor<4x8xf32>, tensor<4xi64>) -> tensor<f32>
 
-becomes, where -100 is the target to ignore,
+becomes, if -100 is the target to ignore,
 
     %m = prim.constant -100 : i64 -> tensor<4xi64>
     %u = prim.elementwise ne(%1, %m) : (tensor<4xi64>, tensor<4xi64>) -> tensor<4xi1>
@@ -31,14 +32,14 @@ from tilewright.passes.decompose.tensor import Emitter, Tensor
 
 @dataclass(frozen=True)
 class _Targets:
-    """The classes that are right, one for each loss."""
+    """Target classes, one for each loss."""
 
     classes: Tensor
-    """A class; 0 for what is ignored."""
+    """Target class; 0 for an ignored target."""
     used: Tensor
-    """What is not ignored."""
+    """True for targets that are not ignored."""
     weights: Tensor
-    """The weights of the classes; 0 for what is ignored."""
+    """Weight of the target class; 0 for an ignored target."""
 
 
 def _targets(op: torch.ClassLossOp, emit: Emitter) -> _Targets:
@@ -52,7 +53,7 @@ def _targets(op: torch.ClassLossOp, emit: Emitter) -> _Targets:
 
 
 def _nll(op: torch.ClassLossOp, scores: Tensor, targets: _Targets) -> Tensor:
-    """-weight * score of the target, for each that is not ignored."""
+    """Return `-weight * score` for the target class of each loss; 0 for ignored targets."""
     shape, dim = targets.classes.shape, op.class_dim()
     axes: list[Tensor | AffineExpr] = [AffineExpr.dimension(axis) for axis in range(len(shape))]
     axes.insert(dim, targets.classes)
@@ -63,7 +64,10 @@ def _nll(op: torch.ClassLossOp, scores: Tensor, targets: _Targets) -> Tensor:
 
 
 def _reduced(losses: Tensor, total: Tensor, reduction: int) -> Tensor:
-    """Return all losses, their sum, or that over `total`."""
+    """
+    Return all losses, their sum, or their sum divided by the sum of `total`, as `reduction`
+    selects.
+    """
     if reduction == torch.NONE:
         return losses
     dims = range(losses.rank)
@@ -72,7 +76,7 @@ def _reduced(losses: Tensor, total: Tensor, reduction: int) -> Tensor:
 
 
 class NllLoss(Decomposition[torch.NllLossOp]):
-    """-input[target], weighted."""
+    """Decomposition of `nll_loss`: `-input[target]`, weighted by class."""
 
     def decompose(self, op: torch.NllLossOp, emit: Emitter) -> Tensor:
         targets = _targets(op, emit)
@@ -81,7 +85,10 @@ class NllLoss(Decomposition[torch.NllLossOp]):
 
 
 class CrossEntropy(Decomposition[torch.CrossEntropyLossOp]):
-    """-log_softmax(input)[target], or its product with probabilities."""
+    """
+    Decomposition of `cross_entropy_loss`: `-log_softmax(input)[target]`, or the product of
+    `-log_softmax(input)` and class probabilities.
+    """
 
     def decompose(self, op: torch.CrossEntropyLossOp, emit: Emitter) -> Tensor:
         scores = _log_softmax(emit(op.input), op.class_dim())
@@ -90,7 +97,10 @@ class CrossEntropy(Decomposition[torch.CrossEntropyLossOp]):
         return self._by_classes(op, emit, scores)
 
     def _by_classes(self, op: torch.CrossEntropyLossOp, emit: Emitter, scores: Tensor) -> Tensor:
-        """Smoothing gives every class, also the right one, a part of the target's weight."""
+        """
+        Return the loss by target class. Label smoothing gives every class, the target class too, a
+        part of the target's weight.
+        """
         targets, smoothing = _targets(op, emit), op.label_smoothing.value.data
         reduction = op.reduction.value.data
         loss = _reduced(_nll(op, scores, targets), targets.weights, reduction)
@@ -104,7 +114,10 @@ class CrossEntropy(Decomposition[torch.CrossEntropyLossOp]):
     def _by_probabilities(
         self, op: torch.CrossEntropyLossOp, emit: Emitter, scores: Tensor
     ) -> Tensor:
-        """Return a mean is over all targets, whatever their weights."""
+        """
+        Return the loss by class probabilities; a mean is over all targets, regardless of their
+        weights.
+        """
         dim, smoothing = op.class_dim(), op.label_smoothing.value.data
         target = emit(op.target)
         if smoothing:
@@ -119,7 +132,7 @@ def _log_softmax(x: Tensor, dim: int) -> Tensor:
 
 
 def _weighted(op: torch.ClassLossOp, emit: Emitter, scores: Tensor) -> Tensor:
-    """Return each score times its class's weight."""
+    """Return each score times the weight of its class."""
     if op.weight is None:
         return scores
     dim = op.class_dim()

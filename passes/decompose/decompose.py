@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Torch IR to Tensor IR: each Torch op becomes elementwise functions, reduction and index maps.
+Lowering of Torch IR to Tensor IR: each Torch op becomes elementwise functions, reductions and index
+maps.
 
     %mean = torch.mean.dim %x dim [1] : (tensor<4x8xf32>) -> tensor<4xf32>
 
@@ -10,7 +11,7 @@ becomes
     %mean_1 = prim.constant 8.000000e+00 : f32 -> tensor<4xf32>
     %mean_2 = prim.elementwise div(%mean, %mean_1) : tensor<4xf32>
 
-The patterns stand in one file per family. Functions and their types stay as they are.
+The patterns stand in one file for each family of ops. Functions and their types stay unchanged.
 """
 
 from collections.abc import Iterator
@@ -98,10 +99,13 @@ _TRACED = {
 
 
 class Decompose(RewritePattern):
-    """The pattern that the table has for an op, if any."""
+    """Pattern that applies the decomposition that the table gives for an op, if any."""
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
-        """Look the op up; `UnsupportedError` where computing with its numbers overflows."""
+        """
+        Decompose `op` by the table; raise `UnsupportedError` if a computation with its numbers
+        overflows.
+        """
         if isinstance(op, TorchOp) and (pattern := _TRACED.get(type(op))) is not None:
             try:
                 pattern.match_and_rewrite(op, rewriter)
@@ -111,12 +115,12 @@ class Decompose(RewritePattern):
 
 
 class DecomposePass(ModulePass):
-    """Write every Torch op in the primitives of Tensor IR."""
+    """Decompose every Torch op into the primitives of Tensor IR."""
 
     name = "decompose"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """All of them: what has no pattern is an error."""
+        """Decompose all Torch ops of the module; raise an error for an op without a pattern."""
         PatternRewriteWalker(Decompose(), apply_recursively=False).rewrite_module(op)
         if left := list(_torch_ops(op)):
             names = ", ".join(sorted({torch_op.name for torch_op in left}))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The base classes of all decompositions: patterns that compute a Torch op in Tensor IR."""
+"""Base class of all decompositions: patterns that compute a Torch op in Tensor IR."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -17,22 +17,29 @@ OpT = TypeVar("OpT", bound=TorchOp)
 
 class Decomposition(RewritePattern, ABC, Generic[OpT]):
     """
-    Replaces an op by what `decompose` says it computes. A table says for which ops it is.
+    Pattern that replaces an op by the tensors that `decompose` computes; a table gives the ops it
+    applies to.
 
-    Operands are cast to the type that ATen promotes them to, and further to one wide enough to
-    compute in (half types in f32, narrow integers in i32); results are cast to what ATen gives.
+    Operands are cast to the type that ATen promotes them to. They are then cast to a type that is
+    wide enough to compute in: f32 for half types, i32 for narrow integers. Results are cast to the
+    types that ATen gives.
     """
 
     @abstractmethod
     def decompose(self, op: OpT, emit: Emitter) -> Tensor | Sequence[Tensor]:
-        """Return the results of `op`; `emit` makes its arguments something to compute with."""
+        """
+        Return the results of `op`; `emit` turns its arguments into tensors and numbers to compute
+        with.
+        """
 
     def common_element(self, op: OpT) -> Attribute:
         """Return the type that ATen promotes the operands to."""
         return op.common_element()
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
-        """Replace `op`, which the table has found to be of this pattern's type."""
+        """
+        Replace `op` by its decomposition; the table guarantees that it has this pattern's type.
+        """
         matched = cast(OpT, op)
         emit = Emitter(matched, self.common_element(matched))
         computed = self.decompose(matched, emit)
@@ -46,4 +53,4 @@ class Decomposition(RewritePattern, ABC, Generic[OpT]):
 
 
 Table = Mapping[type[TorchOp], Decomposition[Any]]
-"""Which pattern decomposes which op."""
+"""Decomposition for each class of op."""

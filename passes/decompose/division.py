@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Quotients, rounded ones, and what they leave.
+Decompositions of quotients, rounded quotients and remainders.
 
     %2 = torch.div.Tensor_mode %0, %1 rounding_mode "trunc"
         : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
@@ -23,7 +23,10 @@ from tilewright.passes.decompose.tensor import Emitter, Tensor
 
 
 def _truncated(input: Tensor, other: Argument) -> Tensor:
-    """ATen rounds to a half type before, too, if it divides by a tensor."""
+    """
+    Return the quotient rounded towards 0. ATen first rounds it to a half type if it divides by a
+    tensor.
+    """
     quotient, emit = input / other, input.emit
     if not quotient.is_float:
         return quotient
@@ -43,12 +46,18 @@ _ROUNDED: Mapping[str, Callable[[Tensor, Argument], Tensor]] = {
 
 
 def _divisor(emit: Emitter, other: torch.SSAValue | torch.Scalar) -> Argument:
-    """Return a number wraps around in a narrow integer type, but is not rounded to a half type."""
+    """
+    Return the divisor; a number wraps around in a narrow integer type, but is not rounded to a half
+    type.
+    """
     return emit(other) if emit.common in FLOATS else as_common(emit, other)
 
 
 class RoundedDiv(Decomposition[torch.DivModeOp | torch.DivScalarModeOp]):
-    """input / other, perhaps rounded to an integer."""
+    """
+    Decomposition of `div` with a rounding mode: `input / other`, rounded to an integer if a mode is
+    given.
+    """
 
     def decompose(self, op: torch.DivModeOp | torch.DivScalarModeOp, emit: Emitter) -> Tensor:
         input, other = emit(op.input), _divisor(emit, op.other)
@@ -58,7 +67,7 @@ class RoundedDiv(Decomposition[torch.DivModeOp | torch.DivScalarModeOp]):
 
 
 class FloorDivide(Decomposition[torch.FloorDivideOp | torch.FloorDivideScalarOp]):
-    """input / other, rounded down"""
+    """Decomposition of `floor_divide`: `input / other`, rounded down."""
 
     def decompose(
         self, op: torch.FloorDivideOp | torch.FloorDivideScalarOp, emit: Emitter
@@ -72,8 +81,8 @@ def _fmod(input: Tensor, other: Tensor) -> Tensor:
 
 def _remainder(input: Tensor, other: Tensor) -> Tensor:
     """
-    What is left of input after whole multiples of other, with the sign of other: what fmod leaves,
-    and another multiple if that is on the other side of 0.
+    Return the remainder of `input / other` with the sign of `other`: the result of fmod, plus
+    `other` if the signs are opposite.
     """
     rest = _fmod(input, other)
     opposite = rest.differs(0) & elementwise(ScalarFunction.XOR, rest < 0, other < 0)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Elementwise arithmetic: tensors that emit Tensor IR as they are added, compared, selected.
+Elementwise arithmetic on tensors, whose operators emit Tensor IR.
 
     softplus = (x.exp() + 1.0).log()
 
-Whatever is viewed, one `prim.index_map` says it, or none, and only where an element is used.
+A view emits at most one `prim.index_map`, and only when its elements are used.
 """
 
 from dataclasses import dataclass, replace
@@ -30,13 +30,13 @@ _Elements = TypeVar("_Elements", bound="Elements")
 
 @dataclass(frozen=True)
 class Elements(View):
-    """A view whose elements can be computed with, each by itself, in ops that `emit` takes."""
+    """View whose elements can be computed with, one by one; the ops are added to `emit`."""
 
     emit: Emission
 
     @cached_property
     def value(self) -> SSAValue:
-        """This tensor in the IR."""
+        """Value of this tensor in the IR; reading it may emit an index map."""
         identity = AffineMap.identity(len(self.shape))
         is_whole = self.shape == shape_of(self.source)
         if is_whole and self.map == identity:
@@ -50,7 +50,7 @@ class Elements(View):
 
     @property
     def element(self) -> Attribute:
-        """The element type."""
+        """Type of the elements."""
         return element_of(self.source)
 
     @property
@@ -59,14 +59,15 @@ class Elements(View):
         return self.element in FLOATS
 
     def computed(self, op: Operation) -> Self:
-        """What `op` computes, which is emitted: its first result."""
+        """Emit `op` and return its first result."""
         result = self.emit.add(op).results[0]
         shape = shape_of(result)
         return replace(self, source=result, shape=shape, map=AffineMap.identity(len(shape)))
 
     def cast(self, element: Attribute) -> Self:
         """
-        Return the same values in another type; from and to half types by way of f32, as in PyTorch.
+        Return the elements converted to another type; conversions from and to half types go through
+        f32, as in PyTorch.
         """
         if element == self.element:
             return self
@@ -122,27 +123,30 @@ class Elements(View):
         return elementwise(ScalarFunction.GE, self, other)
 
     def equals(self, other: Self | Number) -> Self:
-        """Where both are equal (`==` compares `Tensor`s themselves)."""
+        """Return bools that are true where both are equal (`==` compares `Tensor` objects)."""
         return elementwise(ScalarFunction.EQ, self, other)
 
     def differs(self, other: Self | Number) -> Self:
-        """Where they are not equal, NaN included."""
+        """Return bools that are true where both differ, which includes NaN."""
         return elementwise(ScalarFunction.NE, self, other)
 
     def is_nan(self) -> Self:
-        """Where an element is NaN."""
+        """Return bools that are true where an element is NaN."""
         return self.differs(self)
 
     def is_true(self) -> Self:
-        """Where an element is not 0."""
+        """Return bools that are true where an element is not 0."""
         return self if self.element == i1 else self.differs(0)
 
     def logical_not(self) -> Self:
-        """Return the opposite of an i1."""
+        """Return the opposite of each element of a tensor of bools."""
         return elementwise(ScalarFunction.XOR, self, 1)
 
     def where(self, then: Self | Number, otherwise: Self | Number) -> Self:
-        """`then` where I, an i1, am true, else `otherwise`; at least one of them a tensor."""
+        """
+        Return `then` where this tensor of bools is true, else `otherwise`; at least one of them is
+        a tensor.
+        """
         return elementwise(ScalarFunction.SELECT, self, then, otherwise)
 
     def abs(self) -> Self:
@@ -150,7 +154,7 @@ class Elements(View):
         return elementwise(ScalarFunction.ABS, self)
 
     def exp(self) -> Self:
-        """e to the power of each element."""
+        """Return e to the power of each element."""
         return elementwise(ScalarFunction.EXP, self)
 
     def log(self) -> Self:
@@ -162,15 +166,15 @@ class Elements(View):
         return elementwise(ScalarFunction.SQRT, self)
 
     def rsqrt(self) -> Self:
-        """1 / sqrt of each element."""
+        """Return 1 / sqrt of each element."""
         return elementwise(ScalarFunction.RSQRT, self)
 
     def maximum(self, other: Self | Number) -> Self:
-        """Return the larger of both; NaN if either is."""
+        """Return the larger of both elements; NaN if either is NaN."""
         return elementwise(ScalarFunction.MAXIMUM, self, other)
 
     def minimum(self, other: Self | Number) -> Self:
-        """Return the smaller of both; NaN if either is."""
+        """Return the smaller of both elements; NaN if either is NaN."""
         return elementwise(ScalarFunction.MINIMUM, self, other)
 
 
@@ -180,8 +184,8 @@ def elementwise(
     fastmath: FastMathFlagsAttr | None = None,
 ) -> _Elements:
     """
-    `function` of the elements of `arguments`, broadcast to one shape. A number is of the type of
-    the tensors, of which there is at least one (beside the condition of a `select`).
+    Return `function` of the elements of `arguments`, broadcast to one shape. Numbers take the type
+    of the tensors. At least one argument is a tensor, not counting the condition of a `select`.
     """
     tensors = [argument for argument in arguments if not isinstance(argument, int | float)]
     emit, shape, type = tensors[0].emit, broadcast(*(t.shape for t in tensors)), tensors[-1].element
@@ -202,5 +206,5 @@ def scaled(number: Number, factor: Number) -> Number: ...
 
 
 def scaled(number: _Elements | Number, factor: Number) -> _Elements | Number:
-    """`number * factor`, without a multiplication by one."""
+    """Return `number * factor`, without a multiplication if the factor is 1."""
     return number if factor == 1 else number * factor

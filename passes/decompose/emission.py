@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The operations that take the place of one, collected in the order in which they are computed."""
+"""Collection of the ops that replace an op, in the order in which they are computed."""
 
 from typing import TypeVar
 
@@ -14,14 +14,14 @@ _Op = TypeVar("_Op", bound=Operation)
 
 
 class Emission:
-    """What takes the place of `op`."""
+    """Ops that replace the op `op`."""
 
     def __init__(self, op: Operation):
         self.op = op
         self.ops: list[Operation] = []
 
     def add(self, op: _Op) -> _Op:
-        """Emit an op under the name and the location of the one that it replaces."""
+        """Emit an op with the name and the location of the op that it replaces."""
         op.location = self.op.location
         for result in op.results:
             result.name_hint = self.op.results[0].name_hint

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Says a scatter from where its results are: every element looks for the updates that go to it.
+Expands a scatter into gathers and reductions: every element of the result searches for the updates
+that go to it.
 
     %r = prim.scatter %u to %x[%i] with add by affine_map<(d0, d1)[s0] -> (s0, d1)>
         : (tensor<3x8xf32>, tensor<5x8xf32>, tensor<3x8xi64>) -> tensor<5x8xf32>
 
-becomes, if the index map that `%i` is made by repeats `%k : tensor<3xi64>` along d1,
+becomes, if the index map that defines `%i` repeats `%k : tensor<3xi64>` along d1,
 
     %valid = prim.gather (0, 1, 2, 3, 4)[%k] : tensor<3x1xi64>
     %hit = prim.elementwise eq(%valid of (row, update), row) : tensor<5x8x3xi1>
@@ -13,17 +14,18 @@ becomes, if the index map that `%i` is made by repeats `%k : tensor<3xi64>` alon
     %sum = prim.reduce add(%joins) dims [2] : tensor<5x8xf32>
     %r = prim.elementwise add(%x, %sum) : tensor<5x8xf32>
 
-An axis whose subscript is a dimension of the updates is that dimension; along the others each
-result compares its coordinate with the subscripts of all updates that are left. The gather changes
-no valid subscript; it is there because any other is an error. Without a combiner the last update
-wins: the largest position that hits is looked for first, and only along axes where subscripts
-differ; then one update is read.
+An axis whose subscript is a dimension of the updates is identified with that dimension. Along other
+axes, each element compares its coordinate with the subscripts of all updates that remain. The
+gather does not change valid subscripts; it makes invalid ones an error.
 
-Nothing is written twice, so the result does not depend on an order. The price is a search: a
-scatter of U updates for each of C columns to B rows takes B * U * C steps where it joins, and
-B * U + B * C where it replaces. What repeats a search of all rows by all updates, such as a
-histogram of many bins, would be cheaper with atomics; short lists of updates, such as one position
-of a key-value cache (U = 1), are as cheap as the copy of the base.
+Without a combiner the last update wins. The largest position that hits is searched first, and only
+along axes where subscripts differ. Then one update is read.
+
+No element is written twice, so the result does not depend on an order. The price is a search. A
+scatter of U updates for each of C columns to B rows takes `B * U * C` steps with a combiner, and `B
+* U + B * C` without. Atomics would be cheaper if all rows search all updates, as in a histogram of
+many bins. Short lists of updates cost no more than the copy of the base, for example one position
+of a key-value cache (U = 1).
 """
 
 from collections.abc import Mapping, Sequence
@@ -68,11 +70,11 @@ _ZERO = AffineConstantExpr(0)
 
 
 class ExpandScatter(RewritePattern):
-    """Replace a scatter by a search for each of its results."""
+    """Pattern that replaces a scatter by a search for each element of its result."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: prim.ScatterOp, rewriter: PatternRewriter) -> None:
-        """Any scatter."""
+        """Expand any scatter; a scatter without updates becomes its base."""
         if 0 in shape_of(op.updates):
             rewriter.replace(op, [], [op.base])
             return
@@ -84,8 +86,9 @@ class ExpandScatter(RewritePattern):
 
 class _Search:
     """
-    What a scatter looks like from its results: which dimension of the updates is which axis of
-    the result, and which are left to be searched, here taken together as one.
+    Search for the updates of a scatter, from the coordinates of its result. Some dimensions of the
+    updates are axes of the result. The others have to be searched, and are combined into one
+    dimension.
     """
 
     def __init__(self, op: prim.ScatterOp):
@@ -100,12 +103,12 @@ class _Search:
 
     @property
     def base(self) -> Tensor:
-        """The part of the base that updates can reach."""
+        """Part of the base that updates can reach."""
         axes = [AffineDimExpr(axis) for axis in range(len(self.shape))]
         return self.emit(self.op.base).view(axes, self.shape)
 
     def joined(self, combiner: MonoidAttr) -> Tensor:
-        """Return the base joined with all updates that hit."""
+        """Return the base, each element joined with all updates that hit it."""
         axes = range(len(self.shape))
         updates = self.seen(self.updates, axes)
         (identity,) = combiner.identities([updates.element])
@@ -115,7 +118,7 @@ class _Search:
         return elementwise(_JOINED_BY[combiner.data], self.base, total)
 
     def replaced(self) -> Tensor:
-        """Return the last update that hits, or else the base."""
+        """Return the last update that hits each element, or the base if none does."""
         axes, owned = self.searched_axes(), sorted(self.axis_of.values())
         shape = (*(self.shape[axis] for axis in axes), self.count)
         position, hit = self.emit.iota(shape, len(axes)), self.hit(axes)
@@ -131,11 +134,14 @@ class _Search:
         return (last >= 0).where(gather(updates, subscripts, self.shape), self.base)
 
     def alone(self, tensor: Tensor, axes: Sequence[int]) -> Tensor:
-        """What is seen from the coordinates `axes`, where one update is left to be searched."""
+        """
+        Return a tensor over the coordinates `axes` in the shape of the result; only one update is
+        to be searched.
+        """
         return tensor.view([*map(AffineDimExpr, axes), _ZERO], self.shape)
 
     def within_base(self, result: Tensor) -> Tensor:
-        """`result`, and the base where no update can reach."""
+        """Return `result` where updates can reach, and the base elsewhere."""
         stored, base = result.cast(element_of(self.op.base)), self.emit.stored(self.op.base)
         if stored.shape == base.shape:
             return stored
@@ -155,7 +161,10 @@ class _Search:
         return sorted(compared | {a for dim, a in self.axis_of.items() if dim in dims})
 
     def is_compared(self, axis: int, subscript: AffineExpr) -> bool:
-        """True if the subscript of an axis is not simply its own dimension of the updates."""
+        """
+        True if the subscript of an axis must be compared: it is not the axis's own dimension of the
+        updates.
+        """
         match subscript:
             case AffineDimExpr(position=dim):
                 return self.axis_of[dim] != axis
@@ -163,13 +172,16 @@ class _Search:
                 return True
 
     def dims_of(self, subscript: AffineExpr) -> set[int]:
-        """Return the dimensions of the updates that a subscript varies with."""
+        """Return the dimensions of the updates on which a subscript depends."""
         if not isinstance(subscript, AffineSymExpr):
             return {e.position for e in subscript.dfs() if isinstance(e, AffineDimExpr)}
         return _dims_of_index(self.op.indices[subscript.position])
 
     def hit(self, axes: Sequence[int]) -> Tensor | None:
-        """For the coordinates `axes` and each update, whether it goes there; None if all do."""
+        """
+        Return bools over the coordinates `axes` and all updates that are true where an update hits;
+        None if all updates hit.
+        """
         shape = (*(self.shape[axis] for axis in axes), self.count)
         hits: Tensor | None = None
         for axis, subscript in enumerate(self.op.map.data.results):
@@ -182,7 +194,8 @@ class _Search:
 
     def subscript(self, axis: int, subscript: AffineExpr, axes: Sequence[int]) -> Tensor:
         """
-        Return the subscript of each update, seen from the coordinates `axes`; an error if invalid.
+        Return the subscript of each update along `axis`, over the coordinates `axes`. Running it is
+        an error if a subscript is invalid.
         """
         shape = (*(self.shape[a] for a in axes), self.count)
         if not isinstance(subscript, AffineSymExpr):
@@ -198,15 +211,17 @@ class _Search:
         return valid.view([seen[d] if d in dims else _ZERO for d in range(index.rank)], shape)
 
     def seen(self, tensor: Tensor, axes: Sequence[int]) -> Tensor:
-        """Return a tensor of the updates' shape, from the coordinates `axes` and what is left."""
+        """
+        Return a tensor of the updates' shape, over the coordinates `axes` and the search position.
+        """
         return tensor.view(
             self.coordinates(axes), (*(self.shape[axis] for axis in axes), self.count)
         )
 
     def coordinates(self, axes: Sequence[int]) -> list[AffineExpr]:
         """
-        Return each dimension of the updates in terms of the coordinates `axes` and, last, a
-        position among what is left. One that belongs to another axis is 0: nothing varies along it.
+        Return each dimension of the updates as an expression of the coordinates `axes` and, last,
+        the search position. A dimension that is another axis is 0, because nothing varies along it.
         """
         sizes = [self.sizes[dim] for dim in self.left]
         left = dict(zip(self.left, delinearize(AffineDimExpr(len(axes)), sizes), strict=True))
@@ -219,9 +234,7 @@ class _Search:
 
 
 def _axes_of_dims(map: AffineMap) -> dict[int, int]:
-    """
-    Return the axis that each dimension of the updates stands for, if a subscript is just that.
-    """
+    """Return the axis for each dimension of the updates that is the whole subscript of an axis."""
     axes: dict[int, int] = {}
     for axis, subscript in enumerate(map.results):
         if isinstance(subscript, AffineDimExpr):
@@ -230,13 +243,13 @@ def _axes_of_dims(map: AffineMap) -> dict[int, int]:
 
 
 def _reached(base: Shape, axis_of: Mapping[int, int], sizes: Shape) -> Shape:
-    """How far updates reach along each axis of the base."""
+    """Return the sizes that updates can reach along each axis of the base."""
     owners = {axis: dim for dim, axis in axis_of.items()}
     return tuple(sizes[owners[a]] if a in owners else size for a, size in enumerate(base))
 
 
 def _dims_of_index(index: SSAValue) -> set[int]:
-    """Return the dimensions that a tensor of subscripts varies with."""
+    """Return the dimensions on which a tensor of subscripts depends."""
     match index.owner:
         case prim.IndexMapOp(sources=[Source(map=map, mask=mask)]) if not mask.results:
             used = {e for result in map.results for e in result.dfs()}
@@ -246,11 +259,11 @@ def _dims_of_index(index: SSAValue) -> set[int]:
 
 
 class ExpandScatterPass(ModulePass):
-    """Say every scatter by gathers and reductions."""
+    """Expand every scatter into gathers and reductions."""
 
     name = "expand-scatter"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """All of them."""
+        """Expand all scatters of the module."""
         pattern = TracedPattern(RULE, ExpandScatter())
         PatternRewriteWalker(pattern, apply_recursively=False).rewrite_module(op)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Reading at subscripts that are elements of tensors.
+Decompositions that read at subscripts which are elements of tensors.
 
     %2 = torch.embedding %0, %1 : (tensor<100x8xf32>, tensor<4xi64>) -> tensor<4x8xf32>
 
@@ -10,7 +10,7 @@ becomes
     %2 = prim.gather %0[%i] by affine_map<(d0, d1)[s0] -> (s0, d1)>
         : (tensor<100x8xf32>, tensor<4x8xi64>) -> tensor<4x8xf32>
 
-A subscript outside its axis is an error, at every level.
+A subscript outside of its axis is an error at every level.
 """
 
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ from tilewright.passes.decompose.tensor import Emitter, Tensor
 from tilewright.passes.decompose.view import Shape
 
 Subscripts = list[Tensor | AffineExpr]
-"""One for each axis: data, or an expression of the coordinates."""
+"""Subscript for each axis: data, or an expression of the coordinates."""
 
 
 def axes(rank: int) -> list[AffineExpr]:
@@ -38,23 +38,26 @@ def axes(rank: int) -> list[AffineExpr]:
 
 
 def wrapped(index: Tensor, size: int) -> Tensor:
-    """Subscripts of an axis of `size`, of which negative ones count from the end."""
+    """Return subscripts of an axis of size `size`; negative ones count from the end."""
     return (index < 0).where(index + size, index)
 
 
 def along(dim: int, index: Tensor) -> Subscripts:
-    """Return the coordinates of `index`, but for `dim` its elements."""
+    """
+    Return the coordinates of `index`, with the elements of `index` in the place of coordinate
+    `dim`.
+    """
     return [index if axis == dim else e for axis, e in enumerate(axes(index.rank))]
 
 
 def slices(rank: int, dim: int, index: Tensor) -> Subscripts:
-    """Return the coordinates of slices along `dim`, where `index`, a vector, says."""
+    """Return subscripts of slices along `dim`, at the positions in the vector `index`."""
     rows = index.unsqueeze(range(1, rank - dim))
     return [rows if axis == dim else e for axis, e in enumerate(axes(rank))]
 
 
 def at_least_vector(tensor: Tensor) -> Tensor:
-    """Return a scalar as a vector of one element."""
+    """Return the tensor; a scalar becomes a vector of one element."""
     return tensor.reshape(torch.as_vector(tensor.shape))
 
 
@@ -62,8 +65,8 @@ def indexed(
     emit: Emitter, shape: Shape, indices: Sequence[SSAValue], at: Sequence[int]
 ) -> tuple[Subscripts, Shape]:
     """
-    How `input[..., indices, ...]` reads an input of `shape`: its subscripts, and the shape of what
-    they read. `torch.indexed_shape` has the rule.
+    Return the subscripts with which `input[..., indices, ...]` reads an input of shape `shape`, and
+    the shape of the result. `torch.indexed_shape` has the rule.
     """
     result, start, count = torch.indexed_shape(shape, indices, at)
     coordinates = axes(len(result))
@@ -77,12 +80,12 @@ def indexed(
 
 
 def _leading(tensor: Tensor, rank: int) -> Tensor:
-    """Return the same with dimensions of size 1 in front, up to `rank`."""
+    """Return the tensor with dimensions of size 1 in front, up to `rank` dimensions."""
     return tensor.unsqueeze(range(rank - tensor.rank))
 
 
 class Embedding(Decomposition[torch.EmbeddingOp]):
-    """weight[indices]"""
+    """Decomposition of `embedding`: `weight[indices]`."""
 
     def decompose(self, op: torch.EmbeddingOp, emit: Emitter) -> Tensor:
         indices, shape = emit.stored(op.indices), op.result_shape()
@@ -91,7 +94,10 @@ class Embedding(Decomposition[torch.EmbeddingOp]):
 
 
 class Gather(Decomposition[torch.GatherOp]):
-    """The element of input at each coordinate, but for one dimension where index says."""
+    """
+    Decomposition of `gather`: reads the input at the coordinates of each element, except that
+    `index` gives the coordinate `dim`.
+    """
 
     def decompose(self, op: torch.GatherOp, emit: Emitter) -> Tensor:
         input, index = (at_least_vector(emit.stored(v)) for v in (op.input, op.index))
@@ -100,13 +106,16 @@ class Gather(Decomposition[torch.GatherOp]):
 
 
 def _gathered(input: Tensor, dim: int, index: Tensor) -> Tensor:
-    if 0 in index.shape:  # which may then have any rank and sizes
+    if 0 in index.shape:  # an empty index may have any rank and sizes
         return input.emit.constant(0, index.shape, input.element)
     return gather(input, along(dim, index), index.shape)
 
 
 class IndexSelect(Decomposition[torch.IndexSelectOp]):
-    """Slices of input."""
+    """
+    Decomposition of `index_select`: slices of the input along a dimension, at the positions in
+    `index`.
+    """
 
     def decompose(self, op: torch.IndexSelectOp, emit: Emitter) -> Tensor:
         input, index = (at_least_vector(emit.stored(v)) for v in (op.input, op.index))
@@ -117,7 +126,7 @@ class IndexSelect(Decomposition[torch.IndexSelectOp]):
 
 
 class Take(Decomposition[torch.TakeOp]):
-    """Elements of input as a vector."""
+    """Decomposition of `take`: elements of the flattened input."""
 
     def decompose(self, op: torch.TakeOp, emit: Emitter) -> Tensor:
         input, index = emit.stored(op.input), emit.stored(op.index)
@@ -126,7 +135,7 @@ class Take(Decomposition[torch.TakeOp]):
 
 
 class TakeAlongDim(Decomposition[torch.TakeAlongDimOp]):
-    """A gather of what is broadcast first."""
+    """Decomposition of `take_along_dim`: a gather whose operands are broadcast first."""
 
     def decompose(self, op: torch.TakeAlongDimOp, emit: Emitter) -> Tensor:
         input, indices = emit.stored(op.input), emit.stored(op.indices)
@@ -142,7 +151,7 @@ class TakeAlongDim(Decomposition[torch.TakeAlongDimOp]):
 
 
 class Index(Decomposition[torch.IndexLikeOp]):
-    """input[..., indices, ...]"""
+    """Decomposition of `index`: `input[..., indices, ...]`."""
 
     def decompose(self, op: torch.IndexLikeOp, emit: Emitter) -> Tensor:
         input = emit.stored(op.input)
@@ -151,7 +160,10 @@ class Index(Decomposition[torch.IndexLikeOp]):
 
 
 class OneHot(Decomposition[torch.OneHotOp]):
-    """Whether each class is the element; a gather from all classes, as it refuses any other."""
+    """
+    Decomposition of `one_hot`: compares each element with all classes. A gather from the classes
+    makes any other element an error.
+    """
 
     def decompose(self, op: torch.OneHotOp, emit: Emitter) -> Tensor:
         input, shape = emit.stored(op.input), op.result_shape()

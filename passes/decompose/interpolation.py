@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Resizing: where each element of the result is read, and what it weighs.
+Decompositions of nearest resizing, and the source coordinates of all resizing.
 
     %1 = torch.upsample_nearest1d %0 output_size [6] : (tensor<1x1x4xf32>) -> tensor<1x1x6xf32>
 
@@ -9,9 +9,10 @@ becomes
     %1 = prim.index_map %0 by affine_map<(d0, d1, d2) -> (d0, d1, ((d2 * 2) floordiv 3))>
         : tensor<1x1x4xf32> -> tensor<1x1x6xf32>
 
-PyTorch computes subscripts in float32, and rounding is part of what it computes. They are therefore
-computed here, in the same steps; where all of an axis are an affine function of the coordinate they
-become one, and else the program computes them, by the same steps once more, and gathers.
+PyTorch computes subscripts in float32, and its rounding is part of the result. The subscripts are
+therefore computed here, in the same steps. If all subscripts of an axis are an affine function of
+the coordinate, they become that function. Otherwise the program computes them in the same steps,
+and gathers.
 """
 
 from collections.abc import Sequence
@@ -34,13 +35,16 @@ from tilewright.passes.decompose.tensor import Emitter, Tensor
 from tilewright.passes.decompose.view import Shape
 
 Subscript = Tensor | AffineExpr
-"""Where an axis is read: data along that axis, or an expression of the coordinates."""
+"""Subscript of an axis: data along that axis, or an expression of the coordinates."""
 
 _LARGEST_DENOMINATOR = 64
-"""Of the ratios that a scale factor is taken for; the table of subscripts has the last word."""
+"""
+Largest denominator of the ratio that approximates a scale factor. The ratio is used only if it
+gives the right subscripts.
+"""
 
 _LARGEST_TABLE = 1 << 20
-"""Number of coordinates up to which subscripts are compared with an expression one by one."""
+"""Largest number of coordinates whose subscripts are compared one by one with an expression."""
 
 
 def _float32(value: float) -> float:
@@ -50,7 +54,7 @@ def _float32(value: float) -> float:
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis that is resized, and the steps in which PyTorch computes where it is read."""
+    """Axis that is resized, and the steps in which PyTorch computes its source coordinates."""
 
     emit: Emitter
     dim: int
@@ -58,14 +62,17 @@ class Axis:
     input: int
     output: int
     factor: float | None
-    """By how much it grows, if that is given rather than to be computed."""
+    """Scale factor, or None if it follows from the sizes."""
 
     def rounded(self, value: float) -> float:
-        """As PyTorch holds a coordinate: in float32, or in float64 if that is resized."""
+        """
+        Return a coordinate as PyTorch stores it: in float32, or in float64 if float64 tensors are
+        resized.
+        """
         return value if self.emit.type == f64 else _float32(value)
 
     def step(self, align_corners: bool = False) -> float:
-        """By how much the source moves for one step of the result."""
+        """Return the distance in the source for one step of the result."""
         if align_corners:
             return self.rounded((self.input - 1) / max(self.output - 1, 1)) * (self.output > 1)
         if self.factor is not None and self.factor > 0:
@@ -73,17 +80,23 @@ class Axis:
         return self.rounded(self.input / self.output)
 
     def along(self, tensor: Tensor) -> Tensor:
-        """Return a vector as one along this axis."""
+        """Return a vector as a tensor along this axis."""
         return tensor.unsqueeze(range(1, self.rank - self.dim))
 
     def coordinate(self, offset: float = 0.0) -> Tensor:
-        """Return the coordinates of the result, in the type that sources are computed in."""
+        """
+        Return the coordinates of the result plus `offset`, in the type that source coordinates are
+        computed in.
+        """
         type = f64 if self.emit.type == f64 else f32
         numbers = self.emit.iota((self.output,), 0).cast(type)
         return numbers + offset if offset else numbers
 
     def affine(self, table: Sequence[int], *ratios: tuple[int, int, int]) -> AffineExpr | None:
-        """`(coordinate * a + b) floordiv c`, for a triple of `ratios`, if that is the table."""
+        """
+        Return `(coordinate * a + b) floordiv c` for the first triple that gives the subscripts in
+        `table`, or None. The identity and the constant are tried before `ratios`.
+        """
         for a, b, c in ((1, 0, 1), (0, table[0], 1), *ratios):
             if all((i * a + b) // c == subscript for i, subscript in enumerate(table)):
                 expr = AffineDimExpr(self.dim) * a + b
@@ -92,12 +105,14 @@ class Axis:
 
 
 def floored(source: Tensor) -> Tensor:
-    """PyTorch rounds down in float32, even what it computed in float64."""
+    """
+    Return `source` rounded down in float32, as PyTorch does even if it was computed in float64.
+    """
     return elementwise(ScalarFunction.FLOOR, source.cast(f32))
 
 
 def read_at(input: Tensor, subscripts: Sequence[Subscript], shape: Shape) -> Tensor:
-    """Return the elements at `subscripts`: a view if none are data."""
+    """Return the elements at `subscripts`: a view if all are expressions, else a gather."""
     exprs = [subscript for subscript in subscripts if isinstance(subscript, AffineExpr)]
     if len(exprs) == len(subscripts):
         return input.view(exprs, shape)
@@ -105,7 +120,7 @@ def read_at(input: Tensor, subscripts: Sequence[Subscript], shape: Shape) -> Ten
 
 
 def resized_axes(op: ResizeOp, emit: Emitter) -> list[Axis]:
-    """Return the axes behind batch and channels."""
+    """Return the axes that follow batch and channels."""
     sizes = zip(shape_of(op.input)[2:], op.sizes(), op.factors(), strict=True)
     return [
         Axis(emit, dim, op.DIMS + 2, input, output, factor)
@@ -115,10 +130,11 @@ def resized_axes(op: ResizeOp, emit: Emitter) -> list[Axis]:
 
 class Nearest(Decomposition[ResizeOp]):
     """
-    Element `min(floor((i + offset) * step), size - 1)`.
+    Decomposition of nearest resizing: element `min(floor((i + offset) * step), size - 1)`.
 
-    PyTorch's kernels for images with few columns, and for channels last, take another way when
-    the size doubles or stays while a scale says otherwise; this is that of all others.
+    PyTorch's kernels for images with few columns, and for channels last, differ from its other
+    kernels. They do if the size doubles or stays, but a scale factor says otherwise. This
+    decomposition agrees with the other kernels.
     """
 
     def __init__(self, offset: float = 0.0):
@@ -130,7 +146,7 @@ class Nearest(Decomposition[ResizeOp]):
         return read_at(emit.stored(op.input), [*batch, *read], op.result_shape())
 
     def subscript(self, axis: Axis) -> Subscript:
-        """Where an axis is read."""
+        """Return the subscript of an axis: an expression if one is found, else data."""
         if axis.output > _LARGEST_TABLE:
             return self.source(axis)
         step, twice, last = axis.step(), int(2 * self.offset), axis.input - 1
@@ -144,7 +160,7 @@ class Nearest(Decomposition[ResizeOp]):
         return self.source(axis) if expr is None else expr
 
     def source(self, axis: Axis) -> Tensor:
-        """Return the subscript as data, which is computed in the kernel."""
+        """Return the subscript as data that the kernel computes."""
         source = floored(axis.coordinate(self.offset) * axis.step())
         return axis.along(source.minimum(axis.input - 1).cast(i64))
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Ops that only rearrange: each is one `prim.index_map`, or nothing where no element moves.
+Decompositions of ops that only rearrange elements: one `prim.index_map`, or no op if no element
+moves.
 
     %1 = torch.reshape %0 shape [2, -1] : (tensor<4x8xf32>) -> tensor<2x16xf32>
 
@@ -31,14 +32,17 @@ ReshapeOp = (
 
 
 class Reshape(Decomposition[ReshapeOp]):
-    """The same elements in row-major order, under the result's shape."""
+    """
+    Decomposition of reshapes, views and copies: the elements in row-major order, in the shape of
+    the result.
+    """
 
     def decompose(self, op: ReshapeOp, emit: Emitter) -> Tensor:
         return emit.stored(op.input).reshape(op.result_shape())
 
 
 class T(Decomposition[torch.TOp]):
-    """At most two dimensions, reversed."""
+    """Decomposition of `t`: at most two dimensions, reversed."""
 
     def decompose(self, op: torch.TOp, emit: Emitter) -> Tensor:
         input = emit.stored(op.input)
@@ -46,7 +50,7 @@ class T(Decomposition[torch.TOp]):
 
 
 class Transpose(Decomposition[torch.TransposeOp]):
-    """Two dimensions exchanged."""
+    """Decomposition of `transpose`: two dimensions exchanged."""
 
     def decompose(self, op: torch.TransposeOp, emit: Emitter) -> Tensor:
         input = emit.stored(op.input)
@@ -59,7 +63,7 @@ class Transpose(Decomposition[torch.TransposeOp]):
 
 
 class Permute(Decomposition[torch.PermuteOp]):
-    """The dimensions in another order."""
+    """Decomposition of `permute`: the dimensions in another order."""
 
     def decompose(self, op: torch.PermuteOp, emit: Emitter) -> Tensor:
         input, dims = emit.stored(op.input), op.dims.get_values()
@@ -67,14 +71,14 @@ class Permute(Decomposition[torch.PermuteOp]):
 
 
 class Expand(Decomposition[torch.ExpandOp]):
-    """Dimensions of size 1 repeated, new ones in front."""
+    """Decomposition of `expand`: dimensions of size 1 repeated, and new dimensions in front."""
 
     def decompose(self, op: torch.ExpandOp, emit: Emitter) -> Tensor:
         return emit.stored(op.input).broadcast(op.result_shape())
 
 
 class Repeat(Decomposition[torch.RepeatOp]):
-    """The tensor again and again along each dimension."""
+    """Decomposition of `repeat`: the tensor repeated along each dimension."""
 
     def decompose(self, op: torch.RepeatOp, emit: Emitter) -> Tensor:
         input, shape = emit.stored(op.input), op.result_shape()
@@ -84,7 +88,7 @@ class Repeat(Decomposition[torch.RepeatOp]):
 
 
 class RepeatInterleave(Decomposition[torch.RepeatInterleaveOp]):
-    """Each element several times in a row."""
+    """Decomposition of `repeat_interleave`: each element repeated several times in a row."""
 
     def decompose(self, op: torch.RepeatInterleaveOp, emit: Emitter) -> Tensor:
         input, shape = emit.stored(op.input), op.result_shape()
@@ -97,7 +101,10 @@ class RepeatInterleave(Decomposition[torch.RepeatInterleaveOp]):
 
 
 class PixelShuffle(Decomposition[torch.PixelShuffleOp]):
-    """Pixel (y, x) is in the channel of its place within a square."""
+    """
+    Decomposition of `pixel_shuffle`: pixel (y, x) is read from the channel for its place within a
+    square.
+    """
 
     def decompose(self, op: torch.PixelShuffleOp, emit: Emitter) -> Tensor:
         factor, shape = op.upscale_factor.value.data, op.result_shape()
@@ -107,7 +114,9 @@ class PixelShuffle(Decomposition[torch.PixelShuffleOp]):
 
 
 class PixelUnshuffle(Decomposition[torch.PixelUnshuffleOp]):
-    """A channel holds the pixels of one place within squares."""
+    """
+    Decomposition of `pixel_unshuffle`: each channel holds the pixels of one place within squares.
+    """
 
     def decompose(self, op: torch.PixelUnshuffleOp, emit: Emitter) -> Tensor:
         factor, shape = op.downscale_factor.value.data, op.result_shape()
@@ -118,7 +127,10 @@ class PixelUnshuffle(Decomposition[torch.PixelUnshuffleOp]):
 
 
 class ChannelShuffle(Decomposition[torch.ChannelShuffleOp]):
-    """Channels by group and place become channels by place and group."""
+    """
+    Decomposition of `channel_shuffle`: channels ordered by group and place become ordered by place
+    and group.
+    """
 
     def decompose(self, op: torch.ChannelShuffleOp, emit: Emitter) -> Tensor:
         groups, shape = op.groups.value.data, op.result_shape()

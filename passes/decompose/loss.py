@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Losses.
+Decompositions of losses.
 
     %2 = torch.mse_loss %0, %1 : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<f32>
 
@@ -30,7 +30,7 @@ _LossT = TypeVar("_LossT", bound=torch.PairLossOp)
 
 
 class PairLoss(Decomposition[_LossT], Generic[_LossT]):
-    """A loss for each pair of elements, reduced as the op says."""
+    """Decomposition of a loss that is computed for each pair of elements and then reduced."""
 
     @abstractmethod
     def losses(self, op: _LossT, emit: Emitter) -> Tensor:
@@ -43,7 +43,7 @@ class PairLoss(Decomposition[_LossT], Generic[_LossT]):
 
 
 def reduced(losses: Tensor, reduction: int) -> Tensor:
-    """All, their mean or their sum."""
+    """Return all losses, their mean or their sum, as `reduction` selects."""
     if reduction == torch.NONE:
         return losses
     dims = range(losses.rank)
@@ -51,7 +51,7 @@ def reduced(losses: Tensor, reduction: int) -> Tensor:
 
 
 class MseLoss(PairLoss[torch.MseLossOp]):
-    """(input - target)^2"""
+    """Decomposition of `mse_loss`: `(input - target)^2`."""
 
     def losses(self, op: torch.MseLossOp, emit: Emitter) -> Tensor:
         distance = emit(op.input) - emit(op.target)
@@ -59,14 +59,17 @@ class MseLoss(PairLoss[torch.MseLossOp]):
 
 
 class L1Loss(PairLoss[torch.L1LossOp]):
-    """|input - target|"""
+    """Decomposition of `l1_loss`: `|input - target|`."""
 
     def losses(self, op: torch.L1LossOp, emit: Emitter) -> Tensor:
         return (emit(op.input) - emit(op.target)).abs()
 
 
 class SmoothL1Loss(PairLoss[torch.SmoothL1LossOp]):
-    """distance - beta / 2, below beta distance^2 / (2 beta)"""
+    """
+    Decomposition of `smooth_l1_loss`: `distance - beta / 2`, or `distance^2 / (2 * beta)` below
+    `beta`, where the distance is `|input - target|`.
+    """
 
     def losses(self, op: torch.SmoothL1LossOp, emit: Emitter) -> Tensor:
         distance, beta = (emit(op.input) - emit(op.target)).abs(), emit(op.beta)
@@ -77,7 +80,10 @@ class SmoothL1Loss(PairLoss[torch.SmoothL1LossOp]):
 
 
 class HuberLoss(PairLoss[torch.HuberLossOp]):
-    """delta * (distance - delta / 2), up to delta distance^2 / 2"""
+    """
+    Decomposition of `huber_loss`: `delta * (distance - delta / 2)`, or `distance^2 / 2` up to
+    `delta`, where the distance is `|input - target|`.
+    """
 
     def losses(self, op: torch.HuberLossOp, emit: Emitter) -> Tensor:
         distance, delta = (emit(op.input) - emit(op.target)).abs(), emit(op.delta)
@@ -86,7 +92,10 @@ class HuberLoss(PairLoss[torch.HuberLossOp]):
 
 
 class KlDiv(PairLoss[torch.KlDivOp]):
-    """target * (log(target) - input), where 0 * log(0) is 0"""
+    """
+    Decomposition of `kl_div`: `target * (log(target) - input)`, where `0 * log(0)` is 0. With
+    `log_target`, the target is given as its logarithm.
+    """
 
     def losses(self, op: torch.KlDivOp, emit: Emitter) -> Tensor:
         input, target = emit(op.input), emit(op.target)
@@ -96,7 +105,10 @@ class KlDiv(PairLoss[torch.KlDivOp]):
 
 
 class BinaryCrossEntropy(PairLoss[torch.BinaryCrossEntropyOp]):
-    """-(target * log(input) + (1 - target) * log(1 - input)), which stays finite at 0 and 1."""
+    """
+    Decomposition of `binary_cross_entropy`: `-(target * log(input) + (1 - target) * log(1 -
+    input))`. Logarithms are at least -100, so that the loss is finite at 0 and 1.
+    """
 
     def losses(self, op: torch.BinaryCrossEntropyOp, emit: Emitter) -> Tensor:
         input, target = emit(op.input), emit(op.target)
@@ -107,7 +119,10 @@ class BinaryCrossEntropy(PairLoss[torch.BinaryCrossEntropyOp]):
 
 
 class BinaryCrossEntropyWithLogits(PairLoss[torch.BinaryCrossEntropyWithLogitsOp]):
-    """(1 - target) * input - (1 + (pos_weight - 1) * target) * log_sigmoid(input)"""
+    """
+    Decomposition of `binary_cross_entropy_with_logits`: `(1 - target) * input - (1 + (pos_weight -
+    1) * target) * log_sigmoid(input)`.
+    """
 
     def losses(self, op: torch.BinaryCrossEntropyWithLogitsOp, emit: Emitter) -> Tensor:
         input, target = emit(op.input), emit(op.target)
@@ -119,7 +134,10 @@ class BinaryCrossEntropyWithLogits(PairLoss[torch.BinaryCrossEntropyWithLogitsOp
 
 
 class CosineSimilarity(Decomposition[torch.CosineSimilarityOp]):
-    """The product of two vectors that are scaled to length 1, or less if they are short."""
+    """
+    Decomposition of `cosine_similarity`: the product of two vectors that are scaled to length 1, or
+    to less if they are shorter than `eps`.
+    """
 
     def decompose(self, op: torch.CosineSimilarityOp, emit: Emitter) -> Tensor:
         dims = op.reduced_dims()

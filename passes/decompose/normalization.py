@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Normalisations along dimensions: statistics of a row, applied to each element of the row.
+Decompositions of normalisations along dimensions: statistics of a row are applied to each of its
+elements.
 
     %1 = torch.softmax.int %0 dim -1 : (tensor<4x8xf32>) -> tensor<4x8xf32>
 
@@ -32,26 +33,31 @@ from tilewright.passes.decompose.tensor import Emitter, Tensor
 
 
 def _softmax_dims(op: torch.SoftmaxLikeOp) -> list[int]:
-    """Return a scalar has no dimension, and is its own maximum and sum."""
+    """Return the dimension of a softmax; none for a scalar, which is its own maximum and sum."""
     rank = len(shape_of(op.input))
     return [torch.wrap_dim(op.dim.value.data, rank)] if rank else []
 
 
 def _softmax(input: Tensor, dims: Sequence[int]) -> Tensor:
-    """Shifted so that exp cannot overflow. A row of -inf gives NaN."""
+    """
+    Return the softmax of the input, shifted so that exp cannot overflow. A row of -inf gives NaN.
+    """
     exp = (input - input.max(dims).unsqueeze(dims)).exp()
     return exp / exp.sum(dims).unsqueeze(dims)
 
 
 class Softmax(Decomposition[torch.SoftmaxOp | torch.SoftmaxCoreOp]):
-    """exp(input - max) / its sum"""
+    """Decomposition of `softmax`: `exp(input - max)`, divided by its sum."""
 
     def decompose(self, op: torch.SoftmaxOp | torch.SoftmaxCoreOp, emit: Emitter) -> Tensor:
         return _softmax(emit(op.input), _softmax_dims(op))
 
 
 class SafeSoftmax(Decomposition[torch.SafeSoftmaxOp]):
-    """softmax(input), but 0 in the rows of -inf, as the input has them before it is cast."""
+    """
+    Decomposition of `_safe_softmax`: `softmax(input)`, but 0 in rows of -inf. The input is tested
+    before it is cast.
+    """
 
     def decompose(self, op: torch.SafeSoftmaxOp, emit: Emitter) -> Tensor:
         dims = _softmax_dims(op)
@@ -63,7 +69,7 @@ class SafeSoftmax(Decomposition[torch.SafeSoftmaxOp]):
 
 
 class LogSoftmax(Decomposition[torch.LogSoftmaxOp | torch.LogSoftmaxCoreOp]):
-    """input - max - log(sum(exp(input - max)))"""
+    """Decomposition of `log_softmax`: `input - max - log(sum(exp(input - max)))`."""
 
     def decompose(self, op: torch.LogSoftmaxOp | torch.LogSoftmaxCoreOp, emit: Emitter) -> Tensor:
         input, dims = emit(op.input), _softmax_dims(op)
@@ -75,7 +81,10 @@ class LogSoftmax(Decomposition[torch.LogSoftmaxOp | torch.LogSoftmaxCoreOp]):
 
 
 class Normed(NamedTuple):
-    """An input that is normalised, and by what: both statistics have lost the dimensions."""
+    """
+    Normalised input, with its mean and reciprocal standard deviation, which lack the normalised
+    dimensions.
+    """
 
     result: Tensor
     mean: Tensor
@@ -84,11 +93,11 @@ class Normed(NamedTuple):
 
 def normed(input: Tensor, dims: Sequence[int], eps: Number) -> Normed:
     """
-    (input - mean) * rsqrt(variance + eps). The variance takes a second pass over what is centred:
-    mean(input^2) - mean^2 would cancel.
+    Return `(input - mean) * rsqrt(variance + eps)` and its statistics. The variance takes a second
+    pass over the centred input, because `mean(input^2) - mean^2` would cancel.
     """
     size = prod(input.shape[dim] for dim in dims)
-    # The mean of nothing is 0 here, as PyTorch's native_layer_norm has it.
+    # The mean of no elements is 0 here, as in PyTorch's native_layer_norm.
     mean = input.mean(dims) if size else input.sum(dims)
     centred = input - mean.unsqueeze(dims)
     rstd = ((centred * centred).mean(dims) + eps).rsqrt()
@@ -96,19 +105,23 @@ def normed(input: Tensor, dims: Sequence[int], eps: Number) -> Normed:
 
 
 def parameter(emit: Emitter, value: SSAValue) -> Tensor:
-    """Return a parameter to compute with: it is not rounded to the input's type before."""
+    """
+    Return a parameter in the type of computation; it is not rounded to the input's type first.
+    """
     return emit.stored(value).cast(emit.type)
 
 
 def affine(emit: Emitter, result: Tensor, weight: SSAValue | None, bias: SSAValue | None) -> Tensor:
-    """result * weight + bias, as far as they are there, aligned at the last dimension."""
+    """
+    Return `result * weight + bias`, aligned at the last dimension; weight or bias may be missing.
+    """
     if weight is not None:
         result *= parameter(emit, weight)
     return result if bias is None else result + parameter(emit, bias)
 
 
 class LayerNorm(Decomposition[torch.LayerNormOp]):
-    """(input - mean) * rsqrt(variance + eps) * weight + bias"""
+    """Decomposition of `layer_norm`: `(input - mean) * rsqrt(variance + eps) * weight + bias`."""
 
     def decompose(self, op: torch.LayerNormOp, emit: Emitter) -> Tensor:
         result, _, _ = normed(emit(op.input), op.normalized_dims(), emit(op.eps))
@@ -116,7 +129,7 @@ class LayerNorm(Decomposition[torch.LayerNormOp]):
 
 
 class NativeLayerNorm(Decomposition[torch.NativeLayerNormOp]):
-    """layer_norm, and its statistics."""
+    """Decomposition of `native_layer_norm`: the result of `layer_norm`, and its statistics."""
 
     def decompose(self, op: torch.NativeLayerNormOp, emit: Emitter) -> list[Tensor]:
         result, mean, rstd = normed(emit(op.input), op.normalized_dims(), emit(op.eps))
@@ -129,32 +142,38 @@ class NativeLayerNorm(Decomposition[torch.NativeLayerNormOp]):
 
 
 _EPS = {"f32": 2.0**-23, "f64": 2.0**-52}
-"""`torch.finfo(...).eps` of the types that are computed in, which stands for an absent eps."""
+"""Default of eps: `torch.finfo(...).eps` of each type of computation."""
 
 
 def _rms_normed(op: torch.RmsNormOp | torch.FusedRmsNormOp, emit: Emitter) -> tuple[Tensor, Tensor]:
-    """input * rsqrt(mean(input^2) + eps) * weight, and what the input was multiplied with."""
+    """
+    Return `input * rsqrt(mean(input^2) + eps) * weight`, and the factor of the input,
+    `rsqrt(mean(input^2) + eps)`.
+    """
     input, dims = emit(op.input), op.normalized_dims()
     eps = _EPS[str(emit.type)] if op.eps is None else emit(op.eps)
     rstd = ((input * input).mean(dims) + eps).rsqrt()
     result = input * rstd.unsqueeze(dims)
     if op.weight is None:
         return result, rstd
-    # A weight of float64 is multiplied with in float64.
+    # A float64 weight is multiplied in float64.
     weight = emit.stored(op.weight)
     type = f64 if weight.element == f64 else emit.type
     return result.cast(type) * weight.cast(type), rstd
 
 
 class RmsNorm(Decomposition[torch.RmsNormOp]):
-    """input * rsqrt(mean(input^2) + eps) * weight"""
+    """Decomposition of `rms_norm`: `input * rsqrt(mean(input^2) + eps) * weight`."""
 
     def decompose(self, op: torch.RmsNormOp, emit: Emitter) -> Tensor:
         return _rms_normed(op, emit)[0]
 
 
 class FusedRmsNorm(Decomposition[torch.FusedRmsNormOp]):
-    """rms_norm, and what the input was multiplied with."""
+    """
+    Decomposition of `_fused_rms_norm`: the result of `rms_norm`, and the factor
+    `rsqrt(mean(input^2) + eps)`.
+    """
 
     def decompose(self, op: torch.FusedRmsNormOp, emit: Emitter) -> list[Tensor]:
         result, rstd = _rms_normed(op, emit)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Tensors put together from views: each element from the first that is to be read there, as in
-padding, concatenation and triangles.
+Tensors that are put together from views, for padding, concatenation and triangles. Each element
+comes from the first view that is defined there.
 """
 
 from collections.abc import Sequence
@@ -17,13 +17,13 @@ from tilewright.passes.decompose.tensor import Tensor
 from tilewright.passes.decompose.view import Shape, axes_of
 
 Piece = tuple[Tensor, Sequence[AffineExpr]]
-"""A view, and expressions of its coordinates that are all at least 0 where it is to be read."""
+"""View, and expressions of its coordinates that are all at least 0 where it is read."""
 
 
 def overlay(pieces: Sequence[Piece], fill: Number = 0) -> Tensor:
     """
-    Return each element from the first of `pieces`, of one shape and type, that is to be read there;
-    where none is, `fill`.
+    Return a tensor whose elements come from the first of `pieces` that is read there, or are `fill`
+    if none is. All pieces have the same shape and type.
     """
     first, _ = pieces[0]
     emit, shape, ranges = first.emit, first.shape, [Range.extent(size) for size in first.shape]
@@ -44,7 +44,9 @@ def overlay(pieces: Sequence[Piece], fill: Number = 0) -> Tensor:
 
 
 def _mask(bounds: Sequence[AffineExpr], ranges: Ranges) -> AffineMap | None:
-    """Those of `bounds` that say something about coordinates within `ranges`; None: never all."""
+    """
+    Return the mask of those `bounds` that may fail within `ranges`, or None if they never all hold.
+    """
     kept: dict[AffineExpr, None] = {}
     for bound in bounds:
         known = range_of(bound, ranges)
@@ -63,16 +65,14 @@ def masked_view(
     fill: Number,
 ) -> Tensor:
     """
-    Return the tensor of `shape` whose elements are those of `tensor` at `coordinates` where all
-    `bounds` are at least 0, and `fill` elsewhere.
+    Return the tensor of shape `shape` whose elements are those of `tensor` at `coordinates` where
+    all `bounds` are at least 0, and `fill` elsewhere.
     """
     return overlay([(tensor.view(coordinates, shape), bounds)], fill)
 
 
 def concatenate(tensors: Sequence[Tensor], dim: int) -> Tensor:
-    """
-    Return the tensors one after another along `dim`; they are alike but for their sizes there.
-    """
+    """Return the tensors one after another along `dim`; their other sizes are equal."""
     first, end, pieces = tensors[0], 0, list[Piece]()
     total = sum(tensor.shape[dim] for tensor in tensors)
     shape = (*first.shape[:dim], total, *first.shape[dim + 1 :])

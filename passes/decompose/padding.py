@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Padding: an index map whose masks say what is inside.
+Decompositions of padding: index maps whose masks hold inside of the input.
 
     %1 = torch.pad %0 pad [1, 1] value 2.0 : (tensor<4xf32>) -> tensor<6xf32>
 
@@ -24,11 +24,14 @@ from tilewright.passes.decompose.tensor import Emitter, Tensor
 from tilewright.passes.decompose.view import axes_of
 
 Pads = Sequence[tuple[int, int]]
-"""What is put before and after each dimension."""
+"""Number of elements to add before and after each dimension; negative numbers remove elements."""
 
 
 def within(position: AffineExpr, size: int) -> list[AffineExpr]:
-    """Return a position is within an axis of `size` where both of these are at least 0."""
+    """
+    Return two expressions that are both at least 0 where `position` is within an axis of size
+    `size`.
+    """
     return [position, position * -1 + (size - 1)]
 
 
@@ -37,7 +40,7 @@ def _padded_shape(input: Tensor, pads: Pads) -> tuple[int, ...]:
 
 
 def constant_pad(input: Tensor, pads: Pads, value: Number) -> Tensor:
-    """`value` around the input."""
+    """Return the input with `value` around it."""
     axes = axes_of(input.rank)
     positions = [axis - before for axis, (before, _) in zip(axes, pads, strict=True)]
     sizes = zip(positions, input.shape, strict=True)
@@ -46,7 +49,10 @@ def constant_pad(input: Tensor, pads: Pads, value: Number) -> Tensor:
 
 
 def circular_pad(input: Tensor, pads: Pads) -> Tensor:
-    """Return the input again and again. What negative pads cut off is not there to repeat."""
+    """
+    Return the input repeated along its dimensions. Elements that negative pads remove are not
+    repeated.
+    """
     coordinates: list[AffineExpr] = []
     for axis, size, (before, after) in zip(axes_of(input.rank), input.shape, pads, strict=True):
         left = max(size + min(before, 0) + min(after, 0), 1)
@@ -55,21 +61,27 @@ def circular_pad(input: Tensor, pads: Pads) -> Tensor:
 
 
 Edge = Callable[[AffineExpr, int], tuple[AffineExpr, AffineExpr]]
-"""What stands for a position before, and for one after, an axis of a size."""
+"""
+Function that maps a position outside of an axis, and the axis's size, to the positions to read
+instead. The first replaces a position before the axis, the second a position after it.
+"""
 
 
 def mirrored(position: AffineExpr, size: int) -> tuple[AffineExpr, AffineExpr]:
-    """Mirrored at the first and at the last element."""
+    """Return the positions mirrored at the first and at the last element."""
     return position * -1, position * -1 + 2 * (size - 1)
 
 
 def clamped(position: AffineExpr, size: int) -> tuple[AffineExpr, AffineExpr]:
-    """Return the first and the last element."""
+    """Return the positions of the first and of the last element."""
     return AffineConstantExpr(0), AffineConstantExpr(size - 1)
 
 
 def edge_pad(input: Tensor, pads: Pads, edge: Edge) -> Tensor:
-    """Dimension after dimension: corners are edges of edges."""
+    """
+    Return the input padded from its edges, one dimension after another, so that corners are edges
+    of edges.
+    """
     for dim, (before, after) in enumerate(pads):
         if before or after:
             input = _edge_pad(input, dim, before, after, edge)
@@ -90,7 +102,7 @@ def _edge_pad(input: Tensor, dim: int, before: int, after: int, edge: Edge) -> T
 
 
 class ConstantPad(Decomposition[torch.ConstantPadOp]):
-    """A number around the input."""
+    """Decomposition of `constant_pad_nd`: a number around the input."""
 
     def decompose(self, op: torch.ConstantPadOp, emit: Emitter) -> Tensor:
         input = emit.stored(op.input)
@@ -98,7 +110,7 @@ class ConstantPad(Decomposition[torch.ConstantPadOp]):
 
 
 class Pad(Decomposition[torch.PadOp]):
-    """A number, or elements of the input, around it."""
+    """Decomposition of `pad`: a number, or elements of the input, around the input."""
 
     def decompose(self, op: torch.PadOp, emit: Emitter) -> Tensor:
         input = emit.stored(op.input)
@@ -115,7 +127,10 @@ class Pad(Decomposition[torch.PadOp]):
 
 
 class Im2col(Decomposition[torch.Im2colOp]):
-    """Window `l` of channel `c`, `i` rows and `j` columns within: 0 outside of the image."""
+    """
+    Decomposition of `im2col`: each column holds one window of the image, with 0 outside of the
+    image. A row belongs to a channel, a row and a column within the window.
+    """
 
     def decompose(self, op: torch.Im2colOp, emit: Emitter) -> Tensor:
         input, shape = emit.stored(op.input), op.result_shape()

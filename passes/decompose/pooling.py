@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Reductions of a moving window.
+Decompositions of pooling: reductions of a moving window.
 
     %1 = torch.max_pool1d %0 kernel_size [3] stride [2] padding [1]
         : (tensor<2x4x9xf32>) -> tensor<2x4x5xf32>
@@ -35,7 +35,7 @@ _LAST = 2**63 - 1
 
 
 def lowest(type: Attribute) -> Number:
-    """What no element of `type` is below."""
+    """Return the lowest number of a type: the identity of the maximum."""
     (identity,) = MonoidAttr(Monoid.MAX).identities([type])
     value = python_value(identity)
     assert isinstance(value, int | float)
@@ -43,12 +43,12 @@ def lowest(type: Attribute) -> Number:
 
 
 def steps_of(tensor: Tensor, windows: Sequence[AnyWindow]) -> range:
-    """Return the dimensions of a windowed tensor that are steps."""
+    """Return the dimensions of a windowed tensor that are steps of windows."""
     return range(tensor.rank - len(windows), tensor.rank)
 
 
 class MaxPool(Decomposition[torch.MaxPoolOp]):
-    """max over the steps"""
+    """Decomposition of max pooling: the largest element of each window."""
 
     def decompose(self, op: torch.MaxPoolOp, emit: Emitter) -> Tensor:
         windows = op.windows()
@@ -57,7 +57,10 @@ class MaxPool(Decomposition[torch.MaxPoolOp]):
 
 
 class MaxPoolWithIndices(Decomposition[torch.MaxPoolWithIndicesOp | torch.AdaptiveMaxPoolOp]):
-    """max over the steps, and where it is"""
+    """
+    Decomposition of max pooling with indices: the largest element of each window, and its
+    row-major position in the pooled dimensions.
+    """
 
     def decompose(
         self, op: torch.MaxPoolWithIndicesOp | torch.AdaptiveMaxPoolOp, emit: Emitter
@@ -65,11 +68,11 @@ class MaxPoolWithIndices(Decomposition[torch.MaxPoolWithIndicesOp | torch.Adapti
         windows, input = op.windows(), emit(op.input)
         seen = windowed(input, windows, lowest(emit.type))
         plane = linearize(axes_of(input.rank)[-len(windows) :], input.shape[-len(windows) :])
-        # Padding is never the first of equals.
+        # Padding has the largest index, so that it never wins among equal elements.
         indices = windowed(emit.positions(plane, input.shape), windows, _LAST)
         if not seen.is_float:
             return self.largest(seen, indices, windows)
-        # PyTorch names the last of several NaN, arg-reductions the first: counted backwards.
+        # PyTorch returns the last of several NaN, and arg-reductions the first: count backwards.
         indices = seen.is_nan().where(-1 - indices, indices)
         values, found = self.largest(seen, indices, windows)
         return values, found.maximum(-1 - found)
@@ -77,7 +80,7 @@ class MaxPoolWithIndices(Decomposition[torch.MaxPoolWithIndicesOp | torch.Adapti
     def largest(
         self, seen: Tensor, indices: Tensor, windows: Sequence[AnyWindow]
     ) -> tuple[Tensor, Tensor]:
-        """Return the largest of each window, with its index."""
+        """Return the largest element of each window, and its index."""
         pairs, dims = [seen.value, indices.value], steps_of(seen, windows)
         op = seen.emit.add(prim.ReduceOp(MonoidAttr(Monoid.ARGMAX), pairs, dims))
         return seen.emit.stored(op.results[0]), seen.emit.stored(op.results[1])
@@ -86,28 +89,28 @@ class MaxPoolWithIndices(Decomposition[torch.MaxPoolWithIndicesOp | torch.Adapti
 def mean(
     input: Tensor, windows: Sequence[Window | AdaptiveWindow], counted: Sequence[Range]
 ) -> Tensor:
-    """Return the sum over the steps, divided by how many of their elements are `counted`."""
+    """Return the sum of each window, divided by the number of its elements within `counted`."""
     seen = windowed(input, windows, 0)
     total, number = seen.sum(steps_of(seen, windows)), _lengths(input.emit, windows, counted)
     return total / (number if isinstance(number, int) else number.cast(input.element))
 
 
 _Length = Tensor | int
-"""An i64 for each position, or the same number for all."""
+"""Tensor of i64 with a number for each position, or one number for all."""
 
 
 def _lengths(
     emit: Emitter, windows: Sequence[Window | AdaptiveWindow], counted: Sequence[Range]
 ) -> _Length:
     """
-    Number of elements that a moving window has at each of its positions, which a mean is divided
-    by. One window moves along each dimension; elements count that are within `counted`.
+    Return the number of elements that a moving window has at each position, by which a mean is
+    divided. One window moves along each dimension. Only elements within `counted` count.
 
     A window of 3 elements that moves by 2 over 9 elements, padded by 1, has
 
         min(2 * i + 2, 9) - max(2 * i - 1, 0)
 
-    elements at position `i`. Only an end that leaves the edges is cut.
+    elements at position `i`. An end is limited only if it leaves the counted range.
     """
     shape = tuple(window.positions for window in windows)
     number: _Length = 1
@@ -137,7 +140,7 @@ def _length(
 
 
 class AvgPool(Decomposition[torch.AvgPoolOp]):
-    """the mean over the steps"""
+    """Decomposition of average pooling: the mean of each window."""
 
     def decompose(self, op: torch.AvgPoolOp, emit: Emitter) -> Tensor:
         input, windows = emit(op.input), op.windows()
@@ -145,13 +148,16 @@ class AvgPool(Decomposition[torch.AvgPoolOp]):
             seen = windowed(input, windows, 0)
             return seen.sum(steps_of(seen, windows)) / divisor
         if op.count_include_pad.value.data:
-            # All that is not beyond the padding, which the last window may be.
+            # Elements of the padding count, but the last window may extend beyond the padding.
             return mean(input, windows, [Range(-w.padding, w.size + w.high - 1) for w in windows])
         return mean(input, windows, [Range.extent(window.size) for window in windows])
 
 
 class AdaptiveAvgPool(Decomposition[torch.AdaptiveAvgPoolOp]):
-    """the mean over the steps of windows that are unequally long"""
+    """
+    Decomposition of adaptive average pooling: the mean of each window; windows have unequal
+    lengths.
+    """
 
     def decompose(self, op: torch.AdaptiveAvgPoolOp, emit: Emitter) -> Tensor:
         windows = op.windows()

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Powers. Those exponents that PyTorch computes without `pow` are computed the same way here.
+Decompositions of powers. Exponents that PyTorch computes without `pow` are computed the same way
+here.
 
     %1 = torch.pow.Tensor_Scalar %0 exponent 2 : (tensor<16x64xf32>) -> tensor<16x64xf32>
 
@@ -20,8 +21,8 @@ from tilewright.passes.decompose.decomposition import Decomposition, Table
 from tilewright.passes.decompose.elementwise import elementwise
 from tilewright.passes.decompose.tensor import Emitter, Tensor
 
-# ATen's pow_tensor_scalar (aten/src/ATen/native/cpu/PowKernel.cpp). They are not only faster: the
-# square root of -inf is NaN, where pow(-inf, 0.5) is inf.
+# ATen's pow_tensor_scalar (aten/src/ATen/native/cpu/PowKernel.cpp). Results differ from pow, too:
+# the square root of -inf is NaN, but pow(-inf, 0.5) is inf.
 _SPECIAL: Mapping[float, Callable[[Tensor], Tensor]] = {
     0.0: lambda x: x.emit.constant(1, x.shape),
     1.0: lambda x: x,
@@ -33,11 +34,11 @@ _SPECIAL: Mapping[float, Callable[[Tensor], Tensor]] = {
     -2.0: lambda x: 1.0 / (x * x),
 }
 _ROOTS = (0.5, -0.5)
-"""Those that float16, and no other type, is raised to by `pow` nevertheless."""
+"""Exponents that use `pow` for float16, although they have a special form for other types."""
 
 
 class Pow(Decomposition[torch.PowOp | torch.ScalarPowOp]):
-    """input ^ exponent, where input may be a number."""
+    """Decomposition of `pow`: `input ^ exponent`, where the input may be a number."""
 
     def decompose(self, op: torch.PowOp | torch.ScalarPowOp, emit: Emitter) -> Tensor:
         input, exponent = as_common(emit, op.input), emit(op.exponent)
@@ -45,7 +46,7 @@ class Pow(Decomposition[torch.PowOp | torch.ScalarPowOp]):
 
 
 class PowScalar(Decomposition[torch.PowScalarOp]):
-    """input ^ exponent, a number."""
+    """Decomposition of `pow` with a number as the exponent: `input ^ exponent`."""
 
     def decompose(self, op: torch.PowScalarOp, emit: Emitter) -> Tensor:
         input, exponent = emit(op.input), emit(op.exponent)

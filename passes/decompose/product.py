@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Products along named dimensions: einsum and its kin. Two operands at a time are viewed over the
-joint domain of their labels, multiplied, and summed over what nobody needs any more.
+Decompositions of products along named dimensions: einsum and related ops. Two operands at a time
+are viewed over the joint domain of their labels, multiplied, and summed over labels that are no
+longer needed.
 
     %2 = torch.einsum %0, %1 equation "ij,kj->ik"
         : (tensor<16x64xf32>, tensor<32x64xf32>) -> tensor<16x32xf32>
@@ -32,12 +33,12 @@ from tilewright.passes.decompose.tensor import Emitter, Tensor
 
 
 def multiply(left: Tensor, right: Tensor) -> Tensor:
-    """Return the product; of bools where both are true."""
+    """Return the product; for bools it is true where both are true."""
     return left & right if left.element == i1 else left * right
 
 
 class Inner(Decomposition[torch.InnerOp]):
-    """sum over k of input[..., k] * other[..., k]"""
+    """Decomposition of `inner`: the sum over k of `input[..., k] * other[..., k]`."""
 
     def decompose(self, op: torch.InnerOp, emit: Emitter) -> Tensor:
         left, right = emit(op.input), emit(op.other)
@@ -48,14 +49,17 @@ class Inner(Decomposition[torch.InnerOp]):
 
 
 class Outer(Decomposition[torch.OuterOp]):
-    """input[i] * vec2[j]"""
+    """Decomposition of `outer`: `input[i] * vec2[j]`."""
 
     def decompose(self, op: torch.OuterOp, emit: Emitter) -> Tensor:
         return multiply(emit(op.input).unsqueeze([1]), emit(op.vec2))
 
 
 class Addr(Decomposition[torch.AddrOp]):
-    """beta * input + alpha * vec1[i] * vec2[j]; an input scaled by zero is not read."""
+    """
+    Decomposition of `addr`: `beta * input + alpha * vec1[i] * vec2[j]`; the input is not read if
+    `beta` is 0.
+    """
 
     def decompose(self, op: torch.AddrOp, emit: Emitter) -> Tensor:
         outer = scaled(emit(op.vec1).unsqueeze([1]) * emit(op.vec2), emit(op.alpha))
@@ -64,13 +68,13 @@ class Addr(Decomposition[torch.AddrOp]):
 
 
 class Term(NamedTuple):
-    """A tensor, with one label for each dimension."""
+    """Tensor with one label for each dimension."""
 
     labels: Labels
     tensor: Tensor
 
     def over(self, domain: Labels, shape: tuple[int, ...]) -> Tensor:
-        """Return the tensor viewed over a domain; where it has size 1 it is repeated."""
+        """Return the tensor viewed over a domain of labels; dimensions of size 1 are repeated."""
         coordinates: list[AffineExpr] = [
             AffineConstantExpr(0) if size == 1 else AffineExpr.dimension(domain.index(label))
             for label, size in zip(self.labels, self.tensor.shape, strict=True)
@@ -78,14 +82,17 @@ class Term(NamedTuple):
         return self.tensor.view(coordinates, shape)
 
     def summed(self, kept: Sequence[str]) -> "Term":
-        """Summed over all labels but those `kept`."""
+        """Return the term summed over all labels except those in `kept`."""
         dims = [dim for dim, label in enumerate(self.labels) if label not in kept]
         labels = tuple(label for label in self.labels if label in kept)
         return Term(labels, self.tensor.sum(dims))
 
 
 def diagonal(labels: Labels, tensor: Tensor) -> Term:
-    """Return a tensor with the dimensions of one label taken together."""
+    """
+    Return the diagonal of a tensor over the dimensions that share a label, so that each label
+    occurs once.
+    """
     own = tuple(dict.fromkeys(labels))
     shape = tuple(tensor.shape[labels.index(label)] for label in own)
     coordinates = [AffineExpr.dimension(own.index(label)) for label in labels]
@@ -94,7 +101,8 @@ def diagonal(labels: Labels, tensor: Tensor) -> Term:
 
 def contract_terms(left: Term, right: Term, kept: Labels) -> Term:
     """
-    Return the product of two terms, summed over all labels but those `kept`, which come in order.
+    Return the product of two terms, summed over all labels except those in `kept`; the result has
+    the order of `kept`.
     """
     left = left.summed((*kept, *right.labels))
     right = right.summed((*kept, *left.labels))
@@ -108,7 +116,7 @@ def contract_terms(left: Term, right: Term, kept: Labels) -> Term:
 
 
 class Einsum(Decomposition[torch.EinsumOp]):
-    """Pairs of operands in the order of the path."""
+    """Decomposition of `einsum`: pairs of operands are contracted in the order of the path."""
 
     def decompose(self, op: torch.EinsumOp, emit: Emitter) -> Tensor:
         equation = op.parsed()
@@ -151,7 +159,10 @@ _NORMS: dict[float, Callable[[Tensor], Tensor]] = {
 
 
 class CdistForward(Decomposition[torch.CdistForwardOp]):
-    """(sum over k of |x1[..., i, k] - x2[..., j, k]|^p)^(1/p)"""
+    """
+    Decomposition of `_cdist_forward`: the sum over k of `|x1[..., i, k] - x2[..., j, k]|^p`, to the
+    power of `1 / p`.
+    """
 
     def decompose(self, op: torch.CdistForwardOp, emit: Emitter) -> Tensor:
         left, right, p = emit(op.x1), emit(op.x2), op.p.value.data

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Sums, products, means, extremes, and whether any or all hold.
+Decompositions of reductions: sums, products, means, extremes, any and all.
 
     %1 = torch.mean.dim %0 dim [-1] keepdim true : (tensor<4x8xf32>) -> tensor<4x1xf32>
 
@@ -26,7 +26,9 @@ Reduce = Callable[[Tensor, Sequence[int]], Tensor]
 
 
 class Reduction(Decomposition[torch.ReductionOp]):
-    """reduce(input, dim), where the reduced dimensions may stay with size 1."""
+    """
+    Decomposition of a reduction: `reduce(input, dim)`; reduced dimensions may stay with size 1.
+    """
 
     def __init__(self, reduce: Reduce):
         self.reduce = reduce
@@ -35,20 +37,20 @@ class Reduction(Decomposition[torch.ReductionOp]):
         return self.reduce(emit(op.input), op.reduced()).reshape(op.result_shape())
 
 
-_OF_BOOLS: Mapping[Monoid, Monoid] = {
+_ON_BOOLS: Mapping[Monoid, Monoid] = {
     Monoid.ADD: Monoid.OR,
     Monoid.MUL: Monoid.AND,
     Monoid.MAX: Monoid.OR,
     Monoid.MIN: Monoid.AND,
 }
-"""What is left of a monoid where only 0 is false."""
+"""Monoid that replaces each monoid on bools."""
 
 
 def folded(monoid: Monoid) -> Reduce:
-    """Return a fold of numbers, or of bools."""
+    """Return a reduction by `monoid`, which also accepts bools."""
 
     def reduce(input: Tensor, dims: Sequence[int]) -> Tensor:
-        return input.reduce(_OF_BOOLS[monoid] if input.element == i1 else monoid, dims)
+        return input.reduce(_ON_BOOLS[monoid] if input.element == i1 else monoid, dims)
 
     return reduce
 
@@ -66,7 +68,7 @@ def _count(input: Tensor, dims: Sequence[int]) -> Tensor:
 
 
 def _without_nan(input: Tensor) -> Tensor:
-    """0 in the place of NaN, which floats only have."""
+    """Return the input with 0 in the place of NaN; only floats have NaN."""
     return input.is_nan().where(0, input) if input.element in FLOATS else input
 
 
@@ -80,7 +82,7 @@ def _nanmean(input: Tensor, dims: Sequence[int]) -> Tensor:
 
 
 class MinAndMax(Decomposition[torch.AminmaxOp]):
-    """The smallest and the largest element."""
+    """Decomposition of `aminmax`: the smallest and the largest element."""
 
     def decompose(self, op: torch.AminmaxOp, emit: Emitter) -> list[Tensor]:
         input, dims, shape = emit(op.input), op.reduced(), op.reduced_shape()
@@ -88,7 +90,10 @@ class MinAndMax(Decomposition[torch.AminmaxOp]):
 
 
 def _arg_reduced(op: torch.ExtremeOp, emit: Emitter, monoid: Monoid) -> tuple[Tensor, Tensor]:
-    """Return the extreme and its position; bools, which no monoid of pairs joins, are 0 and 1."""
+    """
+    Return the extreme and its position. Bools become the integers 0 and 1, because monoids of pairs
+    do not join bools.
+    """
     input, dims = emit(op.input), op.reduced()
     numbers = input.cast(i32) if input.element == i1 else input
     value, position = numbers.arg_reduce(monoid, dims)
@@ -97,7 +102,7 @@ def _arg_reduced(op: torch.ExtremeOp, emit: Emitter, monoid: Monoid) -> tuple[Te
 
 
 class ExtremumDim(Decomposition[torch.ExtremumDimOp]):
-    """The extreme along a dimension, and where it is."""
+    """Decomposition of `max` and `min` along a dimension: the extreme, and its position."""
 
     def __init__(self, monoid: Monoid):
         self.monoid = monoid
@@ -107,7 +112,7 @@ class ExtremumDim(Decomposition[torch.ExtremumDimOp]):
 
 
 class ArgExtremum(Decomposition[torch.ArgExtremumOp]):
-    """Where the extreme is."""
+    """Decomposition of `argmax` and `argmin`: the position of the extreme."""
 
     def __init__(self, monoid: Monoid):
         self.monoid = monoid

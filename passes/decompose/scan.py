@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Running sums, products and extremes.
+Decompositions of running sums, products and extremes.
 
     %1 = torch.cumsum %0 dim -1 : (tensor<4x8xf32>) -> tensor<4x8xf32>
 
@@ -24,13 +24,15 @@ from tilewright.passes.decompose.tensor import Emitter, Tensor
 
 
 def _dim_of(op: torch.ScanningOp) -> int | None:
-    """Return the dimension to go along; a scalar has none."""
+    """Return the dimension of a scan, or None for a scalar."""
     rank = len(shape_of(op.input))
     return torch.wrap_dim(op.dim.value.data, rank) if rank else None
 
 
 class Cumulative(Decomposition[torch.CumulativeOp]):
-    """Each element joined with all before it."""
+    """
+    Decomposition of `cumsum` and `cumprod`: each element is joined with all elements before it.
+    """
 
     def __init__(self, monoid: Monoid):
         self.monoid = monoid
@@ -42,8 +44,8 @@ class Cumulative(Decomposition[torch.CumulativeOp]):
 
 class RunningExtremum(Decomposition[torch.RunningExtremumOp]):
     """
-    The extreme so far, and its last index. A monoid of pairs takes the lowest of the indices of
-    equal values, so that it is given their negations.
+    Decomposition of `cummax` and `cummin`: the extreme so far, and the last index of it. A monoid
+    of pairs takes the lowest index among equal values, so that it is given negated indices.
     """
 
     def __init__(self, monoid: Monoid):
@@ -63,15 +65,17 @@ class RunningExtremum(Decomposition[torch.RunningExtremumOp]):
 
 class Logcumsumexp(Decomposition[torch.LogcumsumexpOp]):
     """
-    The log-sum-exp, for each element, of all up to it, which is a row of a square: no monoid joins
-    sums that are shifted by different maxima.
+    Decomposition of `logcumsumexp`: for each element, the log-sum-exp of all elements up to it.
+    These elements are a row of a square, because no monoid joins sums that are shifted by different
+    maxima.
     """
 
     def decompose(self, op: torch.LogcumsumexpOp, emit: Emitter) -> Tensor:
         input, dim = emit(op.input), _dim_of(op)
         if dim is None:
             return input
-        # Dimension `dim` of the square is the element's own, the last one goes over all.
+        # Dimension `dim` of the square is the element's own; the last dimension goes over all
+        # elements.
         axes = [AffineExpr.dimension(axis) for axis in range(input.rank + 1)]
         own, other = axes[dim], axes[-1]
         axes[dim] = other

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Writing at subscripts that are elements of tensors.
+Decompositions that write at subscripts which are elements of tensors.
 
     %3 = torch.scatter_add %0, %1, %2 dim 1
         : (tensor<4x8xf32>, tensor<4x3xi64>, tensor<4x3xf32>) -> tensor<4x8xf32>
@@ -10,7 +10,7 @@ becomes
     %3 = prim.scatter %2 to %0[%1] with add by affine_map<(d0, d1)[s0] -> (d0, s0)>
         : (tensor<4x3xf32>, tensor<4x8xf32>, tensor<4x3xi64>) -> tensor<4x8xf32>
 
-A subscript outside its axis is an error, at every level.
+A subscript outside of its axis is an error at every level.
 """
 
 from math import prod
@@ -40,7 +40,7 @@ ValueScatter = torch.ScatterValueOp | torch.ScatterValueJoinOp
 
 
 def _scattered(op: TensorScatter | ValueScatter, emit: Emitter) -> Write:
-    """What an op of this family writes where, not yet how."""
+    """Return the updates of a scatter and their subscripts along one dimension."""
     input, index = at_least_vector(emit(op.input)), at_least_vector(emit.stored(op.index))
     subscripts = along(torch.wrap_dim(op.dim.value.data, input.rank), index)
     if isinstance(op, ValueScatter):
@@ -55,14 +55,14 @@ def _scattered(op: TensorScatter | ValueScatter, emit: Emitter) -> Write:
 
 
 class Scatter(Decomposition[torch.ScatterOp | torch.ScatterValueOp]):
-    """Elements replaced."""
+    """Decomposition of `scatter`: elements are replaced."""
 
     def decompose(self, op: torch.ScatterOp | torch.ScatterValueOp, emit: Emitter) -> Tensor:
         return _scattered(op, emit).put().reshape(op.result_shape())
 
 
 class ScatterAdd(Decomposition[torch.ScatterAddOp]):
-    """Elements added to."""
+    """Decomposition of `scatter_add`: updates are added to elements."""
 
     def decompose(self, op: torch.ScatterAddOp, emit: Emitter) -> Tensor:
         added = _scattered(op, emit).joined(monoid_of("add", emit.common))
@@ -70,7 +70,7 @@ class ScatterAdd(Decomposition[torch.ScatterAddOp]):
 
 
 class ScatterJoin(Decomposition[torch.ScatterJoinOp | torch.ScatterValueJoinOp]):
-    """Elements joined to."""
+    """Decomposition of `scatter` with `reduce`: updates are joined to elements."""
 
     def decompose(
         self, op: torch.ScatterJoinOp | torch.ScatterValueJoinOp, emit: Emitter
@@ -80,7 +80,10 @@ class ScatterJoin(Decomposition[torch.ScatterJoinOp | torch.ScatterValueJoinOp])
 
 
 class ScatterReduce(Decomposition[torch.ScatterReduceOp]):
-    """Elements joined to, or left out."""
+    """
+    Decomposition of `scatter_reduce`: updates are joined to elements, or only to each other without
+    `include_self`.
+    """
 
     def decompose(self, op: torch.ScatterReduceOp, emit: Emitter) -> Tensor:
         include_self = bool(python_value(op.include_self))
@@ -92,7 +95,7 @@ class ScatterReduce(Decomposition[torch.ScatterReduceOp]):
 
 
 def _sliced(op: torch.SliceWritingOp, emit: Emitter) -> Write:
-    """What an op of this family writes where, not yet how."""
+    """Return the updates of whole slices along a dimension, and their subscripts."""
     input, source = (at_least_vector(emit(value)) for value in (op.input, op.source))
     dim = torch.wrap_dim(op.dim.value.data, input.rank)
     index = at_least_vector(emit.stored(op.index))
@@ -100,14 +103,14 @@ def _sliced(op: torch.SliceWritingOp, emit: Emitter) -> Write:
 
 
 class IndexCopy(Decomposition[torch.IndexCopyOp]):
-    """Slices replaced."""
+    """Decomposition of `index_copy`: slices are replaced."""
 
     def decompose(self, op: torch.IndexCopyOp, emit: Emitter) -> Tensor:
         return _sliced(op, emit).put().reshape(op.result_shape())
 
 
 class IndexAdd(Decomposition[torch.IndexAddOp]):
-    """Slices added to."""
+    """Decomposition of `index_add`: scaled updates are added to slices."""
 
     def decompose(self, op: torch.IndexAddOp, emit: Emitter) -> Tensor:
         write, alpha = _sliced(op, emit), emit(op.alpha)
@@ -120,7 +123,10 @@ class IndexAdd(Decomposition[torch.IndexAddOp]):
 
 
 class IndexReduce(Decomposition[torch.IndexReduceOp]):
-    """Slices joined to, or left out."""
+    """
+    Decomposition of `index_reduce`: updates are joined to slices, or only to each other without
+    `include_self`.
+    """
 
     def decompose(self, op: torch.IndexReduceOp, emit: Emitter) -> Tensor:
         include_self = bool(python_value(op.include_self))
@@ -129,7 +135,7 @@ class IndexReduce(Decomposition[torch.IndexReduceOp]):
 
 
 class IndexFill(Decomposition[torch.IndexFillOp | torch.IndexFillScalarOp]):
-    """Slices of one value."""
+    """Decomposition of `index_fill`: slices are filled with one value."""
 
     def decompose(self, op: torch.IndexFillOp | torch.IndexFillScalarOp, emit: Emitter) -> Tensor:
         input, index = at_least_vector(emit(op.input)), at_least_vector(emit.stored(op.index))
@@ -147,7 +153,7 @@ class IndexFill(Decomposition[torch.IndexFillOp | torch.IndexFillScalarOp]):
 
 
 class IndexPut(Decomposition[torch.IndexPutLikeOp]):
-    """input[..., indices, ...] = values, or += values."""
+    """Decomposition of `index_put`: `input[..., indices, ...] = values`, or `+= values`."""
 
     def decompose(self, op: torch.IndexPutLikeOp, emit: Emitter) -> Tensor:
         input, at = emit(op.input), op.indices_at.get_values()
@@ -158,7 +164,7 @@ class IndexPut(Decomposition[torch.IndexPutLikeOp]):
 
 
 class Put(Decomposition[torch.PutOp]):
-    """Elements of input as a vector replaced, or added to."""
+    """Decomposition of `put`: elements of the flattened input are replaced, or added to."""
 
     def decompose(self, op: torch.PutOp, emit: Emitter) -> Tensor:
         input, index, source = emit(op.input), emit.stored(op.index), emit(op.source)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Parts of tensors and other orders: one `prim.index_map` each, with zeros where a mask says so.
+Decompositions to parts of tensors or other orders of elements: one `prim.index_map` each, with
+zeros where its mask fails.
 
     %1 = torch.tril %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
 
@@ -26,7 +27,7 @@ from tilewright.passes.decompose.view import axes_of
 
 
 class Slice(Decomposition[torch.SliceOp]):
-    """Every so many positions of a dimension."""
+    """Decomposition of `slice`: every n-th position of a range of a dimension, for a step n."""
 
     def decompose(self, op: torch.SliceOp, emit: Emitter) -> Tensor:
         input = emit.stored(op.input)
@@ -36,7 +37,7 @@ class Slice(Decomposition[torch.SliceOp]):
 
 
 def at(input: Tensor, dim: int, index: int) -> Tensor:
-    """Return the elements at `index` of `dim`, which goes."""
+    """Return the elements at position `index` of dimension `dim`, without this dimension."""
     shape = (*input.shape[:dim], *input.shape[dim + 1 :])
     coordinates = axes_of(len(shape))
     coordinates.insert(dim, AffineConstantExpr(index))
@@ -44,7 +45,7 @@ def at(input: Tensor, dim: int, index: int) -> Tensor:
 
 
 class Select(Decomposition[torch.SelectOp]):
-    """One position of a dimension."""
+    """Decomposition of `select`: one position of a dimension."""
 
     def decompose(self, op: torch.SelectOp, emit: Emitter) -> Tensor:
         input = emit.stored(op.input)
@@ -53,17 +54,20 @@ class Select(Decomposition[torch.SelectOp]):
 
 
 def equal(left: AffineExpr, right: AffineExpr) -> list[AffineExpr]:
-    """Two expressions are equal where both of these are at least 0."""
+    """Return two expressions that are both at least 0 where `left` equals `right`."""
     return [left - right, right - left]
 
 
 def without(items: Sequence[AffineExpr], *positions: int) -> list[AffineExpr]:
-    """Return the others."""
+    """Return the items at all other positions."""
     return [item for position, item in enumerate(items) if position not in positions]
 
 
 class Diagonal(Decomposition[torch.DiagonalOp]):
-    """Row and column go on together, which is the last dimension."""
+    """
+    Decomposition of `diagonal`: row and column advance together, along the last dimension of the
+    result.
+    """
 
     def decompose(self, op: torch.DiagonalOp, emit: Emitter) -> Tensor:
         input, shape, offset = emit.stored(op.input), op.result_shape(), op.offset.value.data
@@ -75,7 +79,10 @@ class Diagonal(Decomposition[torch.DiagonalOp]):
 
 
 class DiagEmbed(Decomposition[torch.DiagEmbedOp]):
-    """The input where the column is `offset` after the row."""
+    """
+    Decomposition of `diag_embed`: the input where the column is `offset` after the row, and 0
+    elsewhere.
+    """
 
     def decompose(self, op: torch.DiagEmbedOp, emit: Emitter) -> Tensor:
         input, shape, offset = emit.stored(op.input), op.result_shape(), op.offset.value.data
@@ -87,7 +94,10 @@ class DiagEmbed(Decomposition[torch.DiagEmbedOp]):
 
 
 class Triangle(Decomposition[torch.TriangleOp]):
-    """The input on one side of a diagonal: above it (`side` is 1) or below it (-1)."""
+    """
+    Decomposition of `triu` and `tril`: the input on and above a diagonal (`side` is 1) or on and
+    below it (-1), and 0 elsewhere.
+    """
 
     def __init__(self, side: int):
         self.side = side
@@ -100,7 +110,10 @@ class Triangle(Decomposition[torch.TriangleOp]):
 
 
 class Unfold(Decomposition[torch.UnfoldOp]):
-    """Where a window starts, and how far within it."""
+    """
+    Decomposition of `unfold`: a dimension becomes the starts of windows, and a last dimension the
+    positions within a window.
+    """
 
     def decompose(self, op: torch.UnfoldOp, emit: Emitter) -> Tensor:
         input, shape = emit.stored(op.input), op.result_shape()
@@ -112,7 +125,7 @@ class Unfold(Decomposition[torch.UnfoldOp]):
 
 
 class Flip(Decomposition[torch.FlipOp]):
-    """From last to first."""
+    """Decomposition of `flip`: some dimensions from last to first."""
 
     def decompose(self, op: torch.FlipOp, emit: Emitter) -> Tensor:
         input = emit.stored(op.input)
@@ -125,7 +138,9 @@ class Flip(Decomposition[torch.FlipOp]):
 
 
 class Roll(Decomposition[torch.RollOp]):
-    """Each element comes from so many positions before, modulo the size."""
+    """
+    Decomposition of `roll`: each element comes from `shift` positions before it, modulo the size.
+    """
 
     def decompose(self, op: torch.RollOp, emit: Emitter) -> Tensor:
         input, shape = emit.stored(op.input), op.result_shape()

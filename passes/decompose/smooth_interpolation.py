@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Resizing by weighted sums of the elements around.
+Decompositions of resizing by weighted sums of nearby elements.
 
     %1 = torch.upsample_linear1d %0 output_size [7] align_corners false
         : (tensor<1x1x4xf32>) -> tensor<1x1x7xf32>
 
-becomes, with the coordinates `i` of the result as f32
+becomes, with the coordinates `i` of the result as f32,
 
     %source = maximum((i + 0.5) * (4 / 7) - 0.5, 0)
     %first = minimum(floor(%source), 3)
@@ -34,23 +34,24 @@ from tilewright.passes.decompose.tensor import Emitter, Tensor
 from tilewright.passes.decompose.view import Shape
 
 Tap = tuple[Subscript, Tensor]
-"""An element that is read along an axis, and its weight."""
+"""Element that is read along an axis, and its weight."""
 
 
 @dataclass(frozen=True)
 class _Source:
-    """Where between the elements of an axis a result lies, along the axis."""
+    """Position of each result between the elements of an axis."""
 
     axis: Axis
     first: Tensor
-    """The element at or before it, a whole number."""
+    """Element at or before the position, a whole number."""
     fraction: Tensor
-    """How far it lies behind that element, from 0 to 1."""
+    """Distance of the position from that element, from 0 to 1."""
 
     @staticmethod
     def of(axis: Axis, align_corners: bool, least: float | None) -> "_Source":
         """
-        Return the source of each result along an axis; what is below `least` is taken for that.
+        Return the source position of each result along an axis; positions below `least` become
+        `least`.
         """
         step = axis.step(align_corners)
         if align_corners:
@@ -63,20 +64,20 @@ class _Source:
         return _Source(axis, first, (source - first).maximum(0).minimum(1))
 
     def subscript(self, offset: int) -> Tensor:
-        """Return an element by its distance from the first, or the one at the edge."""
+        """Return the subscript at a distance from the first element, limited to the edges."""
         moved = self.first.cast(i64) + offset if offset else self.first.cast(i64)
         if offset < 1:
             moved = moved.maximum(0)
         return self.axis.along(moved.minimum(self.axis.input - 1) if offset > 0 else moved)
 
     def tap(self, offset: int, weight: Tensor) -> Tap:
-        """Return the element at a distance from the first, and its weight."""
+        """Return the element at a distance from the first element, and its weight."""
         return self.subscript(offset), self.axis.along(weight)
 
 
 def linear_taps(axis: Axis, align_corners: bool) -> list[Tap]:
-    """Return the two elements that a result lies between."""
-    if axis.input == axis.output:  # the second weighs nothing, which matters if it is infinite
+    """Return the two elements around each result, with weights by distance."""
+    if axis.input == axis.output:  # the weight 0 still matters if the second element is infinite
         itself, emit = AffineDimExpr(axis.dim), axis.emit
         return [(itself, emit.constant(1, ())), (itself, emit.constant(0, ()))]
     source = _Source.of(axis, align_corners, least=0)
@@ -84,7 +85,9 @@ def linear_taps(axis: Axis, align_corners: bool) -> list[Tap]:
 
 
 def cubic_taps(axis: Axis, align_corners: bool) -> list[Tap]:
-    """Two elements on either side; those beyond the edge are the one at the edge."""
+    """
+    Return two elements on either side of each result; elements beyond an edge become the edge.
+    """
     source = _Source.of(axis, align_corners, least=None)
     near, far = source.fraction, 1 - source.fraction
     return [
@@ -96,21 +99,24 @@ def cubic_taps(axis: Axis, align_corners: bool) -> list[Tap]:
 
 
 _A = -0.75
-"""PyTorch's choice of the cubic function."""
+"""Parameter of the cubic function, as PyTorch chooses it."""
 
 
 def _near_weight(x: Tensor) -> Tensor:
-    """Return the cubic function up to distance 1."""
+    """Return the cubic function for distances up to 1."""
     return (x * (_A + 2) - (_A + 3)) * x * x + 1
 
 
 def _far_weight(x: Tensor) -> Tensor:
-    """Return the cubic function from distance 1 to 2."""
+    """Return the cubic function for distances from 1 to 2."""
     return ((x * _A - 5 * _A) * x + 8 * _A) * x - 4 * _A
 
 
 class Smooth(Decomposition[SmoothResizeOp]):
-    """The sum of elements nearby, weighted along one axis after the other, the last one first."""
+    """
+    Decomposition of smooth resizing: sums of weighted nearby elements, along one axis after the
+    other, the last axis first.
+    """
 
     def __init__(self, taps: Callable[[Axis, bool], list[Tap]]):
         self.taps = taps
@@ -127,7 +133,7 @@ class Smooth(Decomposition[SmoothResizeOp]):
 
 
 def _spread(subscript: Subscript, shape: Shape) -> Subscript:
-    """Data repeated to `shape` once, for all who read there."""
+    """Return a subscript with its data repeated to `shape`, once for all reads that use it."""
     if not isinstance(subscript, Tensor):
         return subscript
     return subscript.emit.stored(subscript.broadcast(shape).value)
@@ -137,7 +143,7 @@ def _weighted(
     input: Tensor, subscripts: list[Subscript], taps: Sequence[list[Tap]], shape: Shape
 ) -> Tensor:
     """
-    Return the weighted sum over the axes of `taps`, which follow those that `subscripts` are for.
+    Return the weighted sum over the axes of `taps`; `subscripts` are those of the axes before them.
     """
     if not taps:
         return read_at(input, subscripts, shape)

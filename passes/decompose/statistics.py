@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Variances, norms and log-sum-exp.
+Decompositions of variances, norms and log-sum-exp.
 
     %1 = torch.var.correction %0 dim [1] : (tensor<4x8xf32>) -> tensor<4xf32>
 
@@ -32,9 +32,9 @@ def variance_and_mean(
     input: Tensor, dims: Sequence[int], correction: Number
 ) -> tuple[Tensor, Tensor]:
     """
-    Return the variance takes a second pass over what is centred: mean(input^2) - mean^2 would
-    cancel. What is divided by 0, because there are no more than `correction` elements, is inf or
-    NaN.
+    Return the variance and the mean. The variance takes a second pass over the centred input,
+    because `mean(input^2) - mean^2` would cancel. It is inf or NaN if there are at most
+    `correction` elements, because the divisor is 0.
     """
     mean = input.mean(dims)
     centred = input - mean.unsqueeze(dims)
@@ -53,28 +53,28 @@ def _variance_and_mean_of(
 
 
 class Variance(Decomposition[torch.VarianceOp]):
-    """The mean of the squared distances from the mean."""
+    """Decomposition of `var`: the mean of the squared distances from the mean."""
 
     def decompose(self, op: torch.VarianceOp, emit: Emitter) -> Tensor:
         return _variance_and_mean_of(op, emit)[0]
 
 
 class Deviation(Decomposition[torch.VarianceOp]):
-    """The square root of the variance."""
+    """Decomposition of `std`: the square root of the variance."""
 
     def decompose(self, op: torch.VarianceOp, emit: Emitter) -> Tensor:
         return _variance_and_mean_of(op, emit)[0].sqrt()
 
 
 class VarianceMean(Decomposition[torch.VarianceMeanOp]):
-    """The variance, and the mean."""
+    """Decomposition of `var_mean`: the variance, and the mean."""
 
     def decompose(self, op: torch.VarianceMeanOp, emit: Emitter) -> tuple[Tensor, Tensor]:
         return _variance_and_mean_of(op, emit)
 
 
 class DeviationMean(Decomposition[torch.VarianceMeanOp]):
-    """The square root of the variance, and the mean."""
+    """Decomposition of `std_mean`: the square root of the variance, and the mean."""
 
     def decompose(self, op: torch.VarianceMeanOp, emit: Emitter) -> tuple[Tensor, Tensor]:
         variance, mean = _variance_and_mean_of(op, emit)
@@ -111,11 +111,14 @@ _NORMS: Mapping[Number, Callable[[Tensor, Sequence[int]], Tensor]] = {
     inf: _largest,
     -inf: _smallest,
 }
-"""The norms of the orders that need no power, whether the order is an integer or a float."""
+"""Norms whose order needs no power; the order may be an integer or a float."""
 
 
 class VectorNorm(Decomposition[torch.VectorNormOp]):
-    """The root of the sum of the powers of the absolute values; of one element just that."""
+    """
+    Decomposition of `linalg_vector_norm`: the root of the sum of powers of absolute values. The
+    norm of one element is its absolute value.
+    """
 
     def decompose(self, op: torch.VectorNormOp, emit: Emitter) -> Tensor:
         input, ord, dims = emit(op.input), emit(op.ord), op.reduced()
@@ -131,7 +134,10 @@ class VectorNorm(Decomposition[torch.VectorNormOp]):
 
 
 class Logsumexp(Decomposition[torch.LogsumexpOp]):
-    """Shifted so that exp cannot overflow; not by what is infinite, as inf - inf is NaN."""
+    """
+    Decomposition of `logsumexp`: shifted by the maximum so that exp cannot overflow, but not by
+    infinity, because inf - inf is NaN.
+    """
 
     def decompose(self, op: torch.LogsumexpOp, emit: Emitter) -> Tensor:
         input, dims = emit(op.input), op.reduced()
@@ -139,7 +145,7 @@ class Logsumexp(Decomposition[torch.LogsumexpOp]):
 
 
 def logsumexp(input: Tensor, dims: Sequence[int]) -> Tensor:
-    """log(sum(exp(input))) along `dims`."""
+    """Return `log(sum(exp(input)))` along `dims`."""
     largest = input.max(dims)
     shift = largest.abs().equals(inf).where(0.0, largest)
     return (input - shift.unsqueeze(dims)).exp().sum(dims).log() + shift

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reading and writing elements of tensors where other tensors, as subscripts, say."""
+"""Reading and writing of elements of tensors at subscripts that other tensors give."""
 
 from collections.abc import Sequence
 
@@ -14,8 +14,8 @@ from tilewright.passes.decompose.view import Shape
 
 def gather(source: Tensor, subscripts: Sequence[Tensor | AffineExpr], shape: Shape) -> Tensor:
     """
-    Return the elements of `source` at `subscripts`, one a dimension: affine expressions of the
-    result's coordinates, or tensors of i32 or i64 that broadcast to `shape`.
+    Return the elements of `source` at `subscripts`, one for each dimension. Subscripts are affine
+    expressions of the result's coordinates, or tensors of i32 or i64 that broadcast to `shape`.
     """
     indices, map = _indexed(subscripts, shape)
     return source.emit.result(prim.GatherOp(source.value, indices, map, shape))
@@ -27,7 +27,10 @@ def scatter(
     updates: Tensor,
     combiner: Monoid | None = None,
 ) -> Tensor:
-    """`base` with `updates` put, or joined by `combiner`, at `subscripts`, as in `gather`."""
+    """
+    Return `base` with `updates` written at `subscripts`, as in `gather`; with a combiner they are
+    joined to the elements there.
+    """
     indices, map = _indexed(subscripts, updates.shape)
     attribute = None if combiner is None else MonoidAttr(combiner)
     op = prim.ScatterOp(updates.value, base.value, indices, map, attribute)
@@ -37,7 +40,7 @@ def scatter(
 def _indexed(
     subscripts: Sequence[Tensor | AffineExpr], shape: Shape
 ) -> tuple[list[SSAValue], AffineMap]:
-    """Tensors of subscripts, and a map in which symbols stand for their values."""
+    """Return the tensors of subscripts, and a map in which symbols stand for their values."""
     indices: list[SSAValue] = []
     exprs: list[AffineExpr] = []
     for subscript in subscripts:

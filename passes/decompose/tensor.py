@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What decompositions compute with: tensors that emit Tensor IR as they are added, reduced, viewed.
+Tensors that decompositions compute with, which emit Tensor IR as they are added, reduced and
+viewed.
 
     shifted = (input - input.max(dims).unsqueeze(dims)).exp()
 
-`view.py` has what is only looked at in another order, `elementwise.py` the arithmetic; here are
-reductions and scans, and what makes tensors in the first place.
+`view.py` has views, and `elementwise.py` arithmetic. This file adds reductions and scans, and
+creates tensors.
 """
 
 from collections.abc import Sequence
@@ -30,10 +31,10 @@ from tilewright.passes.decompose.view import Shape, axes_of
 
 class Emitter(Emission):
     """
-    The Tensor IR that takes the place of one op, in the order in which it is computed.
+    Tensor IR that replaces one op, in the order in which it is computed.
 
-    `common` is the type that ATen casts operands to, before it computes in `type`, which is wide
-    enough for arithmetic.
+    `common` is the type that ATen casts operands to. `type` is the type of computation, which is
+    wide enough for arithmetic.
     """
 
     def __init__(self, op: Operation, common: Attribute):
@@ -48,29 +49,35 @@ class Emitter(Emission):
     def __call__(self, argument: Scalar) -> Number: ...
 
     def __call__(self, argument: SSAValue | Scalar) -> "Tensor | Number":
-        """Return an argument of the op, to compute with: a tensor is cast to the compute type."""
+        """
+        Return an argument of the op to compute with; a tensor is cast to the type of computation.
+        """
         if isinstance(argument, SSAValue):
             return self.stored(argument).cast(self.common).cast(self.type)
-        # An i1 holds true as -1, which `python_value` knows.
+        # An i1 stores true as -1; `python_value` handles that.
         number = python_value(argument)
         assert isinstance(number, int | float)
         return number
 
     def stored(self, value: SSAValue) -> "Tensor":
-        """Return a value in the IR as a tensor, of the type that it has."""
+        """Return a value in the IR as a tensor of its own type."""
         shape = shape_of(value)
         return Tensor(value, shape, AffineMap.identity(len(shape)), self)
 
     def constant(self, value: Number, shape: Shape, type: Attribute | None = None) -> "Tensor":
-        """Return a tensor of one value of `type` (the compute type if none is given)."""
+        """
+        Return a tensor of one value; its type is the type of computation if `type` is not given.
+        """
         return self.stored(self.splat(value, shape, self.type if type is None else type))
 
     def iota(self, shape: Shape, dim: int, type: Attribute = i64) -> "Tensor":
-        """Return each element's position along `dim`."""
+        """Return the position of each element along `dim`."""
         return self.positions(axes_of(len(shape))[dim], shape, type)
 
     def positions(self, expr: AffineExpr, shape: Shape, type: Attribute = i64) -> "Tensor":
-        """Return an affine expression of each element's coordinates, which may all be 0."""
+        """
+        Return the value of an affine expression of each element's coordinates; it may be constant.
+        """
         known = range_of(expr, [Range.extent(size) for size in shape])
         if known is not None and known.low == known.high:
             return self.constant(known.low, shape, type)
@@ -78,22 +85,25 @@ class Emitter(Emission):
         return self.result(prim.IotaOp(map, TensorType(type, shape)))
 
     def predicate(self, bounds: Sequence[AffineExpr], shape: Shape) -> "Tensor":
-        """Return an i1: whether all `bounds`, expressions of the coordinates, are at least 0."""
+        """
+        Return bools that are true where all `bounds`, expressions of the coordinates, are at least
+        0.
+        """
         return self.result(prim.PredicateOp(AffineMap(len(shape), 0, tuple(bounds)), shape))
 
     def result(self, op: Operation) -> "Tensor":
-        """Emit an op; its first result."""
+        """Emit an op and return its first result."""
         return self.stored(self.add(op).results[0])
 
 
 @dataclass(frozen=True)
 class Tensor(Elements):
-    """Elements that can be computed with; what is reduced drops the dimensions it is along."""
+    """Tensor that can be computed with; a reduction drops the dimensions that it reduces."""
 
     emit: Emitter
 
     def reduce(self, monoid: Monoid, dims: Sequence[int]) -> "Tensor":
-        """Fold `dims`, ascending, with `monoid`."""
+        """Return the tensor reduced by `monoid` along `dims`, which are ascending."""
         if not dims:
             return self
         op = self.emit.add(prim.ReduceOp(MonoidAttr(monoid), [self.value], dims))
@@ -101,8 +111,8 @@ class Tensor(Elements):
 
     def arg_reduce(self, monoid: Monoid, dims: Sequence[int]) -> tuple["Tensor", "Tensor"]:
         """
-        Return the extreme along `dims`, ascending, and its row-major position within them, an i64;
-        `monoid` is argmax or argmin.
+        Return the extreme along `dims`, which are ascending, and its row-major position within
+        them, an i64; `monoid` is argmax or argmin.
         """
         axes = axes_of(self.rank)
         position = linearize([axes[dim] for dim in dims], [self.shape[dim] for dim in dims])
@@ -111,7 +121,7 @@ class Tensor(Elements):
         return self.emit.stored(op.results[0]), self.emit.stored(op.results[1])
 
     def scan(self, monoid: Monoid, dim: int) -> "Tensor":
-        """Return each element joined with all before it along `dim`."""
+        """Return each element joined with all elements before it along `dim`."""
         return self.emit.result(prim.ScanOp(MonoidAttr(monoid), [self.value], dim))
 
     def sum(self, dims: Sequence[int]) -> "Tensor":
@@ -123,5 +133,5 @@ class Tensor(Elements):
         return self.reduce(Monoid.MAX, dims)
 
     def mean(self, dims: Sequence[int]) -> "Tensor":
-        """Return the mean along `dims`; NaN where they are empty."""
+        """Return the mean along `dims`; NaN if they are empty."""
         return self.sum(dims) / float(prod(self.shape[dim] for dim in dims))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Selections, bounds, interpolation, fused products.
+Decompositions of selection, clamping, linear interpolation and fused products.
 
     %1 = torch.clamp %0 min 0 max 6 : (tensor<4x8xf32>) -> tensor<4x8xf32>
 
@@ -20,7 +20,7 @@ from tilewright.passes.decompose.tensor import Emitter, Tensor
 
 
 class Where(Decomposition[torch.SelectionOp]):
-    """One of two, by a condition."""
+    """Decomposition of `where`: one of two values, by a condition."""
 
     def decompose(self, op: torch.SelectionOp, emit: Emitter) -> Tensor:
         then, otherwise = (as_tensor(emit, choice) for choice in op.choices())
@@ -28,14 +28,14 @@ class Where(Decomposition[torch.SelectionOp]):
 
 
 class MaskedFill(Decomposition[torch.MaskedFillOp | torch.MaskedFillTensorOp]):
-    """value where mask is true, else input."""
+    """Decomposition of `masked_fill`: `value` where the mask is true, else `input`."""
 
     def decompose(self, op: torch.MaskedFillOp | torch.MaskedFillTensorOp, emit: Emitter) -> Tensor:
         return emit.stored(op.mask).where(as_tensor(emit, op.value), emit(op.input))
 
 
 class Clamp(Decomposition[torch.ClampLikeOp]):
-    """min(max(input, low), high)"""
+    """Decomposition of `clamp`: `min(max(input, low), high)`; either bound may be missing."""
 
     def decompose(self, op: torch.ClampLikeOp, emit: Emitter) -> Tensor:
         clamped, (low, high) = emit(op.operands[0]), op.bounds()
@@ -47,7 +47,10 @@ class Clamp(Decomposition[torch.ClampLikeOp]):
 
 
 class Lerp(Decomposition[torch.LerpOp | torch.LerpScalarOp]):
-    """From input to end; computed from whichever is nearer, so that a weight of 1 gives end."""
+    """
+    Decomposition of `lerp`: `input + weight * (end - input)`, computed from `end` if the absolute
+    weight is at least 0.5. A weight of 1 therefore gives `end` exactly.
+    """
 
     def decompose(self, op: torch.LerpOp | torch.LerpScalarOp, emit: Emitter) -> Tensor:
         input, end, weight = emit(op.input), emit(op.end), emit(op.weight)
@@ -59,21 +62,21 @@ class Lerp(Decomposition[torch.LerpOp | torch.LerpScalarOp]):
 
 
 class Addcmul(Decomposition[torch.AddcmulOp]):
-    """input + value * tensor1 * tensor2"""
+    """Decomposition of `addcmul`: `input + value * tensor1 * tensor2`."""
 
     def decompose(self, op: torch.AddcmulOp, emit: Emitter) -> Tensor:
         return emit(op.input) + _times(emit, op) * emit(op.tensor2)
 
 
 class Addcdiv(Decomposition[torch.AddcdivOp]):
-    """input + value * tensor1 / tensor2"""
+    """Decomposition of `addcdiv`: `input + value * tensor1 / tensor2`."""
 
     def decompose(self, op: torch.AddcdivOp, emit: Emitter) -> Tensor:
         return emit(op.input) + _times(emit, op) / emit(op.tensor2)
 
 
 def _times(emit: Emitter, op: torch.FusedOp) -> Tensor:
-    """value * tensor1"""
+    """Return `value * tensor1`, without a multiplication if `value` is 1."""
     value, tensor1 = emit(op.value), emit(op.tensor1)
     return tensor1 if value == 1 else tensor1 * value
 

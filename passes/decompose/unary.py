@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Functions of every element of one tensor.
+Decompositions of functions of each element of one tensor.
 
     %1 = torch.frac %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
 
@@ -25,7 +25,7 @@ from tilewright.passes.decompose.tensor import Emitter, Tensor
 
 
 class Unary(Decomposition[torch.UnaryOp]):
-    """compute(input)"""
+    """Decomposition by a Python function of the input: `compute(input)`."""
 
     def __init__(self, compute: Callable[[Tensor], Tensor]):
         self.compute = compute
@@ -35,12 +35,12 @@ class Unary(Decomposition[torch.UnaryOp]):
 
 
 def unary(function: ScalarFunction) -> Unary:
-    """One function of Tensor IR."""
+    """Return the decomposition to one function of Tensor IR."""
     return Unary(partial(elementwise, function))
 
 
-def _of_floats(function: ScalarFunction) -> Unary:
-    """Return a function that leaves integers as they are."""
+def _on_floats(function: ScalarFunction) -> Unary:
+    """Return the decomposition to a function of floats; integers stay unchanged."""
     return Unary(lambda x: elementwise(function, x) if x.is_float else x)
 
 
@@ -51,18 +51,21 @@ def _sign(x: Tensor) -> Tensor:
 
 
 def is_negative(x: Tensor) -> Tensor:
-    """Whether there is a minus sign: -0.0 has one, as 1 / -0.0 = -inf shows."""
+    """Return bools that are true for elements with a minus sign. -0.0 has one: 1 / -0.0 is -inf."""
     if x.element == i1:
         return x.emit.constant(0, x.shape, i1)
     return (x < 0) | (x.equals(0) & ((1.0 / x) < 0)) if x.is_float else x < 0
 
 
 class RoundDecimals(Decomposition[torch.RoundDecimalsOp]):
-    """round(input * 10^decimals) / 10^decimals; where decimals are negative the other way about."""
+    """
+    Decomposition of `round` with decimals: `round(input * 10^decimals) / 10^decimals`. For negative
+    decimals it divides before rounding and multiplies afterwards.
+    """
 
     def decompose(self, op: torch.RoundDecimalsOp, emit: Emitter) -> Tensor:
         input, decimals = emit(op.input), op.decimals.value.data
-        # Any larger scale is infinite in every type.
+        # A larger scale would be infinite in every type.
         scale = 10.0 ** min(abs(decimals), 308)
         if decimals >= 0:
             return elementwise(ScalarFunction.ROUND, input * scale) / scale
@@ -70,7 +73,10 @@ class RoundDecimals(Decomposition[torch.RoundDecimalsOp]):
 
 
 class Logit(Decomposition[torch.LogitOp]):
-    """log(input / (1 - input))"""
+    """
+    Decomposition of `logit`: `log(input / (1 - input))`; the input is first limited to `eps` and `1
+    - eps` if `eps` is given.
+    """
 
     def decompose(self, op: torch.LogitOp, emit: Emitter) -> Tensor:
         x = emit(op.input)
@@ -85,11 +91,13 @@ _LARGEST: Mapping[Attribute, float] = {
     f32: (2 - 2.0**-23) * 2.0**127,
     f64: (2 - 2.0**-52) * 2.0**1023,
 }
-"""The largest finite number of each type."""
+"""Largest finite number of each type."""
 
 
 class NanToNum(Decomposition[torch.NanToNumOp]):
-    """Numbers where there are none; integers are numbers already."""
+    """
+    Decomposition of `nan_to_num`: finite numbers replace NaN and infinity; integers stay unchanged.
+    """
 
     def decompose(self, op: torch.NanToNumOp, emit: Emitter) -> Tensor:
         input = emit(op.input)
@@ -109,11 +117,11 @@ PATTERNS: Table = {
     torch.SignOp: Unary(_sign),
     torch.SgnOp: Unary(_sign),
     torch.ReciprocalOp: Unary(lambda x: 1.0 / x),
-    torch.FloorOp: _of_floats(ScalarFunction.FLOOR),
-    torch.CeilOp: _of_floats(ScalarFunction.CEIL),
-    torch.TruncOp: _of_floats(ScalarFunction.TRUNC),
+    torch.FloorOp: _on_floats(ScalarFunction.FLOOR),
+    torch.CeilOp: _on_floats(ScalarFunction.CEIL),
+    torch.TruncOp: _on_floats(ScalarFunction.TRUNC),
     torch.FracOp: Unary(lambda x: x - elementwise(ScalarFunction.TRUNC, x)),
-    torch.RoundOp: _of_floats(ScalarFunction.ROUND),
+    torch.RoundOp: _on_floats(ScalarFunction.ROUND),
     torch.RoundDecimalsOp: RoundDecimals(),
     torch.Deg2radOp: Unary(lambda x: x * (pi / 180)),
     torch.Rad2degOp: Unary(lambda x: x * (180 / pi)),

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Updates of a tensor: which go where, and whether they take the place of elements or join them.
+Updates of a tensor: their subscripts, and whether they replace elements or join them.
 
-Narrow types are joined in wider ones and rounded, or cut, once.
+Narrow types are joined in wider types; the result is rounded, or truncated, once.
 """
 
 from collections.abc import Mapping
@@ -27,9 +27,9 @@ _MONOIDS: Mapping[str, Monoid] = {
     "amax": Monoid.MAX,
     "amin": Monoid.MIN,
 }
-"""What updates are joined by; a mean is a sum to be divided."""
+"""Monoid that joins updates, by PyTorch's name; a mean is a sum that is divided later."""
 
-_OF_BOOLS: Mapping[Monoid, Monoid] = {
+_ON_BOOLS: Mapping[Monoid, Monoid] = {
     Monoid.ADD: Monoid.OR,
     Monoid.MUL: Monoid.AND,
     Monoid.MAX: Monoid.OR,
@@ -38,34 +38,39 @@ _OF_BOOLS: Mapping[Monoid, Monoid] = {
 
 
 def monoid_of(reduce: str, element: Attribute) -> Monoid:
-    """Return the monoid that PyTorch calls `reduce`, on `element`."""
+    """Return the monoid that PyTorch calls `reduce`, for elements of type `element`."""
     monoid = _MONOIDS[reduce]
-    return _OF_BOOLS[monoid] if element == i1 else monoid
+    return _ON_BOOLS[monoid] if element == i1 else monoid
 
 
 def number_of(emit: Emitter, number: Number, like: Tensor) -> Tensor:
-    """Return a scalar of the number, as a tensor of the type of `like` holds it."""
+    """Return a scalar tensor of the number, in the type of `like`."""
     return emit.constant(number, ()).cast(emit.common).cast(like.element)
 
 
 class Write:
-    """Updates on their way into a tensor, which may be a scalar that has a dimension here."""
+    """Updates to be written to a tensor; a scalar input has one dimension here."""
 
     def __init__(self, input: Tensor, subscripts: Subscripts, updates: Tensor):
         self.input, self.subscripts, self.updates = input, subscripts, updates
 
     def put(self) -> Tensor:
-        """Return each in the place of an element."""
+        """Return the input with elements replaced by updates."""
         return self.joined(None)
 
     def joined(self, monoid: Monoid | None) -> Tensor:
-        """Return each joined to an element."""
+        """
+        Return the input with updates joined to elements by `monoid`, or replacing them without one.
+        """
         if 0 in self.updates.shape:
             return self.input
         return scatter(self.input, self.subscripts, self.updates, monoid)
 
     def reduced(self, reduce: str, include_self: bool) -> Tensor:
-        """Joined as `scatter_reduce` does: elements that are written may be left out themselves."""
+        """
+        Return the input with updates joined as in `scatter_reduce`; without `include_self`, written
+        elements themselves do not count.
+        """
         input, emit = self.input, self.input.emit
         monoid = monoid_of(reduce, emit.common)
         if not include_self:
@@ -75,14 +80,15 @@ class Write:
         return joined if reduce != "mean" else self._mean(joined, include_self)
 
     def _written(self) -> Tensor:
-        """Which elements are written."""
+        """Return bools that are true for elements that are written."""
         base = self.input.emit.constant(0, self.input.shape, i1)
         marks = self.input.emit.constant(1, self.updates.shape, i1)
         return Write(base, self.subscripts, marks).joined(Monoid.OR)
 
     def _mean(self, sum: Tensor, include_self: bool) -> Tensor:
         """
-        Return the sum divided by how many it is of, both of the result's type; integers round down.
+        Return the sum divided by the number of its terms, both in the type of the result; integers
+        round down.
         """
         emit = sum.emit
         base = emit.constant(int(include_self), sum.shape)

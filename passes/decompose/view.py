@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Views: which elements of a value in the IR a tensor has, and in which order.
+Views: the elements of a value in the IR that a tensor has, and their order.
 
-A view costs nothing: it only keeps the map from its coordinates to those of the value, so that any
-chain of views is one map.
+A view costs nothing: it only keeps the map from its coordinates to those of the value. Any chain of
+views is therefore one map.
 """
 
 from collections.abc import Sequence
@@ -19,13 +19,13 @@ Shape = tuple[int, ...]
 
 
 def axes_of(rank: int) -> list[AffineExpr]:
-    """Return the coordinates of a tensor of `rank`."""
+    """Return the coordinates of a tensor of rank `rank`."""
     return [AffineExpr.dimension(axis) for axis in range(rank)]
 
 
 @dataclass(frozen=True)
 class View:
-    """The elements of `source` that `map` names for each coordinate within `shape`."""
+    """View of the elements of `source` that `map` selects for each coordinate within `shape`."""
 
     source: SSAValue
     shape: Shape
@@ -33,32 +33,40 @@ class View:
 
     @property
     def rank(self) -> int:
-        """How many dimensions there are."""
+        """Number of dimensions."""
         return len(self.shape)
 
     def view(self, coordinates: Sequence[AffineExpr], shape: Shape) -> Self:
-        """Return the tensor of `shape` whose elements are mine at `coordinates`."""
+        """
+        Return the tensor of shape `shape` whose elements are those of this view at `coordinates`.
+        """
         map = AffineMap(len(shape), 0, tuple(coordinates))
         return replace(self, shape=shape, map=self.map.compose(map))
 
     def reshape(self, shape: Shape) -> Self:
-        """Return the same elements in row-major order."""
+        """Return the same elements, in row-major order, in another shape."""
         return self.view(delinearize(linearize(axes_of(len(shape)), shape), self.shape), shape)
 
     def permute(self, dims: Sequence[int]) -> Self:
-        """Dimension i of the result is my dimension `dims[i]`."""
+        """Return the view whose dimension i is dimension `dims[i]` of this view."""
         axes = axes_of(len(dims))
         coordinates = [axes[dims.index(dim)] for dim in range(len(dims))]
         return self.view(coordinates, tuple(self.shape[dim] for dim in dims))
 
     def unsqueeze(self, dims: Sequence[int]) -> Self:
-        """Dimensions of size 1 which become the dimensions `dims` of the result."""
+        """
+        Return the view with new dimensions of size 1, which are the dimensions `dims` of the
+        result.
+        """
         sizes, rank = iter(self.shape), self.rank + len(dims)
         shape = tuple(1 if dim in dims else next(sizes) for dim in range(rank))
         return self.view([d for dim, d in enumerate(axes_of(rank)) if dim not in dims], shape)
 
     def broadcast(self, shape: Shape) -> Self:
-        """Aligned at the last dimension of `shape`; what has size 1 is repeated."""
+        """
+        Return the view broadcast to `shape`: aligned at the last dimension, with dimensions of size
+        1 repeated.
+        """
         if shape == self.shape:
             return self
         axes = axes_of(len(shape))[len(shape) - self.rank :]
@@ -66,7 +74,7 @@ class View:
         return self.view([zero if n == 1 else d for n, d in zip(self.shape, axes)], shape)
 
     def slice(self, dim: int, start: int, size: int, step: int = 1) -> Self:
-        """`size` elements along `dim`: those at `start`, `start + step`, ..."""
+        """Return `size` elements along `dim`: those at `start`, `start + step`, ..."""
         coordinates = axes_of(self.rank)
         coordinates[dim] = coordinates[dim] * step + start
         return self.view(coordinates, (*self.shape[:dim], size, *self.shape[dim + 1 :]))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What a moving window sees: the element at each of its steps, at each of its positions.
+Elements that a moving window covers: one for each of its steps, at each of its positions.
 
-Where a step leaves the tensor a mask says so, and a fill value stands in. There is no mask where
-all steps stay within.
+A step outside of the tensor is masked, and reads a fill value. There is no mask if all steps stay
+inside.
 """
 
 from collections.abc import Sequence
@@ -22,14 +22,14 @@ AnyWindow = Window | TransposedWindow | AdaptiveWindow
 
 
 class Place(NamedTuple):
-    """The element that a step looks at; there is one where all `bounds` are at least 0."""
+    """Element that a step of a window reads; it exists where all `bounds` are at least 0."""
 
     element: AffineExpr
     bounds: Sequence[AffineExpr]
 
 
 def place(window: AnyWindow, position: AffineExpr, step: AffineExpr) -> Place:
-    """Where a step of the window looks at a position."""
+    """Return the element that a step of the window reads at a position, with its bounds."""
     match window:
         case Window():
             element = position * window.stride + step * window.dilation - window.padding
@@ -45,7 +45,7 @@ def place(window: AnyWindow, position: AffineExpr, step: AffineExpr) -> Place:
 
 
 def ends(window: Window | AdaptiveWindow, position: AffineExpr) -> tuple[AffineExpr, AffineExpr]:
-    """Return the first and the last element that the window looks at from a position."""
+    """Return the first and the last element of the window at a position."""
     if isinstance(window, Window):
         first = position * window.stride - window.padding
         return first, first + (window.steps - 1) * window.dilation
@@ -56,8 +56,8 @@ def ends(window: Window | AdaptiveWindow, position: AffineExpr) -> tuple[AffineE
 
 def places(windows: Sequence[AnyWindow], rank: int) -> list[Place]:
     """
-    Return the same in a domain of `rank` dimensions that ends with the windows' positions, and then
-    their steps.
+    Return the places of all windows in a domain of `rank` dimensions. The last dimensions are the
+    positions of the windows, followed by their steps.
     """
     dims, count = axes_of(rank), len(windows)
     positions, steps = dims[rank - 2 * count : rank - count], dims[rank - count :]
@@ -65,7 +65,7 @@ def places(windows: Sequence[AnyWindow], rank: int) -> list[Place]:
 
 
 def open_bounds(bounds: Sequence[AffineExpr], shape: Shape) -> list[AffineExpr]:
-    """Those that are not at least 0 throughout `shape`."""
+    """Return the bounds that may be below 0 within `shape`, simplified."""
     ranges = [Range.extent(size) for size in shape]
     known = [(simplify(bound, ranges), range_of(bound, ranges)) for bound in bounds]
     return [bound for bound, range in known if range is None or range.low < 0]
@@ -78,7 +78,7 @@ def masked(
     shape: Shape,
     fill: Number,
 ) -> Tensor:
-    """`masked_view`, or a plain view if no bound is ever below 0."""
+    """Return a `masked_view`, or a plain view if no bound is ever below 0."""
     needed = open_bounds(bounds, shape)
     if not needed:
         return tensor.view(coordinates, shape)
@@ -89,7 +89,8 @@ def masked(
 
 def windowed(tensor: Tensor, windows: Sequence[AnyWindow], fill: Number) -> Tensor:
     """
-    Return the last dimensions of `tensor` as positions of windows, followed by steps of windows.
+    Return a view of `tensor` in which positions of windows, followed by steps of windows, replace
+    the last dimensions.
     """
     kept = tensor.shape[: tensor.rank - len(windows)]
     shape = (*kept, *(w.positions for w in windows), *(w.steps for w in windows))

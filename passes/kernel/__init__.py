@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tile IR to Kernel IR, and rewrites of Kernel IR."""
+"""Lowering of Tile IR to Kernel IR, and rewrites of Kernel IR."""

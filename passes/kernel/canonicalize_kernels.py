@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Computes what is known: each op's own folds and canonicalization patterns, until none applies.
+Applies each op's own folds and canonicalization patterns, until none applies.
 
     %sum = scf.for %k = %zero to %one step %one iter_args(%acc = %start) -> (f32) {
       %0 = arith.addf %acc, %v : f32
@@ -11,10 +11,10 @@ becomes
 
     %sum = arith.addf %start, %v : f32
 
-It is used in the place of xDSL's `canonicalize`, which asks of each op in turn what all that it
-contains does, to see whether it may go: here what nobody uses goes once after each walk. A walk
-stops only at ops that have folds or patterns, which most ops of a kernel have not. Patterns of our
-own ops are left to the passes that they stand in: kernels get here with canonical accesses.
+This pass replaces xDSL's `canonicalize`, which checks for each op in turn whether it is dead, by
+the effects of all ops inside it. Here dead ops are erased once, after each walk. A walk visits only
+ops that have folds or patterns; most ops of a kernel have neither. Patterns of Tilewright's own ops
+are left to their own passes: earlier passes have made all accesses canonical.
 """
 
 from functools import cache
@@ -54,13 +54,19 @@ def _folds(op: Operation) -> bool:
 
 @cache
 def _folder_of(kind: type[Operation]) -> HasFolder | None:
-    """What folds ops of that kind; not constants, which fold to themselves, for ever."""
+    """
+    Return the folding trait of an op class, or None; constants are excluded because they fold to
+    themselves, endlessly.
+    """
     return None if kind.has_trait(ConstantLike) else kind.get_trait(HasFolder)
 
 
 @cache
 def _patterns_of(kind: type[Operation]) -> tuple[RewritePattern, ...]:
-    """Patterns of xDSL's ops; subscripts and masks of our own are as they are to be."""
+    """
+    Return the patterns of an op class of xDSL; Tilewright's own ops have canonical subscripts and
+    masks already.
+    """
     if kind.get_traits_of_type(CanonicalizedBy):
         return ()
     traits = kind.get_traits_of_type(HasCanonicalizationPatternsTrait)
@@ -73,7 +79,7 @@ def _may_change(kind: type[Operation]) -> bool:
 
 
 def _walk(scope: Operation, pattern: RewritePattern) -> bool:
-    """Apply `pattern` once to each op that it may change; whether it has changed any."""
+    """Apply `pattern` once to each op that it may change; return True if it changed any op."""
     changed = False
     for op in ops_in(scope):
         if not _may_change(type(op)) or op.parent is None:
@@ -85,12 +91,12 @@ def _walk(scope: Operation, pattern: RewritePattern) -> bool:
 
 
 class CanonicalizeKernelsPass(ModulePass):
-    """Apply every op's folds and canonicalization patterns, and erase what nobody uses."""
+    """Apply each op's folds and canonicalization patterns, and erase unused ops."""
 
     name = "canonicalize-kernels"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Everywhere in the module."""
+        """Canonicalize all ops of the module."""
         pattern = _Canonicalization(ctx)
         erase_dead(op)
         changed = True

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Joining values across threads of a block, so that each of them has the results.
+Joining of values across threads of a block, so that each thread has the results.
 
-Threads that lie side by side in warps join by butterfly shuffles, whole warps further through
-shared memory, where only those threads wait for each other that join. Anything else goes through
-shared memory altogether: slower, but right for any number of threads along any axes.
+Threads that are adjacent within warps join by butterfly shuffles. Whole adjacent warps then join
+through shared memory, and only the threads that join wait for each other. All other arrangements
+join entirely through shared memory: this is slower, but correct for any number of threads along any
+axes.
 """
 
 from collections.abc import Sequence
@@ -30,7 +31,7 @@ _D0, _D1 = AffineExpr.dimension(0), AffineExpr.dimension(1)
 
 
 class Combining:
-    """Lowers the combines of a launch."""
+    """Lowering of a launch's combines within a block."""
 
     def __init__(
         self, values: ThreadValues, emitter: Emitter, thread: SSAValue, axes: Sequence[Axis]
@@ -40,7 +41,10 @@ class Combining:
         self.barriers = _GroupBarriers(emitter, thread, self.threads)
 
     def lower(self, op: tile.CombineOp) -> None:
-        """First each thread joins what it holds itself, then threads join with each other."""
+        """
+        Lower a combine: each thread first joins its own values, then the threads join with each
+        other.
+        """
         registers = self.values.registers
         joined = registers.ordered(registers.of(op.axes))
         rest = registers.ordered(registers.of(op.results))
@@ -67,7 +71,9 @@ class Combining:
     def _fold(
         self, op: tile.CombineOp, axes: Sequence[SSAValue], carried: Sequence[SSAValue]
     ) -> list[SSAValue]:
-        """What is carried joined with the values at every step of `axes`."""
+        """
+        Return `carried` joined with the combine's values at every step of the register axes `axes`.
+        """
         if not axes:
             return self.emit.join(op.monoid, carried, self._masked(op))
         axis, *inner = axes
@@ -85,7 +91,10 @@ class Combining:
     def _fold_arrays(
         self, op: tile.CombineOp, axes: Sequence[SSAValue], rest: Sequence[SSAValue]
     ) -> None:
-        """The same where the results are arrays, which take the values in one by one."""
+        """
+        Join the values at every step of `axes` into the results, which are register arrays over
+        `rest`.
+        """
         if not axes:
             with self.values.nest(rest):
                 results = [self.values.at(result) for result in op.results]
@@ -104,7 +113,10 @@ class Combining:
         self.emit.loop(extent, (), step, axis.name_hint, unroll=True)
 
     def join_threads(self, op: tile.CombineOp, rest: Sequence[SSAValue] = ()) -> None:
-        """Join the results that each thread has, at every step of the register axes `rest`."""
+        """
+        Join the threads' results across the combine's axes, at every step of the register axes
+        `rest`.
+        """
         across = list(op.axes)
         joined = [axis.value in across for axis in self.axes]
         width = prod(a.extent for a, j in zip(self.axes, joined, strict=True) if j)
@@ -120,7 +132,10 @@ class Combining:
                 self._through_shared(op, rest, joined)
 
     def _butterfly(self, op: tile.CombineOp, rest: Sequence[SSAValue], width: int) -> None:
-        """Every lane of each `width` lanes that lie side by side has the result."""
+        """
+        Join results within each group of `width` adjacent lanes by shuffles; every lane gets the
+        result.
+        """
         with self.values.nest(rest):
             joined, offset = [self.values.at(result) for result in op.results], width // 2
             while offset:
@@ -131,54 +146,60 @@ class Combining:
             self.values.define(op.results, joined)
 
     def _warps(self, op: tile.CombineOp, rest: Sequence[SSAValue], width: int) -> None:
-        """The values of `width // 32` warps that lie side by side, through shared memory."""
+        """Join the results of `width // 32` adjacent warps through shared memory."""
         warps, group = self.threads // WARP_SIZE, width // WARP_SIZE
         partials = self._slots(op, rest, warps)
         with self.emit.guarded(([_D0 % WARP_SIZE * -1], [self.thread])):
-            self._leave(op, rest, partials, _D0 // WARP_SIZE)
+            self._store_slots(op, rest, partials, _D0 // WARP_SIZE)
         self.barriers.wait(width)
-        self._take(op, rest, partials, group, _D0 // width * group + _D1)
-        if self.emit.loops:  # others may still read what the next step writes
+        self._join_slots(op, rest, partials, group, _D0 // width * group + _D1)
+        if self.emit.loops:  # other threads may still read slots that the next step writes
             self.barriers.wait(width)
 
     def _through_shared(
         self, op: tile.CombineOp, rest: Sequence[SSAValue], joined: Sequence[bool]
     ) -> None:
-        """Each thread leaves its values in slots of its own, and reads all it joins."""
+        """
+        Join through shared memory: each thread stores its values in its own slots and reads all
+        slots that it joins.
+        """
         slots = self._slots(op, rest, self.threads)
-        self._leave(op, rest, slots, _D0)
+        self._store_slots(op, rest, slots, _D0)
         self.barriers.wait(self.threads)
         extents = [axis.extent for axis in self.axes]
         across = [e for e, j in zip(extents, joined, strict=True) if j]
         own = delinearize(_D0, extents)
         other = iter(delinearize(_D1, across))
         mixed = [next(other) if j else mine for mine, j in zip(own, joined, strict=True)]
-        self._take(op, rest, slots, prod(across), linearize(mixed, extents))
+        self._join_slots(op, rest, slots, prod(across), linearize(mixed, extents))
         if self.emit.loops:
             self.barriers.wait(self.threads)
 
     def _slots(
         self, op: tile.CombineOp, rest: Sequence[SSAValue], number: int
     ) -> Sequence[SSAValue]:
-        """So many slots of shared memory for each result, at each step of `rest`."""
+        """Allocate `number` slots of shared memory for each result, at each step of `rest`."""
         shape = [*(self.values.registers.extents[axis] for axis in rest), number]
         types = [MemRefType(result.type, shape, memory_space=SHARED) for result in op.results]
         return [self.emit.value(kernel.SharedOp(type), "partial") for type in types]
 
-    def _leave(
+    def _store_slots(
         self,
         op: tile.CombineOp,
         rest: Sequence[SSAValue],
         slots: Sequence[SSAValue],
         slot: AffineExpr,
     ) -> None:
-        """Store each value at `slot` of the thread."""
+        """
+        Store each result in its slot `slot`, an expression of the thread id, at every step of
+        `rest`.
+        """
         with self.values.nest(rest):
             for result, memref in zip(op.results, slots, strict=True):
                 value = self.values.at(result)
                 self.emit.op(loop.StoreOp(value, memref, self._subscripts(rest, slot, [])))
 
-    def _take(
+    def _join_slots(
         self,
         op: tile.CombineOp,
         rest: Sequence[SSAValue],
@@ -186,7 +207,10 @@ class Combining:
         steps: int,
         slot: AffineExpr,
     ) -> None:
-        """The slots at `slot` of (thread, step), joined over the steps."""
+        """
+        Join `steps` slots and define the results; `slot` is an expression of the thread id and the
+        step.
+        """
 
         def body(step: SSAValue, carried: Sequence[SSAValue]) -> Sequence[SSAValue]:
             subscripts = self._subscripts(rest, slot, [step])
@@ -200,7 +224,10 @@ class Combining:
     def _subscripts(
         self, rest: Sequence[SSAValue], slot: AffineExpr, steps: Sequence[SSAValue]
     ) -> Access:
-        """Return a slot of the thread, and a step, at this step of the nest over `rest`."""
+        """
+        Return the subscripts of `slot`, an expression of the thread id and `steps`, at this step of
+        the nest over `rest`.
+        """
         operands = [self.thread, *steps, *(self.values.at(axis) for axis in rest)]
         first = 1 + len(steps)
         axes = [AffineExpr.dimension(first + position) for position in range(len(rest))]
@@ -209,24 +236,26 @@ class Combining:
 
 class _GroupBarriers:
     """
-    Barriers of the groups of threads that share something of their own, as rows of a block do; it
-    allots the ids of the named barriers of a kernel.
+    Barriers for groups of threads that share data, such as the threads of a row; allots the ids of
+    a kernel's named barriers.
 
         %group = kernel.index [%thread floordiv 128 + 1]
         kernel.named_barrier %group threads 128
 
-    A group that is the block has the block's barrier. So do groups that are too many for the ids
-    there are: groups of another size need ids of their own, for threads of different groups would
-    wait for each other under one id.
+    A group that is the whole block uses the block's barrier. Groups also use the block's barrier if
+    too few ids are free. Groups of each size need their own ids: threads of different groups under
+    one id would wait for each other.
     """
 
     def __init__(self, emitter: Emitter, thread: SSAValue, threads: int):
         self.emit, self.thread, self.threads = emitter, thread, threads
         self._first_ids: dict[int, int] = {}
-        """The id of the first group, by the threads of a group."""
+        """Barrier id of the first group, by the number of threads of a group."""
 
     def wait(self, width: int) -> None:
-        """Each group of `width` threads side by side, whole warps, waits for all of the group."""
+        """
+        Make each group of `width` adjacent threads, whole warps, wait for all threads of the group.
+        """
         first = self._first_id(width)
         if first is None:
             self.emit.op(kernel.BarrierOp())

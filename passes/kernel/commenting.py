@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Puts a comment above each phase while a kernel is lowered."""
+"""Emission of a comment above each phase while a kernel is lowered."""
 
 from collections.abc import Container
 
@@ -12,7 +12,7 @@ from tilewright.passes.kernel.phase_comments import phases_of
 
 
 class Commenting:
-    """The comments of the phases that are still to come."""
+    """Comments of the phases that are not lowered yet."""
 
     def __init__(self, emitter: Emitter):
         self._emit = emitter
@@ -20,8 +20,9 @@ class Commenting:
 
     def enter(self, block: Block, elsewhere: Container[Operation]) -> None:
         """
-        The ops of `block` are lowered next, but for those that are lowered `elsewhere`. Where they
-        are all of one phase, whatever stands above the block has told of it.
+        Prepare the comments for the ops of `block`, which are lowered next; ops in `elsewhere` are
+        lowered elsewhere. A block whose ops form a single phase gets no comment: the comment above
+        the block describes it.
         """
         ops = [op for op in block.ops if op not in elsewhere]
         phases = phases_of(ops)
@@ -29,14 +30,16 @@ class Commenting:
             self._comments.update((phase.ops[0], phase.comment()) for phase in phases)
 
     def above(self, op: Operation) -> None:
-        """What is appended next is what `op` becomes."""
+        """
+        Emit the comment of the phase that begins with `op`, if any; the lowering of `op` follows.
+        """
         if (text := self._comments.pop(op, None)) is not None:
             with self._emit.at(op):
                 self._emit.op(kernel.CommentOp(text))
 
 
 def drop_only_comment(function: kernel.FuncOp) -> None:
-    """Of a kernel that is one phase its name tells as much."""
+    """Erase the comment of a kernel that has only one: the kernel's name says the same."""
     comments = [op for op in ops_in(function) if isinstance(op, kernel.CommentOp)]
     if len(comments) == 1:
         comments[0].detach()

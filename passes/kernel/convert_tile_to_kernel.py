@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Tile IR to Kernel IR: what a launch does becomes what one thread does.
+Lowering of Tile IR to Kernel IR: the work of a launch becomes the program of one thread.
 
     tile.launch (%rb = block 8 row, %t = thread 32 k) {
       %p = loop.reduce %k in 4 with add { ... loop.yield %0 where [99 - %k * 32 - %t] : f32 } : f32
@@ -16,9 +16,10 @@ becomes
       %1 = kernel.shuffle xor %p, 16 width 32 : f32
       ...
 
-Block and thread axes become ids and indices made of them. What depends on register axes is done in
-unrolled nests over them, and kept in arrays of registers as far as others need it. A mask stays on
-its load or store; where it guards a value it becomes a select.
+Block and thread axes become ids, and indices computed from the ids. Ops that depend on register
+axes go into unrolled nests over these axes. Values that are used outside of their nest are kept in
+arrays of registers. The mask of a load or store stays on it; a mask that guards a value becomes a
+select.
 """
 
 from xdsl.context import Context
@@ -36,7 +37,9 @@ from tilewright.passes.reporting.trace import Rule, rewriting
 
 
 def pass_scratch(module: ModuleOp, function: kernel.FuncOp) -> None:
-    """Allocate what is scratch ahead of each launch of the kernel, and pass it last."""
+    """
+    Allocate the scratch outputs of a kernel ahead of each of its launches, and pass them last.
+    """
     added = [output for output in function.outputs if function.is_scratch(output)]
     if not added:
         return
@@ -48,13 +51,15 @@ def pass_scratch(module: ModuleOp, function: kernel.FuncOp) -> None:
 
 
 def launches_of(module: ModuleOp, name: str) -> list[loop.LaunchOp]:
-    """Where the module launches that kernel."""
+    """Return the launches of kernel `name` in the module."""
     launches = (op for op in module.walk() if isinstance(op, loop.LaunchOp))
     return [op for op in launches if op.kernel.string_value() == name]
 
 
 def allocated(launch: loop.LaunchOp, like: SSAValue) -> SSAValue:
-    """Return a new buffer for an argument of a kernel, allocated ahead of a launch."""
+    """
+    Return a new buffer with the type of the kernel argument `like`, allocated ahead of `launch`.
+    """
     type = memref_type(like)
     alloc = memref.AllocOp.get(type.element_type, shape=type.get_shape())
     alloc.memref.name_hint = like.name_hint
@@ -64,7 +69,7 @@ def allocated(launch: loop.LaunchOp, like: SSAValue) -> SSAValue:
 
 
 def replace_launch(launch: loop.LaunchOp, others: list[loop.LaunchOp]) -> None:
-    """`others`, in their order, do what the launch did."""
+    """Replace `launch` by the launches `others`, in their order."""
     assert launch.parent is not None
     for other in others:
         other.location = launch.location
@@ -76,14 +81,16 @@ def replace_launch(launch: loop.LaunchOp, others: list[loop.LaunchOp]) -> None:
 RULE = Rule("k", 1, "convert_tile_to_kernel")
 
 _MAX_GRID = 2**31 - 1
-"""Blocks in a grid along x (CUDA C++ Programming Guide, technical specifications)."""
+"""
+Largest number of blocks in a grid along x (CUDA C++ Programming Guide, technical specifications).
+"""
 
 
 def reason_against(source: loop.KernelOp) -> str | None:
     """Reason why the kernel cannot be lowered, or None."""
     launch = source.body.block.last_op
     if not isinstance(launch, tile.LaunchOp):
-        return "it is not one tile.launch; run to-tile first"
+        return "it is not a single tile.launch; run to-tile first"
     if launch.num_blocks > _MAX_GRID:
         return f"{launch.num_blocks} blocks; a grid has at most {_MAX_GRID}"
     if launch.num_threads > MAX_THREADS:
@@ -100,7 +107,7 @@ class ConvertTileToKernelPass(ModulePass):
     name = "convert-tile-to-kernel"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Each kernel of the module."""
+        """Lower each kernel of the module; raise an error for a kernel that cannot be lowered."""
         for source in [k for k in op.ops if isinstance(k, loop.KernelOp)]:
             if (reason := reason_against(source)) is not None:
                 raise refused(source, f"cannot lower @{source.sym_name.data}: {reason}")

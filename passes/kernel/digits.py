@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What the values of affine sums say of the indices in them.
+Digits of affine sums: what the value of a sum implies for the indices in it.
 
     %b * 64 + %t * 4 + %k        %b below 10, %t below 16, %k below 4
 
-is a number whose digits are `%b`, `%t` and `%k`: each outweighs all that follow, so that equal
-values mean equal digits, and the digits say how far apart two values can be.
+is a number whose digits are `%b`, `%t` and `%k`: the weight of each exceeds the largest value of
+all that follow. Equal values therefore imply equal digits, and the digits limit which distances two
+values can have.
 """
 
 from collections.abc import Iterable, Sequence
@@ -22,7 +23,10 @@ from tilewright.dialects.index import Range, Ranges, Sum, range_of, sum_of
 
 
 class Digit(NamedTuple):
-    """A term of a sum: a multiple of `weight`, whose largest and smallest are `width` apart."""
+    """
+    Term of a sum: an index times `weight`; the index's largest and smallest values differ by
+    `width`.
+    """
 
     weight: int
     width: int
@@ -30,8 +34,8 @@ class Digit(NamedTuple):
 
 def digits_of(value: Sum, ranges: Ranges) -> dict[AffineExpr, Digit] | None:
     """
-    Return the atoms of a sum, the steepest first, if each outweighs those that follow: then the
-    value of the sum says those of all.
+    Return the terms of a sum as digits, largest weight first, or None. Each digit must outweigh all
+    smaller ones: then the value of the sum determines all of them.
     """
     digits: dict[AffineExpr, Digit] = {}
     reach = 0
@@ -44,23 +48,26 @@ def digits_of(value: Sum, ranges: Ranges) -> dict[AffineExpr, Digit] | None:
     return dict(reversed(digits.items()))
 
 
-def tell_apart(sums: Sequence[Sum], wanted: Iterable[AffineExpr], ranges: Ranges) -> bool:
-    """True if equal values of `sums` mean equal values of all that is `wanted`."""
-    told: dict[AffineExpr, None] = {}
-    """Atoms whose values follow from those of `sums`."""
+def determine(sums: Sequence[Sum], targets: Iterable[AffineExpr], ranges: Ranges) -> bool:
+    """True if the values of `sums` determine the values of all atoms in `targets`."""
+    known_atoms: dict[AffineExpr, None] = {}
+    """Atoms whose values follow from the values of `sums`."""
     pending = [atom for value in sums for atom in digits_of(value, ranges) or ()]
     while pending:
         atom = pending.pop()
-        told[atom] = None
-        for value, quotient in filter(None, (_dividend(rest, ranges) for rest in told)):
-            if all(part in told for part in quotient.terms):
+        known_atoms[atom] = None
+        for value, quotient in filter(None, (_dividend(rest, ranges) for rest in known_atoms)):
+            if all(part in known_atoms for part in quotient.terms):
                 parts = digits_of(value, ranges) or ()
-                pending += [part for part in parts if part not in (*told, *pending)]
-    return all(root in told for root in wanted)
+                pending += [part for part in parts if part not in (*known_atoms, *pending)]
+    return all(root in known_atoms for root in targets)
 
 
 def _dividend(atom: AffineExpr, ranges: Ranges) -> tuple[Sum, Sum] | None:
-    """For a rest `x mod c`: `x`, and the quotient that it takes to know it."""
+    """
+    Return the sums `x` and `x // c` if `atom` is `x mod c`, else None; remainder and quotient
+    determine `x`.
+    """
     match atom:
         case AffineBinaryOpExpr(AffineBinaryOpKind.Mod, x, AffineConstantExpr(c)):
             return sum_of(x, ranges), sum_of(x // c, ranges)
@@ -69,13 +76,13 @@ def _dividend(atom: AffineExpr, ranges: Ranges) -> tuple[Sum, Sum] | None:
 
 
 def may_be_apart(value: Sum, distance: int, ranges: Ranges) -> bool:
-    """True if two values of a sum may be so far apart."""
+    """True if two values of a sum may differ by `distance`."""
     digits = digits_of(value, ranges)
     return digits is None or _may_differ_by(abs(distance), list(digits.values()))
 
 
 def _may_differ_by(distance: int, digits: Sequence[Digit]) -> bool:
-    """True if two numbers of such digits, the steepest first, may be `distance` apart."""
+    """True if two numbers with these digits, largest weight first, may differ by `distance`."""
     if not digits:
         return distance == 0
     (weight, width), *rest = digits
@@ -88,5 +95,5 @@ def _may_differ_by(distance: int, digits: Sequence[Digit]) -> bool:
 
 
 def is_one_value(known: Range | None) -> bool:
-    """True if a range leaves no choice."""
+    """True if a range is known and contains a single value."""
     return known is not None and known.low == known.high

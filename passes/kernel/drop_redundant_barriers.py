@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Drops barriers that order nothing.
+Drops barriers that order no accesses.
 
     loop.store %0, %a[%t] : memref<32xf32, 3 : i64>
     kernel.barrier
@@ -23,9 +23,10 @@ becomes
     %4 = arith.addf %2, %3 : f32
     loop.store %4, %out[%t] : memref<32xf32>
 
-A barrier stays where one thread touches memory before it that another touches after it, one of them
-to write, and no other barrier of the block stands between. `phases` knows what that is; arrays are
-taken as wholes. It also stays where after it other threads may use the id of a named barrier.
+A barrier is kept if one thread accesses memory before it that another thread accesses after it, and
+one of them writes. Accesses beyond another barrier of the block do not count. `phases` finds the
+accesses; it treats arrays as wholes. A barrier is also kept if a named barrier after it may use an
+id for other threads than before.
 """
 
 from xdsl.context import Context
@@ -48,11 +49,15 @@ def reason_against(op: MeetingOp, phases: Phases) -> str | None:
     names = {(memory and memory.name_hint) or "memory" for memory in ordered}
     if names:
         return f"a barrier orders accesses to %{', %'.join(sorted(names))}"
-    return "named barriers after it may be for other threads" if phases.regroups(op) else None
+    if not phases.regroups(op):
+        return None
+    return "named barriers after it may reuse ids for other threads"
 
 
 def _drop(function: kernel.FuncOp) -> None:
-    """Drop barriers of a kernel, in order; its paths are other ones whenever one is gone."""
+    """
+    Drop redundant barriers of a kernel, in order; the phases are computed anew after each drop.
+    """
     phases: Phases | None = None
     for op in ops_in(function):
         if not isinstance(op, MeetingOp):
@@ -68,12 +73,12 @@ def _drop(function: kernel.FuncOp) -> None:
 
 
 class DropRedundantBarriersPass(ModulePass):
-    """Drop barriers that order nothing."""
+    """Drop barriers that order no accesses."""
 
     name = "drop-redundant-barriers"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Every kernel of the module."""
+        """Drop redundant barriers in every kernel of the module."""
         for function in op.ops:
             if isinstance(function, kernel.FuncOp):
                 _drop(function)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Appending Kernel IR: ops into nested bodies, constants, joins, predicates and loops.
+Builder of Kernel IR: appends ops to nested bodies, and builds constants, joins, predicates and
+loops.
 
-Constants stand ahead of the loops that use them, and once where they are in scope.
+A constant is placed ahead of the loops that use it, and is shared by all uses in its scope.
 """
 
 from collections.abc import Callable, Generator, Sequence
@@ -33,22 +34,22 @@ _D0, _D1 = AffineExpr.dimension(0), AffineExpr.dimension(1)
 
 @dataclass
 class _Scope:
-    """A body that is no loop's, and what stands in it so far."""
+    """Body that is not the body of a loop, with the constants defined in it."""
 
     constants: dict[Attribute, SSAValue] = field(default_factory=dict[Attribute, SSAValue])
     loop: Operation | None = None
-    """The outermost loop that is open in it."""
+    """Outermost open loop in the body, or None."""
 
 
 class Emitter(Appending):
-    """Adds ops at the end of the body that is open; knows the loops around it."""
+    """Builder that appends ops at the end of the open body and knows the loops around it."""
 
     def __init__(self, block: Block):
         super().__init__(block)
         self._scopes = [_Scope()]
-        """Those that are open, outermost first."""
+        """Scopes that are open, outermost first."""
         self.loops: list[tuple[SSAValue, int]] = []
-        """The loops that are open, outermost first: their indices, and how many steps they take."""
+        """Open loops, outermost first, as pairs of index and number of steps."""
 
     def op(self, op: Operation) -> Operation:
         """Append `op`."""
@@ -57,13 +58,13 @@ class Emitter(Appending):
         return op
 
     def value(self, op: Operation, hint: str | None = None) -> SSAValue:
-        """Append `op`; its only result, named by `hint`."""
+        """Append `op` and return its only result, named `hint`."""
         self.op(op)
         op.results[0].name_hint = hint
         return op.results[0]
 
     def constant(self, value: int) -> SSAValue:
-        """Return an index constant."""
+        """Return the index constant `value`, defined ahead of the open loops of its scope."""
         return self._constant(IntegerAttr(value, _INDEX))
 
     def _constant(self, value: IntegerAttr | FloatAttr) -> SSAValue:
@@ -75,25 +76,25 @@ class Emitter(Appending):
         if scope.loop is None:
             self.op(op)
         else:
-            self._ahead(op, scope.loop)
+            self._insert_ahead(op, scope.loop)
         scope.constants[value] = op.result
         return op.result
 
-    def _ahead(self, op: Operation, loop: Operation) -> None:
+    def _insert_ahead(self, op: Operation, loop: Operation) -> None:
         block = loop.parent
         assert block is not None
         op.location = self.location
         block.insert_op_before(op, loop)
 
     def identities(self, monoid: MonoidAttr, like: Sequence[SSAValue]) -> list[SSAValue]:
-        """Return the identity of `monoid`, in the types of `like`."""
+        """Return the identities of `monoid` in the types of `like`."""
         constants = monoid.identities([value.type for value in like])
         return [self._constant(constant) for constant in constants]
 
     def join(
         self, monoid: MonoidAttr, left: Sequence[SSAValue], right: Sequence[SSAValue]
     ) -> list[SSAValue]:
-        """Two lists of values joined."""
+        """Return the join of `left` and `right` by `monoid`; results keep the names of `left`."""
         values = joined(monoid.data, left, right, self.value)
         for value, same in zip(values, left, strict=True):
             value.name_hint = same.name_hint
@@ -102,7 +103,10 @@ class Emitter(Appending):
     def masked(
         self, values: Sequence[SSAValue], where: Access | None, monoid: MonoidAttr
     ) -> list[SSAValue]:
-        """`values` where the mask holds, else the identity."""
+        """
+        Return `values` where the mask holds and the identity elsewhere. No select is emitted if all
+        values are 0 outside the mask and the identity is 0.
+        """
         is_zero = monoid.data in (Monoid.ADD, Monoid.OR)
         if is_zero and all(_is_zero_outside(value, where) for value in values):
             return list(values)
@@ -112,7 +116,7 @@ class Emitter(Appending):
         return [self.value(arith.SelectOp(predicate, value, other)) for value, other in others]
 
     def predicate(self, where: Access | None) -> SSAValue | None:
-        """Return the mask as a value; None when it always holds."""
+        """Return the mask as a value, or None if it always holds."""
         operands, mask = optional_mask(where)
         if mask is None:
             return None
@@ -130,9 +134,11 @@ class Emitter(Appending):
         unroll: bool = False,
     ) -> list[SSAValue]:
         """
-        `body(index, carried)` for `extent` steps, each with what the last one returned; what the
-        last step returns. Only steps from `first` on and below every expression of `below` are
-        done, with `first` as index 0: so rings know which slot it is in.
+        Emit a loop of `extent` steps and return the results of its last step. `body(index,
+        carried)` emits one step; `carried` are the results of the step before.
+
+        Only steps from `first` on, and below every expression of `below`, are run. Index 0 is then
+        the step `first`, so that a ring can compute its slot from the index.
         """
         low, high, step = self.constant(0), self.constant(extent), self.constant(1)
         high = self._choose(arith.MinSIOp, high, below, "end")
@@ -155,11 +161,14 @@ class Emitter(Appending):
         return list(loop.results)
 
     def first_step(self, start: Access | None) -> SSAValue | None:
-        """Return the first step that is not before any expression of `start`; None: step 0."""
+        """
+        Return the first step that is at or after 0 and all expressions of `start`; None means step
+        0.
+        """
         return start and self._choose(arith.MaxSIOp, self.constant(0), start, "first")
 
     def after(self, first: SSAValue | None, index: SSAValue, hint: str | None) -> SSAValue:
-        """`index` steps after the first."""
+        """Return the step that is `index` steps after `first`; without `first`, return `index`."""
         if first is None:
             return index
         return self.value(kernel.IndexOp(([_D0 + _D1], [first, index])), hint)
@@ -171,7 +180,7 @@ class Emitter(Appending):
         bounds: Access | None,
         hint: str,
     ) -> SSAValue:
-        """Return the smallest, or the largest, of `value` and `bounds`."""
+        """Return the minimum or maximum, by `choice`, of `value` and `bounds`."""
         exprs, operands = bounds or ((), ())
         for expr in exprs:
             bound = self.value(kernel.IndexOp(([expr], operands)), "bound")
@@ -180,7 +189,7 @@ class Emitter(Appending):
 
     @contextmanager
     def inside(self, block: Block) -> Generator[None]:
-        """What is appended meanwhile goes into `block`, which is no loop's."""
+        """Append ops into `block`, which is not the body of a loop, while the context is open."""
         self._scopes.append(_Scope())
         with super().inside(block):
             yield
@@ -188,7 +197,9 @@ class Emitter(Appending):
 
     @contextmanager
     def outside_loops(self) -> Generator[None]:
-        """What is appended in the block is done once, ahead of all loops that are open."""
+        """
+        Put ops that are appended in the context ahead of all open loops, so that they run once.
+        """
         depth = next((n for n, scope in enumerate(self._scopes) if scope.loop is not None), None)
         if depth is None:
             yield
@@ -208,7 +219,10 @@ class Emitter(Appending):
 
     @contextmanager
     def guarded(self, where: Access) -> Generator[None]:
-        """Only where the mask holds: what is appended in the block goes into an `scf.if`."""
+        """
+        Put ops that are appended in the context into an `scf.if` on the mask; into none if it
+        always holds.
+        """
         predicate = self.predicate(where)
         if predicate is None:
             yield
@@ -218,7 +232,7 @@ class Emitter(Appending):
 
     @contextmanager
     def branch(self, condition: SSAValue) -> Generator[None]:
-        """What is appended in the block goes into an `scf.if`."""
+        """Put ops that are appended in the context into an `scf.if` on `condition`."""
         body = Block()
         self.op(scf.IfOp(condition, (), Region(body)))
         with self.inside(body):
@@ -242,7 +256,10 @@ _ZERO_OF_ZEROS = (
 
 
 def _is_zero_outside(value: SSAValue, where: Access | None) -> bool:
-    """True if `value` is a load, which reads 0 wherever the mask fails, or as good as one."""
+    """
+    True if `value` is 0 wherever the mask fails: a load with this mask, or arithmetic on masked
+    loads that maps zeros to zero.
+    """
     seen, pending = set[SSAValue](), [value]
     while pending:
         value = pending.pop()
@@ -257,14 +274,14 @@ def _is_zero_outside(value: SSAValue, where: Access | None) -> bool:
 
 
 def _is_masked_load(op: Operation | Block, where: Access | None) -> bool:
-    """True if `op` loads no more than where that mask holds."""
+    """True if `op` is a load whose mask implies the mask `where`."""
     if not isinstance(op, loop.LoadOp) or op.mask is None:
         return False
     return _conjuncts(where) <= _conjuncts(op.where)
 
 
 def _conjuncts(where: Access | None) -> set[tuple[AffineMapAttr, tuple[SSAValue, ...]]]:
-    """Return each comparison of a mask, canonical, with operands of its own."""
+    """Return the comparisons of a mask as a set, each in canonical form with its own operands."""
     exprs, operands = where or ((), ())
     masks = [optional_mask(([expr], operands)) for expr in exprs]
     return {(map, tuple(values)) for values, map in masks if map is not None}

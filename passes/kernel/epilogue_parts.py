@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Parts of the epilogue of a join, one for each block: all of them could do all of it.
+Splitting of a join's epilogue across the joining blocks, where each block could do all of it.
 
     %acc is 8x4 registers of 128 threads, joined by 4 blocks: block r does rows 2r and 2r + 1
 
-Register axes are dealt out first, the outermost first, but not what a thread moves at once. Where
-they do not divide, threads are: those of a quarter of the places do their part in each block.
+Register axes are dealt out first, outermost first, except the axis that a thread moves as one
+vector. If register axes cannot be divided among the blocks, threads are. With 4 blocks, a quarter
+of the slots is active in each block, with the threads of these slots.
 """
 
 from collections.abc import Sequence
@@ -24,19 +25,22 @@ from tilewright.passes.kernel.partials import Layout
 
 
 class EpiloguePart(NamedTuple):
-    """The steps of a register axis that a block does."""
+    """Steps of a register axis that one block does."""
 
     axis: SSAValue
     steps: int
-    """How many."""
+    """Number of steps of the axis that each block does."""
     number: AffineExpr
-    """Which of the parts is the block's, as an expression of its rank."""
+    """Index of the block's part along the axis, as an expression of the block's rank."""
 
 
 def epilogue_parts(
     layouts: Sequence[Layout], registers: RegisterAxes, group: JoinGroup, blocks: int
 ) -> list[EpiloguePart]:
-    """Deal the register axes of all `layouts` out to blocks; nothing if that is not possible."""
+    """
+    Deal the register axes common to all `layouts` out to the blocks; return an empty list if they
+    cannot be divided.
+    """
     common = [axis for axis in layouts[0].outer_registers if _is_in_all(axis, layouts)]
     taken: list[tuple[SSAValue, int]] = []
     left = blocks
@@ -60,8 +64,9 @@ def _is_in_all(axis: SSAValue, layouts: Sequence[Layout]) -> bool:
 
 def _may_be_dealt(axis: SSAValue, registers: RegisterAxes, group: JoinGroup) -> bool:
     """
-    True if no thread would have to find its part in registers: what was computed before the join
-    for each step of the axis.
+    True if the steps of the register axis `axis` can be divided among the blocks. The epilogue must
+    not use values computed before the join for each step of the axis: a thread would have to select
+    its part of its registers. Nor may a combine join across the axis.
     """
     inner = [op for later in group.rest for op in later.walk()]
     joined = {result for op in group.ops for result in op.results}
@@ -72,7 +77,11 @@ def _may_be_dealt(axis: SSAValue, registers: RegisterAxes, group: JoinGroup) -> 
 
 
 def may_deal_threads(layouts: Sequence[Layout], group: JoinGroup, blocks: int) -> bool:
-    """True if there are warps enough, and none that waits for the others."""
+    """
+    True if the threads can be divided among the blocks, so that each block does the epilogue for a
+    part of them. Each part must have at least one warp, and no op of the epilogue may synchronise
+    threads. All layouts must be joined along the same thread axes.
+    """
     inner = (op for later in group.rest for op in later.walk())
     meets = any(isinstance(op, tile.CombineOp | tile.StageOp) for op in inner)
     first = layouts[0]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Adds products to a running sum in one step, which rounds once.
+Fuses a product and its addition to a running sum into one FMA, which rounds once.
 
     %s = scf.for %k = %0 to %n step %1 iter_args(%acc = %zero) -> (f32) {
       %p = arith.mulf %x, %y : f32
@@ -15,10 +15,10 @@ becomes
       scf.yield %sum : f32
     }
 
-and so it does where the sum is an element of an array of registers, or takes in the product only
-under a condition: then it stays what it is elsewhere. All other products and sums keep the
-roundings that the program has: the CUDA text is compiled without contraction, so that each target,
-and the simulator, computes the same bits.
+The running sum may also be an element of a register array. A product that a select adds only under
+a condition is fused too: the select then keeps the old sum elsewhere. All other products and sums
+keep the roundings of the program. CUDA text is compiled without contraction, so that every target
+and the simulator compute identical bits.
 """
 
 from collections.abc import Iterator
@@ -44,17 +44,19 @@ from tilewright.passes.reporting.trace import Rule, rewriting, skipped
 RULE = Rule("k", 6, "fuse_multiply_add")
 
 
-class TakingIn(NamedTuple):
-    """The addition of a product to a running sum."""
+class AddedProduct(NamedTuple):
+    """Addition of a product to a running sum."""
 
     total: SSAValue
     product: arith.MulfOp
     choice: arith.SelectOp | None
-    """Between the product and zero."""
+    """Select between the product and zero, or None."""
 
 
-def takes_in(op: arith.AddfOp) -> TakingIn | None:
-    """`op` as the addition of a product to a running sum; None if it does something else."""
+def added_product(op: arith.AddfOp) -> AddedProduct | None:
+    """
+    Return `op` as the addition of a product to a running sum, or None if it is something else.
+    """
     for total, value in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
         choice = value.owner if isinstance(value.owner, arith.SelectOp) else None
         if choice is not None and not (_is_zero(choice.rhs) and value.has_one_use()):
@@ -63,7 +65,7 @@ def takes_in(op: arith.AddfOp) -> TakingIn | None:
         if not isinstance(product, arith.MulfOp) or product.parent is not op.parent:
             continue
         if _is_running(total, op.result):
-            return TakingIn(total, product, choice)
+            return AddedProduct(total, product, choice)
     return None
 
 
@@ -75,7 +77,10 @@ def _is_zero(value: SSAValue) -> bool:
 
 
 def _is_running(total: SSAValue, result: SSAValue) -> bool:
-    """True if `result` is what `total` will be in the next step."""
+    """
+    True if `result` becomes `total` in the next step, carried by the loop or stored in a register
+    array.
+    """
     if isinstance(total, BlockArgument):
         return _is_carried(total, result)
     load, store = total.owner, _only_user(result)
@@ -99,25 +104,27 @@ def _only_user(value: SSAValue) -> Operation | None:
 
 def reason_against(product: arith.MulfOp) -> str | None:
     """Reason why the product has to be rounded, or None."""
-    return None if all(map(_is_sum_of, _users(product))) else "the product is used elsewhere too"
+    if all(map(_is_running_sum, _users(product))):
+        return None
+    return "the product is used elsewhere too"
 
 
 def _users(product: arith.MulfOp) -> Iterator[Operation]:
-    """Where the product goes, through choices too."""
+    """Yield the ops that use the product, looking through selects with a single use."""
     for use in product.result.uses:
         user = use.operation
         chosen = user.result if isinstance(user, arith.SelectOp) else None
         yield user if chosen is None else _only_user(chosen) or user
 
 
-def _is_sum_of(op: Operation) -> bool:
-    return isinstance(op, arith.AddfOp) and takes_in(op) is not None
+def _is_running_sum(op: Operation) -> bool:
+    return isinstance(op, arith.AddfOp) and added_product(op) is not None
 
 
 class _FuseMultiplyAdd(RewritePattern):
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: arith.AddfOp, rewriter: PatternRewriter) -> None:
-        if (found := takes_in(op)) is None:
+        if (found := added_product(op)) is None:
             return
         if (reason := reason_against(found.product)) is not None:
             skipped(RULE, kernel.function_of(op), reason)
@@ -126,13 +133,13 @@ class _FuseMultiplyAdd(RewritePattern):
             _fuse(op, found, rewriter)
 
 
-def _fuse(op: arith.AddfOp, found: TakingIn, rewriter: PatternRewriter) -> None:
+def _fuse(op: arith.AddfOp, found: AddedProduct, rewriter: PatternRewriter) -> None:
     total, product, choice = found
     new: list[Operation] = [math.FmaOp(product.lhs, product.rhs, total)]
     if choice is not None:
         new.append(arith.SelectOp(choice.cond, new[0].results[0], total))
-    for one in new:
-        one.location = op.location
+    for replacement in new:
+        replacement.location = op.location
     hint = op.result.name_hint
     rewriter.replace(op, new)
     new[-1].results[0].name_hint = hint
@@ -142,10 +149,10 @@ def _fuse(op: arith.AddfOp, found: TakingIn, rewriter: PatternRewriter) -> None:
 
 
 class FuseMultiplyAddPass(ModulePass):
-    """Add products to running sums in one step."""
+    """Fuse products into the running sums that they are added to."""
 
     name = "fuse-multiply-add"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Every sum of the module."""
+        """Fuse products into the running sums of the module."""
         rewrite_each(op, _FuseMultiplyAdd(), arith.AddfOp)

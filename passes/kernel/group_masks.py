@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Decides once for all steps of a nest or loop where a mask holds for all of them or for none.
+Evaluates a mask once for all steps of a nest or loop if it holds for all of them or for none.
 
     kernel.unroll %v in 4 {
       %0 = loop.load %x[%t * 4 + %v] where [99 - %t * 4 - %v] : memref<100xf32>
       ...
 
-becomes, as 100 divides by 4,
+becomes, because 100 is divisible by 4,
 
     kernel.unroll %v in 4 {
       %0 = loop.load %x[%t * 4 + %v] where [99 - %t * 4] : memref<100xf32>
       ...
 
-One comparison does for four, and masks that differed in `%v` alone are equal from now on.
+One comparison serves four steps, and masks that differed only in `%v` become equal.
 """
 
 from collections.abc import Sequence
@@ -41,7 +41,10 @@ RULE = Rule("k", 12, "group_masks")
 
 
 def steps(axis: SSAValue) -> int | None:
-    """How many steps an axis takes that begins at 0; None if it is none, or that is not known."""
+    """
+    Return the number of steps of an axis that begins at 0; None if `axis` is no axis or its range
+    is unknown.
+    """
     if not isinstance(axis, BlockArgument):
         return None
     if not isinstance(axis.owner.parent_op(), UnrollOp | scf.ForOp):
@@ -52,8 +55,8 @@ def steps(axis: SSAValue) -> int | None:
 
 def grouped(where: Access) -> Access | None:
     """
-    Return the mask without the axes that it does not tell apart; None if it tells apart all of
-    them.
+    Return the mask with 0 in place of each axis whose steps it does not distinguish, or None if
+    there is no such axis.
     """
     exprs, operands = where
     found = [_grouped(expr, operands) for expr in exprs]
@@ -61,7 +64,7 @@ def grouped(where: Access) -> Access | None:
 
 
 def _grouped(expr: AffineExpr, operands: Sequence[SSAValue]) -> AffineExpr:
-    """At its first step an axis is 0: what holds there holds for all."""
+    """Return `expr` at step 0 of each axis for which it holds at all steps or at none."""
     dims = [AffineExpr.dimension(position) for position in range(len(operands))]
     for position, operand in enumerate(operands):
         extent = steps(operand)
@@ -113,17 +116,17 @@ def _found(
     apart = [operand for operand in operands if steps(operand) is not None]
     if apart:
         name = apart[-1].name_hint or "an axis"
-        skipped(RULE, kernel.function_of(op), f"a mask tells steps of %{name} apart")
+        skipped(RULE, kernel.function_of(op), f"the mask differs between steps of %{name}")
     return None
 
 
 class GroupMasksPass(ModulePass):
-    """One comparison for steps that are masked alike."""
+    """Evaluate masks once for all steps of a nest or loop that they do not distinguish."""
 
     name = "group-masks"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Every nest and loop of the module's kernels."""
+        """Simplify the masks in every nest and loop of the module's kernels."""
         patterns: list[RewritePattern] = [_GroupLoad(), _GroupStore(), _GroupPredicate()]
         pattern = GreedyRewritePatternApplier(patterns, dce_enabled=False)
         for function in [f for f in op.ops if isinstance(f, kernel.FuncOp)]:

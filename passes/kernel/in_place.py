@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Whether a kernel may write an output where one of its inputs lies.
+Proof that a kernel may write an output in the memory of one of its inputs.
 
     kernel.func grid 4 block 64 @residual(%h: memref<250xf32>, ...) -> (%out: memref<250xf32>) {
       ...
@@ -9,17 +9,17 @@ Whether a kernel may write an output where one of its inputs lies.
       loop.store %1, %out[%b * 64 + %t] where [249 - %b * 64 - %t] : memref<250xf32>
     }
 
-`%out` may take the place of `%h`: whatever a thread reads of `%h` nobody has written yet, for it is
-that thread alone that will, at the same subscripts and further down. What the kernel reads of its
-other inputs does not matter. The proof asks that
+`%out` may share the memory of `%h`. Each element of `%h` that a thread reads is written later only
+by this thread, at the same subscripts. Reads of other inputs do not matter. The proof requires that
 
-- the input is only loaded from, the output only stored to, and all that in one block of ops;
-- subscripts are the same, up to constants;
-- no two steps of any thread have the same subscripts, so that each element is one step's own;
-- within the step, what is stored at some constants is not loaded at them later.
+- the input is only loaded and the output only stored, all in one block of ops;
+- their subscripts are equal up to constants;
+- no two steps of any threads have equal subscripts, so that each element belongs to one step;
+- subscripts with different constants never meet in one element;
+- within a step, no element is loaded after it is stored.
 
-It is made of Kernel IR, where it is settled what threads do and in which order: passes before may
-do as they like. Masks do not matter, for whoever does not act does not interfere.
+The proof reads Kernel IR, where the work of each thread and its order are final; earlier passes may
+change both. Masks are ignored, because a masked-off access cannot interfere.
 """
 
 from collections.abc import Hashable, Sequence
@@ -33,11 +33,11 @@ from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 from tilewright.dialects import kernel, loop
 from tilewright.dialects.axes import range_of_value
 from tilewright.dialects.index import Range, Sum, sum_of
-from tilewright.passes.kernel.digits import is_one_value, may_be_apart, tell_apart
+from tilewright.passes.kernel.digits import determine, is_one_value, may_be_apart
 
 
 class _Subscripts(NamedTuple):
-    """The first element that an op accesses, and how many side by side."""
+    """Subscripts of the first element that an op accesses, and the number of adjacent elements."""
 
     exprs: Sequence[AffineExpr]
     operands: Sequence[SSAValue]
@@ -45,18 +45,18 @@ class _Subscripts(NamedTuple):
 
 
 class _Access(NamedTuple):
-    """One element that is loaded or stored: what varies in its subscripts, and their constants."""
+    """Element that is loaded or stored, as the varying sums and the constants of its subscripts."""
 
     op: Operation
     sums: tuple[Sum, ...]
-    """The subscripts without their constants."""
+    """Subscripts without their constants."""
     constants: tuple[int, ...]
 
 
 def reason_not_in_place(
     function: kernel.FuncOp, read: BlockArgument, written: BlockArgument
 ) -> str | None:
-    """Reason why the output `written` may not lie where the input `read` does, or None."""
+    """Reason why the output `written` must not share the memory of the input `read`, or None."""
     loads = [use.operation for use in read.uses]
     stores = [use.operation for use in written.uses]
     if not loads or not stores:
@@ -81,7 +81,7 @@ def reason_not_in_place(
 
 
 def _subscripts(op: Operation, memref: SSAValue) -> _Subscripts | None:
-    """What the op accesses of `memref`; None if that is not known."""
+    """Return the elements of `memref` that `op` accesses, or None if they are unknown."""
     match op:
         case loop.LoadOp() | loop.StoreOp():
             return _Subscripts(op.map.data.results, op.indices, 1)
@@ -94,12 +94,12 @@ def _subscripts(op: Operation, memref: SSAValue) -> _Subscripts | None:
 
 
 class _Steps:
-    """The steps that run a block of ops: of all threads, and of the loops around."""
+    """Steps that run a block of ops: every thread, and every step of the loops around the block."""
 
     def __init__(self, function: kernel.FuncOp, block: Block):
         self.block = block
         self.roots: dict[Hashable, AffineDimExpr] = {}
-        """What tells steps apart: the ids, and the counters of loops."""
+        """Variables that distinguish steps: block and thread ids, and loop counters."""
         self.ranges: list[Range | None] = []
         self._add(kernel.BlockIdOp, Range.extent(function.grid.value.data))
         self._add(kernel.ThreadIdOp, Range.extent(function.block.value.data))
@@ -123,31 +123,31 @@ class _Steps:
         loads: Sequence[Sequence[_Access] | None],
         stores: Sequence[Sequence[_Access] | None],
     ) -> str | None:
-        """Reason why a step may load what has been overwritten by then, or None."""
+        """Reason why a step may load an element that another step has overwritten, or None."""
         if None in loads or None in stores:
             return "subscripts depend on data"
         reads = [access for accesses in loads for access in accesses or ()]
         writes = [access for accesses in stores for access in accesses or ()]
         sums = reads[0].sums
         if any(access.sums != sums for access in (*reads, *writes)):
-            return "it loads elsewhere than it stores"
+            return "loads and stores have different subscripts"
         varying = [
             dim
             for dim, known in zip(self.roots.values(), self.ranges, strict=True)
             if not is_one_value(known)
         ]
-        if not tell_apart(sums, varying, self.ranges):
+        if not determine(sums, varying, self.ranges):
             return "several steps may load or store one element"
         place = {op: position for position, op in enumerate(self.block.ops)}
         for read, write in product(reads, writes):
-            if read.constants != write.constants and self._may_meet(read, write):
+            if read.constants != write.constants and self._may_coincide(read, write):
                 return "it loads at one step what it stores at another"
             if read.constants == write.constants and place[read.op] > place[write.op]:
                 return "it loads elements again after they are stored"
         return None
 
     def accesses(self, op: Operation, memref: SSAValue) -> list[_Access] | None:
-        """Return the elements of `memref` that an op accesses; None if that depends on data."""
+        """Return the elements of `memref` that `op` accesses, or None if they depend on data."""
         subscripts = _subscripts(op, memref)
         assert subscripts is not None
         exprs = self._over_roots(subscripts.exprs, subscripts.operands)
@@ -163,7 +163,7 @@ class _Steps:
     def _over_roots(
         self, exprs: Sequence[AffineExpr], operands: Sequence[SSAValue]
     ) -> list[AffineExpr] | None:
-        """`exprs` as expressions of the roots; None if they depend on something else."""
+        """Return `exprs` as expressions of the roots, or None if they depend on another value."""
         dims = [self._over_roots_alone(operand) for operand in operands]
         known = [dim for dim in dims if dim is not None]
         if len(known) < len(dims):
@@ -182,8 +182,10 @@ class _Steps:
         known = range_of_value(index)
         return AffineConstantExpr(known.low) if known and is_one_value(known) else None
 
-    def _may_meet(self, one: _Access, other: _Access) -> bool:
-        """True if two steps may access one element, by `one` and by `other`."""
+    def _may_coincide(self, one: _Access, other: _Access) -> bool:
+        """
+        True if two steps may access one element, the first by `one` and the second by `other`.
+        """
         distances = [a - b for a, b in zip(one.constants, other.constants, strict=True)]
         return all(
             may_be_apart(value, distance, self.ranges)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Writes out, in `@main`, the functions that it calls: then it is one list of launches.
+Inlines all functions that `@main` calls, so that it becomes one list of launches.
 
     func.func @main(%x, %w0, %w1) {
       %0 = func.call @block(%x, %w0)
@@ -23,8 +23,8 @@ becomes
       return %out_1
     }
 
-Kernels stay as they are, each once. What equal layers do was compiled once by now, and each call
-can have its buffers where there is room for them.
+Kernels stay unchanged, one copy of each. Equal layers have been compiled only once before this
+pass. After it, the buffers of each call can be placed separately.
 """
 
 from collections.abc import Mapping
@@ -45,9 +45,12 @@ Functions = Mapping[str, func.FuncOp]
 
 
 def inline_calls(function: func.FuncOp, functions: Functions, callers: tuple[str, ...]) -> None:
-    """Put the ops of each callee in the place of its call, callees of callees first."""
+    """
+    Replace each call in `function` by the ops of its callee, after inlining the calls in the
+    callee. Raise an error for recursive calls and for callees without a body.
+    """
     callers = (*callers, function.sym_name.data)
-    if len(function.body.blocks) != 1:  # what its types are is of no interest here
+    if len(function.body.blocks) != 1:  # its types do not matter here
         raise refused(function, reason_not_launched(function))
     for call in [op for op in function.body.block.ops if isinstance(op, func.CallOp)]:
         name = call.callee.string_value()
@@ -76,12 +79,15 @@ def _inline(call: func.CallOp, callee: func.FuncOp) -> None:
 
 
 class InlineCallsPass(ModulePass):
-    """Inline all that `@main` calls."""
+    """Inline all functions that `@main` calls."""
 
     name = "inline-calls"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Functions that nobody can call any more are erased; without `@main` nothing happens."""
+        """
+        Inline all calls in `@main`, then erase the private functions, which have no callers left. A
+        module without `@main` stays unchanged.
+        """
         functions = {f.sym_name.data: f for f in op.ops if isinstance(f, func.FuncOp)}
         if "main" not in functions:
             return

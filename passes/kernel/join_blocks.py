@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Joining values across blocks, once each block has joined its own.
+Joining of values across blocks, after each block has joined its own values.
 
-    cluster      each leaves its values in its own shared memory; the others read them there. Where
-                 what follows is the same for all of them, each does its part of it
-                 (`epilogue_parts.py`), or the first goes on alone.
-    last_block   each leaves its values in global memory and arrives at a counter; the last reads
-                 those of all, always in the same order, and goes on alone. Of values that are the
-                 same in all threads of a block, its threads read some each, and join.
-    atomic       the output starts as the identity; each joins its values into it.
+    cluster      each block leaves its values in its own shared memory, where the others read them.
+                 If the epilogue is the same for all of them, each block does a part of it
+                 (`epilogue_parts.py`), or the first block does all of it.
+    last_block   each block leaves its values in global memory and arrives at a counter. The last
+                 block reads the values of all, always in the same order, and goes on alone. If a
+                 value is the same in all threads of a block, each thread reads the values of some
+                 blocks, and the threads join them.
+    atomic       the output starts as the identity; each block joins its values into it.
 """
 
 from collections.abc import Sequence
@@ -32,13 +33,13 @@ from tilewright.passes.rewriting.substitution import stored_where
 _D0, _D1, _D2 = (AffineExpr.dimension(position) for position in range(3))
 
 _UNROLLED = 64
-"""Values that a thread takes in at most where the loop over the blocks is unrolled."""
+"""Largest number of values that a thread joins for which the loop over the blocks is unrolled."""
 
 
 class JoiningBlocks:
     """
-    Lowers the combines of a launch across blocks. Those that join lie side by side in the grid, so
-    that a block's number tells who it joins with, and its rank among them.
+    Lowering of a launch's combines across blocks. Blocks that join are adjacent in the grid, so
+    that a block's number gives its group, and its rank within the group.
     """
 
     def __init__(
@@ -55,15 +56,21 @@ class JoiningBlocks:
         self.threads = combining.axes
         self.block, self.thread = ids
         self.rest = ExitStack()
-        """Around all that is still to come."""
+        """Open contexts around all ops that are lowered after the join."""
         self.is_alone = False
-        """Whether one block does what comes now, or each thread's part of it."""
+        """
+        True after the join if each following op is done by one block only, or for each thread by
+        one block only.
+        """
         self.dealt: dict[SSAValue, AffineExpr] = {}
-        """Register axes that are dealt out, and which part the block has."""
+        """Register axes that are divided among the blocks, with the index of the block's part."""
         self._rank = _D0 % joins.blocks
 
     def lower(self, op: tile.CombineOp) -> None:
-        """The results are there, within each block; those of its group are joined at once."""
+        """
+        Join the combines of a group across blocks when `op` is the last of them. Each block has
+        joined its own values already.
+        """
         (group,) = (group for group in self.joins.groups if op in group.ops)
         if op is not group.ops[-1]:
             return
@@ -92,60 +99,71 @@ class JoiningBlocks:
         return partials.arrays(shared)
 
     def _first_of_cluster(self, partials: AllPartials, op: tile.CombineOp) -> None:
-        """The first block goes on from its own values; the others wait until it is done."""
+        """
+        Emit the join for the first block of the cluster, which alone does the epilogue; the other
+        blocks wait until it is done.
+        """
         shared = self._shared(partials)
         with self.emit.guarded(([self._rank - 1], [self.block])):
             partials.leave(shared)
         self.emit.op(kernel.ClusterBarrierOp())
-        self.rest.callback(self._meet, op)
+        self.rest.callback(self._wait_for_cluster, op)
         self.rest.enter_context(self.emit.guarded(([self._rank * -1], [self.block])))
         self.is_alone = True
-        self._take_remote(partials, shared, partials.carried(), first=1)
+        self._join_remote(partials, shared, partials.carried(), first=1)
 
     def _deal_registers(
         self, partials: AllPartials, op: tile.CombineOp, parts: Sequence[EpiloguePart]
     ) -> None:
-        """Each block goes on with its steps of register axes."""
-        shared = self._leave_all(partials, op)
+        """
+        Emit the join for an epilogue in which each block does its own steps of the register axes.
+        """
+        shared = self._store_all(partials, op)
         for axis, steps, number in parts:
             own = number.replace_dims_and_symbols([self._rank], ())
             self.values.restrict(axis, steps, own, self.block)
             self.dealt[axis] = own
         partials.restart()
-        self._take_remote(partials, shared, partials.begin(), first=0)
+        self._join_remote(partials, shared, partials.begin(), first=0)
 
     def _deal_threads(self, partials: AllPartials, op: tile.CombineOp, layout: Layout) -> None:
-        """In each block a part of the threads goes on."""
-        shared = self._leave_all(partials, op)
+        """Emit the join for an epilogue in which each block uses only a part of its threads."""
+        shared = self._store_all(partials, op)
         slot = layout.slot.replace_dims_and_symbols([_D1], ())
         apart = (slot * self.joins.blocks) // layout.num_threads - self._rank
         where = [apart, apart * -1], [self.block, self.thread]
         self.rest.enter_context(self.emit.guarded(where))
         self.is_alone = True
-        self._take_remote(partials, shared, partials.begin(), first=0)
+        self._join_remote(partials, shared, partials.begin(), first=0)
 
-    def _leave_all(self, partials: AllPartials, op: tile.CombineOp) -> list[list[SSAValue]]:
-        """Return each block leaves its values; none ends before all are done."""
+    def _store_all(self, partials: AllPartials, op: tile.CombineOp) -> list[list[SSAValue]]:
+        """
+        Store each block's values in its shared memory and return the arrays. No block ends before
+        all blocks are done.
+        """
         shared = self._shared(partials)
         partials.leave(shared)
         self.emit.op(kernel.ClusterBarrierOp())
-        self.rest.callback(self._meet, op)
+        self.rest.callback(self._wait_for_cluster, op)
         return shared
 
-    def _meet(self, op: tile.CombineOp) -> None:
-        """The cluster has done with what `op` left."""
+    def _wait_for_cluster(self, op: tile.CombineOp) -> None:
+        """Emit the cluster barrier after which no block reads the values that `op` left."""
         with self.emit.at(op):
             self.emit.op(kernel.ClusterBarrierOp())
 
     def _all_of_cluster(self, partials: AllPartials) -> None:
-        """Every block reads those of all, in the same order."""
+        """
+        Emit the join for an epilogue that every block does: each block reads the values of all
+        blocks, in the same order.
+        """
         shared = self._shared(partials)
         partials.leave(shared)
         self.emit.op(kernel.ClusterBarrierOp())
-        self._take_remote(partials, shared, partials.begin(), first=0)
+        self._join_remote(partials, shared, partials.begin(), first=0)
         self.emit.op(kernel.ClusterBarrierOp())
 
-    def _take_remote(
+    def _join_remote(
         self,
         partials: AllPartials,
         shared: Sequence[Sequence[SSAValue]],
@@ -183,7 +201,7 @@ class JoiningBlocks:
         self.is_alone = True
 
         if all(each.layout.is_single for each in partials.partials):
-            self._take_by_threads(partials, room)
+            self._join_by_threads(partials, room)
             return
 
         def step(index: SSAValue, carried: Sequence[SSAValue]) -> Sequence[SSAValue]:
@@ -193,8 +211,11 @@ class JoiningBlocks:
         unroll = blocks * values <= _UNROLLED
         partials.end(self.emit.loop(blocks, partials.begin(), step, "r", unroll=unroll))
 
-    def _take_by_threads(self, partials: AllPartials, room: Sequence[Sequence[SSAValue]]) -> None:
-        """Each thread takes the values of every so many-th block; then they join."""
+    def _join_by_threads(self, partials: AllPartials, room: Sequence[Sequence[SSAValue]]) -> None:
+        """
+        Make each thread of the last block join the values of every n-th block, for n threads; then
+        join across the threads.
+        """
         blocks, threads = self.joins.blocks, self.combining.threads
         group, theirs = _D0 // blocks, _D2 * threads + _D1
 
@@ -209,17 +230,22 @@ class JoiningBlocks:
             self.combining.join_threads(each.op)
 
     def store(self, op: loop.StoreOp) -> None:
-        """Once, where blocks that join would all store the same element."""
+        """
+        Emit a store; if all joining blocks would store the same element, only one of them does.
+        """
         store = self.values.clone(op)
         assert isinstance(store, loop.StoreOp)
-        once = self._once([*op.indices, *op.mask_operands])
+        once = self._one_block([*op.indices, *op.mask_operands])
         if not once:
             self.emit.op(store)
             return
         self.emit.op(stored_where(store, (once, [self.block])))
 
-    def _once(self, named: Sequence[SSAValue]) -> list[AffineExpr]:
-        """What holds of one of the blocks that have the same values of `named`."""
+    def _one_block(self, named: Sequence[SSAValue]) -> list[AffineExpr]:
+        """
+        Return the expressions of a mask that holds in one of the blocks with equal values of
+        `named`; empty if no mask is needed.
+        """
         if self.is_alone or not self.joins.differing.isdisjoint(named):
             return []
         if not self.dealt:
@@ -228,7 +254,7 @@ class JoiningBlocks:
         return [number * -1 for axis, number in self.dealt.items() if axis not in own]
 
     def update(self, op: loop.StoreOp) -> None:
-        """Each block joins its values into the output."""
+        """Join each block's value into the output by an atomic op."""
         (combine,) = (each for each in self.joins.ops if op.value in each.results)
         store = self.values.clone(op)
         assert isinstance(store, loop.StoreOp)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The two kernels that `split-joins` makes of one: each a copy of it, without what the other does.
+The two kernels that `split-joins` makes of one; each is a copy without the other's work.
 
-What both need, such as the maximum of a row that the epilogue uses too, both compute.
+Values that both need are computed by both, for example the maximum of a row that the epilogue uses
+too.
 """
 
 from collections.abc import Iterable, Sequence
@@ -24,7 +25,7 @@ from tilewright.passes.rewriting.substitution import stored_where
 
 
 class Half:
-    """A copy of the kernel that is to become one of the two."""
+    """Copy of a kernel that becomes one of its two halves."""
 
     def __init__(self, source: loop.KernelOp, name: str):
         self.kernel = source.clone()
@@ -40,12 +41,15 @@ class Half:
         group.stand_together()
         self.combines = group.ops
         self.given = {argument: argument.index for argument in self.kernel.body.block.args}
-        """The arguments of the whole kernel, by number."""
+        """Arguments of the whole kernel, with their positions."""
         self.rooms: list[BlockArgument] = []
-        """The arguments that are the workspace."""
+        """Arguments that are the workspace."""
 
     def add_room(self, type: Attribute, *, is_output: bool) -> BlockArgument:
-        """Return a new argument between the inputs and the outputs: one of either."""
+        """
+        Return a new workspace argument between inputs and outputs: an output if `is_output`, else
+        an input.
+        """
         at, facts = len(self.kernel.inputs) + len(self.rooms) * is_output, list(self.kernel.facts)
         room = self.kernel.body.block.insert_arg(type, at)
         room.name_hint = "partials"
@@ -56,12 +60,12 @@ class Half:
         return room
 
     def before(self, combine: tile.CombineOp, op: Operation) -> None:
-        """Insert ahead of a combine."""
+        """Insert `op` ahead of `combine`, with its location."""
         op.location = combine.location
         self.launch.body.block.insert_op_before(op, combine)
 
     def finish(self) -> None:
-        """Erase what has come to be of no use."""
+        """Erase unused ops, block axes and arguments."""
         for block in (self.launch.body.block, self.kernel.body.block):
             unused = (op for op in reversed(list(block.ops)) if op.results)
             erase(op for op in unused if not any(result.uses for result in op.results))
@@ -76,7 +80,7 @@ class Half:
         self.kernel.set_facts(facts)
 
     def _drop_axes(self) -> None:
-        """The joined axes, where nothing differs along them."""
+        """Drop the joined block axes if nothing in the launch depends on them."""
         joined = [axis.value for axis in self.joins.axes]
         if any(value.uses for value in joined):
             return
@@ -87,7 +91,10 @@ class Half:
             self.launch.body.block.erase_arg(value)
 
     def launch_like(self, whole: loop.LaunchOp, rooms: Sequence[SSAValue]) -> loop.LaunchOp:
-        """Return the launch of this half, where `whole` launches the whole."""
+        """
+        Return a launch of this half with the arguments of `whole`, a launch of the whole kernel,
+        and the buffers `rooms`.
+        """
         passed = dict(zip(self.rooms, rooms, strict=True))
         for argument, number in self.given.items():
             passed[argument] = whole.operands[number]
@@ -97,14 +104,16 @@ class Half:
 
 
 def erase(ops: Iterable[Operation]) -> None:
-    """In this order; each without uses by then."""
+    """Erase `ops` in this order; each must be unused when its turn comes."""
     for op in ops:
         op.detach()
         op.erase()
 
 
 class Workspace:
-    """Where the values of a combine are left: an element for each that differs."""
+    """
+    Array in global memory for the values of a combine: one element for each value that may differ.
+    """
 
     def __init__(self, half: Half, combine: tile.CombineOp):
         launch, joined = half.launch, half.joins.axes
@@ -117,28 +126,30 @@ class Workspace:
         self.blocks = half.joins.blocks
 
     def type(self, element: Attribute) -> MemRefType:
-        """Return the array of the values of one result."""
+        """Return the type of the array of one result, whose elements are of type `element`."""
         return MemRefType(element, [self.blocks, *(axis.extent for axis in self.axes)])
 
     def access(self, rank: AffineExpr, operands: Sequence[SSAValue]) -> Access:
-        """Return the element of the block of that rank among those that join."""
+        """
+        Return the subscripts of the element that belongs to the joining block with rank `rank`.
+        """
         dims = [AffineExpr.dimension(len(operands) + n) for n in range(len(self.axes))]
         return [rank, *dims], [*operands, *(axis.value for axis in self.axes)]
 
 
 def first_half(source: loop.KernelOp, name: str) -> Half:
-    """Return each block leaves what it has joined within itself."""
+    """Return the kernel in which each block stores its own joined values in the workspace."""
     half = Half(source, name)
     erase(reversed(following(half.combines[-1])))
     _store_once(half)
     for combine in half.combines:
-        _leave(half, combine)
+        _store_partials(half, combine)
     erase(half.combines)
     half.finish()
     return half
 
 
-def _leave(half: Half, combine: tile.CombineOp) -> None:
+def _store_partials(half: Half, combine: tile.CombineOp) -> None:
     workspace, axes = Workspace(half, combine), half.joins.axes
     dims = [AffineExpr.dimension(n) for n in range(len(axes))]
     rank = linearize(dims, [axis.extent for axis in axes])
@@ -146,16 +157,16 @@ def _leave(half: Half, combine: tile.CombineOp) -> None:
     joined = [a.value for a in half.launch.thread_axes() if a.value in combine.axes]
     for value in _joined_within(half, combine):
         room = half.add_room(workspace.type(value.type), is_output=True)
-        half.before(combine, loop.StoreOp(value, room, subscripts, _at_first(joined)))
+        half.before(combine, loop.StoreOp(value, room, subscripts, _where_zero(joined)))
 
 
-def _at_first(axes: Sequence[SSAValue]) -> Access:
-    """Where all of `axes` are 0."""
+def _where_zero(axes: Sequence[SSAValue]) -> Access:
+    """Return the mask that holds where all of `axes` are 0."""
     return [AffineExpr.dimension(n) * -1 for n in range(len(axes))], axes
 
 
 def _joined_within(half: Half, combine: tile.CombineOp) -> Sequence[SSAValue]:
-    """Return the values of a combine, joined across all axes within a block."""
+    """Return the values of a combine, joined across the axes within a block."""
     joined = [axis.value for axis in half.joins.axes]
     own = [axis for axis in combine.axes if axis not in joined]
     if own:
@@ -167,7 +178,7 @@ def _joined_within(half: Half, combine: tile.CombineOp) -> Sequence[SSAValue]:
 
 
 def _masked(half: Half, combine: tile.CombineOp, where: Access) -> Sequence[SSAValue]:
-    """Return the values of a combine where the mask holds, else the identity."""
+    """Return the values of a combine where its mask holds, and the identity elsewhere."""
     half.before(combine, predicate := loop.PredicateOp(where))
     found: list[SSAValue] = []
     identities = combine.monoid.identities(combine.values.types)
@@ -179,8 +190,11 @@ def _masked(half: Half, combine: tile.CombineOp, where: Access) -> Sequence[SSAV
 
 
 def _store_once(half: Half) -> None:
-    """What is stored before the combine is stored by one of the blocks that join."""
-    where = _at_first([axis.value for axis in half.joins.axes])
+    """
+    Mask stores ahead of the combine that all joining blocks would repeat, so that one block does
+    them.
+    """
+    where = _where_zero([axis.value for axis in half.joins.axes])
     for op in [op for op in half.launch.walk() if isinstance(op, loop.StoreOp)]:
         if not half.joins.differing.isdisjoint((*op.indices, *op.mask_operands)):
             continue
@@ -190,10 +204,10 @@ def _store_once(half: Half) -> None:
 
 
 def second_half(source: loop.KernelOp, name: str) -> Half:
-    """Return each block joins what was left, and goes on."""
+    """Return the kernel that joins the values in the workspace and then does all that follows."""
     half = Half(source, name)
     for combine in half.combines:
-        _take(half, combine)
+        _join_partials(half, combine)
     block_ops = list(half.launch.body.block.ops)
     earlier = block_ops[: block_ops.index(half.combines[-1])]
     erase(half.combines)
@@ -202,7 +216,7 @@ def second_half(source: loop.KernelOp, name: str) -> Half:
     return half
 
 
-def _take(half: Half, combine: tile.CombineOp) -> None:
+def _join_partials(half: Half, combine: tile.CombineOp) -> None:
     workspace = Workspace(half, combine)
     body = Block(arg_types=[IndexType()])
     body.args[0].name_hint = "r"

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Loads what the steps of an unrolled loop read side by side ahead of it, so that it can be loaded as
-vectors.
+Hoists loads of adjacent elements out of an unrolled loop, so that vectors can be loaded.
 
     scf.for %k = %0 to %4 step %1 {
       kernel.unroll %m in 8 {
@@ -22,8 +21,8 @@ becomes
       ...                                   // reads %r[%m, %k]
     } {unroll}
 
-It takes registers for all steps at once, which is worth it only for vectors (`vectorize`): eight
-loads of 16 bytes instead of 32 loads of 4.
+The elements of all steps are in registers at once. This is worthwhile only for vectors
+(`vectorize`): eight loads of 16 bytes instead of 32 loads of 4 bytes.
 """
 
 from collections.abc import Sequence
@@ -58,22 +57,22 @@ RULE = Rule("k", 2, "load_ahead_of_unrolled")
 
 @dataclass
 class Loading:
-    """A nest in an unrolled loop that does nothing but load elements into an array."""
+    """Nest in an unrolled loop that only loads elements into a register array."""
 
     nest: UnrollOp
     load: loop.LoadOp
     array: RegistersOp
     users: Sequence[loop.LoadOp]
-    """What reads the array."""
+    """Loads that read the array."""
 
     @property
     def axes(self) -> list[BlockArgument]:
-        """The axes of the nest, which are the subscripts of the array."""
+        """Axes of the nest, which are the subscripts of the array."""
         return list(self.nest.body.block.args)
 
 
 def loading_of(nest: UnrollOp) -> Loading | None:
-    """`nest` as one that only loads; None if it does more, or others write its array too."""
+    """Return `nest` as a `Loading`; None if it does more, or if other ops also write its array."""
     match list(nest.body.block.ops):
         case [loop.LoadOp() as load, loop.StoreOp() as store]:
             array = store.memref.owner
@@ -91,7 +90,9 @@ def loading_of(nest: UnrollOp) -> Loading | None:
 
 
 def unrolled_steps(op: scf.ForOp) -> int | None:
-    """Return the steps of a loop from 0 that is unrolled; None for other loops."""
+    """
+    Return the number of steps of an unrolled loop with start 0 and step 1; None for other loops.
+    """
     bounds = [range_of_value(value) for value in (op.lb, op.ub, op.step)]
     if UNROLL not in op.attributes or any(b is None or b.low != b.high for b in bounds):
         return None
@@ -100,17 +101,19 @@ def unrolled_steps(op: scf.ForOp) -> int | None:
 
 
 def reason_against(loading: Loading, op: scf.ForOp) -> str | None:
-    """Reason why what is loaded cannot be loaded ahead of the loop, or None."""
+    """Reason why the load cannot be hoisted ahead of the loop, or None."""
     for inner in op.walk():
         if isinstance(inner, MeetingOp) or inner.name.startswith("kernel.ring"):
-            return "threads meet in the loop"
+            return "threads synchronise in the loop"
         is_read = isinstance(inner, loop.LoadOp)
         if loading.load.memref in inner.operands and not is_read:
-            return "the loop writes what it loads"
+            return "the loop writes the memory that it loads from"
     named = {*loading.load.indices, *loading.load.mask_operands}
     own = {op.body.block.args[0], *loading.axes}
     inside = {result for inner in op.walk() for result in inner.results}
-    return "the loop computes what is loaded" if not inside.isdisjoint(named - own) else None
+    if inside.isdisjoint(named - own):
+        return None
+    return "the loop computes subscripts or masks of the load"
 
 
 class _LoadAhead(RewritePattern):
@@ -159,11 +162,11 @@ def _load_ahead(loading: Loading, op: scf.ForOp, steps: int, rewriter: PatternRe
 
 
 class LoadAheadOfUnrolledPass(ModulePass):
-    """Load what an unrolled loop reads side by side ahead of it."""
+    """Hoist loads of adjacent elements out of unrolled loops."""
 
     name = "load-ahead-of-unrolled"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Every unrolled loop of the module."""
+        """Hoist loads out of every unrolled loop of the module."""
         with remembered_ranges():
             rewrite_each(op, _LoadAhead(), scf.ForOp)

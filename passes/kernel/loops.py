@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The loops of a launch, as one thread does them: reductions, ordered loops and scans.
+Lowering of a launch's loops for one thread: reductions, ordered loops and scans.
 
     %p = loop.reduce %k in 4 with add { ... loop.yield %0 where [99 - %k] : f32 } : f32
 
@@ -8,8 +8,8 @@ becomes
 
     %p = scf.for %k = ... iter_args(%acc = %zero) { ... arith.select ... arith.addf ... }
 
-What depends on register axes is joined in arrays instead, which a loop has no need to carry. The
-stages in a loop that have rings are filled by its pipelines.
+Results that depend on register axes are joined in register arrays instead, and are not carried by
+the loop. Stages with rings are filled by the pipelines of their loop.
 """
 
 from collections.abc import Callable, Sequence
@@ -31,7 +31,7 @@ _ZERO = AffineExpr.constant(0)
 
 
 class Loops:
-    """Lowers the loops of a launch, and what ends or joins in each step of one."""
+    """Lowering of the loops of a launch, and of the yields and prefixes in their bodies."""
 
     def __init__(
         self,
@@ -43,16 +43,18 @@ class Loops:
     ):
         self.values, self.emit, self.comments, self.staging = values, emitter, comments, staging
         self.in_rings = set[tile.StageOp]()
-        """The stages that a pipeline fills."""
+        """Stages that a pipeline fills."""
         self._lower_block = lower_block
 
     def lower_reduce(self, op: loop.ReduceOp) -> None:
-        """A loop whose steps are joined; none at all for a single step."""
+        """
+        Lower a reduction to a loop that joins the values of its steps; a single step needs no loop.
+        """
         if op.has_one_step:
             self.comments.above(op)
             self._lower_single_step(op)
             return
-        if not stages_in_rings(op):  # else what fills the rings comes first, with its own comment
+        if not stages_in_rings(op):  # fills of rings come first, with their comment
             self.comments.above(op)
         start = self._start_of(op)
         first = self.emit.first_step(self._bound(op.start))
@@ -82,7 +84,10 @@ class Loops:
         self.values.define(carried, results)
 
     def _start_of(self, op: loop.ReduceOp) -> list[SSAValue]:
-        """What the loop carries into its first step: a chunk goes on from what its whole has."""
+        """
+        Return the values that the loop carries into its first step; a chunk starts from the values
+        of its whole reduction.
+        """
         whole = whole_of(op)
         if whole is None:
             return self._start(op.results, op.monoid)
@@ -101,11 +106,14 @@ class Loops:
             pipeline.after_step(index)
 
     def _bound(self, bound: Access | None) -> Access | None:
-        """What bounds the steps, of the values that stand for its operands."""
+        """Return the bound of a loop's steps, expressed by values of the thread."""
         return bound and self.values.substitution(bound[1]).access(*bound)
 
     def _lower_single_step(self, op: loop.ReduceOp) -> None:
-        """No loop: unless it goes on from a whole, the result is what the step yields."""
+        """
+        Lower a reduction of one step without a loop; the step of a chunk joins into the values of
+        its whole reduction.
+        """
         self.values.set_index(op.axis, _ZERO)
         self.values.keep(op.results)
         whole = whole_of(op)
@@ -116,7 +124,10 @@ class Loops:
         self._lower_block(op.body.block)
 
     def lower_yield(self, op: loop.YieldOp) -> None:
-        """The end of a step of a reduction; other bodies yield to what reads them."""
+        """
+        Lower the end of a reduction's step: join the yielded values into its results. Yields of
+        other bodies emit nothing.
+        """
         reduction = op.parent_op()
         if not isinstance(reduction, loop.ReduceOp):
             return
@@ -131,14 +142,20 @@ class Loops:
         self._join(reduction.results, reduction.monoid, values)
 
     def is_joined_already(self, op: Operation) -> bool:
-        """True if `op` yields a chunk, which has been joined into the arrays of the whole."""
+        """
+        True if `op` yields a chunk whose values have already been joined into the arrays of the
+        whole reduction.
+        """
         reduction = op.parent_op()
         if not isinstance(op, loop.YieldOp) or not isinstance(reduction, loop.ReduceOp):
             return False
         return chunk_of(reduction) is not None and bool(self.values.registers.of(reduction.results))
 
     def lower_for(self, op: loop.ForOp, bound: Sequence[SSAValue] = ()) -> None:
-        """Nested loops, outermost axis first; `bound` are the axes that have their loop."""
+        """
+        Lower an ordered loop to nested loops, outermost axis first; axes in `bound` have their
+        loops.
+        """
         if len(bound) == len(op.body.block.args):
             self._lower_block(op.body.block)
             return
@@ -158,7 +175,7 @@ class Loops:
         self.emit.loop(extent, (), step, axis.name_hint)
 
     def lower_scan(self, op: loop.ScanOp) -> None:
-        """A loop that carries what each prefix has joined so far."""
+        """Lower a scan to a loop that carries the values joined so far for each prefix."""
         start = [v for prefix in op.prefixes for v in self._start(prefix.results, prefix.monoid)]
         results = [r for prefix in op.prefixes for r in prefix.results if not self._is_array(r)]
 
@@ -172,18 +189,21 @@ class Loops:
         self.emit.loop(op.axis_extents()[0], start, step, op.axis.name_hint)
 
     def lower_prefix(self, op: loop.PrefixOp) -> None:
-        """What the steps so far have joined takes in this one."""
+        """Join the values of this step into the results of a prefix."""
         self._join(op.results, op.monoid, [self.values.at(value) for value in op.values])
 
     def _join(
         self, results: Sequence[SSAValue], monoid: MonoidAttr, values: Sequence[SSAValue]
     ) -> None:
-        """`results` take in `values`."""
+        """Join `values` into `results` by `monoid`."""
         before = [self.values.at(result) for result in results]
         self.values.define(results, self.emit.join(monoid, before, values))
 
     def _start(self, results: Sequence[SSAValue], monoid: MonoidAttr) -> list[SSAValue]:
-        """`results` begin as the identity; those that a loop is to carry from step to step."""
+        """
+        Initialise `results` with the identity; return the values that a loop must carry, none for
+        register arrays.
+        """
         registers = self.values.registers
         axes = registers.ordered(registers.of(results))
         if not axes:
@@ -194,7 +214,7 @@ class Loops:
         return []
 
     def _carry(self, results: Sequence[SSAValue], carried: Sequence[SSAValue]) -> None:
-        """In a step of a loop `results` are what it carries."""
+        """Bind `results` to the values that a loop carries into its step."""
         for result, value in zip(results, carried, strict=True):
             value.name_hint = result.name_hint
             self.values.set(result, value)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The function of a launch: who lowers which of its operations.
+Lowering of a launch to a kernel function, op by op.
 
-Ids come first, then what all threads have, then the body: runs of operations that depend on the
-same register axes, each run in one nest over those. Loops, combines, slabs and the stores of blocks
-that join are lowered by the files named after them; all else is copied.
+Ids come first, then the scalars that all threads share, then the body. It consists of runs of ops
+that depend on the same register axes, each run in one nest over these axes. Loops, combines, slabs,
+and stores of blocks that join are lowered by the files named after them. All other ops are cloned.
 """
 
 from collections.abc import Container, Sequence
@@ -32,7 +32,7 @@ from tilewright.passes.reporting.refusal import refused
 
 
 class LaunchLowering:
-    """One walk over a launch, which makes the function of its kernel."""
+    """Walk over a launch that builds the function of its kernel."""
 
     def __init__(self, source: loop.KernelOp, launch: tile.LaunchOp):
         self.launch = launch
@@ -62,17 +62,19 @@ class LaunchLowering:
             )
 
     def _bind_ids(self) -> tuple[SSAValue, SSAValue]:
-        """Return the ids of block and thread, of which their axes are made."""
+        """
+        Return the ids of block and thread, after computing the block and thread axes from them.
+        """
         block = self.emit.value(kernel.BlockIdOp(), "block")
         thread = self.emit.value(kernel.ThreadIdOp(), "thread")
         joined: Sequence[Axis] = [] if self.joins is None else self.joins.axes
         apart = [axis for axis in self.launch.axes_at(Level.BLOCK) if axis not in joined]
-        self.values.bind([*apart, *joined], block)  # those that join lie side by side
+        self.values.bind([*apart, *joined], block)  # blocks that join are adjacent
         self.values.bind(self.launch.thread_axes(), thread)
         return block, thread
 
     def run(self) -> kernel.FuncOp:
-        """Return the kernel function that does what the launch does."""
+        """Return the kernel function that does the work of the launch."""
         if self.joins is not None and self.joins.kind is Join.CLUSTER:
             self.function.cluster = IntegerAttr(self.joins.blocks, i64)
         with remembered_ranges(), self.emit.at(self.launch):
@@ -86,7 +88,9 @@ class LaunchLowering:
         return self.function
 
     def _lower_block(self, block: Block, known: Container[Operation] = ()) -> None:
-        """All ops of a block, but those whose results are `known` already."""
+        """
+        Lower the ops of a block, except the ops in `known`, whose results are already defined.
+        """
         self.comments.enter(block, elsewhere=self.loops.in_rings)
         for axes, ops in self.values.registers.runs(block):
             ops = [op for op in ops if op not in known and not self.loops.is_joined_already(op)]
@@ -94,9 +98,9 @@ class LaunchLowering:
                 self._lower_run(axes, ops)
 
     def _lower_run(self, axes: Sequence[SSAValue], ops: Sequence[Operation]) -> None:
-        """Ops that depend on the same register axes, in one nest over those."""
+        """Lower ops that depend on the same register axes, in one nest over these axes."""
         for op in ops:
-            if not isinstance(op, loop.ReduceOp):  # a loop knows what it begins with
+            if not isinstance(op, loop.ReduceOp):  # `lower_reduce` places its own comment
                 self.comments.above(op)
         if axes:
             self.values.keep([r for op in ops for r in op.results if _is_used_outside(r, ops)])
@@ -141,7 +145,10 @@ class LaunchLowering:
             self.joining.lower(op)
 
     def _lower_store(self, op: loop.StoreOp, joining: JoiningBlocks) -> None:
-        """By all blocks, or by one of those that join."""
+        """
+        Lower a store: as an atomic update if blocks join its value atomically, else as a store by
+        all blocks or one.
+        """
         is_atomic = joining.joins.kind is Join.ATOMIC
         if is_atomic and any(op.value in each.results for each in joining.joins.ops):
             joining.update(op)
@@ -149,7 +156,9 @@ class LaunchLowering:
             joining.store(op)
 
     def _lower_stage(self, op: tile.StageOp) -> None:
-        """A slab of one slot; one with a ring has been filled by the pipeline of its loop."""
+        """
+        Fill a slab of one slot; a slab with a ring has been filled by the pipeline of its loop.
+        """
         if op in self.loops.in_rings:
             return
         slab = self.emit.value(kernel.SharedOp(memref_type(op.slab)), op.slab.name_hint)
@@ -161,7 +170,7 @@ class LaunchLowering:
 
 
 def _empty_function(source: loop.KernelOp, launch: tile.LaunchOp) -> kernel.FuncOp:
-    """Return the function of a launch but for what it does."""
+    """Return the function of a launch with an empty body."""
     function = kernel.FuncOp(
         source.sym_name.data,
         Region(Block(arg_types=source.body.block.arg_types)),
@@ -177,7 +186,10 @@ def _empty_function(source: loop.KernelOp, launch: tile.LaunchOp) -> kernel.Func
 
 
 def _joins_of(source: loop.KernelOp, launch: tile.LaunchOp) -> BlockJoins | None:
-    """What blocks join; the combines of each group stand together from now on."""
+    """
+    Return how the blocks of a launch join, or None if they do not; move the combines of each group
+    together. Raise an error for `join(workspace)`.
+    """
     joins = block_joins(launch)
     if joins is None:
         return None
@@ -195,12 +207,12 @@ def _is_used_outside(value: SSAValue, ops: Sequence[Operation]) -> bool:
 
 class _Shares:
     """
-    Lowers the shares of a launch: of the threads that hold the same value the first stores it, then
-    all wait.
+    Lowering of a launch's shares: the first of the threads that hold the same value stores it, then
+    all threads wait.
 
         %ms = tile.share %max at [%vm * 8 + %tm] : memref<32xf32, 3 : i64>
 
-    becomes, where threads along `%tn` hold the same,
+    becomes, where threads along `%tn` hold the same value,
 
         %ms = kernel.shared : memref<32xf32, 3 : i64>
         scf.if %first {                                     // where %tn is 0
@@ -217,10 +229,10 @@ class _Shares:
         self.values, self.emit, self.thread, self.axes = values, emitter, thread, axes
 
     def lower(self, op: tile.ShareOp) -> None:
-        """Fill the slab, which all threads may read from then on."""
+        """Fill the slab, which all threads may read afterwards."""
         slab = self.emit.value(kernel.SharedOp(memref_type(op.slab)), op.slab.name_hint)
         self.values.set(op.slab, slab)
-        if self.emit.loops:  # others may still read what the step before wrote
+        if self.emit.loops:  # other threads may still read values of the previous step
             self.emit.op(kernel.BarrierOp())
         registers = self.values.registers
         axes = registers.ordered(registers.of(op.operands))
@@ -231,7 +243,9 @@ class _Shares:
         self.emit.op(kernel.BarrierOp())
 
     def _first(self, named: Sequence[SSAValue]) -> Access:
-        """Return the mask of the thread that is first along all thread axes but the `named`."""
+        """
+        Return the mask of the thread that is first along all thread axes except the `named` ones.
+        """
         parts = delinearize(AffineExpr.dimension(0), [axis.extent for axis in self.axes])
         axes = zip(self.axes, parts, strict=True)
         return [part * -1 for axis, part in axes if axis.value not in named], [self.thread]

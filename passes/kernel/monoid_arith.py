@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-How monoids join values in `arith` ops.
+Joins of monoids as `arith` ops.
 
 The join of (value, index) pairs is, for `argmax` of floats,
 
@@ -18,17 +18,17 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from tilewright.dialects.monoid import Monoid
 
 Add = Callable[[Operation], SSAValue]
-"""Puts an op where it belongs; its result."""
+"""Callback that inserts an op and returns its result."""
 
 
 class _Join(NamedTuple):
-    """The ops that join two floats and two integers."""
+    """Constructors of the ops that join two floats and two integers."""
 
     floats: Callable[[SSAValue, SSAValue], Operation] | None
     integers: Callable[[SSAValue, SSAValue], Operation]
 
     def of(self, type: Attribute) -> Callable[[SSAValue, SSAValue], Operation]:
-        """Return the op for values of `type`."""
+        """Return the constructor for values of `type`."""
         op = self.floats if isinstance(type, AnyFloat) else self.integers
         assert op is not None
         return op
@@ -49,7 +49,7 @@ _BETTER = {Monoid.ARGMAX: "gt", Monoid.ARGMIN: "lt"}
 def joined(
     monoid: Monoid, left: Sequence[SSAValue], right: Sequence[SSAValue], add: Add
 ) -> list[SSAValue]:
-    """Two lists of values joined, each of the same types as the other."""
+    """Return the join of the values `left` and `right`, which have the same types, by `monoid`."""
     if not monoid.is_of_pairs:
         pairs = zip(left, right, strict=True)
         return [add(_JOINS[monoid].of(a.type)(a, b)) for a, b in pairs]
@@ -60,7 +60,7 @@ def joined(
 def _is_left(
     better: str, left: Sequence[SSAValue], right: Sequence[SSAValue], add: Add
 ) -> SSAValue:
-    """Whether the pair `left` is the join of both."""
+    """Return a value that is true if the pair `left` is the join of both pairs."""
     (a, index), (b, other) = left, right
     compare = _compare_floats if isinstance(a.type, AnyFloat) else _compare_integers
     is_better, is_equal = compare(better, a, b, add)
@@ -73,7 +73,10 @@ def _compare_integers(better: str, a: SSAValue, b: SSAValue, add: Add) -> tuple[
 
 
 def _compare_floats(better: str, a: SSAValue, b: SSAValue, add: Add) -> tuple[SSAValue, SSAValue]:
-    """NaN, which alone differs from itself, is better than all and as good as itself."""
+    """
+    Return two values: `a` is better than `b`, and `a` equals `b`. NaN is better than all numbers
+    and equals NaN.
+    """
     exceeds, is_number = arith.CmpfOp(a, b, f"u{better}"), arith.CmpfOp(b, b, "oeq")
     is_better = add(arith.AndIOp(add(exceeds), add(is_number)))
     left_nan, right_nan = (add(arith.CmpfOp(value, value, "une")) for value in (a, b))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Makes barriers of the block into barriers of its warps where they order nothing between warps.
+Narrows block barriers to warp barriers if they order no accesses of different warps.
 
     %row = kernel.shared : memref<4x32xf32, 3 : i64>
     loop.store %0, %row[%t floordiv 32, %t mod 32] : memref<4x32xf32, 3 : i64>
@@ -14,9 +14,10 @@ becomes
     kernel.warp_barrier
     %1 = loop.load %row[%t floordiv 32, 31 - %t mod 32] : memref<4x32xf32, 3 : i64>
 
-Where a block is one warp, every barrier is one of the warp. Elsewhere subscripts have to show it:
-of each two accesses that a barrier orders (`phases`), the elements that one warp may touch by the
-first lie apart from those that another may touch by the second, along one axis at least.
+If a block has a single warp, every barrier becomes a warp barrier. Otherwise subscripts must prove
+it, for each pair of accesses that a barrier orders (`phases`). Elements that one warp may touch in
+the first access must be disjoint from those that another warp may touch in the second. They must be
+disjoint along at least one axis.
 """
 
 from collections.abc import Sequence
@@ -41,13 +42,13 @@ from tilewright.passes.reporting.trace import Rule, rewriting, skipped
 RULE = Rule("k", 11, "narrow_barriers")
 
 Box = Sequence[Range | None]
-"""What is touched along each axis; None where nothing is known."""
+"""Range of touched elements along each axis; None where it is unknown."""
 
 
 def reason_against(op: kernel.BarrierOp, phases: Phases, threads: int) -> str | None:
-    """Reason why other warps have to wait, or None."""
+    """Reason why warps have to wait for other warps, or None."""
     if phases.regroups(op):
-        return "named barriers after it may be for other threads"
+        return "named barriers after it may reuse ids for other threads"
     if threads <= WARP_SIZE:
         return None
     names = {
@@ -57,15 +58,15 @@ def reason_against(op: kernel.BarrierOp, phases: Phases, threads: int) -> str | 
     }
     if not names:
         return None
-    return f"a barrier orders what several warps do with %{', %'.join(sorted(names))}"
+    return f"a barrier orders accesses of several warps to %{', %'.join(sorted(names))}"
 
 
 def _may_cross(memory: SSAValue, before: Operation, after: Operation, threads: int) -> bool:
-    """True if a warp may touch by `after` what another has touched by `before`."""
+    """True if a warp may touch in `after` an element that another warp has touched in `before`."""
     earlier, later = (
         [access for access in accesses_of(op) if access.memref is memory] for op in (before, after)
     )
-    if not earlier or not later:  # of a kind that subscripts do not tell
+    if not earlier or not later:  # subscripts do not show which elements the op touches
         return True
     warps = [range(low, min(low + WARP_SIZE, threads)) for low in range(0, threads, WARP_SIZE)]
     firsts = [[_box(access, warp) for warp in warps] for access in earlier]
@@ -81,10 +82,12 @@ def _may_cross(memory: SSAValue, before: Operation, after: Operation, threads: i
 
 
 def _box(access: Access, warp: range) -> Box:
-    """Return all elements that lanes of `warp` may touch, in whatever step, masked or not."""
+    """
+    Return the range of elements that lanes of `warp` may touch at any step; masks are ignored.
+    """
     ranges = [_range_in(value, warp) for value in access.indices]
     box = [range_of(expr, ranges) for expr in access.map.data.results]
-    if access.width == 1:  # it may be of a memref without axes
+    if access.width == 1:  # the memref may have no axes
         return box
     type = memref_type(access.memref)
     vector = layout_of(type).innermost(type)
@@ -94,7 +97,7 @@ def _box(access: Access, warp: range) -> Box:
 
 
 def _range_in(value: SSAValue, warp: range) -> Range | None:
-    """Return the values of an index in the lanes of `warp`."""
+    """Return the range of values that an index has in the lanes of `warp`."""
     match value.owner:
         case kernel.ThreadIdOp():
             return Range(warp.start, warp.stop - 1)
@@ -113,7 +116,7 @@ def _are_apart(one: Box, other: Box) -> bool:
 
 
 def _narrow(function: kernel.FuncOp) -> None:
-    """Narrow barriers of a kernel, in order; its paths are other ones whenever one is."""
+    """Narrow the barriers of a kernel, in order; the phases are computed anew after each change."""
     phases, threads = None, function.block.value.data
     for op in ops_in(function):
         if not isinstance(op, kernel.BarrierOp):
@@ -128,12 +131,12 @@ def _narrow(function: kernel.FuncOp) -> None:
 
 
 class NarrowBarriersPass(ModulePass):
-    """Let warps wait for themselves where no other has to wait for them."""
+    """Narrow block barriers to warp barriers if no warp has to wait for another."""
 
     name = "narrow-barriers"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Every kernel of the module."""
+        """Narrow barriers in every kernel of the module."""
         for function in op.ops:
             if isinstance(function, kernel.FuncOp):
                 _narrow(function)

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Where blocks leave what others are to join: an element for each value that a block holds, in the
-order in which its threads hold them.
+Arrays in which blocks leave values for other blocks to join.
 
-Threads lie side by side, so that a warp stores side by side; but where each holds 2 or 4 values of
-an innermost register axis, these do, and are moved at once.
+An array has one element for each value of a block, in the order in which its threads hold them.
+
+Thread axes are innermost, so that the stores of a warp are contiguous. The innermost register axis
+takes their place if each thread holds 2 or 4 values along it: a thread moves these as one vector.
 """
 
 from collections.abc import Callable, Sequence
@@ -29,56 +30,59 @@ _D0 = AffineExpr.dimension(0)
 
 
 def _outer(extents: Sequence[int]) -> int:
-    """How many register axes lie outside of the threads."""
+    """Return the number of register axes that are outside of the thread axes in an array."""
     rank = len(extents)
     return rank - 1 if rank and extents[-1] in _VECTORS else rank
 
 
 def thread_order(registers: Sequence[Axis], threads: Sequence[Axis]) -> list[Axis]:
-    """Return the axes of an array of values that differ along these."""
+    """
+    Return the axes of an array of values that differ along `registers` and `threads`, outermost
+    first.
+    """
     split = _outer([axis.extent for axis in registers])
     return [*registers[:split], *threads, *registers[split:]]
 
 
 class Layout(NamedTuple):
-    """Of the values that a combine has joined within each block."""
+    """Layout of the values that a combine has joined within each block."""
 
     registers: Sequence[SSAValue]
-    """The register axes along which they differ, in the order of the launch."""
+    """Register axes along which the values differ, in the order of the launch."""
     extents: Sequence[int]
-    """Their steps."""
+    """Number of steps of each of these register axes."""
     threads: Sequence[Axis]
-    """All thread axes."""
+    """All thread axes of the launch."""
     is_joined: Sequence[bool]
-    """Along which of them the values are the same."""
+    """Flag of each thread axis: True if the values are the same along it."""
 
     @staticmethod
     def of(op: tile.CombineOp, values: ThreadValues, threads: Sequence[Axis]) -> "Layout":
-        """Of the results of `op`."""
+        """Return the layout of the results of `op`."""
         registers = values.registers.ordered(values.registers.of(op.results))
         extents = [values.registers.extents[axis] for axis in registers]
         return Layout(registers, extents, threads, [axis.value in op.axes for axis in threads])
 
     @property
     def num_threads(self) -> int:
-        """The threads that hold different values."""
+        """Number of threads that hold different values."""
         axes = zip(self.threads, self.is_joined, strict=True)
         return prod(axis.extent for axis, is_joined in axes if not is_joined)
 
     @property
     def is_single(self) -> bool:
-        """True if the block has one value, and every thread has it."""
+        """True if the block has one value, which every thread holds."""
         return not self.registers and self.num_threads == 1
 
     @property
     def shape(self) -> list[int]:
-        """The axes of an array of them."""
+        """Shape of an array of the values of a block."""
         split = self._split
         return [*self.extents[:split], self.num_threads, *self.extents[split:]]
 
     @property
     def outer_registers(self) -> Sequence[SSAValue]:
-        """The register axes but for what a thread moves at once."""
+        """Register axes except the axis that a thread moves as one vector."""
         return self.registers[: self._split]
 
     @property
@@ -86,7 +90,9 @@ class Layout(NamedTuple):
         return _outer(self.extents)
 
     def type(self, element: Attribute, *leading: int, space: Attribute | None = None) -> MemRefType:
-        """Return an array of them, for each step of `leading`."""
+        """
+        Return the type of an array of the values of a block, with the extents `leading` in front.
+        """
         shape = [*leading, *self.shape]
         if space is None:
             return MemRefType(element, shape)
@@ -95,7 +101,9 @@ class Layout(NamedTuple):
     def subscripts(
         self, values: ThreadValues, thread: SSAValue, leading: Access = ((), ())
     ) -> Access:
-        """Of the thread's value at this step of the nest over the register axes."""
+        """
+        Return the subscripts of the thread's value at this step of the nest over the register axes.
+        """
         exprs, operands = leading
         first, split = len(operands), self._split
         slot = self.slot.replace_dims_and_symbols([AffineExpr.dimension(first)], ())
@@ -107,12 +115,15 @@ class Layout(NamedTuple):
 
     @property
     def slot(self) -> AffineExpr:
-        """The thread's number among those that hold different values, of its number."""
+        """
+        Number of the thread among threads that hold different values, as an expression of the
+        thread id.
+        """
         kept = [(e, c) for e, c, is_joined in self._coordinates() if not is_joined]
         return linearize([c for _, c in kept], [e for e, _ in kept])
 
     def holder(self, thread: SSAValue) -> Access:
-        """Whether the thread is the first of those that hold the same value."""
+        """Return the mask of the first among the threads that hold the same value."""
         return [c * -1 for _, c, is_joined in self._coordinates() if is_joined], [thread]
 
     def _coordinates(self) -> list[tuple[int, AffineExpr, bool]]:
@@ -121,7 +132,7 @@ class Layout(NamedTuple):
 
 
 class Partials:
-    """The arrays of the values of one combine, and how threads use them."""
+    """Arrays for the values of one combine, and the code that stores and joins them."""
 
     def __init__(
         self,
@@ -135,7 +146,10 @@ class Partials:
         self.values, self.emit, self.thread = values, emitter, thread
 
     def leave(self, arrays: Sequence[SSAValue], leading: Access = ((), ())) -> None:
-        """Store what the block has joined so far; of threads that hold the same one does."""
+        """
+        Store the values that the block has joined; if several threads hold the same value, only the
+        first stores it.
+        """
         holder = self.layout.holder(self.thread)
         with self.emit.guarded(holder), self.values.nest(self._axes):
             subscripts = self._subscripts(leading)
@@ -143,7 +157,10 @@ class Partials:
                 self.emit.op(loop.StoreOp(self.values.at(result), array, subscripts))
 
     def begin(self) -> list[SSAValue]:
-        """Return the results are the identity; those that a loop is to carry."""
+        """
+        Initialise the results with the identity; return the values that a loop must carry, none for
+        register arrays.
+        """
         if not self._axes:
             return self.emit.identities(self.op.monoid, self.op.results)
         with self.values.nest(self._axes):
@@ -152,7 +169,7 @@ class Partials:
         return []
 
     def carried(self) -> list[SSAValue]:
-        """Return the results so far, where a loop is to carry them."""
+        """Return the results that a loop must carry, none for register arrays."""
         if self._axes:
             return []
         return [self.values.at(result) for result in self.op.results]
@@ -164,7 +181,10 @@ class Partials:
         leading: Access = ((), ()),
         where: Access | None = None,
     ) -> list[SSAValue]:
-        """Join what a block has left into the results, if any; those that are carried."""
+        """
+        Join the values that a block left in `arrays` into the results; return the values that a
+        loop carries.
+        """
         if not self._axes:
             return self._joined(arrays, carried, leading, where)
         with self.values.nest(self._axes):
@@ -173,18 +193,18 @@ class Partials:
         return []
 
     def end(self, carried: Sequence[SSAValue]) -> None:
-        """What the loop has carried is the results."""
+        """Define the results as the values that a loop has carried."""
         if not self._axes:
             self.values.define(self.op.results, carried)
 
     @property
     def num_carried(self) -> int:
-        """The results that a loop is to carry."""
+        """Number of results that a loop must carry."""
         return 0 if self._axes else len(self.op.results)
 
     @property
     def _axes(self) -> Sequence[SSAValue]:
-        """The register axes of which the block does more than one step."""
+        """Register axes of which the block does more than one step."""
         return [axis for axis in self.layout.registers if axis in self.values.registers.extents]
 
     def _joined(
@@ -204,32 +224,35 @@ class Partials:
 
 
 class AllPartials:
-    """The arrays of combines that are joined at once."""
+    """Arrays for the values of several combines that are joined together."""
 
     def __init__(self, partials: Sequence[Partials]):
         self.partials = partials
 
     def arrays(self, make: Callable[[Layout, Attribute], SSAValue]) -> list[list[SSAValue]]:
-        """What `make` makes for each result."""
+        """Return `make(layout, element type)` for each result of each combine."""
         return [[make(p.layout, r.type) for r in p.op.results] for p in self.partials]
 
     def leave(self, arrays: Sequence[Sequence[SSAValue]], leading: Access = ((), ())) -> None:
-        """Store what the block has joined so far."""
+        """Store the values that the block has joined."""
         for partials, own in zip(self.partials, arrays, strict=True):
             partials.leave(own, leading)
 
     def restart(self) -> None:
-        """The results are to be kept for the steps of register axes that there are now."""
+        """Keep the results in new arrays, for the current steps of the register axes."""
         for partials in self.partials:
             partials.values.forget(partials.op.results)
             partials.values.keep(partials.op.results)
 
     def begin(self) -> list[SSAValue]:
-        """Return the results are the identity; those that a loop is to carry."""
+        """
+        Initialise the results with the identity; return the values that a loop must carry, none for
+        register arrays.
+        """
         return [value for partials in self.partials for value in partials.begin()]
 
     def carried(self) -> list[SSAValue]:
-        """Return the results so far, where a loop is to carry them."""
+        """Return the results that a loop must carry, none for register arrays."""
         return [value for partials in self.partials for value in partials.carried()]
 
     def take(
@@ -239,7 +262,10 @@ class AllPartials:
         leading: Access = ((), ()),
         where: Access | None = None,
     ) -> list[SSAValue]:
-        """Join what a block has left into the results, if any; those that are carried."""
+        """
+        Join the values that a block left in `arrays` into the results; return the values that a
+        loop carries.
+        """
         parts = zip(self.partials, arrays, self._of_each(carried), strict=True)
         return [
             value
@@ -248,7 +274,7 @@ class AllPartials:
         ]
 
     def end(self, carried: Sequence[SSAValue]) -> None:
-        """What the loop has carried is the results."""
+        """Define the results as the values that a loop has carried."""
         for partials, values in zip(self.partials, self._of_each(carried), strict=True):
             partials.end(values)
 

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What the phases of a kernel are, in words: a comment above the first op of each.
+Comments for the phases of a kernel; each stands above the first op of its phase.
 
-    // softmax: maximum over k, 4 steps           a loop that joins
-    // softmax: maximum across 32 threads         threads or blocks that join
-    // stage as from a; bs from b                 slabs that are filled
-    // share ms with all threads                  and those of what threads hold
-    // linear, relu: elementwise, stored to out   all that stands between
+    // softmax: maximum over k, 4 steps           a loop that joins values
+    // softmax: maximum across 32 threads         a join of threads or blocks
+    // stage as from a; bs from b                 slabs that are filled from memory
+    // share ms with all threads                  slabs that are filled from values of threads
+    // linear, relu: elementwise, stored to out   all other ops
 
-The names before the colon are PyTorch's: those of the ops that it comes from, where that is known.
+The names before the colon are those of the PyTorch ops that a phase comes from, if they are known.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -32,7 +32,7 @@ from tilewright.passes.facts.effects import is_pure
 from tilewright.passes.facts.nest import chunk_of
 
 _MAX_NAMES = 4
-"""So many names of ops are written out."""
+"""Largest number of op names in a comment; more names are only counted."""
 
 _JOINED: Mapping[Monoid, str] = {
     Monoid.ADD: "sum",
@@ -54,7 +54,7 @@ _BLOCKS: Mapping[Join, str] = {
 
 
 class Purpose(Enum):
-    """What the ops of a phase do."""
+    """Kind of work that the ops of a phase do."""
 
     STAGE = auto()
     SHARE = auto()
@@ -64,13 +64,13 @@ class Purpose(Enum):
 
 
 class Phase(NamedTuple):
-    """Ops that follow each other; each loop and each combine is a phase of its own."""
+    """Consecutive ops with one purpose; each loop and each combine is a phase of its own."""
 
     purpose: Purpose
     ops: Sequence[Operation]
 
     def comment(self) -> str:
-        """Return the comment that is printed above the first op."""
+        """Return the comment that is printed above the first op of the phase."""
         match self.purpose:
             case Purpose.STAGE:
                 return f"stage {filled(op for op in self.ops if isinstance(op, tile.StageOp))}"
@@ -84,17 +84,17 @@ class Phase(NamedTuple):
 
 
 def phases_of(ops: Iterable[Operation]) -> list[Phase]:
-    """Return the phases of ops that follow each other."""
-    saying = [op for op in ops if not _says_nothing(op)]
+    """Return the phases of consecutive ops."""
+    with_phase = [op for op in ops if not _has_no_phase(op)]
     phases: list[Phase] = []
-    for purpose, run in groupby(saying, _purpose):
+    for purpose, run in groupby(with_phase, _purpose):
         is_each = purpose in (Purpose.LOOP, Purpose.COMBINE)
         phases += [Phase(purpose, [op]) for op in run] if is_each else [Phase(purpose, [*run])]
     return phases
 
 
-def _says_nothing(op: Operation) -> bool:
-    """True if `op` is part of a phase that others begin."""
+def _has_no_phase(op: Operation) -> bool:
+    """True if `op` begins no phase and is not mentioned in comments."""
     match op:
         case arith.ConstantOp() | loop.IndexOp() | loop.PredicateOp() | loop.ToIndexOp():
             return True
@@ -103,7 +103,7 @@ def _says_nothing(op: Operation) -> bool:
         case tile.CombineOp():
             return not _across(op)
         case loop.StoreOp(value=OpResult(op=tile.CombineOp(join=JoinAttr(data=Join.ATOMIC)))):
-            return True  # which is how the blocks join
+            return True  # the comment of the combine covers it
         case _:
             return False
 
@@ -123,12 +123,12 @@ def _purpose(op: Operation) -> Purpose:
 
 
 def filled(stages: Iterable[tile.StageOp]) -> str:
-    """What is staged, and what of: `hs from silu, mul of g, u; ws from w`."""
+    """Return which slabs are filled, and from what: `hs from silu, mul of g, u; ws from w`."""
     return "; ".join(f"{slabs([stage])} from {_contents(stage)}" for stage in stages)
 
 
 def slabs(filled: Iterable[tile.StageOp | tile.ShareOp]) -> str:
-    """What is staged, or shared."""
+    """Return the names of slabs that are staged or shared."""
     return _names(op.slab for op in filled)
 
 
@@ -153,13 +153,13 @@ def _computed(run: Sequence[Operation]) -> str:
 
 
 def _computing(op: Operation) -> list[Operation]:
-    """Return the arithmetic in `op`."""
+    """Return the arithmetic ops in `op`."""
     return [inner for inner in op.walk() if _is_arithmetic(inner)]
 
 
 def _is_arithmetic(op: Operation) -> bool:
     is_access = isinstance(op, loop.LoadOp | loop.StoreOp) or bool(op.regions)
-    return not is_access and not _says_nothing(op) and is_pure(op)
+    return not is_access and not _has_no_phase(op) and is_pure(op)
 
 
 def _joined(op: Operation) -> str:
@@ -169,8 +169,8 @@ def _joined(op: Operation) -> str:
     computed = _torch_ops(op for op in inner if _torch_ops([op]) != names)
     if computed:
         names = f"{names} of {computed}"
-    is_said = not names or what.startswith(f"{names} ")
-    return what if is_said else f"{names}: {what}"
+    is_mentioned = not names or what.startswith(f"{names} ")
+    return what if is_mentioned else f"{names}: {what}"
 
 
 def _combined(op: tile.CombineOp) -> str:
@@ -178,7 +178,9 @@ def _combined(op: tile.CombineOp) -> str:
 
 
 def _across(op: tile.CombineOp) -> str:
-    """Who joins; empty if each has its own already."""
+    """
+    Return the values, threads and blocks that a combine joins, in words; empty if it joins nothing.
+    """
     launch = launch_of(op.axes[0])
     assert launch is not None
     axes = [axis for axis in launch.bound_axes() if axis.value in op.axes]
@@ -211,7 +213,7 @@ def _looped(op: Operation) -> str:
 
 
 def steps_in_words(number: int) -> str:
-    """`1 step`, `16 steps`."""
+    """Return a number of steps in words: `1 step`, `16 steps`."""
     return "1 step" if number == 1 else f"{number} steps"
 
 
@@ -221,7 +223,10 @@ def _steps_of_chunk(op: loop.ReduceOp) -> int:
 
 
 def _outputs(op: loop.ReduceOp) -> str:
-    """`128x64 outputs, ` for a contraction that is no part of a larger one."""
+    """
+    Return `128x64 outputs, ` for a contraction that is not part of a larger one, else an empty
+    text.
+    """
     launch = op.parent_op()
     if not isinstance(launch, tile.LaunchOp):
         return ""
@@ -234,7 +239,9 @@ def _outputs(op: loop.ReduceOp) -> str:
 
 
 def _torch_ops(ops: Iterable[Operation]) -> str:
-    """Return the PyTorch ops that `ops` come from, the first first; empty if that is not known."""
+    """
+    Return the names of the PyTorch ops that `ops` come from, in order, or an empty text if unknown.
+    """
     origins = (origin_of(op.location) for op in ops)
     names = [without_number(origin.node) for origin in origins if origin is not None]
     return _listed(names)

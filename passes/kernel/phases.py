@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What threads of a block may do at the same time as each other: the ops between barriers.
+Phases of a kernel: the ops between barriers, which threads of a block may run at the same time.
 
-Each thread comes to the same barriers in the same order, and between two of them does some path
-through the ops of the kernel. So one barrier orders what is on paths that end at it against what is
-on paths that begin at it, as far as no other barrier is on them. Paths are those of any number of
-steps, none included, of every loop: more than there are, so that nothing is missed.
+All threads reach the same barriers in the same order. Between two barriers, each thread runs some
+path through the ops of the kernel. A barrier therefore orders the ops on paths that end at it
+before the ops on paths that begin at it. No path contains another barrier. Paths may run any number
+of steps of every loop, including none. These are more paths than exist, so that no conflict is
+missed.
 
-A barrier of warps, or of groups of threads, orders no more than one of the block in its place. It
-ends paths only for barriers that are for the same threads, or for fewer.
+A barrier of warps, or of groups of threads, orders at most as much as a barrier of the block in its
+place. It ends paths only for barriers of the same threads or of fewer threads.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -33,7 +34,10 @@ from tilewright.dialects.types import memref_type
 from tilewright.passes.facts.effects import is_pure
 
 _BARRIERS = (kernel.BarrierOp, kernel.ClusterBarrierOp, kernel.ArriveOp)
-"""Nobody but them touches the counters of blocks."""
+"""
+Ops at which all threads of a block wait for each other. Arrival counters are accessed by no other
+ops, so that `phases` can ignore them.
+"""
 
 _TOUCHES_NO_MEMORY = (
     *_BARRIERS,
@@ -48,24 +52,24 @@ _TOUCHES_NO_MEMORY = (
 
 
 class Access(NamedTuple):
-    """What an op does to memory that others see too."""
+    """Access of an op to memory that other threads can access too."""
 
     memory: SSAValue | None
-    """None stands for any."""
+    """Accessed memory; None stands for any memory."""
     is_write: bool
 
     def conflicts(self, other: "Access") -> bool:
-        """True if it matters which comes first."""
-        return (self.is_write or other.is_write) and self._meets(other)
+        """True if the order of both accesses matters."""
+        return (self.is_write or other.is_write) and self._overlaps(other)
 
-    def _meets(self, other: "Access") -> bool:
+    def _overlaps(self, other: "Access") -> bool:
         if self.memory is None or other.memory is None or self.memory is other.memory:
             return True
         return share_bytes(self.memory, other.memory)
 
 
 def is_barrier(op: Operation) -> bool:
-    """True if every thread of the block waits here for all others."""
+    """True if every thread of the block waits at `op` for all other threads."""
     if not isinstance(op, kernel.RingWaitOp):
         return _is_always_barrier(type(op))
     assert isinstance(op.ring.type, RingType)
@@ -79,12 +83,15 @@ def _is_always_barrier(kind: type[Operation]) -> bool:
 
 @cache
 def _touches_no_memory(kind: type[Operation]) -> bool:
-    """What it contains may, if anything: that is among the ops itself."""
+    """
+    True if ops of class `kind` access no memory; ops inside of their regions are visited by
+    themselves.
+    """
     return issubclass(kind, _TOUCHES_NO_MEMORY) or kind.has_trait(RecursiveMemoryEffect)
 
 
 class Phases:
-    """The paths of a kernel, op by op."""
+    """Paths through a kernel, as the ops before and after each op."""
 
     def __init__(self, function: kernel.FuncOp):
         self._before: dict[Operation, set[Operation]] = {}
@@ -94,19 +101,19 @@ class Phases:
         self._follow(function.body.block, set())
 
     def accesses_before(self, barrier: Operation) -> set[Access]:
-        """What threads may have done since the barrier before."""
+        """Return the accesses that threads may have made since the previous barrier."""
         return self._accesses(_reached(barrier, self._before))
 
     def accesses_after(self, barrier: Operation) -> set[Access]:
-        """What threads may do before they come to the next barrier."""
+        """Return the accesses that threads may make before they reach the next barrier."""
         return self._accesses(_reached(barrier, self._after))
 
     def ordered_by(
         self, barrier: Operation
     ) -> Iterator[tuple[SSAValue | None, Operation, Operation]]:
         """
-        What is done before `barrier` and what is done after it to the same memory, by one of them
-        to write: the memory, None where both know it by other names, and both ops.
+        Yield each pair of conflicting accesses that `barrier` orders, as the memory, the op before
+        and the op after it. The memory is None if both ops access it under different names.
         """
         before, after = (
             [(op, access) for op in _reached(barrier, steps) for access in _accesses(op)]
@@ -118,11 +125,13 @@ class Phases:
                 yield first.memory if is_one else None, op, other
 
     def regroups(self, barrier: Operation) -> bool:
-        """True if an id of named barriers may be for other threads after `barrier` than before."""
+        """
+        True if an id of named barriers may be for other threads after `barrier` than before it.
+        """
         before, after = _reached(barrier, self._before), _reached(barrier, self._after)
         named = [op for op in before if isinstance(op, NamedBarrierOp)]
         return any(
-            not _is_for_the_same(op, other)
+            not _has_same_threads(op, other)
             for op in named
             for other in after
             if isinstance(other, NamedBarrierOp)
@@ -130,8 +139,8 @@ class Phases:
 
     def _follow(self, block: Block, entries: set[Operation]) -> set[Operation]:
         """
-        Return the ops from which a path leaves `block`, if `entries` are those from which it
-        enters.
+        Record the paths through `block` and return the ops after which they leave it; `entries` are
+        the ops after which they enter it.
         """
         for op in block.ops:
             self._join(entries, op)
@@ -139,7 +148,7 @@ class Phases:
             bodies = [inner for region in op.regions for inner in region.blocks]
             for inner in bodies:
                 entries |= self._follow(inner, entries)
-            for first in (inner.first_op for inner in bodies):  # in the next step
+            for first in (inner.first_op for inner in bodies):  # of the next step of a loop
                 if first is not None:
                     self._join(entries, first)
         return entries
@@ -157,8 +166,9 @@ class Phases:
 
     def _memory(self, memref: SSAValue | None) -> SSAValue | None:
         """
-        One for all arguments if some of them may be passed the same buffer. What lies at the same
-        place in other blocks may be the block's own.
+        Return the value that stands for `memref` in comparisons. One value stands for all arguments
+        if some of them may be passed the same buffer. An array of another block counts as the
+        block's own.
         """
         if memref is not None and isinstance(memref.owner, kernel.RemoteOp):
             return memref.owner.source
@@ -168,7 +178,10 @@ class Phases:
 
 
 def _reached(start: Operation, steps: Mapping[Operation, set[Operation]]) -> set[Operation]:
-    """Return the ops that `steps` lead to, through `start` but through no other such barrier."""
+    """
+    Return the ops reachable from `start` along `steps`, a map from ops to their neighbours. Paths
+    end at other barriers that order at least as much as `start`.
+    """
     found: set[Operation] = set()
     ahead = [start]
     while ahead:
@@ -181,31 +194,31 @@ def _reached(start: Operation, steps: Mapping[Operation, set[Operation]]) -> set
 
 
 def _orders_as_much(op: Operation, barrier: Operation) -> bool:
-    """True if threads that come to `op` wait for all those whom they wait for at `barrier`."""
+    """True if threads at `op` wait for at least the threads for which they wait at `barrier`."""
     if isinstance(barrier, kernel.WarpBarrierOp) and isinstance(op, MeetingOp):
         return True
     if isinstance(barrier, NamedBarrierOp) and isinstance(op, NamedBarrierOp):
-        return _is_for_the_same(barrier, op)
+        return _has_same_threads(barrier, op)
     return is_barrier(op)
 
 
-def _is_for_the_same(op: NamedBarrierOp, other: NamedBarrierOp) -> bool:
-    """True if both are for the same groups of threads: whoever is in one has one id for both."""
+def _has_same_threads(op: NamedBarrierOp, other: NamedBarrierOp) -> bool:
+    """True if both barriers are for the same groups of threads: each thread has one id for both."""
     is_one = op.id is other.id and op.threads == other.threads
-    return is_one and _is_for_all(op) and _is_for_all(other)
+    return is_one and _is_reached_by_all(op) and _is_reached_by_all(other)
 
 
-def _is_for_all(op: NamedBarrierOp) -> bool:
-    """True if every thread of the block comes here, and with the same id each time."""
+def _is_reached_by_all(op: NamedBarrierOp) -> bool:
+    """True if every thread of the block reaches `op`, each time with the same id."""
     function = kernel.function_of(op)
     around = op.parent_op()
-    while around is not None and _is_counted(around):
+    while around is not None and _has_fixed_trip_count(around):
         around = around.parent_op()
     return around is function and op.id.owner.parent is function.body.block
 
 
-def _is_counted(op: Operation) -> bool:
-    """True if `op` is a loop of as many steps for every thread."""
+def _has_fixed_trip_count(op: Operation) -> bool:
+    """True if `op` is a loop with the same trip count in every thread."""
     if isinstance(op, kernel.UnrollOp):
         return True
     if not isinstance(op, scf.ForOp):

@@ -2,16 +2,16 @@
 """
 Software pipelines: the stages of a loop are filled some steps ahead of their use.
 
-    ring_wait k           fill k is there for every thread
-    ring_acquire k + L    every thread has read what was in that slot
-    fill k + L            if there is such a step; by threads: what it loads goes into registers
+    ring_wait k           fill k is visible to every thread
+    ring_acquire k + L    every thread has finished reading that slot
+    fill k + L            if the loop has this step; threads load values into registers
     ring_commit k + L
-    ...                   the step, which reads slot k mod D
-    store k + L           by threads: what was loaded
+    ...                   the step itself, which reads slot k mod D
+    store k + L           threads store the loaded values
     ring_release k
 
-It is free of races for L of up to D - 1 steps ahead: a wait is a barrier, so that all threads have
-done with step k - 1, whose slot is the one that k - 1 + D goes to.
+There are no races for a lookahead L of up to D - 1 steps, where D is the depth. A wait is a
+barrier: all threads have finished step k - 1, whose slot fill k - 1 + D reuses.
 """
 
 from collections.abc import Sequence
@@ -42,7 +42,7 @@ _D0 = AffineExpr.dimension(0)
 
 
 class Pipeline:
-    """The ring of the stages of one loop that are filled by one kind of transport."""
+    """Ring for those stages of a loop that are filled by the same kind of transport."""
 
     def __init__(
         self,
@@ -64,8 +64,8 @@ class Pipeline:
         if emitter.loops and op.is_bounded and self.transport is Transport.TMA:
             raise refused(
                 op,
-                "transport(tma) counts its fills, and a loop within a loop that leaves out steps "
-                "has no fixed number of them; use transport(cp_async)",
+                "transport(tma) needs a fixed number of fills, but this inner loop skips steps; "
+                "use transport(cp_async)",
             )
         with emitter.outside_loops():
             self.slabs = {stage: self._allocate(stage) for stage in stages}
@@ -73,9 +73,9 @@ class Pipeline:
             self.ring = emitter.value(RingOp(self.depth, self.transport, bytes), "ring")
 
     def begin(self) -> None:
-        """The fills of the first steps."""
+        """Emit the fills of the first `lookahead` steps."""
         if self.emit.loops and self.transport is not Transport.TMA:
-            self.emit.op(kernel.BarrierOp())  # others may still read the last slots of before
+            self.emit.op(kernel.BarrierOp())  # others may still read slots of the last run
         if self.lookahead:
             first = "step" if self.lookahead == 1 else f"{self.lookahead} steps"
             self._comment(f"stage the first {first}: {filled(self.stages)}")
@@ -84,7 +84,7 @@ class Pipeline:
             self._end_fill()
 
     def before_step(self, index: SSAValue) -> None:
-        """The slabs of a step are there to be read; a later fill is under way."""
+        """Emit the wait for the slabs of step `index`, and begin the fill that is ahead of it."""
         count = self._count(index)
         self._comment(f"stage step {self._filled}: {slabs(self.stages)}")
         if not self.lookahead:
@@ -99,7 +99,7 @@ class Pipeline:
             self.values.set_slot(stage.slab, slab, slot)
 
     def after_step(self, index: SSAValue) -> None:
-        """The slabs of a step are read no more."""
+        """Emit the end of the fill that is ahead, and release the slabs of step `index`."""
         if self.lookahead and self.by_threads:
             self._comment(f"finish step {self._filled}: {slabs(self.by_threads)}")
         if self.lookahead:
@@ -111,14 +111,16 @@ class Pipeline:
 
     @property
     def _filled(self) -> str:
-        """The step that is filled in a step, in words."""
+        """
+        Text for the step whose fill is in progress during a step of the loop, such as `k + 2`.
+        """
         axis = self.op.axis.name_hint or "after this"
         return f"{axis} + {self.lookahead}" if self.lookahead else axis
 
     def _begin_fill(self, index: SSAValue, below: Access | None) -> None:
         """
-        Copies are begun, and what threads load is loaded; if there is such a step, also `below`
-        the bounds.
+        Begin the fill of step `index`: begin copies, and load the values that threads store later.
+        The fill is masked off if the loop has no such step, or the step exceeds the bounds `below`.
         """
         count = self._count(index)
         slot, axis = self._slot(count), self.emit.after(self.first, index, self.op.axis.name_hint)
@@ -146,7 +148,7 @@ class Pipeline:
                 self.staging.copy_box(stage, slot, self.ring, count)
 
     def _end_fill(self) -> None:
-        """What threads loaded is stored."""
+        """Store the values that threads have loaded for the fill."""
         if not self.by_threads:
             return
         axis, slot, is_step = self.filled
@@ -164,7 +166,10 @@ class Pipeline:
             return self.emit.value(kernel.SharedOp(type), stage.slab.name_hint)
 
     def _is_step(self, axis: SSAValue, below: Access | None) -> Access:
-        """Whether the loop has that step; it is not before the first."""
+        """
+        Return the mask that holds if step `axis` is within the loop and the bounds `below`; it is
+        never before the first step.
+        """
         limits, operands = [AffineExpr.constant(self.op.axis_extents()[0])], list[SSAValue]()
         if below is not None:
             found, operands = self.values.substitution(below[1]).access(*below)
@@ -174,7 +179,8 @@ class Pipeline:
 
     def _count(self, index: SSAValue) -> SSAValue:
         """
-        Return the number of the fill of step `index`: those of the loops around come before it.
+        Return the number of the fill of step `index`; fills in earlier steps of the surrounding
+        loops count too.
         """
         if not self.around:
             return index
@@ -188,7 +194,7 @@ class Pipeline:
 
 
 def stages_in_rings(op: loop.ReduceOp) -> list[tile.StageOp]:
-    """Return the stages in the body that a pipeline fills."""
+    """Return the stages in a loop's body that a pipeline fills."""
     stages = (s for s in op.body.block.ops if isinstance(s, tile.StageOp))
     return [stage for stage in stages if stage.ring is not None]
 
@@ -200,7 +206,10 @@ def pipelines_of(
     emitter: Emitter,
     staging: Staging,
 ) -> list[Pipeline]:
-    """Return the rings of the stages in the body: one of what TMA fills, one of what threads do."""
+    """
+    Return the pipelines for the stages in a loop's body: one for stages that TMA fills, one for the
+    others.
+    """
     stages = stages_in_rings(op)
     by_tma = [stage for stage in stages if stage.transport_kind is Transport.TMA]
     others = [stage for stage in stages if stage not in by_tma]

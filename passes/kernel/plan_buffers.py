@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Gives the intermediate buffers of `@main` places in one slab of memory, and the same place to
-buffers that are not needed at the same time.
+Places the intermediate buffers of `@main` in one slab of memory; buffers that are not alive at the
+same time may share a place.
 
     %a = memref.alloc() : memref<64xf32>
     loop.launch @first(%x) -> (%a)
@@ -25,13 +25,13 @@ becomes
     loop.launch @fourth(%c) -> (%d)
     func.return %d
 
-A buffer is needed from the first launch that uses it to the last. Results outlive the plan and keep
+A buffer is alive from the first launch that uses it to the last. Results outlive the plan and keep
 memory of their own, as inputs do.
 
-A launch may write a buffer where it reads another for the last time, if its kernel reads each
-element only before it writes it (`in_place.py`). It does where that makes the slab smaller: what is
-written in place cannot be read by way of the read-only cache, nor ahead of what is written. The
-kernel then says which of its arguments may be one buffer:
+A launch may write a buffer in the place of another that it is the last to read. Its kernel must
+read each element only before writing it (`in_place.py`). This is done only if it makes the slab
+smaller. Memory that is written in place cannot be read through the read-only cache, nor ahead of
+the writes. The kernel then states which of its arguments may be one buffer:
 
     kernel.func ... @twice(%x: memref<64xf32>)
         -> (%out: memref<64xf32> {plan.in_place = array<i64: 0>}) {
@@ -78,8 +78,9 @@ def reason_against(main: func.FuncOp) -> str | None:
 
 def intermediates(main: func.FuncOp, kernels: Kernels) -> set[SSAValue]:
     """
-    Return the buffers that launches use and that the function allocates and does not return. What
-    kernels find as they left it shares memory with nobody.
+    Return the buffers that the function allocates, passes to launches, and does not return. Buffers
+    that must keep their contents from one launch of a kernel to the next are excluded: they share
+    no memory.
     """
     returned = main.body.block.last_op
     kept = set(returned.operands) if returned is not None else set[SSAValue]()
@@ -104,7 +105,7 @@ def _is_launched_on(buffer: SSAValue) -> bool:
 
 
 class Reuse(NamedTuple):
-    """An output of a launch that may lie where an input does."""
+    """Output of a launch that may use the memory of an input."""
 
     launch: loop.LaunchOp
     output: SSAValue
@@ -112,17 +113,17 @@ class Reuse(NamedTuple):
 
     @property
     def inputs(self) -> list[int]:
-        """Where the launch passes what it reads."""
+        """Positions of the reused buffer among the launch's inputs."""
         return [n for n, value in enumerate(self.launch.inputs) if value is self.read]
 
     def arguments(self, function: kernel.FuncOp) -> tuple[BlockArgument, list[BlockArgument]]:
-        """Return the kernel's arguments for the output, and for the input."""
+        """Return the kernel's argument for the output, and its arguments for the input."""
         output = function.outputs[[*self.launch.outputs].index(self.output)]
         return output, [function.inputs[n] for n in self.inputs]
 
 
 def plan(main: func.FuncOp, buffers: set[SSAValue], kernels: Kernels) -> None:
-    """Set the offsets of `buffers`, and what the slab comes to."""
+    """Set the offsets of `buffers`, and the size of the slab with and without sharing."""
     for op in [op for op in main.body.block.ops if isinstance(op, memref.DeallocOp)]:
         if op.memref in buffers:  # the slab is freed as a whole
             op.detach()
@@ -150,7 +151,10 @@ def _reuses(
     alive: Mapping[SSAValue, Lifetime],
     kernels: Kernels,
 ) -> Iterator[Reuse]:
-    """For each output that may lie where an input does, the first such input."""
+    """
+    Yield, for each output that may use the memory of an input, the first possible input; report the
+    reasons for the others.
+    """
     names = _names(main)
     for step, launch in enumerate(launches):
         ending = [v for v in dict.fromkeys(launch.inputs) if v in alive and alive[v].last == step]
@@ -170,21 +174,24 @@ def _reuses(
 
 
 def _reason_against_reuse(reuse: Reuse, kernels: Kernels) -> str | None:
-    """Reason why the kernel does not allow the reuse, or None."""
+    """Reason why the kernel cannot write the output in the place of the input, or None."""
     function = kernels.get(reuse.launch.kernel.string_value())
     if function is None:
-        return "it is not settled which thread reads what (convert-tile-to-kernel)"
+        return "it is not known which thread reads which element (convert-tile-to-kernel)"
     output, inputs = reuse.arguments(function)
     if function.initial(output) is not None:
         return "it is filled before the launch"
     if function.is_updated(output):
-        return "it is written in part"
+        return "only a part of it is written"
     reasons = (reason_not_in_place(function, argument, output) for argument in inputs)
     return next((reason for reason in reasons if reason is not None), None)
 
 
 def _allow(reused: Sequence[Reuse], kernels: Kernels) -> None:
-    """Let kernels say what launches rely on; one that is launched elsewhere too says it for all."""
+    """
+    Record on the kernels which arguments may be one buffer. The permission holds for all launches
+    of a kernel.
+    """
     for reuse in reused:
         function = kernels[reuse.launch.kernel.string_value()]
         output, _ = reuse.arguments(function)
@@ -192,7 +199,7 @@ def _allow(reused: Sequence[Reuse], kernels: Kernels) -> None:
 
 
 def _names(main: func.FuncOp) -> dict[SSAValue, str]:
-    """Return the names of arguments and buffers, no two alike, as they are printed."""
+    """Return the printed names of arguments and buffers, made unique by numbers."""
     block, names, taken = main.body.block, dict[SSAValue, str](), Counter[str]()
     for value in (*block.args, *(result for op in block.ops for result in op.results)):
         stem = value.name_hint or "memref"
@@ -202,12 +209,14 @@ def _names(main: func.FuncOp) -> dict[SSAValue, str]:
 
 
 class PlanBuffersPass(ModulePass):
-    """Plan the intermediate buffers of `@main`."""
+    """Place the intermediate buffers of `@main` in one slab."""
 
     name = "plan-buffers"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Anew, whatever was planned before; a function without intermediates needs no plan."""
+        """
+        Plan `@main` anew, replacing any earlier plan; a function without intermediates needs none.
+        """
         main = next((f for f in op.ops if _is_main(f)), None)
         if not isinstance(main, func.FuncOp) or len(main.body.blocks) != 1:
             return

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Gives arrays in shared memory the same place where they are not needed at the same time.
+Places arrays in shared memory, at the same offset if they are not alive at the same time.
 
     %slab = kernel.shared : memref<1024xf32, 3 : i64>
     ... %slab ...
@@ -15,14 +15,16 @@ becomes
     kernel.barrier
     ... %partial ...
 
-An array is needed from the first op of the function's own block that uses it, be it within a loop
-or a branch, to the last. All threads come to those ops in order, so that a barrier between two of
-them is enough: no thread writes the later array while another still uses the earlier one.
+An array is alive from the first to the last op that uses it. These are ops of the function's own
+block; a use within a loop or a branch counts as a use by the loop or branch. All threads run these
+ops in order. One barrier between two of them therefore suffices: no thread writes the later array
+while another still uses the earlier one.
 
-Copies that go on behind the threads' backs are over by then, because every fill is waited for by an
-op of its ring, and these count as uses. Two kinds of memory need more than that barrier. What other
-blocks read is in use until the cluster has met. And what the tensor memory accelerator fills comes
-first or is alone: what threads did before is not ordered with what it does by a barrier.
+Asynchronous copies are complete by then: an op of the ring waits for every fill, and these ops
+count as uses. Two kinds of arrays need more than a barrier. An array that other blocks read is
+alive until the next barrier of the cluster. An array that the tensor memory accelerator (TMA) fills
+is alive from the start of the kernel. A barrier does not order its writes after earlier accesses by
+threads.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -45,7 +47,10 @@ RULE = Rule("k", 10, "plan_shared_memory")
 
 
 def lifetimes_of(function: kernel.FuncOp) -> dict[kernel.SharedOp, Lifetime]:
-    """When each array is needed, in ops of the function's own block; unused ones are left out."""
+    """
+    Return when each array is alive, in positions of ops of the function's own block; unused arrays
+    are left out.
+    """
     steps = list(function.body.block.ops)
     position = {op: number for number, op in enumerate(steps)}
     meetings = [n for n, op in enumerate(steps) if isinstance(op, kernel.ClusterBarrierOp)]
@@ -66,7 +71,10 @@ def lifetimes_of(function: kernel.FuncOp) -> dict[kernel.SharedOp, Lifetime]:
 
 
 def _uses(array: kernel.SharedOp, copies: Sequence[Operation]) -> Iterator[Operation]:
-    """What accesses the array, and what says when copies to it are over, such as `copies`."""
+    """
+    Yield the ops that access the array, and the ring ops that wait for copies to it; `copies` are
+    those for `cp.async`.
+    """
     for use in array.memref.uses:
         op = use.operation
         yield op
@@ -74,7 +82,7 @@ def _uses(array: kernel.SharedOp, copies: Sequence[Operation]) -> Iterator[Opera
             yield from (other.operation for other in op.memref.uses)
         if isinstance(op, kernel.TmaCopyOp):
             yield from (other.operation for other in op.ring.uses)
-        if isinstance(op, kernel.CopyAsyncOp):  # it belongs to the next commit, on whatever ring
+        if isinstance(op, kernel.CopyAsyncOp):  # the copy belongs to the next commit, on any ring
             yield from copies
 
 
@@ -90,7 +98,7 @@ def _is_box(array: kernel.SharedOp) -> bool:
 
 
 def _outermost(op: Operation, function: kernel.FuncOp) -> Operation:
-    """Return the op of the function's own block that `op` is part of."""
+    """Return the op of the function's own block that contains `op`."""
     while op.parent is not function.body.block:
         parent = op.parent_op()
         assert parent is not None
@@ -99,7 +107,7 @@ def _outermost(op: Operation, function: kernel.FuncOp) -> Operation:
 
 
 def _place(function: kernel.FuncOp, alive: Mapping[kernel.SharedOp, Lifetime]) -> str | None:
-    """Set the offsets of arrays; return the reason not to if that saves too little, else None."""
+    """Set the offsets of arrays; return None, or the reason if sharing saves too few bytes."""
     sizes = {array: array.num_bytes for array in alive}
     alignments = {array: array.alignment for array in alive}
     apart = dict.fromkeys(alive, Lifetime(0, 0))
@@ -109,20 +117,22 @@ def _place(function: kernel.FuncOp, alive: Mapping[kernel.SharedOp, Lifetime]) -
         for offsets in (shared, assign_offsets(apart, sizes, alignments))
     ]
     if ends[1] - ends[0] < WORTH_A_BARRIER:
-        return f"arrays of {ends[1]} bytes would share {ends[1] - ends[0]}"
+        return f"sharing would save only {ends[1] - ends[0]} of {ends[1]} bytes"
     for array, offset in shared.items():
         array.offset = IntegerAttr(offset, i64)
     return None
 
 
 def _separate(function: kernel.FuncOp, alive: Mapping[kernel.SharedOp, Lifetime]) -> None:
-    """A barrier ahead of each array that lies where one did that threads may still use."""
+    """
+    Insert a barrier ahead of each array whose place threads may still use for an earlier array.
+    """
     steps = list(function.body.block.ops)
     barriers = {number for number, op in enumerate(steps) if is_barrier(op)}
     added: set[int] = set()
-    """Steps ahead of which there is one."""
+    """Positions of ops with a new barrier ahead of them."""
     for later, (first, _) in alive.items():
-        earlier = [a for a, life in alive.items() if life.last < first and _meet(a, later)]
+        earlier = [a for a, life in alive.items() if life.last < first and _overlap(a, later)]
         last = max((alive[array].last for array in earlier), default=first)
         is_apart = not barriers.isdisjoint(range(last, first))
         if last == first or is_apart or not added.isdisjoint(range(last + 1, first + 1)):
@@ -133,17 +143,17 @@ def _separate(function: kernel.FuncOp, alive: Mapping[kernel.SharedOp, Lifetime]
         added.add(first)
 
 
-def _meet(one: kernel.SharedOp, other: kernel.SharedOp) -> bool:
+def _overlap(one: kernel.SharedOp, other: kernel.SharedOp) -> bool:
     return share_bytes(one.memref, other.memref)
 
 
 class PlanSharedMemoryPass(ModulePass):
-    """Let arrays in shared memory lie in the same place."""
+    """Place arrays in shared memory at the same offset if they are not alive at the same time."""
 
     name = "plan-shared-memory"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Each kernel of the module, anew if it was planned before."""
+        """Plan the shared memory of each kernel of the module, replacing any earlier plan."""
         for function in [f for f in op.ops if isinstance(f, kernel.FuncOp)]:
             alive = lifetimes_of(function)
             if len(alive) < 2:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Sharing memory between buffers that are not needed at the same time.
+Sharing of memory by buffers that are not alive at the same time.
 
-A buffer is alive from the first step that uses it to the last. Offsets are chosen largest buffer
-first, each in the gap that it leaves least of, between those that are alive at the same time; what
-fits no gap goes on top.
+A buffer is alive from the first step that uses it to the last. Offsets are assigned to the largest
+buffers first. Each buffer goes into the tightest gap between buffers that are alive at the same
+time, or above them if it fits no gap.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,13 +16,15 @@ Key = TypeVar("Key")
 
 
 class Lifetime(NamedTuple):
-    """The first and the last step at which a buffer is used."""
+    """First and last step at which a buffer is used."""
 
     first: int
     last: int
 
     def join(self, other: "Lifetime") -> "Lifetime":
-        """From the first step of both to the last."""
+        """
+        Return the lifetime from the earlier of both first steps to the later of both last steps.
+        """
         return Lifetime(min(self.first, other.first), max(self.last, other.last))
 
     def meets(self, other: "Lifetime") -> bool:
@@ -31,7 +33,7 @@ class Lifetime(NamedTuple):
 
 
 def lifetimes(steps: Iterable[Iterable[Key]]) -> dict[Key, Lifetime]:
-    """Return the lifetime of all that is used in any step, in the order of first use."""
+    """Return the lifetime of each key that any step uses, in the order of first use."""
     found: dict[Key, Lifetime] = {}
     for step, used in enumerate(steps):
         for key in used:
@@ -45,9 +47,9 @@ def assign_offsets(
     alignments: Mapping[Key, int] | None = None,
 ) -> dict[Key, int]:
     """
-    Return an offset for each buffer of `alive`, whose bytes are `sizes`. Those whose lifetimes meet
-    share no bytes; the end of the last is at most the sum of all aligned sizes. Offsets are
-    multiples of `alignments`, or of what is enough for any buffer.
+    Return an offset for each buffer of `alive`; `sizes` are in bytes. Buffers whose lifetimes meet
+    share no bytes. The end of the last buffer is at most the sum of all aligned sizes. Offsets are
+    multiples of `alignments`; the default alignment suits any buffer.
     """
     order = list(alive)
     order.sort(key=lambda key: -sizes[key])  # stable: equal sizes in the order of first use
@@ -67,8 +69,8 @@ def assign_shared(
     alive: Mapping[Key, Lifetime], sizes: Mapping[Key, int], shared: Mapping[Key, Key]
 ) -> dict[Key, int]:
     """
-    Offsets as `assign_offsets` gives them, but a buffer that is a key of `shared` lies where the
-    one that it is mapped to does, which is used before.
+    Return offsets as `assign_offsets` does, but give each key of `shared` the offset of the buffer
+    that it is mapped to, which is used earlier.
     """
     whole: dict[Key, Lifetime] = {}
     owners: dict[Key, Key] = {}
@@ -80,13 +82,16 @@ def assign_shared(
 
 
 def peak(offsets: Mapping[Key, int], sizes: Mapping[Key, int]) -> int:
-    """Return the bytes that buffers at these offsets take together."""
+    """
+    Return the end of the last buffer in bytes, for buffers at these offsets with aligned sizes.
+    """
     return max(offset + aligned(sizes[key]) for key, offset in offsets.items())
 
 
 def _best_gap(taken: Sequence[tuple[int, int]], size: int, alignment: int) -> int:
     """
-    Return the start of the smallest gap in `taken`, sorted, that has `size` bytes; else the top.
+    Return the start of the smallest gap between the sorted ranges `taken` that holds `size` bytes,
+    or the end of all ranges if none does.
     """
     best: tuple[int, int] | None = None
     top = 0

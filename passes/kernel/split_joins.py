@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Makes two kernels of one whose blocks join by way of a workspace: the first leaves what each block
-has, the second joins that and does what follows.
+Splits a kernel whose blocks join through a workspace into two kernels. The first stores the values
+of each block; the second joins them and does all that follows.
 
     loop.kernel @k(%x, %bias) -> (%out) {
       tile.launch (%s = block 4, %b = block 8, %t = thread 32) {
@@ -26,7 +26,8 @@ becomes
       }
     }
 
-Launches of the kernel launch both. A kernel that nobody launches becomes a function.
+Each launch of the kernel becomes a launch of both. A kernel without launches becomes a function
+that launches both.
 """
 
 import sys
@@ -50,7 +51,7 @@ RULE = Rule("k", 9, "split_joins")
 
 
 def _split(source: loop.KernelOp, module: ModuleOp) -> None:
-    """Two kernels, and two launches for each."""
+    """Replace a kernel by its two halves, and each launch of it by two launches."""
     name = source.sym_name.data
     taken = {op.sym_name.data for op in module.ops if isinstance(op, loop.KernelOp | func.FuncOp)}
     halves = [
@@ -77,7 +78,7 @@ def _free(name: str, taken: Container[str]) -> str:
 
 
 def _called(source: loop.KernelOp, module: ModuleOp) -> loop.LaunchOp:
-    """Return the launch in a new function, which does what the kernel did and has its name."""
+    """Return a launch of `source` in a new function, which takes the kernel's name."""
     function, launch = launching(source, source.sym_name.data)
     module.body.block.insert_op_before(function, source)
     return launch
@@ -95,12 +96,12 @@ def _is_split(source: loop.KernelOp) -> bool:
 
 
 class SplitJoinsPass(ModulePass):
-    """Split every kernel with `join(workspace)`."""
+    """Split each kernel with `join(workspace)` into two kernels."""
 
     name = "split-joins"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Each kernel of the module."""
+        """Split each kernel of the module whose blocks join through a workspace."""
         for source in [k for k in op.ops if isinstance(k, loop.KernelOp) and _is_split(k)]:
             with rewriting(RULE, source, whole_module=True):
                 _split(source, op)

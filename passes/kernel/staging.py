@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Filling a slab: each thread does its share of the vectors (`slab_walk`), by one of three transports.
+Filling of slabs: each thread handles its share of the vectors (`slab_walk`), by one of three
+transports.
 
-    sync       loads, computes and stores; the loads may be done ahead, into registers
-    cp_async   begins copies that go on by themselves
+    sync       threads load, compute and store; the loads may run ahead, into registers
+    cp_async   threads begin asynchronous copies
     tma        one thread begins one copy of the whole slab
 """
 
@@ -32,17 +33,19 @@ _ZERO = AffineExpr.constant(0)
 _ADD = MonoidAttr(Monoid.ADD)
 
 _UNROLLED = 16
-"""Steps of a loop over vectors up to which it is unrolled: their loads are under way together."""
+"""
+Largest number of steps for which a loop over vectors is unrolled, so that their loads overlap.
+"""
 
 
 class Slot(NamedTuple):
-    """Where a slab is filled: shared memory, and the slot in it if it has several."""
+    """Shared memory that a slab is filled in, and the number of the slot if the slab is a ring."""
 
     memref: SSAValue
     number: SSAValue | None = None
 
     def access(self, subscripts: Sequence[AffineExpr], operands: Sequence[SSAValue]) -> Access:
-        """Return the element at `subscripts` of the slab."""
+        """Return the subscripts of the element at `subscripts` of the slab."""
         if self.number is None:
             return subscripts, operands
         slot = AffineExpr.dimension(len(operands))
@@ -50,11 +53,11 @@ class Slot(NamedTuple):
 
 
 Ahead = Mapping[loop.LoadOp, SSAValue]
-"""Arrays of registers, by step and element, that hold what has been loaded ahead."""
+"""Register arrays of the values that have been loaded ahead, by step and element of the vector."""
 
 
 class Staging:
-    """Fills the slabs of a launch."""
+    """Code that fills the slabs of a launch."""
 
     def __init__(
         self,
@@ -69,20 +72,23 @@ class Staging:
         self._walks: dict[tile.StageOp, SlabWalk] = {}
 
     def transport(self, op: tile.StageOp) -> Transport:
-        """How the slab is filled: `cp.async` moves 4 bytes or more, and else threads do."""
+        """
+        Return the transport that fills the slab; threads replace `cp.async` if vectors have less
+        than 4 bytes.
+        """
         element = size_of(memref_type(op.slab).element_type)
         is_small = self.walk(op).width * element < 4
         is_async = op.transport_kind is Transport.CP_ASYNC
         return Transport.SYNC if is_async and is_small else op.transport_kind
 
     def walk(self, op: tile.StageOp) -> SlabWalk:
-        """How threads share the slab."""
+        """Return the distribution of the slab's vectors over the threads."""
         if op not in self._walks:
             self._walks[op] = SlabWalk.of(op, self.threads)
         return self._walks[op]
 
     def fill(self, op: tile.StageOp, slab: SSAValue) -> None:
-        """By threads, at once."""
+        """Fill a slab by threads: load, compute and store each vector at once."""
 
         def step(index: SSAValue | int) -> None:
             with self._vector(op, index):
@@ -91,7 +97,7 @@ class Staging:
         self._each_step(self.walk(op), step)
 
     def begin_copies(self, op: tile.StageOp, slot: Slot) -> None:
-        """By `cp.async`."""
+        """Begin the copies of a fill by `cp.async`."""
 
         def step(index: SSAValue | int) -> None:
             with self._vector(op, index):
@@ -100,7 +106,7 @@ class Staging:
         self._each_step(self.walk(op), step)
 
     def room_ahead(self, op: tile.StageOp) -> Ahead:
-        """Registers for what a fill by threads loads."""
+        """Return new register arrays for the values that a fill by threads loads ahead."""
         walk = self.walk(op)
         shape = [walk.steps, walk.width]
         loads = [load for load in op.body.block.ops if isinstance(load, loop.LoadOp)]
@@ -111,7 +117,7 @@ class Staging:
         }
 
     def load_ahead(self, op: tile.StageOp, ahead: Ahead) -> None:
-        """Begin a fill by threads: what it loads, into registers."""
+        """Begin a fill by threads: load its values into the register arrays `ahead`."""
         walk = self.walk(op)
         for load, array in ahead.items():
             with self._nest([walk.steps, walk.width], ["e", "v"]) as (step, lane):
@@ -124,14 +130,14 @@ class Staging:
                 self.emit.op(loop.StoreOp(value, array, (subscripts, [step, lane])))
 
     def finish(self, op: tile.StageOp, slot: Slot, ahead: Ahead) -> None:
-        """The rest of a fill by threads of which `load_ahead` was the beginning."""
+        """Finish a fill by threads that `load_ahead` began: compute and store its values."""
         walk = self.walk(op)
         with self._nest([walk.steps], ["e"]) as (step,), self._vector(op, step):
             arrays = {load: (array, step) for load, array in ahead.items()}
             self._store(op, slot, arrays)
 
     def copy_box(self, op: tile.StageOp, slot: Slot, ring: SSAValue, count: SSAValue) -> None:
-        """The whole slab, by the tensor memory accelerator."""
+        """Copy the whole slab by the tensor memory accelerator (TMA)."""
         load = op.copied_load()
         assert load is not None
         assert slot.number is not None
@@ -156,7 +162,9 @@ class Staging:
 
     @contextmanager
     def _vector(self, op: tile.StageOp, step: SSAValue | int) -> Generator[None]:
-        """What is appended in the block is done for the thread's vector, if it has one."""
+        """
+        Apply ops that are appended in the context to the thread's vector of `step`, if it has one.
+        """
         walk = self.walk(op)
         coordinates, (inside, operands) = walk.coordinates(step, self.thread)
         with self.values.scope(), self.emit.guarded((inside, operands)):
@@ -170,7 +178,7 @@ class Staging:
         operands: Sequence[SSAValue],
         lane: SSAValue | None = None,
     ) -> None:
-        """The slab's axes are at those coordinates, and `lane` elements on."""
+        """Set the slab's axes to `coordinates`, plus `lane` along the axis of the vector."""
         along = self.walk(op).along
         for position, (axis, at) in enumerate(zip(op.body.block.args, coordinates, strict=True)):
             if lane is None or position != along:
@@ -195,7 +203,10 @@ class Staging:
         slot: Slot,
         ahead: Mapping[loop.LoadOp, tuple[SSAValue, SSAValue]],
     ) -> None:
-        """Compute the vector here and store it; what was loaded ahead is in arrays, at a step."""
+        """
+        Compute and store the vector at the current coordinates; `ahead` gives the array and step of
+        each value loaded ahead.
+        """
         here, width = self._here(op), self.walk(op).width
         target = slot.access(*here)
         if width == 1:
@@ -225,7 +236,7 @@ class Staging:
         return value
 
     def _here(self, op: tile.StageOp) -> tuple[list[AffineExpr], list[SSAValue]]:
-        """Where the slab's axes are."""
+        """Return the current coordinates of the slab's axes."""
         axes = list(op.body.block.args)
         dims = [AffineExpr.dimension(position) for position in range(len(axes))]
         exprs, operands = self.values.substitution(axes).access(dims, axes)
@@ -242,7 +253,10 @@ class Staging:
 
 
 def _is_known_ahead(load: loop.LoadOp, op: tile.StageOp) -> bool:
-    """True if nothing that the body computes says what is loaded."""
+    """
+    True if the load can run ahead: its subscripts and mask use no value that the body computes, and
+    it does not read shared memory.
+    """
     computed = {result for inner in op.body.block.ops for result in inner.results}
     return computed.isdisjoint((*load.indices, *load.mask_operands)) and not _is_shared(load)
 

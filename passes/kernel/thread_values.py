@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What the values of a launch have become in one thread.
+Values of a launch as one thread computes them.
 
-A value that depends on register axes lives inside of a nest over them; what others need of it is
-kept in an array of registers, with an axis for each of the register axes. An index made of data is
-no element of an array: the data is kept, and each nest makes the index anew.
+A value that depends on register axes is computed inside of a nest over them. If ops outside of the
+nest use it, it is kept in a register array with an axis for each register axis. An index made of
+data is not kept: its data is kept, and each nest computes the index anew.
 """
 
 from collections import ChainMap
@@ -28,7 +28,7 @@ _ZERO = AffineExpr.constant(0)
 
 
 class ThreadValues:
-    """The values in scope, by the value of the launch that they stand for."""
+    """Map from the values of a launch to the thread's values in scope."""
 
     def __init__(self, launch: tile.LaunchOp, emit: Emitter):
         self.registers = RegisterAxes(launch)
@@ -36,30 +36,30 @@ class ThreadValues:
         self._values = ChainMap[SSAValue, SSAValue]({})
         self._arrays: dict[SSAValue, SSAValue] = {}
         self._indices: dict[SSAValue, tuple[AffineExpr, Sequence[SSAValue]]] = {}
-        """Axes with one step, and slab coordinates."""
+        """Axes with one step, and coordinates of slabs, as expressions of the thread's values."""
         self._slots: dict[SSAValue, SSAValue] = {}
         self._starts: dict[SSAValue, tuple[AffineExpr, SSAValue]] = {}
-        """Where the steps begin of axes that blocks share, as expressions of the block."""
+        """First step of each register axis that blocks share, as an expression of the block id."""
         for axis in launch.axes_at(Level.REGISTER):
             if axis.extent == 1:
                 self.set_index(axis.value, _ZERO)
 
     def set(self, old: SSAValue, new: SSAValue) -> None:
-        """`new` stands for `old`, here and in the nests inside."""
+        """Map `old` to `new` in this scope and in the nests inside of it."""
         self._values[old] = new
 
     def set_index(
         self, axis: SSAValue, index: AffineExpr, operands: Sequence[SSAValue] = ()
     ) -> None:
-        """An expression of `operands`, which are new values, stands for `axis`."""
+        """Map `axis` to an expression of `operands`, which are values of the thread."""
         self._indices[axis] = (index, operands)
 
     def set_slot(self, slab: SSAValue, memref: SSAValue, slot: SSAValue) -> None:
-        """`memref` at `slot`, which is its first subscript, stands for `slab`."""
+        """Map `slab` to the slot `slot` of `memref`; the slot is the first subscript."""
         self._values[slab], self._slots[slab] = memref, slot
 
     def bind(self, axes: Sequence[Axis], id: SSAValue) -> None:
-        """Make the axes out of a linear id, the last axis fastest."""
+        """Compute the axes from the linear id `id`, in which the last axis varies fastest."""
         for axis in axes:
             if axis.extent == 1:
                 self.set_index(axis.value, _ZERO)
@@ -76,7 +76,10 @@ class ThreadValues:
 
     @contextmanager
     def nest(self, axes: Sequence[SSAValue]) -> Generator[None]:
-        """What is appended in the block is done for each step of the register `axes`."""
+        """
+        Run ops that are appended in the context for each step of the register `axes`, in an
+        unrolled nest.
+        """
         if not axes:
             yield
             return
@@ -95,7 +98,10 @@ class ThreadValues:
             yield
 
     def restrict(self, axis: SSAValue, steps: int, number: AffineExpr, block: SSAValue) -> None:
-        """From now on a block does so many steps of a register axis: its share of that number."""
+        """
+        Limit each block to `steps` steps of a register axis: the part with the number `number`, an
+        expression of the block id.
+        """
         if steps == 1:
             del self.registers.extents[axis]
             self.set_index(axis, number, [block])
@@ -105,34 +111,40 @@ class ThreadValues:
 
     @contextmanager
     def scope(self) -> Generator[None]:
-        """What becomes known in the block is forgotten after it."""
+        """Open a scope; values that are set in the context are forgotten after it."""
         outer = self._values
         self._values = outer.new_child()
         yield
         self._values = outer
 
     def keep(self, values: Sequence[SSAValue]) -> None:
-        """From now on those of `values` that depend on register axes are kept in arrays."""
-        for value in map(_kept_of, values):
+        """
+        Allocate a register array for each of `values` that depends on register axes; `define`
+        stores into it.
+        """
+        for value in map(_value_to_keep, values):
             axes = self.registers.ordered(self.registers.of([value]))
             if axes and value not in self._arrays:
                 array = RegistersOp(value.type, [self.registers.extents[axis] for axis in axes])
                 self._arrays[value] = self._emit.value(array, _name_of(value))
 
     def keep_with(self, values: Sequence[SSAValue], others: Sequence[SSAValue]) -> None:
-        """`values` are kept where `others` are."""
+        """Keep `values` in the register arrays of `others`."""
         for value, other in zip(values, others, strict=True):
             self._arrays[value] = self._arrays[other]
 
     def forget(self, values: Sequence[SSAValue]) -> None:
-        """`values` are to be defined anew."""
+        """Drop the arrays and thread's values of `values`, so that they can be defined anew."""
         for value in values:
             self._arrays.pop(value, None)
             for scope in self._values.maps:
                 scope.pop(value, None)
 
     def define(self, old: Sequence[SSAValue], new: Sequence[SSAValue]) -> None:
-        """`new` stands for `old` at this step of the nest; what is kept is stored."""
+        """
+        Map `old` to `new` at this step of the nest; values that are kept are stored in their
+        arrays.
+        """
         for old_value, new_value in zip(old, new, strict=True):
             new_value.name_hint = new_value.name_hint or old_value.name_hint
             self._values[old_value] = new_value
@@ -140,13 +152,19 @@ class ThreadValues:
                 self._emit.op(loop.StoreOp(new_value, array, self._subscripts(old_value)))
 
     def at(self, value: SSAValue) -> SSAValue:
-        """What `value` is at this step of the nest."""
+        """
+        Return the thread's value for `value` at this step of the nest; it is loaded or computed
+        again if needed.
+        """
         if value not in self._values:
-            self._values[value] = self._emit.value(self._again(value), value.name_hint)
+            self._values[value] = self._emit.value(self._reproduce(value), value.name_hint)
         return self._values[value]
 
-    def _again(self, value: SSAValue) -> Operation:
-        """What gives a value that an earlier nest has made."""
+    def _reproduce(self, value: SSAValue) -> Operation:
+        """
+        Return an op that reproduces a value of an earlier nest, from its array or from the data of
+        an index.
+        """
         if isinstance(value.owner, loop.ToIndexOp):
             return value.owner.clone({kept: self.at(kept) for kept in value.owner.operands})
         return loop.LoadOp(self._arrays[value], self._subscripts(value))
@@ -157,12 +175,12 @@ class ThreadValues:
         return dims, [self._values[axis] for axis in axes]
 
     def substitution(self, operands: Sequence[SSAValue]) -> Substitution:
-        """What clones an op with `operands`."""
+        """Return the substitution that clones an op with these `operands` for the thread."""
         values = {v: self.at(v) for v in operands if v not in self._indices}
         return Substitution(values, dict(self._indices))
 
     def clone(self, op: Operation) -> Operation:
-        """`op` as it is at this step of the nest."""
+        """Return a clone of `op` for this step of the nest."""
         substitution = self.substitution(op.operands)
         slot = self._slots.get(op.memref) if isinstance(op, loop.LoadOp) else None
         if slot is None:
@@ -175,16 +193,16 @@ class ThreadValues:
         return load
 
     def mask(self, op: MaskedOp) -> Access | None:
-        """Return the mask of `op`."""
+        """Return the mask of `op` over the thread's values, or None."""
         return self.substitution(op.mask_operands).mask(op)
 
 
-def _kept_of(value: SSAValue) -> SSAValue:
-    """What is kept for a value: of an index the data that it is made of."""
+def _value_to_keep(value: SSAValue) -> SSAValue:
+    """Return the value to keep for `value`; for an index this is the data that it is made of."""
     return value.owner.operands[0] if isinstance(value.owner, loop.ToIndexOp) else value
 
 
 def _name_of(value: SSAValue) -> str | None:
-    """What to call an array of `value`: what is loaded has the name of where it is from."""
+    """Return a name for the array of `value`; a loaded value has the name of its memory."""
     load = value.owner
     return value.name_hint or (load.memref.name_hint if isinstance(load, loop.LoadOp) else None)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Moves as many elements at a time as one instruction can.
+Replaces loads and stores of elements by copies of vectors, as wide as one instruction allows.
 
     kernel.unroll %i in 2, %v in 4 {
       %0 = loop.load %x[%i * 128 + %t * 4 + %v] : memref<256xf32>
@@ -20,8 +20,8 @@ becomes
       loop.store %1, %e[%i, %v] : memref<2x4xf32, 5 : i64>
     }
 
-and likewise a store. `vector_width` proves that it is legal; the addresses of arguments become a
-need of the kernel (`plan.align`).
+Stores are vectorized the same way. `vector_width` proves that the width is legal. The alignment
+that it needs of arguments is recorded on the kernel (`plan.align`).
 """
 
 from collections.abc import Sequence
@@ -54,45 +54,43 @@ RULE = Rule("k", 3, "vectorize")
 
 
 class Vector(NamedTuple):
-    """An access of a nest that can be done `width` elements at a time along `axis`."""
+    """Access in a nest that can be done `width` elements at a time along `axis`."""
 
     op: loop.LoadOp | loop.StoreOp
     axis: BlockArgument
     width: int
     axes: Sequence[BlockArgument]
-    """The axes that the access varies with, the vector's last."""
+    """Axes on which the access depends; the axis of the vector is last."""
 
     @property
     def nest(self) -> UnrollOp:
-        """The nest that the access is in."""
+        """Nest that contains the access."""
         nest = self.op.parent_op()
         assert isinstance(nest, UnrollOp)
         return nest
 
     def extent(self, axis: BlockArgument) -> int:
-        """Return the steps of an axis of the nest."""
+        """Return the number of steps of an axis of the nest."""
         return self.nest.axis_extents()[axis.index]
 
 
 def reason_against(op: loop.LoadOp | loop.StoreOp) -> str | None:
-    """Reason why the access has to stay in its nest as it is, or None."""
+    """Reason why the access must stay in its nest unchanged, or None."""
     nest = op.parent_op()
     assert isinstance(nest, UnrollOp)
     if isinstance(op, loop.StoreOp) and op.mask is not None and _space(op) == tile.SHARED:
-        return "what is masked off must stay as it is, and a copy writes zeros to shared memory"
+        return "masked-off elements must stay unchanged, but copies write zeros to shared memory"
     inside = {result for inner in nest.body.block.ops for result in inner.results}
     if not inside.isdisjoint((*op.indices, *op.mask_operands)):
-        return "the nest computes where it is"
+        return "the nest computes its subscripts or mask"
     others = [inner for inner in nest.walk() if inner is not op and op.memref in inner.operands]
     if isinstance(op, loop.StoreOp) or not all(isinstance(o, loop.LoadOp) for o in others):
-        return "the nest accesses the same memory otherwise" if others else None
+        return "other ops in the nest access the same memory" if others else None
     return None
 
 
 def widest(op: loop.LoadOp | loop.StoreOp) -> Vector:
-    """
-    Return the widest vectors in which the access can be done; of one element if there are none.
-    """
+    """Return the access with its widest legal vectors; the width is 1 if there are none."""
     nest = op.parent_op()
     assert isinstance(nest, UnrollOp)
     axes = zip(nest.body.block.args, nest.axis_extents(), strict=True)
@@ -158,14 +156,16 @@ class _VectorizeStore(RewritePattern):
 def _replace_nest(
     vector: Vector, rewriter: PatternRewriter, array: SSAValue, where: InsertPoint
 ) -> None:
-    """All that the nest does is the copy."""
+    """Replace the whole nest by copies of vectors."""
     nest = vector.nest
     _copy(vector, rewriter, array, where)
     rewriter.erase(nest)
 
 
 def _moves_alone(vector: Vector, other: loop.LoadOp | loop.StoreOp) -> bool:
-    """True if all that the nest does is to move elements between memory and an array of its own."""
+    """
+    True if the nest only moves elements between memory and a register array of the same shape.
+    """
     if {*vector.nest.body.block.ops} != {vector.op, other} or other.mask is not None:
         return False
     if memref_type(other.memref).memory_space != LOCAL:
@@ -192,7 +192,7 @@ def _element(vector: Vector) -> Access:
 
 
 def _copy(vector: Vector, rewriter: PatternRewriter, array: SSAValue, where: InsertPoint) -> None:
-    """Between memory and the array, in a nest over the vectors."""
+    """Insert copies between memory and the register array, in a nest over the vectors."""
     *others, axis = vector.axes
     vectors = vector.extent(axis) // vector.width
     extents = [*(vector.extent(other) for other in others), vectors]
@@ -229,12 +229,15 @@ def _copy_op(vector: Vector, array: SSAValue, substitution: Substitution) -> Cop
 
 
 class VectorizePass(ModulePass):
-    """Load and store vectors."""
+    """Replace loads and stores of elements by copies of vectors."""
 
     name = "vectorize"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Every nest of the module."""
+        """
+        Vectorize the accesses in every nest of the module, and record the alignment that kernels
+        need.
+        """
         with remembered_ranges():
             rewrite_each(op, _VectorizeLoad(), loop.LoadOp)
             rewrite_each(op, _VectorizeStore(), loop.StoreOp)

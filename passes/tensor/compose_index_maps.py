@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Reads through index maps: each element comes straight from where it first was.
+Composes chains of index maps, so that each element is read directly from its first source.
 
     %a = prim.index_map %x by affine_map<(d0, d1) -> (d1, d0)> : tensor<8x4xf32> -> tensor<4x8xf32>
     %b = prim.index_map %a by affine_map<(d0) -> (d0 floordiv 8, d0 mod 8)>
         : tensor<4x8xf32> -> tensor<32xf32>
 
-becomes, whoever else uses %a,
+becomes, even if other ops use %a,
 
     %b = prim.index_map %x by affine_map<(d0) -> (d0 mod 8, d0 floordiv 8)>
         : tensor<8x4xf32> -> tensor<32xf32>
 
-So do maps of positions, predicates and constants. A map that moves nothing is its source.
+Maps of positions, predicates and constants are composed, too. A map that moves no element is
+replaced by its source.
 """
 
 from collections.abc import Callable, Sequence
@@ -38,27 +39,30 @@ from tilewright.passes.reporting.trace import Rule, TracedPattern
 
 
 def _view(value: SSAValue) -> Source | None:
-    """Return the source of an index map that reads nothing else."""
+    """Return the source of an index map that reads only one source, without a mask; else None."""
     op = value.owner
     return op.only_source if isinstance(op, prim.IndexMapOp) else None
 
 
 class DropIdentity(RewritePattern):
-    """An index map under which every element stays where it is."""
+    """Pattern that drops an index map under which every element stays in its place."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: prim.IndexMapOp, rewriter: PatternRewriter) -> None:
-        """Match the map."""
+        """Replace the map by its source, if it moves no element."""
         if (source := op.unmoved_source()) is not None:
             rewriter.replace(op, [], [source])
 
 
 class ComposeSources(RewritePattern):
-    """An index map of which a source is another: that one's source is read instead."""
+    """
+    Pattern that composes an index map with index maps among its sources: it reads their sources
+    instead.
+    """
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: prim.IndexMapOp, rewriter: PatternRewriter) -> None:
-        """Match the outer map."""
+        """Compose the sources of the outer map."""
         if 0 in shape_of(op.result) or all(_view(source.tensor) is None for source in op.sources):
             return
         sources = [_through(source, shape_of(op.result)) for source in op.sources]
@@ -68,7 +72,8 @@ class ComposeSources(RewritePattern):
 
 def _through(source: Source, shape: Sequence[int]) -> Source:
     """
-    Return the source of `source`, unless it can no longer be proved that reads stay within it.
+    Return the source that the index map behind `source` reads. Return `source` itself if the
+    composed reads cannot be proved to stay within bounds.
     """
     view = _view(source.tensor)
     if view is None:
@@ -78,7 +83,7 @@ def _through(source: Source, shape: Sequence[int]) -> Source:
 
 
 def _is_proved(source: Source, shape: Sequence[int]) -> bool:
-    """True if reads are known to stay within a source: some do that are not."""
+    """True if reads provably stay within a source; not all valid reads are provable."""
     try:
         verify_subscripts_within(source, shape)
     except VerifyException:
@@ -122,15 +127,18 @@ _MOVED: dict[type[Operation], Make] = {
     prim.PredicateOp: _predicate,
     prim.ConstantOp: _constant,
 }
-"""What takes another map into itself, where it can."""
+"""Function that moves an index map into an op of each class, if possible."""
 
 
 class MoveIntoSource(RewritePattern):
-    """An index map of what is computed from coordinates alone, or of several sources."""
+    """
+    Pattern that moves an index map into the op that it reads: one that computes from coordinates
+    alone, or an index map of several sources.
+    """
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: prim.IndexMapOp, rewriter: PatternRewriter) -> None:
-        """Match the outer map."""
+        """Move the outer map into its source."""
         view = _view(op.result)
         if view is None or 0 in shape_of(op.result) or not isinstance(view.tensor.owner, Operation):
             return
@@ -142,12 +150,12 @@ class MoveIntoSource(RewritePattern):
 
 
 class ComposeIndexMapsPass(ModulePass):
-    """Read through chains of index maps."""
+    """Compose chains of index maps."""
 
     name = "compose-index-maps"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Until every map reads what is no map."""
+        """Apply the patterns until none applies."""
         patterns: list[RewritePattern] = [DropIdentity(), ComposeSources(), MoveIntoSource()]
         names = ("drop_identity", "compose_sources", "move_into_source")
         traced = [

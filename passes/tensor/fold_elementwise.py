@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Elementwise functions whose result is known, or is an operand: constants are computed, and what
-`dialects/prim/identities.py` lists is dropped.
+Folds elementwise functions whose result is a constant or one of the operands.
+`dialects/prim/identities.py` lists the identities that are dropped.
 
     %one = prim.constant 1.000000e+00 : f32 -> tensor<4xf32>
     %a = prim.elementwise mul(%x, %one) : tensor<4xf32>
     %b = prim.elementwise neg(%a) : tensor<4xf32>
     %c = prim.elementwise neg(%b) : tensor<4xf32>
 
-is %x. All but casts of casts are folds of the op itself.
+is %x. All of these, except casts of casts, are folds of the op itself.
 """
 
 from collections.abc import Callable, Mapping
@@ -35,13 +35,13 @@ from tilewright.passes.reporting.trace import Rule, TracedPattern
 
 @dataclass(frozen=True)
 class Fold(RewritePattern):
-    """Replacement of a function by the operand or the constant that one of its folds gives."""
+    """Pattern that replaces a function by the operand or the constant that `fold` returns."""
 
     fold: Callable[[prim.ElementwiseOp], SSAValue | FloatAttr | IntegerAttr | None]
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: prim.ElementwiseOp, rewriter: PatternRewriter) -> None:
-        """Match the function."""
+        """Replace the function if its fold gives a result."""
         known = self.fold(op)
         if isinstance(known, SSAValue):
             rewriter.replace(op, [], [known])
@@ -50,11 +50,14 @@ class Fold(RewritePattern):
 
 
 class FoldCasts(RewritePattern):
-    """A cast of a cast by way of a type that has all values: the second alone, or none."""
+    """
+    Pattern that drops a cast to a type that holds all values of the source, if another cast
+    follows. Both are dropped if the second cast restores the source's type.
+    """
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: prim.ElementwiseOp, rewriter: PatternRewriter) -> None:
-        """Match the outer cast."""
+        """Fold the outer cast."""
         if op.function.data is not ScalarFunction.CAST:
             return
         if (value := op.uncast_operand()) is not None:
@@ -71,12 +74,12 @@ class FoldCasts(RewritePattern):
 
 
 class FoldElementwisePass(ModulePass):
-    """Compute what is known, and drop what does nothing."""
+    """Fold elementwise functions whose result is a constant or an operand."""
 
     name = "fold-elementwise"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Until nothing is left to fold."""
+        """Apply the folds until none applies."""
         patterns: Mapping[str, RewritePattern] = {
             "drop_neutral": Fold(prim.ElementwiseOp.equal_operand),
             "fold_select": Fold(prim.ElementwiseOp.selected_operand),

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-A parameter that is only read permuted is permuted when it is loaded, once for all runs.
+Folds the permutation of a parameter into its layout: the parameter is permuted when it is loaded,
+once for all runs.
 
     func.func @main(%x: tensor<3x5xf32>,
                     %w: tensor<5x3xf32> {torch.name = "w", torch.kind = "parameter"}) {
@@ -15,9 +16,9 @@ becomes
                                          torch.layout = affine_map<(d0, d1) -> (d1, d0)>}) {
       %y = prim.elementwise add(%x, %w) : tensor<3x5xf32>
 
-Buffers and constants are parameters here; what the user passes in is never touched, nor what is
-written in place. All that reads the parameter has to read it by the same permutation. A function
-that others call keeps its arguments, for the caller may have them from anywhere.
+Parameters here include buffers and constants. Inputs of the user never change, nor do parameters
+that are written in place. All readers must read the parameter by the same permutation. A function
+that others call keeps its arguments, because a caller may pass any value.
 """
 
 from collections import defaultdict
@@ -45,13 +46,11 @@ from tilewright.passes.reporting.trace import Rule, rewriting, skipped
 RULE = Rule("o", 9, "fold_parameter_layouts")
 
 Calls = Mapping[str, Sequence[CallOp]]
-"""The calls of each function."""
+"""Calls of each function, by its name."""
 
 
 def _permutation(op: Operation) -> AffineMap | None:
-    """
-    Return the map of `op`, if all that it does is to permute the dimensions of its one source.
-    """
+    """Return the map of `op` if it only permutes the dimensions of its one source, else None."""
     if not isinstance(op, prim.IndexMapOp) or len(op.sources) != 1 or op.sources[0].mask.results:
         return None
     source, shape = op.sources[0], shape_of(op.result)
@@ -64,7 +63,7 @@ def _permutation(op: Operation) -> AffineMap | None:
 
 
 def _with_unit_axes(map: AffineMap, given: Sequence[int]) -> AffineMap:
-    """`map` with the dimensions that are missing, in order, as subscripts of axes of one step."""
+    """Return `map` with its unused dimensions, in order, as subscripts of axes of size 1."""
     dims = [AffineExpr.dimension(dim) for dim in range(map.num_dims)]
     missing = iter([dim for dim in dims if dim not in map.results])
     results = (
@@ -75,7 +74,10 @@ def _with_unit_axes(map: AffineMap, given: Sequence[int]) -> AffineMap:
 
 
 def _is_module_state(value: SSAValue) -> bool:
-    """True if `value` is an argument that is not the user's."""
+    """
+    True if `value` is an argument of a function that holds state of the module, not an input of the
+    user.
+    """
     if not isinstance(value, BlockArgument):
         return False
     function = value.owner.parent_op()
@@ -89,12 +91,14 @@ def _reason_against(function: FuncOp, argument: BlockArgument, calls: Sequence[C
     if is_mutated(function, argument.index):
         return "it is written in place"
     if len({_permutation(use.operation) for use in argument.uses}) > 1:
-        return "it is also read otherwise"
+        return "other ops read it in another layout"
     return ""
 
 
 def _fold(function: FuncOp, argument: BlockArgument) -> None:
-    """Take the permutation that all of the argument's readers are into its type."""
+    """
+    Change the argument to the layout that all its readers permute it to, and erase the readers.
+    """
     position, (first, *others) = argument.index, [use.operation for use in argument.uses]
     permutation = _permutation(first)
     assert permutation is not None
@@ -110,12 +114,12 @@ def _fold(function: FuncOp, argument: BlockArgument) -> None:
 
 
 class FoldParameterLayoutsPass(ModulePass):
-    """Permute parameters when they are loaded."""
+    """Fold the permutations of parameters into the layouts in which they are loaded."""
 
     name = "fold-parameter-layouts"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Every argument of every function that is a parameter, or is called with one."""
+        """Fold permutations of each argument that is a parameter, or is called with one."""
         calls: defaultdict[str, list[CallOp]] = defaultdict(list)
         for call in (call for call in op.walk() if isinstance(call, CallOp)):
             calls[call.callee.string_value()].append(call)

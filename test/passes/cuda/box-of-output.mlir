@@ -1,6 +1,6 @@
 // RUN: not opt-tool %s -p convert-kernel-to-cuda 2>&1 | filecheck %s
 
-// CHECK: :[[#]]:3: error: {{.*}}: cannot lower @k: a box is copied from what is no input of the kernel
+// CHECK: :[[#]]:3: error: {{.*}}: cannot lower @k: a box is copied from memory that is no input of the kernel
 kernel.func grid 1 block 32 @k(%x: memref<8x16xf32>) -> (%out: memref<8x16xf32> {plan.align = 16 : i64}) {
   %c0 = arith.constant 0 : index
   %s = kernel.shared : memref<1x8x16xf32, #tile.layout<slots>, 3 : i64>

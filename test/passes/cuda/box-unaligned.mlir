@@ -1,6 +1,6 @@
 // RUN: not opt-tool %s -p convert-kernel-to-cuda 2>&1 | filecheck %s
 
-// CHECK: :[[#]]:3: error: {{.*}}: cannot lower @k: rows of 260 bytes in memref<8x65xf32>; boxes are copied where each begins at a multiple of 16
+// CHECK: :[[#]]:3: error: {{.*}}: cannot lower @k: rows of 260 bytes in memref<8x65xf32>; rows that TMA copies must begin at multiples of 16 bytes
 kernel.func grid 1 block 32 @k(%x: memref<8x65xf32> {plan.align = 16 : i64}) -> (%out: memref<8x16xf32>) {
   %c0 = arith.constant 0 : index
   %s = kernel.shared : memref<1x8x16xf32, #tile.layout<slots>, 3 : i64>

@@ -159,7 +159,7 @@ loop.kernel @k(%x: memref<64x256xf32>) -> (%out: memref<256xf32>) {
 // -----
 
 // Fills are counted; of a loop within a loop that begins late there is no telling how many came before.
-// CHECK: transport(tma) counts its fills, and a loop within a loop that leaves out steps has no fixed number of them; use transport(cp_async)
+// CHECK: transport(tma) needs a fixed number of fills, but this inner loop skips steps; use transport(cp_async)
 loop.kernel @late(%x: memref<64x64xf32>) -> (%out: memref<64xf32>) {
   tile.launch (%b = block 4, %t = thread 16) {
     %all = loop.reduce %h in 3 with add {

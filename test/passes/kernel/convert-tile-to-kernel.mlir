@@ -2,7 +2,7 @@
 // RUN: not opt-tool %S/Inputs/loop-nest.mlir -p convert-tile-to-kernel 2>&1 | filecheck %s --check-prefix=NEST
 // RUN: not opt-tool %S/Inputs/too-many-blocks.mlir -p convert-tile-to-kernel 2>&1 | filecheck %s --check-prefix=GRID
 
-// NEST: error: pass 'convert-tile-to-kernel': cannot lower @copy: it is not one tile.launch; run to-tile first
+// NEST: error: pass 'convert-tile-to-kernel': cannot lower @copy: it is not a single tile.launch; run to-tile first
 // GRID: error: pass 'convert-tile-to-kernel': cannot lower @copy: 2147483648 blocks; a grid has at most 2147483647
 
 // A warp sums a row of 100: what lies past the end is loaded as 0, the identity, then the lanes join

@@ -236,7 +236,7 @@ kernel.func grid 1 block 128 @block_and_rows(%x: memref<128xf32>) -> (%out: memr
 // CHECK:         kernel.named_barrier %row threads 64
 // CHECK:         kernel.barrier
 // CHECK:         kernel.named_barrier %warp threads 32
-// REMARK:        skipped at other_groups: named barriers after it may be for other threads
+// REMARK:        skipped at other_groups: named barriers after it may reuse ids for other threads
 kernel.func grid 1 block 128 @other_groups(%x: memref<128xf32>) -> (%out: memref<128xf32>) {
   %t = kernel.thread_id
   %row = kernel.index [%t floordiv 64 + 1]

@@ -42,7 +42,7 @@ kernel.func grid 16 block 32 @rows(%x: memref<30x25xf32>) -> (%out: memref<30x25
 // CHECK:         loop.load %x[%t * 4 + %v] where [101 - %t * 4 - %v]
 // CHECK-NEXT:    loop.load %x[%t * 3 + %v] where [99 - %t * 3 - %v]
 // CHECK-NEXT:    loop.load %x[(%t + %v) floordiv 2] where [7 - (%t + %v) floordiv 2]
-// REMARK:        skipped at odd: a mask tells steps of %v apart
+// REMARK:        skipped at odd: the mask differs between steps of %v
 kernel.func grid 1 block 32 @odd(%x: memref<128xf32>) -> (%out: memref<32x4xf32>) {
   %t = kernel.thread_id
   kernel.unroll %v in 4 {

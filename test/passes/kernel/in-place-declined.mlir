@@ -3,7 +3,7 @@
 // Why an output may not lie where an input does. Between any two of these launches a buffer ends.
 // CHECK:      %b is not written in the place of %a: in again it loads elements again after they are stored
 // CHECK-NEXT: %c is not written in the place of %b: in row it loads and stores in different loops or branches
-// CHECK-NEXT: %d is not written in the place of %c: in first_row it loads elsewhere than it stores
+// CHECK-NEXT: %d is not written in the place of %c: in first_row loads and stores have different subscripts
 // CHECK-NEXT: %e is not written in the place of %d: in all_threads several steps may load or store one element
 // CHECK-NEXT: %f is not written in the place of %e: in neighbour it loads at one step what it stores at another
 // CHECK-NEXT: %g is not written in the place of %f: in named subscripts depend on data

@@ -57,7 +57,7 @@ kernel.func grid 1 block 32 @odd(%a: memref<64x3xf32>) -> (%out: memref<32xf32>)
 // CHECK-LABEL: @written
 // CHECK:         scf.for
 // CHECK:           kernel.unroll
-// REMARK:        skipped at written: the loop writes what it loads
+// REMARK:        skipped at written: the loop writes the memory that it loads from
 kernel.func grid 1 block 1 @written(%a: memref<4xf32>) -> (%out: memref<1xf32>) {
   %s = kernel.shared : memref<1x4xf32, 3 : i64>
   %0 = arith.constant 0 : index

@@ -59,7 +59,7 @@ kernel.func grid 1 block 40 @in_a_loop(%x: memref<5x160xf32> {plan.align = 16 : 
 // The neighbour of the last lane is in the next warp.
 // CHECK-LABEL: @neighbours
 // CHECK:         kernel.barrier
-// REMARK:        skipped at neighbours: a barrier orders what several warps do with %all
+// REMARK:        skipped at neighbours: a barrier orders accesses of several warps to %all
 kernel.func grid 1 block 64 @neighbours(%x: memref<64xf32>) -> (%out: memref<64xf32>) {
   %t = kernel.thread_id
   %0 = loop.load %x[%t] : memref<64xf32>
@@ -74,7 +74,7 @@ kernel.func grid 1 block 64 @neighbours(%x: memref<64xf32>) -> (%out: memref<64x
 // The first warp loads from 4 up to 34, as vectors of 2: up to 35, which the second stores.
 // CHECK-LABEL: @too_wide
 // CHECK:         kernel.barrier
-// REMARK:        skipped at too_wide: a barrier orders what several warps do with %all
+// REMARK:        skipped at too_wide: a barrier orders accesses of several warps to %all
 kernel.func grid 1 block 64 @too_wide(%x: memref<64xf32>) -> (%out: memref<64xf32>) {
   %t = kernel.thread_id
   %0 = loop.load %x[%t] : memref<64xf32>
@@ -94,7 +94,7 @@ kernel.func grid 1 block 64 @too_wide(%x: memref<64xf32>) -> (%out: memref<64xf3
 // CHECK-NEXT:    kernel.warp_barrier
 // CHECK:         loop.store %0, %other[%t]
 // CHECK-NEXT:    kernel.barrier
-// REMARK:        skipped at outputs: a barrier orders what several warps do with %other
+// REMARK:        skipped at outputs: a barrier orders accesses of several warps to %other
 kernel.func grid 1 block 64 @outputs(%x: memref<64xf32>) -> (%out: memref<64xf32>, %other: memref<64xf32>, %sum: memref<64xf32>) {
   %t = kernel.thread_id
   %0 = loop.load %x[%t] : memref<64xf32>
@@ -111,7 +111,7 @@ kernel.func grid 1 block 64 @outputs(%x: memref<64xf32>) -> (%out: memref<64xf32
 // An output that may be the input: what is stored by one name is loaded by the other.
 // CHECK-LABEL: @in_place
 // CHECK:         kernel.barrier
-// REMARK:        skipped at in_place: a barrier orders what several warps do with %memory
+// REMARK:        skipped at in_place: a barrier orders accesses of several warps to %memory
 kernel.func grid 1 block 64 @in_place(%x: memref<64xf32>) -> (%out: memref<64xf32> {plan.in_place = array<i64: 0>}) {
   %t = kernel.thread_id
   %0 = loop.load %x[%t] : memref<64xf32>
@@ -122,7 +122,7 @@ kernel.func grid 1 block 64 @in_place(%x: memref<64xf32>) -> (%out: memref<64xf3
 // Threads that use an id must know that those who had it before have met.
 // CHECK-LABEL: @groups
 // CHECK:         kernel.barrier
-// REMARK:        skipped at groups: named barriers after it may be for other threads
+// REMARK:        skipped at groups: named barriers after it may reuse ids for other threads
 kernel.func grid 1 block 64 @groups(%x: memref<64xf32>) -> (%out: memref<64xf32>) {
   %t = kernel.thread_id
   %one = kernel.index [%t floordiv 32 + 1]

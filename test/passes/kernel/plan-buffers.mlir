@@ -5,7 +5,7 @@
 
 // ODD: odd-offset.mlir:2:3: error: 'memref.alloc': plan.offset is 8 : i64, but has to be a multiple of 256
 
-// REMARK: --- k:005_plan_buffers skipped at main: %b is not written in the place of %a: in twice it is not settled which thread reads what (convert-tile-to-kernel)
+// REMARK: --- k:005_plan_buffers skipped at main: %b is not written in the place of %a: in twice it is not known which thread reads which element (convert-tile-to-kernel)
 
 // Of four buffers in a row two are alive at a time, so that two places do. The result outlives the
 // plan and has memory of its own.

@@ -61,7 +61,7 @@ kernel.func grid 1 block 128 @in_place_of_two(%x: memref<128xf32>) -> (%out: mem
 // In a loop each is needed again: both have memory of their own.
 // CHECK-LABEL: @in_a_loop
 // CHECK-COUNT-2: kernel.shared : memref<1024xf32, 3 : i64>
-// REMARK: skipped at in_a_loop: arrays of 8192 bytes would share 0
+// REMARK: skipped at in_a_loop: sharing would save only 0 of 8192 bytes
 kernel.func grid 1 block 1024 @in_a_loop(%x: memref<2x1024xf32>) -> (%out: memref<2x1024xf32>) {
   %t = kernel.thread_id
   %a = kernel.shared : memref<1024xf32, 3 : i64>
@@ -84,7 +84,7 @@ kernel.func grid 1 block 1024 @in_a_loop(%x: memref<2x1024xf32>) -> (%out: memre
 // A barrier costs more than a few bytes.
 // CHECK-LABEL: @small
 // CHECK-COUNT-2: kernel.shared : memref<64xf32, 3 : i64>
-// REMARK: skipped at small: arrays of 512 bytes would share 256
+// REMARK: skipped at small: sharing would save only 256 of 512 bytes
 kernel.func grid 1 block 64 @small(%x: memref<64xf32>) -> (%out: memref<64xf32>) {
   %t = kernel.thread_id
   %a = kernel.shared : memref<64xf32, 3 : i64>

@@ -73,8 +73,8 @@ func.func @others(%x: tensor<5x3xf32>, %a: tensor<3xf32> {torch.name = "a", torc
 // Whoever else reads the parameter would need it as it was.
 // CHECK-LABEL: func.func @shared(
 // CHECK-COUNT-3: prim.index_map
-// REMARK: --- o:009_fold_parameter_layouts skipped at shared: %w is read permuted, but it is also read otherwise
-// REMARK: --- o:009_fold_parameter_layouts skipped at shared: %v is read permuted, but it is also read otherwise
+// REMARK: --- o:009_fold_parameter_layouts skipped at shared: %w is read permuted, but other ops read it in another layout
+// REMARK: --- o:009_fold_parameter_layouts skipped at shared: %v is read permuted, but other ops read it in another layout
 func.func @shared(%w: tensor<5x3xf32> {torch.name = "w", torch.kind = "parameter"}, %v: tensor<3x3x3xf32> {torch.name = "v", torch.kind = "parameter"}) -> (tensor<5x3xf32>, tensor<3x5xf32>, tensor<3x3x3xf32>, tensor<3x3x3xf32>) {
   %0 = prim.index_map %w by affine_map<(d0, d1) -> (d1, d0)> : tensor<5x3xf32> -> tensor<3x5xf32>
   %1 = prim.index_map %v by affine_map<(d0, d1, d2) -> (d1, d2, d0)> : tensor<3x3x3xf32> -> tensor<3x3x3xf32>
