@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Reads the host function `@main` of a module of CUDA IR as a launch plan.
+Translation of the host function `@main` of a module of CUDA IR into a launch plan.
 
     func.func @main(%x: memref<64xf32>) -> memref<64xf32> {
       %a = memref.alloc() : memref<64xf32>
@@ -8,7 +8,8 @@ Reads the host function `@main` of a module of CUDA IR as a launch plan.
       func.return %a : memref<64xf32>
     }
 
-has the buffers 0 (`%x`) and 1 (`%a`), and one launch that reads 0 and writes 1, the result.
+This function has the buffers 0 (`%x`) and 1 (`%a`). Its one launch reads buffer 0 and writes buffer
+1, the result.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -36,7 +37,9 @@ from tilewright.passes.facts.host_functions import reason_not_launched
 
 def plan_of(module: ModuleOp) -> Plan:
     """
-    Return the plan of a module of CUDA IR. `UsageError` if it is none or has no host function.
+    Return the launch plan of a module of CUDA IR.
+
+    Raises `UsageError` if the module has another level or no host function.
     """
     kernels = {kernel.sym_name.data: kernel for kernel in kernels_of(module)}
     hosts = (op for op in module.ops if isinstance(op, func.FuncOp))
@@ -49,7 +52,7 @@ def plan_of(module: ModuleOp) -> Plan:
 
 
 class _Reader:
-    """Reads a host function op by op."""
+    """Reader of a host function, op by op."""
 
     def __init__(self, main: func.FuncOp, kernels: Mapping[str, cuda.FuncOp]):
         self.main, self.kernels = main, kernels
@@ -163,7 +166,10 @@ class _Reader:
         )
 
     def _fills(self, kernel: cuda.FuncOp, outputs: Sequence[int]) -> Iterator[Fill]:
-        """What is filled before each launch; what is filled once is noted."""
+        """
+        Yield the fills before each launch of the kernel; collect fills that happen only once in
+        `self.kept`.
+        """
         for number, argument in zip(outputs, kernel.outputs, strict=True):
             if (initial := kernel.initial(argument)) is None:
                 continue
@@ -183,7 +189,11 @@ class _Reader:
     def _in_place(
         self, kernel: cuda.FuncOp, inputs: Sequence[int], outputs: Sequence[int]
     ) -> Iterator[tuple[int, int]]:
-        """Yield the outputs that lie where an input does: all inputs that do have to be allowed."""
+        """
+        Yield pairs (output, input) that share a slot.
+
+        The kernel must allow all inputs in that slot, else the output has no pairs.
+        """
         for output, argument in zip(outputs, kernel.outputs, strict=True):
             slot, allowed = self.slots.get(output), kernel.in_place(argument)
             same = [n for n, read in enumerate(inputs) if slot and self.slots.get(read) == slot]

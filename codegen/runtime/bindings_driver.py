@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The driver `cuda-bindings`: kernels are loaded and launched through NVIDIA's own Python bindings,
-which builds of PyTorch for CUDA bring.
+The driver `cuda-bindings`, which loads and launches kernels through NVIDIA's own Python bindings.
 
-What they have no advantage for, graphs and tensor maps, goes by ctypes, with the same handles.
-Only what the versions 12 and 13 have in common is used.
-Reference: https://nvidia.github.io/cuda-python/cuda-bindings/latest/module/driver.html.
+CUDA builds of PyTorch install these bindings. Graphs and tensor maps, which gain nothing from the
+bindings, go through ctypes, with the same handles. Only functions that versions 12 and 13 share are
+used. Reference: https://nvidia.github.io/cuda-python/cuda-bindings/latest/module/driver.html.
 """
 
 import ctypes
@@ -24,7 +23,7 @@ _MODULE = "cuda.bindings.driver"
 
 
 class BoundLibrary(LibCuda):
-    """The driver's library, as the bindings have found it."""
+    """The driver's library, called through the bindings."""
 
     def __init__(self, path: str = LIBRARY):
         super().__init__(path)
@@ -59,7 +58,7 @@ class BoundLibrary(LibCuda):
         return None if status else blocks
 
     def launch_config(self, launch: Launch) -> Any:
-        """How a launch is, but for its stream."""
+        """Return the configuration of a launch for the driver, without its stream."""
         config = self.cuda.CUlaunchConfig()
         config.gridDimX, config.gridDimY, config.gridDimZ = launch.grid, 1, 1
         config.blockDimX, config.blockDimY, config.blockDimZ = launch.block, 1, 1
@@ -67,13 +66,16 @@ class BoundLibrary(LibCuda):
         return config
 
     def _given(self, what: str, answer: tuple[Any, ...]) -> Any:
-        """What a function gives besides its status."""
+        """
+        Return the result of a call to the driver without its status; raise `DriverError` if the
+        status is an error.
+        """
         self.check(int(answer[0]), what)
         return answer[1] if len(answer) > 1 else None
 
 
 class BoundLaunch(CudaLaunch):
-    """A launch with its parameters, which the bindings queue."""
+    """A launch with its parameters, queued through the bindings."""
 
     def __init__(self, lib: BoundLibrary, function: Handle, launch: Launch, given: Parameters):
         super().__init__(lib, function, launch, given)
@@ -90,7 +92,7 @@ class BoundLaunch(CudaLaunch):
 
 
 class BindingsDriver(CudaDriver):
-    """The GPU of a number, through cuda-bindings, on the context that PyTorch uses."""
+    """The GPU with number `ordinal`, through cuda-bindings, in the context that PyTorch uses."""
 
     name = "cuda-bindings"
     lib: BoundLibrary
@@ -113,6 +115,6 @@ def is_importable() -> bool:
     try:
         cuda: Any = import_module(_MODULE)
         (status,) = cuda.cuInit(0)
-    except Exception:  # those of another driver fail in ways of their own
+    except Exception:  # bindings of another driver fail with exceptions of their own
         return False
     return not status

@@ -2,9 +2,9 @@
 """
 A plan's launches and fills as one CUDA graph, a chain of nodes.
 
-When memory lies elsewhere than at the call before, the arguments of the nodes that use it are set
-anew; graph launches that are still running keep theirs.
-Reference: CUDA driver API, section "Graph Management".
+If buffers are at other addresses than at the previous call, the arguments of the nodes that use
+them are updated. Launches of the graph that are still running keep their arguments. Reference: CUDA
+driver API, section "Graph Management".
 """
 
 import ctypes
@@ -62,7 +62,9 @@ _SET = {
 
 
 class CudaGraph:
-    """The graph of a list of steps, ready to be launched. What is refused is told by name."""
+    """
+    An instantiated CUDA graph of a list of steps. Errors name the step that the driver refuses.
+    """
 
     def __init__(self, lib: LibCuda, context: Handle, steps: Sequence[Bound]):
         self._lib = lib
@@ -91,7 +93,10 @@ class CudaGraph:
             self._lib.library.cuGraphDestroy(self._graph)
 
     def _instantiate(self, names: Sequence[str]) -> None:
-        """Make it ready. The driver tells which node it does not like, unless it is the whole."""
+        """
+        Instantiate the graph; an error names the step of the node that the driver reports, if it
+        reports one.
+        """
         made, asked = ctypes.byref(self._exec), _Instantiation()
         function = self._lib.function_named("cuGraphInstantiateWithParams", self._name)
         if not (status := function(made, self._graph, ctypes.byref(asked))):
@@ -105,11 +110,11 @@ class CudaGraph:
         self._lib.check(status, self._name if name is None else f"{name} in a CUDA graph")
 
     def _added_step(self, step: Bound) -> list[Handle]:
-        """Return the nodes of a step."""
+        """Add the nodes of a step to the graph and return them."""
         return [self._added(node, f"{step.name} in a CUDA graph") for node in step.nodes]
 
     def _added(self, parameters: Any, what: str) -> Handle:
-        """Return a node that comes after the one that was added last."""
+        """Add a node after the last one and return it."""
         node = Handle()
         before = [] if self._last is None else [self._last.value]
         self._lib.call(
@@ -126,5 +131,5 @@ class CudaGraph:
         return node
 
     def _more(self, parameters: Any) -> tuple[Handle, ...]:
-        """What fills need besides: the context that they run in."""
+        """Return further arguments for a node: the context for fills, none for kernels."""
         return (self._context,) if isinstance(parameters, MemsetNode) else ()
