@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Memory access on the vector machine, and every way in which it can be wrong: out of bounds,
-unwritten memory, two steps that store different values, races between threads.
+Memory accesses on the vector machine, with checks for all errors.
+
+The errors are accesses out of bounds, reads of unwritten memory, two steps that store different
+values, and races between threads.
 """
 
 from collections.abc import Sequence
@@ -21,7 +23,9 @@ from tilewright.interpreters.types import Array, is_same
 
 
 class Place(NamedTuple):
-    """What an op accesses: `width` elements along `axis`, from the one at the subscripts on."""
+    """
+    Elements that an op accesses: `width` elements along `axis`, the first at the given subscripts.
+    """
 
     memref: SSAValue
     map: AffineMap
@@ -31,14 +35,17 @@ class Place(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The memref, for messages."""
+        """Name of the memref in messages."""
         return f"%{self.memref.name_hint or 'memref'}"
 
 
 def offsets(machine: Machine, op: Operation, place: Place, mask: Array | None) -> Array:
     """
-    Where the elements of `place` lie in its buffer, all within bounds; those that the mask switches
-    off are moved there. More than one element are a dimension of their own, the first.
+    Return the offsets of the elements of `place` in its buffer; raise `InterpreterError` if out of
+    bounds.
+
+    Elements that the mask switches off get some offset within bounds. If `width` is not 1, the
+    elements are a dimension of their own, the first.
     """
     buffer: Buffer = machine.values[place.memref]
     subscripts = machine.indices(place.map, place.indices)
@@ -87,7 +94,9 @@ def read(
     op: Operation, buffer: Buffer, offset: Array, mask: Array | None, who: Who | None
 ) -> Array:
     """
-    Return the elements at `offset`, which all must be there to be read; zero where the mask fails.
+    Return the elements at `offset`, and zero where the mask is false.
+
+    Raises `InterpreterError` for elements that are unwritten, or whose read is a race.
     """
     _check_read(op, buffer, offset, mask, who)
     value = buffer.data[offset]
@@ -135,7 +144,7 @@ def _store(machine: Machine, op: StoreOp) -> None:
 
 
 def write(machine: Machine, op: Operation, place: Place, value: Array, mask: Array | None) -> None:
-    """Stores `value` where the mask holds."""
+    """Store `value` where the mask is true. Raises `InterpreterError` for each error of a store."""
     buffer: Buffer = machine.values[place.memref]
     if not buffer.writable:
         raise fail(op, f"stores to {place.name}, which is an input")
@@ -196,7 +205,7 @@ def _check_write(op: Operation, buffer: Buffer, elements: Array, who: Who, chang
 
 
 def active_points(mask: Array | None, *arrays: Array) -> Sequence[Array]:
-    """Return the arrays at the points where the mask holds, broadcast together and flat."""
+    """Return the arrays at the points where the mask is true, broadcast together and flattened."""
     if mask is None:
         return [a.reshape(-1) for a in np.broadcast_arrays(*arrays)]
     *whole, mask = np.broadcast_arrays(*arrays, mask)

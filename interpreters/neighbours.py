@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writing to an array in shared memory takes the memory of those that lie in the same place."""
+"""Writes to arrays in shared memory that overlap other arrays, whose contents are lost."""
 
 import numpy as np
 from xdsl.ir import Operation
@@ -13,10 +13,10 @@ from tilewright.interpreters.types import Array
 
 def take_over(op: Operation, buffer: Buffer, elements: Array, who: Who) -> None:
     """
-    `who` writes `elements`, which ends what the neighbours held, in each block. One thread of each
-    warp stands for all of its lanes.
+    End the contents of all neighbours of `buffer`, in each block where `who` writes to `elements`.
 
-    Raises `InterpreterError` where a thread may still use one of them, or a copy is under way.
+    One thread of each warp stands for all of its lanes. Raises `InterpreterError` if a thread may
+    still use a neighbour, or a copy to it is under way.
     """
     if not buffer.neighbours or not elements.size:
         return

@@ -2,8 +2,8 @@
 """
 Element types as NumPy dtypes.
 
-A program is run with its own types, or with every float widened to one dtype: the same program in
-float64 is a reference whose rounding does not hide mistakes.
+A program runs with its own types, or with every float widened to one dtype. In float64 it is a
+reference whose rounding does not hide mistakes.
 """
 
 from typing import Any, cast
@@ -33,12 +33,12 @@ def is_bfloat16(dtype: DType) -> bool:
 
 
 def is_same(a: Array, b: Array) -> Array:
-    """Where two arrays have the same value; NaN is the same as NaN."""
+    """Return a mask of the elements that are equal in both arrays, where NaN equals NaN."""
     return (a == b) | ((a != a) & (b != b))
 
 
 class ElementTypes:
-    """The dtype of each element type; `floats`, when given, stands in for all floats."""
+    """NumPy dtype of each element type; `floats`, if given, replaces all floats."""
 
     def __init__(self, floats: type[np.floating[Any]] | None = None):
         self.floats = None if floats is None else np.dtype(floats)

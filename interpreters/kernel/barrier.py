@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Barriers of blocks, warps and groups of warps. Whoever a barrier is for has to come to it: threads
-that others wait for in vain are an error here, as they would never go on.
+Barriers of blocks, warps and groups of warps.
+
+All threads that a barrier waits for must reach it. Otherwise the others would wait forever, which
+is an error.
 """
 
 import numpy as np
@@ -21,7 +23,7 @@ from tilewright.interpreters.types import Array
 
 
 def meets_in_groups(op: Operation) -> bool:
-    """True if parts of a block meet somewhere in `op`."""
+    """True if `op` contains a barrier for parts of a block."""
     return any(isinstance(inner, WarpBarrierOp | NamedBarrierOp) for inner in op.walk())
 
 
@@ -46,7 +48,8 @@ def _named_barrier(machine: Threads, op: NamedBarrierOp) -> None:
 
 def _names(machine: Threads, op: NamedBarrierOp) -> Array:
     """
-    Return the name that each thread comes with, by (block, thread); 0 for those that do not come.
+    Return the barrier's id that each thread names, by (block, thread); 0 for threads that do not
+    reach it.
     """
     names = np.broadcast_to(machine.array(op.id), machine.shape)
     active = machine.active_threads()

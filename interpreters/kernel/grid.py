@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Blocks that meet: in clusters, which run in one piece; at counters, in an order that changes; and in
-atomic updates.
+Synchronisation between blocks: cluster barriers, counters, and atomic updates.
+
+Blocks of a cluster run together. Blocks arrive at a counter in a random order.
 """
 
 import numpy as np
@@ -54,7 +55,10 @@ def _remote(machine: Threads, op: RemoteOp) -> None:
 
 
 def check_left(machine: Threads) -> None:
-    """No block may end while another may still read its shared memory."""
+    """
+    Raise `InterpreterError` if a block may end while another block may still read its shared
+    memory.
+    """
     visiting = machine.meetings.visiting[machine.block_id[:, 0]]
     if not visiting.any():
         return
@@ -68,7 +72,9 @@ def check_left(machine: Threads) -> None:
 
 
 def _arrive(machine: Threads, op: ArriveOp) -> None:
-    """The threads of a block wait for each other; blocks arrive in a random order."""
+    """
+    Arrive at a counter. Threads of a block wait for each other; blocks arrive in a random order.
+    """
     rows = machine.arriving(op, "'kernel.arrive'")
     buffer: Buffer = machine.values[op.counter]
     offset = offsets(machine, op, Place(op.counter, op.map.data, op.indices), machine.active)
