@@ -82,7 +82,7 @@ def backend_for(device: str, target: str, blocks: int | None = None) -> Backend:
     if device not in ("auto", "gpu", "sim"):
         raise UsageError(f"unknown device '{device}'", remedy="devices: auto, gpu, sim")
     if device == "gpu" and blocks is not None:
-        raise UsageError("a GPU runs all blocks", remedy="--blocks goes with --device sim")
+        raise UsageError("a GPU runs all blocks", remedy="use --blocks with --device sim")
     if device == "gpu" or (device == "auto" and blocks is None and _gpu_runs(target)):
         # This imports PyTorch, which takes long.
         from tilewright.codegen.runtime.gpu_backend import GpuBackend

@@ -32,7 +32,7 @@ from tilewright.codegen.whole_file import write_whole
 MOST_BYTES = 1 << 30
 """Limit of the total size of a folder's files, in bytes."""
 
-KINDS = {".cubin": "machine code", ".plan": "the plan of programs"}
+KINDS = {".cubin": "machine code", ".plan": "the plan of a program"}
 """Kinds of cached files by file name suffix."""
 
 VARIABLE = "TILEWRIGHT_CACHE"
@@ -69,7 +69,7 @@ class FileCache:
         self._kind = kind
         self._most_bytes = most_bytes
         if self._folder is not None and (reason := reason_against_folder(self._folder)):
-            warnings.warn(f"{KINDS[kind]} is not kept: {reason}", stacklevel=3)
+            warnings.warn(f"{KINDS[kind]} is not cached: {reason}", stacklevel=3)
             self._folder = None
 
     def read(self, name: str) -> bytes | None:
@@ -109,7 +109,7 @@ def reason_against_folder(folder: Path) -> str | None:
     if state.st_uid != os.geteuid():
         return f"the folder '{folder}' belongs to another user ({state.st_uid})"
     if state.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        return f"others can write to the folder '{folder}': remove it, and it is made anew"
+        return f"others can write to the folder '{folder}': delete it, and it will be created again"
     return None
 
 

@@ -45,7 +45,7 @@ def plan_of(module: ModuleOp) -> Plan:
     hosts = (op for op in module.ops if isinstance(op, func.FuncOp))
     main = next((f for f in hosts if f.sym_name.data == "main"), None)
     if main is None:
-        raise UsageError("the module has no function @main, which says what to launch on what")
+        raise UsageError("the module has no function @main to run")
     if reason := reason_not_launched(main):
         raise UnsupportedError(reason, where=place_of(main))
     return _Reader(main, kernels).read(cuda_text(module) if kernels else CudaText("", {}))
@@ -120,17 +120,17 @@ class _Reader:
             case loop.LaunchOp():
                 self.launches.append(self._launch(op))
             case func.CallOp():
-                remedy = "put what it calls in its place: inline-calls"
+                remedy = "inline the call: inline-calls"
                 says = f"@main calls {op.callee}"
                 raise UnsupportedError(says, where=place_of(op), remedy=remedy)
             case _:
-                says = f"'{op.name}' in @main cannot be run: it is no launch"
+                says = f"'{op.name}' in @main cannot be run: it is not a launch"
                 raise UnsupportedError(says, where=place_of(op))
 
     def _launch(self, op: loop.LaunchOp) -> Launch:
         kernel = self.kernels.get(op.kernel.string_value())
         if kernel is None:
-            says = f"@main launches {op.kernel}, which is no CUDA kernel"
+            says = f"@main launches {op.kernel}, which is not a CUDA kernel"
             raise UsageError(says, where=place_of(op))
         inputs = tuple(self.numbers[value] for value in op.inputs)
         outputs = tuple(self.numbers[value] for value in op.outputs)
@@ -181,9 +181,10 @@ class _Reader:
             if not is_own or self.kept.setdefault(number, fill) != fill:
                 name = [*self.names][number]
                 raise UsageError(
-                    f"@{kernel.sym_name.data} has to find %{name} as it left it, but it is shared",
+                    f"@{kernel.sym_name.data} keeps %{name} between launches, but its memory is "
+                    "shared",
                     where=place_of(kernel),
-                    remedy="allocate a buffer of its own, and plan the buffers anew: plan-buffers",
+                    remedy="allocate a buffer of its own, and plan the buffers again: plan-buffers",
                 )
 
     def _in_place(
@@ -205,5 +206,5 @@ def _array_type(type: Attribute) -> ArrayType:
     assert isinstance(type, MemRefType)
     buffer = cast(MemRefType[Attribute], type)
     if (name := DTYPE_NAMES.get(buffer.element_type)) is None:
-        raise UnsupportedError(f"@main has a buffer of {type}, whose elements cannot be run")
+        raise UnsupportedError(f"@main has a buffer of {type}, whose element type cannot be run")
     return ArrayType(tuple(buffer.get_shape()), dtype_named(name))

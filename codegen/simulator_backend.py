@@ -193,7 +193,7 @@ def _changed(launch: Launch, kept: Iterable[Fill], buffers: Sequence[Array]) -> 
     """Yield a problem for each kept buffer that the launch did not restore to its fill."""
     for number, value in kept:
         if number in launch.outputs and (buffers[number] != value).any():
-            message = f"output {launch.outputs.index(number)} is not {value} again at the end"
+            message = f"output {launch.outputs.index(number)} is not reset to {value} at the end"
             yield Problem(launch.kernel, 0, message)
 
 

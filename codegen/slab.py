@@ -64,5 +64,5 @@ class Slab:
                 raise UsageError(
                     f"%{names[one]} and %{names[other]} share memory, but are needed at the same "
                     "time",
-                    remedy="plan the buffers anew: plan-buffers",
+                    remedy="plan the buffers again: plan-buffers",
                 )

@@ -54,12 +54,14 @@ def _check(kernel: str, needs: _Needs, name: str) -> None:
     if needs.shared_bytes > most:
         message = f"its blocks take {needs.shared_bytes} bytes of shared memory; {name} has {most}"
     elif needs.parameter_bytes > PARAMETER_BYTES:
-        message = f"it takes {needs.parameter_bytes} bytes of parameters of {PARAMETER_BYTES}"
+        message = (
+            f"it takes {needs.parameter_bytes} bytes of parameters, more than {PARAMETER_BYTES}"
+        )
         remedy = "split it into kernels of fewer buffers"
     elif needs.tensor_maps and is_older:
-        message = f"{name} has no tensor memory accelerator; sm_90a has"
+        message = f"{name} has no tensor memory accelerator; sm_90a has one"
     elif needs.cluster > 1 and is_older:
-        message = f"{name} has no clusters of blocks; sm_90a has"
+        message = f"{name} has no clusters of blocks; sm_90a has them"
         remedy = "let its blocks join with join(last_block)"
     if message:
         raise UnsupportedError(message, where=f"kernel @{kernel}", remedy=remedy)

@@ -127,7 +127,7 @@ def _check_read(
 def _unwritten(op: Operation, buffer: Buffer, elements: Array) -> Exception:
     where = buffer.element(elements[0])
     if buffer.neighbours and buffer.overwritten_by:
-        return fail(op, f"reads element {where}, whose memory %{buffer.overwritten_by} has taken")
+        return fail(op, f"reads element {where}, whose memory %{buffer.overwritten_by} overwrote")
     if not buffer.on_its_way(elements[:1]).any():
         return fail(op, f"reads element {where}, which nothing has written")
     return fail(

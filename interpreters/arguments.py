@@ -68,6 +68,6 @@ def shape_and_element(type: Attribute) -> tuple[tuple[int, ...], Attribute]:
     if isinstance(type, TensorType | MemRefType):
         shaped = cast(TensorType[Attribute] | MemRefType[Attribute], type)
         if any(size < 0 for size in shaped.get_shape()):
-            raise UnsupportedError(f"the interpreters take static shapes, not {type}")
+            raise UnsupportedError(f"the interpreters support only static shapes, not {type}")
         return tuple(shaped.get_shape()), shaped.element_type
     return (), type

@@ -142,7 +142,7 @@ def _func_call(machine: _Host, op: func.CallOp) -> None:
 def _launch(machine: _Host, op: LaunchOp) -> None:
     kernel = SymbolTable.lookup_symbol(op, op.kernel)
     if not isinstance(kernel, KernelOp | FuncOp):
-        raise unknown(op, f"{op.kernel} is no kernel that can be interpreted")
+        raise unknown(op, f"{op.kernel} is not a kernel that can be interpreted")
     in_place = _places_in_common(machine, op, kernel)
     inputs = [_contents(op, value, machine.values[value]) for value in op.inputs]
     held: dict[int, Buffer] = {
@@ -198,7 +198,7 @@ def _contents(op: Operation, value: SSAValue, buffer: Buffer) -> Array:
     if buffer.unwritten() is None:
         return buffer.array()
     if buffer.overwritten_by:
-        raise fail(op, f"{_name(value)} is used after {buffer.overwritten_by} took its memory")
+        raise fail(op, f"{_name(value)} is used after {buffer.overwritten_by} overwrote its memory")
     raise fail(op, f"{_name(value)} is used before anything is written to it")
 
 

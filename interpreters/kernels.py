@@ -32,7 +32,7 @@ def interpret_kernel(
     does something undefined.
     """
     if not isinstance(op, KernelOp | FuncOp):
-        raise UnsupportedError(f"'{op.name}' is no kernel")
+        raise UnsupportedError(f"'{op.name}' is not a kernel")
     types = ElementTypes(dtype)
     arrays = checked_arguments(op, [v.type for v in op.inputs], inputs, types)
     with np.errstate(all="ignore"):
@@ -92,7 +92,7 @@ def _check_output(op: KernelOp | FuncOp, value: BlockArgument, buffer: Buffer) -
     changed = np.flatnonzero(buffer.data != initial.value.data)
     if changed.size:
         where, left = buffer.element(changed[0]), buffer.data[changed[0]]
-        raise fail(op, f"leaves {left} in element {where} of %{label}, which it finds {initial}")
+        raise fail(op, f"leaves {left} in element {where} of %{label}, which must end as {initial}")
 
 
 def _run(

@@ -139,7 +139,7 @@ def _to_index(machine: Machine, op: ToIndexOp) -> None:
         raise fail(
             op,
             f"%{name} is {np.broadcast_to(value, wrong.shape)[wrong][0]}, "
-            f"no index of an axis of size {size}",
+            f"not an index of an axis of size {size}",
             remedy="indices go from 0 up to the size of what they index",
         )
     # Inactive points get index 0 where their value is no index, so that later accesses stay in

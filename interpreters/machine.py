@@ -64,7 +64,7 @@ class Machine:
         for op in block.ops:
             handler = self.handlers.get(type(op))
             if handler is None:
-                raise unknown(op, f"the interpreter does not know '{op.name}' here")
+                raise unknown(op, f"the interpreter does not support '{op.name}' here")
             handler(self, op)
 
     def read(self, values: Sequence[SSAValue]) -> list[Any]:

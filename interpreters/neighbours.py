@@ -27,7 +27,8 @@ def take_over(op: Operation, buffer: Buffer, elements: Array, who: Who) -> None:
         if other.on_its_way(theirs).any():
             raise fail(
                 op,
-                f"writes to %{buffer.name}, which lies where a copy to %{other.name} is under way",
+                f"writes to %{buffer.name} while a copy to %{other.name} in the same memory is "
+                "under way",
                 remedy="wait for its fill with kernel.ring_wait",
             )
         assert other.accesses is not None
@@ -35,7 +36,8 @@ def take_over(op: Operation, buffer: Buffer, elements: Array, who: Who) -> None:
         if other.accesses.races_with_update(theirs, Who(*warps)).any():
             raise fail(
                 op,
-                f"writes to %{buffer.name}, which lies where another thread may use %{other.name}",
+                f"writes to %{buffer.name} while another thread may use %{other.name} in the same "
+                "memory",
                 remedy="put a kernel.barrier between them",
             )
         other.set_unwritten(theirs)

@@ -48,12 +48,12 @@ class ElementTypes:
             return self.floats
         name = "int64" if isinstance(type, IndexType) else DTYPE_NAMES.get(type)
         if name is None:
-            raise UnsupportedError(f"the interpreters know no elements of type {type}")
+            raise UnsupportedError(f"the interpreters do not support elements of type {type}")
         return dtype_named(name)
 
     def constant(self, attr: Attribute) -> Array:
         """Return the number that an attribute holds, in its type's dtype."""
         if not isinstance(attr, FloatAttr | IntegerAttr):
-            raise UnsupportedError(f"the interpreters know no constant {attr}")
+            raise UnsupportedError(f"the interpreters do not support the constant {attr}")
         type = cast(FloatAttr[AnyFloat] | IntegerAttr[IntegerType], attr).type
         return np.asarray(attr.value.data, dtype=self[type])

@@ -87,7 +87,7 @@ def static_report(
     compiled = machine_code(plan.source, launches, target.name)
     codes, notes = _codes(compiled)
     if costs is None:
-        notes.append("no estimates: they are made from IR above CUDA")
+        notes.append("no estimates: they need IR above CUDA")
     kernels = [
         _evidence(
             plan,

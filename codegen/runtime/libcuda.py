@@ -77,7 +77,7 @@ class LibCuda:
         text = self.status_text(status)
         if status in _FAILED_BEFORE:
             remedy = "'tilewright run' waits for each kernel, and names the one that fails"
-            message = f"{what}, for a kernel before it has failed: {text}"
+            message = f"{what}, because an earlier kernel failed: {text}"
             raise DriverError(message, remedy=remedy)
         raise DriverError(f"{what}: {text}")
 

@@ -153,7 +153,7 @@ def _check_clusters(launch: Launch, function: Function) -> None:
     if launch.cluster > 1 and function.clusters(launch) == 0:
         raise DriverError(
             f"kernel '{launch.kernel}' cannot be launched: no group of multiprocessors of this GPU "
-            f"has room for {launch.cluster} of its blocks, a cluster",
+            f"has room for a cluster of {launch.cluster} of its blocks",
             remedy="give it a schedule with smaller clusters",
         )
 

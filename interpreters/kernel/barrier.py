@@ -69,7 +69,7 @@ def _names(machine: Threads, op: NamedBarrierOp) -> Array:
             op,
             f"lanes of warp {thread // WARP_SIZE} of block {machine.block_id[block, 0]} come with "
             "different ids",
-            remedy="give the lanes of a warp the same",
+            remedy="give all lanes of a warp the same id",
         )
     return names
 
@@ -81,8 +81,8 @@ def _check_count(machine: Threads, op: NamedBarrierOp, name: int, names: Array) 
         block = machine.block_id[wrong[0], 0]
         raise fail(
             op,
-            f"{count[wrong[0]]} threads of block {block} come with id {name}, but {waits} are "
-            "waited for",
+            f"{count[wrong[0]]} threads of block {block} come with id {name}, but the "
+            f"barrier waits for {waits}",
             remedy="all threads of a group, and no others, come with its id",
         )
 
@@ -96,7 +96,7 @@ def _meet(machine: Threads, op: NamedBarrierOp, name: int, members: Array) -> No
         block = machine.block_id[taken][0, 0]
         raise fail(
             op,
-            f"id {name} of block {block} is in use: others may still wait with it",
+            f"id {name} of block {block} is in use: other warps may still wait with it",
             remedy="use another id, or put a kernel.barrier between them",
         )
     clocks.meet(members, machine.time)

@@ -87,7 +87,7 @@ def _check_alignment(machine: Threads, op: CopyingOp, place: Place, mask: Array 
         raise fail(
             op,
             f"{place.name} begins at a multiple of {base} bytes, but {needed} bytes are copied",
-            remedy=f"say that it is aligned: {{plan.align = {needed} : i64}}",
+            remedy=f"declare its alignment: {{plan.align = {needed} : i64}}",
         )
     if layout.inner.data % place.width:
         raise fail(

@@ -42,7 +42,7 @@ def _remote(machine: Threads, op: RemoteOp) -> None:
     cluster, rank = machine.meetings.cluster, machine.array(op.rank)
     (active,) = active_points(machine.active, rank)
     if ((active < 0) | (active >= cluster)).any():
-        raise fail(op, f"rank {active.max()} of a cluster of {cluster} blocks")
+        raise fail(op, f"rank {active.max()} is not in a cluster of {cluster} blocks")
     rank = np.clip(rank, 0, cluster - 1)
     first = np.arange(machine.shape[0])[:, None] // cluster * cluster
     theirs = Buffer(source.shape, source.data, slot=(first + rank) * source.size)
@@ -66,7 +66,7 @@ def check_left(machine: Threads) -> None:
     block = machine.block_id[visiting][0, 0]
     raise fail(
         remotes[-1],
-        f"others of its cluster may have ended while block {block} reads this",
+        f"block {block} may read this after another block of its cluster has ended",
         remedy="put a kernel.cluster_barrier after the last read",
     )
 

@@ -33,7 +33,7 @@ from tilewright.interpreters.types import Array
 
 def _ring(machine: Threads, op: RingOp) -> None:
     if op.ring in machine.values:
-        raise fail(op, "the ring is made again", remedy="make it once, before the loop")
+        raise fail(op, "the ring is created again", remedy="create it once, before the loop")
     machine.arriving(op, f"'{op.name}'")
     assert isinstance(op.ring.type, RingType)
     machine.define(op, Ring(op.ring.type, op.bytes.value.data, machine.shape[0]))

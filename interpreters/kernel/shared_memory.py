@@ -28,7 +28,7 @@ def _shared(machine: Threads, op: SharedOp) -> None:
     buffer.slot = buffer.slot[:, None]
     before: Buffer | None = machine.values.get(op.memref)
     if before is not None and before.expected is not None and before.expected.any():
-        raise fail(op, "is made again while a copy to it is under way")
+        raise fail(op, "is allocated again while a copy to it is under way")
     buffer.accesses = (
         Accesses(buffer.data.size, machine.meetings) if before is None else before.accesses
     )

@@ -49,7 +49,7 @@ def _check_addresses(op: TmaCopyOp) -> None:
         raise fail(
             op,
             f"{name} begins at a multiple of {base} bytes, a tensor at one of {BOX_ALIGNMENT}",
-            remedy=f"say that it is aligned: {{plan.align = {BOX_ALIGNMENT} : i64}}",
+            remedy=f"declare its alignment: {{plan.align = {BOX_ALIGNMENT} : i64}}",
         )
     if source.get_num_dims() > 1 and (row := source.get_shape()[-1] * size) % BOX_ALIGNMENT:
         raise fail(

@@ -215,7 +215,7 @@ ASYNC_MISTAKES: dict[str, Mistake] = {
         [
             (WAIT, f"%again = kernel.ring bytes 512 : !kernel.ring<3, cp_async>\n{WAIT}"),
         ],
-        r"the ring is made again .*before the loop",
+        r"the ring is created again .*before the loop",
     ),
 }
 
