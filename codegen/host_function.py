@@ -121,17 +121,17 @@ class _Reader:
                 self.launches.append(self._launch(op))
             case func.CallOp():
                 remedy = "inline the call: inline-calls"
-                says = f"@main calls {op.callee}"
-                raise UnsupportedError(says, where=place_of(op), remedy=remedy)
+                message = f"@main calls {op.callee}"
+                raise UnsupportedError(message, where=place_of(op), remedy=remedy)
             case _:
-                says = f"'{op.name}' in @main cannot be run: it is not a launch"
-                raise UnsupportedError(says, where=place_of(op))
+                message = f"'{op.name}' in @main cannot be run: it is not a launch"
+                raise UnsupportedError(message, where=place_of(op))
 
     def _launch(self, op: loop.LaunchOp) -> Launch:
         kernel = self.kernels.get(op.kernel.string_value())
         if kernel is None:
-            says = f"@main launches {op.kernel}, which is not a CUDA kernel"
-            raise UsageError(says, where=place_of(op))
+            message = f"@main launches {op.kernel}, which is not a CUDA kernel"
+            raise UsageError(message, where=place_of(op))
         inputs = tuple(self.numbers[value] for value in op.inputs)
         outputs = tuple(self.numbers[value] for value in op.outputs)
         for number, argument in zip((*inputs, *outputs), kernel.buffers, strict=True):

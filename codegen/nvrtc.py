@@ -31,10 +31,10 @@ keeps compilers from contracting products and sums; each compiler on the way to 
 contract different ones.
 """
 
-_CACHING = (12, 9)
+_FIRST_WITH_CACHE = (12, 9)
 """First NVRTC version with a cache of its own, which it uses if there is a driver."""
 
-_MOST_KEPT = 256
+_MOST_MEMOISED = 256
 """Number of results that are memoised, each of some 100 kB; a model has tens of kernels."""
 
 
@@ -70,7 +70,7 @@ class CompiledCubin:
     log: str
 
 
-class _Asked(NamedTuple):
+class _Request(NamedTuple):
     """Inputs of a compilation: the key under which its result is memoised."""
 
     source: str
@@ -79,7 +79,7 @@ class _Asked(NamedTuple):
     options: tuple[str, ...]
 
 
-_made_lately: WeakValueDictionary[_Asked, CompiledCubin] = WeakValueDictionary()
+_recent_cubins: WeakValueDictionary[_Request, CompiledCubin] = WeakValueDictionary()
 """
 Cubins that `_compiled_cubin` still memoises.
 
@@ -117,17 +117,17 @@ def compile(
     Messages call the text `name`. Raises `CudaCompileError`, `NvrtcUnavailable`.
     """
     nvrtc_library.load()
-    asked = _Asked(source, target, name, (*STANDARD_OPTIONS, *options))
-    if (made := _made_lately.get(asked)) is not None and "warning" not in made.log:
+    request = _Request(source, target, name, (*STANDARD_OPTIONS, *options))
+    if (made := _recent_cubins.get(request)) is not None and "warning" not in made.log:
         return Compiled(made.ptx, "")
-    return _compiled(asked)
+    return _compiled(request)
 
 
-@lru_cache(maxsize=_MOST_KEPT)
-def _compiled(asked: _Asked) -> Compiled:
-    architecture = asked.target.replace("sm_", "compute_")
-    with _Program(asked.source, asked.name) as program:
-        log = program.compile([f"--gpu-architecture={architecture}", *asked.options])
+@lru_cache(maxsize=_MOST_MEMOISED)
+def _compiled(request: _Request) -> Compiled:
+    architecture = request.target.replace("sm_", "compute_")
+    with _Program(request.source, request.name) as program:
+        log = program.compile([f"--gpu-architecture={architecture}", *request.options])
         return Compiled(program.ptx(), log)
 
 
@@ -144,8 +144,8 @@ def compile_cubin(
     Messages call the text `name`. Raises `CudaCompileError`, `NvrtcUnavailable`.
     """
     nvrtc_library.load()
-    asked = _Asked(source, target, name, (*STANDARD_OPTIONS, *options))
-    return _compiled_cubin(asked)
+    request = _Request(source, target, name, (*STANDARD_OPTIONS, *options))
+    return _compiled_cubin(request)
 
 
 def compile_cubins(
@@ -162,13 +162,13 @@ def compile_each(sources: Sequence[str], target: str, *, name: str = "kernel.cu"
         return side_by_side(lambda text: compile(text, target, name=name), sources)
 
 
-@lru_cache(maxsize=_MOST_KEPT)
-def _compiled_cubin(asked: _Asked) -> CompiledCubin:
-    arguments = [f"--gpu-architecture={asked.target}", "--ptxas-options=-v", *asked.options]
-    with _Program(asked.source, asked.name) as program:
+@lru_cache(maxsize=_MOST_MEMOISED)
+def _compiled_cubin(request: _Request) -> CompiledCubin:
+    arguments = [f"--gpu-architecture={request.target}", "--ptxas-options=-v", *request.options]
+    with _Program(request.source, request.name) as program:
         log = program.compile(arguments)
         made = CompiledCubin(program.output("CUBIN"), program.ptx(), log)
-    _made_lately[asked] = made
+    _recent_cubins[request] = made
     return made
 
 
@@ -192,7 +192,7 @@ class _Program:
         self.library.nvrtcDestroyProgram(ctypes.byref(self.handle))
 
     def compile(self, options: Sequence[str]) -> str:
-        if version() >= _CACHING:
+        if version() >= _FIRST_WITH_CACHE:
             options = [*options, "--no-cache"]  # results from NVRTC's cache have no log
         array = (ctypes.c_char_p * len(options))(*(option.encode() for option in options))
         with stage(f"compile {self.name} by NVRTC"):

@@ -34,8 +34,8 @@ class NvrtcUnavailable(TilewrightError):
 
     def __init__(self, reason: str):
         majors = _majors()
-        says = "" if majors[0] == max(majors) else f", for the driver of CUDA {majors[0]}"
-        remedy = f"pip install 'tilewright[{EXTRAS[majors[0]]}]'{says}"
+        note = "" if majors[0] == max(majors) else f", for the driver of CUDA {majors[0]}"
+        remedy = f"pip install 'tilewright[{EXTRAS[majors[0]]}]'{note}"
         super().__init__(f"compiling CUDA needs NVRTC, {reason}", remedy=remedy)
 
 

@@ -44,7 +44,7 @@ class CudaPrinter(StatementPrinter):
         pool = f", shared {bytes}" if (bytes := op.dynamic_shared_bytes) else ""
         self.line(f"// grid {grid}, block {block}{pool}")
         with self.names.scope():
-            shared = _written_otherwise(op)
+            shared = _unrestricted(op)
             parameters = [
                 _parameter(a.type, self.names.declare(a), restrict=a not in shared)
                 for a in op.body.block.args
@@ -73,7 +73,7 @@ def _launch_bounds(op: cuda.FuncOp) -> str:
     return f"{cluster}__launch_bounds__({', '.join(map(str, bounds))})"
 
 
-def _written_otherwise(op: cuda.FuncOp) -> set[SSAValue]:
+def _unrestricted(op: cuda.FuncOp) -> set[SSAValue]:
     """
     Return the parameters that are not `__restrict__`, because their memory is also written through
     other pointers.
@@ -111,13 +111,13 @@ def kernels_of(module: ModuleOp) -> list[cuda.FuncOp]:
     return [op for op in module.ops if isinstance(op, cuda.FuncOp)]
 
 
-_HIGHER = {"torch", "prim", "loop", "tile", "kernel"}
+_HIGHER_DIALECTS = {"torch", "prim", "loop", "tile", "kernel"}
 
 
 def _check_host(module: ModuleOp, function: func.FuncOp) -> None:
     for op in function.walk():
         dialect = op.name.partition(".")[0]
-        if dialect in _HIGHER and not isinstance(op, loop.LaunchOp):
+        if dialect in _HIGHER_DIALECTS and not isinstance(op, loop.LaunchOp):
             raise _not_lowered(module, op)
 
 

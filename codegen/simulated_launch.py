@@ -39,7 +39,9 @@ def simulate_launch(
         block=launch.block,
         shared_bytes=launch.dynamic_shared_bytes,
         arguments=[*maps, *inputs, *outputs],
-        read_only=[n for n, array in enumerate(inputs, len(maps)) if not _meets(array, outputs)],
+        read_only=[
+            n for n, array in enumerate(inputs, len(maps)) if not _overlaps_any(array, outputs)
+        ],
         budget=budget,
         checks=checks,
         blocks=blocks,
@@ -47,6 +49,6 @@ def simulate_launch(
     )
 
 
-def _meets(array: Array, others: Sequence[Array]) -> bool:
+def _overlaps_any(array: Array, others: Sequence[Array]) -> bool:
     """True if an array overlaps another."""
     return any(np.may_share_memory(array, other) for other in others)

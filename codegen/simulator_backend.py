@@ -109,7 +109,7 @@ class SimulatorBackend:
         if not any(report.is_sample for report in reports):
             return Execution(results, reports)
         missing = [is_poison(result) for result in results]
-        return Execution(results, reports, missing, _reads_samples(reports))
+        return Execution(results, reports, missing, _is_built_on_samples(reports))
 
     def _run_launch(
         self, plan: Plan, launch: Launch, buffers: list[Array], budget: int
@@ -123,15 +123,15 @@ class SimulatorBackend:
             Problem(launch.kernel, error.line, f"{error.kind}: {error.message}", error.note)
             for error in report.errors
         ]
-        left = _left_of(launch, buffers)
+        left = _unwritten_masks(launch, buffers)
         if report.blocks < launch.grid:
             left = []
             _fill(plan.kept, buffers)
         elif any(mask.any() for mask in left):
             before = [kept.get(number, buffer) for number, buffer in enumerate(buffers)]
-            left = self._surely_left(plan, launch, before, left)
+            left = self._unwritten_in_both(plan, launch, before, left)
         unwritten = (
-            _unwritten(launch.kernel, position, mask)
+            _unwritten_problem(launch.kernel, position, mask)
             for position, mask in enumerate(left)
             if mask.any()
         )
@@ -158,7 +158,7 @@ class SimulatorBackend:
             notes=plan.notes,
         )
 
-    def _surely_left(
+    def _unwritten_in_both(
         self, plan: Plan, launch: Launch, buffers: list[Array], left: list[Array]
     ) -> list[Array]:
         """
@@ -171,7 +171,7 @@ class SimulatorBackend:
         fills = (*launch.fills, *plan.kept)
         _fill([fill for fill in fills if fill.buffer in launch.outputs], again)
         self._simulate(plan, launch, again, None, checks=False)
-        masks = _left_of(launch, again, OTHER_POISON)
+        masks = _unwritten_masks(launch, again, OTHER_POISON)
         return [before & after for before, after in zip(left, masks, strict=True)]
 
     def _compiled(self, plan: Plan, name: str) -> str:
@@ -197,7 +197,7 @@ def _changed(launch: Launch, kept: Iterable[Fill], buffers: Sequence[Array]) -> 
             yield Problem(launch.kernel, 0, message)
 
 
-def _reads_samples(reports: Sequence[KernelReport]) -> bool:
+def _is_built_on_samples(reports: Sequence[KernelReport]) -> bool:
     """
     True if a launch reads an output of a sampled launch, or if a sampled launch updates an output.
     """
@@ -212,7 +212,9 @@ def _reads_samples(reports: Sequence[KernelReport]) -> bool:
     return False
 
 
-def _left_of(launch: Launch, buffers: Sequence[Array], patterns: Patterns = POISON) -> list[Array]:
+def _unwritten_masks(
+    launch: Launch, buffers: Sequence[Array], patterns: Patterns = POISON
+) -> list[Array]:
     """
     Return for each output a mask of the elements that still have the pattern of unwritten memory.
 
@@ -228,7 +230,7 @@ def _left_of(launch: Launch, buffers: Sequence[Array], patterns: Patterns = POIS
     ]
 
 
-def _unwritten(kernel: str, position: int, left: NDArray[np.bool_]) -> Problem:
+def _unwritten_problem(kernel: str, position: int, left: NDArray[np.bool_]) -> Problem:
     element = [int(i) for i in np.unravel_index(int(np.argmax(left)), left.shape)]
     message = f"output {position} is never written at {element}, nor at {int(left.sum()) - 1} more"
     return Problem(kernel, 0, message)

@@ -41,20 +41,20 @@ def relieve_spills(module: ModuleOp, target: str) -> None:
     """
     Lower `min_blocks` of kernels in CUDA IR that spill, until they no longer spill or it is 1.
     """
-    asking = [op for op in kernels_of(module) if _min_blocks(op) > 1]
-    check_kernels(asking, target)
-    if not asking or not nvrtc.available():
+    limited = [op for op in kernels_of(module) if _min_blocks(op) > 1]
+    check_kernels(limited, target)
+    if not limited or not nvrtc.available():
         return
-    spilling = _spilling(module, asking, target)
-    asked = {op: (_min_blocks(op), spilled.bytes) for op, spilled in spilling.items()}
+    spilling = _spilling(module, limited, target)
+    before = {op: (_min_blocks(op), spilled.bytes) for op, spilled in spilling.items()}
     for fewer in (_with_room, _with_room, _half):
         for op, spilled in spilling.items():
-            _ask(op, fewer(op, spilled, target_named(target)))
+            _set_min_blocks(op, fewer(op, spilled, target_named(target)))
         spilling = _spilling(module, [op for op in spilling if _min_blocks(op) > 1], target)
     for op in spilling:
-        _ask(op, 1)
-    for op, (blocks, bytes) in asked.items():
-        _tell(op, blocks, bytes)
+        _set_min_blocks(op, 1)
+    for op, (blocks, bytes) in before.items():
+        _trace_change(op, blocks, bytes)
 
 
 class _Spilled(NamedTuple):
@@ -81,17 +81,17 @@ def _half(op: cuda.FuncOp, spilled: _Spilled, gpu: Target) -> int:
     return max(1, _min_blocks(op) // 2)
 
 
-def _tell(op: cuda.FuncOp, asked: int, spilled_bytes: int) -> None:
+def _trace_change(op: cuda.FuncOp, before: int, spilled_bytes: int) -> None:
     """Trace the change of a kernel's `min_blocks` as a decision and a rewrite."""
     found = _min_blocks(op)
-    _ask(op, asked)
-    reason = f"{spilled_bytes} bytes spilled with registers for {asked} blocks"
+    _set_min_blocks(op, before)
+    reason = f"{spilled_bytes} bytes spilled with registers for {before} blocks"
     decided(RULE, op, f"{reason}: {found} now")
     with rewriting(RULE, op):
-        _ask(op, found)
+        _set_min_blocks(op, found)
 
 
-def _ask(op: cuda.FuncOp, blocks: int) -> None:
+def _set_min_blocks(op: cuda.FuncOp, blocks: int) -> None:
     op.properties["min_blocks"] = IntegerAttr(blocks, i64)
 
 

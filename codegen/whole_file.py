@@ -32,13 +32,13 @@ _AT_FDCWD, _RENAME_EXCHANGE = -100, 2
 """Constants of `renameat2`, linux/fcntl.h and linux/fs.h."""
 
 
-_OF_THE_DEVICE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
+_DEVICE_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 """Error numbers of a device that fails for every file."""
 
 
 def is_of_the_device(err: OSError) -> bool:
     """True if the error is that of a full or broken device, not the user's mistake."""
-    return err.errno in _OF_THE_DEVICE
+    return err.errno in _DEVICE_ERRORS
 
 
 def cannot_write(path: str | Path, err: OSError) -> TilewrightError:

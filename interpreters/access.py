@@ -162,7 +162,7 @@ def write(machine: Machine, op: Operation, place: Place, value: Array, mask: Arr
     if who is None and (twice := buffer.written[elements] & changes).any():
         raise _two_values(op, buffer, elements, twice, before, values)
     if (busy := buffer.on_its_way(elements)).any():
-        raise _overtaken(op, buffer, elements[busy])
+        raise _copy_under_way(op, buffer, elements[busy])
     buffer.data[elements] = values
     buffer.written[elements] = True
     after = buffer.data[elements]
@@ -173,7 +173,7 @@ def write(machine: Machine, op: Operation, place: Place, value: Array, mask: Arr
         _check_write(op, buffer, elements, Who(*ids), changes)
 
 
-def _overtaken(op: Operation, buffer: Buffer, elements: Array) -> Exception:
+def _copy_under_way(op: Operation, buffer: Buffer, elements: Array) -> Exception:
     return fail(
         op,
         f"stores to element {buffer.element(elements[0])}, to which a copy is under way",

@@ -43,8 +43,8 @@ def checked_arguments(
     """
     where, name = place_of(callee), symbol_of(callee)
     if len(types) != len(arrays):
-        says = f"@{name} takes {counted(len(types), 'argument')}, got {len(arrays)}"
-        raise UsageError(says, where=where)
+        message = f"@{name} takes {counted(len(types), 'argument')}, got {len(arrays)}"
+        raise UsageError(message, where=where)
     given = [np.asarray(array) for array in arrays]
     for position, (type, array) in enumerate(zip(types, given, strict=True)):
         if reason := _reason_against_argument(type, array, elements):

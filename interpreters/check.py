@@ -170,8 +170,8 @@ def _difference(
     if [*map(shape_and_element, [*types, *outputs])] != [
         *map(shape_and_element, [*new_types, *new_outputs])
     ]:
-        says = f"pass '{pass_name}' changed the signature of @{name}"
-        raise PassCheckError(says, where=place_of(_functions(before)[name]))
+        message = f"pass '{pass_name}' changed the signature of @{name}"
+        raise PassCheckError(message, where=place_of(_functions(before)[name]))
     tolerance = CONSTANT_TOLERANCE if _is_torch(before) else TOLERANCE
     for is_positive in (False, True):
         draw = Draw(types, seed, is_positive)
@@ -198,8 +198,8 @@ def _run(runs: RandomRuns, module: ModuleOp, name: str, draw: Draw, when: str) -
     except (UnsupportedError, TooLargeError):
         raise
     except TilewrightError as err:
-        says = f"{when} the program is wrong: {err.message}"
-        raise PassCheckError(says, where=err.where, remedy=err.remedy) from err
+        message = f"{when} the program is wrong: {err.message}"
+        raise PassCheckError(message, where=err.where, remedy=err.remedy) from err
 
 
 def _worst_of(

@@ -128,7 +128,7 @@ def compare(
     rows = [*zip(outputs, exact, rounded, moves, strict=True)]
     found = [_compare_one(*row) for row in rows]
     if program.against is not None:
-        found = _also_against(program.against, inputs, outputs, found)
+        found = _compare_against(program.against, inputs, outputs, found)
     compared = [not c.reason and is_float(row[0]) for c, row in zip(found, rows)]
     is_off = any(c.reason and not c.mismatch for c in found)
     is_lost = any(
@@ -136,16 +136,16 @@ def compare(
     )
     if not (is_off or is_lost) or (ir := kernel_ir()) is None:
         return found
-    if not is_off and not _is_worth_it(ir):
+    if not is_off and not _is_affordable(ir):
         return found
     if (own := _own_rounding(ir, inputs)) is None:
         return found
     found = [_allowing(c, largest(finite(error))) for c, error in zip(found, own, strict=True)]
-    asked = zip(found, rows, own, strict=True)
-    return [_without_lost(c, row, error) if not c.reason else c for c, row, error in asked]
+    triples = zip(found, rows, own, strict=True)
+    return [_without_lost(c, row, error) if not c.reason else c for c, row, error in triples]
 
 
-def _is_worth_it(kernel_ir: ModuleOp) -> bool:
+def _is_affordable(kernel_ir: ModuleOp) -> bool:
     """True if interpreting `@main` takes some seconds at most."""
     main = SymbolTable.lookup_symbol(kernel_ir, "main")
     return main is not None and scalar_operations(main) <= MAX_WORK
@@ -159,8 +159,8 @@ def _without_lost(
     """
     if not is_float(row[0]) or not (lost := lost_elements(*row, own)).any():
         return comparison
-    element, found, wanted = _first(lost, row[0], row[1])
-    mismatch = f"element {element} is {found:g}, should be {wanted:g}"
+    element, found, expected = _first(lost, row[0], row[1])
+    mismatch = f"element {element} is {found:g}, should be {expected:g}"
     return replace(comparison, mismatch=mismatch)
 
 
@@ -212,7 +212,7 @@ def _compare_one(output: Array, exact: Array, rounded: Array, move: Array) -> Co
     )
 
 
-def _also_against(
+def _compare_against(
     other: Program, inputs: Sequence[Array], outputs: Sequence[Array], found: Sequence[Comparison]
 ) -> list[Comparison]:
     """Compare the outputs also with those of another program, within the same limits."""
@@ -236,8 +236,8 @@ def _one_against(comparison: Comparison, output: Array, exact: Array, rounded: A
     errors = _errors(output, exact, rounded, jumped)
     if np.isfinite(errors).all():
         return replace(comparison, against_error=largest(errors))
-    element, value, wanted = _first(np.isinf(errors), output, exact)
-    mismatch = f"element {element} is {value:g}, but {wanted:g} in --against"
+    element, value, expected = _first(np.isinf(errors), output, exact)
+    mismatch = f"element {element} is {value:g}, but {expected:g} in --against"
     return replace(comparison, against_error=np.nan, mismatch=mismatch)
 
 
@@ -282,8 +282,8 @@ def _special_values_differ(output: Array, rounded: Array) -> str:
     for test in (np.isnan, np.isposinf, np.isneginf):
         differs = test(output) != test(rounded)
         if differs.any():
-            element, found, wanted = _first(differs, output, rounded)
-            return f"element {element} is {found:g}, should be {wanted:g}"
+            element, found, expected = _first(differs, output, rounded)
+            return f"element {element} is {found:g}, should be {expected:g}"
     return ""
 
 

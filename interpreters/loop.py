@@ -55,7 +55,7 @@ def _reduce(machine: Machine, op: ReduceOp) -> None:
     start = identities(machine.types, monoid, op.results_.types)
     totals = start
     for steps in machine.steps(extent, machine.lanes):
-        with machine.axes([op.axis], [steps]), machine.where(_is_done(machine, op)):
+        with machine.axes([op.axis], [steps]), machine.where(_in_bounds(machine, op)):
             machine.run(op.body.block)
             values = [machine.with_all_steps(value) for value in yielded(machine, op)]
         totals = join(monoid.data, totals, fold(monoid.data, values, (0,), start))
@@ -68,13 +68,14 @@ def yielded(machine: Machine, op: ReduceOp) -> list[Array]:
     bounds.
     """
     terminator = op.yield_op
-    mask, is_done = machine.holds(terminator.mask, terminator.mask_operands), _is_done(machine, op)
-    if mask is not None and is_done is not None:
-        mask = mask & is_done
-    return masked(machine, op.monoid, terminator.values, is_done if mask is None else mask)
+    mask = machine.holds(terminator.mask, terminator.mask_operands)
+    in_bounds = _in_bounds(machine, op)
+    if mask is not None and in_bounds is not None:
+        mask = mask & in_bounds
+    return masked(machine, op.monoid, terminator.values, in_bounds if mask is None else mask)
 
 
-def _is_done(machine: Machine, op: ReduceOp) -> Array | None:
+def _in_bounds(machine: Machine, op: ReduceOp) -> Array | None:
     """Return a mask of the steps within the bounds of the loop; None if all are."""
     found = [
         compare(machine.array(op.axis), bound)

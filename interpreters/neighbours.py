@@ -20,11 +20,11 @@ def take_over(op: Operation, buffer: Buffer, elements: Array, who: Who) -> None:
     """
     if not buffer.neighbours or not elements.size:
         return
-    rows, ids = elements // buffer.size, [np.broadcast_to(whose, elements.shape) for whose in who]
+    rows, ids = elements // buffer.size, [np.broadcast_to(field, elements.shape) for field in who]
     _, first = np.unique([rows, ids[0] // WARP_SIZE], axis=1, return_index=True)
     for other in buffer.neighbours:
-        theirs = rows[first, None] * other.size + np.arange(other.size)
-        if other.on_its_way(theirs).any():
+        lost = rows[first, None] * other.size + np.arange(other.size)
+        if other.on_its_way(lost).any():
             raise fail(
                 op,
                 f"writes to %{buffer.name} while a copy to %{other.name} in the same memory is "
@@ -32,13 +32,13 @@ def take_over(op: Operation, buffer: Buffer, elements: Array, who: Who) -> None:
                 remedy="wait for its fill with kernel.ring_wait",
             )
         assert other.accesses is not None
-        *warps, _ = np.broadcast_arrays(*(whose[first, None] for whose in ids), theirs)
-        if other.accesses.races_with_update(theirs, Who(*warps)).any():
+        *warps, _ = np.broadcast_arrays(*(field[first, None] for field in ids), lost)
+        if other.accesses.races_with_update(lost, Who(*warps)).any():
             raise fail(
                 op,
                 f"writes to %{buffer.name} while another thread may use %{other.name} in the same "
                 "memory",
                 remedy="put a kernel.barrier between them",
             )
-        other.set_unwritten(theirs)
+        other.set_unwritten(lost)
         other.overwritten_by = buffer.name

@@ -37,9 +37,9 @@ _MAX_ELEMENTS = 1 << 28
 def _check_size(op: Operation) -> None:
     elements = prod(shape_of(op.results[0]))
     if elements > _MAX_ELEMENTS:
-        says = f"the tensor has {elements} elements, too many to hold"
+        message = f"the tensor has {elements} elements, too many to hold"
         remedy = "interpret at loop level, where it is never built, or use smaller shapes"
-        raise error_at(TooLargeError, op, says, remedy)
+        raise error_at(TooLargeError, op, message, remedy)
 
 
 def _elementwise(machine: Machine, op: ElementwiseOp) -> None:

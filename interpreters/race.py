@@ -17,7 +17,7 @@ from tilewright.interpreters.meetings import Meetings
 from tilewright.interpreters.types import Array
 from tilewright.interpreters.warp_clocks import warps_of
 
-_NOBODY = -1
+_NO_THREAD = -1
 _SEVERAL = -2
 
 ENGINE = -3
@@ -41,9 +41,9 @@ class _Last:
 
     def __init__(self, size: int, meetings: Meetings):
         self.meetings = meetings
-        self.thread = np.full(size, _NOBODY)
-        self.block = np.full(size, _NOBODY)
-        self.epoch = np.full(size, _NOBODY)
+        self.thread = np.full(size, _NO_THREAD)
+        self.block = np.full(size, _NO_THREAD)
+        self.epoch = np.full(size, _NO_THREAD)
         self.warps = np.zeros(size if meetings.in_groups else 0, np.uint32)
         """Warps of the recorded threads as bits, if parts of a block meet without the rest."""
 
@@ -55,23 +55,23 @@ class _Last:
             apart &= ~self.meetings.has_told(block, epoch, who.block)
         unordered = apart | ((block == who.block) & (epoch >= who.since))
         other = (thread != who.thread) | (block != who.block)
-        found = (thread != _NOBODY) & other & unordered
-        return found & ~self._told_by_warps(elements, who, found)
+        found = (thread != _NO_THREAD) & other & unordered
+        return found & ~self._ordered_by_warps(elements, who, found)
 
-    def _told_by_warps(self, elements: Array, who: Who, found: Array) -> Array:
+    def _ordered_by_warps(self, elements: Array, who: Who, found: Array) -> Array:
         """
         Return a mask of the accesses in `found` that barriers of parts of the block order after the
         recorded ones.
         """
-        told, clocks = np.zeros_like(found), self.meetings.clocks
+        ordered, clocks = np.zeros_like(found), self.meetings.clocks
         if clocks is None:
-            return told
+            return ordered
         at = found & (self.block[elements] == who.block) & (who.thread >= 0)
         then = elements[at]
-        told[at] = clocks.has_told(
+        ordered[at] = clocks.has_told(
             self.warps[then], self.epoch[then], who.block[at], who.thread[at]
         )
-        return told
+        return ordered
 
     def record(self, elements: Array, who: Who, shared: Array | None = None) -> None:
         """
@@ -108,7 +108,7 @@ class _Last:
 
     def forget(self, elements: Array) -> None:
         """Forget the accesses to these elements."""
-        self.thread[elements] = _NOBODY
+        self.thread[elements] = _NO_THREAD
 
 
 class Accesses:

@@ -70,8 +70,8 @@ class WarpClocks:
         before, used = self._users[name], self._used[name]
         come = np.asarray(members.any(axis=1))
         others = before.any(axis=1) & np.any(before != members, axis=1)
-        told = self._known[:, :, : self._warps] >= used[:, :, None]
-        knows = (told & before[:, None, :]).any(axis=2) | (since >= used)
+        seen = self._known[:, :, : self._warps] >= used[:, :, None]
+        knows = (seen & before[:, None, :]).any(axis=2) | (since >= used)
         self._users[name] = np.where(come[:, None], members, before)
         self._used[name] = np.where(come[:, None], time, used)
         return come & others & (members & ~knows).any(axis=1)

@@ -51,7 +51,7 @@ def work_of(
 
     `sector_bytes` and `wavefronts` are totals of the launch, counted or estimated.
     """
-    counted = _versions_that_count(code)
+    counted = _longest_versions(code)
     runs = _runs(code, cost, counted)
     mixes = {loop: instruction_mix(code, loop.body) for loop in counted}
     straight = _straight(code)
@@ -96,7 +96,7 @@ def _straight(code: Code) -> frozenset[int]:
     return reachable(code).difference(*(loop.body for loop in loops(code)))
 
 
-def _versions_that_count(code: Code) -> list[Loop]:
+def _longest_versions(code: Code) -> list[Loop]:
     """Return for each source line and depth its longest loop."""
     longest: dict[tuple[int, int], Loop] = {}
     for number, loop in enumerate(loops(code), 1):

@@ -28,7 +28,7 @@ class BoundLibrary(LibCuda):
     def __init__(self, path: str = LIBRARY):
         super().__init__(path)
         self.cuda: Any = import_module(_MODULE)
-        self._given("the driver does not start", self.cuda.cuInit(0))
+        self._result("the driver does not start", self.cuda.cuInit(0))
 
     def load(self, cubin: bytes, compiled_by: Version) -> Handle:
         status, module = self.cuda.cuModuleLoadData(cubin)
@@ -37,24 +37,24 @@ class BoundLibrary(LibCuda):
 
     def function(self, module: Handle, name: str) -> Handle:
         found = self.cuda.cuModuleGetFunction(module.value, name.encode())
-        return Handle(int(self._given(f"kernel '{name}'", found)))
+        return Handle(int(self._result(f"kernel '{name}'", found)))
 
     def attribute(self, function: Handle, attribute: int, what: str) -> int:
         number = self.cuda.CUfunction_attribute(attribute)
-        return self._given(what, self.cuda.cuFuncGetAttribute(number, function.value))
+        return self._result(what, self.cuda.cuFuncGetAttribute(number, function.value))
 
     def set_attribute(self, function: Handle, attribute: int, value: int, what: str) -> None:
         number = self.cuda.CUfunction_attribute(attribute)
-        self._given(what, self.cuda.cuFuncSetAttribute(function.value, number, value))
+        self._result(what, self.cuda.cuFuncSetAttribute(function.value, number, value))
 
     def active_clusters(self, function: Handle, launch: Launch) -> int | None:
-        ask = self.cuda.cuOccupancyMaxActiveClusters
-        status, clusters = ask(function.value, self.launch_config(launch))
+        query = self.cuda.cuOccupancyMaxActiveClusters
+        status, clusters = query(function.value, self.launch_config(launch))
         return None if status else clusters
 
     def active_blocks(self, function: Handle, launch: Launch) -> int | None:
-        ask = self.cuda.cuOccupancyMaxActiveBlocksPerMultiprocessor
-        status, blocks = ask(function.value, launch.block, launch.dynamic_shared_bytes)
+        query = self.cuda.cuOccupancyMaxActiveBlocksPerMultiprocessor
+        status, blocks = query(function.value, launch.block, launch.dynamic_shared_bytes)
         return None if status else blocks
 
     def launch_config(self, launch: Launch) -> Any:
@@ -65,7 +65,7 @@ class BoundLibrary(LibCuda):
         config.sharedMemBytes = launch.dynamic_shared_bytes
         return config
 
-    def _given(self, what: str, answer: tuple[Any, ...]) -> Any:
+    def _result(self, what: str, answer: tuple[Any, ...]) -> Any:
         """
         Return the result of a call to the driver without its status; raise `DriverError` if the
         status is an error.

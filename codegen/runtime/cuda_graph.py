@@ -73,14 +73,19 @@ class CudaGraph:
         self._last: Handle | None = None
         self._name = f"the CUDA graph from {steps[0].name} to {steps[-1].name}"
         lib.call(self._name, "cuGraphCreate", ctypes.byref(self._graph), 0)
-        self._nodes = [self._added_step(step) for step in steps]
+        self._nodes = [self._add_step(step) for step in steps]
         self._instantiate([step.name for step in steps])
 
     def update(self, step: int, bound: Bound) -> None:
         # Fills of several rows are refused: "memory operands must be 1-dimensional".
         what = f"{bound.name} in a CUDA graph"
         for node, parameters in zip(self._nodes[step], bound.nodes, strict=True):
-            arguments = [self._exec, node, ctypes.byref(parameters), *self._more(parameters)]
+            arguments = [
+                self._exec,
+                node,
+                ctypes.byref(parameters),
+                *self._extra_arguments(parameters),
+            ]
             self._lib.call(what, _SET[type(parameters)], *arguments)
 
     def __call__(self, stream: int) -> None:
@@ -97,23 +102,23 @@ class CudaGraph:
         Instantiate the graph; an error names the step of the node that the driver reports, if it
         reports one.
         """
-        made, asked = ctypes.byref(self._exec), _Instantiation()
+        made, parameters = ctypes.byref(self._exec), _Instantiation()
         function = self._lib.function_named("cuGraphInstantiateWithParams", self._name)
-        if not (status := function(made, self._graph, ctypes.byref(asked))):
+        if not (status := function(made, self._graph, ctypes.byref(parameters))):
             return
-        blamed = (
+        refused = (
             name
             for name, nodes in zip(names, self._nodes, strict=True)
-            if asked.error_node in [node.value for node in nodes]
+            if parameters.error_node in [node.value for node in nodes]
         )
-        name = next(blamed, None) if asked.error_node else None
+        name = next(refused, None) if parameters.error_node else None
         self._lib.check(status, self._name if name is None else f"{name} in a CUDA graph")
 
-    def _added_step(self, step: Bound) -> list[Handle]:
+    def _add_step(self, step: Bound) -> list[Handle]:
         """Add the nodes of a step to the graph and return them."""
-        return [self._added(node, f"{step.name} in a CUDA graph") for node in step.nodes]
+        return [self._add_node(node, f"{step.name} in a CUDA graph") for node in step.nodes]
 
-    def _added(self, parameters: Any, what: str) -> Handle:
+    def _add_node(self, parameters: Any, what: str) -> Handle:
         """Add a node after the last one and return it."""
         node = Handle()
         before = [] if self._last is None else [self._last.value]
@@ -125,11 +130,11 @@ class CudaGraph:
             (Handle * len(before))(*before),
             ctypes.c_size_t(len(before)),
             ctypes.byref(parameters),
-            *self._more(parameters),
+            *self._extra_arguments(parameters),
         )
         self._last = node
         return node
 
-    def _more(self, parameters: Any) -> tuple[Handle, ...]:
+    def _extra_arguments(self, parameters: Any) -> tuple[Handle, ...]:
         """Return further arguments for a node: the context for fills, none for kernels."""
         return (self._context,) if isinstance(parameters, MemsetNode) else ()

@@ -24,7 +24,7 @@ _UNLOADABLE = {200, 209, 218, 222}
 Status codes of a cubin that cannot be loaded: CUDA_ERROR_INVALID_IMAGE, NO_BINARY_FOR_GPU,
 INVALID_PTX, UNSUPPORTED_PTX_VERSION.
 """
-_FAILED_BEFORE = {700, 702, 710, 714, 715, 716, 717, 718, 719}
+_STICKY_ERRORS = {700, 702, 710, 714, 715, 716, 717, 718, 719}
 """
 Status codes of kernels that failed; all later calls of the driver return the same status.
 
@@ -75,7 +75,7 @@ class LibCuda:
         if not status:
             return
         text = self.status_text(status)
-        if status in _FAILED_BEFORE:
+        if status in _STICKY_ERRORS:
             remedy = "'tilewright run' waits for each kernel, and names the one that fails"
             message = f"{what}, because an earlier kernel failed: {text}"
             raise DriverError(message, remedy=remedy)
@@ -160,16 +160,17 @@ class LibCuda:
         if not hasattr(self.library, "cuOccupancyMaxActiveClusters"):
             return None
         clusters, config = ctypes.c_int(), ctypes.byref(launch_config(launch))
-        ask = self.library.cuOccupancyMaxActiveClusters
-        return None if ask(ctypes.byref(clusters), function, config) else clusters.value
+        query = self.library.cuOccupancyMaxActiveClusters
+        return None if query(ctypes.byref(clusters), function, config) else clusters.value
 
     def active_blocks(self, function: Handle, launch: Launch) -> int | None:
         """
         Return the number of a launch's blocks that a multiprocessor holds; None if the call fails.
         """
-        blocks, ask = ctypes.c_int(), self.library.cuOccupancyMaxActiveBlocksPerMultiprocessor
+        blocks, query = ctypes.c_int(), self.library.cuOccupancyMaxActiveBlocksPerMultiprocessor
         dynamic = ctypes.c_size_t(launch.dynamic_shared_bytes)
-        return None if ask(ctypes.byref(blocks), function, launch.block, dynamic) else blocks.value
+        status = query(ctypes.byref(blocks), function, launch.block, dynamic)
+        return None if status else blocks.value
 
     def capture(self, stream: int) -> int:
         """Return the identifier of the capture that a stream takes part in; 0 without a capture."""

@@ -40,18 +40,18 @@ class PycudaLaunch:
 
     def __call__(self, stream: int) -> None:
         if stream:
-            return self._by_driver(stream)
+            return self._driver_launch(stream)
         try:
             self._call(None)
         except self._function.error:
-            self._by_driver(0)  # its errors are more precise
+            self._driver_launch(0)  # its errors are more precise
 
     @property
     def nodes(self) -> Sequence[Any]:
-        return self._by_driver.nodes
+        return self._driver_launch.nodes
 
     @cached_property
-    def _by_driver(self) -> CudaLaunch:
+    def _driver_launch(self) -> CudaLaunch:
         """This launch through the driver API, of the kernel that the driver API has loaded."""
         handle = self._function.twin.handle
         return CudaLaunch(self._function.driver.lib, handle, self._launch, self._parameters)
@@ -68,12 +68,12 @@ class PycudaFunction:
         """This kernel, loaded by the driver API."""
         try:
             with self.driver.current():
-                self.function = self._found(module, name, dynamic_shared_bytes)
+                self.function = self._load_function(module, name, dynamic_shared_bytes)
         except self.error as err:
             raise DriverError(f"{self._what}: {err}") from None
 
     @staticmethod
-    def _found(module: "PycudaModule", name: str, dynamic_shared_bytes: int) -> Any:
+    def _load_function(module: "PycudaModule", name: str, dynamic_shared_bytes: int) -> Any:
         function = module.module.get_function(name)
         if dynamic_shared_bytes:
             attribute = module.cuda.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES

@@ -85,9 +85,9 @@ class Loader:
         self._axes = plan.permuted.get(number)
         self._alignment = plan.alignments[number]
         is_own = number in plan.source_names or number in plan.permuted
-        self._is_kept = is_own and number not in plan.written
-        self._kept: _Kept | None = None
-        self._captured: list[_Kept] = []
+        self._is_cached = is_own and number not in plan.written
+        self._cached: _CachedCopy | None = None
+        self._captured: list[_CachedCopy] = []
 
     def load(self, tensor: Any, is_capturing: bool = False) -> Any:
         """
@@ -105,21 +105,21 @@ class Loader:
             and not tensor.is_neg()
         ):
             return tensor
-        if not self._is_kept or tensor.is_inference():
+        if not self._is_cached or tensor.is_inference():
             return self._copied(tensor)
-        kept, key = self._kept, _key(tensor)
-        if kept is not None and kept.key == key:
+        cached, key = self._cached, _key(tensor)
+        if cached is not None and cached.key == key:
             if is_capturing:
-                self._captured.append(kept)
-            return kept.copy
+                self._captured.append(cached)
+            return cached.copy
         copy = self._copied(tensor)
         if is_capturing:
             return copy  # the copy is not done yet, so no other call may use it
-        self._finish()
-        self._kept = _Kept(key, tensor.detach(), copy)
+        self._synchronize()
+        self._cached = _CachedCopy(key, tensor.detach(), copy)
         return copy
 
-    def _finish(self) -> None:
+    def _synchronize(self) -> None:
         """
         Wait for the new copy, and for readers of the old one, because calls on all streams share a
         copy.
@@ -136,7 +136,7 @@ class Loader:
         return new_tensor(type, str(self._device)).copy_(source)
 
 
-class _Kept(NamedTuple):
+class _CachedCopy(NamedTuple):
     key: tuple[Any, ...]
     tensor: Any
     """The tensor itself, which is kept so that its address is not reused by another tensor."""

@@ -110,22 +110,22 @@ class Workspace:
     def _bound_to(self, addresses: tuple[int, ...]) -> Sequence[Bound]:
         """Return the steps bound to these addresses; the most recent lists are cached."""
         if (bound := self._bindings.get(addresses)) is None:
-            bound = self._bindings[addresses] = self._bound = self._bound_anew(addresses)
+            bound = self._bindings[addresses] = self._bound = self._rebound(addresses)
             if len(self._bindings) > _MOST_BINDINGS:
                 del self._bindings[next(iter(self._bindings))]
         return bound
 
-    def _bound_anew(self, addresses: tuple[int, ...]) -> Sequence[Bound]:
+    def _rebound(self, addresses: tuple[int, ...]) -> Sequence[Bound]:
         """Bind again the steps whose buffers are at other addresses than in the last binding."""
-        mine, pairs = self._addresses, zip(self._placed, addresses, strict=True)
-        moved = [number for number, address in pairs if mine[number] != address]
+        current, pairs = self._addresses, zip(self._placed, addresses, strict=True)
+        moved = [number for number, address in pairs if current[number] != address]
         for number, address in zip(self._placed, addresses, strict=True):
-            mine[number] = address
+            current[number] = address
         if not self._bound:
-            return [step.bound(mine) for step in self._steps]
+            return [step.bound(current) for step in self._steps]
         changed = {position for number in moved for position in self._users.get(number, ())}
         return [
-            self._steps[position].bound(mine) if position in changed else bound
+            self._steps[position].bound(current) if position in changed else bound
             for position, bound in enumerate(self._bound)
         ]
 

@@ -45,13 +45,13 @@ def _remote(machine: Threads, op: RemoteOp) -> None:
         raise fail(op, f"rank {active.max()} is not in a cluster of {cluster} blocks")
     rank = np.clip(rank, 0, cluster - 1)
     first = np.arange(machine.shape[0])[:, None] // cluster * cluster
-    theirs = Buffer(source.shape, source.data, slot=(first + rank) * source.size)
-    theirs.written, theirs.expected = source.written, source.expected
-    theirs.accesses = source.accesses
+    remote = Buffer(source.shape, source.data, slot=(first + rank) * source.size)
+    remote.written, remote.expected = source.written, source.expected
+    remote.accesses = source.accesses
     running = machine.active_threads()
     visiting = slice(None) if running is None else running.any(axis=1)
     machine.meetings.visiting[machine.block_id[visiting, 0]] = True
-    machine.define(op, theirs)
+    machine.define(op, remote)
 
 
 def check_left(machine: Threads) -> None:
