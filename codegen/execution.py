@@ -76,8 +76,10 @@ def backend_for(device: str, target: str, blocks: int | None = None) -> Backend:
     """
     Return the backend that `device` (auto, gpu or sim) names, for code compiled for `target`.
 
-    The simulator runs at most about `blocks` blocks of a kernel; a GPU runs all. Raises
-    `TilewrightError` if `device` is `gpu` and there is no GPU.
+    `auto` is a GPU that runs code for `target`, if there is one and `blocks` is None; else the
+    simulator. The simulator runs at most about `blocks` blocks of a kernel; a GPU runs all. Raises
+    `UsageError` for an unknown device, and `TilewrightError` if `device` is `gpu` and there is no
+    GPU.
     """
     if device not in ("auto", "gpu", "sim"):
         raise UsageError(f"unknown device '{device}'", remedy="devices: auto, gpu, sim")

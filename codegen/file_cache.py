@@ -55,7 +55,9 @@ def default_folder() -> Path | None:
 
 
 def digest_of(parts: Iterable[str]) -> str:
-    """Return the cache file name of content that is made from the given texts."""
+    """
+    Return the hexadecimal SHA-256 of some texts, the cache file name of content made from them.
+    """
     return sha256("\0".join(parts).encode()).hexdigest()
 
 

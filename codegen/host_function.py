@@ -39,7 +39,8 @@ def plan_of(module: ModuleOp) -> Plan:
     """
     Return the launch plan of a module of CUDA IR.
 
-    Raises `UsageError` if the module has another level or no host function.
+    Raises `UsageError` if an op is not lowered to CUDA IR, or if there is no `@main`. Raises
+    `UnsupportedError` if `@main` has ops that are not launches or allocations.
     """
     kernels = {kernel.sym_name.data: kernel for kernel in kernels_of(module)}
     hosts = (op for op in module.ops if isinstance(op, func.FuncOp))
@@ -167,8 +168,10 @@ class _Reader:
 
     def _fills(self, kernel: cuda.FuncOp, outputs: Sequence[int]) -> Iterator[Fill]:
         """
-        Yield the fills before each launch of the kernel; collect fills that happen only once in
-        `self.kept`.
+        Yield the buffers that are filled before each launch of the kernel.
+
+        Buffers that are filled only once are recorded in `self.kept`. Raises `UsageError` if one of
+        them shares memory.
         """
         for number, argument in zip(outputs, kernel.outputs, strict=True):
             if (initial := kernel.initial(argument)) is None:

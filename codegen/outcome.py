@@ -16,7 +16,7 @@ from tilewright.codegen.simulator import Counters
 @dataclass(frozen=True)
 class Problem:
     """
-    An error that a kernel made.
+    An error of a kernel that the simulator found.
 
     `line` is a line of the CUDA text, 0 if unknown. `note` describes the line's origin, if it is
     known.

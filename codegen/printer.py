@@ -187,7 +187,10 @@ class CudaText(NamedTuple):
 
 
 def cuda_text(module: ModuleOp, only: Collection[cuda.FuncOp] | None = None) -> CudaText:
-    """Return the CUDA C++ text of a module of CUDA IR, or of the kernels in `only`."""
+    """
+    Return the CUDA C++ text of a module of CUDA IR, or only of the kernels in `only`, with its
+    lines' origins.
+    """
     kernels = [op for op in kernels_of(module) if only is None or op in only]
     lines = [*_permuted_arguments(module)]
     if not kernels:
@@ -204,7 +207,7 @@ def cuda_text(module: ModuleOp, only: Collection[cuda.FuncOp] | None = None) -> 
 
 
 def cuda_source(module: ModuleOp, only: Collection[cuda.FuncOp] | None = None) -> str:
-    """Return the CUDA C++ text of `cuda_text`, without the origins of lines."""
+    """Return the CUDA C++ text of a module of CUDA IR, or only of the kernels in `only`."""
     return cuda_text(module, only).source
 
 

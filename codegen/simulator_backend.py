@@ -3,8 +3,8 @@
 Execution of a launch plan in the PTX simulator, which reports elements that are never written.
 
 Memory that the plan allocates starts out as poison (`poison.py`). A buffer in the slab is poisoned
-again before its first launch. If an output element still has the pattern after the launch, the
-kernel did not write it, which is a problem. The element's value may also equal the pattern by
+before the first launch that writes it. If an output element still has the pattern after the launch,
+the kernel did not write it, which is a problem. The element's value may also equal the pattern by
 chance. To exclude this, the kernel runs once more on memory of another pattern.
 
 A buffer that is written in place of an input starts out as that input, so its unwritten elements

@@ -144,7 +144,12 @@ def _store(machine: Machine, op: StoreOp) -> None:
 
 
 def write(machine: Machine, op: Operation, place: Place, value: Array, mask: Array | None) -> None:
-    """Store `value` where the mask is true. Raises `InterpreterError` for each error of a store."""
+    """
+    Store `value` where the mask is true.
+
+    Raises `InterpreterError` if the store is out of bounds, to an input, to an element with another
+    value, or a race.
+    """
     buffer: Buffer = machine.values[place.memref]
     if not buffer.writable:
         raise fail(op, f"stores to {place.name}, which is an input")

@@ -184,7 +184,7 @@ def _difference(
         if found is not None:
             return found
         if not any(np.isnan(result).any() for result in expected):
-            break  # NaN: run again with positive inputs, inside the domain of logarithms and roots
+            break  # with NaN: again with positive inputs, the domain of logarithms and roots
     return None
 
 

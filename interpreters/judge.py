@@ -11,7 +11,7 @@ from tilewright.interpreters.program import Program
 
 class Judge:
     """
-    Comparer of results by the rules of `tilewright run`, which computes the right results once.
+    Checker of results by the rules of `tilewright run`, which computes the right results once.
     """
 
     def __init__(self, program: Program, inputs: Sequence[Array]):

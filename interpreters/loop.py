@@ -143,8 +143,7 @@ def _to_index(machine: Machine, op: ToIndexOp) -> None:
             f"not an index of an axis of size {size}",
             remedy="indices go from 0 up to the size of what they index",
         )
-    # Inactive points get index 0 where their value is no index, so that later accesses stay in
-    # bounds.
+    # Inactive points get index 0, so that later accesses stay in bounds.
     away = outside if mask is None else outside | ~mask
     machine.define(op, np.where(away, 0, value))
 

@@ -28,8 +28,8 @@ class Program:
     """
     disturbed: Callable[[Sequence[Array], float], list[Array]]
     """
-    Function of inputs and a number of roundings; it returns results in float64 with all values off
-    by that number.
+    Function of inputs and a number n; it returns the results in float64 with each value off by n
+    roundings.
     """
     rounded: Function
     """Reference: a function that returns the results in the program's own dtypes."""

@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Ops of `arith`, `math` and `scalar` as NumPy functions, except casts, which are in `casts.py`.
-
-The tables map op classes to functions of arrays, which work on all elements at once. Functions of
-floats keep the dtype of their operands.
+Ops of `arith`, `math` and `scalar` as NumPy functions of whole arrays; casts are in `casts.py`.
+Functions of floats keep the dtype of their operands.
 """
 
 import math as scalar_math
@@ -34,10 +32,7 @@ def erfc(x: Array) -> Array:
 
 
 def power(base: Array, exponent: Array) -> Array:
-    """
-    Return the power as C's `pow`. NumPy's `power` takes the square root for a scalar exponent 0.5:
-    NaN for -inf.
-    """
+    """Return C's `pow`; NumPy's takes a square root for an exponent 0.5: NaN for -inf."""
     return np.float_power(base, exponent).astype(base.dtype)
 
 
@@ -57,11 +52,11 @@ def _fma(a: Array, b: Array, c: Array) -> Array:
 
 def _double_fma(a: Array, b: Array, c: Array) -> Array:
     """
-    Return `a * b + c` in float64 with almost always one rounding.
+    Return `a * b + c` in float64, nearly always with one rounding.
 
-    The rounding errors of the product and the sum are added at the end. The sign is then right, and
-    the last bit nearly always. (Dekker, "A floating-point technique for extending the available
-    precision"; Knuth, TAOCP volume 2, 4.2.2, theorem B.)
+    Rounding errors of product and sum are added last, so the sign is right. (Dekker, "A
+    floating-point technique for extending the available precision"; Knuth, TAOCP volume 2, 4.2.2,
+    theorem B.)
     """
     product = a * b
     (a_high, a_low), (b_high, b_low) = _halves(a), _halves(b)
@@ -86,7 +81,7 @@ def _round_half_away(x: Array) -> Array:
 
 
 def _modular(function: Binary, on_bits: Binary) -> Binary:
-    """Return integer arithmetic that wraps; on single bits it is the bitwise operation."""
+    """Return wrapping integer arithmetic, which is `on_bits` for single bits."""
     return lambda a, b: on_bits(a, b) if a.dtype == np.bool_ else function(a, b)
 
 
@@ -96,10 +91,7 @@ def divide_towards_zero(a: Array, b: Array) -> Array:
 
 
 def integer_pow(base: Array, exponent: Array) -> Array:
-    """
-    Return the integer power modulo 2^bits. A negative power of 1 or -1 is 1 or -1, of other bases
-    0.
-    """
+    """Return the power modulo 2^bits; negative powers of 1 and -1 are 1 or -1, of others 0."""
     power = np.power(base, np.maximum(exponent, 0))
     sign = np.where(exponent % 2 == 0, 1, base)
     inverse = np.where(np.abs(base) == 1, sign, 0).astype(base.dtype)
@@ -213,7 +205,7 @@ def _unordered_or(compare: Binary) -> Binary:
 
 
 def _signed(compare: Binary, on_bits: Binary) -> Binary:
-    """Return a signed comparison. A set bit is -1, which is less than 0."""
+    """Return a signed comparison, which is `on_bits` for single bits: a set bit is -1."""
     return lambda a, b: (on_bits if a.dtype == np.bool_ else compare)(a, b)
 
 
@@ -242,7 +234,7 @@ COMPARE_FLOATS: tuple[Binary, ...] = (
     _unordered,
     lambda a, b: np.ones(np.broadcast_shapes(a.shape, b.shape), bool),
 )
-"""Comparisons by the predicate number of `arith.cmpf`: false, o.., ord, u.., uno, true."""
+"""Comparisons by predicate number of `arith.cmpf`: false, o.., ord, u.., uno, true."""
 
 COMPARE_INTEGERS: tuple[Binary, ...] = (
     np.equal,
@@ -256,4 +248,4 @@ COMPARE_INTEGERS: tuple[Binary, ...] = (
     _unsigned(np.greater),
     _unsigned(np.greater_equal),
 )
-"""Comparisons by the predicate number of `arith.cmpi`: eq, ne, signed, unsigned."""
+"""Comparisons by predicate number of `arith.cmpi`: eq, ne, signed, unsigned."""

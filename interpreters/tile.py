@@ -3,7 +3,7 @@
 Interpreter of Tile IR on the vector machine.
 
 All axes of a launch are dimensions, at whatever level they are bound. A combine joins over
-dimensions. A stage has a slab for each block, and a share too.
+dimensions. A stage and a share have a slab for each block.
 """
 
 from math import prod

@@ -37,7 +37,7 @@ _SPECIAL_LANES = 16
 
 @dataclass(frozen=True)
 class Work:
-    """Amount of work of one launch. Counts are of warps, over all blocks."""
+    """Amount of work of one launch. Instructions are counted for each warp, over all blocks."""
 
     blocks: int
     """Number of blocks in the grid."""

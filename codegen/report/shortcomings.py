@@ -63,7 +63,7 @@ def expected_share(tile: Tile) -> float | None:
 
 def wide_share(kernel: KernelEvidence) -> float | None:
     """
-    Return the share of global-memory bytes that a block moves 16 or more at a time; None without
+    Return the share of a block's global-memory bytes that move 16 or more at a time; None without
     accesses.
 
     Each instruction counts once. Copies by the tensor memory accelerator count as wide.

@@ -97,7 +97,10 @@ def _straight(code: Code) -> frozenset[int]:
 
 
 def _longest_versions(code: Code) -> list[Loop]:
-    """Return for each source line and depth its longest loop."""
+    """
+    Return the longest of the loops from the same source line at the same depth, for each line and
+    depth.
+    """
     longest: dict[tuple[int, int], Loop] = {}
     for number, loop in enumerate(loops(code), 1):
         key = (source_line(code, loop) or -number, loop.depth)

@@ -16,7 +16,7 @@ from tilewright.codegen.runtime.libcuda import Handle, LibCuda, Sizes
 
 
 class KernelNode(ctypes.Structure):
-    """CUDA_KERNEL_NODE_PARAMS_v2"""
+    """The C structure CUDA_KERNEL_NODE_PARAMS_v2."""
 
     _fields_ = [
         ("function", Handle),
@@ -31,7 +31,7 @@ class KernelNode(ctypes.Structure):
 
 
 class MemsetNode(ctypes.Structure):
-    """CUDA_MEMSET_NODE_PARAMS_v1"""
+    """The C structure CUDA_MEMSET_NODE_PARAMS_v1."""
 
     _fields_ = [
         ("address", Handle),
@@ -44,7 +44,7 @@ class MemsetNode(ctypes.Structure):
 
 
 class _Instantiation(ctypes.Structure):
-    """CUDA_GRAPH_INSTANTIATE_PARAMS"""
+    """The C structure CUDA_GRAPH_INSTANTIATE_PARAMS."""
 
     _fields_ = [
         ("flags", ctypes.c_ulonglong),

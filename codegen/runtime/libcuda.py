@@ -38,7 +38,7 @@ Version = tuple[int, int]
 
 
 class LaunchConfig(ctypes.Structure):
-    """CUlaunchConfig"""
+    """The C structure CUlaunchConfig."""
 
     _fields_ = [
         ("grid", Sizes),

@@ -69,9 +69,10 @@ class Loader:
     """
     Converter of the tensors given for one input to the layout that kernels read.
 
-    The copy of a module's parameter is cached until the tensor is at another address, or PyTorch
-    counts a change of it. PyTorch does not count writes through `.data`. A user's CUDA graph uses
-    the copy of the time of its capture, which is then never freed.
+    The copy of a module's parameter, or of a permuted input, is cached until the tensor is at
+    another address, or PyTorch counts a change of it. PyTorch does not count writes through
+    `.data`. A user's CUDA graph uses the copy of the time of its capture, which is then never
+    freed.
     """
 
     def __init__(self, plan: Plan, number: int, device: str):

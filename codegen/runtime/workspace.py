@@ -75,8 +75,9 @@ class Workspace:
 
     def _is_updated(self, graph: Graph, bound: Sequence[Bound]) -> bool:
         """
-        True if the graph could be updated to the bound steps. It is not rebuilt, which takes too
-        long.
+        True if the graph now runs the bound steps, for which its changed nodes are updated.
+
+        If the driver refuses, the graph is given up, because making it again takes too long.
         """
         if bound is self._in_graph:
             return True
