@@ -48,7 +48,7 @@ def _check_addresses(op: TmaCopyOp) -> None:
     if (base := base_alignment(op.source)) < BOX_ALIGNMENT:
         raise fail(
             op,
-            f"{name} begins at a multiple of {base} bytes, a tensor at one of {BOX_ALIGNMENT}",
+            f"{name} is aligned to {base} bytes, but a tensor map needs {BOX_ALIGNMENT}",
             remedy=f"declare its alignment: {{plan.align = {BOX_ALIGNMENT} : i64}}",
         )
     if source.get_num_dims() > 1 and (row := source.get_shape()[-1] * size) % BOX_ALIGNMENT:
