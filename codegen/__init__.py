@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CUDA text out: printer, prelude, NVRTC, the PTX simulator, the runtime."""
+"""CUDA code generation and execution: printer, prelude, NVRTC, PTX simulator and runtime."""

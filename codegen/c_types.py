@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The types of values, as the CUDA text writes them."""
+"""C++ names of IR types in the CUDA text."""
 
 from xdsl.dialects.builtin import (
     IntegerType,
@@ -31,7 +31,10 @@ C_TYPES: dict[Attribute, str] = {
     f32: "float",
     f64: "double",
 }
-"""`half` and `bfloat16` are structs of the prelude: 16 bits that only conversions look into."""
+"""
+C++ type of each element type. `half` and `bfloat16` are 16-bit structs of the prelude, which only
+conversions read.
+"""
 
 C_VECTORS: dict[tuple[str, int], str] = {
     ("float", 2): "float2",
@@ -41,7 +44,7 @@ C_VECTORS: dict[tuple[str, int], str] = {
     ("int", 4): "int4",
     ("long long", 2): "longlong2",
 }
-"""CUDA's vectors of so many elements, which one instruction loads or stores."""
+"""CUDA vector types by element type and length; one instruction loads or stores a vector."""
 
 C_BYTES = {4: "unsigned", 8: "uint2", 16: "uint4"}
-"""Types by whose size elements that have no vectors are moved."""
+"""Types that move elements without a vector type, by the number of bytes to move."""

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Running a launch plan on a device: one interface, `Backend`, behind which are the simulator
-(`simulator_backend.py`) and a GPU (`runtime/`).
+Execution of a launch plan on a device, through the interface `Backend`.
+
+The simulator (`simulator_backend.py`) and a GPU (`runtime/`) implement it.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,41 +18,45 @@ from tilewright.errors import TilewrightError, UsageError
 
 
 class Backend(Protocol):
-    """A device that runs plans."""
+    """A device that runs plans on NumPy arrays."""
 
     @property
     def name(self) -> str:
-        """How `--device` calls it."""
+        """The device's name, as in `--device`."""
         ...
 
     def run(self, plan: Plan, inputs: Sequence[Array]) -> Execution:
-        """Run all launches. `inputs` are as `plan.inputs` says, and are left as they are."""
+        """Run all launches of the plan. `inputs` match `plan.inputs` and are not modified."""
         ...
 
 
 RunTensors = Callable[[Sequence[Any]], list[Any]]
-"""Queues all launches on tensors; gives new tensors for the results, on the device."""
+"""
+A function that queues all launches of a plan on tensors. It returns the results as new tensors on
+the device.
+"""
 
 
 @runtime_checkable
 class TensorBackend(Backend, Protocol):
-    """A device that takes PyTorch's tensors as they lie there."""
+    """A device that runs plans on PyTorch tensors in its own memory."""
 
     @property
     def device(self) -> str:
-        """What PyTorch calls it."""
+        """The device's name in PyTorch."""
         ...
 
     def load(self, plan: Plan) -> RunTensors:
-        """Return a plan on the device: what it takes is as `plan.inputs` says."""
+        """Load a plan on the device. Return a function of tensors that match `plan.inputs`."""
         ...
 
 
 def runner(plan: Plan, backend: Backend) -> RunTensors:
     """
-    Return a plan on a device as a function of tensors or arrays, which it gives back as the device
-    does: tensors of a GPU, arrays of the simulator. Raises `TilewrightError` for a kernel that
-    fails.
+    Return a function that runs a plan on tensors or arrays.
+
+    The results are tensors on a GPU, and arrays on the simulator. Raises `TilewrightError` if the
+    simulator finds a problem in a kernel.
     """
     if isinstance(backend, TensorBackend):
         loaded = backend.load(plan)
@@ -69,17 +74,19 @@ def runner(plan: Plan, backend: Backend) -> RunTensors:
 
 def backend_for(device: str, target: str, blocks: int | None = None) -> Backend:
     """
-    Return the backend that `device` (auto, gpu or sim) names, for code made for `target`.
+    Return the backend that `device` (auto, gpu or sim) names, for code compiled for `target`.
 
-    The simulator runs at most about `blocks` blocks of a kernel; a GPU runs all. Raises
-    `TilewrightError` where there is no GPU, but it is asked for.
+    `auto` is a GPU that runs code for `target`, if there is one and `blocks` is None; else the
+    simulator. The simulator runs at most about `blocks` blocks of a kernel; a GPU runs all. Raises
+    `UsageError` for an unknown device, and `TilewrightError` if `device` is `gpu` and there is no
+    GPU.
     """
     if device not in ("auto", "gpu", "sim"):
         raise UsageError(f"unknown device '{device}'", remedy="devices: auto, gpu, sim")
     if device == "gpu" and blocks is not None:
-        raise UsageError("a GPU runs all blocks", remedy="--blocks goes with --device sim")
+        raise UsageError("a GPU runs all blocks", remedy="use --blocks with --device sim")
     if device == "gpu" or (device == "auto" and blocks is None and _gpu_runs(target)):
-        # It comes with PyTorch, which to load takes long.
+        # This imports PyTorch, which takes long.
         from tilewright.codegen.runtime.gpu_backend import GpuBackend
 
         return GpuBackend(target)

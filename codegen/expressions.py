@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The text of CUDA IR's expressions, with as few parentheses as C++ needs and readers want."""
+"""
+CUDA IR expressions as C++ text, with few parentheses: those of C++'s rules, and some for readers.
+"""
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,23 +20,23 @@ from tilewright.dialects.cuda.types import BinaryOperator, Builtin, Comparison
 
 class ScopedNames:
     """
-    Names that are unique among those visible: `acc`, then `acc1`, `acc2`, ...
+    Names that are unique among the visible ones: `acc`, then `acc1`, `acc2`, ...
 
-    A name is free again where its scope ends, so that two loops may both count with `k`.
+    A name is free again after its scope, so that two loops may both count with `k`.
     """
 
     def __init__(self) -> None:
         self._of: dict[SSAValue, str] = {}
         self._taken: set[str] = set()
         self._next: dict[str, int] = {}
-        # What to undo at the end of each open scope: names, and counters as they were.
+        # For each open scope, its names with their stems, and the stems' counters before them.
         self._scopes: list[list[tuple[str, str, int]]] = [[]]
 
     def __getitem__(self, value: SSAValue) -> str:
         return self._of[value]
 
     def declare(self, value: SSAValue) -> str:
-        """Return the name of `value`, from here to the end of the scope."""
+        """Choose a name for `value`, valid to the end of the current scope, and return it."""
         stem = identifier(value.name_hint or "v")
         first = count = self._next.get(stem, 0)
         while (name := _numbered(stem, count)) in self._taken or name in RESERVED:
@@ -47,7 +49,7 @@ class ScopedNames:
 
     @contextmanager
     def scope(self) -> Generator[None]:
-        """Names declared inside end with the `with`."""
+        """Open a scope; names declared inside the `with` are free again after it."""
         self._scopes.append([])
         yield
         for name, stem, count in reversed(self._scopes.pop()):
@@ -62,7 +64,7 @@ def _numbered(stem: str, count: int) -> str:
     return f"{stem}{separator}{count}"
 
 
-# How tightly operators bind, as in C++; what binds no tighter than its surroundings needs parens.
+# Precedence levels of operators, as in C++. An operand needs parentheses unless it binds tighter.
 _TERNARY, _OR, _AND, _BIT_OR, _BIT_XOR, _BIT_AND = range(6)
 _EQUALITY, _RELATION, _SUM, _PRODUCT, _PREFIX, _POSTFIX = range(6, 12)
 
@@ -80,7 +82,7 @@ _BINARY = {
 }
 
 _BITWISE = (_BIT_OR, _BIT_XOR, _BIT_AND)
-"""Operators that bind otherwise than readers think: their operands stand in parentheses."""
+"""Operators whose precedence surprises readers; their operands get parentheses."""
 
 _COMPARISON = {
     Comparison.LT: ("<", _RELATION),
@@ -95,35 +97,41 @@ _BUILTIN = {Builtin.BLOCK: "blockIdx.x", Builtin.THREAD: "threadIdx.x"}
 
 
 class Text(NamedTuple):
-    """An expression's text, and how tightly its outermost operator binds."""
+    """Text of an expression, and the precedence of its outermost operator."""
 
     text: str
     binding: int
 
     def within(self, binding: int) -> str:
-        """Return the text where something that binds like `binding` surrounds it."""
+        """
+        Return the text as an operand at precedence `binding`, in parentheses unless it binds
+        tighter.
+        """
         return self.text if self.binding > binding else f"({self.text})"
 
 
 class Expressions:
-    """Writes expressions over values that have names."""
+    """Printer of expressions over values that have names."""
 
     def __init__(self, names: ScopedNames):
         self.names = names
 
     def text(self, value: SSAValue) -> str:
-        """Return an expression where nothing surrounds it."""
+        """Return the text of `value` as a whole expression, without outer parentheses."""
         return self.expression(value).text
 
     def expression(self, value: SSAValue) -> Text:
-        """Return a name, or the expression that makes `value`."""
+        """
+        Return the text of the expression that defines `value`; the name of a value that no
+        expression defines.
+        """
         owner = value.owner
         if (write := EXPRESSIONS.get(type(owner))) is not None:
             return write(self, owner)
         return Text(self.names[value], _POSTFIX)
 
     def bound(self, value: SSAValue) -> str:
-        """What a comparison has on its right: `k < a + b`."""
+        """Return the text of `value` as the right operand of a comparison, as in `k < a + b`."""
         return self.expression(value).within(_RELATION)
 
     def literal(self, op: expr.LiteralOp) -> Text:
@@ -139,7 +147,7 @@ class Expressions:
         if binding in _BITWISE:
             rhs = self.expression(op.rhs)
             return Text(f"{lhs.within(_PRODUCT)} {symbol} {rhs.within(_PRODUCT)}", binding)
-        # `a && b || c` means what it seems to, but compilers warn of it.
+        # `a && b || c` needs no parentheses, but compilers warn without them.
         is_mixed = binding == _OR and lhs.binding == _AND
         left = f"({lhs.text})" if is_mixed else lhs.within(binding - 1)
         return Text(f"{left} {symbol} {self._right(op.rhs, binding)}", binding)
@@ -150,7 +158,7 @@ class Expressions:
         return Text(f"{left.within(_RELATION)} {symbol} {right.within(_RELATION)}", binding)
 
     def _right(self, value: SSAValue, binding: int) -> str:
-        """Return the right operand of an operator: `a - (b - c)`, `a - (-b)`."""
+        """Return the text of an operator's right operand: `a - (b - c)`, `a - (-b)`."""
         operand = self.expression(value)
         is_signed = operand.text.startswith("-")
         is_mixed = binding == _OR and operand.binding == _AND
@@ -188,7 +196,7 @@ class Expressions:
         return Text(f"{self.text(op.pointer)} + {self.expression(index).within(_SUM)}", _SUM)
 
     def element(self, pointer: SSAValue, indices: Sequence[SSAValue]) -> str:
-        """Return an element of memory: `p[i]`, `a[i][j]`."""
+        """Return the text of an element in memory: `p[i]`, `a[i][j]`."""
         subscripts = "".join(f"[{self.text(index)}]" for index in indices)
         return f"{self.expression(pointer).within(_PREFIX)}{subscripts}"
 
@@ -210,4 +218,4 @@ EXPRESSIONS: Mapping[type[Operation | Block], Callable[[Expressions, Any], Text]
     AddressOp: Expressions.address,
     expr.ReadOp: Expressions.read,
 }
-"""The function that writes each expression."""
+"""The function that prints each expression op."""

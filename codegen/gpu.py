@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Which GPUs are present, asked of their driver through ctypes; and the target to compile for.
+Detection of the GPUs present, through ctypes and their driver, and of the target to compile for.
 
 Reference: CUDA driver API, sections "Initialization" and "Device Management".
 """
@@ -17,21 +17,23 @@ _COMPUTE_CAPABILITY_MAJOR, _COMPUTE_CAPABILITY_MINOR = 75, 76  # CUdevice_attrib
 
 @dataclass(frozen=True)
 class Gpu:
-    """A GPU as its driver describes it."""
+    """A GPU's name and compute capability, as its driver reports them."""
 
     name: str
     capability: tuple[int, int]
 
     @property
     def target(self) -> str | None:
-        """What to compile for, `sm_90a`; None if we know no such target."""
+        """
+        The compilation target for this GPU, as `sm_90a`; None if Tilewright does not support it.
+        """
         name = "sm_{}{}".format(*self.capability)
         return next((t for t in TARGETS if t in (name, f"{name}a")), None)
 
 
 @cache
 def present_gpus() -> tuple[Gpu, ...]:
-    """Return all GPUs, in the order of the driver; none where there is no driver."""
+    """Return all GPUs, in the driver's order; empty without a driver."""
     try:
         driver = ctypes.CDLL(_DRIVER)
     except OSError:
@@ -43,7 +45,7 @@ def present_gpus() -> tuple[Gpu, ...]:
 
 
 def present_gpu() -> Gpu | None:
-    """Return the first GPU; None where there is none, or no driver."""
+    """Return the first GPU; None without a GPU or driver."""
     return next(iter(present_gpus()), None)
 
 
@@ -64,7 +66,10 @@ def _attribute(driver: ctypes.CDLL, device: ctypes.c_int, number: int) -> int:
 
 
 def target_for(name: str | None) -> str:
-    """`name`, if we know the target; for None that of the GPU present, else `sm_90a`."""
+    """
+    Return the target called `name`. If `name` is None, return the target of the present GPU, else
+    `sm_90a`.
+    """
     if name is not None:
         return target(name).name
     gpu = present_gpu()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Reads the host function `@main` of a module of CUDA IR as a launch plan.
+Translation of the host function `@main` of a module of CUDA IR into a launch plan.
 
     func.func @main(%x: memref<64xf32>) -> memref<64xf32> {
       %a = memref.alloc() : memref<64xf32>
@@ -8,7 +8,8 @@ Reads the host function `@main` of a module of CUDA IR as a launch plan.
       func.return %a : memref<64xf32>
     }
 
-has the buffers 0 (`%x`) and 1 (`%a`), and one launch that reads 0 and writes 1, the result.
+This function has the buffers 0 (`%x`) and 1 (`%a`). Its one launch reads buffer 0 and writes buffer
+1, the result.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -36,20 +37,23 @@ from tilewright.passes.facts.host_functions import reason_not_launched
 
 def plan_of(module: ModuleOp) -> Plan:
     """
-    Return the plan of a module of CUDA IR. `UsageError` if it is none or has no host function.
+    Return the launch plan of a module of CUDA IR.
+
+    Raises `UsageError` if an op is not lowered to CUDA IR, or if there is no `@main`. Raises
+    `UnsupportedError` if `@main` has ops that are not launches or allocations.
     """
     kernels = {kernel.sym_name.data: kernel for kernel in kernels_of(module)}
     hosts = (op for op in module.ops if isinstance(op, func.FuncOp))
     main = next((f for f in hosts if f.sym_name.data == "main"), None)
     if main is None:
-        raise UsageError("the module has no function @main, which says what to launch on what")
+        raise UsageError("the module has no function @main to run")
     if reason := reason_not_launched(main):
         raise UnsupportedError(reason, where=place_of(main))
     return _Reader(main, kernels).read(cuda_text(module) if kernels else CudaText("", {}))
 
 
 class _Reader:
-    """Reads a host function op by op."""
+    """Reader of a host function, op by op."""
 
     def __init__(self, main: func.FuncOp, kernels: Mapping[str, cuda.FuncOp]):
         self.main, self.kernels = main, kernels
@@ -117,18 +121,18 @@ class _Reader:
             case loop.LaunchOp():
                 self.launches.append(self._launch(op))
             case func.CallOp():
-                remedy = "put what it calls in its place: inline-calls"
-                says = f"@main calls {op.callee}"
-                raise UnsupportedError(says, where=place_of(op), remedy=remedy)
+                remedy = "inline the call: inline-calls"
+                message = f"@main calls {op.callee}"
+                raise UnsupportedError(message, where=place_of(op), remedy=remedy)
             case _:
-                says = f"'{op.name}' in @main cannot be run: it is no launch"
-                raise UnsupportedError(says, where=place_of(op))
+                message = f"'{op.name}' in @main cannot be run: it is not a launch"
+                raise UnsupportedError(message, where=place_of(op))
 
     def _launch(self, op: loop.LaunchOp) -> Launch:
         kernel = self.kernels.get(op.kernel.string_value())
         if kernel is None:
-            says = f"@main launches {op.kernel}, which is no CUDA kernel"
-            raise UsageError(says, where=place_of(op))
+            message = f"@main launches {op.kernel}, which is not a CUDA kernel"
+            raise UsageError(message, where=place_of(op))
         inputs = tuple(self.numbers[value] for value in op.inputs)
         outputs = tuple(self.numbers[value] for value in op.outputs)
         for number, argument in zip((*inputs, *outputs), kernel.buffers, strict=True):
@@ -163,7 +167,12 @@ class _Reader:
         )
 
     def _fills(self, kernel: cuda.FuncOp, outputs: Sequence[int]) -> Iterator[Fill]:
-        """What is filled before each launch; what is filled once is noted."""
+        """
+        Yield the buffers that are filled before each launch of the kernel.
+
+        Buffers that are filled only once are recorded in `self.kept`. Raises `UsageError` if one of
+        them shares memory.
+        """
         for number, argument in zip(outputs, kernel.outputs, strict=True):
             if (initial := kernel.initial(argument)) is None:
                 continue
@@ -175,15 +184,20 @@ class _Reader:
             if not is_own or self.kept.setdefault(number, fill) != fill:
                 name = [*self.names][number]
                 raise UsageError(
-                    f"@{kernel.sym_name.data} has to find %{name} as it left it, but it is shared",
+                    f"@{kernel.sym_name.data} keeps %{name} between launches, but its memory is "
+                    "shared",
                     where=place_of(kernel),
-                    remedy="allocate a buffer of its own, and plan the buffers anew: plan-buffers",
+                    remedy="allocate a buffer of its own, and plan the buffers again: plan-buffers",
                 )
 
     def _in_place(
         self, kernel: cuda.FuncOp, inputs: Sequence[int], outputs: Sequence[int]
     ) -> Iterator[tuple[int, int]]:
-        """Yield the outputs that lie where an input does: all inputs that do have to be allowed."""
+        """
+        Yield pairs (output, input) that share a slot.
+
+        The kernel must allow all inputs in that slot, else the output has no pairs.
+        """
         for output, argument in zip(outputs, kernel.outputs, strict=True):
             slot, allowed = self.slots.get(output), kernel.in_place(argument)
             same = [n for n, read in enumerate(inputs) if slot and self.slots.get(read) == slot]
@@ -195,5 +209,5 @@ def _array_type(type: Attribute) -> ArrayType:
     assert isinstance(type, MemRefType)
     buffer = cast(MemRefType[Attribute], type)
     if (name := DTYPE_NAMES.get(buffer.element_type)) is None:
-        raise UnsupportedError(f"@main has a buffer of {type}, whose elements cannot be run")
+        raise UnsupportedError(f"@main has a buffer of {type}, whose element type cannot be run")
     return ArrayType(tuple(buffer.get_shape()), dtype_named(name))

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-A launch plan as a CUDA program that needs nothing of ours: the kernels, and a `main` that runs them
-on saved inputs, compares with saved results and tells the time.
+A launch plan as a stand-alone CUDA program that needs nothing of Tilewright.
 
-`host_program.cuh` is the part that is the same for all plans. The kernels stand in a namespace, so
-that none is taken for a function of the C library.
+It consists of the kernels and a `main`, which runs the kernels on saved inputs, compares with saved
+results and prints the time. `host_program.cuh` is the part that is identical for all plans. The
+kernels are in a namespace, so that their names do not clash with functions of the C library.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -40,14 +40,17 @@ _ITERATIONS = 100
 
 @dataclass(frozen=True)
 class Expected:
-    """What a result should be, and how far floats may be off."""
+    """Expected value of a result, and the allowed error of its floats."""
 
     array: Array
     allowed: float
 
 
 def saved_data(plan: Plan, inputs: Sequence[Array], expected: Sequence[Expected]) -> bytes:
-    """Return the inputs as kernels take them, then the results, byte by byte, without gaps."""
+    """
+    Return the bytes of the inputs, in the layout that kernels read, then of the results, without
+    gaps.
+    """
     plan.check_inputs(list(inputs))
     loaded = (loaded_array(array, plan.permuted.get(n), 1) for n, array in enumerate(inputs))
     results = (each.array for each in expected)
@@ -56,8 +59,10 @@ def saved_data(plan: Plan, inputs: Sequence[Array], expected: Sequence[Expected]
 
 def host_program(plan: Plan, expected: Sequence[Expected], data_name: str, target: str) -> str:
     """
-    Return the CUDA text. It reads `saved_data` from the file that it is given, by default
-    `data_name` in the folder that it runs in.
+    Return the text of a CUDA program that runs a plan.
+
+    The program reads `saved_data` from the file named in its argument. The default is `data_name`
+    in the current folder.
     """
     shared = files("tilewright.codegen").joinpath("host_program.cuh").read_text(encoding="utf-8")
     kernels = plan.source.replace('extern "C" __global__', "__global__").strip()
@@ -78,7 +83,7 @@ def _code_options(target: str) -> str:
 
 
 class _Main:
-    """The text of `main`; buffer N of the plan is `b[N]`."""
+    """Printer of the function `main`, in which `b[N]` is buffer N of the plan."""
 
     def __init__(self, plan: Plan, expected: Sequence[Expected], data_name: str):
         self.plan = plan
@@ -180,7 +185,9 @@ class _Main:
 
 
 def _quoted(text: str) -> str:
-    """Return a string of C++: bytes of UTF-8, in octal unless they stand for themselves in one."""
+    """
+    Return a C++ string literal of UTF-8 bytes; bytes that are not plain ASCII are octal escapes.
+    """
     return '"' + "".join(_shown(byte) for byte in text.encode()) + '"'
 
 

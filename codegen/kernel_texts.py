@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-A CUDA text in parts, one for each kernel: NVRTC compiles them side by side on all cores, and a
-kernel that did not change is not compiled again.
+Division of a CUDA text into one text for each kernel.
+
+NVRTC compiles the texts in parallel on all cores, and a cached kernel that did not change is not
+compiled again.
 
     struct ...                                  struct ...                struct ...
     // grid 4, block 256                  ->    #line 9 "kernels.cu"      #line 14 "kernels.cu"
     extern "C" __global__ void ... a(...) {     // grid 4, block 256      // grid 8, block 128
     ...                                         ... a(...) {              ... b(...) {
 
-Lines keep the numbers that they have in the whole text.
+Lines keep their numbers of the whole text.
 """
 
 import re
@@ -17,16 +19,16 @@ from collections.abc import Iterable
 from tilewright.codegen.launch_plan import SOURCE_NAME
 
 _BEGIN = re.compile(r"^(?=// grid \d+, block \d+)", re.MULTILINE)
-"""The comment that the printer writes above each kernel."""
+"""Pattern of the comment that the printer writes above each kernel."""
 
 _NAME = re.compile(r'^extern "C" __global__ .*?(\w+)\((?!\d)', re.MULTILINE)
 
 
 def kernel_texts(source: str, names: Iterable[str]) -> dict[str, str]:
     """
-    Return for each kernel of `names` a text that compiles without the others.
+    Return for each kernel in `names` a text that compiles without the other kernels.
 
-    Text that the printer did not write is not divided.
+    A source that the printer did not write is not divided: each kernel gets the whole source.
     """
     head, *kernels = _BEGIN.split(source)
     if len(kernels) < 2:

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What a host has to do to run a module of CUDA IR: which buffers there are, which kernels are
-launched over them, in order, and which buffers are the results.
+The launch plan: data that describes how the host runs a module of CUDA IR.
 
-It is the module's host function `@main` as data (`host_function`), together with the CUDA text of
-its kernels.
+It lists the buffers, the kernel launches in order, and the buffers that are the results.
+`host_function` makes it from the module's host function `@main` and the CUDA text of its kernels.
 """
 
 from collections.abc import Mapping
@@ -19,12 +18,12 @@ from tilewright.codegen.slab import Slab
 from tilewright.errors import UsageError, counted
 
 SOURCE_NAME = "kernels.cu"
-"""What messages call the CUDA text."""
+"""File name of the CUDA text in messages."""
 
 
 @dataclass(frozen=True)
 class ArrayType:
-    """The shape and dtype of a buffer, which is row-major."""
+    """Shape and dtype of a row-major buffer."""
 
     shape: tuple[int, ...]
     dtype: np.dtype[np.generic]
@@ -34,28 +33,28 @@ class ArrayType:
 
     @property
     def elements(self) -> int:
-        """How many there are."""
+        """Number of elements."""
         return prod(self.shape)
 
     @property
     def bytes(self) -> int:
-        """The bytes of all elements."""
+        """Size of all elements in bytes."""
         return self.elements * self.dtype.itemsize
 
 
 @dataclass(frozen=True)
 class MapOf:
-    """A tensor map of a buffer (driver API, `cuTensorMapEncodeTiled`), outermost axis first."""
+    """Tensor map over a buffer (driver API, `cuTensorMapEncodeTiled`), outermost axis first."""
 
     buffer: int
     shape: tuple[int, ...]
     box: tuple[int, ...]
     swizzle: int
-    """Bytes within which chunks of 16 are permuted; 0 for none."""
+    """Bytes within which the swizzle permutes chunks of 16 bytes; 0 for no swizzle."""
 
 
 class Fill(NamedTuple):
-    """A buffer and what all of its elements are to be."""
+    """A buffer, and the value that all of its elements are set to."""
 
     buffer: int
     value: float | int
@@ -64,33 +63,38 @@ class Fill(NamedTuple):
 @dataclass(frozen=True)
 class Launch:
     """
-    `kernel<<<grid, block, dynamic_shared_bytes>>>(tensor_maps..., inputs..., outputs...)`; buffers
-    by number in the plan.
+    A kernel launch: `kernel<<<grid, block, dynamic_shared_bytes>>>(tensor_maps..., inputs...,
+    outputs...)`.
+
+    Buffers are given by their numbers in the plan.
     """
 
     kernel: str
     grid: int
     block: int
     shared_bytes: int
-    """Shared memory of a block."""
+    """Shared memory of a block in bytes, static and dynamic."""
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
     in_place: tuple[tuple[int, int], ...] = ()
-    """An output and an input that are one piece of memory, as the kernel allows; for all such."""
+    """All pairs (output, input) of buffers in the same memory, which the kernel allows."""
     dynamic_shared_bytes: int = 0
-    """The part of the shared memory whose size the launch gives, not the kernel's text."""
+    """
+    Part of the shared memory, in bytes, whose size is a launch argument instead of fixed in the
+    kernel.
+    """
     tensor_maps: tuple[MapOf, ...] = ()
-    """What is passed before the buffers."""
+    """Tensor maps, passed before the buffers."""
     cluster: int = 1
-    """Blocks of a cluster."""
+    """Number of blocks in a cluster."""
     fills: tuple[Fill, ...] = ()
-    """Outputs that are filled before the launch, which updates them."""
+    """Outputs that are filled before the launch because the kernel updates them."""
     scratch: tuple[int, ...] = ()
-    """Outputs that hold nothing of use after the launch."""
+    """Outputs that hold nothing useful after the launch."""
     updated: tuple[int, ...] = ()
-    """Outputs that are written in part: what they hold before stays elsewhere."""
+    """Outputs that the kernel writes in part; the other elements keep their values."""
     schedule: str = ""
-    """The pipeline that scheduled the kernel, as `opt-tool -p` takes it."""
+    """Pass pipeline that scheduled the kernel, as `opt-tool -p` takes it."""
 
     def __repr__(self) -> str:
         shared = f", {self.shared_bytes} B" if self.shared_bytes else ""
@@ -100,35 +104,42 @@ class Launch:
 
 @dataclass(frozen=True)
 class Plan:
-    """A module of CUDA IR, ready to be run."""
+    """Buffers, kernels and launches of a module of CUDA IR, ready to run."""
 
     source: str
-    """CUDA C++; empty where there is nothing to launch."""
+    """CUDA C++ of the kernels; empty if nothing is launched."""
     input_names: tuple[str, ...]
     buffers: tuple[ArrayType, ...]
-    """The arguments of the host function as it reads them first, then what it allocates."""
+    """
+    Types of the buffers: first the host function's arguments in the layout that kernels read, then
+    its allocations.
+    """
     launches: tuple[Launch, ...]
     results: tuple[int, ...]
-    """May name a buffer twice, and may name an input."""
+    """Buffer number of each result; a number may occur twice, and may be an input's."""
     inputs: tuple[ArrayType, ...]
-    """The types of the arguments as callers give them."""
+    """Types of the arguments in the layout that callers pass."""
     permuted: Mapping[int, tuple[int, ...]] = field(hash=False)
-    """The inputs that are permuted when they are loaded: their axes, in the buffer's order."""
+    """
+    Inputs that are permuted when they are loaded: for each axis of the buffer, the input's axis.
+    """
     slab: Slab
-    """Where the buffers lie that share memory; the others have memory of their own."""
+    """Byte ranges of the buffers that share memory; each other buffer has memory of its own."""
     alignments: tuple[int, ...]
-    """For each argument, as kernels read it, the bytes that its address has to be a multiple of."""
+    """Alignment in bytes that kernels require of each argument's address."""
     names: tuple[str, ...]
-    """What the host function calls the buffers; no two alike."""
+    """Unique names of the buffers in the host function."""
     source_names: Mapping[int, str] = field(hash=False)
-    """What PyTorch calls the inputs that are a module's: `layers.0.weight`."""
+    """PyTorch's names of the inputs that are parameters of a module, as `layers.0.weight`."""
     kept: tuple[Fill, ...] = ()
-    """Buffers that are filled once, when they are allocated: launches leave them so."""
+    """
+    Buffers that are filled once, when they are allocated; each launch restores the fill at its end.
+    """
     notes: Mapping[int, str] = field(default_factory=dict[int, str], hash=False)
-    """What lines of the source come from, by number: `loop.load %x of matmul, model.py:7`."""
+    """Origins of source lines, by line number: `loop.load %x of matmul, model.py:7`."""
 
     def __str__(self) -> str:
-        # The tables are made of what this file defines, so they are loaded when they are printed.
+        # A late import, because `plan_text` imports this file.
         plan_text = import_module("tilewright.codegen.plan_text").plan_text
         return str(plan_text(self)).removesuffix("\n")
 
@@ -138,12 +149,14 @@ class Plan:
 
     @property
     def kernels_text(self) -> str:
-        """The number of kernels: `2 kernels`."""
+        """Number of kernels, as `2 kernels`."""
         kernels = {launch.kernel for launch in self.launches}
         return counted(len(kernels), "kernel") if kernels else "no kernels"
 
     def check_inputs(self, arrays: list[np.ndarray]) -> None:
-        """Raise `UsageError` unless there are as many arrays as inputs, of their types."""
+        """
+        Raise `UsageError` unless the arrays match the plan's inputs in number, shape and dtype.
+        """
         self.check_number(len(arrays))
         for number, array in enumerate(arrays):
             given = ArrayType(array.shape, array.dtype)
@@ -151,22 +164,22 @@ class Plan:
                 raise self.mismatch(number, str(given))
 
     def check_number(self, given: int) -> None:
-        """Raise `UsageError` unless so many are the inputs."""
+        """Raise `UsageError` unless `given` is the number of inputs."""
         if given != len(self.inputs):
             raise UsageError(f"the program takes {counted(len(self.inputs), 'input')}, got {given}")
 
     def mismatch(self, number: int, given: str) -> UsageError:
-        """That an input is not what the program takes."""
+        """Return the error for an input whose type is not the one that the program takes."""
         name, type = self.input_names[number], self.inputs[number]
         return UsageError(f"the input '{name}' is {given}, but the program takes {type}")
 
     @property
     def written(self) -> frozenset[int]:
-        """The inputs that launches write to."""
+        """Inputs that launches write to."""
         updated = (number for launch in self.launches for number in launch.updated)
         return frozenset(number for number in updated if number < len(self.inputs))
 
     @property
     def dynamic_shared_bytes(self) -> dict[str, int]:
-        """What each kernel needs of dynamic shared memory, by name."""
+        """Dynamic shared memory of each kernel in bytes, by kernel name."""
         return {launch.kernel: launch.dynamic_shared_bytes for launch in self.launches}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Constants as C++ text: the shortest that reads back as the same value."""
+"""Constants as C++ text: the shortest text that reads back as the same value."""
 
 from ctypes import c_float
 from functools import lru_cache
@@ -14,8 +14,10 @@ _HALVES: dict[Attribute, str] = {f16: "half", bf16: "bfloat16"}
 @lru_cache(maxsize=1 << 12)  # a literal is printed wherever it is used
 def literal(value: IntegerAttr | FloatAttr) -> str:
     """
-    `1.0f`, `0.1`, `-3`, `5LL`, `true`; infinity and NaN are functions of the prelude. Of half types
-    the bits: `half{0x3c00}` is 1.
+    Return the C++ text of a constant: `1.0f`, `0.1`, `-3`, `5LL`, `true`.
+
+    Infinity and NaN are calls of functions in the prelude. Constants of half types are given by
+    their bits: `half{0x3c00}` is 1.
     """
     if isinstance(value, FloatAttr):
         if (name := _HALVES.get(value.type)) is not None:
@@ -30,7 +32,7 @@ def _integer(value: int, width: int) -> str:
     if width == 1:
         return "true" if value else "false"
     suffix = "LL" if width == 64 else ""
-    if value == -(2 ** (width - 1)):  # the number without its sign would not fit
+    if value == -(2 ** (width - 1)):  # the positive number would not fit the type
         return f"({value + 1}{suffix} - 1)"
     return f"{value}{suffix}"
 
@@ -41,7 +43,7 @@ def _bits(value: FloatAttr) -> int:
 
 def _float(value: float, is_single: bool) -> str:
     if is_single:
-        value = c_float(value).value  # rounded, as the compiler will
+        value = c_float(value).value  # rounded, as the compiler rounds
     if isnan(value):
         return "quiet_nan()"
     if isinf(value):

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Inputs as kernels take them: row-major, without gaps, and at addresses that are multiples of what
-kernels need. An array that is so already is passed as it is; any other is copied, at each call.
+Conversion of input arrays to the layout that kernels read: row-major, without gaps, aligned.
+
+An array that has this layout and alignment is passed without a copy. Any other array is copied at
+each call.
 """
 
 from collections.abc import Sequence
@@ -14,7 +16,10 @@ Array = NDArray[Any]
 
 
 def loaded_array(array: Array, axes: Sequence[int] | None, alignment: int) -> Array:
-    """`array` with its axes in the order of `axes`, at a multiple of `alignment` bytes."""
+    """
+    Return `array` with its axes permuted to `axes`, row-major, at an address that is a multiple of
+    `alignment`.
+    """
     loaded = np.asarray(array if axes is None else array.transpose(axes), order="C")
     return loaded if is_aligned(loaded, alignment) else _copied(loaded, alignment)
 
@@ -25,7 +30,7 @@ def is_aligned(array: Array, alignment: int) -> bool:
 
 
 def aligned_bytes(size: int, alignment: int) -> NDArray[np.uint8]:
-    """`size` bytes of new memory at a multiple of `alignment`."""
+    """Return `size` new bytes of memory at an address that is a multiple of `alignment`."""
     memory = np.empty(size + alignment, np.uint8)
     start = -memory.ctypes.data % alignment
     return memory[start : start + size]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The machine code and the PTX of the kernels of a CUDA text, which are compiled side by side."""
+"""Machine code and PTX of the kernels of a CUDA text, compiled in parallel."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
@@ -13,12 +13,17 @@ Made = TypeVar("Made")
 
 
 def machine_code(source: str, kernels: Iterable[str], target: str) -> dict[str, CompiledCubin]:
-    """Return the cubin that has each kernel, by name. Raises as `nvrtc.compile_cubin`."""
+    """
+    Return for each kernel the cubin that contains it, by kernel name. Raises as
+    `nvrtc.compile_cubin`.
+    """
     return _made(nvrtc.compile_cubins, source, kernels, target)
 
 
 def ptx(source: str, kernels: Iterable[str], target: str) -> dict[str, Compiled]:
-    """Return the PTX that has each kernel, by name. Raises as `nvrtc.compile`."""
+    """
+    Return for each kernel the PTX that contains it, by kernel name. Raises as `nvrtc.compile`.
+    """
     return _made(nvrtc.compile_each, source, kernels, target)
 
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-NVRTC, NVIDIA's run-time compiler, through ctypes: CUDA text in, PTX or a cubin out.
+Interface to NVRTC, NVIDIA's run-time compiler, through ctypes: CUDA text in, PTX or a cubin out.
 
-It is one shared library that needs neither a driver nor a GPU. The `nvidia-cuda-nvrtc` wheel brings
-it (`pip install 'tilewright[cuda]'`); a CUDA toolkit has it too (`use_toolkit`).
-Reference: NVRTC 13 user guide, https://docs.nvidia.com/cuda/nvrtc/.
+NVRTC is one shared library that needs neither a driver nor a GPU. The wheel `nvidia-cuda-nvrtc`
+contains it (`pip install 'tilewright[cuda]'`), and CUDA toolkits do too (`use_toolkit`). Reference:
+NVRTC 13 user guide, https://docs.nvidia.com/cuda/nvrtc/.
 """
 
 import ctypes
@@ -24,19 +24,22 @@ from tilewright.stages import stage
 DEFAULT_TARGET = "sm_90a"
 STANDARD_OPTIONS = ("--std=c++17", "-lineinfo", "--fmad=false")
 """
-`-lineinfo` makes the `.loc` directives by which the simulator names a source line. Without
-`--fmad=false` each compiler on the way from C++ to machine code contracts other products and sums.
+Compiler options of every compilation.
+
+`-lineinfo` makes the `.loc` directives from which the simulator gets source lines. `--fmad=false`
+keeps compilers from contracting products and sums; each compiler on the way to machine code would
+contract different ones.
 """
 
-_CACHING = (12, 9)
-"""The first NVRTC version with a cache of its own, which it uses where there is a driver."""
+_FIRST_WITH_CACHE = (12, 9)
+"""First NVRTC version with a cache of its own, which it uses if there is a driver."""
 
-_MOST_KEPT = 256
-"""How many results are remembered, each of some 100 kB: a model has tens of kernels."""
+_MOST_MEMOISED = 256
+"""Number of results that are memoised, each of some 100 kB; a model has tens of kernels."""
 
 
 class CudaCompileError(TilewrightError):
-    """NVRTC refused the source; `log` has its messages, each `name(line): error: ...`."""
+    """NVRTC's refusal of a source. `log` has its messages, each `name(line): error: ...`."""
 
     def __init__(self, name: str, log: str):
         self.log = log
@@ -48,7 +51,7 @@ class CudaCompileError(TilewrightError):
 
 @dataclass(frozen=True)
 class Compiled:
-    """PTX text and the compiler's log (warnings; empty when there are none)."""
+    """PTX text and the compiler's log (warnings; empty if there are none)."""
 
     ptx: str
     log: str
@@ -57,8 +60,9 @@ class Compiled:
 @dataclass(frozen=True)
 class CompiledCubin:
     """
-    A cubin for one machine, the PTX that it was made of, and the log, with registers, spills and
-    shared memory per kernel.
+    A cubin for one target, and the PTX that it was made from.
+
+    The log has the registers, spills and shared memory of each kernel.
     """
 
     cubin: bytes
@@ -66,8 +70,8 @@ class CompiledCubin:
     log: str
 
 
-class _Asked(NamedTuple):
-    """What machine code is made of."""
+class _Request(NamedTuple):
+    """Inputs of a compilation: the key under which its result is memoised."""
 
     source: str
     target: str
@@ -75,10 +79,12 @@ class _Asked(NamedTuple):
     options: tuple[str, ...]
 
 
-_made_lately: WeakValueDictionary[_Asked, CompiledCubin] = WeakValueDictionary()
+_recent_cubins: WeakValueDictionary[_Request, CompiledCubin] = WeakValueDictionary()
 """
-What `_compiled_cubin` remembers: whether kernels spill, how good they are and what they compute is
-asked of one text, one after the other.
+Cubins that `_compiled_cubin` still memoises.
+
+`compile` takes their PTX, because the search for spills, the report and the simulator compile the
+same text one after the other.
 """
 
 
@@ -92,7 +98,7 @@ def available() -> bool:
 
 
 def version() -> tuple[int, int]:
-    """NVRTC's version, e.g. `(13, 0)`."""
+    """Return NVRTC's version, as `(13, 0)`."""
     major, minor = ctypes.c_int(), ctypes.c_int()
     _check(nvrtc_library.load().nvrtcVersion(ctypes.byref(major), ctypes.byref(minor)))
     return major.value, minor.value
@@ -106,22 +112,22 @@ def compile(
     options: Sequence[str] = (),
 ) -> Compiled:
     """
-    CUDA text to PTX for the virtual architecture of `target` (`sm_90a` -> `compute_90a`).
+    Compile CUDA text to PTX for the virtual architecture of `target` (`sm_90a` -> `compute_90a`).
 
-    `name` is what messages call the text. Raises `CudaCompileError`, `NvrtcUnavailable`.
+    Messages call the text `name`. Raises `CudaCompileError`, `NvrtcUnavailable`.
     """
     nvrtc_library.load()
-    asked = _Asked(source, target, name, (*STANDARD_OPTIONS, *options))
-    if (made := _made_lately.get(asked)) is not None and "warning" not in made.log:
+    request = _Request(source, target, name, (*STANDARD_OPTIONS, *options))
+    if (made := _recent_cubins.get(request)) is not None and "warning" not in made.log:
         return Compiled(made.ptx, "")
-    return _compiled(asked)
+    return _compiled(request)
 
 
-@lru_cache(maxsize=_MOST_KEPT)
-def _compiled(asked: _Asked) -> Compiled:
-    architecture = asked.target.replace("sm_", "compute_")
-    with _Program(asked.source, asked.name) as program:
-        log = program.compile([f"--gpu-architecture={architecture}", *asked.options])
+@lru_cache(maxsize=_MOST_MEMOISED)
+def _compiled(request: _Request) -> Compiled:
+    architecture = request.target.replace("sm_", "compute_")
+    with _Program(request.source, request.name) as program:
+        log = program.compile([f"--gpu-architecture={architecture}", *request.options])
         return Compiled(program.ptx(), log)
 
 
@@ -133,41 +139,41 @@ def compile_cubin(
     options: Sequence[str] = (),
 ) -> CompiledCubin:
     """
-    CUDA text to machine code for `target`; the log has what `ptxas -v` says of each kernel.
+    Compile CUDA text to machine code for `target`; the log has the output of `ptxas -v`.
 
-    Raises `CudaCompileError`, `NvrtcUnavailable`.
+    Messages call the text `name`. Raises `CudaCompileError`, `NvrtcUnavailable`.
     """
     nvrtc_library.load()
-    asked = _Asked(source, target, name, (*STANDARD_OPTIONS, *options))
-    return _compiled_cubin(asked)
+    request = _Request(source, target, name, (*STANDARD_OPTIONS, *options))
+    return _compiled_cubin(request)
 
 
 def compile_cubins(
     sources: Sequence[str], target: str, *, name: str = "kernel.cu"
 ) -> list[CompiledCubin]:
-    """Machine code of several CUDA texts, side by side on all cores. Raises as `compile_cubin`."""
+    """Compile CUDA texts to machine code, in parallel on all cores. Raises as `compile_cubin`."""
     with stage(f"compile {name} by NVRTC"):
         return side_by_side(lambda text: compile_cubin(text, target, name=name), sources)
 
 
 def compile_each(sources: Sequence[str], target: str, *, name: str = "kernel.cu") -> list[Compiled]:
-    """PTX of several CUDA texts, side by side on all cores. Raises as `compile` does."""
+    """Compile CUDA texts to PTX, in parallel on all cores. Raises as `compile`."""
     with stage(f"compile {name} by NVRTC"):
         return side_by_side(lambda text: compile(text, target, name=name), sources)
 
 
-@lru_cache(maxsize=_MOST_KEPT)
-def _compiled_cubin(asked: _Asked) -> CompiledCubin:
-    arguments = [f"--gpu-architecture={asked.target}", "--ptxas-options=-v", *asked.options]
-    with _Program(asked.source, asked.name) as program:
+@lru_cache(maxsize=_MOST_MEMOISED)
+def _compiled_cubin(request: _Request) -> CompiledCubin:
+    arguments = [f"--gpu-architecture={request.target}", "--ptxas-options=-v", *request.options]
+    with _Program(request.source, request.name) as program:
         log = program.compile(arguments)
         made = CompiledCubin(program.output("CUBIN"), program.ptx(), log)
-    _made_lately[asked] = made
+    _recent_cubins[request] = made
     return made
 
 
 class _Program:
-    """An nvrtcProgram, destroyed at the end of its `with`."""
+    """An `nvrtcProgram`, destroyed at the end of its `with`."""
 
     def __init__(self, source: str, name: str):
         self.library = nvrtc_library.load()
@@ -186,8 +192,8 @@ class _Program:
         self.library.nvrtcDestroyProgram(ctypes.byref(self.handle))
 
     def compile(self, options: Sequence[str]) -> str:
-        if version() >= _CACHING:
-            options = [*options, "--no-cache"]  # cached results have no log
+        if version() >= _FIRST_WITH_CACHE:
+            options = [*options, "--no-cache"]  # results from NVRTC's cache have no log
         array = (ctypes.c_char_p * len(options))(*(option.encode() for option in options))
         with stage(f"compile {self.name} by NVRTC"):
             status = self.library.nvrtcCompileProgram(self.handle, len(options), array)
@@ -200,7 +206,9 @@ class _Program:
         return self.output("PTX").rstrip(b"\0").decode()
 
     def output(self, what: str) -> bytes:
-        """What `nvrtcGet<what>` hands back, whose size `nvrtcGet<what>Size` tells."""
+        """
+        Return the bytes that `nvrtcGet<what>` writes; `nvrtcGet<what>Size` gives their number.
+        """
         size = ctypes.c_size_t()
         _check(getattr(self.library, f"nvrtcGet{what}Size")(self.handle, ctypes.byref(size)))
         buffer = ctypes.create_string_buffer(size.value)

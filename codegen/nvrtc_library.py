@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Which NVRTC is loaded, and from where.
+Search for the NVRTC library, and the choice of its version.
 
-It may lie in NVIDIA's wheels, in CUDA toolkits, or where the dynamic linker looks, and there may be
-several. A driver loads machine code that a compiler of its own major version made, or of an older
-one: beside a driver of CUDA 12 that is NVRTC 12, even if NVRTC 13 is there too. Without a driver
-the newest is taken.
+NVRTC may be in NVIDIA's wheels, in CUDA toolkits, or on the dynamic linker's path, and several
+versions may be installed. A driver loads machine code from compilers of its own major version or
+older ones. With a driver of CUDA 12, NVRTC 12 is therefore preferred to NVRTC 13. Without a driver
+the newest version is loaded.
+
 Reference: CUDA Compatibility, https://docs.nvidia.com/deploy/cuda-compatibility/.
 """
 
@@ -18,10 +19,10 @@ from pathlib import Path
 from tilewright.errors import TilewrightError
 
 WHEELS = {13: "cu13", 12: "cuda_nvrtc"}
-"""CUDA's major versions, the newest first, and the folders of their wheels in `nvidia`."""
+"""Supported major versions of CUDA, newest first, and the folders of their wheels in `nvidia`."""
 
 EXTRAS = {13: "cuda", 12: "cuda12"}
-"""The extra of this package that installs each."""
+"""Extra of this package that installs NVRTC, by major version of CUDA."""
 
 _BUILTINS = "libnvrtc-builtins.so*"
 
@@ -29,28 +30,30 @@ _toolkits: list[Path] = []
 
 
 class NvrtcUnavailable(TilewrightError):
-    """NVRTC is not installed."""
+    """The error that NVRTC is missing or does not load."""
 
     def __init__(self, reason: str):
         majors = _majors()
-        says = "" if majors[0] == max(majors) else f", for the driver of CUDA {majors[0]}"
-        remedy = f"pip install 'tilewright[{EXTRAS[majors[0]]}]'{says}"
+        note = "" if majors[0] == max(majors) else f", for the driver of CUDA {majors[0]}"
+        remedy = f"pip install 'tilewright[{EXTRAS[majors[0]]}]'{note}"
         super().__init__(f"compiling CUDA needs NVRTC, {reason}", remedy=remedy)
 
 
 def use_toolkit(cuda_home: str | Path) -> None:
-    """Also look for NVRTC in this CUDA toolkit; it counts only until the library is loaded."""
+    """Add a CUDA toolkit to the search for NVRTC; this has no effect once the library is loaded."""
     _toolkits.append(Path(cuda_home))
 
 
 def toolkits() -> tuple[Path, ...]:
-    """Return the toolkits that were named."""
+    """Return the toolkits that `use_toolkit` added."""
     return tuple(_toolkits)
 
 
 @cache
 def load() -> ctypes.CDLL:
-    """Return the library. Raises `NvrtcUnavailable` where there is none, or it does not load."""
+    """
+    Load NVRTC and return the library. Raises `NvrtcUnavailable` if it is missing or does not load.
+    """
     for major in _majors():
         for folder in folders(major):
             if (folder / _file(major)).is_file():
@@ -64,7 +67,10 @@ def load() -> ctypes.CDLL:
 
 
 def open_library(folder: Path, major: int) -> ctypes.CDLL:
-    """Load NVRTC from a folder; the builtins first, which it looks for by name alone."""
+    """
+    Load NVRTC from a folder. Its builtins library is loaded first, because NVRTC looks it up by
+    name alone.
+    """
     try:
         for builtins in sorted(folder.glob(_BUILTINS)):
             ctypes.CDLL(str(builtins))
@@ -74,7 +80,10 @@ def open_library(folder: Path, major: int) -> ctypes.CDLL:
 
 
 def folders(major: int) -> Iterator[Path]:
-    """Where NVRTC of a major version may lie: its wheel, then the toolkits that were named."""
+    """
+    Yield the folders that may contain NVRTC of a major version: its wheel's, then those of added
+    toolkits.
+    """
     spec = find_spec("nvidia")
     for entry in (spec.submodule_search_locations or []) if spec else []:
         yield Path(entry) / WHEELS[major] / "lib"
@@ -88,7 +97,10 @@ def _file(major: int) -> str:
 
 
 def _majors() -> list[int]:
-    """Return the major versions, those first whose machine code the driver loads."""
+    """
+    Return the supported major versions: first those whose machine code the driver loads, then newer
+    ones.
+    """
     newest = driver_major() or max(WHEELS)
     return sorted(WHEELS, key=lambda major: (major > newest, -major))
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What comes of running a launch plan: its results, what each launch did, and what went wrong."""
+"""
+Outcome of running a launch plan: its results, a report for each launch, and the problems found.
+"""
 
 from dataclasses import dataclass
 
@@ -14,8 +16,10 @@ from tilewright.codegen.simulator import Counters
 @dataclass(frozen=True)
 class Problem:
     """
-    Something that a kernel did wrong; `line` is a line of the CUDA text, 0 where unknown, and
-    `note` says what it comes from, as far as that is known.
+    An error of a kernel that the simulator found.
+
+    `line` is a line of the CUDA text, 0 if unknown. `note` describes the line's origin, if it is
+    known.
     """
 
     kernel: str
@@ -26,17 +30,17 @@ class Problem:
 
 @dataclass(frozen=True)
 class KernelReport:
-    """What one launch did."""
+    """Statistics and problems of one launch."""
 
     launch: Launch
     instructions: int
-    """Thread-instructions executed."""
+    """Number of thread-instructions executed."""
     counters: Counters
     problems: tuple[Problem, ...]
     blocks: int
-    """How many blocks ran: all of the grid, or a sample."""
+    """Number of blocks that ran: all of the grid, or a sample."""
     is_counted: bool = True
-    """True if there are instructions and counters: a GPU tells none."""
+    """True if instructions and counters are known; a GPU does not count them."""
 
     @property
     def is_sample(self) -> bool:
@@ -46,21 +50,23 @@ class KernelReport:
 
 @dataclass(frozen=True)
 class Execution:
-    """What a run gave: the results of the host function, and a report for each launch."""
+    """Outcome of one run: the results of the host function, and a report for each launch."""
 
     results: list[Array]
     kernels: list[KernelReport]
     missing: list[NDArray[np.bool_]] | None = None
-    """Of samples: the elements of each result that no block wrote."""
+    """
+    Masks of the elements that no block wrote, for each result of a run with samples; else None.
+    """
     is_built_on_samples: bool = False
-    """True if a kernel has read what blocks that did not run should have written."""
+    """True if a kernel read elements that skipped blocks should have written."""
 
     @property
     def is_sample(self) -> bool:
-        """True if some kernels ran in a part of their blocks."""
+        """True if some blocks of some kernels did not run."""
         return any(kernel.is_sample for kernel in self.kernels)
 
     @property
     def problems(self) -> list[Problem]:
-        """All that went wrong, by launch and line."""
+        """Problems of all launches, in launch order."""
         return [problem for kernel in self.kernels for problem in kernel.problems]

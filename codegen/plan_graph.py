@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Picture of a launch plan: a node for each launch, and an edge for each buffer that one writes and
-another reads. Mermaid, which Markdown shows, or Graphviz.
+Picture of a launch plan in Mermaid (which Markdown shows) or Graphviz.
+
+Each launch is a node. Each buffer that one launch writes and another reads is an edge.
 
     flowchart TD
       x(["x: float32[64], 256 B"])
@@ -18,7 +19,7 @@ from tilewright.codegen.plan_text import buffer_text, input_text, written_text
 
 
 class Node(NamedTuple):
-    """What stands in the picture."""
+    """A launch, a buffer or a result in the picture."""
 
     id: str
     lines: tuple[str, ...]
@@ -26,7 +27,9 @@ class Node(NamedTuple):
 
 
 class Edge(NamedTuple):
-    """A buffer on its way."""
+    """
+    One use of a buffer: an edge from the buffer's source to the launch or result that reads it.
+    """
 
     source: str
     target: str
@@ -34,23 +37,26 @@ class Edge(NamedTuple):
 
 
 class Graph(NamedTuple):
-    """A picture."""
+    """A picture as nodes and edges."""
 
     nodes: Sequence[Node]
     edges: Sequence[Edge]
 
 
 def graph_of(plan: Plan) -> Graph:
-    """Inputs that are used or returned, launches in order, results; an edge is one use."""
+    """
+    Return the graph of a plan: a node for each used input, each launch and each result; an edge for
+    each use.
+    """
     nodes: list[Node] = []
     edges: list[Edge] = []
     used = {number for launch in plan.launches for number in launch.inputs} | {*plan.results}
     written: dict[int, str] = {}
-    """The node that a buffer's contents come from."""
+    """The node that wrote each buffer's present contents."""
     for number in range(len(plan.buffers)):
         is_input = number < len(plan.inputs)
         is_written = any(number in launch.outputs for launch in plan.launches)
-        if number in used and (is_input or not is_written):  # without elements nobody writes it
+        if number in used and (is_input or not is_written):  # an empty buffer is never written
             text = input_text(plan, number) if is_input else buffer_text(plan, number)
             written[number] = f"b{number}"
             nodes.append(Node(f"b{number}", (text,), False))
@@ -76,12 +82,15 @@ def _launch_lines(plan: Plan, launch: Launch) -> tuple[str, ...]:
 
 
 def _label(plan: Plan, number: int) -> str:
-    """Inputs say in their node what they are."""
+    """
+    Return an edge's label; edges from inputs have none, because the input's node describes the
+    buffer.
+    """
     return "" if number < len(plan.inputs) else buffer_text(plan, number)
 
 
 def plan_mermaid(plan: Plan) -> str:
-    """Return a Markdown page with the picture."""
+    """Return the picture as a Markdown page with a Mermaid block."""
     nodes, edges = graph_of(plan)
     lines = ["```mermaid", "flowchart TD"]
     for node in nodes:

@@ -13,7 +13,7 @@ from tilewright.codegen.launch_plan import Fill, Launch, MapOf, Plan
 
 
 def plan_text(plan: Plan) -> str:
-    """Return the whole plan, a table for each of its parts that is not empty."""
+    """Return the text of a plan: totals, then a table for each part that is not empty."""
     slab = plan.slab
     kernels = {launch.kernel for launch in plan.launches}
     lines = [f"launches {len(plan.launches)}, kernels {len(kernels)}"]
@@ -37,7 +37,7 @@ def plan_text(plan: Plan) -> str:
 
 
 def launches_text(launches: Collection[Launch]) -> str:
-    """How many there are: `22 launches of 11 kernels`."""
+    """Return the number of launches and of their kernels, as `22 launches of 11 kernels`."""
     return f"{len(launches)} launches of {len({launch.kernel for launch in launches})} kernels"
 
 
@@ -49,13 +49,16 @@ def buffer_text(plan: Plan, number: int) -> str:
 
 
 def input_text(plan: Plan, number: int) -> str:
-    """Return an input in one phrase, by the name that the user gave it."""
+    """Return an input in one phrase: PyTorch's name of it if known, its type and size."""
     name = plan.source_names.get(number, plan.names[number])
     return f"{name}: {', '.join(_type(plan, number))}"
 
 
 def written_text(plan: Plan, launch: Launch, number: int) -> str:
-    """Return an output of a launch by its name, and what it is written in the place of."""
+    """
+    Return the name of a launch's output, with the inputs in whose place it is written, and its
+    fill.
+    """
     places = "".join(
         f" in place of %{plan.names[read]}" for output, read in launch.in_place if output == number
     )
@@ -108,7 +111,10 @@ def _names(plan: Plan, numbers: Iterable[int]) -> str:
 
 
 def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Lines of columns, numbers and sizes aligned right."""
+    """
+    Yield the lines of a table; columns of numbers and sizes are aligned right, columns without text
+    omitted.
+    """
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         cells = (_aligned(cell, width) for cell, width in zip(row, widths, strict=True) if width)

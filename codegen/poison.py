@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Memory that nobody has written, and how to see that it still is such.
+Poison: bit patterns that mark memory as never written, and their detection.
 
-It starts out as a NaN of a peculiar pattern, or a bool that is neither true nor false. An integer
-may really be so: who finds one looks again with other patterns.
+The pattern of a float is a rare NaN; that of a bool is neither true nor false. An integer may
+really have its pattern's value. To be sure, the simulator runs the kernel again with
+`OTHER_POISON`.
 """
 
 from collections.abc import Mapping
@@ -16,7 +17,7 @@ from tilewright.codegen.launch_plan import ArrayType, Plan
 
 Array = NDArray[Any]
 Patterns = Mapping[int, np.unsignedinteger[Any]]
-"""What an element starts out as, by its bytes."""
+"""Bit patterns of unwritten elements, by element size in bytes."""
 
 POISON: Patterns = {
     1: np.uint8(0xED),
@@ -29,7 +30,7 @@ OTHER_POISON: Patterns = {size: ~pattern for size, pattern in POISON.items()}
 
 
 def allocated(plan: Plan) -> list[Array]:
-    """What the plan allocates; buffers in the slab really overlap."""
+    """Return the arrays that the plan allocates; buffers in the slab share bytes there."""
     slab, arrays = np.empty(plan.slab.peak_bytes, np.uint8), list[Array]()
     for number in range(len(plan.inputs), len(plan.buffers)):
         type, slot = plan.buffers[number], plan.slab.slots.get(number)
@@ -41,18 +42,18 @@ def allocated(plan: Plan) -> list[Array]:
 
 
 def poison(array: Array) -> None:
-    """Forget what is in `array`."""
+    """Mark all elements of `array` as unwritten."""
     pattern = POISON[array.itemsize]
     array.view(pattern.dtype)[...] = pattern
 
 
 def poisoned(type: ArrayType, patterns: Patterns = POISON) -> Array:
-    """Memory that nobody has written."""
+    """Return a new array of unwritten elements."""
     pattern = patterns[type.dtype.itemsize]
     return np.full(type.shape, pattern).view(type.dtype)
 
 
 def is_poison(array: Array, patterns: Patterns = POISON) -> NDArray[np.bool_]:
-    """Which elements still look as they did at first."""
+    """Return a mask of the elements that still have the pattern of unwritten memory."""
     pattern = patterns[array.itemsize]
     return array.view(pattern.dtype) == pattern

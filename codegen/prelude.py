@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The types and functions of `prelude.cuh`, cut to what a module names."""
+"""The prelude of a CUDA text: those types and functions of `prelude.cuh` that the module uses."""
 
 import re
 from collections.abc import Iterable
@@ -9,7 +9,9 @@ from typing import NamedTuple
 
 
 class Call(NamedTuple):
-    """What a module calls: a function, and the C++ type of its first argument, "" if none."""
+    """
+    A function that a module calls, with the C++ type of its first argument ("" if it has none).
+    """
 
     name: str
     type: str
@@ -17,19 +19,22 @@ class Call(NamedTuple):
 
 class _Entry(NamedTuple):
     name: str
-    """The name of a function or of a type."""
+    """Name of a function or type."""
     type: str | None
-    """The C++ type of a function's first parameter; None where any fits, and for a type."""
+    """
+    C++ type of a function's first parameter; None for types, and for functions that take any type.
+    """
     text: str
 
 
 _ANY = "T"
-"""The parameter of the prelude's templates."""
+"""Type parameter of the prelude's templates."""
 
 
 def prelude(called: Iterable[Call], types: Iterable[str] = ()) -> str:
     """
-    Return the prelude's functions among `called`, its types among `types`, in the file's order.
+    Return the text of the prelude's functions in `called` and types in `types`, in the file's
+    order.
     """
     functions = set(called)
     names = {function.name for function in functions} | set(types)
@@ -42,7 +47,7 @@ def prelude(called: Iterable[Call], types: Iterable[str] = ()) -> str:
 
 @cache
 def _entries() -> tuple[_Entry, ...]:
-    """Everything; the file's first paragraph is its header."""
+    """Return all entries of `prelude.cuh`; the file's first paragraph is its header."""
     text = files("tilewright.codegen").joinpath("prelude.cuh").read_text(encoding="utf-8")
     _, *entries = text.strip().split("\n\n")
     return tuple(_parsed(entry) for entry in entries)

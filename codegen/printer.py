@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-CUDA IR as CUDA C++ text, which NVRTC and nvcc compile as it is: the prelude as far as it is used,
-then the kernels. The host function, which launches them, is not part of the text.
+Printer of CUDA IR as CUDA C++ text, which NVRTC and nvcc compile.
+
+The text has the part of the prelude that is used, then the kernels. The host function, which
+launches the kernels, is not part of it.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -34,15 +36,15 @@ _TENSOR_MAP = "TensorMap"
 
 
 class CudaPrinter(StatementPrinter):
-    """Prints kernels."""
+    """Printer of kernels."""
 
     def kernel(self, op: cuda.FuncOp) -> None:
-        """A kernel, with its launch above it."""
+        """Print a kernel, with its launch dimensions in a comment above it."""
         grid, block = op.grid.value.data, op.block.value.data
         pool = f", shared {bytes}" if (bytes := op.dynamic_shared_bytes) else ""
         self.line(f"// grid {grid}, block {block}{pool}")
         with self.names.scope():
-            shared = _written_otherwise(op)
+            shared = _unrestricted(op)
             parameters = [
                 _parameter(a.type, self.names.declare(a), restrict=a not in shared)
                 for a in op.body.block.args
@@ -71,11 +73,14 @@ def _launch_bounds(op: cuda.FuncOp) -> str:
     return f"{cluster}__launch_bounds__({', '.join(map(str, bounds))})"
 
 
-def _written_otherwise(op: cuda.FuncOp) -> set[SSAValue]:
+def _unrestricted(op: cuda.FuncOp) -> set[SSAValue]:
     """
-    Parameters whose memory is written by other ways too: inputs that are written in place, the
-    outputs that are, and what several blocks use together. With `__restrict__` the compiler would
-    read them ahead of what is written, and by way of the cache that takes memory to be read-only.
+    Return the parameters that are not `__restrict__`, because their memory is also written through
+    other pointers.
+
+    These are inputs that an output may overwrite in place, the outputs that do so, and scratch
+    memory that blocks share. With `__restrict__` the compiler would move loads ahead of stores to
+    the same memory, and would load through the read-only cache.
     """
     found = set[SSAValue]()
     for output in op.outputs:
@@ -95,7 +100,9 @@ def _parameter(type: Attribute, name: str, *, restrict: bool) -> str:
 
 
 def kernels_of(module: ModuleOp) -> list[cuda.FuncOp]:
-    """Return the kernels of a module; `UsageError` if something in it is not lowered yet."""
+    """
+    Return the kernels of a module; raise `UsageError` if some op is not lowered to CUDA IR yet.
+    """
     for op in module.ops:
         if not isinstance(op, cuda.FuncOp | func.FuncOp):
             raise _not_lowered(module, op)
@@ -104,13 +111,13 @@ def kernels_of(module: ModuleOp) -> list[cuda.FuncOp]:
     return [op for op in module.ops if isinstance(op, cuda.FuncOp)]
 
 
-_HIGHER = {"torch", "prim", "loop", "tile", "kernel"}
+_HIGHER_DIALECTS = {"torch", "prim", "loop", "tile", "kernel"}
 
 
 def _check_host(module: ModuleOp, function: func.FuncOp) -> None:
     for op in function.walk():
         dialect = op.name.partition(".")[0]
-        if dialect in _HIGHER and not isinstance(op, loop.LaunchOp):
+        if dialect in _HIGHER_DIALECTS and not isinstance(op, loop.LaunchOp):
             raise _not_lowered(module, op)
 
 
@@ -129,9 +136,9 @@ def _called(ops: list[Operation]) -> Iterator[Call]:
         match op:
             case expr.LiteralOp():
                 if isinstance(value := op.value, FloatAttr):
-                    yield Call(literal(value).strip("-()"), "")  # infinity and NaN are calls
+                    yield Call(literal(value).strip("-()"), "")  # infinity and NaN print as calls
             case BinaryOp():
-                pass  # literals and operators are what most text consists of
+                pass  # a shortcut for most ops, which call nothing
             case expr.CallOp():
                 type = op.arguments[0].type if op.arguments else op.result.type
                 yield Call(op.callee.string_value(), C_TYPES.get(type, ""))
@@ -145,9 +152,7 @@ def _called(ops: list[Operation]) -> Iterator[Call]:
 
 
 def _types(kernels: list[cuda.FuncOp], ops: list[Operation]) -> Iterator[str]:
-    """
-    Yield the names of the types of all that the text of `kernels`, which consist of `ops`, names.
-    """
+    """Return the C++ names of all types in the text of `kernels`, whose ops are `ops`."""
     types = {type for kernel in kernels for type in kernel.body.block.arg_types}
     types.update([result.type for op in ops for result in op.results])
     return map(_element_name, types)
@@ -161,7 +166,7 @@ def _element_name(type: Attribute) -> str:
 
 
 def _permuted_arguments(module: ModuleOp) -> Iterator[str]:
-    """Yield a comment for each argument of a host function that is not given as kernels read it."""
+    """Yield a comment for each argument of a host function that is permuted when it is loaded."""
     for function in (op for op in module.ops if isinstance(op, func.FuncOp)):
         for position, axes in load_axes(function).items():
             argument = function.body.block.args[position]
@@ -171,18 +176,21 @@ def _permuted_arguments(module: ModuleOp) -> Iterator[str]:
 
 
 _NO_KERNELS = "// no kernels: nothing is computed"
-"""Text of a module without kernels, so that it does not look like a failure to print."""
+"""Text of a module without kernels, so that an empty output does not look like a failure."""
 
 
 class CudaText(NamedTuple):
-    """CUDA C++, and what its lines come from, by number."""
+    """CUDA C++ text, and the origins of its lines, by line number."""
 
     source: str
     notes: Mapping[int, str]
 
 
 def cuda_text(module: ModuleOp, only: Collection[cuda.FuncOp] | None = None) -> CudaText:
-    """Return the CUDA C++ text of a module of CUDA IR, or of some of its kernels."""
+    """
+    Return the CUDA C++ text of a module of CUDA IR, or only of the kernels in `only`, with its
+    lines' origins.
+    """
     kernels = [op for op in kernels_of(module) if only is None or op in only]
     lines = [*_permuted_arguments(module)]
     if not kernels:
@@ -199,13 +207,13 @@ def cuda_text(module: ModuleOp, only: Collection[cuda.FuncOp] | None = None) -> 
 
 
 def cuda_source(module: ModuleOp, only: Collection[cuda.FuncOp] | None = None) -> str:
-    """Return the text alone."""
+    """Return the CUDA C++ text of a module of CUDA IR, or only of the kernels in `only`."""
     return cuda_text(module, only).source
 
 
 @dataclass(frozen=True)
 class CudaTarget(Target):
-    """`-t cuda`: the text that NVRTC and nvcc compile."""
+    """Target `-t cuda` of the command line: the text that NVRTC and nvcc compile."""
 
     name = "cuda"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Inputs for programs that bring none."""
+"""Random inputs for programs without inputs of their own."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,11 +13,14 @@ from tilewright.codegen.launch_plan import ArrayType
 Array = NDArray[Any]
 
 INDEX_TYPES = ("int32", "int64")
-"""Integers that a program may use as indices."""
+"""Integer dtypes that a program may use as indices."""
 
 
 def random_inputs(types: Sequence[ArrayType], seed: int, bound: int = 2) -> list[Array]:
-    """Return standard normal floats, and integers below `bound`; booleans and bytes are below 2."""
+    """
+    Return arrays of the given types: normal floats, indices below `bound`, and 0 or 1 for other
+    dtypes.
+    """
     generator = np.random.default_rng(seed)
     return [_random_input(type, generator, bound) for type in types]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Work that does not hold Python's lock, as that of NVRTC and of other programs, on all cores."""
+"""Parallel execution in threads, for work that releases Python's lock: NVRTC and other programs."""
 
 import os
 from collections.abc import Callable, Hashable, Sequence
@@ -11,7 +11,10 @@ Result = TypeVar("Result")
 
 
 def side_by_side(function: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
-    """Apply `function` to items in threads, to equal ones once; raise what the first one raises."""
+    """
+    Apply `function` to the items in threads, once for equal items. Raises the first item's
+    exception that occurs.
+    """
     distinct = [*dict.fromkeys(items)]
     if len(distinct) < 2:
         return [*map(function, items)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One launch of a plan in the PTX simulator: what the host would pass to the kernel, as arrays."""
+"""Execution of one launch of a plan in the PTX simulator, with arrays as the kernel's arguments."""
 
 from collections.abc import Mapping, Sequence
 
@@ -23,8 +23,10 @@ def simulate_launch(
     notes: Mapping[int, str] | None = None,
 ) -> Report:
     """
-    Run `launch` on arrays: those that its tensor maps are of (`mapped`), then what it reads and
-    what it writes. An input must not be written, unless it lies where an output does.
+    Run `launch` on arrays in the PTX simulator.
+
+    `mapped` are the arrays under its tensor maps. A write to an input is an error, unless the
+    input's memory is also an output's.
     """
     maps = [
         TensorMap(array.reshape(map.shape), map.box, swizzle=map.swizzle)
@@ -37,7 +39,9 @@ def simulate_launch(
         block=launch.block,
         shared_bytes=launch.dynamic_shared_bytes,
         arguments=[*maps, *inputs, *outputs],
-        read_only=[n for n, array in enumerate(inputs, len(maps)) if not _meets(array, outputs)],
+        read_only=[
+            n for n, array in enumerate(inputs, len(maps)) if not _overlaps_any(array, outputs)
+        ],
         budget=budget,
         checks=checks,
         blocks=blocks,
@@ -45,6 +49,6 @@ def simulate_launch(
     )
 
 
-def _meets(array: Array, others: Sequence[Array]) -> bool:
-    """True if an array lies where another does."""
+def _overlaps_any(array: Array, others: Sequence[Array]) -> bool:
+    """True if an array overlaps another."""
     return any(np.may_share_memory(array, other) for other in others)

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Running a launch plan in the PTX simulator, and finding what was never written.
+Execution of a launch plan in the PTX simulator, which reports elements that are never written.
 
-Memory that the plan allocates starts out as poison (`poison.py`); so does the memory of a buffer in
-the slab each time that a new one begins there. What still looks like it after the kernel that
-should have written it was never written, and that is a problem to report; where it may really be
-so, the kernel runs once more, on memory of another pattern. A buffer that is written in place of an
-input starts out as that; of it nobody knows what was not written.
+Memory that the plan allocates starts out as poison (`poison.py`). A buffer in the slab is poisoned
+before the first launch that writes it. If an output element still has the pattern after the launch,
+the kernel did not write it, which is a problem. The element's value may also equal the pattern by
+chance. To exclude this, the kernel runs once more on memory of another pattern.
+
+A buffer that is written in place of an input starts out as that input, so its unwritten elements
+are not found.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -39,14 +41,16 @@ from tilewright.passes.driver.lowering import lower
 from tilewright.stages import stage
 
 DEFAULT_BUDGET = 2_000_000_000
-"""Thread-instructions that a plan may take in the simulator: a minute or two on one CPU core."""
+"""Limit of a plan's thread-instructions in the simulator: a minute or two on one CPU core."""
 
 
 def check_reach(backend: object, what: str, module: ModuleOp) -> None:
     """
     Raise `SimulationTooLarge` if the backend is the simulator and a program at Torch IR would take
-    it more than minutes, before that is compiled. It is estimated by the scalar operations at
-    Tensor IR: a thread-instruction does about two of them.
+    minutes.
+
+    The program is not compiled for this. Its thread-instructions are estimated as half of its
+    scalar operations at Tensor IR. `what` names the program in the error.
     """
     if not isinstance(backend, SimulatorBackend):
         return
@@ -57,9 +61,9 @@ def check_reach(backend: object, what: str, module: ModuleOp) -> None:
 
 class SimulatorBackend:
     """
-    Runs a plan's kernels in the PTX simulator, with all its checks.
+    The PTX simulator as a device, with all its checks.
 
-    Of a grid with more than `blocks` blocks it runs about so many, evenly spread.
+    If a grid has more than `blocks` blocks, about `blocks` of them run, evenly spread.
     """
 
     name = "sim"
@@ -75,10 +79,10 @@ class SimulatorBackend:
 
     def run(self, plan: Plan, inputs: Sequence[Array]) -> Execution:
         """
-        Run all launches, one after the other.
+        Run all launches in order.
 
-        Raises `SimulationTooLarge` for a plan that takes more than `budget` thread-instructions,
-        and `NvrtcUnavailable`.
+        Raises `SimulationTooLarge` if the plan takes more than `budget` thread-instructions, and
+        `NvrtcUnavailable`.
         """
         plan.check_inputs(list(inputs))
         check_launches(plan.launches, self.target)
@@ -105,7 +109,7 @@ class SimulatorBackend:
         if not any(report.is_sample for report in reports):
             return Execution(results, reports)
         missing = [is_poison(result) for result in results]
-        return Execution(results, reports, missing, _reads_samples(reports))
+        return Execution(results, reports, missing, _is_built_on_samples(reports))
 
     def _run_launch(
         self, plan: Plan, launch: Launch, buffers: list[Array], budget: int
@@ -119,15 +123,15 @@ class SimulatorBackend:
             Problem(launch.kernel, error.line, f"{error.kind}: {error.message}", error.note)
             for error in report.errors
         ]
-        left = _left_of(launch, buffers)
+        left = _unwritten_masks(launch, buffers)
         if report.blocks < launch.grid:
             left = []
             _fill(plan.kept, buffers)
         elif any(mask.any() for mask in left):
             before = [kept.get(number, buffer) for number, buffer in enumerate(buffers)]
-            left = self._surely_left(plan, launch, before, left)
+            left = self._unwritten_in_both(plan, launch, before, left)
         unwritten = (
-            _unwritten(launch.kernel, position, mask)
+            _unwritten_problem(launch.kernel, position, mask)
             for position, mask in enumerate(left)
             if mask.any()
         )
@@ -154,21 +158,26 @@ class SimulatorBackend:
             notes=plan.notes,
         )
 
-    def _surely_left(
+    def _unwritten_in_both(
         self, plan: Plan, launch: Launch, buffers: list[Array], left: list[Array]
     ) -> list[Array]:
-        """Which elements are unwritten also where memory starts out as something else."""
+        """
+        Rerun a launch on memory of another pattern; return masks of the elements unwritten in both
+        runs.
+        """
         again = list(buffers)
         for number in set(launch.outputs) - set(launch.updated):
             again[number] = poisoned(plan.buffers[number], OTHER_POISON)
         fills = (*launch.fills, *plan.kept)
         _fill([fill for fill in fills if fill.buffer in launch.outputs], again)
         self._simulate(plan, launch, again, None, checks=False)
-        masks = _left_of(launch, again, OTHER_POISON)
+        masks = _unwritten_masks(launch, again, OTHER_POISON)
         return [before & after for before, after in zip(left, masks, strict=True)]
 
     def _compiled(self, plan: Plan, name: str) -> str:
-        """Return the PTX of a kernel; all that the plan launches are compiled at once."""
+        """
+        Return the PTX of a kernel; the first call compiles all kernels that the plan launches.
+        """
         if plan.source not in self._ptx:
             kernels = dict.fromkeys(launch.kernel for launch in plan.launches)
             self._ptx[plan.source] = ptx(plan.source, kernels, self.target)
@@ -181,15 +190,17 @@ def _fill(fills: Iterable[Fill], buffers: Sequence[Array]) -> None:
 
 
 def _changed(launch: Launch, kept: Iterable[Fill], buffers: Sequence[Array]) -> Iterator[Problem]:
-    """What the next launch would not find as it was."""
+    """Yield a problem for each kept buffer that the launch did not restore to its fill."""
     for number, value in kept:
         if number in launch.outputs and (buffers[number] != value).any():
-            message = f"output {launch.outputs.index(number)} is not {value} again at the end"
+            message = f"output {launch.outputs.index(number)} is not reset to {value} at the end"
             yield Problem(launch.kernel, 0, message)
 
 
-def _reads_samples(reports: Sequence[KernelReport]) -> bool:
-    """True if a launch reads, or partly overwrites, what an earlier one should have written."""
+def _is_built_on_samples(reports: Sequence[KernelReport]) -> bool:
+    """
+    True if a launch reads an output of a sampled launch, or if a sampled launch updates an output.
+    """
     sampled: set[int] = set()
     for report in reports:
         launch = report.launch
@@ -201,8 +212,14 @@ def _reads_samples(reports: Sequence[KernelReport]) -> bool:
     return False
 
 
-def _left_of(launch: Launch, buffers: Sequence[Array], patterns: Patterns = POISON) -> list[Array]:
-    """Which elements of each output nobody wrote; none where nobody asks what it holds."""
+def _unwritten_masks(
+    launch: Launch, buffers: Sequence[Array], patterns: Patterns = POISON
+) -> list[Array]:
+    """
+    Return for each output a mask of the elements that still have the pattern of unwritten memory.
+
+    The mask is all false for outputs that are filled, updated or scratch.
+    """
     filled = {fill.buffer for fill in launch.fills}
     unasked = {*filled, *launch.scratch, *launch.updated}
     return [
@@ -213,7 +230,7 @@ def _left_of(launch: Launch, buffers: Sequence[Array], patterns: Patterns = POIS
     ]
 
 
-def _unwritten(kernel: str, position: int, left: NDArray[np.bool_]) -> Problem:
+def _unwritten_problem(kernel: str, position: int, left: NDArray[np.bool_]) -> Problem:
     element = [int(i) for i in np.unravel_index(int(np.argmax(left)), left.shape)]
     message = f"output {position} is never written at {element}, nor at {int(left.sum()) - 1} more"
     return Problem(kernel, 0, message)

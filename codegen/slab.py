@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The slab: memory in which buffers that are not needed at the same time share bytes."""
+"""
+The slab of a launch plan: memory in which buffers share bytes if they are not needed at the same
+time.
+"""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +15,7 @@ from tilewright.passes.kernel.slots import lifetimes
 
 
 class InPlace(NamedTuple):
-    """A launch that writes a buffer exactly where another lies that it reads."""
+    """A launch that writes a buffer exactly in the place of a buffer that it reads."""
 
     launch: int
     output: int
@@ -21,7 +24,7 @@ class InPlace(NamedTuple):
 
 @dataclass(frozen=True)
 class Slab:
-    """Which bytes of the slab are whose; buffers by number in the plan."""
+    """Byte range of each buffer in the slab, by the buffer's number in the plan."""
 
     slots: Mapping[int, range] = field(default_factory=dict[int, range], hash=False)
 
@@ -30,12 +33,12 @@ class Slab:
 
     @property
     def peak_bytes(self) -> int:
-        """The size of the slab."""
+        """Size of the slab in bytes."""
         return max((aligned(slot.stop) for slot in self.slots.values()), default=0)
 
     @property
     def sum_bytes(self) -> int:
-        """What its buffers would take if no two shared bytes."""
+        """Bytes that the slab's buffers would take if none shared bytes."""
         return sum(aligned(len(slot)) for slot in self.slots.values())
 
     def check(
@@ -45,9 +48,10 @@ class Slab:
         in_place: Collection[InPlace] = (),
     ) -> None:
         """
-        Raise `UsageError` unless buffers that are alive at the same time lie apart. `steps` are the
-        buffers that each launch uses; the first use of a buffer may be `in_place` of the last use
-        of another.
+        Raise `UsageError` if buffers overlap in the slab while both are alive.
+
+        `steps` are the buffers that each launch uses. A buffer may take the place of another if its
+        first use is in the launch of the other's last use, and `in_place` contains the pair.
         """
         alive = lifetimes(steps)
         takes = {(step.output, step.read): step.launch for step in in_place}
@@ -60,5 +64,5 @@ class Slab:
                 raise UsageError(
                     f"%{names[one]} and %{names[other]} share memory, but are needed at the same "
                     "time",
-                    remedy="plan the buffers anew: plan-buffers",
+                    remedy="plan the buffers again: plan-buffers",
                 )

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Lowering with a look at what ptxas makes of it: kernels that spill get more registers.
+Feedback from ptxas to the lowering: kernels that spill get more registers.
 
-`min_blocks` of a kernel asks for few registers, so that many blocks are resident. Whether they are
-enough only the compiler knows. A kernel that spills asks for fewer blocks: as many as have
-registers for what was spilled too. If it spills again, once more; if it still does, for half as
-many, and in the end for one. Registers are handed out in coarse units, so that of many numbers of
-blocks few differ. Kernels that ask for nothing are not compiled here, and without NVRTC none is.
+`min_blocks` of a kernel limits its registers, so that several blocks are resident on an SM. Only
+the compiler knows whether the registers suffice. If a kernel spills, `min_blocks` is lowered to
+leave registers for the spilled values. This happens twice; then `min_blocks` is halved, and at last
+set to 1.
+
+Registers are allocated in coarse units, so most neighbouring block counts give the same number of
+registers. Kernels without `min_blocks` are not compiled here; without NVRTC no kernel is.
 """
 
 from collections.abc import Sequence
@@ -29,41 +31,45 @@ RULE = Rule("c", 2, "spill_feedback")
 
 
 def lower_to_cuda(module: ModuleOp, target: str) -> ModuleOp:
-    """Return a copy of `module` at the level of CUDA, whose kernels spill as little as they can."""
+    """Return a copy of `module` lowered to CUDA IR, whose kernels spill as little as possible."""
     lowered = lower(module, Level.CUDA, target=target)
     relieve_spills(lowered, target)
     return lowered
 
 
 def relieve_spills(module: ModuleOp, target: str) -> None:
-    """Lower `min_blocks` of the kernels of CUDA IR that spill, until none does or it is 1."""
-    asking = [op for op in kernels_of(module) if _min_blocks(op) > 1]
-    check_kernels(asking, target)
-    if not asking or not nvrtc.available():
+    """
+    Lower `min_blocks` of kernels in CUDA IR that spill, until they no longer spill or it is 1.
+    """
+    limited = [op for op in kernels_of(module) if _min_blocks(op) > 1]
+    check_kernels(limited, target)
+    if not limited or not nvrtc.available():
         return
-    spilling = _spilling(module, asking, target)
-    asked = {op: (_min_blocks(op), spilled.bytes) for op, spilled in spilling.items()}
+    spilling = _spilling(module, limited, target)
+    before = {op: (_min_blocks(op), spilled.bytes) for op, spilled in spilling.items()}
     for fewer in (_with_room, _with_room, _half):
         for op, spilled in spilling.items():
-            _ask(op, fewer(op, spilled, target_named(target)))
+            _set_min_blocks(op, fewer(op, spilled, target_named(target)))
         spilling = _spilling(module, [op for op in spilling if _min_blocks(op) > 1], target)
     for op in spilling:
-        _ask(op, 1)
-    for op, (blocks, bytes) in asked.items():
-        _tell(op, blocks, bytes)
+        _set_min_blocks(op, 1)
+    for op, (blocks, bytes) in before.items():
+        _trace_change(op, blocks, bytes)
 
 
 class _Spilled(NamedTuple):
-    """What a kernel has no registers for."""
+    """Spills of a kernel."""
 
     bytes: int
-    """Those that all instructions together move when each runs once."""
+    """Bytes that all spill instructions move together if each runs once."""
     registers: int
-    """Those whose values a thread keeps elsewhere."""
+    """Number of registers that would hold the values that a thread keeps on its stack."""
 
 
 def _with_room(op: cuda.FuncOp, spilled: _Spilled, gpu: Target) -> int:
-    """Return the most blocks that leave registers for what was spilled, at least one."""
+    """
+    Return the most blocks, at least 1, that leave each thread registers for its spilled values.
+    """
     threads, blocks = op.block.value.data, _min_blocks(op)
     given = gpu.registers_given(threads, blocks)
     needed = given + max(1, spilled.registers)
@@ -75,17 +81,17 @@ def _half(op: cuda.FuncOp, spilled: _Spilled, gpu: Target) -> int:
     return max(1, _min_blocks(op) // 2)
 
 
-def _tell(op: cuda.FuncOp, asked: int, spilled_bytes: int) -> None:
-    """Trace what became of the blocks that a kernel asked for."""
+def _trace_change(op: cuda.FuncOp, before: int, spilled_bytes: int) -> None:
+    """Trace the change of a kernel's `min_blocks` as a decision and a rewrite."""
     found = _min_blocks(op)
-    _ask(op, asked)
-    reason = f"{spilled_bytes} bytes spilled with registers for {asked} blocks"
+    _set_min_blocks(op, before)
+    reason = f"{spilled_bytes} bytes spilled with registers for {before} blocks"
     decided(RULE, op, f"{reason}: {found} now")
     with rewriting(RULE, op):
-        _ask(op, found)
+        _set_min_blocks(op, found)
 
 
-def _ask(op: cuda.FuncOp, blocks: int) -> None:
+def _set_min_blocks(op: cuda.FuncOp, blocks: int) -> None:
     op.properties["min_blocks"] = IntegerAttr(blocks, i64)
 
 
@@ -96,10 +102,10 @@ def _min_blocks(op: cuda.FuncOp) -> int:
 def _spilling(
     module: ModuleOp, kernels: Sequence[cuda.FuncOp], target: str
 ) -> dict[cuda.FuncOp, _Spilled]:
-    """Compile kernels of a module; return what those spill that spill something."""
+    """Compile some kernels of a module; return the spills of each kernel that spills."""
     if not kernels:
         return {}
-    # It comes with all of the report, which to load takes longer than to compile most programs.
+    # This imports the whole report, which takes longer than to compile most programs.
     from tilewright.codegen.report.resources import parse_resources
 
     ops = {op.sym_name.data: op for op in kernels}

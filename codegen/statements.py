@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The text of CUDA IR's statements, one line or block each."""
+"""Printer of CUDA IR's statements, one line or block each."""
 
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
@@ -29,10 +29,10 @@ _SHUFFLE = {ShuffleMode.XOR: "__shfl_xor_sync", ShuffleMode.IDX: "__shfl_sync"}
 
 
 class StatementPrinter:
-    """Prints statement by statement, and remembers the names of what they declare."""
+    """Printer of statements, which keeps the names of the values that they declare."""
 
     def __init__(self, lines: list[str] | None = None):
-        """Append printed lines to `lines`."""
+        """Create a printer that appends lines to `lines`."""
         self.lines: list[str] = [] if lines is None else lines
         self.notes: dict[int, str] = {}
         """Origins of the lines, by number from 1."""
@@ -41,18 +41,18 @@ class StatementPrinter:
         self._indent = ""
 
     def line(self, text: str) -> None:
-        """One line, indented."""
+        """Append a line with the present indentation."""
         self.lines.append(self._indent + text)
 
     @contextmanager
     def indented(self, amount: int = 1) -> Generator[None]:
-        """Lines printed meanwhile stand further to the right."""
+        """Indent the lines that are printed inside the `with` by `amount` more steps."""
         outer, self._indent = self._indent, self._indent + amount * _INDENT
         yield
         self._indent = outer
 
     def body(self, block: Block) -> None:
-        """The statements of a block, between its braces."""
+        """Print the statements of a block, in an indented scope of its own."""
         with self.indented(), self.names.scope():
             for op in block.ops:
                 if type(op) in EXPRESSIONS:  # printed by the statement that uses it
@@ -62,7 +62,10 @@ class StatementPrinter:
                 self._note(op, range(first, len(self.lines) + 1))
 
     def _note(self, op: Operation, lines: range) -> None:
-        """Where a statement comes from; of what stands inside of it this is known already."""
+        """
+        Record the origin of a statement for its lines, except lines of inner statements, which are
+        recorded already.
+        """
         if note := story(op.location):
             for line in lines:
                 self.notes.setdefault(line, note)
@@ -145,7 +148,7 @@ class StatementPrinter:
         self._assignment(f"*reinterpret_cast<{type} *>({self.text(op.target)})", source)
 
     def _assignment(self, target: str, value: str) -> None:
-        """In two lines if one is too long."""
+        """Print an assignment, in two lines if one is too long."""
         whole = f"{target} = {value};"
         if len(whole) + len(self._indent) <= MAX_COLUMNS:
             self.line(whole)
@@ -171,12 +174,12 @@ class StatementPrinter:
         self.line(f"const {C_TYPES[op.result.type]} {self.names.declare(op.result)} = {call};")
 
     def text(self, value: SSAValue) -> str:
-        """Return a name, or the expression that makes `value`."""
+        """Return the text of the expression that defines `value`, or its name."""
         return self.expressions.text(value)
 
 
 def c_element(type: Attribute) -> str:
-    """Return the type of what a pointer points to."""
+    """Return the C++ type of a pointer's elements."""
     assert isinstance(type, PointerType)
     return C_TYPES[type.element]
 
@@ -186,7 +189,10 @@ def _aligned(align: IntegerAttr | None) -> str:
 
 
 def _vector(op: CopyOp) -> str:
-    """Return the type of as many bytes as are moved, of the elements' own kind if there is one."""
+    """
+    Return the C++ type that a copy moves at once: the element, its vector, or unsigned words of
+    that size.
+    """
     type = op.source.type
     assert isinstance(type, PointerType)
     name = C_TYPES[type.element]
@@ -212,4 +218,4 @@ STATEMENTS: Mapping[type[Operation], Callable[[StatementPrinter, Any], None]] = 
     threads.PerformOp: StatementPrinter.action,
     threads.ShuffleOp: StatementPrinter.shuffle,
 }
-"""The function that prints each statement."""
+"""The function that prints each statement op."""

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Writing files whole or not at all: a full disk, a kill or an error leaves what was there.
+Atomic writes of files: if the disk is full, the process is killed, or an error occurs, the old file
+stays.
 
-Content is written to a file beside, in the same folder, which is then renamed (POSIX, `rename`:
-other processes see the old content or the new, and no other). A link is followed, and the file
-keeps its mode and its owner. What is no file of a folder, as a pipe, is written to as it is.
+Content is written to a new file in the same folder, which is then renamed. Other processes see
+either the old or the new content (POSIX, `rename`). Links are followed, and the file keeps its mode
+and owner. A pipe or a device is written to directly.
 
-A file that may be written in a folder that may not is written over, once there is room for it: this
-survives a full disk, though not a kill.
+If the file may be written but its folder may not, the file is overwritten after space for it is
+reserved. This is safe if the disk is full, but not if the process is killed.
 """
 
 import ctypes
@@ -22,7 +23,7 @@ from tempfile import TemporaryDirectory
 from tilewright.errors import TilewrightError, UsageError
 
 _MOST_LINKS = 40
-"""Links that are followed, as many as Linux follows."""
+"""Most links that are followed, the same number as on Linux."""
 
 _DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/fd/(\d+)")
 """Path of an open file of this process; `/dev/stdout` is a link to one."""
@@ -31,23 +32,28 @@ _AT_FDCWD, _RENAME_EXCHANGE = -100, 2
 """Constants of `renameat2`, linux/fcntl.h and linux/fs.h."""
 
 
-_OF_THE_DEVICE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
-"""Reasons for which a device fails, whatever file is named."""
+_DEVICE_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
+"""Error numbers of a device that fails for every file."""
 
 
 def is_of_the_device(err: OSError) -> bool:
-    """True if a device is full or broken, which is a failure and no mistake of the user's."""
-    return err.errno in _OF_THE_DEVICE
+    """True if the error is that of a full or broken device, not the user's mistake."""
+    return err.errno in _DEVICE_ERRORS
 
 
 def cannot_write(path: str | Path, err: OSError) -> TilewrightError:
-    """Return the error of writing a file: a `UsageError` unless a device fails."""
+    """
+    Return the error for a file that cannot be written: a `UsageError` unless the device fails.
+    """
     kind = TilewrightError if is_of_the_device(err) else UsageError
     return kind(f"cannot write '{path}': {err.strerror}")
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write `content` to a file. Raises `OSError`, and leaves nothing behind; makes no folder."""
+    """
+    Replace a file's content by `content`. Raises `OSError`, and then leaves the old file; creates
+    no folder.
+    """
     place = followed(path)
     if descriptor := _DESCRIPTOR.fullmatch(str(place)):
         _write_to_descriptor(int(descriptor[1]), content)
@@ -60,14 +66,14 @@ def write_whole(path: Path, content: bytes) -> None:
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
     try:
         _replace(place, content, before)
-    except PermissionError:  # of the folder, or to give the file its owner
+    except PermissionError:  # the folder may not be written, or the owner may not be set
         if before is None:
             raise
         _write_over(place, content)
 
 
 def followed(path: Path) -> Path:
-    """Return the file that a path of links leads to, which need not be there. Raises `OSError`."""
+    """Return the file that a path leads to through links; it may be missing. Raises `OSError`."""
     for _ in range(_MOST_LINKS):
         if _DESCRIPTOR.fullmatch(str(path)) or not path.is_symlink():
             return path
@@ -76,7 +82,7 @@ def followed(path: Path) -> Path:
 
 
 def exchange(one: Path, other: Path) -> bool:
-    """Exchange two files or folders in one step; False where the system cannot (Linux can)."""
+    """Exchange two files or folders atomically; return False if the system cannot (Linux can)."""
     first, second = os.fsencode(one), os.fsencode(other)
     try:
         renameat2 = ctypes.CDLL(None, use_errno=True).renameat2
@@ -91,7 +97,7 @@ def _replace(place: Path, content: bytes, before: os.stat_result | None) -> None
         with beside.open("xb") as file:
             file.write(content)
             file.flush()
-            os.fsync(file.fileno())  # some disks say only now that they are full
+            os.fsync(file.fileno())  # some disks report only now that they are full
         if before is not None:
             _give_owner(beside, before)
             beside.chmod(stat.S_IMODE(before.st_mode))
@@ -123,7 +129,10 @@ def _reserve(descriptor: int, size: int) -> None:
 
 
 def _write_to_descriptor(descriptor: int, content: bytes) -> None:
-    """Write to an open file where it stands: opened anew, a file would be written over."""
+    """
+    Write to an open file at its present position; opening it anew would overwrite it from the
+    start.
+    """
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
     with os.fdopen(os.dup(descriptor), "wb") as file:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Interpreters of all levels above CUDA: every pass can be checked against what they compute."""
+"""Interpreters of all IRs above CUDA, against which every pass can be checked."""
 
 from tilewright.interpreters.host import interpret
 from tilewright.interpreters.kernels import interpret_kernel

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Memory access on the vector machine, and every way in which it can be wrong: out of bounds,
-unwritten memory, two steps that store different values, races between threads.
+Memory accesses on the vector machine, with checks for all errors.
+
+The errors are accesses out of bounds, reads of unwritten memory, two steps that store different
+values, and races between threads.
 """
 
 from collections.abc import Sequence
@@ -21,7 +23,9 @@ from tilewright.interpreters.types import Array, is_same
 
 
 class Place(NamedTuple):
-    """What an op accesses: `width` elements along `axis`, from the one at the subscripts on."""
+    """
+    Elements that an op accesses: `width` elements along `axis`, the first at the given subscripts.
+    """
 
     memref: SSAValue
     map: AffineMap
@@ -31,14 +35,17 @@ class Place(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The memref, for messages."""
+        """Name of the memref in messages."""
         return f"%{self.memref.name_hint or 'memref'}"
 
 
 def offsets(machine: Machine, op: Operation, place: Place, mask: Array | None) -> Array:
     """
-    Where the elements of `place` lie in its buffer, all within bounds; those that the mask switches
-    off are moved there. More than one element are a dimension of their own, the first.
+    Return the offsets of the elements of `place` in its buffer; raise `InterpreterError` if out of
+    bounds.
+
+    Elements that the mask switches off get some offset within bounds. If `width` is not 1, the
+    elements are a dimension of their own, the first.
     """
     buffer: Buffer = machine.values[place.memref]
     subscripts = machine.indices(place.map, place.indices)
@@ -87,7 +94,9 @@ def read(
     op: Operation, buffer: Buffer, offset: Array, mask: Array | None, who: Who | None
 ) -> Array:
     """
-    Return the elements at `offset`, which all must be there to be read; zero where the mask fails.
+    Return the elements at `offset`, and zero where the mask is false.
+
+    Raises `InterpreterError` for elements that are unwritten, or whose read is a race.
     """
     _check_read(op, buffer, offset, mask, who)
     value = buffer.data[offset]
@@ -118,7 +127,7 @@ def _check_read(
 def _unwritten(op: Operation, buffer: Buffer, elements: Array) -> Exception:
     where = buffer.element(elements[0])
     if buffer.neighbours and buffer.overwritten_by:
-        return fail(op, f"reads element {where}, whose memory %{buffer.overwritten_by} has taken")
+        return fail(op, f"reads element {where}, whose memory %{buffer.overwritten_by} overwrote")
     if not buffer.on_its_way(elements[:1]).any():
         return fail(op, f"reads element {where}, which nothing has written")
     return fail(
@@ -135,7 +144,12 @@ def _store(machine: Machine, op: StoreOp) -> None:
 
 
 def write(machine: Machine, op: Operation, place: Place, value: Array, mask: Array | None) -> None:
-    """Stores `value` where the mask holds."""
+    """
+    Store `value` where the mask is true.
+
+    Raises `InterpreterError` if the store is out of bounds, to an input, to an element with another
+    value, or a race.
+    """
     buffer: Buffer = machine.values[place.memref]
     if not buffer.writable:
         raise fail(op, f"stores to {place.name}, which is an input")
@@ -153,7 +167,7 @@ def write(machine: Machine, op: Operation, place: Place, value: Array, mask: Arr
     if who is None and (twice := buffer.written[elements] & changes).any():
         raise _two_values(op, buffer, elements, twice, before, values)
     if (busy := buffer.on_its_way(elements)).any():
-        raise _overtaken(op, buffer, elements[busy])
+        raise _copy_under_way(op, buffer, elements[busy])
     buffer.data[elements] = values
     buffer.written[elements] = True
     after = buffer.data[elements]
@@ -164,7 +178,7 @@ def write(machine: Machine, op: Operation, place: Place, value: Array, mask: Arr
         _check_write(op, buffer, elements, Who(*ids), changes)
 
 
-def _overtaken(op: Operation, buffer: Buffer, elements: Array) -> Exception:
+def _copy_under_way(op: Operation, buffer: Buffer, elements: Array) -> Exception:
     return fail(
         op,
         f"stores to element {buffer.element(elements[0])}, to which a copy is under way",
@@ -196,7 +210,7 @@ def _check_write(op: Operation, buffer: Buffer, elements: Array, who: Who, chang
 
 
 def active_points(mask: Array | None, *arrays: Array) -> Sequence[Array]:
-    """Return the arrays at the points where the mask holds, broadcast together and flat."""
+    """Return the arrays at the points where the mask is true, broadcast together and flattened."""
     if mask is None:
         return [a.reshape(-1) for a in np.broadcast_arrays(*arrays)]
     *whole, mask = np.broadcast_arrays(*arrays, mask)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arguments from outside: as many as the signature has, each of its shape and dtype."""
+"""Checks and conversions of arguments that callers pass: their number, shapes and dtypes."""
 
 from collections.abc import Sequence
 from typing import Any, cast
@@ -20,8 +20,10 @@ def loaded_arguments(
     function: FuncOp, arrays: Sequence[Any], elements: ElementTypes
 ) -> list[Array]:
     """
-    Return the arguments of `function` as it reads them, for `arrays` as callers give them: those
-    with a `torch.layout` are permuted. Raises as `checked_arguments` does.
+    Return the arguments of `function` in the layout that it reads.
+
+    `arrays` are in the layout that callers pass; arguments with a `torch.layout` are permuted.
+    Raises as `checked_arguments`.
     """
     given = checked_arguments(function, given_types(function), arrays, elements)
     axes = load_axes(function)
@@ -35,12 +37,14 @@ def checked_arguments(
     callee: Operation, types: Sequence[Attribute], arrays: Sequence[Any], elements: ElementTypes
 ) -> list[Array]:
     """
-    Return the arguments of `callee` in the dtypes of `elements`; `UsageError` where one misfits.
+    Return the arguments of `callee` in the dtypes of `elements`.
+
+    Raises `UsageError` if their number, a shape or a dtype is wrong.
     """
     where, name = place_of(callee), symbol_of(callee)
     if len(types) != len(arrays):
-        says = f"@{name} takes {counted(len(types), 'argument')}, got {len(arrays)}"
-        raise UsageError(says, where=where)
+        message = f"@{name} takes {counted(len(types), 'argument')}, got {len(arrays)}"
+        raise UsageError(message, where=where)
     given = [np.asarray(array) for array in arrays]
     for position, (type, array) in enumerate(zip(types, given, strict=True)):
         if reason := _reason_against_argument(type, array, elements):
@@ -50,7 +54,7 @@ def checked_arguments(
 
 
 def _reason_against_argument(type: Attribute, array: Array, elements: ElementTypes) -> str | None:
-    """Reason why `array` is no argument of `type`, or None."""
+    """Reason why `array` does not fit an argument of `type`, or None."""
     shape, element_type = shape_and_element(type)
     if array.shape != shape:
         return f"shape {array.shape}, expected {shape}"
@@ -64,6 +68,6 @@ def shape_and_element(type: Attribute) -> tuple[tuple[int, ...], Attribute]:
     if isinstance(type, TensorType | MemRefType):
         shaped = cast(TensorType[Attribute] | MemRefType[Attribute], type)
         if any(size < 0 for size in shaped.get_shape()):
-            raise UnsupportedError(f"the interpreters take static shapes, not {type}")
+            raise UnsupportedError(f"the interpreters support only static shapes, not {type}")
         return tuple(shaped.get_shape()), shaped.element_type
     return (), type

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`arith`, `math` and `scalar` on the vector machine: constants, casts, comparisons, tables."""
+"""Handlers of `arith`, `math` and `scalar` ops on the vector machine."""
 
 from xdsl.dialects import arith
 from xdsl.ir import Operation

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Memory: the elements of a memref, which of them have been written, and who touched them.
+Memory of a memref: its elements, which of them are written, and the accesses to them.
 
-Memory that a program allocates starts as NaN and unwritten; reading it is an error, so that a
-forgotten store cannot hide behind a lucky zero.
+Memory that a program allocates starts as NaN and unwritten. Reading it is an error, so that a
+forgotten store cannot be hidden by an accidental zero.
 """
 
 from collections.abc import Sequence
@@ -18,10 +18,10 @@ from tilewright.interpreters.types import Array, DType
 
 class Buffer:
     """
-    The memory behind a memref of `shape`, flat and row-major.
+    Memory of a memref of `shape`, flat and row-major.
 
-    Shared and local memory exists once for each block or thread: then `slot` holds, at every
-    point of the machine's axes, the offset at which that point's own copy starts.
+    Shared and local memory exists once for each block or thread. `slot` then holds, for each point
+    of the machine's axes, the offset of that point's copy.
     """
 
     def __init__(self, shape: Sequence[int], data: Array, *, slot: Any = 0):
@@ -30,26 +30,30 @@ class Buffer:
         self.slot = slot
         self.written: Array | None = None
         self.expected: Array | None = None
-        """Which elements a copy is under way to, once there has been one."""
+        """
+        Mask of the elements to which an asynchronous copy is under way; None before the first copy.
+        """
         self.writable = False
         self.accesses: Accesses | None = None
         self.name = ""
-        """What it is called, if it may come to be named."""
+        """Name of the memory in messages, if any."""
         self.place: range | None = None
-        """Its bytes in the slab or shared memory that buffers share, if it has some there."""
+        """
+        Byte range of the buffer in the slab or in shared memory, if the buffer has a planned place.
+        """
         self.neighbours: list[Buffer] = []
-        """The arrays in shared memory that lie in the same place."""
+        """Arrays in shared memory whose places overlap this one's."""
         self.overwritten_by = ""
-        """The name of the buffer that was the last to be written in its place."""
+        """Name of the last buffer that was written over this one."""
 
     @staticmethod
     def of(array: Array) -> "Buffer":
-        """Memory that holds `array` and is only read."""
+        """Return read-only memory that holds `array`."""
         return Buffer(array.shape, np.ascontiguousarray(array))
 
     @staticmethod
     def poisoned(shape: Sequence[int], dtype: DType, *, copies: int = 1, slot: Any = 0) -> "Buffer":
-        """Fresh memory: NaN (or all bits set) until written."""
+        """Return new unwritten memory, filled with NaN (or with all bits set, for integers)."""
         size = prod(shape) * copies
         poison = np.nan if dtype.kind == "f" else np.asarray(-1).astype(dtype)
         buffer = Buffer(shape, np.full(size, poison, dtype), slot=slot)
@@ -59,7 +63,7 @@ class Buffer:
 
     @staticmethod
     def in_place_of(read: "Buffer") -> "Buffer":
-        """Memory to be written where `read` lies."""
+        """Return writable memory in the same place as `read`, of which nothing is written yet."""
         buffer = Buffer(read.shape, read.data)
         buffer.written = np.zeros(read.size, bool)
         buffer.writable = True
@@ -67,7 +71,9 @@ class Buffer:
 
     @staticmethod
     def updated(array: Array) -> "Buffer":
-        """Memory that holds a copy of `array`, of which nothing is written anew yet."""
+        """
+        Return writable memory that holds a copy of `array`, of which nothing counts as written yet.
+        """
         buffer = Buffer(array.shape, np.array(array, order="C"))
         buffer.written = np.zeros(buffer.size, bool)
         buffer.writable = True
@@ -75,11 +81,11 @@ class Buffer:
 
     @property
     def size(self) -> int:
-        """Elements in one copy."""
+        """Number of elements in one copy."""
         return prod(self.shape)
 
     def offset(self, subscripts: Sequence[Array]) -> Array:
-        """Where the element at `subscripts` lies in `data`, at every point."""
+        """Return the offset in `data` of the element at `subscripts`, for each point."""
         offset: Any = 0
         for index, size in zip(subscripts, self.shape, strict=True):
             offset = offset * size + index
@@ -90,27 +96,27 @@ class Buffer:
         return [int(i) for i in np.unravel_index(int(offset) % self.size, self.shape)]
 
     def on_its_way(self, elements: Array) -> Array:
-        """To which of `elements` a copy is under way."""
+        """Return a mask of the `elements` to which an asynchronous copy is under way."""
         if self.expected is None:
             return np.zeros(elements.shape, bool)
         return self.expected[elements]
 
     def set_on_its_way(self, elements: Array) -> None:
-        """A copy to `elements` begins: what they held is lost."""
+        """Mark `elements` as targets of an asynchronous copy; their contents are lost."""
         if self.expected is None:
             self.expected = np.zeros(self.data.size, bool)
         self.set_unwritten(elements)
         self.expected[elements] = True
 
     def set_written(self, elements: Array) -> None:
-        """Something is in `elements` now."""
+        """Mark `elements` as written."""
         assert self.written is not None
         self.written[elements] = True
         if self.expected is not None:
             self.expected[elements] = False
 
     def set_unwritten(self, elements: Array) -> None:
-        """Nothing is in `elements` any more."""
+        """Mark `elements` as unwritten."""
         assert self.written is not None
         self.written[elements] = False
 
@@ -119,14 +125,17 @@ class Buffer:
         self.data, self.written, self.overwritten_by = data.reshape(-1), None, ""
 
     def update(self, part: "Buffer") -> None:
-        """Replace what is written in `part`, which holds all other contents as they are here."""
+        """
+        Replace the contents by those of `part`, whose unwritten elements hold the values of this
+        buffer.
+        """
         if self.written is None or part.written is None:
             self.write(part.data)
             return
         self.data, self.written = part.data, self.written | part.written
 
     def overwrite(self, name: str) -> None:
-        """Lose all contents to the buffer called `name`."""
+        """Lose all contents, because the buffer called `name` is written in the same memory."""
         lost = Buffer.poisoned(self.shape, self.data.dtype)
         self.data, self.written, self.overwritten_by = lost.data, lost.written, name
 
@@ -135,7 +144,7 @@ class Buffer:
         return self.data.reshape(self.shape)
 
     def unwritten(self) -> tuple[int, ...] | None:
-        """Return the subscripts of the first element that was never written, if there is one."""
+        """Return the subscripts of the first unwritten element, or None."""
         if self.written is None or self.written.all():
             return None
         first = int(np.argmin(self.written))

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The casts of `arith` as NumPy functions of an array, the element type that the op says it has, and
-the result's dtype. Where a program is run widened, arrays have more bits than their type.
+Casts of `arith` as NumPy functions.
+
+Their arguments are an array, the operand's element type in the IR, and the result's dtype. In a run
+with widened floats, the array has more bits than its element type.
 """
 
 from collections.abc import Callable
@@ -17,7 +19,7 @@ Cast = Callable[[Array, Attribute, DType], Array]
 
 
 def _convert(x: Array, source: Attribute, dtype: DType) -> Array:
-    """Of integers the low bits, of floats the nearest."""
+    """Convert to `dtype`; integers keep their low bits, floats round to nearest."""
     return x.astype(dtype)
 
 
@@ -26,12 +28,17 @@ def _truncate_integer(x: Array, source: Attribute, dtype: DType) -> Array:
 
 
 def _truncate_float(x: Array, source: Attribute, dtype: DType) -> Array:
-    """To nearest even, rounded once: `ml_dtypes` goes from f64 to bf16 by way of f32."""
+    """
+    Round to nearest even, once; `ml_dtypes` alone converts f64 to bf16 through f32, which rounds
+    twice.
+    """
     return (_to_odd(x) if is_bfloat16(dtype) and x.dtype == np.float64 else x).astype(dtype)
 
 
 def _to_odd(x: Array) -> Array:
-    """In f32, rounded so that no tie arises that was none: to the odd one of two neighbours."""
+    """
+    Round f64 to f32 so that a later rounding is right: an inexact value takes the odd neighbour.
+    """
     nearest = x.astype(np.float32)
     is_odd = (nearest.view(np.uint32) & 1).astype(np.bool_)
     towards = np.where(nearest < x, np.inf, -np.inf).astype(np.float32)
@@ -40,17 +47,21 @@ def _to_odd(x: Array) -> Array:
 
 
 def _signed(x: Array, source: Attribute, dtype: DType) -> Array:
-    """Return a bit is 0 or -1."""
+    """Convert signed integers; a single bit is 0 or -1."""
     return -x.astype(dtype) if x.dtype == np.bool_ else x.astype(dtype)
 
 
 def _unsigned(x: Array, source: Attribute, dtype: DType) -> Array:
-    """Return the bits as an unsigned integer; a bit is 0 or 1."""
+    """Convert unsigned integers; a single bit is 0 or 1."""
     return (x if x.dtype == np.bool_ else x.view(f"u{x.itemsize}")).astype(dtype)
 
 
 def _to_signed(x: Array, source: Attribute, dtype: DType) -> Array:
-    """Towards zero; out of range the nearest bound. NaN as PTX has it (ISA 9.0, 9.7.9.21)."""
+    """
+    Convert floats towards zero; values out of range become the nearest bound.
+
+    NaN converts as in PTX (ISA 9.0, 9.7.9.21).
+    """
     nan = 0 if isinstance(source, Float32Type) and dtype.itemsize < 8 else np.iinfo(dtype).min
     return _bounded(x, dtype, nan)
 
@@ -72,7 +83,7 @@ def _bounded(x: Array, dtype: DType, nan: int) -> Array:
 
 
 def _bitcast(x: Array, source: Attribute, dtype: DType) -> Array:
-    """Return the same bits; those of a float are seen in its own width."""
+    """Reinterpret the bits; a widened float is narrowed to its own type before that."""
     if isinstance(source, AnyFloat):
         return x.astype(f"f{source.size}").view(dtype)
     return x.view(f"f{x.itemsize}").astype(dtype)

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Checks a pass by running the program before and after it on the same random inputs.
+Check of a pass: the program runs before and after it on the same random inputs.
 
-Both run in float64: then what a pass may change, the order of a sum, moves a result by about
-1e-16 times the number of terms, and what a mistake changes stands out against it.
+Both runs compute in float64. A legal change, as another order of a sum, then moves a result by
+about 1e-16 times the number of terms. The effect of a mistake is much larger.
 
-PyTorch's numbers become constants of the program's own types on the way from Torch IR: 1e300 is
-infinite in float32, and 1 - eps is rounded. There an element is right as well if it is what PyTorch
-computes in the program's own types.
+PyTorch's numbers become constants of the program's own types when Torch IR is lowered: 1e300
+becomes infinite in float32, and 1 - eps is rounded. There, an element is also right if it equals
+PyTorch's result in the program's own types.
 """
 
 from collections.abc import Sequence
@@ -33,25 +33,29 @@ from tilewright.interpreters.random_runs import Draw, RandomRuns
 from tilewright.interpreters.types import Array, ElementTypes
 
 TOLERANCE = 1e-9
-"""Relative to the largest element: float64's 1e-16 times a million terms, with room."""
+"""
+Allowed error relative to the largest element: float64's 1e-16 times a million terms, with room.
+"""
 
 CONSTANT_TOLERANCE = 1e-6
-"""Where the torch level is lowered: its exact numbers become float32 constants (eps 6e-8)."""
+"""
+Allowed relative error of a lowering of Torch IR, whose numbers become float32 constants (eps 6e-8).
+"""
 
 MAX_WORK = 5 << 28
-"""Scalar operations that a check is worth: some seconds."""
+"""Limit of the scalar operations of a checked program, which take some seconds."""
 
 MAX_BYTES = 1 << 31
-"""Bytes that a program may take to be run for a check."""
+"""Limit of the bytes that a checked program may take."""
 
 
 class PassCheckError(TilewrightError):
-    """A pass changed what the program computes."""
+    """The error that a pass changed what the program computes."""
 
 
 @dataclass(frozen=True)
 class CheckReport:
-    """What was compared, by symbol, and a sentence for each thing that was not."""
+    """Symbols of the functions and kernels that were compared, and a note for each that was not."""
 
     compared: tuple[str, ...]
     notes: tuple[str, ...]
@@ -59,7 +63,7 @@ class CheckReport:
 
 @dataclass(frozen=True)
 class _Difference:
-    """The worst element of one result."""
+    """The worst element of a result that differs."""
 
     result: int
     element: tuple[int, ...]
@@ -84,13 +88,13 @@ def check_pass(
     max_work: int = MAX_WORK,
 ) -> CheckReport:
     """
-    Compares `@main` before and after a pass; where there is no `@main`, each function, and each
-    kernel that no function launches: the others are the functions' own affair.
+    Compare the results of `@main` before and after a pass on the same random inputs.
 
-    Raises `PassCheckError` where a result or a signature differs, or where one of the two programs
-    does something that has no meaning. What cannot be run, or would take more than `max_work`
-    scalar operations, is named in the report's notes. With the same `runs` for one pass after the
-    other, what one leaves behind is not run again for the next.
+    Without `@main`, each function or kernel that no function calls or launches is compared. Raises
+    `PassCheckError` if a result or signature differs, or if one of the two programs is wrong
+    itself. Functions that cannot run, or need more than `max_work` scalar operations, are named in
+    the report's notes. If consecutive checks share `runs`, the output of one pass is not run again
+    as the input of the next.
     """
     runs = runs or RandomRuns()
     runs.begin()
@@ -120,7 +124,7 @@ def _functions(module: ModuleOp) -> dict[str, Operation]:
 
 
 def _used_in(module: ModuleOp) -> set[str]:
-    """What the functions of `module` launch and call."""
+    """Return the symbols that the functions of `module` launch or call."""
     used: set[str] = set()
     for op in module.walk():
         if isinstance(op, LaunchOp):
@@ -147,7 +151,7 @@ def _reason_not_checked(
 
 
 def _signature(op: Operation) -> tuple[list[Attribute], list[Attribute]]:
-    """Return the types of inputs, as callers give them, and outputs."""
+    """Return the types of inputs, as callers pass them, and of outputs."""
     if isinstance(op, func.FuncOp):
         return given_types(op), list(op.function_type.outputs)
     assert isinstance(op, KernelOp | FuncOp)
@@ -158,15 +162,16 @@ def _difference(
     name: str, before: ModuleOp, after: ModuleOp, pass_name: str, seed: int, runs: RandomRuns
 ) -> _Difference | None:
     """
-    Return the worst difference between `@name` before and after, None if it computes the same.
+    Return the worst difference between the results of `@name` before and after; None if there is
+    none.
     """
     types, outputs = _signature(_functions(before)[name])
     new_types, new_outputs = _signature(_functions(after)[name])
     if [*map(shape_and_element, [*types, *outputs])] != [
         *map(shape_and_element, [*new_types, *new_outputs])
     ]:
-        says = f"pass '{pass_name}' changed the signature of @{name}"
-        raise PassCheckError(says, where=place_of(_functions(before)[name]))
+        message = f"pass '{pass_name}' changed the signature of @{name}"
+        raise PassCheckError(message, where=place_of(_functions(before)[name]))
     tolerance = CONSTANT_TOLERANCE if _is_torch(before) else TOLERANCE
     for is_positive in (False, True):
         draw = Draw(types, seed, is_positive)
@@ -179,7 +184,7 @@ def _difference(
         if found is not None:
             return found
         if not any(np.isnan(result).any() for result in expected):
-            break  # else: once more inside the domain of logarithms and roots
+            break  # with NaN: again with positive inputs, the domain of logarithms and roots
     return None
 
 
@@ -193,14 +198,14 @@ def _run(runs: RandomRuns, module: ModuleOp, name: str, draw: Draw, when: str) -
     except (UnsupportedError, TooLargeError):
         raise
     except TilewrightError as err:
-        says = f"{when} the program is wrong: {err.message}"
-        raise PassCheckError(says, where=err.where, remedy=err.remedy) from err
+        message = f"{when} the program is wrong: {err.message}"
+        raise PassCheckError(message, where=err.where, remedy=err.remedy) from err
 
 
 def _worst_of(
     before: Sequence[Array], after: Sequence[Array], tolerance: float
 ) -> _Difference | None:
-    """Return the worst difference of the first result that differs, or None."""
+    """Return the worst difference in the first result that differs, or None."""
     pairs = enumerate(zip(before, after, strict=True))
     found = (_worst(position, *pair, tolerance) for position, pair in pairs)
     return next((difference for difference in found if difference is not None), None)
@@ -209,7 +214,7 @@ def _worst_of(
 def _closest(
     own: Sequence[Array], expected: Sequence[Array], actual: Sequence[Array]
 ) -> list[Array]:
-    """Return, for each element, which of `own` and `expected` is closer to the actual one."""
+    """Return for each element the value of `own` or `expected` that is closer to `actual`."""
     return [
         np.where(distances(a, c) < distances(b, c), a, b)
         for a, b, c in zip(map(_widened, own), expected, actual, strict=True)
@@ -221,7 +226,7 @@ def _widened(array: Array) -> Array:
 
 
 def _worst(position: int, before: Array, after: Array, tolerance: float) -> _Difference | None:
-    if _are_same(before, after):  # what most passes give, found in a tenth of the time
+    if _are_same(before, after):  # the common case, found in a tenth of the time
         return None
     allowed = tolerance * largest(np.abs(finite(before))) if is_float(before) else 0.0
     distance = distances(before, after)
@@ -235,7 +240,7 @@ def _worst(position: int, before: Array, after: Array, tolerance: float) -> _Dif
 
 
 def _are_same(before: Array, after: Array) -> bool:
-    """True if two results have the same bits, those of NaN too."""
+    """True if two results have the same bits, also those of NaN."""
     if before.dtype == after.dtype == np.float64:
         before, after = before.view(np.uint64), after.view(np.uint64)
     return np.array_equal(before, after)
@@ -250,7 +255,8 @@ def _changed(
     seed: int,
 ) -> PassCheckError:
     """
-    Return the error, with the smallest kernel that shows the difference by itself, if one does.
+    Return the error, which names the smallest kernel that differs when it runs alone, if there is
+    one.
     """
     message = f"pass '{pass_name}' changed what @{name} computes: {difference}"
     old, new = _functions(before), _functions(after)

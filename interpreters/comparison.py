@@ -1,42 +1,42 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-When a result is right: its error is at most `MULTIPLE` times what its dtypes cost anyone.
+Criteria of a right result: its error is at most `MULTIPLE` times the unavoidable error of its
+dtypes.
 
-The error is the largest distance to the results in float64. What the dtypes cost is the largest of
+The error is the largest distance to the results in float64. The reference is PyTorch, or the
+interpreter, in the program's dtypes for the same inputs. The unavoidable error is the largest of
+these three:
 
-- the error of whom we trust (PyTorch, or the interpreter) in the program's dtypes, for the same
-  inputs;
-- how far the exact results move when each value on the way is rounded once, by the unit roundoff of
-  its dtype up or down at random (2^-24 of itself in float32): the inputs, and of an expression the
-  result of each of its operations. No program can be expected to do better than values that are no
-  better than that;
-- half the spacing of the result's dtype at the largest result, and next to zero.
+- The error of the reference.
+- The distance by which the exact results move if each value on the way is rounded once. Rounding
+  moves a value by its dtype's unit roundoff (2^-24 of itself in float32), up or down at random.
+  The values are the inputs and, in an expression, the result of each operation.
+- Half the spacing of the result's dtype, at the largest result and next to zero.
 
-Elements that overflow for whom we trust have no part in these: in float64 they are far too large.
+Elements that overflow in the reference do not count, because they are far too large in float64. The
+second item exists because the error of a single sum is a matter of luck: PyTorch's may be zero.
 
-The second is there because the error of a single sum is a matter of luck: PyTorch's may be zero.
+Some functions jump, as `floor` does, and a rounding decides on which side of the jump an element
+falls. Elements that jumped in the reference do not count for the unavoidable error. Elements
+that jumped must be as close to the exact result or the reference as other elements are to the exact
+result.
 
-Where a function jumps, as `floor` does, a rounding on the way decides on which side an element
-falls. Elements that jumped for whom we trust say nothing about rounding, and do not count above.
-They must be as near to the exact result, or to that of whom we trust, as all others to the exact.
+A right program may exceed this by bad luck, or by long sums that are added one term at a time. Then
+its own rounding counts. This is the distance of its Kernel IR, interpreted in its own dtypes, from
+the same Kernel IR in float64. A mistake is in both, so the distance is due to rounding alone. Twice
+this distance is allowed, up to another factor of `MULTIPLE`. An algorithm that loses far more
+digits than PyTorch's is wrong.
 
-Luck, and long sums added one term after the other, may still take a right program beyond that. Then
-its own rounding counts: how far its Kernel IR in its own dtypes is from the same Kernel IR in
-float64, as interpreted. That tells rounding from mistakes, which both have. Twice this is allowed,
-within another `MULTIPLE`: an algorithm that loses far more digits than PyTorch's is wrong.
+All these limits follow from the largest elements. A small element beside them must also be within
+`SLACK` times its own cost of rounding (`element_costs`), which includes rounding in the Kernel IR.
+This is not checked without Kernel IR, or if the Kernel IR is too much work.
 
-All this follows from the largest elements. One that is small beside them must also be within
-`SLACK` times of what rounding costs that element alone (`element_costs`), its rounding in the
-Kernel IR included; without Kernel IR, or with more of it than a check is worth, that is not asked.
+The shape and dtype must be those of the reference. Infinities and NaN must be at the reference's
+places. An integer or bool must equal the exact one or the reference's. The two differ if almost
+equal floats are compared, or if the largest of almost equal floats is searched.
 
-The shape and the dtype must be those of whom we trust.
-
-Infinities and NaN must stand where those of whom we trust stand. An integer or a bool must be equal
-to the exact one or to that of whom we trust: they differ where floats that are compared, or whose
-largest is sought, are as good as equal.
-
-The results of another program (`--against`) are compared in the same way: with its results in
-float64, and with those in its own dtypes where these overflow or jump.
+The results of another program (`--against`) are compared in the same way, with its results in
+float64. Where these overflow or jump in its own dtypes, its results in its own dtypes count too.
 """
 
 from collections.abc import Callable, Sequence
@@ -61,37 +61,46 @@ from tilewright.interpreters.program import Program
 Array = NDArray[Any]
 
 MULTIPLE = 8
-"""Different orders of a sum, and functions such as `expf` within some units in the last place."""
+"""
+Factor for different orders of a sum, and for functions as `expf` within some units in the last
+place.
+"""
 
 MAX_WORK = 5 << 28
-"""Scalar operations of Kernel IR that a look at single elements is worth: some seconds."""
+"""
+Limit of the scalar operations of Kernel IR for a check of single elements, which takes some
+seconds.
+"""
 
 
 @dataclass(frozen=True)
 class Comparison:
     """
-    One output and how far it is off. Errors are NaN where infinities or NaN do not match, and None
-    where nothing is compared.
+    Comparison of one output with what it should be.
+
+    Errors are NaN if infinities or NaN do not match, and None if nothing is compared.
     """
 
     shape: tuple[int, ...]
     dtype: str
     error: float | None
     rounded_error: float | None
-    """The error of whom we trust."""
+    """Error of the reference."""
     against_error: float | None
-    """The distance to the other program, if there is one."""
+    """Distance to the other program's result, if there is one."""
     limit: float | None
-    """The largest error that is right; None where there is nothing to compare with."""
+    """Largest error that is right; None if there is nothing to compare with."""
     mismatch: str
     """
-    What no limit excuses: another shape or dtype, the first element where infinities or NaN do not
-    match, or that is lost beside larger ones; empty if there is nothing.
+    Mismatch that no limit excuses, or an empty text.
+
+    It is another shape or dtype, the first element where infinities or NaN differ, or the first
+    lost element.
     """
 
     @property
     def reason(self) -> str:
-        """What is wrong; empty if nothing is."""
+        """Reason why the output is wrong; empty if it is right."""
         if self.mismatch or self.limit is None:
             return self.mismatch
         for what, error in (("", self.error), (" to --against", self.against_error)):
@@ -107,8 +116,10 @@ def compare(
     kernel_ir: Callable[[], ModuleOp | None] = lambda: None,
 ) -> list[Comparison]:
     """
-    How each output compares with what it should be; `kernel_ir` gives what its kernels say, and is
-    called only where rounding has to be told from mistakes.
+    Compare each output with what it should be.
+
+    `kernel_ir` returns the program's Kernel IR, or None. It is called only if rounding has to be
+    distinguished from mistakes.
     """
     if program.exact is None:
         return uncompared(outputs)
@@ -117,7 +128,7 @@ def compare(
     rows = [*zip(outputs, exact, rounded, moves, strict=True)]
     found = [_compare_one(*row) for row in rows]
     if program.against is not None:
-        found = _also_against(program.against, inputs, outputs, found)
+        found = _compare_against(program.against, inputs, outputs, found)
     compared = [not c.reason and is_float(row[0]) for c, row in zip(found, rows)]
     is_off = any(c.reason and not c.mismatch for c in found)
     is_lost = any(
@@ -125,16 +136,16 @@ def compare(
     )
     if not (is_off or is_lost) or (ir := kernel_ir()) is None:
         return found
-    if not is_off and not _is_worth_it(ir):
+    if not is_off and not _is_affordable(ir):
         return found
     if (own := _own_rounding(ir, inputs)) is None:
         return found
     found = [_allowing(c, largest(finite(error))) for c, error in zip(found, own, strict=True)]
-    asked = zip(found, rows, own, strict=True)
-    return [_without_lost(c, row, error) if not c.reason else c for c, row, error in asked]
+    triples = zip(found, rows, own, strict=True)
+    return [_without_lost(c, row, error) if not c.reason else c for c, row, error in triples]
 
 
-def _is_worth_it(kernel_ir: ModuleOp) -> bool:
+def _is_affordable(kernel_ir: ModuleOp) -> bool:
     """True if interpreting `@main` takes some seconds at most."""
     main = SymbolTable.lookup_symbol(kernel_ir, "main")
     return main is not None and scalar_operations(main) <= MAX_WORK
@@ -143,23 +154,26 @@ def _is_worth_it(kernel_ir: ModuleOp) -> bool:
 def _without_lost(
     comparison: Comparison, row: tuple[Array, Array, Array, Array], own: Array
 ) -> Comparison:
-    """Return the comparison, or one that names the first lost element of an output of floats."""
+    """
+    Return the comparison; if a float output has a lost element, return one that names the first.
+    """
     if not is_float(row[0]) or not (lost := lost_elements(*row, own)).any():
         return comparison
-    element, found, wanted = _first(lost, row[0], row[1])
-    mismatch = f"element {element} is {found:g}, should be {wanted:g}"
+    element, found, expected = _first(lost, row[0], row[1])
+    mismatch = f"element {element} is {found:g}, should be {expected:g}"
     return replace(comparison, mismatch=mismatch)
 
 
 def uncompared(outputs: Sequence[Array]) -> list[Comparison]:
-    """Where there is nothing to compare with."""
+    """Return comparisons for outputs that have nothing to be compared with."""
     return [Comparison(o.shape, str(o.dtype), None, None, None, None, "") for o in outputs]
 
 
 def _own_rounding(kernel_ir: ModuleOp, inputs: Sequence[Array]) -> list[Array] | None:
     """
-    How far each element of the kernels' results is off by rounding alone, in the order they add in;
-    None where that is too much to interpret.
+    Return the rounding error of each element of the kernels' results, in their own order of sums.
+
+    None if the kernels are too much to interpret.
     """
     try:
         rounded = interpret(kernel_ir, *inputs)
@@ -198,10 +212,10 @@ def _compare_one(output: Array, exact: Array, rounded: Array, move: Array) -> Co
     )
 
 
-def _also_against(
+def _compare_against(
     other: Program, inputs: Sequence[Array], outputs: Sequence[Array], found: Sequence[Comparison]
 ) -> list[Comparison]:
-    """Compare the outputs with those of another program, too, within the same limits."""
+    """Compare the outputs also with those of another program, within the same limits."""
     assert other.exact is not None
     exact, rounded = other.exact(inputs), other.rounded(inputs)
     if len(exact) != len(outputs):
@@ -222,23 +236,27 @@ def _one_against(comparison: Comparison, output: Array, exact: Array, rounded: A
     errors = _errors(output, exact, rounded, jumped)
     if np.isfinite(errors).all():
         return replace(comparison, against_error=largest(errors))
-    element, value, wanted = _first(np.isinf(errors), output, exact)
-    mismatch = f"element {element} is {value:g}, but {wanted:g} in --against"
+    element, value, expected = _first(np.isinf(errors), output, exact)
+    mismatch = f"element {element} is {value:g}, but {expected:g} in --against"
     return replace(comparison, against_error=np.nan, mismatch=mismatch)
 
 
 def _errors(output: Array, exact: Array, rounded: Array, jumped: Array) -> Array:
-    """Distance of each element to the exact result or, where that jumped, to the rounded one."""
+    """
+    Return each element's distance to the exact result or, where the reference jumped, to the closer
+    of the two.
+    """
     to_rounded = np.where(jumped, distances(output, rounded), np.inf)
     return np.minimum(distances(output, exact), to_rounded)
 
 
 def _jumped(output: Array, rounded_errors: Array, cost: float) -> Array:
     """
-    Return where the rounded result may stand for the exact one: where it overflowed, and where it
-    is off by far more than rounding costs, if most elements are not. For integers everywhere.
+    Return a mask of the elements where the reference may replace the exact result.
 
-    Up to `MULTIPLE` times `MULTIPLE` is taken for a bad order of a sum, not for a jump.
+    It is true where the reference overflowed. It is also true where its error is far more than
+    rounding, if this holds for less than half of the elements. For integers it is true everywhere.
+    An error up to `MULTIPLE` times `MULTIPLE` counts as a bad order of a sum, not as a jump.
     """
     if not is_float(output):
         return np.ones(output.shape, np.bool_)
@@ -248,7 +266,9 @@ def _jumped(output: Array, rounded_errors: Array, cost: float) -> Array:
 
 
 def _types_differ(output: Array, rounded: Array) -> str:
-    """Return how the shape or the dtype of an output differs from what it should be."""
+    """
+    Return how an output's shape or dtype differs from the reference's; empty if both are equal.
+    """
     if output.shape != rounded.shape:
         return f"it is {list(output.shape)}, should be {list(rounded.shape)}"
     if output.dtype != rounded.dtype:
@@ -262,12 +282,14 @@ def _special_values_differ(output: Array, rounded: Array) -> str:
     for test in (np.isnan, np.isposinf, np.isneginf):
         differs = test(output) != test(rounded)
         if differs.any():
-            element, found, wanted = _first(differs, output, rounded)
-            return f"element {element} is {found:g}, should be {wanted:g}"
+            element, found, expected = _first(differs, output, rounded)
+            return f"element {element} is {found:g}, should be {expected:g}"
     return ""
 
 
 def _first(where: Array, *arrays: Array) -> tuple[Any, ...]:
-    """Return the first element where a mask holds, and the values of arrays there."""
+    """
+    Return the subscripts of the first element where a mask is true, and the arrays' values there.
+    """
     element = [int(i) for i in np.unravel_index(int(np.argmax(where)), where.shape)]
     return element, *(float(array[*element]) for array in arrays)

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The distance between two results, element by element, with NaN and infinities told apart."""
+"""
+Distance between two results, element by element, where NaN and infinities have their own rules.
+"""
 
 import numpy as np
 
@@ -14,10 +16,11 @@ def is_float(array: Array) -> bool:
 
 def distances(one: Array, other: Array) -> Array:
     """
-    Return |one - other| in float64: 0 between NaN and NaN and between equal infinities, infinite
-    where only one of the two is NaN or that infinity.
+    Return |one - other| in float64, element by element.
 
-    Integers that differ are at least 1 apart, also where they are equal in float64.
+    The distance is 0 between NaN and NaN, and between equal infinities. It is infinite if only one
+    of the two is NaN or that infinity. Different integers are at least 1 apart, even if they are
+    equal in float64.
     """
     a, b = one.astype(np.float64), other.astype(np.float64)
     with np.errstate(invalid="ignore", over="ignore"):
@@ -30,7 +33,7 @@ def distances(one: Array, other: Array) -> Array:
 
 
 def finite(array: Array) -> Array:
-    """Return the finite elements in float64, as one axis."""
+    """Return the finite elements in float64, flattened."""
     values = array.astype(np.float64)
     return values[np.isfinite(values)]
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Elements that are off by far more than rounding costs each of them.
+Detection of elements whose error is far more than rounding can explain for each of them.
 
-What is allowed for an output follows from its largest elements. Beside one of 1e9, as a mask may
-hold, all elements near 1 could be lost. So each element also has a cost of its own, and may be off
-by `SLACK` times that: the slack is large because its cost is what a few roundings happened to be.
+The limit for an output follows from its largest elements. Beside an element of 1e9, as in a mask,
+all elements near 1 could be lost. Therefore each element also has its own cost, and its error may
+be `SLACK` times that cost. The slack is large because a cost is measured from only a few roundings.
 """
 
 import numpy as np
@@ -21,10 +21,10 @@ def lost_elements(
     output: Array, exact: Array, rounded: Array, move: Array, own: Array | None = None
 ) -> Array:
     """
-    Return where an output of floats is further from both results than `SLACK` times the cost there.
+    Return a mask of the elements that are further from both results than `SLACK` times their cost.
 
-    The cost of an element is the largest of its roundoff, its move, the error of `rounded`, and
-    `own`: how far the kernels' rounding moves it.
+    The output holds floats. The cost of an element is the largest of its roundoff, its move, the
+    error of `rounded`, and `own`, the distance that the kernels' rounding moves it.
     """
     costs = _costs(exact, rounded, move)
     errors = np.minimum(distances(output, exact), distances(output, rounded))
@@ -32,7 +32,7 @@ def lost_elements(
 
 
 def _costs(exact: Array, rounded: Array, move: Array) -> Array:
-    """Return what is known without the kernels; infinite where `rounded` overflowed."""
+    """Return the costs that are known without the kernels; infinite where `rounded` overflowed."""
     dtype = rounded.dtype.name
     with np.errstate(invalid="ignore", over="ignore"):
         roundoff = np.abs(exact.astype(np.float64)) * ROUNDOFF[dtype]

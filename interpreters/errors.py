@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What goes wrong while a program is interpreted, each with the place in the program."""
+"""Errors of interpreted programs, each with its place in the program."""
 
 from typing import TypeVar
 
@@ -12,27 +12,33 @@ Error = TypeVar("Error", bound=TilewrightError)
 
 
 class InterpreterError(TilewrightError):
-    """The program did something that has no meaning: out of bounds, unwritten memory, a race."""
+    """
+    The error of a program that does something undefined: an access out of bounds, a read of
+    unwritten memory, a race.
+    """
 
 
 class TooLargeError(TilewrightError):
-    """The program is right as far as known, but too much work or memory to interpret."""
+    """The error of a program that needs too much work or memory to interpret; it may be right."""
 
 
 def fail(op: Operation, message: str, *, remedy: str = "") -> InterpreterError:
-    """Return the error `message` at `op`, to be raised."""
+    """Return an `InterpreterError` with `message` at `op`."""
     return error_at(InterpreterError, op, message, remedy)
 
 
 def unknown(op: Operation, message: str) -> UnsupportedError:
-    """Return the error for what is no mistake, but what the interpreters cannot run."""
+    """
+    Return an `UnsupportedError` for an op that may be right, but which the interpreters cannot run.
+    """
     return error_at(UnsupportedError, op, message)
 
 
 def error_at(kind: type[Error], op: Operation, message: str, remedy: str = "") -> Error:
     """
-    Return the error `message` at `op`, which the text names: its symbol and its first line. The
-    place is the line of the file that the op comes from, where that is known.
+    Return an error with `message` at `op`, which names the op's symbol and its first line.
+
+    The place is the line of the file that the op comes from, if it is known.
     """
     text = str(op).partition("\n")[0]
     symbol = _enclosing_symbol(op)

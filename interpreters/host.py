@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What runs outside kernels: functions, calls, buffers and launches. `interpret` is the door to all
-levels.
+Interpreter of host code: functions, calls, buffers and launches.
+
+`interpret` is the entry point for all levels.
 """
 
 from collections.abc import Sequence
@@ -38,14 +39,15 @@ def interpret(
     dtype: type[np.floating[Any]] | None = None,
 ) -> list[Array]:
     """
-    Return the results of `@function`, a `func.func` or a kernel, whatever level the module is at.
+    Return the results of `@function`, a `func.func` or a kernel at any level.
 
-    Arrays have the shapes and dtypes of the signature, but those with a `torch.layout` are given as
-    PyTorch has them; anything that `numpy.asarray` takes is an array. With `dtype`, say
-    `numpy.float64`, every float is computed in it: inputs, constants and results. Raises
-    `UsageError` for arguments that do not fit, `InterpreterError` for a program that does something
-    that has no meaning (reads out of bounds, races), `TooLargeError` for one that would take too
-    much memory.
+    Arrays have the shapes and dtypes of the signature. Arguments with a `torch.layout` are passed
+    in PyTorch's layout. Anything that `numpy.asarray` takes is an array. With `dtype`, as
+    `numpy.float64`, all floats are computed in it: inputs, constants and results.
+
+    Raises `UsageError` for arguments that do not fit, `InterpreterError` for a program that does
+    something undefined (reads out of bounds, races), and `TooLargeError` for a program that needs
+    too much memory.
     """
     needed = bytes_needed(_find(module, function), ElementTypes(dtype))
     require_memory(needed, f"interpreting @{function}", "use smaller shapes")
@@ -56,7 +58,7 @@ def interpret(
 def interpret_fitting(
     module: ModuleOp, arrays: Sequence[Any], function: str, dtype: type[np.floating[Any]] | None
 ) -> list[Array]:
-    """Return what `interpret` does for a program that is known to fit into memory."""
+    """Return the results of `@function`, as `interpret`, without a check of the memory it needs."""
     callee = _find(module, function)
     if isinstance(callee, KernelOp | FuncOp):
         return interpret_kernel(callee, arrays, dtype=dtype)
@@ -76,7 +78,7 @@ def _passed(array: Array, type: Attribute) -> Array | Buffer:
 
 
 def _returned(callee: func.FuncOp, position: int, result: Array | Buffer) -> Array:
-    """Return a result for the world outside: an array of its own, not a view of others."""
+    """Return a result for the caller as a copy of its own."""
     if not isinstance(result, Buffer):
         return np.array(result)
     if result.unwritten() is not None:
@@ -105,13 +107,13 @@ def _interpret_torch(
 
 
 class _Host(Machine):
-    """One call of a function; `callers` are the calls it is inside of."""
+    """One call of a function; `callers` are the functions that are being called."""
 
     def __init__(self, types: ElementTypes, callers: Sequence[Operation]):
         super().__init__(HOST, types)
         self.callers = callers
         self.planned: list[Buffer] = []
-        """The buffers with a place in the slab."""
+        """Buffers with a place in the slab."""
 
 
 def _call(
@@ -140,7 +142,7 @@ def _func_call(machine: _Host, op: func.CallOp) -> None:
 def _launch(machine: _Host, op: LaunchOp) -> None:
     kernel = SymbolTable.lookup_symbol(op, op.kernel)
     if not isinstance(kernel, KernelOp | FuncOp):
-        raise unknown(op, f"{op.kernel} is no kernel that can be interpreted")
+        raise unknown(op, f"{op.kernel} is not a kernel that can be interpreted")
     in_place = _places_in_common(machine, op, kernel)
     inputs = [_contents(op, value, machine.values[value]) for value in op.inputs]
     held: dict[int, Buffer] = {
@@ -161,8 +163,10 @@ def _launch(machine: _Host, op: LaunchOp) -> None:
 
 def _places_in_common(machine: _Host, op: LaunchOp, kernel: KernelOp | FuncOp) -> dict[int, int]:
     """
-    Return the outputs that are written in the place of an input, which the kernel has to allow. All
-    others lie elsewhere in the slab than what the launch reads, and each apart from the others.
+    Return the outputs that are written in the place of an input, with the position of that input.
+
+    Raises `InterpreterError` if an output overlaps another buffer of the launch. Only an input in
+    exactly the output's place is allowed, if the kernel allows it.
     """
     found: dict[int, int] = {}
     for position, output in enumerate(op.outputs):
@@ -178,7 +182,7 @@ def _places_in_common(machine: _Host, op: LaunchOp, kernel: KernelOp | FuncOp) -
 
 
 def _overwrite(machine: _Host, written: Buffer, name: str) -> None:
-    """What shares bytes with a buffer has no contents any more once that is written."""
+    """Mark the contents of all buffers that share bytes with a written buffer as lost."""
     if (place := written.place) is None:
         return
     for other in machine.planned:
@@ -194,7 +198,7 @@ def _contents(op: Operation, value: SSAValue, buffer: Buffer) -> Array:
     if buffer.unwritten() is None:
         return buffer.array()
     if buffer.overwritten_by:
-        raise fail(op, f"{_name(value)} is used after {buffer.overwritten_by} took its memory")
+        raise fail(op, f"{_name(value)} is used after {buffer.overwritten_by} overwrote its memory")
     raise fail(op, f"{_name(value)} is used before anything is written to it")
 
 
@@ -209,7 +213,7 @@ def _alloc(machine: _Host, op: memref.AllocOp) -> None:
 
 
 def _nothing(machine: _Host, op: Operation) -> None:
-    """A return is read by the caller; memory that is freed is not used again."""
+    """Do nothing: the caller reads the returned values, and freed memory is not used again."""
 
 
 HOST: Handlers = {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares many results with what one program computes of one set of inputs."""
+"""Comparison of many results with the right results of one program for one set of inputs."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -10,7 +10,9 @@ from tilewright.interpreters.program import Program
 
 
 class Judge:
-    """Compares results, by the rules of `tilewright run`; what they should be is computed once."""
+    """
+    Checker of results by the rules of `tilewright run`, which computes the right results once.
+    """
 
     def __init__(self, program: Program, inputs: Sequence[Array]):
         assert program.exact is not None
@@ -23,18 +25,18 @@ class Judge:
         )
 
     def prepare(self) -> None:
-        """Compute what is right now, rather than when the first results come; it may take long."""
+        """Compute the right results now instead of at the first comparison; this may take long."""
         self.problem(self._program.rounded(self._inputs))
 
     def problem(self, outputs: Sequence[Array]) -> str:
-        """What is wrong with outputs; empty if nothing is."""
+        """Return the reason why outputs are wrong; empty if they are right."""
         found = compare(self._program, self._inputs, outputs)
         return next((comparison.reason for comparison in found if comparison.reason), "")
 
 
 def _once(function: Callable[..., Any]) -> Callable[..., Any]:
     """
-    Return a function of inputs, and of numbers, that computes each result once for the same inputs.
+    Return a memoised version of a function of inputs and numbers, for inputs that never change.
     """
     results: dict[tuple[Any, ...], Any] = {}
 

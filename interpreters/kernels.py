@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs one kernel, whatever its level: inputs in, outputs out, every output element written."""
+"""Interpreter of one kernel at any level: inputs in, outputs out, every output element written."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -27,12 +27,12 @@ def interpret_kernel(
     Return the outputs of a `loop.kernel` or `kernel.func` for `inputs`, in the order of its
     signature.
 
-    Outputs that it updates hold zeros when it starts. With `dtype` every float is computed in it.
-    Raises `UsageError` for arguments that do not fit and `InterpreterError` for a program that does
-    something that has no meaning.
+    Outputs that the kernel updates hold zeros before it. With `dtype` every float is computed in
+    it. Raises `UsageError` for arguments that do not fit, and `InterpreterError` for a program that
+    does something undefined.
     """
     if not isinstance(op, KernelOp | FuncOp):
-        raise UnsupportedError(f"'{op.name}' is no kernel")
+        raise UnsupportedError(f"'{op.name}' is not a kernel")
     types = ElementTypes(dtype)
     arrays = checked_arguments(op, [v.type for v in op.inputs], inputs, types)
     with np.errstate(all="ignore"):
@@ -49,9 +49,10 @@ def run_kernel(
     held: Mapping[int, Buffer] | None = None,
 ) -> list[Buffer]:
     """
-    Return the outputs of a kernel for `inputs` that are known to fit. An output that `in_place`
-    takes to an input is written there: that array changes. `held` is what outputs hold that are
-    updated.
+    Return the outputs of a kernel for `inputs` of the right types.
+
+    `in_place` maps an output to the input in whose place it is written; that array changes. `held`
+    has the contents of outputs that the kernel updates.
     """
     read = [Buffer.of(array) for array in inputs]
     outputs = [_output(op, value, types) for value in op.outputs]
@@ -77,7 +78,10 @@ def _output(op: KernelOp | FuncOp, value: BlockArgument, types: ElementTypes) ->
 
 
 def _check_output(op: KernelOp | FuncOp, value: BlockArgument, buffer: Buffer) -> None:
-    """Results are written as a whole; what the next launch is to find as it was is so."""
+    """
+    Raise `InterpreterError` unless results are written as a whole, and kept outputs hold their
+    initial value again.
+    """
     label = value.name_hint or f"output {value.index - len(op.inputs)}"
     element = buffer.unwritten()
     if element is not None and not op.is_scratch(value) and not op.is_updated(value):
@@ -88,7 +92,7 @@ def _check_output(op: KernelOp | FuncOp, value: BlockArgument, buffer: Buffer) -
     changed = np.flatnonzero(buffer.data != initial.value.data)
     if changed.size:
         where, left = buffer.element(changed[0]), buffer.data[changed[0]]
-        raise fail(op, f"leaves {left} in element {where} of %{label}, which it finds {initial}")
+        raise fail(op, f"leaves {left} in element {where} of %{label}, which must end as {initial}")
 
 
 def _run(

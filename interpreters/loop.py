@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Loop IR on the vector machine: the steps of a free loop are points of new axes, and so are those
-of a reduction and of a scan, as many at a time as fit in cache. What a scan has joined is carried
-from one piece to the next.
+Interpreter of Loop IR on the vector machine.
+
+The steps of a free loop are points of new axes. Those of a reduction or scan are too, in pieces
+that fit in cache. The joined values of a scan are carried from one piece to the next.
 """
 
 from collections.abc import Sequence
@@ -31,7 +32,9 @@ from tilewright.interpreters.monoid import accumulate, fold, identities, join
 from tilewright.interpreters.types import Array
 
 _FREE_LANES = 1 << 21
-"""Points of a free loop taken at a time; beyond, its outermost axis is cut into pieces."""
+"""
+Number of points of a free loop that run at a time; above it, its outermost axis is cut into pieces.
+"""
 
 
 def _for(machine: Machine, op: ForOp) -> None:
@@ -52,7 +55,7 @@ def _reduce(machine: Machine, op: ReduceOp) -> None:
     start = identities(machine.types, monoid, op.results_.types)
     totals = start
     for steps in machine.steps(extent, machine.lanes):
-        with machine.axes([op.axis], [steps]), machine.where(_is_done(machine, op)):
+        with machine.axes([op.axis], [steps]), machine.where(_in_bounds(machine, op)):
             machine.run(op.body.block)
             values = [machine.with_all_steps(value) for value in yielded(machine, op)]
         totals = join(monoid.data, totals, fold(monoid.data, values, (0,), start))
@@ -60,16 +63,20 @@ def _reduce(machine: Machine, op: ReduceOp) -> None:
 
 
 def yielded(machine: Machine, op: ReduceOp) -> list[Array]:
-    """What the body yields; the identity where the yield's mask fails, and out of bounds."""
+    """
+    Return the values that the body yields; the identity where the mask is false or the step out of
+    bounds.
+    """
     terminator = op.yield_op
-    mask, is_done = machine.holds(terminator.mask, terminator.mask_operands), _is_done(machine, op)
-    if mask is not None and is_done is not None:
-        mask = mask & is_done
-    return masked(machine, op.monoid, terminator.values, is_done if mask is None else mask)
+    mask = machine.holds(terminator.mask, terminator.mask_operands)
+    in_bounds = _in_bounds(machine, op)
+    if mask is not None and in_bounds is not None:
+        mask = mask & in_bounds
+    return masked(machine, op.monoid, terminator.values, in_bounds if mask is None else mask)
 
 
-def _is_done(machine: Machine, op: ReduceOp) -> Array | None:
-    """Which steps are within the bounds of the loop; None: all."""
+def _in_bounds(machine: Machine, op: ReduceOp) -> Array | None:
+    """Return a mask of the steps within the bounds of the loop; None if all are."""
     found = [
         compare(machine.array(op.axis), bound)
         for compare, map in ((np.greater_equal, op.lower_bound), (np.less, op.upper_bound))
@@ -82,7 +89,7 @@ def _is_done(machine: Machine, op: ReduceOp) -> Array | None:
 def masked(
     machine: Machine, monoid: MonoidAttr, values: Sequence[SSAValue], mask: Array | None
 ) -> list[Array]:
-    """`values` where the mask holds, else the identity of `monoid`."""
+    """Return `values` where the mask is true, else the identity of `monoid`."""
     arrays = [machine.array(value) for value in values]
     if mask is None or mask.all():
         return arrays
@@ -91,7 +98,7 @@ def masked(
 
 
 def _yield(machine: Machine, op: YieldOp) -> None:
-    """Nothing: who runs the body reads what it yields."""
+    """Do nothing: the handler of the loop reads the yielded values."""
 
 
 def _scan(machine: Machine, op: ScanOp) -> None:
@@ -133,10 +140,10 @@ def _to_index(machine: Machine, op: ToIndexOp) -> None:
         raise fail(
             op,
             f"%{name} is {np.broadcast_to(value, wrong.shape)[wrong][0]}, "
-            f"no index of an axis of size {size}",
+            f"not an index of an axis of size {size}",
             remedy="indices go from 0 up to the size of what they index",
         )
-    # what is masked off or inactive is 0 where it is no index, so that nothing goes astray
+    # Inactive points get index 0, so that later accesses stay in bounds.
     away = outside if mask is None else outside | ~mask
     machine.define(op, np.where(away, 0, value))
 

@@ -3,13 +3,13 @@
 The vector machine that runs Loop, Tile and Kernel IR: every axis is a dimension of an array.
 
 A value is an array over the axes in scope, at least those it depends on; NumPy's broadcasting does
-the rest. Axes count from the right, and entering a loop adds dimensions on the left, so that
-values from outside need no change:
+the rest. Axes count from the right, and entering a loop adds dimensions on the left, so that values
+from outside need no change:
 
     loop.for %i in 16, %j in 64        %i: (16, 1)        %j: (64,)
       loop.reduce %k in 8              %k: (8, 1, 1)
 
-A dialect's meaning is a table from op classes to handlers.
+The semantics of a dialect is a table from op classes to handlers.
 """
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -35,18 +35,19 @@ from tilewright.interpreters.race import Who
 from tilewright.interpreters.types import Array, ElementTypes
 
 Handler = Callable[[Any, Any], None]
-"""Runs one op of a class on a machine."""
+"""A function that runs one op of a class on a machine."""
 
 Handlers = Mapping[type[Operation], Handler]
 
 STEP_LANES = 1 << 18
-"""Elements of a value computed at a time where a loop may be cut into steps: a cache's worth."""
+"""Elements of a value that are computed at a time in a loop that may be cut: a cache's worth."""
 
 
 class Machine:
     """
-    Values by SSA name, the extents of the axes in scope (outermost first), and which of their
-    points are active (None: all).
+    State of the vector machine: the values of SSA values, the axes in scope, and the active points.
+
+    `shape` has the extents of the axes, outermost first. `active` is None if all points are active.
     """
 
     def __init__(self, handlers: Handlers, types: ElementTypes):
@@ -56,41 +57,41 @@ class Machine:
         self.shape: tuple[int, ...] = ()
         self.active: Array | None = None
         self.running: dict[Operation, list[Array]] = {}
-        """What each prefix of the scans in progress has joined so far."""
+        """Values that each prefix of the scans in progress has joined so far."""
 
     def run(self, block: Block) -> None:
-        """Runs the ops of `block` in order, each on all points at once."""
+        """Run the ops of `block` in order, each on all points at once."""
         for op in block.ops:
             handler = self.handlers.get(type(op))
             if handler is None:
-                raise unknown(op, f"the interpreter does not know '{op.name}' here")
+                raise unknown(op, f"the interpreter does not support '{op.name}' here")
             handler(self, op)
 
     def read(self, values: Sequence[SSAValue]) -> list[Any]:
-        """What `values` are now."""
+        """Return the present contents of `values`."""
         return [self.values[v] for v in values]
 
     def array(self, value: SSAValue) -> Array:
-        """What `value` is now, as an array."""
+        """Return the present content of `value` as an array."""
         return np.asarray(self.values[value])
 
     def define(self, op: Operation, *results: Any) -> None:
-        """Sets the results of `op`."""
+        """Set the results of `op`."""
         self.values.update(zip(op.results, results, strict=True))
 
     @property
     def rank(self) -> int:
-        """How many axes are in scope."""
+        """Number of axes in scope."""
         return len(self.shape)
 
     @property
     def lanes(self) -> int:
-        """How many points the axes in scope have."""
+        """Number of points of the axes in scope."""
         return prod(self.shape)
 
     @contextmanager
     def axes(self, axes: Sequence[SSAValue], steps: Sequence[range]) -> Generator[None]:
-        """Brings `axes` into scope on the left, each taking the given steps."""
+        """Add `axes` to the scope on the left, each with the given steps, during the `with`."""
         outer = self.shape
         self.shape = (*map(len, steps), *outer)
         for position, (axis, taken) in enumerate(zip(axes, steps, strict=True)):
@@ -101,7 +102,9 @@ class Machine:
 
     @contextmanager
     def where(self, mask: Array | None) -> Generator[None]:
-        """Switches off the points where the mask fails; None: none of them."""
+        """
+        Deactivate the points where the mask is false, during the `with`; None deactivates none.
+        """
         outer = self.active
         if mask is not None:
             self.active = mask if outer is None else mask & outer
@@ -109,16 +112,18 @@ class Machine:
         self.active = outer
 
     def with_all_steps(self, value: Array) -> Array:
-        """`value` with every step of the innermost loop's axis present, also if it is constant."""
+        """
+        Return `value` with every step of the innermost loop's axis present, also if it is constant.
+        """
         whole = value.reshape((1,) * (self.rank - value.ndim) + value.shape)
         return np.broadcast_to(whole, (self.shape[0], *whole.shape[1:]))
 
     def who(self) -> Who | None:
-        """Which thread each point is, where points are threads that may race."""
+        """Return the thread of each point, if points are threads that may race; else None."""
         return None
 
     def steps(self, extent: int, lanes: int, limit: int = STEP_LANES) -> Iterator[range]:
-        """Cuts an axis of `extent` steps so that a piece times `lanes` stays within `limit`."""
+        """Cut an axis of `extent` steps into pieces whose size times `lanes` is at most `limit`."""
         size = max(1, limit // max(lanes, 1))
         return (range(low, min(low + size, extent)) for low in range(0, extent, size))
 
@@ -128,7 +133,9 @@ class Machine:
         return [np.asarray(evaluate(expr, dims)) for expr in map.results]
 
     def holds(self, map: AffineMapAttr | None, operands: Sequence[SSAValue]) -> Array | None:
-        """Where every expression of a mask is at least 0; None: everywhere."""
+        """
+        Return a mask of the points where every expression of `map` is at least 0; None if all.
+        """
         if map is None:
             return None
         mask: Array | None = None
@@ -138,7 +145,10 @@ class Machine:
         return mask
 
     def mask_of(self, op: MaskedOp) -> Array | None:
-        """Where `op` acts: its own mask and the active points; None: everywhere."""
+        """
+        Return a mask of the points where `op` acts: its own mask and the active points; None if
+        all.
+        """
         mask = self.holds(op.mask, op.mask_operands)
         if mask is not None and self.active is not None:
             mask = mask & self.active
@@ -148,7 +158,7 @@ class Machine:
 
 
 def evaluate(expr: AffineExpr, dims: Sequence[Any]) -> Any:
-    """Return the value of `expr`, where its dimensions are integers or arrays of integers."""
+    """Return the value of `expr`, whose dimensions are integers or arrays of integers."""
     match expr:
         case AffineConstantExpr(value):
             return value

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What the blocks of a launch know of each other.
+Happens-before relation between the blocks of a launch.
 
-Those of a cluster meet at its barriers, and then know all that the others did before. The last
-block to arrive at a counter knows what the others did before they arrived. An epoch is the number
-of barriers that had been passed by then, whoever passed them.
+Blocks of a cluster meet at its barriers; all earlier accesses of one then happen before all later
+ones of the others. The last block to arrive at a counter comes after everything that the others did
+before they arrived. An epoch is the number of barriers passed so far, by any threads.
 """
 
 import numpy as np
@@ -13,46 +13,58 @@ from tilewright.interpreters.types import Array
 from tilewright.interpreters.warp_clocks import WarpClocks
 
 _SEVERAL_OF_FIRST = -10
-"""Stands for several blocks of cluster 0; what is less for those of later clusters."""
+"""
+Code for several blocks of cluster 0 in place of a block number; later clusters have lower codes.
+"""
 
 
 class Meetings:
-    """Of all blocks of a launch, by their numbers."""
+    """Synchronisation state of all blocks of a launch, by block number."""
 
     def __init__(self, blocks: int, cluster: int, *, in_groups: bool = False):
         self.cluster = cluster
         self.in_groups = in_groups
-        """Whether parts of a block meet by themselves."""
+        """True if parts of a block meet without the rest."""
         self.clocks: WarpClocks | None = None
-        """Of the blocks that run, where parts of them meet."""
+        """Clocks of the running blocks' warps, if parts of a block meet without the rest."""
         self._met = np.zeros(blocks, int)
-        """The epoch that began with the last barrier of the block's cluster."""
+        """Epoch that began with the last barrier of each block's cluster."""
         self._counter = np.full(blocks, -1)
-        """The counter at which the block has arrived last."""
+        """Last counter at which each block has arrived."""
         self._arrived = np.zeros(blocks, int)
-        """The epoch that began then."""
+        """Epoch that began with the block's last arrival."""
         self._turn = np.zeros(blocks, int)
-        """How many arrivals at counters there had been before."""
+        """Number of arrivals at counters before the block's last arrival."""
         self._arrivals = 0
         self._is_last = np.zeros(blocks, bool)
         self.visiting = np.zeros(blocks, bool)
-        """Which may be reading the shared memory of others, which then must not end."""
+        """
+        Mask of the blocks that may be reading the shared memory of others, which then must not end.
+        """
 
     def begin(self, blocks: range, threads: int) -> None:
-        """These blocks run now."""
+        """Begin to run these blocks, with new clocks for their warps if parts of a block meet."""
         self.clocks = WarpClocks(blocks, threads) if self.in_groups else None
 
     def cluster_of(self, block: Array) -> Array:
-        """Return the cluster of a block, or of several; negative where that is none or unknown."""
+        """
+        Return the cluster of a block or of a code for several; negative if it is none or unknown.
+        """
         several = np.where(block <= _SEVERAL_OF_FIRST, _SEVERAL_OF_FIRST - block, -1)
         return np.where(block >= 0, block // self.cluster, several)
 
     def several_of(self, cluster: Array) -> Array:
-        """What stands for several blocks of a cluster, where one block is expected."""
+        """Return the code for several blocks of a cluster, used in place of a block number."""
         return _SEVERAL_OF_FIRST - cluster
 
     def has_told(self, block: Array, epoch: Array, to: Array) -> Array:
-        """Whether block `to` knows what another block did in an epoch; of no block it does not."""
+        """
+        Return a mask: True where everything that `block` did in `epoch` happens before what `to`
+        does now.
+
+        False if `block` is no block number, except for a code of several blocks in the cluster of
+        `to`.
+        """
         known = np.maximum(block, 0)
         in_cluster = (self.cluster_of(block) == to // self.cluster) & (epoch < self._met[to])
         at_counter = self._is_last[to] & (self._counter[known] == self._counter[to])
@@ -60,11 +72,11 @@ class Meetings:
         return in_cluster | ((block >= 0) & at_counter & (epoch < self._arrived[known]))
 
     def meet(self, blocks: Array, epoch: int) -> None:
-        """`blocks`, which are whole clusters, pass a barrier: an epoch begins."""
+        """Record a barrier of `blocks`, which are whole clusters, with which `epoch` begins."""
         self._met[blocks], self.visiting[blocks] = epoch, False
 
     def arrive(self, block: int, counter: int, epoch: int, is_last: bool) -> None:
-        """A block arrives at a counter; an epoch begins."""
+        """Record the arrival of a block at a counter, with which `epoch` begins."""
         self._counter[block], self._arrived[block] = counter, epoch
         self._is_last[block], self._turn[block] = is_last, self._arrivals
         self._arrivals += 1

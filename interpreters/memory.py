@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Memory that a program takes to interpret: estimated from the IR before it runs, and compared with
-what the machine has.
+Memory that interpreting a program takes, estimated from the IR before it runs.
 
 Values outside of kernels stay until their function returns. Kernels run in pieces of a bounded
-number of points: their buffers count, one piece, and in Kernel IR what is remembered of each
-element of an output to find races.
+number of points. A kernel takes its buffers, the values of one piece and, in Kernel IR, a record of
+accesses for each element of an output.
 """
 
 from math import prod
@@ -25,23 +24,26 @@ from tilewright.interpreters.types import ElementTypes
 from tilewright.machine_memory import available_memory
 
 _WRITTEN = 1
-"""Bytes that say of an element of a buffer whether it was written."""
+"""Bytes for each element of a buffer that record if it is written."""
 
 _ACCESSES = 48
-"""Bytes that say who read and who wrote an element of an output of Kernel IR: twice three int64."""
+"""
+Bytes for each element of an output of Kernel IR that record its last read and write: twice three
+int64.
+"""
 
 _SUBSCRIPTS = 24
 """Bytes for each element that is read at computed subscripts: subscript, mask and copy."""
 
 PIECE = 1 << 29
-"""Bytes that the values of one piece of a kernel take at most, about."""
+"""Limit of the bytes of the values of one piece of a kernel, approximate."""
 
 _VALUE = 16
-"""Bytes of one value at one point of a kernel: eight, and as much while it is computed."""
+"""Bytes of one value at one point of a kernel: eight, and eight more while it is computed."""
 
 
 def require_memory(needed: int, what: str, remedy: str) -> None:
-    """Raise `TooLargeError` if `needed` bytes are more than the machine has to spare."""
+    """Raise `TooLargeError` if `needed` bytes are more than the machine has available."""
     available = available_memory()
     if available is not None and needed > available:
         raise TooLargeError(
@@ -56,8 +58,10 @@ def _gib(size: int) -> str:
 
 def bytes_needed(root: Operation, types: ElementTypes, *callers: Operation) -> int:
     """
-    Return about how many bytes it takes to interpret a function or a kernel, at most. A function
-    that is one of `callers` takes none: it never returns, which the interpreter reports.
+    Return an approximate upper bound of the bytes that interpreting a function or kernel takes.
+
+    A function that is one of `callers` takes none: its recursion never returns, which the
+    interpreter reports.
     """
     if isinstance(root, KernelOp | FuncOp):
         return _bytes_of_kernel(root, types)
@@ -98,7 +102,9 @@ def _bytes_of(value: SSAValue, types: ElementTypes) -> int:
 
 
 def _elements(value: SSAValue) -> int:
-    """Return the elements that a value holds; what an index map repeats is not held."""
+    """
+    Return the number of elements that a value holds; repetitions by an index map take no memory.
+    """
     if not _is_shaped(value.type):
         return 0
     shape, _ = shape_and_element(value.type)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Monoids over arrays: joining two lists of values, folding dimensions, running joins.
+Monoids on arrays: joining two lists of values, folding dimensions, prefix joins.
 
-The values of a list are joined each by itself, or together where the monoid is one of pairs.
+The values of a list are joined independently. If the monoid is one of pairs, a list is a value and
+its index, which are joined together.
 """
 
 from collections.abc import Sequence
@@ -23,7 +24,7 @@ _JOINS: dict[Monoid, np.ufunc] = {
     Monoid.ARGMAX: np.maximum,
     Monoid.ARGMIN: np.minimum,
 }
-"""How values are joined; of pairs, the first of the two."""
+"""Ufunc that joins values of each monoid; for monoids of pairs, it joins the first of the pair."""
 
 _LAST = np.iinfo(np.int64).max
 
@@ -36,7 +37,7 @@ def identities(
 
 
 def join(monoid: Monoid, left: Sequence[Array], right: Sequence[Array]) -> list[Array]:
-    """Two lists of values joined, element by element."""
+    """Return two lists of values joined, element by element."""
     best = _JOINS[monoid](left[0], right[0])
     if monoid.is_of_pairs:
         indices = (_index_where_best(best, *pair) for pair in (left, right))
@@ -54,8 +55,9 @@ def fold(
     keepdims: bool = False,
 ) -> list[Array]:
     """
-    Return every step of the dimensions `dims` joined, from the identities `start`. Each value has
-    all of their steps, also where it does not vary.
+    Return each value joined over the dimensions `dims`, beginning with the identities `start`.
+
+    Each value must have all steps of `dims`, even if it does not vary along them.
     """
     ufunc = _JOINS[monoid]
 
@@ -72,7 +74,7 @@ def fold(
 
 
 def accumulate(monoid: Monoid, values: Sequence[Array]) -> list[Array]:
-    """At each step of dimension 0, the join of the steps up to it."""
+    """Return at each step of dimension 0 the join of all steps up to it."""
     if not monoid.is_of_pairs:
         return [_JOINS[monoid].accumulate(value, 0, dtype=value.dtype) for value in values]
     steps = [np.array(value) for value in np.broadcast_arrays(*values)]
@@ -84,13 +86,13 @@ def accumulate(monoid: Monoid, values: Sequence[Array]) -> list[Array]:
 
 
 def join_at(monoid: Monoid, values: Array, subscripts: tuple[Array, ...], others: Array) -> None:
-    """Each of `others` joined to the element of `values` at its subscripts, in place."""
+    """Join each of `others` to the element of `values` at its subscripts, in place."""
     _JOINS[monoid].at(values, subscripts, others)
 
 
 def _index_where_best(best: Array, value: Array, index: Array) -> Array:
     """
-    Return the index of `value` where it is the best, or NaN as the best is; else the last index.
+    Return the index where `value` equals `best`, or both are NaN; the largest integer elsewhere.
     """
     is_best = (value == best) | ((value != value) & (best != best))
     return np.where(is_best, index, _LAST)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far the results of a program move when each value on the way is rounded once."""
+"""Distances by which a program's results move if each value on the way is rounded once."""
 
 from collections.abc import Sequence
 
@@ -14,12 +14,14 @@ def moves_of(
     program: Program, inputs: Sequence[Array], exact: Sequence[Array], rounded: Sequence[Array]
 ) -> list[Array]:
     """
-    Return how far each element of each result moves by a rounding of every value.
+    Return for each element of each result the distance by which a rounding of all values moves it.
 
-    Elements that overflow in the program's own dtypes do not count: their exact results are larger
-    than any right one, and so are their moves.
-    There are two steps of one size, and the smaller one counts: a jump is in one of them only. They
-    are half a rounding long, but in float64 four, for it cannot be moved by parts of its roundoff.
+    Elements that overflow in the program's own dtypes get 0: their exact results, and moves, are
+    larger than any right ones.
+
+    The distance is the smaller of two consecutive steps of equal size, because a jump is in only
+    one of them. A step is half a rounding. In float64 a step is four roundings, because a float64
+    value cannot move by half of one.
     """
     if not any(map(is_float, rounded)):
         return [np.zeros(result.shape) for result in rounded]
@@ -35,5 +37,8 @@ def _moved(exact: Array, near: Array, far: Array, rounded: Array) -> Array:
 
 
 def is_known(exact: Array, rounded: Array) -> Array:
-    """Return where the rounded result is as finite as the exact one: it did not overflow."""
+    """
+    Return a mask of the elements that did not overflow: the rounded result is as finite as the
+    exact one.
+    """
     return np.isfinite(distances(exact, rounded))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writing to an array in shared memory takes the memory of those that lie in the same place."""
+"""Writes to arrays in shared memory that overlap other arrays, whose contents are lost."""
 
 import numpy as np
 from xdsl.ir import Operation
@@ -13,30 +13,32 @@ from tilewright.interpreters.types import Array
 
 def take_over(op: Operation, buffer: Buffer, elements: Array, who: Who) -> None:
     """
-    `who` writes `elements`, which ends what the neighbours held, in each block. One thread of each
-    warp stands for all of its lanes.
+    End the contents of all neighbours of `buffer`, in each block where `who` writes to `elements`.
 
-    Raises `InterpreterError` where a thread may still use one of them, or a copy is under way.
+    One thread of each warp stands for all of its lanes. Raises `InterpreterError` if a thread may
+    still use a neighbour, or a copy to it is under way.
     """
     if not buffer.neighbours or not elements.size:
         return
-    rows, ids = elements // buffer.size, [np.broadcast_to(whose, elements.shape) for whose in who]
+    rows, ids = elements // buffer.size, [np.broadcast_to(field, elements.shape) for field in who]
     _, first = np.unique([rows, ids[0] // WARP_SIZE], axis=1, return_index=True)
     for other in buffer.neighbours:
-        theirs = rows[first, None] * other.size + np.arange(other.size)
-        if other.on_its_way(theirs).any():
+        lost = rows[first, None] * other.size + np.arange(other.size)
+        if other.on_its_way(lost).any():
             raise fail(
                 op,
-                f"writes to %{buffer.name}, which lies where a copy to %{other.name} is under way",
+                f"writes to %{buffer.name} while a copy to %{other.name} in the same memory is "
+                "under way",
                 remedy="wait for its fill with kernel.ring_wait",
             )
         assert other.accesses is not None
-        *warps, _ = np.broadcast_arrays(*(whose[first, None] for whose in ids), theirs)
-        if other.accesses.races_with_update(theirs, Who(*warps)).any():
+        *warps, _ = np.broadcast_arrays(*(field[first, None] for field in ids), lost)
+        if other.accesses.races_with_update(lost, Who(*warps)).any():
             raise fail(
                 op,
-                f"writes to %{buffer.name}, which lies where another thread may use %{other.name}",
+                f"writes to %{buffer.name} while another thread may use %{other.name} in the same "
+                "memory",
                 remedy="put a kernel.barrier between them",
             )
-        other.set_unwritten(theirs)
+        other.set_unwritten(lost)
         other.overwritten_by = buffer.name

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tensor IR: whole arrays at once. A broadcast or a view costs no memory."""
+"""
+Interpreter of Tensor IR, which computes whole arrays at once. Broadcasts and views take no memory.
+"""
 
 from collections.abc import Sequence
 from math import prod
@@ -29,15 +31,15 @@ from tilewright.interpreters.scalar_function import SCALAR_FUNCTIONS, cast
 from tilewright.interpreters.types import Array
 
 _MAX_ELEMENTS = 1 << 28
-"""Elements of an array that is computed and held whole: 1 GiB of float32."""
+"""Limit of the elements of an array that is computed and held whole: 1 GiB of float32."""
 
 
 def _check_size(op: Operation) -> None:
     elements = prod(shape_of(op.results[0]))
     if elements > _MAX_ELEMENTS:
-        says = f"the tensor has {elements} elements, too many to hold"
+        message = f"the tensor has {elements} elements, too many to hold"
         remedy = "interpret at loop level, where it is never built, or use smaller shapes"
-        raise error_at(TooLargeError, op, says, remedy)
+        raise error_at(TooLargeError, op, message, remedy)
 
 
 def _elementwise(machine: Machine, op: ElementwiseOp) -> None:
@@ -76,7 +78,7 @@ def _index_map(machine: Machine, op: IndexMapOp) -> None:
 
 
 def _overlaid(machine: Machine, source: Source, shape: Sequence[int], rest: Array) -> Array:
-    """Return the source's elements where its mask holds, else `rest`."""
+    """Return the source's elements where its mask is true, else `rest`."""
     array, coordinates = machine.array(source.tensor), _coordinates(shape)
     mask = np.ones((1,) * len(shape), bool)
     for bound in source.mask.results:
@@ -116,7 +118,10 @@ def _predicate(machine: Machine, op: PredicateOp) -> None:
 def _subscripts(
     machine: Machine, op: GatherOp | ScatterOp, map: AffineMap, tensor: SSAValue, steps: SSAValue
 ) -> tuple[Array, ...]:
-    """Return the subscripts of `tensor`, one array an axis, all within their axes."""
+    """
+    Return the subscripts of `tensor`, one array for each axis. Raises `InterpreterError` if one is
+    out of bounds.
+    """
     symbols = [machine.array(index) for index in op.indices]
     coordinates = _coordinates(shape_of(steps))
     values = [

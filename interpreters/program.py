@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A program whose results can be judged: IR, and two ways to say what it should compute."""
+"""A program whose results can be compared: its IR, and functions that compute what is right."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,26 +18,32 @@ Function = Callable[[Sequence[Array]], list[Array]]
 
 @dataclass(frozen=True)
 class Program:
-    """IR whose results can be judged."""
+    """IR, and functions that compute its right results."""
 
     module: ModuleOp
     exact: Function | None
-    """The results in float64; None for CUDA IR alone, which only the simulator understands."""
+    """
+    Function that returns the results in float64; None for CUDA IR alone, which only the simulator
+    runs.
+    """
     disturbed: Callable[[Sequence[Array], float], list[Array]]
-    """The results in float64 of values that are each off by so many units of roundoff."""
+    """
+    Function of inputs and a number n; it returns the results in float64 with each value off by n
+    roundings.
+    """
     rounded: Function
-    """The results in the program's own dtypes, by someone whom we trust."""
+    """Reference: a function that returns the results in the program's own dtypes."""
     rounded_by: str
-    """Who that is, as a heading: `PyTorch`."""
+    """Name of the reference in headings, as `PyTorch`."""
     inputs: Sequence[Array] | None = None
-    """The values to run with, where the program brings its own."""
+    """Inputs to run with, if the program has its own."""
     against: "Program | None" = None
-    """Another program that this one should agree with."""
+    """Another program that should have the same results."""
 
 
 def interpreted_program(module: ModuleOp, against: ModuleOp | None = None) -> Program:
     """
-    Return the program of IR with a function `@main`, which the interpreter of its level judges.
+    Return the program of a module with a function `@main`, whose reference is the interpreter.
     """
     exact = in_float64(module)
     return Program(
@@ -51,12 +57,15 @@ def interpreted_program(module: ModuleOp, against: ModuleOp | None = None) -> Pr
 
 
 def in_float64(module: ModuleOp) -> Function:
-    """What the module computes when all of its floats are float64."""
+    """Return a function that interprets the module with all floats in float64."""
     return lambda arrays: interpret(module, *arrays, dtype=np.float64)
 
 
 def disturbed_inputs(arrays: Sequence[Array], roundings: float) -> list[Array]:
-    """Floats in float64, each off by so many units of roundoff, up or down at random."""
+    """
+    Return the floats in float64, each off by `roundings` times its unit roundoff, up or down at
+    random.
+    """
     generator = np.random.default_rng(0)
     signs = [generator.choice([-1.0, 1.0], array.shape) for array in arrays]
     return [

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Races: two threads touch one element, one of them writes, and no barrier stands between.
+Races: two threads access one element, one of them writes, and no barrier orders the two.
 
-Lockstep execution would hide a missing barrier, so every element remembers who wrote and who read
-it last, and in which epoch: the number of barriers that had been passed. Threads of a block know
-what was done before the last barrier of all of them; where parts of a block meet by themselves,
-warps know more (`warp_clocks`). Threads of other blocks are ordered where these have met
-(`meetings`). Two threads that write the same value do no harm.
+Lockstep execution would hide a missing barrier. Every element therefore records its last writer and
+reader, and the epoch of each: the number of barriers passed before. Accesses before the last
+barrier of the whole block happen before the block's later ones. If parts of a block meet without
+the rest, `warp_clocks` orders more. `meetings` orders threads of different blocks. Two threads that
+write the same value do no harm.
 """
 
 from typing import NamedTuple
@@ -17,11 +17,13 @@ from tilewright.interpreters.meetings import Meetings
 from tilewright.interpreters.types import Array
 from tilewright.interpreters.warp_clocks import warps_of
 
-_NOBODY = -1
+_NO_THREAD = -1
 _SEVERAL = -2
 
 ENGINE = -3
-"""Stands for the thread, where hardware that no barrier knows accesses memory by itself."""
+"""
+Code in place of a thread for hardware that accesses memory by itself and that no barrier orders.
+"""
 
 
 class Who(NamedTuple):
@@ -31,47 +33,52 @@ class Who(NamedTuple):
     block: Array
     epoch: Array
     since: Array
-    """The epoch that began with the last barrier of the whole block."""
+    """Epoch that began with the last barrier of the whole block."""
 
 
 class _Last:
-    """For each element, who accessed it last."""
+    """Last access to each element: its thread, block and epoch."""
 
     def __init__(self, size: int, meetings: Meetings):
         self.meetings = meetings
-        self.thread = np.full(size, _NOBODY)
-        self.block = np.full(size, _NOBODY)
-        self.epoch = np.full(size, _NOBODY)
+        self.thread = np.full(size, _NO_THREAD)
+        self.block = np.full(size, _NO_THREAD)
+        self.epoch = np.full(size, _NO_THREAD)
         self.warps = np.zeros(size if meetings.in_groups else 0, np.uint32)
-        """Those of the threads, as bits, where warps of a block meet by themselves."""
+        """Warps of the recorded threads as bits, if parts of a block meet without the rest."""
 
     def conflicts(self, elements: Array, who: Who) -> Array:
-        """Which accesses meet an unordered earlier one by another thread."""
+        """Return a mask of the accesses that meet an unordered earlier access by another thread."""
         thread, block, epoch = self.thread[elements], self.block[elements], self.epoch[elements]
         apart = block != who.block
         if apart.any():
             apart &= ~self.meetings.has_told(block, epoch, who.block)
         unordered = apart | ((block == who.block) & (epoch >= who.since))
         other = (thread != who.thread) | (block != who.block)
-        found = (thread != _NOBODY) & other & unordered
-        return found & ~self._told_by_warps(elements, who, found)
+        found = (thread != _NO_THREAD) & other & unordered
+        return found & ~self._ordered_by_warps(elements, who, found)
 
-    def _told_by_warps(self, elements: Array, who: Who, found: Array) -> Array:
-        """Which of what is `found` parts of the block have told each other."""
-        told, clocks = np.zeros_like(found), self.meetings.clocks
+    def _ordered_by_warps(self, elements: Array, who: Who, found: Array) -> Array:
+        """
+        Return a mask of the accesses in `found` that barriers of parts of the block order after the
+        recorded ones.
+        """
+        ordered, clocks = np.zeros_like(found), self.meetings.clocks
         if clocks is None:
-            return told
+            return ordered
         at = found & (self.block[elements] == who.block) & (who.thread >= 0)
         then = elements[at]
-        told[at] = clocks.has_told(
+        ordered[at] = clocks.has_told(
             self.warps[then], self.epoch[then], who.block[at], who.thread[at]
         )
-        return told
+        return ordered
 
     def record(self, elements: Array, who: Who, shared: Array | None = None) -> None:
         """
-        Remembers these accesses. Where several threads touch one element, now or (`shared`)
-        before, it is remembered as touched by several.
+        Record accesses.
+
+        If several threads access one element, now or (`shared`) before, the code for several is
+        recorded.
         """
         before = self.block[elements]
         if self.meetings.in_groups:
@@ -100,19 +107,19 @@ class _Last:
             np.bitwise_or.at(self.warps, elements[shared], before[shared])
 
     def forget(self, elements: Array) -> None:
-        """As if nobody had accessed these."""
-        self.thread[elements] = _NOBODY
+        """Forget the accesses to these elements."""
+        self.thread[elements] = _NO_THREAD
 
 
 class Accesses:
-    """The last writes and reads of every element of a buffer."""
+    """Last writes and reads of every element of a buffer."""
 
     def __init__(self, size: int, meetings: Meetings):
         self.writes = _Last(size, meetings)
         self.reads = _Last(size, meetings)
 
     def read(self, elements: Array, who: Who) -> Array:
-        """Records reads; which of them race with an earlier write."""
+        """Record reads; return a mask of those that race with an earlier write."""
         races = self.writes.conflicts(elements, who)
         again = self.reads.conflicts(elements, who)
         self.reads.record(elements, who, again)
@@ -120,8 +127,9 @@ class Accesses:
 
     def write(self, elements: Array, who: Who, changes: Array) -> Array:
         """
-        Records writes, of which `changes` give their element another value than it had; which of
-        them race with an earlier access.
+        Record writes; return a mask of those that race with an earlier access.
+
+        `changes` is a mask of the writes that change their element's value; only these can race.
         """
         races = changes & (
             self.writes.conflicts(elements, who) | self.reads.conflicts(elements, who)
@@ -130,10 +138,13 @@ class Accesses:
         return races
 
     def races_with_update(self, elements: Array, who: Who) -> Array:
-        """Which atomic updates meet an unordered load or store; updates do not race."""
+        """
+        Return a mask of the atomic updates that meet an unordered load or store; updates do not
+        race with each other.
+        """
         return self.writes.conflicts(elements, who) | self.reads.conflicts(elements, who)
 
     def forget(self, elements: Array) -> None:
-        """All accesses to these so far are ordered before all that follow."""
+        """Forget all accesses to these elements, which are ordered before all later ones."""
         self.writes.forget(elements)
         self.reads.forget(elements)

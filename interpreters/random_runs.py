@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Programs run on random inputs for one check of a pass after the other, none twice in a row: what a
-pass leaves behind is what the next one finds, and many passes leave everything as it is.
+Runs of programs on random inputs for consecutive checks of passes.
+
+The output of one pass is the input of the next, and many passes change nothing. Results are
+therefore kept from one check to the next.
 """
 
 from collections.abc import Hashable, Sequence
@@ -21,14 +23,16 @@ from tilewright.interpreters.types import Array, ElementTypes
 
 
 class Draw(NamedTuple):
-    """Random inputs; of types no more matters than shapes and elements."""
+    """Random inputs. Only shapes and element types of `types` matter."""
 
     types: Sequence[Attribute]
     seed: int
     is_positive: bool
 
     def inputs(self, widened: bool = True) -> list[Array]:
-        """Return equal inputs each time: floats in float64, or rounded to their own types."""
+        """
+        Return the inputs, equal at each call: floats in float64, or rounded to their own types.
+        """
         rng = np.random.default_rng(self.seed)
         return [self._input(rng, type, widened) for type in self.types]
 
@@ -43,21 +47,24 @@ class Draw(NamedTuple):
 
 
 class RandomRuns:
-    """Runs programs in float64, and remembers the results of this check and of the last one."""
+    """Runs of programs in float64, which keep the results of this check and of the last one."""
 
     def __init__(self) -> None:
         self._now = dict[Hashable, list[Array]]()
         self._before = dict[Hashable, list[Array]]()
         self._keys = dict[Operation, Hashable]()
-        """Runs of this check, during which no program changes."""
+        """Structure of each program of this check, during which no program changes."""
 
     def begin(self) -> None:
-        """Another check; what the last one did not ask for is forgotten."""
+        """Begin another check; results that the last check did not use are dropped."""
         self._now, self._before = {}, self._now
         self._keys = {}
 
     def results(self, module: ModuleOp, name: str, draw: Draw) -> list[Array]:
-        """Return the results of `@name`, which fits memory, for inputs of the types of `draw`."""
+        """
+        Return the results of `@name` for inputs of the types of `draw`. The program must fit into
+        memory.
+        """
         ran = self._key(module, name), name, draw.seed, draw.is_positive
         if (found := self._now.get(ran, self._before.get(ran))) is None:
             found = interpret_fitting(module, draw.inputs(), name, np.float64)
@@ -65,7 +72,10 @@ class RandomRuns:
         return found
 
     def _key(self, module: ModuleOp, name: str) -> Hashable:
-        """Return what `@name` computes: a kernel by itself, a function with all of the module."""
+        """
+        Return a key of what `@name` computes: a kernel's structure, or the whole module's for a
+        function.
+        """
         kernels = (op for op in module.ops if isinstance(op, KernelOp | FuncOp))
         program = next((op for op in kernels if symbol_of(op) == name), module)
         if program not in self._keys:

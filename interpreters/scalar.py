@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The ops of `arith`, `math` and `scalar` as NumPy functions; casts are in `casts.py`.
-
-Tables from op classes to functions of arrays; each works on every element at once. Float
-functions keep the dtype of their operands.
+Ops of `arith`, `math` and `scalar` as NumPy functions of whole arrays; casts are in `casts.py`.
+Functions of floats keep the dtype of their operands.
 """
 
 import math as scalar_math
@@ -22,29 +20,31 @@ Binary = Callable[[Array, Array], Array]
 
 
 def erf(x: Array) -> Array:
-    """Return the error function, as C's `erf` has it, which NumPy lacks."""
+    """Return the error function, as C's `erf`, which NumPy lacks."""
     values = cast(Iterable[float], map(scalar_math.erf, x.ravel().tolist()))
     return np.fromiter(values, np.float64, x.size).reshape(x.shape).astype(x.dtype)
 
 
 def erfc(x: Array) -> Array:
-    """Return the complementary error function, as C's `erfc` has it, which NumPy lacks."""
+    """Return the complementary error function, as C's `erfc`, which NumPy lacks."""
     values = cast(Iterable[float], map(scalar_math.erfc, x.ravel().tolist()))
     return np.fromiter(values, np.float64, x.size).reshape(x.shape).astype(x.dtype)
 
 
 def power(base: Array, exponent: Array) -> Array:
-    """As C's `pow`: NumPy's own takes the square root for one exponent 0.5, NaN for -inf."""
+    """Return C's `pow`; NumPy's takes a square root for an exponent 0.5: NaN for -inf."""
     return np.float_power(base, exponent).astype(base.dtype)
 
 
 def rsqrt(x: Array) -> Array:
-    """One over the square root."""
+    """Return one over the square root."""
     return np.reciprocal(np.sqrt(x))
 
 
 def _fma(a: Array, b: Array, c: Array) -> Array:
-    """`a * b + c` with one rounding: float64 holds the products of all narrower floats exactly."""
+    """
+    Return `a * b + c` with one rounding: float64 holds the products of all narrower floats exactly.
+    """
     if a.dtype != np.float64:
         return (np.multiply(a, b, dtype=np.float64) + c).astype(a.dtype)
     return _double_fma(a, b, c)
@@ -52,9 +52,11 @@ def _fma(a: Array, b: Array, c: Array) -> Array:
 
 def _double_fma(a: Array, b: Array, c: Array) -> Array:
     """
-    What the product and the sum lose is added at the end, so that the sign is right and the last
-    bit nearly always. (Dekker, "A floating-point technique for extending the available precision";
-    Knuth, TAOCP volume 2, 4.2.2, theorem B.)
+    Return `a * b + c` in float64, nearly always with one rounding.
+
+    Rounding errors of product and sum are added last, so the sign is right. (Dekker, "A
+    floating-point technique for extending the available precision"; Knuth, TAOCP volume 2, 4.2.2,
+    theorem B.)
     """
     product = a * b
     (a_high, a_low), (b_high, b_low) = _halves(a), _halves(b)
@@ -67,7 +69,7 @@ def _double_fma(a: Array, b: Array, c: Array) -> Array:
 
 
 def _halves(x: Array) -> tuple[Array, Array]:
-    """Two numbers of 26 bits that add up to `x`."""
+    """Return two numbers of 26 bits whose sum is `x`."""
     scaled = x * (2.0**27 + 1)
     high = scaled - (scaled - x)
     return high, x - high
@@ -79,17 +81,17 @@ def _round_half_away(x: Array) -> Array:
 
 
 def _modular(function: Binary, on_bits: Binary) -> Binary:
-    """Integer arithmetic that wraps, also where the integers are single bits."""
+    """Return wrapping integer arithmetic, which is `on_bits` for single bits."""
     return lambda a, b: on_bits(a, b) if a.dtype == np.bool_ else function(a, b)
 
 
 def divide_towards_zero(a: Array, b: Array) -> Array:
-    """Return the quotient of integers without its fraction."""
+    """Return the quotient of integers, truncated towards zero."""
     return (a - np.fmod(a, b)) // b
 
 
 def integer_pow(base: Array, exponent: Array) -> Array:
-    """Modulo 2^bits; to a negative power 1 and -1 keep their size, and all else is 0."""
+    """Return the power modulo 2^bits; negative powers of 1 and -1 are 1 or -1, of others 0."""
     power = np.power(base, np.maximum(exponent, 0))
     sign = np.where(exponent % 2 == 0, 1, base)
     inverse = np.where(np.abs(base) == 1, sign, 0).astype(base.dtype)
@@ -101,7 +103,7 @@ def _shift_left(x: Array, by: Array) -> Array:
 
 
 def _shift_right(x: Array, by: Array) -> Array:
-    """Nothing but the sign is left by a shift that is too long, or negative."""
+    """Shift right with the sign; a shift that is too long or negative leaves only the sign."""
     return np.right_shift(x, np.where(_within(by), by, 8 * by.itemsize - 1).astype(by.dtype))
 
 
@@ -112,7 +114,7 @@ def _shift_right_logical(x: Array, by: Array) -> Array:
 
 
 def _within(by: Array) -> Array:
-    """Where a shift leaves bits at all; a negative one is taken for one that is too long."""
+    """Return a mask of the shifts that leave bits; a negative shift counts as too long."""
     return (by >= 0) & (by < 8 * by.itemsize)
 
 
@@ -203,7 +205,7 @@ def _unordered_or(compare: Binary) -> Binary:
 
 
 def _signed(compare: Binary, on_bits: Binary) -> Binary:
-    """Return a set bit is -1, which is less than 0."""
+    """Return a signed comparison, which is `on_bits` for single bits: a set bit is -1."""
     return lambda a, b: (on_bits if a.dtype == np.bool_ else compare)(a, b)
 
 
@@ -232,7 +234,7 @@ COMPARE_FLOATS: tuple[Binary, ...] = (
     _unordered,
     lambda a, b: np.ones(np.broadcast_shapes(a.shape, b.shape), bool),
 )
-"""By the predicate number of `arith.cmpf`: false, o.., ord, u.., uno, true."""
+"""Comparisons by predicate number of `arith.cmpf`: false, o.., ord, u.., uno, true."""
 
 COMPARE_INTEGERS: tuple[Binary, ...] = (
     np.equal,
@@ -246,4 +248,4 @@ COMPARE_INTEGERS: tuple[Binary, ...] = (
     _unsigned(np.greater),
     _unsigned(np.greater_equal),
 )
-"""By the predicate number of `arith.cmpi`: eq, ne, signed, unsigned."""
+"""Comparisons by predicate number of `arith.cmpi`: eq, ne, signed, unsigned."""

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What each function of `prim.elementwise` does to NumPy arrays, all elements at once. Results keep
-the dtype of the operands but for comparisons and `select`.
+Functions of `prim.elementwise` on NumPy arrays, all elements at once.
+
+Results keep the dtype of the operands, except those of comparisons and `select`.
 """
 
 from collections.abc import Callable, Mapping
@@ -24,7 +25,7 @@ Function = Callable[..., Array]
 
 
 def _by_kind(floats: Function, integers: Function) -> Function:
-    """One function for floats and another for integers."""
+    """Return a function that applies `floats` to arrays of floats, and `integers` to others."""
 
     def apply(*arrays: Array) -> Array:
         is_float = np.issubdtype(arrays[0].dtype, np.floating)
@@ -88,12 +89,13 @@ SCALAR_FUNCTIONS: Mapping[ScalarFunction, Function] = {
     _F.GE: np.greater_equal,
     _F.SELECT: np.where,
 }
-"""Every function but `cast`, which needs the result's dtype."""
+"""NumPy function of each scalar function except `cast`, which needs the result's dtype."""
 
 
 def cast(array: Array, dtype: np.dtype[Any]) -> Array:
     """
-    Return the same values in another dtype; only 0 is false. Floats beyond an integer's range wrap.
+    Return the values in another dtype; as a bool only 0 is false, and floats out of an integer's
+    range wrap.
     """
     if dtype == np.bool_ or not np.issubdtype(array.dtype, np.floating):
         return array.astype(dtype)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Tile IR on the vector machine: all axes of a launch are dimensions, whatever level they are bound
-to. A combine joins over dimensions; a stage has a slab for each block, and so has what its threads
-share.
+Interpreter of Tile IR on the vector machine.
+
+All axes of a launch are dimensions, at whatever level they are bound. A combine joins over
+dimensions. A stage and a share have a slab for each block.
 """
 
 from math import prod
@@ -22,7 +23,10 @@ from tilewright.interpreters.monoid import fold, identities
 from tilewright.interpreters.types import Array
 
 _LAUNCH_LANES = 1 << 20
-"""Points of a launch taken at a time; beyond, a block axis that nothing joins is cut in pieces."""
+"""
+Number of points of a launch that run at a time; above it, an independent block axis is cut into
+pieces.
+"""
 
 
 def _launch(machine: Machine, op: LaunchOp) -> None:
@@ -39,7 +43,7 @@ def _launch(machine: Machine, op: LaunchOp) -> None:
 
 
 def _independent_axis(op: LaunchOp) -> int | None:
-    """Return the first block axis that no combine joins across."""
+    """Return the first block axis that no combine joins over, or None."""
     joined = {a for inner in op.walk() if isinstance(inner, CombineOp) for a in inner.axes}
     blocks = op.axes_at(Level.BLOCK)
     return next((axis.value.index for axis in blocks if axis.value not in joined), None)
@@ -60,7 +64,10 @@ def _dimension(axis: SSAValue) -> int:
 
 
 def _whole(machine: Machine, array: Array, dims: tuple[int, ...]) -> Array:
-    """`array` with every step of `dims` present: joining counts each, also where it is constant."""
+    """
+    Return `array` with every step of `dims`, because a join counts each step even of constant
+    values.
+    """
     shape = [1] * (machine.rank - array.ndim) + list(array.shape)
     for dim in dims:
         shape[dim] = machine.shape[dim]
@@ -86,7 +93,7 @@ def _stage(machine: Machine, op: StageOp) -> None:
 
 
 def _block_shape(machine: Machine, op: ShareOp | StageOp) -> tuple[int, ...]:
-    """Return the extents of the axes in scope, with one step for those inside a block."""
+    """Return the extents of the axes in scope, where axes inside a block have extent 1."""
     launch = op.parent_op()
     while launch is not None and not isinstance(launch, LaunchOp):
         launch = launch.parent_op()
@@ -100,14 +107,17 @@ def _block_shape(machine: Machine, op: ShareOp | StageOp) -> tuple[int, ...]:
 
 
 def _slab_value(machine: Machine, op: StageOp) -> Array:
-    """What the body yields, zero where its mask fails."""
+    """Return the value that the body of a stage yields; zero where its mask is false."""
     value = machine.array(op.yield_op.values[0])
     mask = machine.holds(op.yield_op.mask, op.yield_op.mask_operands)
     return value if mask is None else np.where(mask, value, value.dtype.type(0))
 
 
 def _share(machine: Machine, op: ShareOp) -> None:
-    """Every thread stores what it holds: those that hold the same store the same."""
+    """
+    Store each thread's value to the slab of its block; threads with equal elements store equal
+    values.
+    """
     shape, copies = memref_type(op.slab).get_shape(), _block_shape(machine, op)
     dtype = machine.array(op.value).dtype
     buffer = Buffer.poisoned(shape, dtype, copies=prod(copies))

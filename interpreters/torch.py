@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What Torch IR means: each op calls the ATen overload that it stands for.
+Interpreter of Torch IR: each op calls its ATen overload.
 
-This is the one interpreter that needs PyTorch. It runs Torch IR that was edited by hand, and checks
-that capture translated a graph faithfully.
+Only this interpreter needs PyTorch. It runs Torch IR that was edited by hand, and checks that
+capture translated a graph faithfully.
 """
 
 from collections.abc import Generator, Sequence
@@ -37,10 +37,10 @@ def interpret(
     dtype: type[np.floating[Any]] | None = None,
 ) -> list[Array]:
     """
-    Return the results of `@function`, computed by PyTorch; with `dtype` every float is computed in
-    that.
+    Return the results of `@function`, computed by PyTorch. With `dtype` every float is computed in
+    it.
 
-    Raises `UsageError` for arguments that do not fit, and `InterpreterError` for an op that is not
+    Raises `UsageError` for arguments that do not fit, and `UnsupportedError` for an op that is not
     of the Torch dialect.
     """
     callee = SymbolTable.lookup_symbol(module, function)
@@ -52,7 +52,10 @@ def interpret(
 
 @contextmanager
 def _default_dtype(dtype: type[np.floating[Any]]) -> Generator[None]:
-    """What the sine of an integer and the quotient of two have for a dtype."""
+    """
+    Set PyTorch's default dtype during the `with`: the dtype of an integer's sine, and of a quotient
+    of integers.
+    """
     import torch
 
     before = torch.get_default_dtype()
@@ -95,7 +98,7 @@ def _run(
 
 
 def _positions(op: IotaOp | PredicateOp) -> Any:
-    """What follows from coordinates alone is as at the tensor level."""
+    """Return the result of an op on coordinates, as the interpreter of Tensor IR computes it."""
     machine = Machine(PRIM_OPS, ElementTypes())
     PRIM_OPS[type(op)](machine, op)
     return tensor_of(machine.array(op.result))
@@ -105,7 +108,7 @@ def _call(op: TorchOp, values: dict[SSAValue, Any], dtype: Any) -> Any:
     """
     Call the op's overload with the op's operands and properties.
 
-    Raises `UnsupportedError` where PyTorch refuses their values, such as a target above 1.
+    Raises `UnsupportedError` if PyTorch refuses their values, as a target above 1.
     """
     import torch
 
@@ -130,7 +133,9 @@ def _call(op: TorchOp, values: dict[SSAValue, Any], dtype: Any) -> Any:
 
 
 def _argument(op: TorchOp, name: str, values: dict[SSAValue, Any], dtype: Any) -> Any:
-    """What is passed for an argument of the schema: a tensor, a list of them, a Python value."""
+    """
+    Return the value for an argument of the schema: a tensor, a list of tensors, or a Python value.
+    """
     field = getattr(op, name)
     if isinstance(field, SSAValue):
         return values[field]
@@ -145,7 +150,7 @@ def _argument(op: TorchOp, name: str, values: dict[SSAValue, Any], dtype: Any) -
 
 
 def _python(field: Attribute | None, dtype: Any) -> Any:
-    """Return the argument that a property stands for."""
+    """Return the Python value of a property."""
     import torch
 
     if field is None:
@@ -159,7 +164,8 @@ def _python(field: Attribute | None, dtype: Any) -> Any:
 
 def _dtype(element: Attribute, dtype: Any) -> Any:
     """
-    Return an element type as PyTorch's dtype; `dtype` instead, if that is given and it is a float.
+    Return an element type as PyTorch's dtype; if the type is a float and `dtype` is given, return
+    `dtype`.
     """
     import torch
 

@@ -2,8 +2,8 @@
 """
 Element types as NumPy dtypes.
 
-A program is run with its own types, or with every float widened to one dtype: the same program in
-float64 is a reference whose rounding does not hide mistakes.
+A program runs with its own types, or with every float widened to one dtype. In float64 it is a
+reference whose rounding does not hide mistakes.
 """
 
 from typing import Any, cast
@@ -33,12 +33,12 @@ def is_bfloat16(dtype: DType) -> bool:
 
 
 def is_same(a: Array, b: Array) -> Array:
-    """Where two arrays have the same value; NaN is the same as NaN."""
+    """Return a mask of the elements that are equal in both arrays, where NaN equals NaN."""
     return (a == b) | ((a != a) & (b != b))
 
 
 class ElementTypes:
-    """The dtype of each element type; `floats`, when given, stands in for all floats."""
+    """NumPy dtype of each element type; `floats`, if given, replaces all floats."""
 
     def __init__(self, floats: type[np.floating[Any]] | None = None):
         self.floats = None if floats is None else np.dtype(floats)
@@ -48,12 +48,12 @@ class ElementTypes:
             return self.floats
         name = "int64" if isinstance(type, IndexType) else DTYPE_NAMES.get(type)
         if name is None:
-            raise UnsupportedError(f"the interpreters know no elements of type {type}")
+            raise UnsupportedError(f"the interpreters do not support elements of type {type}")
         return dtype_named(name)
 
     def constant(self, attr: Attribute) -> Array:
         """Return the number that an attribute holds, in its type's dtype."""
         if not isinstance(attr, FloatAttr | IntegerAttr):
-            raise UnsupportedError(f"the interpreters know no constant {attr}")
+            raise UnsupportedError(f"the interpreters do not support the constant {attr}")
         type = cast(FloatAttr[AnyFloat] | IntegerAttr[IntegerType], attr).type
         return np.asarray(attr.value.data, dtype=self[type])

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The static report: registers, occupancy, instructions, traffic and an estimate of the time of each
-kernel, read from its machine code, without a GPU.
+The static report: registers, occupancy, instructions, traffic and estimated time of each kernel.
+
+It is read from the machine code, without a GPU.
 """
 
 from tilewright.codegen.report.evidence import KernelEvidence, MainLoop

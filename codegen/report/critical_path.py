@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-How long one warp takes alone: the clocks that the compiler has put between its instructions, and
-those that it waits for what it loads, shuffles or computes in a special function.
+Clocks that one warp takes alone on an SM.
 
-It waits where the code first names a register that is still to come, so that loads which stand
-together wait together, and what stands between a load and its use hides part of the wait.
+They are the stall counts that the compiler put between instructions, and waits for results of
+loads, shuffles and special functions. A warp waits at the first instruction that names a register
+whose value is pending. Consecutive loads therefore wait together, and instructions between a load
+and its use hide part of the wait.
+
 Latencies: Luo et al., "Benchmarking and Dissecting the Nvidia Hopper GPU Architecture" (2024),
 memory latencies of Ampere, Ada and Hopper, which differ by a tenth; rounded.
 """
@@ -15,10 +17,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from tilewright.codegen.report.instruction import Category, Code, Instruction
 
 DEVICE_LATENCY = 700
-"""Clocks until device memory answers (measured on an H100, as the next)."""
+"""Latency of device memory in clocks, measured on an H100."""
 
 L2_LATENCY = 290
-"""Clocks until the L2 cache answers."""
+"""Latency of the L2 cache in clocks, measured on an H100."""
 
 _GLOBAL = (Category.LDG, Category.LDGSTS, Category.ATOMIC)
 
@@ -42,9 +44,10 @@ def path_clocks(
     global_latency: float = DEVICE_LATENCY,
 ) -> float:
     """
-    Return the clocks of one warp for the instructions at `places`, one after the other.
+    Return the clocks that one warp takes for the instructions at `places`, in order.
 
-    With `repeats` they are the body of a loop, and the clocks are those of one step of many.
+    With `repeats` they are the body of a loop. The result is then the clocks of one step after the
+    first.
     """
     instructions = [code.instructions[place] for place in sorted(places)]
     warp = _Warp(_LATENCIES | dict.fromkeys(_GLOBAL, global_latency))
@@ -53,20 +56,20 @@ def path_clocks(
 
 
 class _Warp:
-    """The time of a warp, and when what it waits for will be there."""
+    """Clock of one warp, and the times at which its pending results arrive."""
 
     def __init__(self, latencies: Mapping[Category, float]):
         self.latencies = latencies
         self.now = 0.0
         self.pending: dict[str, float] = {}
-        """When a register has its value."""
+        """Time at which each pending register has its value."""
         self.copies: list[float] = []
-        """When each group of asynchronous copies is done."""
+        """Time at which each committed group of asynchronous copies is done."""
         self.open_group = 0.0
-        """When the copies are done that belong to no group yet."""
+        """Time at which the copies that are not committed to a group yet are done."""
 
     def run(self, instructions: Iterable[Instruction]) -> float:
-        """Run them; the time after that."""
+        """Run instructions; return the time after them."""
         for instruction in instructions:
             self._step(instruction)
         return self.now
@@ -84,7 +87,9 @@ class _Warp:
         self.now += instruction.clocks
 
     def _order_copies(self, instruction: Instruction) -> None:
-        """Close a group of copies, or wait until all but the latest groups are done."""
+        """
+        Commit a group of asynchronous copies, or wait until all but the latest groups are done.
+        """
         if instruction.opcode.startswith(("LDGDEPBAR", "cp.async.commit_group")):
             self.copies.append(self.open_group)
         if instruction.opcode.startswith(("DEPBAR.LE", "cp.async.wait_group")):
@@ -95,7 +100,7 @@ class _Warp:
 
 def _results(instruction: Instruction) -> Iterator[str]:
     """
-    Yield the registers that an instruction writes; in SASS a wide one names the first of a row.
+    Yield the registers that an instruction writes; a wide SASS operand names the first of several.
     """
     first = _FIRST_OPERANDS.match(instruction.operands)
     for register in _REGISTER.findall(first[1]) if first else []:

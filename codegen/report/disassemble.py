@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-nvdisasm, NVIDIA's disassembler: a cubin in, its machine code as text out.
+Interface to nvdisasm, NVIDIA's disassembler: a cubin in, its machine code as text out.
 
-It needs neither a driver nor a GPU. The `nvidia-cuda-nvdisasm` wheel brings it
-(`pip install 'tilewright[cuda]'`); a CUDA toolkit has it too.
-Reference: CUDA Binary Utilities, "nvdisasm".
+nvdisasm needs neither a driver nor a GPU. The wheel `nvidia-cuda-nvdisasm` contains it (`pip
+install 'tilewright[cuda]'`), and CUDA toolkits do too. Reference: CUDA Binary Utilities,
+"nvdisasm".
 """
 
 import shutil
@@ -22,11 +22,14 @@ _OPTIONS = (
     "--print-instruction-encoding",
     "--no-dataflow",
 )
-"""The analysis of dataflow takes a third of the time, and adds but comments on spills."""
+"""
+Options of nvdisasm. The dataflow analysis takes a third of the time, and only adds comments on
+spills.
+"""
 
 
 class NvdisasmUnavailable(TilewrightError):
-    """nvdisasm is not installed, or does not start."""
+    """The error that nvdisasm is missing or does not start."""
 
     def __init__(self, reason: str):
         super().__init__(
@@ -36,8 +39,9 @@ class NvdisasmUnavailable(TilewrightError):
 
 def find_nvdisasm() -> Path | None:
     """
-    Where nvdisasm lies: in the `nvidia` wheels, in the toolkits that NVRTC knows, or on the path;
-    None if nowhere.
+    Return the path of nvdisasm, or None.
+
+    It is searched for in the `nvidia` wheels, in the toolkits that NVRTC knows, and on the path.
     """
     spec = find_spec("nvidia")
     wheels = [Path(folder) for folder in (spec.submodule_search_locations or [])] if spec else []
@@ -50,9 +54,9 @@ def find_nvdisasm() -> Path | None:
 
 def disassemble(cubin: bytes) -> str:
     """
-    Return the text of the code in `cubin`, with the lines of the CUDA text that it was made of.
+    Return the disassembly of `cubin`, with line numbers of the CUDA text.
 
-    Raises `NvdisasmUnavailable`, and `TilewrightError` for what nvdisasm does not understand.
+    Raises `NvdisasmUnavailable`, and `TilewrightError` if nvdisasm fails.
     """
     program = find_nvdisasm()
     if program is None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the static report knows of one kernel."""
+"""Data of the static report on one kernel."""
 
 from dataclasses import dataclass
 
@@ -15,38 +15,43 @@ from tilewright.errors import counted
 
 @dataclass(frozen=True)
 class MainLoop:
-    """The loop that matters."""
+    """The loop of a kernel that contains most of its work."""
 
     line: int
-    """The line of the CUDA text that most of it comes from; 0 where unknown."""
+    """Line of the CUDA text that most of the loop comes from; 0 if unknown."""
     mix: InstructionMix
-    """One step of it."""
+    """Instruction mix of one step of the loop."""
 
 
 @dataclass(frozen=True)
 class KernelEvidence:
-    """What is known of one kernel."""
+    """Data of the static report on one kernel."""
 
     launch: Launch
     launches: int
-    """How often the program launches it."""
+    """Number of times that the program launches the kernel."""
     target: Target
     language: str
-    """What `mix` and `loop` were read from: `SASS` or `PTX`."""
+    """Language that `mix` and `loop` were read from: `SASS` or `PTX`."""
     resources: Resources
     shared_bytes: int
-    """Shared memory of a block, static and dynamic."""
+    """Shared memory of a block in bytes, static and dynamic."""
     occupancy: Occupancy
     mix: InstructionMix
-    """The whole kernel, each instruction once; not the functions that it calls."""
+    """
+    Instruction mix of the whole kernel, each instruction once; functions that it calls are
+    excluded.
+    """
     loop: MainLoop | None
-    """None for a kernel without loops."""
+    """The loop with most of the work; None for a kernel without loops."""
     traffic: Traffic
     roofline_seconds: float | None
-    """None where the kernel's IR is not known, as `estimate`."""
+    """Roofline of the launch in seconds; None, like `estimate`, if the kernel's IR is not known."""
     estimate: Estimate | None
     copied_bytes: float = 0
-    """What the tensor memory accelerator copies for a block, each copy in the code done once."""
+    """
+    Bytes that the tensor memory accelerator copies for a block if each copy instruction runs once.
+    """
 
     def __repr__(self) -> str:
         registers = counted(self.resources.registers, "register")
@@ -55,5 +60,5 @@ class KernelEvidence:
 
     @property
     def name(self) -> str:
-        """The kernel's name."""
+        """Name of the kernel."""
         return self.launch.kernel

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Instructions as the report sees them, be they SASS (machine code) or PTX: what kind each is, how
-many bits a thread accesses by it, and where it may go next.
+Instructions of SASS (machine code) or PTX in the form that the report uses.
+
+Each has a category, the number of bits that a thread accesses, and its possible successors.
 """
 
 from dataclasses import dataclass
@@ -10,7 +11,10 @@ from xdsl.utils.str_enum import StrEnum
 
 
 class Category(StrEnum):
-    """Kinds of instructions by what executes them. Memory accesses are named as in SASS."""
+    """
+    Categories of instructions, by the unit that executes them. Memory accesses are named as in
+    SASS.
+    """
 
     FFMA = "FFMA"
     """float32 fused multiply-add"""
@@ -56,35 +60,37 @@ ACCESSES = (
     Category.STL,
     Category.LDGSTS,
 )
-"""The categories whose instructions have a width."""
+"""Categories of memory accesses, whose instructions have a width."""
 
 GLOBAL = (Category.LDG, Category.STG, Category.LDGSTS)
-"""Accesses to global memory that have a width."""
+"""Categories of accesses to global memory that have a width."""
 
 
 @dataclass(frozen=True)
 class Instruction:
-    """One instruction; a place in the code is a number of instructions from the kernel's start."""
+    """
+    One instruction. A place in the code is the number of instructions before it in the kernel.
+    """
 
     opcode: str
     operands: str
     category: Category
     bits: int = 0
-    """What a thread accesses; 0 for what is no access."""
+    """Bits that a thread accesses; 0 if the instruction is no memory access."""
     line: int = 0
-    """The line of the CUDA text; 0 where unknown."""
+    """Line of the CUDA text; 0 if unknown."""
     target: int | None = None
-    """The place that it may jump to."""
+    """Place that the instruction may jump to, or None."""
     falls_through: bool = True
     """True if the next instruction may follow."""
     clocks: int = 1
-    """The fewest clocks until the same warp issues the next one."""
+    """Fewest clocks until the same warp issues its next instruction."""
 
 
 @dataclass(frozen=True)
 class Code:
-    """A kernel's instructions."""
+    """Instructions of a kernel."""
 
     language: str
-    """`SASS` or `PTX`."""
+    """Language of the instructions, `SASS` or `PTX`."""
     instructions: tuple[Instruction, ...]

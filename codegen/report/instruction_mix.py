@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What some instructions are: how many of each category, and how wide the accesses are."""
+"""Instruction mix: the number of instructions in each category, and the widths of accesses."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -14,17 +14,17 @@ from tilewright.codegen.report.instruction import (
 from tilewright.errors import counted
 
 _SHOWN = 4
-"""Categories that the repr of a mix names."""
+"""Number of categories in the repr of a mix."""
 
 
 @dataclass(frozen=True)
 class InstructionMix:
-    """Counts over some instructions, each counted once."""
+    """Counts over a set of instructions, each instruction counted once."""
 
     counts: Mapping[Category, int] = field(hash=False)
-    """The largest first."""
+    """Number of instructions by category, the largest first."""
     accesses: Mapping[tuple[Category, int], int] = field(hash=False)
-    """Accesses by their category and by the bits that a thread accesses."""
+    """Number of accesses by category and by the bits that a thread accesses."""
 
     def __repr__(self) -> str:
         most = [f"{count} {category}" for category, count in self.counts.items()]
@@ -33,19 +33,21 @@ class InstructionMix:
 
     @property
     def total(self) -> int:
-        """All instructions."""
+        """Number of all instructions."""
         return sum(self.counts.values())
 
     def count(self, *categories: Category) -> int:
-        """Return the instructions of these categories."""
+        """Return the number of instructions in these categories."""
         return sum(self.counts.get(category, 0) for category in categories)
 
     def share(self, category: Category) -> float:
-        """Those of a category, of all."""
+        """Return the share of a category in all instructions."""
         return self.count(category) / max(1, self.total)
 
     def bytes(self, *categories: Category) -> int:
-        """What one thread accesses by these categories."""
+        """
+        Return the bytes that one thread accesses by these categories if each instruction runs once.
+        """
         return sum(n * bits // 8 for (c, bits), n in self.accesses.items() if c in categories)
 
 

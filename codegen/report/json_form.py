@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A static report as JSON: plain dicts, lists, numbers and strings."""
+"""JSON form of a static report: plain dicts, lists, numbers and strings."""
 
 from dataclasses import asdict
 from typing import Any
@@ -9,11 +9,14 @@ from tilewright.codegen.report.instruction_mix import InstructionMix
 from tilewright.codegen.report.static_report import StaticReport
 
 SCHEMA = 1
-"""The version of the JSON's shape."""
+"""Version of the JSON's schema."""
 
 
 def as_json(report: StaticReport) -> dict[str, Any]:
-    """What `json.dumps` takes. Times are in seconds, sizes in bytes; null is what is not known."""
+    """
+    Return the report as data for `json.dumps`. Times are in seconds, sizes in bytes; unknown values
+    are null.
+    """
     return {
         "schema": SCHEMA,
         "target": report.target.name,

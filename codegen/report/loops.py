@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Loops of a kernel's code: natural loops, each a backward jump to a place through which every way to
-the jump leads, and all that lies between.
+Natural loops of a kernel's code.
 
-The jump alone is not enough: compilers lay rare code behind the kernel, and it jumps back too.
+A natural loop is a backward jump to a place that dominates it, with all places on paths between
+them. A jump backward in the text is not enough: compilers put rare code behind the kernel, and this
+code jumps back too.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,7 +21,7 @@ _ARITHMETIC = {
     Category.MATRIX,
     Category.SPECIAL,
 }
-"""What a kernel computes with."""
+"""Categories of arithmetic."""
 
 _WORK = _ARITHMETIC | {
     Category.ATOMIC,
@@ -31,37 +32,38 @@ _WORK = _ARITHMETIC | {
     Category.LDGSTS,
     Category.TMA,
 }
-"""What a kernel is there to do; the rest serves it."""
+"""Categories of a kernel's actual work; other instructions only serve it."""
 
 _STEPS_INSIDE = 8
-"""How often an inner loop runs for one step of the outer one, where nothing is known."""
+"""Assumed steps of an inner loop for one step of the loop around it."""
 
 
 @dataclass(frozen=True)
 class Loop:
-    """A loop; places count instructions from the kernel's start."""
+    """A loop of a kernel's code. Places count instructions from the kernel's start."""
 
     start: int
-    """The place that it jumps back to."""
+    """Place that the loop's back edge jumps to."""
     body: frozenset[int]
-    """The places of its own: not those of loops inside, unless these only wait."""
+    """Places of the loop except those of inner loops; inner loops that only wait are included."""
     whole: frozenset[int]
-    """All places."""
+    """Places of the loop, those of inner loops included."""
     depth: int
-    """Loops around it."""
+    """Number of loops around this loop."""
 
 
-@lru_cache(maxsize=8)  # asked several times of one kernel, then never again
+@lru_cache(maxsize=8)  # called several times in a row for one kernel
 def reachable(code: Code) -> frozenset[int]:
     """
-    Return the places that the kernel itself gets to: neither functions that it calls nor padding.
+    Return the places that are reachable from the kernel's start: neither called functions nor
+    padding.
     """
     return frozenset(_order(code))
 
 
 @lru_cache(maxsize=8)
 def loops(code: Code) -> tuple[Loop, ...]:
-    """Return all loops but those that only wait, by their starts, outer loops first."""
+    """Return all loops except those that only wait, sorted by start, outer loops first."""
     working = {
         start: whole
         for start, whole in _natural_loops(code).items()
@@ -77,10 +79,10 @@ def loops(code: Code) -> tuple[Loop, ...]:
 
 def main_loop(code: Code) -> Loop | None:
     """
-    Return the loop that most of the work is in, as far as the code tells; None without loops.
+    Return the loop with most of the work, as estimated from the code; None without loops.
 
-    Where something is computed, that is the work: a loop that copies a slab for each step of the
-    loop that computes is not the main one, though it is the inner one.
+    Arithmetic counts first, other work breaks ties. An inner loop that only copies a slab is
+    therefore not the main one; the loop that computes is.
     """
 
     def weight(loop: Loop) -> tuple[int, int]:
@@ -100,7 +102,7 @@ def _successors(code: Code, place: int) -> list[int]:
 
 
 def _order(code: Code) -> list[int]:
-    """Return the places that are reached from the start, each before what only it leads to."""
+    """Return the reachable places in reverse postorder of a depth-first search."""
     finished: list[int] = []
     seen = {0}
     stack = [(0, iter(_successors(code, 0)))]
@@ -117,7 +119,7 @@ def _order(code: Code) -> list[int]:
 
 
 def _predecessors(code: Code, order: Sequence[int]) -> dict[int, list[int]]:
-    """Return the places that lead to each place."""
+    """Return the predecessors of each place."""
     found: dict[int, list[int]] = {place: [] for place in order}
     for place in order:
         for next_place in _successors(code, place):
@@ -126,7 +128,7 @@ def _predecessors(code: Code, order: Sequence[int]) -> dict[int, list[int]]:
 
 
 def _natural_loops(code: Code) -> dict[int, frozenset[int]]:
-    """Return the places of each loop by its start; jumps back to one place make one loop."""
+    """Return the places of each loop by its start; back edges to the same start form one loop."""
     order = _order(code)
     predecessors = _predecessors(code, order)
     rank = {place: number for number, place in enumerate(order)}
@@ -134,7 +136,7 @@ def _natural_loops(code: Code) -> dict[int, frozenset[int]]:
     found: dict[int, frozenset[int]] = {}
     for start, before in predecessors.items():
         for jump in before:
-            # Whatever dominates a place stands before it in the order.
+            # A place's dominators precede it in reverse postorder.
             if rank[start] <= rank[jump] and _dominates(start, jump, above):
                 body = _between(start, jump, predecessors)
                 found[start] = found.get(start, frozenset()) | body
@@ -142,7 +144,7 @@ def _natural_loops(code: Code) -> dict[int, frozenset[int]]:
 
 
 def _between(start: int, jump: int, predecessors: Mapping[int, list[int]]) -> frozenset[int]:
-    """What leads to `jump` without passing `start`, and both."""
+    """Return `start`, `jump`, and all places that reach `jump` without passing `start`."""
     body, waiting = {start}, [jump]
     while waiting:
         place = waiting.pop()
@@ -154,10 +156,10 @@ def _between(start: int, jump: int, predecessors: Mapping[int, list[int]]) -> fr
 
 def _dominators(rank: Mapping[int, int], predecessors: Mapping[int, list[int]]) -> dict[int, int]:
     """
-    For each place the nearest other one through which every way from the start leads.
+    Return the immediate dominator of each place; the start's is itself.
 
-    `rank` numbers places in their order. Cooper, Harvey, Kennedy: "A Simple, Fast Dominance
-    Algorithm".
+    `rank` numbers places in reverse postorder. Algorithm: Cooper, Harvey, Kennedy, "A Simple, Fast
+    Dominance Algorithm".
     """
     above = {0: 0}
 

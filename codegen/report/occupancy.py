@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Occupancy: how many of the warps that an SM can hold are there at once, and what keeps others out.
+Occupancy: the share of an SM's warps that are resident at once, and the resources that limit it.
 
 The rules are those of CUDA's occupancy calculator; `Target` has the limits.
 """
@@ -12,18 +12,18 @@ from tilewright.dialects.target import Target
 
 @dataclass(frozen=True)
 class Occupancy:
-    """What one SM holds."""
+    """Blocks and warps of a kernel that one SM holds at once."""
 
     blocks: int
-    """Blocks at once; 0 for a kernel that cannot run on this target."""
+    """Number of resident blocks; 0 for a kernel that cannot run on the target."""
     warps: int
     max_warps: int
     limiters: tuple[str, ...]
-    """Limits that allow no more blocks, of `Target.block_limits`."""
+    """Names of the limits in `Target.block_limits` that allow no more blocks."""
 
     @property
     def share(self) -> float:
-        """The warps that are there, of those that an SM can hold."""
+        """Share of the SM's warps that are resident."""
         return self.warps / self.max_warps
 
 
@@ -31,9 +31,10 @@ def occupancy(
     target: Target, threads: int, shared_bytes: int, registers: int, barriers: int = 1
 ) -> Occupancy:
     """
-    Return the occupancy of a kernel whose blocks have `threads` threads and take `shared_bytes`
-    bytes of static and dynamic shared memory and `barriers` barriers, and whose threads take
-    `registers` registers.
+    Return the occupancy of a kernel.
+
+    A block has `threads` threads, `shared_bytes` bytes of static and dynamic shared memory, and
+    `barriers` barriers. A thread has `registers` registers.
     """
     limits = target.block_limits(threads, shared_bytes, registers, barriers)
     blocks = min(limits.values())

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-PTX in the categories of machine code, for where there is no disassembler.
+Instructions of PTX in the categories of machine code, as a fallback without a disassembler.
 
-It is what ptxas starts from: it has no spills, no allocated registers, and addresses that ptxas
-folds into the accesses. Widths of accesses are as they will be; shares are rough.
-Reference: PTX ISA 9, "Instruction Set".
+PTX is the input of ptxas: it has no spills and no allocated registers, and it has address
+arithmetic that ptxas folds into accesses. Widths of accesses are exact; shares of categories are
+rough. Reference: PTX ISA 9, "Instruction Set".
 """
 
 import re
@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from tilewright.codegen.report.instruction import ACCESSES, Category, Code, Instruction
 from tilewright.codegen.simulator.source_lines import SourceLines
 
-# The categories of opcodes, first match first; in an opcode `*` stands for any modifiers.
+# Patterns of opcodes by category; the first match counts. PTX modifiers follow a dot.
 _OPCODES = {
     Category.FFMA: r"fma.*\.f32(x2)?",
     Category.MATRIX: r"w?mma.*|wgmma.*|tcgen05.*",
@@ -55,7 +55,7 @@ _ENDS = ("bra", "brx", "ret", "exit", "trap")
 
 
 def parse_ptx(text: str) -> dict[str, Code]:
-    """Return the kernels of a module of PTX by name, in its order."""
+    """Return the kernels of a PTX module by name, in the module's order."""
     _, *parts = _ENTRY.split(text)
     bodies = zip(parts[::2], parts[1::2], strict=True)
     return {name: Code("PTX", tuple(_instructions(_lines(body)))) for name, body in bodies}
@@ -115,7 +115,10 @@ def _category(opcode: str) -> Category:
 
 
 def _bits(opcode: str, operands: str) -> int:
-    """What a thread accesses: elements times their bits; `cp.async` has its bytes as an operand."""
+    """
+    Return the bits that a thread accesses: elements times their bits; `cp.async` has its bytes as
+    an operand.
+    """
     if opcode.startswith("cp.async"):
         return 8 * int(operands.split(",")[2])
     if opcode.startswith(("ldmatrix", "stmatrix")):

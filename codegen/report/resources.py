@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What a thread and a block of each kernel take, as ptxas says when it is asked to be verbose.
+Resources of each kernel's threads and blocks, from the verbose log of ptxas.
 
     ptxas info    : Compiling entry function 'rms_norm' for 'sm_90a'
     ptxas info    : Function properties for rms_norm
     ptxas         .     40 bytes stack frame, 36 bytes spill stores, 36 bytes spill loads
     ptxas info    : Used 40 registers, used 1 barriers, 32 bytes smem
 
-A cubin has these in sections whose layout is nobody's promise, and spills nowhere.
-Reference: CUDA Compiler Driver NVCC, "--resource-usage".
+A cubin has these numbers in sections of undocumented layout, and does not record spills. Reference:
+CUDA Compiler Driver NVCC, "--resource-usage".
 """
 
 import re
@@ -19,23 +19,25 @@ from tilewright.errors import TilewrightError
 
 @dataclass(frozen=True)
 class Resources:
-    """What a kernel takes, as compiled for one target."""
+    """Resources of a kernel, compiled for one target."""
 
     registers: int
-    """32-bit registers of a thread."""
+    """Number of 32-bit registers of a thread."""
     stack_bytes: int
-    """Local memory of a thread: spilled registers, and arrays that got no registers."""
+    """
+    Local memory of a thread in bytes: spilled registers, and arrays that are not in registers.
+    """
     spill_store_bytes: int
-    """Bytes that all instructions together spill when each runs once."""
+    """Bytes that all spill stores move together if each runs once."""
     spill_load_bytes: int
     static_shared_bytes: int
-    """Shared memory of a block that the kernel declares with its size."""
+    """Shared memory of a block that the kernel declares with a fixed size, in bytes."""
     barriers: int
-    """Barriers of a block, of which there are 16."""
+    """Number of a block's barriers; the hardware has 16."""
 
     @property
     def spills(self) -> bool:
-        """True if registers go to memory and back."""
+        """True if the kernel spills registers to memory."""
         return self.spill_store_bytes + self.spill_load_bytes > 0
 
 
@@ -47,7 +49,7 @@ def parse_resources(log: str) -> dict[str, Resources]:
     """
     Return the resources of each kernel by name, from the log of `nvrtc.compile_cubin`.
 
-    `TilewrightError` for a log that does not say them.
+    Raises `TilewrightError` if the log does not contain them.
     """
     _, *parts = _ENTRY.split(log)
     return {
@@ -56,7 +58,9 @@ def parse_resources(log: str) -> dict[str, Resources]:
 
 
 def _resources(name: str, text: str) -> Resources:
-    """From what follows a kernel's name: its own lines, then those of functions that it calls."""
+    """
+    Parse the text after a kernel's name: its own lines, then those of functions that it calls.
+    """
     frame = _FRAME.search(text)
     used = next((line for line in text.splitlines() if " registers" in line), None)
     if frame is None or used is None:

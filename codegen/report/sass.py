@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-SASS, the machine code of NVIDIA's GPUs, as nvdisasm prints it.
+Parser of SASS, the machine code of NVIDIA's GPUs, as nvdisasm prints it.
 
             //## File "kernels.cu", line 7
     .L_x_2:
             /*02b0*/       @P0 LDG.E.128 R4, desc[UR4][R2.64+0x10] ;     /* 0x0000001004047981 */
                                                                          /* 0x000ea8000c1e9d00 */
 
-Opcodes: CUDA Binary Utilities, "Instruction Set Reference", where each has a line per architecture.
-Encoding: Jia et al., "Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking", section
-2.1, which has the bits by which the compiler tells a warp how long to wait.
+Opcodes: CUDA Binary Utilities, "Instruction Set Reference", which lists them for each architecture.
+Encoding of stall counts: Jia et al., "Dissecting the NVIDIA Volta GPU Architecture via
+Microbenchmarking", section 2.1.
 """
 
 import re
@@ -18,7 +18,7 @@ from itertools import pairwise
 
 from tilewright.codegen.report.instruction import ACCESSES, Category, Code, Instruction
 
-# An opcode's root, the part before the first dot, without the U of what a whole warp does once.
+# Patterns of opcode roots, the part before the first dot. The U of uniform instructions is removed.
 _ROOTS = {
     Category.FFMA: r"FFMA|FFMA2|FFMA32I",
     Category.FLOAT: r"FADD\w*|FMUL\w*|FMNMX\w*|FSEL|FSETP|FSET|FCHK|FSWZ\w*",
@@ -59,7 +59,7 @@ _TARGET = re.compile(r"(?P<before>.*)`\((?P<label>[^)]+)\)")
 _WIDTH = re.compile(r"[SU]?(8|16|32|64|128|256)")
 
 _CONSTANT = re.compile(r"R\d+, -RZ, RZ, [^,R]+, [^,R]+")
-"""Of `HFMA2.MMA`: zero times zero, plus a constant, which is how constants are moved too."""
+"""Operands of an `HFMA2.MMA` that moves a constant: zero times zero, plus the constant."""
 
 _STALL_BIT, _STALL_MASK = 41, 0xF  # in the upper half of an instruction's 128 bits
 
@@ -70,7 +70,9 @@ _JUMPS = ("BRA", "JMP", "BSSY")
 
 
 def parse_sass(text: str) -> dict[str, Code]:
-    """Return the kernels in what `nvdisasm -c -gi -hex` prints, by name, in its order."""
+    """
+    Return the kernels in the output of `nvdisasm -c -gi -hex`, by name, in the output's order.
+    """
     sections: dict[str, list[str]] = {}
     lines: list[str] = []
     for line in text.splitlines():
@@ -85,7 +87,7 @@ def _instructions(lines: list[str]) -> Iterator[Instruction]:
     source_line = 0
     for line, after in pairwise([*lines, ""]):
         if place := _LINE.match(line):
-            source_line = int(place[1])  # of a chain of inlined functions the last is the kernel's
+            source_line = int(place[1])  # the kernel's line is the last of a chain
         elif found := _INSTRUCTION.match(line):
             yield _instruction(found, source_line, labels, _clocks(after))
 
@@ -116,8 +118,8 @@ def _instruction(
     if category is Category.HALF and _CONSTANT.fullmatch(operands):
         category = Category.INTEGER
     if (found["predicate"] or "").strip() == _NEVER:
-        category = Category.CONTROL  # takes a slot and does nothing, as LDS does before LDGSTS
-    # BRA.DIV leads to what a warp does that has come apart: rare, and no part of a loop.
+        category = Category.CONTROL  # occupies an issue slot and does nothing, as LDS before LDGSTS
+    # BRA.DIV leads to code for diverged warps, which is rare and no part of a loop.
     jumps = root in _JUMPS and "DIV" not in modifiers
     goal = _TARGET.fullmatch(operands) if jumps else None
     is_conditional = bool(found["predicate"] or (goal and goal["before"]))
@@ -143,7 +145,9 @@ def category_of(root: str) -> Category:
 
 
 def _bits(root: str, modifiers: list[str]) -> int:
-    """What a thread accesses; `LDSM` takes 1, 2 or 4 matrices of 32 bits a thread."""
+    """
+    Return the bits that a thread accesses; `LDSM` loads 1, 2 or 4 matrices of 32 bits a thread.
+    """
     if root in ("LDSM", "STSM"):
         return 32 * int(next((m for m in modifiers if m in ("2", "4")), "1"))
     widths = [int(width[1]) for m in modifiers if (width := _WIDTH.fullmatch(m))]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What keeps a kernel from being as fast as it could be, as far as its machine code tells.
+Reasons why a kernel is slower than it could be, from its machine code.
 
 | what                | expected                                                                   |
 |---------------------|----------------------------------------------------------------------------|
@@ -9,7 +9,7 @@ What keeps a kernel from being as fast as it could be, as far as its machine cod
 | global memory       | nine tenths of the bytes of loads, stores and copies 16 or more at a time  |
 | shared memory       | a bank factor of at most 1.05                                              |
 | multiply-adds       | a share of the main loop that depends on the tile (`expected_share`)       |
-| sectors             | no more than hold the bytes that warps ask for, give or take a twentieth   |
+| sectors             | at most 1.05 times those that would hold the bytes that warps ask for      |
 """
 
 from collections.abc import Iterator
@@ -21,12 +21,17 @@ from tilewright.codegen.report.instruction import GLOBAL, Category
 from tilewright.passes.driver.pipeline_string import parameters_by_pass
 
 FFMA_SHARES = {(128, 128): 0.89, (64, 64): 0.85, (32, 128): 0.82}
-"""By the rows and columns of a block: what good kernels by hand have on sm_90a."""
+"""
+Share of multiply-adds in the main loop of good hand-written kernels on sm_90a, by rows and columns
+of a block.
+"""
 
 COMPUTING_SHARE = 0.91
 """
-Of that, what is left where a block computes its operands while it stages them. By hand,
-`silu(g) * u` before a product of 128x128 left 0.815 to 0.841 of 0.898 (NVRTC 13.0.88, sm_90a).
+Factor on `FFMA_SHARES` if a block computes operands while it stages them.
+
+In hand-written kernels, `silu(g) * u` before a product of 128x128 lowered the share from 0.898 to
+between 0.815 and 0.841 (NVRTC 13.0.88, sm_90a).
 """
 
 MOST_BANK_FACTOR = 1.05
@@ -34,22 +39,22 @@ MOST_SECTOR_FACTOR = 1.05
 LEAST_WIDE_SHARE = 0.9
 
 _OUTPUTS, _COLUMNS, _ELEMENTS = 16 * 16, 8, 128
-"""Least work of a block (`_most_blocks`)."""
+"""
+Least work of a block: outputs of a product, columns of a reduction, elements (`_most_blocks`).
+"""
 
 
 class Tile(NamedTuple):
-    """What a block owns of a product."""
+    """Part of a matrix product that a block computes."""
 
     rows: int
     columns: int
     computes: bool = False
-    """True if it computes an operand while it stages it."""
+    """True if the block computes an operand while it stages it."""
 
 
 def expected_share(tile: Tile) -> float | None:
-    """
-    Return the multiply-adds among the instructions of a good main loop; None if that is not known.
-    """
+    """Return the share of multiply-adds in a good main loop for a tile; None if it is not known."""
     plain = FFMA_SHARES.get((tile.rows, tile.columns))
     if plain is None or not tile.computes:
         return plain
@@ -58,8 +63,10 @@ def expected_share(tile: Tile) -> float | None:
 
 def wide_share(kernel: KernelEvidence) -> float | None:
     """
-    Of the bytes that the instructions of a block move to and from global memory, each of them done
-    once, those that go 16 or more at a time: what the tensor memory accelerator copies does.
+    Return the share of a block's global-memory bytes that move 16 or more at a time; None without
+    accesses.
+
+    Each instruction counts once. Copies by the tensor memory accelerator count as wide.
     """
     threads, accesses = kernel.launch.block, kernel.mix.accesses.items()
     every = threads * kernel.mix.bytes(*GLOBAL) + kernel.copied_bytes
@@ -70,7 +77,9 @@ def wide_share(kernel: KernelEvidence) -> float | None:
 
 
 def shortcomings(kernel: KernelEvidence, tile: Tile | None) -> Iterator[str]:
-    """What is not as expected, in a few words each; without a `tile` it is no product."""
+    """
+    Yield a short text for each shortcoming. `tile` is None if the kernel is no matrix product.
+    """
     launch, sms = kernel.launch, kernel.target.sms
     if launch.grid < min(sms, _most_blocks(launch)):
         yield f"{launch.grid} blocks for {sms} SMs"
@@ -94,7 +103,7 @@ def shortcomings(kernel: KernelEvidence, tile: Tile | None) -> Iterator[str]:
 
 def _most_blocks(launch: Launch) -> int:
     """
-    Return into how many blocks the work could be split, at least as many as there are.
+    Return the number of blocks that the work could be split into, at least the present number.
 
     | work     | the least that a block is made for                                               |
     |----------|----------------------------------------------------------------------------------|
@@ -102,14 +111,17 @@ def _most_blocks(launch: Launch) -> int:
     | rows     | a row, a chain of dependences; of columns 8: a sector of memory                  |
     | elements | 128: a warp, 16 bytes of float32 a thread                                        |
 
-    Blocks that share a row, or the steps of a product, count as they are in the schedule: joining
-    takes time, so more of them are no more parallelism.
+    Blocks that share a row, or the steps of a product, count as in the schedule. Joining their
+    results takes time, so more of them do not give more parallelism.
     """
     return launch.grid * max(1, _parts(launch.schedule))
 
 
 def _parts(schedule: str) -> int:
-    """Return into how many blocks the work of one block could be split."""
+    """
+    Return the number of blocks that the work of one block could be split into, from the schedule's
+    options.
+    """
     options = parameters_by_pass(schedule)
     match options.get("blockify-launch"), options.get("cooperative-reduce"):
         case {"m": (int(m),), "n": (int(n),)}, _:

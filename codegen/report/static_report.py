@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The static report: what the machine code of a program's kernels says of their speed, without a GPU.
+The static report: properties of a program's machine code that decide its speed, without a GPU.
 
     report = report_of(module, target("sm_90a"))
     report.kernels[0].occupancy.share
 
-Each kernel is compiled for the target by NVRTC and disassembled. Where there is no disassembler,
-the PTX stands for the machine code, and `notes` says so.
+NVRTC compiles each kernel for the target, and nvdisasm disassembles it. Without a disassembler, the
+PTX is read instead of the machine code, and a note in `notes` reports this.
 """
 
 from collections.abc import Mapping
@@ -46,12 +46,12 @@ from tilewright.passes.driver.lowering import lower
 
 @dataclass(frozen=True)
 class StaticReport:
-    """What is known of a program's kernels, each of them once, in the order of their launches."""
+    """Report on a program's kernels, each kernel once, in the order of their first launches."""
 
     target: Target
     kernels: tuple[KernelEvidence, ...]
     notes: tuple[str, ...]
-    """What is missing, and why."""
+    """Reasons why parts of the report are missing."""
 
     def __repr__(self) -> str:
         return f"<StaticReport: {counted(len(self.kernels), 'kernel')}, {self.target.name}>"
@@ -63,7 +63,7 @@ class StaticReport:
 
 
 def kernel_costs(kernel_ir: ModuleOp, cuda_ir: ModuleOp) -> dict[str, KernelCost]:
-    """Return the costs of a module's kernels at Kernel IR, by the names that they have in CUDA."""
+    """Return the cost of each kernel of a module at Kernel IR, by the kernel's name in CUDA IR."""
     kernels = [op for op in kernel_ir.ops if isinstance(op, kernel.FuncOp)]
     names = [op.sym_name.data for op in kernels_of(cuda_ir)]
     return {name: kernel_cost(op) for name, op in zip(names, kernels, strict=True)}
@@ -78,8 +78,8 @@ def static_report(
     """
     Return the report on the kernels of `plan`, compiled for `target`.
 
-    `costs` by kernel come from the IR; without them there is no estimate. `counters` by kernel come
-    from a run in the simulator, and count what is otherwise estimated. Raises `NvrtcUnavailable`.
+    `costs` of kernels come from the IR; without them there is no estimate. `counters` of kernels
+    come from a run in the simulator, and replace estimated counts. Raises `NvrtcUnavailable`.
     """
     if not plan.launches:
         return StaticReport(target, (), ("there are no kernels",))
@@ -87,7 +87,7 @@ def static_report(
     compiled = machine_code(plan.source, launches, target.name)
     codes, notes = _codes(compiled)
     if costs is None:
-        notes.append("no estimates: they are made from IR above CUDA")
+        notes.append("no estimates: they need IR above CUDA")
     kernels = [
         _evidence(
             plan,
@@ -112,7 +112,7 @@ def report_of(
     """
     Return the report on a module at any level that has a host function.
 
-    `kernel_ir` is what a module at the level of CUDA was lowered from.
+    If the module is CUDA IR, `kernel_ir` is the module at Kernel IR that it was lowered from.
     """
     cuda_ir = module
     if level_of(module) not in (None, Level.CUDA):
@@ -123,7 +123,7 @@ def report_of(
 
 
 def _codes(compiled: Mapping[str, CompiledCubin]) -> tuple[dict[str, Code], list[str]]:
-    """Return the kernels' code, and a note if it is not machine code."""
+    """Return the kernels' code, and a note if it is PTX instead of machine code."""
     try:
         texts = side_by_side(disassemble, [each.cubin for each in compiled.values()])
     except NvdisasmUnavailable as err:
@@ -164,7 +164,10 @@ def _evidence(
 
 
 def _bytes_of_copy(plan: Plan, launch: Launch) -> float:
-    """What a copy by the tensor memory accelerator moves, on the average of the tensor maps."""
+    """
+    Return the average number of bytes that a copy by the tensor memory accelerator moves, over the
+    launch's tensor maps.
+    """
     boxes = [prod(map.box) * plan.buffers[map.buffer].dtype.itemsize for map in launch.tensor_maps]
     return sum(boxes) / max(1, len(boxes))
 

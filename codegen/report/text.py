@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What is known of a kernel as a paragraph for people.
+Text form of the report on one kernel.
 
     rms_norm<<<32, 256>>>
       registers      32 of 255, no spills, no stack
-      occupancy      64 of 64 warps an SM, 8 blocks: registers and warps allow no more
+      occupancy      64 of 64 warps an SM, 8 blocks, limited by registers and warps
 """
 
 from collections.abc import Iterable, Iterator
@@ -17,7 +17,7 @@ from tilewright.passes.cost.ledger import bytes_text
 
 
 def kernel_text(kernel: KernelEvidence) -> str:
-    """Return the paragraph, without a line's end."""
+    """Return the text of the report on a kernel, without a final newline."""
     launch = kernel.launch
     times = f", launched {kernel.launches} times" if kernel.launches > 1 else ""
     head = f"{launch.kernel}<<<{launch.grid}, {launch.block}>>>{times}"
@@ -95,7 +95,7 @@ def _mix(mix: InstructionMix) -> str:
 
 
 def _accesses(mix: InstructionMix) -> str:
-    """Return the accesses with the width that each thread has: `4 LDG.128`."""
+    """Return the number of accesses by category and width, as `4 LDG.128`."""
     return _listed(f"{n} {category}.{bits}" for (category, bits), n in mix.accesses.items())
 
 

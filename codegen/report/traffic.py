@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What a launch moves: bytes of device memory against the fewest possible, sectors of global memory
-and wavefronts of shared memory against those without waste.
+Memory traffic of a launch, compared with the least possible.
 
-The simulator counts sectors and wavefronts exactly. Without a run they are computed for one
-warp in one step from the IR's subscripts (`passes/cost/global_sectors.py`,
-`passes/cost/shared_banks.py`). CUDA IR alone has neither.
+It consists of the bytes of device memory, the sectors of global memory and the wavefronts of shared
+memory. The simulator counts sectors and wavefronts exactly. Without a run, they are computed from
+the IR's subscripts for one warp in one step (`passes/cost/global_sectors.py`,
+`passes/cost/shared_banks.py`). For CUDA IR alone, neither is known.
 """
 
 from dataclasses import dataclass
@@ -18,38 +18,44 @@ from tilewright.passes.cost.kernel_cost import KernelCost
 
 @dataclass(frozen=True)
 class Traffic:
-    """What one launch moves."""
+    """Memory traffic of one launch."""
 
     source: str
-    """Who says so: `simulator`, `IR`, or `buffers` if only their sizes are known."""
+    """
+    Source of the numbers: `simulator`, `IR`, or `buffers` if only the buffers' sizes are known.
+    """
     minimum_bytes: int
     """Distinct bytes of device memory, each read once and written once."""
     sectors: float | None = None
-    """Sectors of global memory that warps touch, before any cache; None where unknown."""
+    """Sectors of global memory that warps touch, before any cache; None if unknown."""
     ideal_sectors: float | None = None
-    """Those that would hold the bytes that warps ask for."""
+    """Number of sectors that would hold the bytes that warps ask for."""
     wavefronts: float | None = None
-    """What shared memory's accesses take; None where unknown."""
+    """Wavefronts of all accesses to shared memory; None if unknown."""
     ideal_wavefronts: float | None = None
 
     @property
     def sector_bytes(self) -> float | None:
-        """Bytes of the sectors."""
+        """Bytes of the touched sectors."""
         return None if self.sectors is None else self.sectors * SECTOR_BYTES
 
     @property
     def reread_factor(self) -> float | None:
-        """The bytes of the sectors over the fewest possible; what is above 1 caches must give."""
+        """
+        Ratio of the touched sectors' bytes to `minimum_bytes`; caches must serve the part above 1.
+        """
         return None if self.sector_bytes is None else self.sector_bytes / max(1, self.minimum_bytes)
 
     @property
     def sector_factor(self) -> float | None:
-        """Sectors over those needed: 1 is coalesced; None without accesses."""
+        """Ratio of touched to ideal sectors: 1 if coalesced; None without accesses."""
         return _over(self.sectors, self.ideal_sectors)
 
     @property
     def bank_factor(self) -> float | None:
-        """Wavefronts over those needed: 1 is free of bank conflicts; None without accesses."""
+        """
+        Ratio of actual to ideal wavefronts: 1 if free of bank conflicts; None without accesses.
+        """
         return _over(self.wavefronts, self.ideal_wavefronts)
 
 
@@ -60,7 +66,10 @@ def _over(actual: float | None, ideal: float | None) -> float | None:
 def traffic_of(
     plan: Plan, launch: Launch, cost: KernelCost | None, counters: Counters | None
 ) -> Traffic:
-    """Return the traffic of a launch, as exactly as is known."""
+    """
+    Return the traffic of a launch from the best source: counters, the IR's cost, or the buffers'
+    sizes.
+    """
     buffers = sum(plan.buffers[n].bytes for n in {*launch.inputs} | {*launch.outputs})
     minimum = buffers if cost is None else cost.global_bytes
     if counters is not None:

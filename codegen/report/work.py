@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What a launch does, from code that says what each step of a loop does and a cost that says how much
-there is to do in all.
+Work of a launch, from its code (the work of one step of each loop) and its cost (the total work).
 
-Machine code does not say how often its loops run. But a loop that has the kernel's arithmetic must
-run until the arithmetic is done, and one that has its loads until everything is loaded: a loop runs
-as often as the work of its kind needs. Where loops are nested, that holds of the one with more of
-it in a step: the loop over chunks of a product computes a little too, and runs once for many steps
-of the one inside. Of the versions that compilers make of a loop, such as unrolled and remainder,
-which come from the same source line, only the longest counts.
+Machine code does not contain the trip counts of its loops. A loop with the kernel's arithmetic must
+run until the arithmetic is done. A loop with its loads must run until everything is loaded. The
+trip count of a loop is therefore the total work of one kind over the work of one step.
+
+Of nested loops, this holds for the loop with more of that work in a step. For example, the loop
+over chunks of a product computes a little too, and runs once for many steps of its inner loop.
+Compilers make several versions of a loop, as unrolled and remainder. Of versions from the same
+source line only the longest counts.
 """
 
 from collections import Counter
@@ -32,7 +33,7 @@ _FLOPS = {
 
 
 def source_line(code: Code, loop: Loop) -> int:
-    """Return the line of the CUDA text that most of a loop comes from; 0 where unknown."""
+    """Return the line of the CUDA text that most of a loop comes from; 0 if unknown."""
     lines = Counter(code.instructions[place].line for place in sorted(loop.body))
     return lines.most_common(1)[0][0]
 
@@ -48,9 +49,9 @@ def work_of(
     """
     Return the work of one launch with the code `code` and the cost `cost`.
 
-    `sector_bytes` and `wavefronts` are of the whole launch, counted or estimated.
+    `sector_bytes` and `wavefronts` are totals of the launch, counted or estimated.
     """
-    counted = _versions_that_count(code)
+    counted = _longest_versions(code)
     runs = _runs(code, cost, counted)
     mixes = {loop: instruction_mix(code, loop.body) for loop in counted}
     straight = _straight(code)
@@ -81,7 +82,7 @@ def work_of(
 
 
 def _latency(device_bytes: float, sector_bytes: float) -> float:
-    """Clocks until a load has its value, on average: what is read again is in the L2 cache."""
+    """Return the average latency of a load in clocks: rereads come from the L2 cache."""
     first = min(1.0, device_bytes / sector_bytes) if sector_bytes else 1.0
     return first * DEVICE_LATENCY + (1 - first) * L2_LATENCY
 
@@ -91,12 +92,15 @@ def _count(mix: InstructionMix, categories: Collection[Category]) -> int:
 
 
 def _straight(code: Code) -> frozenset[int]:
-    """Return the places in no loop."""
+    """Return the reachable places outside all loops."""
     return reachable(code).difference(*(loop.body for loop in loops(code)))
 
 
-def _versions_that_count(code: Code) -> list[Loop]:
-    """Of the loops from one source line, at one depth, the longest."""
+def _longest_versions(code: Code) -> list[Loop]:
+    """
+    Return the longest of the loops from the same source line at the same depth, for each line and
+    depth.
+    """
     longest: dict[tuple[int, int], Loop] = {}
     for number, loop in enumerate(loops(code), 1):
         key = (source_line(code, loop) or -number, loop.depth)
@@ -106,7 +110,7 @@ def _versions_that_count(code: Code) -> list[Loop]:
 
 
 def _runs(code: Code, cost: KernelCost, counted: Iterable[Loop]) -> dict[Loop, float]:
-    """How many steps of each loop a thread runs, at least one."""
+    """Return the trip count of each loop, at least 1."""
     threads = cost.blocks * cost.threads
     once = instruction_mix(code, _straight(code))
     mixes = {loop: instruction_mix(code, loop.body) for loop in counted}
@@ -121,7 +125,11 @@ def _runs(code: Code, cost: KernelCost, counted: Iterable[Loop]) -> dict[Loop, f
 
 
 def _without_outer(in_step: Mapping[Loop, float]) -> dict[Loop, float]:
-    """Those without a loop inside that does more in a step: how often these run tells of that."""
+    """
+    Return the loops, with their work, that contain no loop with more work in a step.
+
+    The trip count of an outer loop without this work follows from its inner loop.
+    """
     return {
         loop: work
         for loop, work in in_step.items()

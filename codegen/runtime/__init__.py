@@ -1,11 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Running launch plans on a GPU.
+Execution of launch plans on a GPU.
 
-Host code is one for all drivers, and one of them is the simulator: what runs on a GPU is tested
-without one. Read in this order: `driver` (what a driver has to do), `tensor_map` and `libcuda` (the
-driver API through ctypes), `cuda_graph`, `cuda_launch`, `cuda_driver`, `bindings_driver`,
-`pycuda_driver` and `simulated_driver` (those that do it), `cubin_cache`, `tensors` (inputs as
-kernels take them, and new memory), `steps` and `workspace` (what a stream runs, on its slab),
-`loaded_plan` (a call), `gpu_backend`.
+All drivers share one host code. One of the drivers is the simulator, so host code is tested without
+a GPU. Read the files in this order:
+
+1. `driver`: the interface of a driver;
+2. `tensor_map` and `libcuda`: the driver API through ctypes;
+3. `cuda_graph`, `cuda_launch`, `cuda_driver`, `bindings_driver`, `pycuda_driver` and
+   `simulated_driver`: the drivers;
+4. `cubin_cache`: machine code on disk;
+5. `tensors`: inputs in the layout that kernels read, and new memory;
+6. `steps` and `workspace`: the steps that a stream runs, and its slab;
+7. `loaded_plan`: a call;
+8. `gpu_backend`: the interface to the rest of Tilewright.
 """

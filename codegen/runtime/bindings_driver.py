@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The driver `cuda-bindings`: kernels are loaded and launched through NVIDIA's own Python bindings,
-which builds of PyTorch for CUDA bring.
+The driver `cuda-bindings`, which loads and launches kernels through NVIDIA's own Python bindings.
 
-What they have no advantage for, graphs and tensor maps, goes by ctypes, with the same handles.
-Only what the versions 12 and 13 have in common is used.
-Reference: https://nvidia.github.io/cuda-python/cuda-bindings/latest/module/driver.html.
+CUDA builds of PyTorch install these bindings. Graphs and tensor maps, which gain nothing from the
+bindings, go through ctypes, with the same handles. Only functions that versions 12 and 13 share are
+used. Reference: https://nvidia.github.io/cuda-python/cuda-bindings/latest/module/driver.html.
 """
 
 import ctypes
@@ -24,12 +23,12 @@ _MODULE = "cuda.bindings.driver"
 
 
 class BoundLibrary(LibCuda):
-    """The driver's library, as the bindings have found it."""
+    """The driver's library, called through the bindings."""
 
     def __init__(self, path: str = LIBRARY):
         super().__init__(path)
         self.cuda: Any = import_module(_MODULE)
-        self._given("the driver does not start", self.cuda.cuInit(0))
+        self._result("the driver does not start", self.cuda.cuInit(0))
 
     def load(self, cubin: bytes, compiled_by: Version) -> Handle:
         status, module = self.cuda.cuModuleLoadData(cubin)
@@ -38,42 +37,45 @@ class BoundLibrary(LibCuda):
 
     def function(self, module: Handle, name: str) -> Handle:
         found = self.cuda.cuModuleGetFunction(module.value, name.encode())
-        return Handle(int(self._given(f"kernel '{name}'", found)))
+        return Handle(int(self._result(f"kernel '{name}'", found)))
 
     def attribute(self, function: Handle, attribute: int, what: str) -> int:
         number = self.cuda.CUfunction_attribute(attribute)
-        return self._given(what, self.cuda.cuFuncGetAttribute(number, function.value))
+        return self._result(what, self.cuda.cuFuncGetAttribute(number, function.value))
 
     def set_attribute(self, function: Handle, attribute: int, value: int, what: str) -> None:
         number = self.cuda.CUfunction_attribute(attribute)
-        self._given(what, self.cuda.cuFuncSetAttribute(function.value, number, value))
+        self._result(what, self.cuda.cuFuncSetAttribute(function.value, number, value))
 
     def active_clusters(self, function: Handle, launch: Launch) -> int | None:
-        ask = self.cuda.cuOccupancyMaxActiveClusters
-        status, clusters = ask(function.value, self.launch_config(launch))
+        query = self.cuda.cuOccupancyMaxActiveClusters
+        status, clusters = query(function.value, self.launch_config(launch))
         return None if status else clusters
 
     def active_blocks(self, function: Handle, launch: Launch) -> int | None:
-        ask = self.cuda.cuOccupancyMaxActiveBlocksPerMultiprocessor
-        status, blocks = ask(function.value, launch.block, launch.dynamic_shared_bytes)
+        query = self.cuda.cuOccupancyMaxActiveBlocksPerMultiprocessor
+        status, blocks = query(function.value, launch.block, launch.dynamic_shared_bytes)
         return None if status else blocks
 
     def launch_config(self, launch: Launch) -> Any:
-        """How a launch is, but for its stream."""
+        """Return the configuration of a launch for the driver, without its stream."""
         config = self.cuda.CUlaunchConfig()
         config.gridDimX, config.gridDimY, config.gridDimZ = launch.grid, 1, 1
         config.blockDimX, config.blockDimY, config.blockDimZ = launch.block, 1, 1
         config.sharedMemBytes = launch.dynamic_shared_bytes
         return config
 
-    def _given(self, what: str, answer: tuple[Any, ...]) -> Any:
-        """What a function gives besides its status."""
+    def _result(self, what: str, answer: tuple[Any, ...]) -> Any:
+        """
+        Return the result of a call to the driver without its status; raise `DriverError` if the
+        status is an error.
+        """
         self.check(int(answer[0]), what)
         return answer[1] if len(answer) > 1 else None
 
 
 class BoundLaunch(CudaLaunch):
-    """A launch with its parameters, which the bindings queue."""
+    """A launch with its parameters, queued through the bindings."""
 
     def __init__(self, lib: BoundLibrary, function: Handle, launch: Launch, given: Parameters):
         super().__init__(lib, function, launch, given)
@@ -90,7 +92,7 @@ class BoundLaunch(CudaLaunch):
 
 
 class BindingsDriver(CudaDriver):
-    """The GPU of a number, through cuda-bindings, on the context that PyTorch uses."""
+    """The GPU with number `ordinal`, through cuda-bindings, in the context that PyTorch uses."""
 
     name = "cuda-bindings"
     lib: BoundLibrary
@@ -113,6 +115,6 @@ def is_importable() -> bool:
     try:
         cuda: Any = import_module(_MODULE)
         (status,) = cuda.cuInit(0)
-    except Exception:  # those of another driver fail in ways of their own
+    except Exception:  # bindings of another driver fail with exceptions of their own
         return False
     return not status

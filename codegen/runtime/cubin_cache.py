@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Machine code on disk (`file_cache`), so that a program starts faster the next time: by its CUDA
-text, the target, the compiler's options and its version.
+Cache of machine code on disk (`file_cache`), so that a program starts faster the next time.
+
+The key is the CUDA text, the target, the compiler's options and its version.
 """
 
 from collections.abc import Sequence
@@ -13,20 +14,25 @@ from tilewright.codegen.launch_plan import SOURCE_NAME
 
 
 class CubinCache:
-    """The machine code in a folder, by default the user's cache folder."""
+    """Cached machine code in a folder, by default the user's cache folder."""
 
     def __init__(self, folder: Path | None = None, most_bytes: int = MOST_BYTES):
         self._files = FileCache(".cubin", folder, most_bytes)
 
     def cubin(self, source: str, target: str) -> bytes:
         """
-        Return the machine code of CUDA text. Raises `CudaCompileError` and `NvrtcUnavailable`.
+        Return the machine code of a CUDA text, compiled if it is not cached.
+
+        Raises `CudaCompileError` and `NvrtcUnavailable`.
         """
         return self.cubins([source], target)[0]
 
     def cubins(self, sources: Sequence[str], target: str) -> list[bytes]:
         """
-        Return the machine code of several texts, compiled side by side. Raises as `cubin` does.
+        Return the machine code of several CUDA texts; texts that are not cached are compiled in
+        parallel.
+
+        Raises `CudaCompileError` and `NvrtcUnavailable`.
         """
         names = {source: _name(source, target) for source in sources}
         found = {source: self._files.read(name) for source, name in names.items()}
@@ -38,7 +44,7 @@ class CubinCache:
         return [found[source] or made[source] for source in sources]
 
     def keep(self, source: str, target: str, cubin: bytes) -> None:
-        """What another machine has compiled, which need not be compiled here."""
+        """Add machine code that another machine has compiled to the cache."""
         name = _name(source, target)
         if self._files.read(name) is None:
             self._files.write(name, cubin)

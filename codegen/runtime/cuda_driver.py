@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The driver `libcuda`: kernels are loaded and launched through the driver API alone."""
+"""The driver `libcuda`, which loads and launches kernels through the driver API alone."""
 
 import ctypes
 from collections import OrderedDict
@@ -23,11 +23,11 @@ from tilewright.codegen.runtime.libcuda import (
 )
 
 _MOST_MAPS = 1024
-"""How many encoded tensor maps are kept."""
+"""Number of encoded tensor maps that are cached."""
 
 
 class CudaFunction:
-    """A kernel."""
+    """A loaded kernel."""
 
     def __init__(self, driver: "CudaDriver", handle: Handle, name: str):
         self.handle = handle
@@ -60,7 +60,7 @@ class CudaFunction:
 
 
 class CudaModule:
-    """A cubin, loaded."""
+    """A loaded cubin."""
 
     def __init__(self, driver: "CudaDriver", cubin: bytes):
         self._driver = driver
@@ -81,9 +81,9 @@ class CudaModule:
 
 class CudaDriver:
     """
-    The GPU of a number, through `libcuda.so.1`, on the context that PyTorch uses.
+    The GPU with number `ordinal`, through `libcuda.so.1`, in the context that PyTorch uses.
 
-    `device` is where PyTorch's memory for it lies.
+    `device` is PyTorch's name of the GPU's memory.
     """
 
     name = "libcuda"
@@ -131,7 +131,10 @@ class CudaDriver:
 
     @contextmanager
     def current(self) -> Generator[None]:
-        """The device, current in this thread; the driver wants one for whatever is a module's."""
+        """
+        Make the device's context current in this thread during the `with`; calls on modules need
+        it.
+        """
         self.enter()
         try:
             yield
@@ -146,13 +149,13 @@ class CudaDriver:
             raise DriverError(self.lib.status_text(status))
 
     def parameters(self, arguments: Arguments, what: str) -> Parameters:
-        """Return the parameters of `what`."""
+        """Return the parameters of a launch; errors call the launch `what`."""
         maps = [self._encoded(*map, what) for map in arguments.maps]
         memory = (*arguments.inputs, *arguments.outputs)
         return Parameters(maps, [each.address for each in memory])
 
     def _encoded(self, map: MapOf, memory: Memory, what: str) -> bytes:
-        """Return a tensor map; those made last are kept."""
+        """Return an encoded tensor map; the most recently made ones are cached."""
         key = (map, memory)
         if (encoded := self._maps.get(key)) is None:
             encoded = self._maps[key] = self.lib.encoded(map, memory, what)

@@ -2,9 +2,9 @@
 """
 A plan's launches and fills as one CUDA graph, a chain of nodes.
 
-When memory lies elsewhere than at the call before, the arguments of the nodes that use it are set
-anew; graph launches that are still running keep theirs.
-Reference: CUDA driver API, section "Graph Management".
+If buffers are at other addresses than at the previous call, the arguments of the nodes that use
+them are updated. Launches of the graph that are still running keep their arguments. Reference: CUDA
+driver API, section "Graph Management".
 """
 
 import ctypes
@@ -16,7 +16,7 @@ from tilewright.codegen.runtime.libcuda import Handle, LibCuda, Sizes
 
 
 class KernelNode(ctypes.Structure):
-    """CUDA_KERNEL_NODE_PARAMS_v2"""
+    """The C structure CUDA_KERNEL_NODE_PARAMS_v2."""
 
     _fields_ = [
         ("function", Handle),
@@ -31,7 +31,7 @@ class KernelNode(ctypes.Structure):
 
 
 class MemsetNode(ctypes.Structure):
-    """CUDA_MEMSET_NODE_PARAMS_v1"""
+    """The C structure CUDA_MEMSET_NODE_PARAMS_v1."""
 
     _fields_ = [
         ("address", Handle),
@@ -44,7 +44,7 @@ class MemsetNode(ctypes.Structure):
 
 
 class _Instantiation(ctypes.Structure):
-    """CUDA_GRAPH_INSTANTIATE_PARAMS"""
+    """The C structure CUDA_GRAPH_INSTANTIATE_PARAMS."""
 
     _fields_ = [
         ("flags", ctypes.c_ulonglong),
@@ -62,7 +62,9 @@ _SET = {
 
 
 class CudaGraph:
-    """The graph of a list of steps, ready to be launched. What is refused is told by name."""
+    """
+    An instantiated CUDA graph of a list of steps. Errors name the step that the driver refuses.
+    """
 
     def __init__(self, lib: LibCuda, context: Handle, steps: Sequence[Bound]):
         self._lib = lib
@@ -71,14 +73,19 @@ class CudaGraph:
         self._last: Handle | None = None
         self._name = f"the CUDA graph from {steps[0].name} to {steps[-1].name}"
         lib.call(self._name, "cuGraphCreate", ctypes.byref(self._graph), 0)
-        self._nodes = [self._added_step(step) for step in steps]
+        self._nodes = [self._add_step(step) for step in steps]
         self._instantiate([step.name for step in steps])
 
     def update(self, step: int, bound: Bound) -> None:
         # Fills of several rows are refused: "memory operands must be 1-dimensional".
         what = f"{bound.name} in a CUDA graph"
         for node, parameters in zip(self._nodes[step], bound.nodes, strict=True):
-            arguments = [self._exec, node, ctypes.byref(parameters), *self._more(parameters)]
+            arguments = [
+                self._exec,
+                node,
+                ctypes.byref(parameters),
+                *self._extra_arguments(parameters),
+            ]
             self._lib.call(what, _SET[type(parameters)], *arguments)
 
     def __call__(self, stream: int) -> None:
@@ -91,25 +98,28 @@ class CudaGraph:
             self._lib.library.cuGraphDestroy(self._graph)
 
     def _instantiate(self, names: Sequence[str]) -> None:
-        """Make it ready. The driver tells which node it does not like, unless it is the whole."""
-        made, asked = ctypes.byref(self._exec), _Instantiation()
+        """
+        Instantiate the graph; an error names the step of the node that the driver reports, if it
+        reports one.
+        """
+        made, parameters = ctypes.byref(self._exec), _Instantiation()
         function = self._lib.function_named("cuGraphInstantiateWithParams", self._name)
-        if not (status := function(made, self._graph, ctypes.byref(asked))):
+        if not (status := function(made, self._graph, ctypes.byref(parameters))):
             return
-        blamed = (
+        refused = (
             name
             for name, nodes in zip(names, self._nodes, strict=True)
-            if asked.error_node in [node.value for node in nodes]
+            if parameters.error_node in [node.value for node in nodes]
         )
-        name = next(blamed, None) if asked.error_node else None
+        name = next(refused, None) if parameters.error_node else None
         self._lib.check(status, self._name if name is None else f"{name} in a CUDA graph")
 
-    def _added_step(self, step: Bound) -> list[Handle]:
-        """Return the nodes of a step."""
-        return [self._added(node, f"{step.name} in a CUDA graph") for node in step.nodes]
+    def _add_step(self, step: Bound) -> list[Handle]:
+        """Add the nodes of a step to the graph and return them."""
+        return [self._add_node(node, f"{step.name} in a CUDA graph") for node in step.nodes]
 
-    def _added(self, parameters: Any, what: str) -> Handle:
-        """Return a node that comes after the one that was added last."""
+    def _add_node(self, parameters: Any, what: str) -> Handle:
+        """Add a node after the last one and return it."""
         node = Handle()
         before = [] if self._last is None else [self._last.value]
         self._lib.call(
@@ -120,11 +130,11 @@ class CudaGraph:
             (Handle * len(before))(*before),
             ctypes.c_size_t(len(before)),
             ctypes.byref(parameters),
-            *self._more(parameters),
+            *self._extra_arguments(parameters),
         )
         self._last = node
         return node
 
-    def _more(self, parameters: Any) -> tuple[Handle, ...]:
-        """What fills need besides: the context that they run in."""
+    def _extra_arguments(self, parameters: Any) -> tuple[Handle, ...]:
+        """Return further arguments for a node: the context for fills, none for kernels."""
         return (self._context,) if isinstance(parameters, MemsetNode) else ()

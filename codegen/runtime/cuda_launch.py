@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Launches and fills by the driver API, bound to their arguments."""
+"""Launches and fills through the driver API, bound to their arguments."""
 
 import ctypes
 import struct
@@ -18,11 +18,11 @@ _MEMSET_ROWS = "cuMemsetD2D32Async"
 
 class Parameters:
     """
-    The values of a kernel's parameters, tensor maps first, and where each lies.
+    Values of a kernel's parameters, tensor maps first, and a pointer to each.
 
-    Only the driver knows the offsets at which a kernel expects them: compilers pad before a tensor
-    map, so that it is aligned in the constant bank, and not among the parameters.
-    Reference: CUDA driver API, cuLaunchKernel: kernelParams.
+    Only the driver knows the offsets at which a kernel expects its parameters. Compilers pad before
+    a tensor map so that it is aligned in the constant bank, not among the parameters. Reference:
+    CUDA driver API, cuLaunchKernel: kernelParams.
     """
 
     def __init__(self, maps: Sequence[bytes], addresses: Sequence[int]):
@@ -30,20 +30,21 @@ class Parameters:
         self._addresses = addresses
         values: list[Any] = [ctypes.create_string_buffer(map, len(map)) for map in maps]
         values += map(ctypes.c_uint64, addresses)
-        self._values = values  # keeps alive what is pointed to
+        self._values = values  # keeps the memory that is pointed to alive
         self.pointers = (Handle * len(values))(*map(ctypes.addressof, values))
 
     @cached_property
     def packed(self) -> bytes:
-        """The values one after the other, of a kernel without tensor maps."""
+        """Packed bytes of the parameters of a kernel without tensor maps."""
         assert not self.has_maps
         return struct.pack(f"={len(self._addresses)}Q", *self._addresses)
 
 
 class CudaLaunch:
     """
-    A launch with its parameters, by cuLaunchKernelEx. (It takes fewer arguments than
-    cuLaunchKernel, and each costs ctypes time.)
+    A launch with its parameters, through cuLaunchKernelEx.
+
+    It takes fewer arguments than cuLaunchKernel, and ctypes needs time for each argument.
     """
 
     def __init__(self, lib: LibCuda, function: Handle, launch: Launch, parameters: Parameters):
@@ -80,7 +81,7 @@ class CudaLaunch:
 
 
 class CudaFill:
-    """A fill."""
+    """A fill of a buffer through the driver's memset functions."""
 
     def __init__(self, lib: LibCuda, words: Sequence[Words], name: str):
         self.name = name

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What a driver has to do for the runtime: load kernels, and queue launches and fills on a stream.
+Interface of a driver, which loads kernels and queues launches and fills on a stream.
 
-Memory is told by address; whoever calls sees to it that it lives until the stream has used it.
+Memory is given by address. The caller keeps it alive until the stream has used it.
 """
 
 from collections.abc import Sequence
@@ -14,11 +14,15 @@ from tilewright.errors import TilewrightError
 
 
 class DriverError(TilewrightError):
-    """A driver refused, or a kernel failed; the message names the kernel and the driver's error."""
+    """
+    The error that the driver refuses a call, or that a kernel failed.
+
+    The message names the kernel and the driver's error.
+    """
 
 
 class Memory(NamedTuple):
-    """A buffer: where it lies and what it holds."""
+    """Address and type of a buffer."""
 
     address: int
     type: ArrayType
@@ -26,7 +30,9 @@ class Memory(NamedTuple):
 
 @dataclass(frozen=True)
 class Arguments:
-    """What one launch passes: tensor maps by value, then pointers."""
+    """
+    Arguments of one launch: tensor maps, passed by value, then pointers to inputs and outputs.
+    """
 
     maps: tuple[tuple[MapOf, Memory], ...]
     inputs: tuple[Memory, ...]
@@ -34,20 +40,20 @@ class Arguments:
 
 
 class Bound(Protocol):
-    """A launch or a fill with all its arguments, ready to be queued any number of times."""
+    """A launch or a fill with all its arguments, which can be queued any number of times."""
 
     @property
     def name(self) -> str:
-        """What messages call it: `kernel 'relu'`."""
+        """Name of the step in messages, as `kernel 'relu'`."""
         ...
 
     @property
     def nodes(self) -> Sequence[Any]:
-        """What it is in a CUDA graph (`cuda_graph`); nothing where the driver has none."""
+        """Nodes of the step in a CUDA graph (`cuda_graph`); empty if the driver has no graphs."""
         ...
 
     def __call__(self, stream: int) -> None:
-        """Queue it on a stream. Raises `DriverError`."""
+        """Queue the step on a stream. Raises `DriverError`."""
         ...
 
 
@@ -56,8 +62,9 @@ class Graph(Protocol):
 
     def update(self, step: int, bound: Bound) -> None:
         """
-        Put another binding of the same launch or fill in a step's place. Raises `DriverError` where
-        that cannot be; the graph is then of no more use.
+        Replace a step by another binding of the same launch or fill.
+
+        Raises `DriverError` if the driver refuses; the graph is then unusable.
         """
         ...
 
@@ -67,68 +74,82 @@ class Graph(Protocol):
 
 
 class Function(Protocol):
-    """A kernel, loaded."""
+    """A loaded kernel."""
 
     @property
     def registers(self) -> int:
-        """Registers of a thread."""
+        """Number of registers of a thread."""
         ...
 
     @property
     def local_bytes(self) -> int:
-        """Local memory of a thread: its spills, and arrays that are no registers."""
+        """Local memory of a thread in bytes: its spills, and arrays that are not in registers."""
         ...
 
     def clusters(self, launch: Launch) -> int | None:
-        """How many clusters of a launch fit on the device at a time; None if it does not tell."""
+        """
+        Return the number of clusters of a launch that fit on the device at once; None if it is
+        unknown.
+        """
         ...
 
     def blocks_per_sm(self, launch: Launch) -> int | None:
-        """How many of a launch's blocks a multiprocessor holds; None if it does not tell."""
+        """
+        Return the number of a launch's blocks that fit on a multiprocessor; None if it is unknown.
+        """
         ...
 
     def bind(self, launch: Launch, arguments: Arguments) -> Bound:
         """
-        Return a launch with these arguments. Raises `DriverError` where a tensor map is refused.
+        Return a launch of this kernel with arguments. Raises `DriverError` if a tensor map is
+        refused.
         """
         ...
 
 
 class Module(Protocol):
-    """The kernels of one CUDA text, loaded. Raises `DriverError`."""
+    """Loaded kernels of one CUDA text. Methods raise `DriverError`."""
 
     def function(self, name: str, dynamic_shared_bytes: int) -> Function:
-        """Return a kernel by name, allowed so many bytes of dynamic shared memory."""
+        """
+        Return a kernel by name, with a limit of `dynamic_shared_bytes` for its dynamic shared
+        memory.
+        """
         ...
 
 
 class Driver(Protocol):
-    """Runs kernels on the memory of one device."""
+    """A driver, which runs kernels on the memory of one device."""
 
     @property
     def name(self) -> str:
-        """`pycuda`, `cuda-bindings`, `libcuda` or `simulator`."""
+        """Name of the driver: `pycuda`, `cuda-bindings`, `libcuda` or `simulator`."""
         ...
 
     @property
     def device(self) -> str:
-        """Where its memory lies, as PyTorch says it: `cuda:0`, or `cpu` for the simulator's."""
+        """
+        PyTorch's name of the device whose memory is used: `cuda:0`, or `cpu` for the simulator.
+        """
         ...
 
     def load(self, source: str, target: str) -> Module:
-        """Compile CUDA text and load it. Raises `DriverError`, and what NVRTC has to say."""
+        """Compile a CUDA text and load it. Raises `DriverError` and NVRTC's errors."""
         ...
 
     def compile_ahead(self, sources: Sequence[str], target: str) -> None:
-        """Compile CUDA texts that will be loaded, side by side. Raises what NVRTC has to say."""
+        """
+        Compile CUDA texts in parallel, so that later loads find them compiled. Raises NVRTC's
+        errors.
+        """
         ...
 
     def bind_fill(self, memory: Memory, value: float | int, name: str = "a fill") -> Bound:
-        """Set all elements of a buffer; messages call it `name`."""
+        """Return a fill that sets all elements of a buffer; messages call it `name`."""
         ...
 
     def graph(self, steps: Sequence[Bound]) -> Graph:
-        """Return the steps as one. Raises `DriverError`."""
+        """Return the steps as one graph. Raises `DriverError`."""
         ...
 
     def enter(self) -> None:
@@ -136,15 +157,17 @@ class Driver(Protocol):
         ...
 
     def leave(self) -> None:
-        """Make what was current before current again."""
+        """Restore the device that was current before `enter`."""
         ...
 
     def capture(self, stream: int) -> int:
         """
-        Return a number that no other CUDA graph has, for the one that a stream is captured into.
+        Return a number that identifies the CUDA graph that a stream is being captured into.
+
+        The number is unique among CUDA graphs.
         """
         ...
 
     def synchronize(self, stream: int) -> None:
-        """Wait for a stream. Raises `DriverError` where something on it has failed."""
+        """Wait until a stream is idle. Raises `DriverError` if a step on it failed."""
         ...

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fills as the driver does them: rows of words of 1, 2 or 4 bytes."""
+"""Fills as memset calls of the driver: rows of words of 1, 2 or 4 bytes."""
 
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ from tilewright.codegen.runtime.driver import Memory
 
 
 class Words(NamedTuple):
-    """Words that are set: `height` rows of `width`, `pitch` bytes from row to row."""
+    """A memset of words: `height` rows of `width` words, with `pitch` bytes from row to row."""
 
     address: int
     pitch: int
@@ -21,14 +21,14 @@ class Words(NamedTuple):
 
 
 def words_in(dtype: np.dtype[np.generic], value: float | int, size: int) -> list[int]:
-    """Return an element of the value, as words of so many bytes, the lowest first."""
+    """Return the words of `size` bytes that an element of `value` consists of, the lowest first."""
     words: list[int] = np.array([value]).astype(dtype).view(f"u{size}").tolist()
     return words
 
 
 def words_of(memory: Memory, value: float | int) -> list[Words]:
     """
-    What to set so that all elements are `value`; nothing for a buffer without elements.
+    Return the memsets that set all elements of a buffer to `value`; none for an empty buffer.
 
     Elements of eight bytes are set half by half, unless both halves are equal.
     """

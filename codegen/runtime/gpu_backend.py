@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Running launch plans on a GPU, with tensors or NumPy arrays."""
+"""Execution of launch plans on a GPU, with tensors or NumPy arrays."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -20,7 +20,7 @@ from tilewright.errors import TilewrightError
 
 class GpuBackend:
     """
-    Runs plans on a GPU, by default the one that is PyTorch's current device.
+    The device `gpu`: runs plans on a GPU, by default on PyTorch's current device.
 
     The simulator is a driver too: `GpuBackend(target, SimulatedDriver())`.
     """
@@ -36,11 +36,14 @@ class GpuBackend:
 
     @property
     def device(self) -> str:
-        """What PyTorch calls it."""
+        """PyTorch's name of the device."""
         return self.driver.device
 
     def run(self, plan: Plan, inputs: Sequence[Array]) -> Execution:
-        """Run all launches, and wait. Raises `DriverError`, which names the kernel at fault."""
+        """
+        Run all launches, and wait for each. Raises `DriverError`, which names the kernel that
+        failed.
+        """
         plan.check_inputs(list(inputs))
         written = plan.written
         tensors = [tensor_of(a.copy() if n in written else a) for n, a in enumerate(inputs)]
@@ -49,7 +52,7 @@ class GpuBackend:
         return Execution([array_of(result) for result in results], kernels)
 
     def load(self, plan: Plan) -> LoadedPlan:
-        """Return a plan with its kernels on the GPU, to be called with tensors."""
+        """Load a plan's kernels on the GPU; the result is called with tensors."""
         return LoadedPlan(plan, self.driver, self.target)
 
 
@@ -60,28 +63,29 @@ def _uncounted(launch: Launch) -> KernelReport:
 DRIVERS: Mapping[str, type[CudaDriver]] = {
     kind.name: kind for kind in (PycudaDriver, BindingsDriver, CudaDriver)
 }
-"""What loads kernels on a GPU, the best first."""
+"""Drivers for a GPU by name, in order of preference."""
 _IS_IMPORTABLE: Mapping[str, Callable[[], bool]] = {
     PycudaDriver.name: pycuda_driver.is_importable,
     BindingsDriver.name: bindings_driver.is_importable,
 }
-"""Whether a driver's packages work here; one that needs none is not listed."""
+"""Functions that return True if a driver's Python package works here, for drivers that need one."""
 
 
 def is_installed(driver: str) -> bool:
-    """True if one of `DRIVERS` can be used, as far as packages go."""
+    """True if the Python package of one of `DRIVERS` works here, or the driver needs none."""
     return driver not in _IS_IMPORTABLE or _IS_IMPORTABLE[driver]()
 
 
 def best_driver() -> str:
-    """Return the first of `DRIVERS` that is installed."""
+    """Return the name of the first of `DRIVERS` that is installed."""
     return next(filter(is_installed, DRIVERS))
 
 
 def gpu_driver() -> Driver:
     """
-    Return the best driver there is for the GPU that is PyTorch's current device. Raises
-    `TilewrightError` where there is no GPU that PyTorch can use.
+    Return the best installed driver for the GPU that is PyTorch's current device.
+
+    Raises `TilewrightError` if PyTorch can use no GPU.
     """
     if (reason := reason_against_gpu()) is not None:
         raise TilewrightError(f"there is no GPU to run on: {reason}", remedy="use the device sim")

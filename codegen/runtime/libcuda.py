@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-NVIDIA's driver API through ctypes: those of its functions that the runtime calls.
+Interface to NVIDIA's driver API through ctypes, with the functions that the runtime calls.
 
-Handles and addresses are `c_void_p`; a status other than 0 becomes a `DriverError`. Where the API
-has versions of a function, the names here are those that `cuda.h` of CUDA 13 gives them.
-Reference: CUDA driver API, https://docs.nvidia.com/cuda/cuda-driver-api/.
+Handles and addresses are `c_void_p`; a status that is not 0 becomes a `DriverError`. Of functions
+with several versions, the names are those that `cuda.h` of CUDA 13 gives them. Reference: CUDA
+driver API, https://docs.nvidia.com/cuda/cuda-driver-api/.
 """
 
 import ctypes
@@ -20,12 +20,16 @@ LIBRARY = "libcuda.so.1"
 
 REGISTERS, LOCAL_BYTES, MAX_DYNAMIC_SHARED_BYTES = 4, 3, 8  # CUfunction_attribute
 _UNLOADABLE = {200, 209, 218, 222}
-"""CUDA_ERROR_INVALID_IMAGE, NO_BINARY_FOR_GPU, INVALID_PTX, UNSUPPORTED_PTX_VERSION"""
-_FAILED_BEFORE = {700, 702, 710, 714, 715, 716, 717, 718, 719}
 """
+Status codes of a cubin that cannot be loaded: CUDA_ERROR_INVALID_IMAGE, NO_BINARY_FOR_GPU,
+INVALID_PTX, UNSUPPORTED_PTX_VERSION.
+"""
+_STICKY_ERRORS = {700, 702, 710, 714, 715, 716, 717, 718, 719}
+"""
+Status codes of kernels that failed; all later calls of the driver return the same status.
+
 CUDA_ERROR_ILLEGAL_ADDRESS, LAUNCH_TIMEOUT, ASSERT, HARDWARE_STACK_ERROR, ILLEGAL_INSTRUCTION,
-MISALIGNED_ADDRESS, INVALID_ADDRESS_SPACE, INVALID_PC and LAUNCH_FAILED: what kernels do wrong. All
-that is asked of the driver after it gives the same status.
+MISALIGNED_ADDRESS, INVALID_ADDRESS_SPACE, INVALID_PC and LAUNCH_FAILED.
 """
 
 Handle = ctypes.c_void_p
@@ -34,7 +38,7 @@ Version = tuple[int, int]
 
 
 class LaunchConfig(ctypes.Structure):
-    """CUlaunchConfig"""
+    """The C structure CUlaunchConfig."""
 
     _fields_ = [
         ("grid", Sizes),
@@ -47,7 +51,11 @@ class LaunchConfig(ctypes.Structure):
 
 
 def launch_config(launch: Launch) -> LaunchConfig:
-    """How a launch is, but for its stream. The kernel's text says how large its clusters are."""
+    """
+    Return the configuration of a launch for the driver, without its stream.
+
+    The kernel's code fixes the size of its clusters.
+    """
     return LaunchConfig((launch.grid, 1, 1), (launch.block, 1, 1), launch.dynamic_shared_bytes)
 
 
@@ -63,35 +71,39 @@ class LibCuda:
         self.check(self.library.cuInit(0), "the driver does not start")
 
     def check(self, status: int, what: str) -> None:
-        """Raise `DriverError` unless all went well; `what` failed otherwise."""
+        """Raise `DriverError` unless `status` is success; the message begins with `what`."""
         if not status:
             return
         text = self.status_text(status)
-        if status in _FAILED_BEFORE:
+        if status in _STICKY_ERRORS:
             remedy = "'tilewright run' waits for each kernel, and names the one that fails"
-            message = f"{what}, for a kernel before it has failed: {text}"
+            message = f"{what}, because an earlier kernel failed: {text}"
             raise DriverError(message, remedy=remedy)
         raise DriverError(f"{what}: {text}")
 
     def call(self, what: str, function: str, *arguments: Any) -> None:
-        """Call a function whose result is a status."""
+        """Call a function of the driver; raise `DriverError` unless its status is success."""
         self.check(self.function_named(function, what)(*arguments), what)
 
     def function_named(self, name: str, what: str) -> Any:
-        """Return a function that gives a status; `what` needs it."""
+        """
+        Return a function of the driver by name. If it is missing, raise `DriverError` that begins
+        with `what`.
+        """
         if (function := getattr(self.library, name, None)) is None:
             raise DriverError(f"{what}: the driver has no {name}", remedy="update the driver")
         return function
 
     def version(self) -> Version:
-        """Return the CUDA version that the driver supports, `(13, 0)`."""
+        """Return the CUDA version that the driver supports, as `(13, 0)`."""
         number = ctypes.c_int()
         self.call("the driver's version", "cuDriverGetVersion", ctypes.byref(number))
         return number.value // 1000, number.value % 1000 // 10
 
     def primary_context(self, ordinal: int) -> Handle:
         """
-        Return the context of a device that PyTorch uses too; it is kept until the process ends.
+        Return a device's primary context, which PyTorch uses too; it is kept until the process
+        ends.
         """
         device, context = ctypes.c_int(), Handle()
         what = f"GPU {ordinal} cannot be used"
@@ -100,14 +112,20 @@ class LibCuda:
         return context
 
     def load(self, cubin: bytes, compiled_by: Version) -> Handle:
-        """Return a module; `compiled_by` is the version of NVRTC that made the cubin."""
+        """
+        Load a cubin and return its module; `compiled_by` is the version of NVRTC that made the
+        cubin.
+        """
         module = Handle()
         status = self.library.cuModuleLoadData(ctypes.byref(module), cubin)
         self.check_loaded(status, compiled_by)
         return module
 
     def check_loaded(self, status: int, compiled_by: Version) -> None:
-        """Raise `DriverError` unless a module was loaded."""
+        """
+        Raise `DriverError` unless `status` is success; if the driver is too old for the cubin,
+        explain that.
+        """
         if status in _UNLOADABLE and (version := self.version()) < (compiled_by[0], 0):
             raise DriverError(
                 "the driver supports CUDA {}.{}, but the kernels are compiled by NVRTC "
@@ -124,38 +142,40 @@ class LibCuda:
         return function
 
     def attribute(self, function: Handle, attribute: int, what: str) -> int:
-        """What the driver knows of a kernel."""
+        """Return an attribute of a kernel."""
         value = ctypes.c_int()
         self.call(what, "cuFuncGetAttribute", ctypes.byref(value), attribute, function)
         return value.value
 
     def set_attribute(self, function: Handle, attribute: int, value: int, what: str) -> None:
-        """Ask something of the driver for a kernel."""
+        """Set an attribute of a kernel."""
         self.call(what, "cuFuncSetAttribute", function, attribute, value)
 
     def active_clusters(self, function: Handle, launch: Launch) -> int | None:
         """
-        How many clusters of a launch the GPU holds at a time; None where the driver does not tell:
-        whatever is wrong then, the launch will tell it.
+        Return the number of clusters of a launch that the GPU holds at once.
+
+        None if the driver cannot compute it; the launch itself then reports the error.
         """
         if not hasattr(self.library, "cuOccupancyMaxActiveClusters"):
             return None
         clusters, config = ctypes.c_int(), ctypes.byref(launch_config(launch))
-        ask = self.library.cuOccupancyMaxActiveClusters
-        return None if ask(ctypes.byref(clusters), function, config) else clusters.value
+        query = self.library.cuOccupancyMaxActiveClusters
+        return None if query(ctypes.byref(clusters), function, config) else clusters.value
 
     def active_blocks(self, function: Handle, launch: Launch) -> int | None:
-        """How many of a launch's blocks a multiprocessor holds; None where it is not told."""
-        blocks, ask = ctypes.c_int(), self.library.cuOccupancyMaxActiveBlocksPerMultiprocessor
+        """
+        Return the number of a launch's blocks that a multiprocessor holds; None if the call fails.
+        """
+        blocks, query = ctypes.c_int(), self.library.cuOccupancyMaxActiveBlocksPerMultiprocessor
         dynamic = ctypes.c_size_t(launch.dynamic_shared_bytes)
-        return None if ask(ctypes.byref(blocks), function, launch.block, dynamic) else blocks.value
+        status = query(ctypes.byref(blocks), function, launch.block, dynamic)
+        return None if status else blocks.value
 
     def capture(self, stream: int) -> int:
-        """
-        Return the number of the capture that a stream takes part in; 0 if it takes part in none.
-        """
+        """Return the identifier of the capture that a stream takes part in; 0 without a capture."""
         status, number = ctypes.c_int(), ctypes.c_ulonglong()
-        # Before CUDA 12.3 there is the one that does not tell what edges of the graph carry.
+        # CUDA before 12.3 has only the version that returns no data of the graph's edges.
         is_new = hasattr(self.library, "cuStreamGetCaptureInfo_v3")
         self.call(
             "a captured stream",
@@ -163,12 +183,12 @@ class LibCuda:
             Handle(stream),
             ctypes.byref(status),
             ctypes.byref(number),
-            *[None] * (4 if is_new else 3),  # the graph, and what the stream's next node depends on
+            *[None] * (4 if is_new else 3),  # the graph, and the next node's dependencies
         )
         return number.value if status.value else 0
 
     def encoded(self, map: MapOf, memory: Memory, what: str) -> bytes:
-        """Return a `CUtensorMap` of memory that the GPU can reach; `what` needs it."""
+        """Return the bytes of a `CUtensorMap` for memory of the GPU. Errors begin with `what`."""
         dtype = memory.type.dtype
         e = encoding(map, dtype.name, dtype.itemsize)
         encoded = _aligned_map()
@@ -186,12 +206,12 @@ class LibCuda:
             0,  # no interleaving
             e.swizzle,
             e.l2_promotion,
-            0,  # zeros outside
+            0,  # out-of-bounds elements are zero
         )
         return bytes(encoded)
 
     def status_text(self, status: int) -> str:
-        """Return a status in words."""
+        """Return the name and description of a status."""
         name, text = ctypes.c_char_p(), ctypes.c_char_p()
         self.library.cuGetErrorName(status, ctypes.byref(name))
         self.library.cuGetErrorString(status, ctypes.byref(text))
@@ -201,7 +221,7 @@ class LibCuda:
 
 @cache
 def libcuda() -> LibCuda:
-    """Return the driver of this machine. Raises `DriverError` where there is none."""
+    """Load the driver of this machine. Raises `DriverError` if there is none."""
     return LibCuda()
 
 
@@ -210,7 +230,7 @@ def _array(type: Any, values: Sequence[int]) -> Any:
 
 
 def _aligned_map() -> Any:
-    """Room for a tensor map, aligned as `cuda.h` says."""
+    """Return memory for a tensor map, aligned as `cuda.h` requires."""
     memory = (ctypes.c_uint8 * (2 * MAP_BYTES))()
     start = -ctypes.addressof(memory) % MAP_BYTES
     return (ctypes.c_uint8 * MAP_BYTES).from_buffer(memory, start)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A launch plan loaded on a device: called with tensors, it gives tensors."""
+"""A launch plan loaded on a device, which is called with tensors and returns tensors."""
 
 from collections.abc import Mapping, Sequence
 from threading import Lock
@@ -14,7 +14,7 @@ from tilewright.codegen.target_limits import check_launches
 
 
 class _Captured(NamedTuple):
-    """The workspace of the calls that a user's CUDA graph captures, while it does."""
+    """Workspace of the calls that the user's CUDA graph is capturing."""
 
     key: tuple[int, int]
     """The stream, and the number of the capture."""
@@ -23,11 +23,11 @@ class _Captured(NamedTuple):
 
 class LoadedPlan:
     """
-    A plan's kernels, loaded.
+    The loaded kernels of a plan, called like a function.
 
-    Calls queue on PyTorch's current stream and return before the GPU is done, as PyTorch's own do.
-    Several threads may call at once. `functions` are the kernels, if they are loaded already.
-    Raises `DriverError`, and what NVRTC has to say.
+    A call queues the launches on PyTorch's current stream and returns before the GPU is done, as
+    PyTorch's own functions do. Several threads may call at once. `functions` are the kernels, if
+    they are loaded already. Raises `DriverError` and NVRTC's errors.
     """
 
     def __init__(
@@ -56,14 +56,16 @@ class LoadedPlan:
 
     def __call__(self, tensors: Sequence[Any], *, step_by_step: bool = False) -> list[Any]:
         """
-        Return the results for inputs as `plan.inputs` says. No two share memory, with each other or
-        with inputs; but what is written in place lies there already, in the tensor that is given.
-        With `step_by_step` it waits for each kernel, and errors name the one that failed.
+        Run the plan on inputs that match `plan.inputs`, and return the results.
+
+        Results share no memory with each other or with inputs. The exception is a result that the
+        plan writes in place: it is the given tensor. With `step_by_step` the call waits for each
+        kernel, so that an error names the kernel that failed.
         """
         if len(tensors) != len(self._loaders):
             self.plan.check_number(len(tensors))
         stream = current_stream(self.driver.device)
-        placed: list[Any] = []  # by loops: a comprehension costs a call in Python 3.11
+        placed: list[Any] = []  # A comprehension would cost a call in Python 3.11.
         for loader, tensor in zip(self._loaders, tensors, strict=True):
             placed.append(loader.load(tensor, stream.is_capturing))
         for make in self._makers:
@@ -85,7 +87,7 @@ class LoadedPlan:
                 run = workspace.run_step_by_step if step_by_step else workspace.run
                 run(addresses, stream.handle)
         except BaseException:
-            # Counters may not be as the next call needs them.
+            # An error may leave counters of kernels in a state that the next call cannot use.
             self._workspaces.pop(stream.handle, None)
             self._captured = None
             raise
@@ -94,13 +96,16 @@ class LoadedPlan:
 
     def _workspace(self, stream: int, is_capturing: bool) -> Workspace:
         """
-        That of a stream. What a user's CUDA graph captures runs when the graph is launched, and may
-        run while other calls do: it gets one of its own. Calls that one graph captures on a stream
-        follow each other in it; they share theirs, so that what is kept is filled once for all.
+        Return the workspace of a stream.
+
+        Calls captured by a user's CUDA graph run when the graph is launched, perhaps at the same
+        time as other calls. They therefore get a workspace of their own. Calls that one graph
+        captures on one stream run in order, so they share a workspace, whose kept buffers are
+        filled once.
         """
         workspace = self._workspaces.get(stream)
         if workspace is not None and not is_capturing and self._captured is None:
-            return workspace  # as nearly always, without a lock
+            return workspace  # the common case, without a lock
         with self._lock:
             if is_capturing:
                 return self._captured_workspace(stream)
@@ -122,8 +127,10 @@ class LoadedPlan:
 
 def _results(plan: Plan, placed: Sequence[int]) -> list[tuple[int, bool]]:
     """
-    For each result its position among the buffers that are placed at each call, and whether it is
-    copied: an input that is only read, and what is a result already.
+    Return for each result its position among the buffers of a call, and True if it is copied.
+
+    A result is copied if it is an input that is only read, or if an earlier result is the same
+    buffer.
     """
     taken, results = set[int](), list[tuple[int, bool]]()
     for number in plan.results:
@@ -134,7 +141,7 @@ def _results(plan: Plan, placed: Sequence[int]) -> list[tuple[int, bool]]:
 
 
 def _count_writes(tensors: Sequence[Any]) -> None:
-    """Count a change of each, as PyTorch does where it writes."""
+    """Increment the version counters of tensors, as PyTorch does for its own writes."""
     import torch
 
     for tensor in tensors:
@@ -142,17 +149,17 @@ def _count_writes(tensors: Sequence[Any]) -> None:
 
 
 def _check_clusters(launch: Launch, function: Function) -> None:
-    """Raise `DriverError` where the GPU has no room for a cluster of a launch."""
+    """Raise `DriverError` if the GPU has no room for a cluster of a launch."""
     if launch.cluster > 1 and function.clusters(launch) == 0:
         raise DriverError(
             f"kernel '{launch.kernel}' cannot be launched: no group of multiprocessors of this GPU "
-            f"has room for {launch.cluster} of its blocks, a cluster",
+            f"has room for a cluster of {launch.cluster} of its blocks",
             remedy="give it a schedule with smaller clusters",
         )
 
 
 def _loaded(plan: Plan, driver: Driver, target: str) -> dict[str, Function]:
-    """Return the kernels that a plan launches, by name."""
+    """Compile and load the kernels that a plan launches; return them by name."""
     if not plan.launches:
         return {}
     texts = kernel_texts(plan.source, plan.dynamic_shared_bytes)

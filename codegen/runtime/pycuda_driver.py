@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The driver `pycuda`: kernels are loaded and launched through pycuda.
+The driver `pycuda`, which loads and launches kernels through pycuda.
 
-What pycuda lacks goes by the driver API, which the same kernels are also loaded by: graphs, and
-launches with tensor maps, which pycuda would pack without the gap before them, or on streams that
-pycuda has not made, as PyTorch's are but for the default one. They are loaded at once, for while a
-CUDA graph is captured nothing can be.
+Three things use the driver API instead, for which the same kernels are loaded twice. The first is
+graphs. The second is launches with tensor maps, because pycuda packs parameters without the padding
+before a map. The third is launches on streams that pycuda has not made, as all streams of PyTorch
+except the default one. Both copies are loaded at the start, because loading is impossible while a
+CUDA graph is captured.
+
 Reference: https://documen.tician.de/pycuda/driver.html.
 """
 
@@ -21,7 +23,7 @@ from tilewright.codegen.runtime.driver import Arguments, Bound, DriverError, Mod
 
 
 class PycudaLaunch:
-    """A launch with its parameters."""
+    """A launch with its parameters, through pycuda."""
 
     def __init__(self, function: "PycudaFunction", launch: Launch, parameters: Parameters):
         self.name = f"kernel '{launch.kernel}'"
@@ -38,40 +40,40 @@ class PycudaLaunch:
 
     def __call__(self, stream: int) -> None:
         if stream:
-            return self._by_driver(stream)
+            return self._driver_launch(stream)
         try:
             self._call(None)
         except self._function.error:
-            self._by_driver(0)  # which has better words for what is wrong
+            self._driver_launch(0)  # its errors are more precise
 
     @property
     def nodes(self) -> Sequence[Any]:
-        return self._by_driver.nodes
+        return self._driver_launch.nodes
 
     @cached_property
-    def _by_driver(self) -> CudaLaunch:
-        """The same launch of the same kernel, loaded by the driver API."""
+    def _driver_launch(self) -> CudaLaunch:
+        """This launch through the driver API, of the kernel that the driver API has loaded."""
         handle = self._function.twin.handle
         return CudaLaunch(self._function.driver.lib, handle, self._launch, self._parameters)
 
 
 class PycudaFunction:
-    """A kernel."""
+    """A kernel, loaded by pycuda and by the driver API."""
 
     def __init__(self, module: "PycudaModule", name: str, dynamic_shared_bytes: int):
         self.driver = module.driver
         self._what = f"kernel '{name}'"
         self.error = module.cuda.Error
         self.twin = module.twin.function(name, dynamic_shared_bytes)
-        """The same kernel, loaded by the driver API."""
+        """This kernel, loaded by the driver API."""
         try:
             with self.driver.current():
-                self.function = self._found(module, name, dynamic_shared_bytes)
+                self.function = self._load_function(module, name, dynamic_shared_bytes)
         except self.error as err:
             raise DriverError(f"{self._what}: {err}") from None
 
     @staticmethod
-    def _found(module: "PycudaModule", name: str, dynamic_shared_bytes: int) -> Any:
+    def _load_function(module: "PycudaModule", name: str, dynamic_shared_bytes: int) -> Any:
         function = module.module.get_function(name)
         if dynamic_shared_bytes:
             attribute = module.cuda.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES
@@ -101,12 +103,12 @@ class PycudaFunction:
 
 
 class PycudaModule:
-    """A cubin, loaded."""
+    """A cubin, loaded by pycuda and by the driver API."""
 
     def __init__(self, driver: "PycudaDriver", cubin: bytes):
         self.driver = driver
         self.cuda = driver.cuda
-        self.twin = CudaModule(driver, cubin)  # first: it has better words for what can be wrong
+        self.twin = CudaModule(driver, cubin)  # first: its errors are more precise
         try:
             self.module = driver.cuda.module_from_buffer(cubin)
         except driver.cuda.Error as err:
@@ -117,7 +119,7 @@ class PycudaModule:
 
 
 class PycudaDriver(CudaDriver):
-    """The GPU of a number, through pycuda, on the context that PyTorch uses."""
+    """The GPU with number `ordinal`, through pycuda, in the context that PyTorch uses."""
 
     name = "pycuda"
 
@@ -130,7 +132,7 @@ class PycudaDriver(CudaDriver):
 
     def _loaded(self, cubin: bytes) -> Module:
         context = self.cuda.Device(self.ordinal).retain_primary_context()
-        context.push()  # pycuda looks after contexts of its own making only
+        context.push()  # pycuda makes only its own contexts current
         try:
             return PycudaModule(self, cubin)
         finally:
@@ -138,9 +140,9 @@ class PycudaDriver(CudaDriver):
 
 
 def is_importable() -> bool:
-    """True if pycuda is installed, with the driver's library beside it, and works."""
+    """True if pycuda and the driver's library are installed, and pycuda can be imported."""
     try:
         import_module("pycuda.driver")
-    except Exception:  # that of another NumPy or another driver fails in ways of its own
+    except Exception:  # a pycuda for another NumPy or driver fails with exceptions of its own
         return False
     return True

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The driver `simulator`: kernels run in the PTX simulator, on the memory of CPU tensors.
+The driver `simulator`, which runs kernels in the PTX simulator on the memory of CPU tensors.
 
-It stands in for a GPU where host code is tested. Whatever a kernel does wrong is an error.
+It replaces a GPU in tests of host code. Any error that the simulator finds is raised.
 """
 
 import ctypes
@@ -19,7 +19,7 @@ from tilewright.codegen.simulated_launch import simulate_launch
 
 
 class SimulatedLaunch:
-    """A launch with its arguments."""
+    """A launch with its arguments, for the simulator."""
 
     nodes: Sequence[Any] = ()
 
@@ -43,7 +43,7 @@ class SimulatedLaunch:
 
 
 class SimulatedFill:
-    """A fill."""
+    """A fill of a buffer, for the simulator."""
 
     nodes: Sequence[Any] = ()
 
@@ -57,7 +57,7 @@ class SimulatedFill:
 
 
 class SimulatedGraph:
-    """Steps, one after the other."""
+    """A list of steps that run one after the other."""
 
     def __init__(self, steps: Sequence[Bound]):
         self._steps = list(steps)
@@ -71,7 +71,7 @@ class SimulatedGraph:
 
 
 class SimulatedFunction:
-    """A kernel. Registers are the compiler's, not those of PTX: it has none."""
+    """A kernel in PTX. It has no register count, because only ptxas allocates registers."""
 
     registers = local_bytes = 0
 
@@ -79,11 +79,11 @@ class SimulatedFunction:
         self._ptx = ptx
 
     def clusters(self, launch: Launch) -> int | None:
-        """There are no groups of multiprocessors that clusters have to fit on."""
+        """Return None: the simulator has no multiprocessors that limit clusters."""
         return None
 
     def blocks_per_sm(self, launch: Launch) -> int | None:
-        """There are no registers that blocks have to share."""
+        """Return None: the simulator has no registers that limit blocks."""
         return None
 
     def bind(self, launch: Launch, arguments: Arguments) -> SimulatedLaunch:
@@ -101,7 +101,7 @@ class SimulatedModule:
 
 
 class SimulatedDriver:
-    """The simulator as a device."""
+    """The PTX simulator as a driver."""
 
     name = "simulator"
     device = "cpu"
@@ -119,21 +119,21 @@ class SimulatedDriver:
         return SimulatedGraph(steps)
 
     def enter(self) -> None:
-        """There is only one."""
+        """Do nothing: there is only one device."""
 
     def leave(self) -> None:
-        """There is only one."""
+        """Do nothing: there is only one device."""
 
     def capture(self, stream: int) -> int:
-        """There are no streams to capture."""
+        """Return 0: there are no streams to capture."""
         return 0
 
     def synchronize(self, stream: int) -> None:
-        """Launches are done when they return."""
+        """Do nothing: launches are done when they return."""
 
 
 def array_at(memory: Memory) -> NDArray[Any]:
-    """Memory of this process as an array."""
+    """Return memory of this process as an array."""
     address, type = memory
     if not type.bytes:
         return np.empty(type.shape, type.dtype)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The steps of a plan: fills and launches, bound to the addresses of their buffers.
+Steps of a plan: fills and launches, bound to the addresses of their buffers.
 
-A program is mostly called with memory at the same few places, for PyTorch's allocator gives back
-what was freed last; so the bindings made last are kept.
+Most calls of a program use the same few addresses, because PyTorch's allocator returns the memory
+that was freed last. The most recent bindings are therefore cached.
 """
 
 from abc import ABC, abstractmethod
@@ -14,7 +14,7 @@ from tilewright.codegen.launch_plan import Fill, Launch, Plan
 from tilewright.codegen.runtime.driver import Arguments, Bound, Driver, Function, Memory
 
 _MOST_BOUND = 8
-"""How many bindings of a step are kept."""
+"""Number of cached bindings of a step."""
 
 
 class Step(ABC):
@@ -22,13 +22,14 @@ class Step(ABC):
 
     def __init__(self, plan: Plan, buffers: Sequence[int]):
         self.buffers = tuple(dict.fromkeys(buffers))
-        """Those that it touches, by number in the plan."""
+        """Numbers in the plan of the buffers that the step uses."""
         self._types = plan.buffers
         self._bound: OrderedDict[tuple[int, ...], Bound] = OrderedDict()
 
     def bound(self, addresses: Sequence[int]) -> Bound:
         """
-        Return the step for buffers at these addresses, which are told for all buffers of the plan.
+        Return the step bound to its buffers' addresses. `addresses` are those of all buffers of the
+        plan.
         """
         key = tuple([addresses[number] for number in self.buffers])
         if (bound := self._bound.get(key)) is not None:
@@ -44,7 +45,7 @@ class Step(ABC):
 
 
 class LaunchStep(Step):
-    """A launch."""
+    """A launch as a step of a plan."""
 
     def __init__(self, plan: Plan, launch: Launch, function: Function):
         super().__init__(plan, (*launch.inputs, *launch.outputs))
@@ -63,7 +64,7 @@ class LaunchStep(Step):
 
 
 class FillStep(Step):
-    """A fill."""
+    """A fill as a step of a plan."""
 
     def __init__(self, plan: Plan, fill: Fill, driver: Driver):
         super().__init__(plan, [fill.buffer])
@@ -78,7 +79,7 @@ class FillStep(Step):
 def steps_of(
     plan: Plan, functions: Mapping[str, Function], driver: Driver
 ) -> Iterator[LaunchStep | FillStep]:
-    """Yield a plan's launches, each after the fills that it needs."""
+    """Yield a plan's launches in order, each after the fills that it needs."""
     for launch in plan.launches:
         for fill in launch.fills:
             yield FillStep(plan, fill, driver)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The arguments of cuTensorMapEncodeTiled for a tensor map of a launch plan.
+Arguments of cuTensorMapEncodeTiled for a tensor map of a launch plan.
 
 Reference: CUDA driver API, section "Tensor Map Object Management"; enumerations as in `cuda.h`.
 """
@@ -13,11 +13,11 @@ from typing import NamedTuple
 from tilewright.codegen.launch_plan import MapOf
 
 MAP_BYTES = 128
-"""sizeof(CUtensorMap), and its alignment: 64 before CUDA 13"""
+"""Bytes of a CUtensorMap, and its alignment, which is 64 before CUDA 13."""
 
 _DTYPES: Mapping[str, int] = {
     "uint8": 0,
-    "int8": 0,  # bytes are moved, not looked into
+    "int8": 0,  # the copy does not interpret the bytes
     "bool": 0,
     "uint16": 1,
     "int16": 1,
@@ -35,19 +35,19 @@ _L2_PROMOTION_128B = 2
 
 
 class Encoding(NamedTuple):
-    """A tensor map as the driver wants it told: sizes innermost first."""
+    """A tensor map as arguments of the driver, axes innermost first."""
 
     dtype: int
     extents: tuple[int, ...]
     strides: tuple[int, ...]
-    """In bytes, of all axes but the innermost."""
+    """Strides in bytes of all axes except the innermost."""
     box: tuple[int, ...]
     swizzle: int
     l2_promotion: int = _L2_PROMOTION_128B
 
 
 def encoding(map: MapOf, dtype: str, itemsize: int) -> Encoding:
-    """What to tell the driver of a row-major array of `map.shape`."""
+    """Return the driver's arguments for a tensor map of a row-major array of `map.shape`."""
     extents = map.shape[::-1]
     strides = tuple(accumulate(extents[:-1], mul, initial=itemsize))[1:]
     return Encoding(_DTYPES[dtype], extents, strides, map.box[::-1], _SWIZZLES[map.swizzle])

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Tensors for a plan: inputs as kernels take them, and new memory, by PyTorch's allocator.
+Tensors of a plan: inputs in the layout that kernels read, and new memory from PyTorch's allocator.
 
-Kernels take row-major arrays without gaps, at aligned addresses. A tensor that is so is passed as
-it is; any other is copied.
+Kernels read row-major arrays without gaps, at aligned addresses. A tensor with this layout is
+passed without a copy; any other is copied.
 """
 
 from collections.abc import Callable
@@ -15,18 +15,18 @@ from tilewright.dialects.buffer_plan import ALIGNMENT
 
 
 class Stream(NamedTuple):
-    """What PyTorch queues on."""
+    """A stream on which PyTorch queues work."""
 
     handle: int
     is_capturing: bool
-    """True if what is queued becomes part of a CUDA graph of the user's."""
+    """True if the user's CUDA graph captures the stream's work."""
 
 
 _OF_CPU = Stream(0, False)
 
 
 def current_stream(device: str) -> Stream:
-    """PyTorch's current stream of a device."""
+    """Return PyTorch's current stream of a device."""
     if device == "cpu":
         return _OF_CPU
     import torch
@@ -36,16 +36,16 @@ def current_stream(device: str) -> Stream:
 
 
 def new_tensor(type: ArrayType, device: str) -> Any:
-    """Memory of its own at a multiple of 256 bytes."""
+    """Return a new uninitialised tensor at an address that is a multiple of 256 bytes."""
     return maker(type, device)()
 
 
 def maker(type: ArrayType, device: str) -> Callable[[], Any]:
-    """What makes a `new_tensor` at each call."""
+    """Return a function that makes a `new_tensor` at each call."""
     import torch
 
     dtype, where = getattr(torch, type.dtype.name), torch.device(device)
-    # Of a tensor like another one PyTorch has less to read than of a shape, a dtype and a device.
+    # `empty_like` is faster than `empty`, which parses a shape, a dtype and a device.
     like = torch.empty((), dtype=dtype, device=where).expand(type.shape)
     empty = partial(torch.empty_like, like, memory_format=torch.contiguous_format)
 
@@ -61,17 +61,18 @@ def maker(type: ArrayType, device: str) -> Callable[[], Any]:
 
 
 def loaders(plan: Plan, device: str) -> list["Loader"]:
-    """One for each input of a plan."""
+    """Return the loader of each input of a plan."""
     return [Loader(plan, number, device) for number in range(len(plan.inputs))]
 
 
 class Loader:
     """
-    Makes what kernels take of the tensors given for one input.
+    Converter of the tensors given for one input to the layout that kernels read.
 
-    The copy of a module's own tensor is kept until the tensor lies elsewhere or PyTorch has counted
-    a change of it. What is written by way of `.data` PyTorch does not count. A CUDA graph of the
-    user's has the copy that there was when it was captured, which is then never let go.
+    The copy of a module's parameter, or of a permuted input, is cached until the tensor is at
+    another address, or PyTorch counts a change of it. PyTorch does not count writes through
+    `.data`. A user's CUDA graph uses the copy of the time of its capture, which is then never
+    freed.
     """
 
     def __init__(self, plan: Plan, number: int, device: str):
@@ -85,12 +86,15 @@ class Loader:
         self._axes = plan.permuted.get(number)
         self._alignment = plan.alignments[number]
         is_own = number in plan.source_names or number in plan.permuted
-        self._is_kept = is_own and number not in plan.written
-        self._kept: _Kept | None = None
-        self._captured: list[_Kept] = []
+        self._is_cached = is_own and number not in plan.written
+        self._cached: _CachedCopy | None = None
+        self._captured: list[_CachedCopy] = []
 
     def load(self, tensor: Any, is_capturing: bool = False) -> Any:
-        """`tensor`, or a copy. Raises `UsageError` unless it has the input's shape and dtype."""
+        """
+        Return `tensor` if kernels can read it, else a copy. Raises `UsageError` for another shape
+        or dtype.
+        """
         if tensor.shape != self._shape or tensor.dtype is not self._dtype:
             given = f"{str(tensor.dtype).removeprefix('torch.')}{list(tensor.shape)}"
             raise self._plan.mismatch(self._number, given)
@@ -102,22 +106,25 @@ class Loader:
             and not tensor.is_neg()
         ):
             return tensor
-        if not self._is_kept or tensor.is_inference():
+        if not self._is_cached or tensor.is_inference():
             return self._copied(tensor)
-        kept, key = self._kept, _key(tensor)
-        if kept is not None and kept.key == key:
+        cached, key = self._cached, _key(tensor)
+        if cached is not None and cached.key == key:
             if is_capturing:
-                self._captured.append(kept)
-            return kept.copy
+                self._captured.append(cached)
+            return cached.copy
         copy = self._copied(tensor)
         if is_capturing:
-            return copy  # which is not done yet: it is no other call's
-        self._finish()
-        self._kept = _Kept(key, tensor.detach(), copy)
+            return copy  # the copy is not done yet, so no other call may use it
+        self._synchronize()
+        self._cached = _CachedCopy(key, tensor.detach(), copy)
         return copy
 
-    def _finish(self) -> None:
-        """Wait for the copy, and for who reads the one before: calls on all streams share it."""
+    def _synchronize(self) -> None:
+        """
+        Wait for the new copy, and for readers of the old one, because calls on all streams share a
+        copy.
+        """
         import torch
 
         if self._device.type == "cuda":
@@ -130,13 +137,15 @@ class Loader:
         return new_tensor(type, str(self._device)).copy_(source)
 
 
-class _Kept(NamedTuple):
+class _CachedCopy(NamedTuple):
     key: tuple[Any, ...]
     tensor: Any
-    """Keeps the memory from being given to another tensor, which would look the same."""
+    """The tensor itself, which is kept so that its address is not reused by another tensor."""
     copy: Any
 
 
 def _key(tensor: Any) -> tuple[Any, ...]:
-    """What changes when a tensor may have other values, or is another."""
+    """
+    Return a key that changes if the tensor's values may have changed, or it is another tensor.
+    """
     return tensor.data_ptr(), tensor._version, tensor.stride(), tensor.device

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-A workspace: a plan's own memory, the slab and what is kept, and its steps bound to it.
+A workspace: a plan's own memory (the slab and kept buffers), and its steps bound to it.
 
-A workspace belongs to one stream, on which the calls of a program follow each other; so they may
-all use the same intermediate buffers.
+A workspace belongs to one stream. Calls on a stream run in order, so they may all use the same
+intermediate buffers.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,13 +19,13 @@ from tilewright.codegen.runtime.steps import FillStep, LaunchStep, steps_of
 from tilewright.codegen.runtime.tensors import new_tensor
 
 GRAPH_FROM = 4
-"""From so many steps on a plan is launched as a CUDA graph."""
+"""Least number of steps for which a plan is launched as a CUDA graph."""
 _MOST_BINDINGS = 8
-"""For how many lists of addresses the bound steps are kept."""
+"""Number of address lists whose bound steps are cached."""
 
 
 class Workspace:
-    """The memory and the steps of a plan on one stream."""
+    """Memory and bound steps of a plan on one stream."""
 
     def __init__(
         self,
@@ -36,7 +36,7 @@ class Workspace:
         graph_from: int | None = GRAPH_FROM,
     ):
         self.lock = Lock()
-        """To be held while steps are queued: those of two calls must not mix."""
+        """Lock that is held while steps are queued, so that the steps of two calls do not mix."""
         self._driver = driver
         self._graph_from = graph_from
         self._graph: Graph | None = None
@@ -68,13 +68,17 @@ class Workspace:
             self._make_graph(bound)
 
     def run_step_by_step(self, addresses: tuple[int, ...], stream: int) -> None:
-        """Run all steps, waiting for each, so that an error names the kernel that failed."""
+        """Run all steps and wait for each, so that an error names the kernel that failed."""
         for step, bound in zip(self._steps, self._bound_to(addresses), strict=True):
             bound(stream)
             self._wait_for(step, stream)
 
     def _is_updated(self, graph: Graph, bound: Sequence[Bound]) -> bool:
-        """True if the graph does what is bound now. It is not made anew: that takes too long."""
+        """
+        True if the graph now runs the bound steps, for which its changed nodes are updated.
+
+        If the driver refuses, the graph is given up, because making it again takes too long.
+        """
         if bound is self._in_graph:
             return True
         try:
@@ -88,7 +92,10 @@ class Workspace:
         return True
 
     def _make_graph(self, bound: Sequence[Bound]) -> None:
-        """For the next calls; a driver that refuses is not asked again, and costs time alone."""
+        """
+        Make a graph for the next calls. If the driver refuses, warn, and queue steps one by one
+        from now on.
+        """
         try:
             self._graph, self._in_graph = self._driver.graph(bound), bound
         except DriverError as err:
@@ -102,35 +109,35 @@ class Workspace:
             raise DriverError(f"{step.name} failed: {err.message}", remedy=err.remedy) from None
 
     def _bound_to(self, addresses: tuple[int, ...]) -> Sequence[Bound]:
-        """Return the steps bound to these addresses; those of the last few are kept."""
+        """Return the steps bound to these addresses; the most recent lists are cached."""
         if (bound := self._bindings.get(addresses)) is None:
-            bound = self._bindings[addresses] = self._bound = self._bound_anew(addresses)
+            bound = self._bindings[addresses] = self._bound = self._rebound(addresses)
             if len(self._bindings) > _MOST_BINDINGS:
                 del self._bindings[next(iter(self._bindings))]
         return bound
 
-    def _bound_anew(self, addresses: tuple[int, ...]) -> Sequence[Bound]:
-        """Bind the steps whose buffers lie elsewhere than for those that were bound last."""
-        mine, pairs = self._addresses, zip(self._placed, addresses, strict=True)
-        moved = [number for number, address in pairs if mine[number] != address]
+    def _rebound(self, addresses: tuple[int, ...]) -> Sequence[Bound]:
+        """Bind again the steps whose buffers are at other addresses than in the last binding."""
+        current, pairs = self._addresses, zip(self._placed, addresses, strict=True)
+        moved = [number for number, address in pairs if current[number] != address]
         for number, address in zip(self._placed, addresses, strict=True):
-            mine[number] = address
+            current[number] = address
         if not self._bound:
-            return [step.bound(mine) for step in self._steps]
+            return [step.bound(current) for step in self._steps]
         changed = {position for number in moved for position in self._users.get(number, ())}
         return [
-            self._steps[position].bound(mine) if position in changed else bound
+            self._steps[position].bound(current) if position in changed else bound
             for position, bound in enumerate(self._bound)
         ]
 
 
 def new_results(plan: Plan) -> list[int]:
-    """Return the buffers that are made anew at each call: the results that are no inputs."""
+    """Return the buffers that are allocated at each call: the results that are not inputs."""
     return [number for number in dict.fromkeys(plan.results) if number >= len(plan.inputs)]
 
 
 def _own_memory(plan: Plan, device: str) -> dict[int, Any]:
-    """Memory for the buffers that are neither inputs nor results; its views keep the slab."""
+    """Allocate the buffers that are neither inputs nor results; views keep the slab alive."""
     slab = new_tensor(ArrayType((plan.slab.peak_bytes,), np.dtype(np.uint8)), device)
     memory = dict[int, Any]()
     for number in range(len(plan.inputs), len(plan.buffers)):

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Interpreter of Kernel IR: all threads of many blocks in lockstep, blocks by threads.
+Interpreter of Kernel IR: all threads of many blocks in lockstep, as axes (block, thread).
 
-Lockstep is one of the orders that the hardware may choose; what another order would make wrong is
-an error here: races without a barrier, a barrier or shuffle that some threads do not reach.
+Lockstep is one of the orders that the hardware may choose. A program that another order would make
+wrong is an error here: a race without a barrier, or a barrier or shuffle that some threads do not
+reach.
 """
 
 from collections.abc import Mapping
@@ -39,11 +40,11 @@ from tilewright.interpreters.race import Accesses
 from tilewright.interpreters.types import ElementTypes
 
 _LANES = 1 << 17
-"""Threads run at a time."""
+"""Number of threads that run at a time."""
 
 
 def run_threads(op: FuncOp, buffers: Mapping[SSAValue, Buffer], types: ElementTypes) -> None:
-    """Runs the whole launch over `buffers`, which are the function's arguments."""
+    """Run a whole launch; `buffers` are the memory of the function's arguments."""
     grid, threads, cluster = op.grid.value.data, op.block.value.data, op.blocks_in_cluster
     meetings = Meetings(grid, cluster, in_groups=meets_in_groups(op))
     for output in op.outputs:
@@ -80,7 +81,7 @@ def _local(machine: Threads, op: memref.AllocaOp) -> None:
 
 
 def _comment(machine: Threads, op: CommentOp) -> None:
-    """Nothing is done."""
+    """Do nothing."""
 
 
 def _shuffle(machine: Threads, op: ShuffleOp) -> None:

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Copies that go on behind the threads' backs, at the worst time for whoever does not wait.
+Asynchronous copies, simulated in the order that is worst for threads that do not wait.
 
-What such a copy is to write is lost the moment it begins, and stays so until something waits for
-it. This one order of many finds both mistakes there are. Who reads too early, before the wait,
-finds an element that is on its way. Who begins too early, while others still read what lies there,
-takes it away from reads that come later, and races with those that lockstep has already done: the
-copy is a write of the thread that begins it, or of an engine that no barrier knows.
+The target elements of a copy are lost when it begins, and stay lost until an op waits for the copy.
+This one order finds both possible mistakes. A read before the wait finds an element that a copy is
+under way to. A copy that begins while threads still read its target destroys the contents for later
+reads. It also races with reads that lockstep has already done, because it counts as a write. The
+writer is the thread that begins the copy, or an engine that no barrier orders.
 """
 
 from collections.abc import Callable
@@ -25,9 +25,11 @@ from tilewright.interpreters.types import Array, is_same
 @dataclass(frozen=True)
 class Flight:
     """
-    The elements that one op copies, as flat arrays: where to, what, where from (-1: nowhere, it is
-    zero), and for which of the blocks that run, counted from the first of them. `fill` is the
-    number of the ring's fill, once known.
+    A copy under way of one op: flat arrays of target elements, values, and source offsets.
+
+    `origins` is -1 where the value is zero and has no source. `rows` are the blocks of the
+    elements, counted from the first running block. `fill` is the number of the ring's fill, once
+    known.
     """
 
     op: Operation
@@ -40,18 +42,21 @@ class Flight:
     fill: Array
 
     def part(self, chosen: Array) -> "Flight":
-        """Those elements that are `chosen`."""
+        """Return the part of the copy with the `chosen` elements."""
         if chosen.all():
             return self
         arrays = self.elements, self.values, self.origins, self.rows, self.fill
         return Flight(self.op, self.source, self.buffer, *(a[chosen] for a in arrays))
 
     def of_fill(self, counts: Array) -> "Flight":
-        """Return the same, as part of the fill that `counts` has for each block."""
+        """Return the copy as part of a fill; `counts` has the fill's number for each block."""
         return replace(self, fill=counts[self.rows])
 
     def land(self) -> None:
-        """The elements arrive; an error if others would have, had they been read only now."""
+        """
+        Complete the copy: store its elements. Raises `InterpreterError` if the source has changed
+        since.
+        """
         if self.source.accesses is not None:
             self._check_source()
         self.buffer.data[self.elements] = self.values
@@ -70,11 +75,11 @@ class Flight:
             )
 
     def lose(self) -> None:
-        """What has arrived is not there any more."""
+        """Mark the copied elements as unwritten, because their slot is released."""
         self.buffer.set_unwritten(self.elements)
 
     def forget_accesses(self) -> None:
-        """Everybody's accesses so far come before everything that is done from now on."""
+        """Order all accesses to the target elements so far before all later ones."""
         if self.buffer.accesses is not None:
             self.buffer.accesses.forget(self.elements)
 
@@ -82,7 +87,7 @@ class Flight:
 def divided(
     flights: list[Flight], choose: Callable[[Flight], Array]
 ) -> tuple[list[Flight], list[Flight]]:
-    """What is chosen of `flights`, and the rest."""
+    """Return the parts of `flights` that `choose` selects, and the rest."""
     taken: list[Flight] = []
     left: list[Flight] = []
     for flight in flights:
@@ -96,9 +101,10 @@ def divided(
 
 def begin(flight: Flight, who: Who) -> None:
     """
-    The copy begins on behalf of `who`: from now on nobody may touch what it writes.
+    Begin a copy on behalf of `who`: from now on no thread may access its target elements.
 
-    Raises `InterpreterError` where two copies write one element, or somebody uses it.
+    Raises `InterpreterError` if two copies write one element, or if a thread still uses a target
+    element.
     """
     op, buffer, elements = flight.op, flight.buffer, flight.elements
     if (busy := buffer.on_its_way(elements)).any():

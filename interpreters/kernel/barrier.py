@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Barriers of blocks, warps and groups of warps. Whoever a barrier is for has to come to it: threads
-that others wait for in vain are an error here, as they would never go on.
+Barriers of blocks, warps and groups of warps.
+
+All threads that a barrier waits for must reach it. Otherwise the others would wait forever, which
+is an error.
 """
 
 import numpy as np
@@ -21,7 +23,7 @@ from tilewright.interpreters.types import Array
 
 
 def meets_in_groups(op: Operation) -> bool:
-    """True if parts of a block meet somewhere in `op`."""
+    """True if `op` contains a barrier for parts of a block."""
     return any(isinstance(inner, WarpBarrierOp | NamedBarrierOp) for inner in op.walk())
 
 
@@ -46,7 +48,8 @@ def _named_barrier(machine: Threads, op: NamedBarrierOp) -> None:
 
 def _names(machine: Threads, op: NamedBarrierOp) -> Array:
     """
-    Return the name that each thread comes with, by (block, thread); 0 for those that do not come.
+    Return the barrier's id that each thread names, by (block, thread); 0 for threads that do not
+    reach it.
     """
     names = np.broadcast_to(machine.array(op.id), machine.shape)
     active = machine.active_threads()
@@ -66,7 +69,7 @@ def _names(machine: Threads, op: NamedBarrierOp) -> Array:
             op,
             f"lanes of warp {thread // WARP_SIZE} of block {machine.block_id[block, 0]} come with "
             "different ids",
-            remedy="give the lanes of a warp the same",
+            remedy="give all lanes of a warp the same id",
         )
     return names
 
@@ -78,8 +81,8 @@ def _check_count(machine: Threads, op: NamedBarrierOp, name: int, names: Array) 
         block = machine.block_id[wrong[0], 0]
         raise fail(
             op,
-            f"{count[wrong[0]]} threads of block {block} come with id {name}, but {waits} are "
-            "waited for",
+            f"{count[wrong[0]]} threads of block {block} come with id {name}, but the "
+            f"barrier waits for {waits}",
             remedy="all threads of a group, and no others, come with its id",
         )
 
@@ -93,7 +96,7 @@ def _meet(machine: Threads, op: NamedBarrierOp, name: int, members: Array) -> No
         block = machine.block_id[taken][0, 0]
         raise fail(
             op,
-            f"id {name} of block {block} is in use: others may still wait with it",
+            f"id {name} of block {block} is in use: other warps may still wait with it",
             remedy="use another id, or put a kernel.barrier between them",
         )
     clocks.meet(members, machine.time)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`scf` on the vector machine: threads that go different ways take turns, the others masked off."""
+"""`scf` on the vector machine: threads on different branches take turns, the others masked off."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -40,7 +40,7 @@ def _for(machine: Machine, op: scf.ForOp) -> None:
 
 
 def _run_masked(machine: Machine, block: Block, mask: Array) -> list[Any]:
-    """Runs `block` where `mask` holds; what it yields."""
+    """Run `block` where `mask` is true; return what it yields."""
     machine.active = None if mask.all() else mask
     machine.run(block)
     assert block.last_op is not None
@@ -48,14 +48,14 @@ def _run_masked(machine: Machine, block: Block, mask: Array) -> list[Any]:
 
 
 def _merged(mask: Array, new: Sequence[Any], old: Sequence[Any]) -> list[Any]:
-    """`new` where the mask holds, else `old`; `new` where there is nothing old."""
+    """Return `new` where the mask is true, else `old`; `new` everywhere if there is nothing old."""
     if not old or mask.all():
         return list(new)
     return [np.where(mask, a, b) for a, b in zip(new, old, strict=True)]
 
 
 def _yield(machine: Machine, op: scf.YieldOp) -> None:
-    """Nothing: who runs the body reads what it yields."""
+    """Do nothing: the handler of the loop or branch reads the yielded values."""
 
 
 CONTROL: Handlers = {scf.IfOp: _if, scf.ForOp: _for, scf.YieldOp: _yield}

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Vector copies, by a thread itself or by `cp.async`: all of a vector is within bounds, and its
-address is a multiple of its size on both sides, padding included. Swizzles move more than that as
-a whole, so that they change nothing here.
+Vector copies, by a thread or by `cp.async`.
+
+All elements of a vector must be within bounds. Its address must be a multiple of its size on both
+sides, padding included. A swizzle moves larger units than a vector, so it changes nothing here.
 """
 
 from math import gcd
@@ -68,7 +69,7 @@ def _copy_async(machine: Threads, op: CopyAsyncOp) -> None:
 
 
 def _values(machine: Threads, op: CopyingOp) -> tuple[Array, Array]:
-    """What is copied, and where from; zeros from -1 where the mask fails, and nothing is read."""
+    """Return the copied values and their source offsets; zeros and -1 where the mask is false."""
     source, mask = _source(op), machine.mask_of(op)
     buffer: Buffer = machine.values[op.source]
     if mask is not None and not mask.any():
@@ -86,7 +87,7 @@ def _check_alignment(machine: Threads, op: CopyingOp, place: Place, mask: Array 
         raise fail(
             op,
             f"{place.name} begins at a multiple of {base} bytes, but {needed} bytes are copied",
-            remedy=f"say that it is aligned: {{plan.align = {needed} : i64}}",
+            remedy=f"declare its alignment: {{plan.align = {needed} : i64}}",
         )
     if layout.inner.data % place.width:
         raise fail(
@@ -106,7 +107,7 @@ def _check_alignment(machine: Threads, op: CopyingOp, place: Place, mask: Array 
 
 
 def base_alignment(memref: SSAValue) -> int:
-    """Return the bytes that the address of a memref is a multiple of."""
+    """Return the largest number of bytes that a memref's address is known to be a multiple of."""
     if isinstance(memref, BlockArgument) and isinstance(
         op := memref.owner.parent_op(), KernelLikeOp
     ):

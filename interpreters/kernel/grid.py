@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Blocks that meet: in clusters, which run in one piece; at counters, in an order that changes; and in
-atomic updates.
+Synchronisation between blocks: cluster barriers, counters, and atomic updates.
+
+Blocks of a cluster run together. Blocks arrive at a counter in a random order.
 """
 
 import numpy as np
@@ -41,20 +42,23 @@ def _remote(machine: Threads, op: RemoteOp) -> None:
     cluster, rank = machine.meetings.cluster, machine.array(op.rank)
     (active,) = active_points(machine.active, rank)
     if ((active < 0) | (active >= cluster)).any():
-        raise fail(op, f"rank {active.max()} of a cluster of {cluster} blocks")
+        raise fail(op, f"rank {active.max()} is not in a cluster of {cluster} blocks")
     rank = np.clip(rank, 0, cluster - 1)
     first = np.arange(machine.shape[0])[:, None] // cluster * cluster
-    theirs = Buffer(source.shape, source.data, slot=(first + rank) * source.size)
-    theirs.written, theirs.expected = source.written, source.expected
-    theirs.accesses = source.accesses
+    remote = Buffer(source.shape, source.data, slot=(first + rank) * source.size)
+    remote.written, remote.expected = source.written, source.expected
+    remote.accesses = source.accesses
     running = machine.active_threads()
     visiting = slice(None) if running is None else running.any(axis=1)
     machine.meetings.visiting[machine.block_id[visiting, 0]] = True
-    machine.define(op, theirs)
+    machine.define(op, remote)
 
 
 def check_left(machine: Threads) -> None:
-    """No block may end while another may still read its shared memory."""
+    """
+    Raise `InterpreterError` if a block may end while another block may still read its shared
+    memory.
+    """
     visiting = machine.meetings.visiting[machine.block_id[:, 0]]
     if not visiting.any():
         return
@@ -62,13 +66,15 @@ def check_left(machine: Threads) -> None:
     block = machine.block_id[visiting][0, 0]
     raise fail(
         remotes[-1],
-        f"others of its cluster may have ended while block {block} reads this",
+        f"block {block} may read this after another block of its cluster has ended",
         remedy="put a kernel.cluster_barrier after the last read",
     )
 
 
 def _arrive(machine: Threads, op: ArriveOp) -> None:
-    """The threads of a block wait for each other; blocks arrive in a random order."""
+    """
+    Arrive at a counter. Threads of a block wait for each other; blocks arrive in a random order.
+    """
     rows = machine.arriving(op, "'kernel.arrive'")
     buffer: Buffer = machine.values[op.counter]
     offset = offsets(machine, op, Place(op.counter, op.map.data, op.indices), machine.active)

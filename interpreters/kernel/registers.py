@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays of registers, one a thread; the steps of an unrolled nest are points of new axes."""
+"""
+Arrays of registers, one for each thread; the steps of an unrolled nest are points of new axes.
+"""
 
 import numpy as np
 

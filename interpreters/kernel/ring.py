@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Rings: who may touch a slot when, and when what was copied to it is there.
+Rings: checks of the accesses to slots, and the arrival of copies.
 
-A fill arrives no earlier than the wait for it, and what it had overwritten was lost when its copies
-began (`async_copies`): that order finds reads that come too early and copies that begin too early.
-A slot that is released has lost its contents, so that stale reads are found too. With `sync` and
-`cp_async` the wait is a barrier of the block. With `tma` it is none: only release and acquire order
-the reads of other threads before the next fill, and so acquiring forgets them.
+A fill arrives at the wait for it, and no earlier. The contents that it overwrites are lost when its
+copies begin (`async_copies`). This order finds reads and copies that begin too early. A released
+slot loses its contents, so stale reads are found too.
+
+With `sync` and `cp_async` the wait is a barrier of the block. With `tma` it is not. There, only
+release and acquire order the reads of other threads before the next fill. Acquiring therefore
+forgets these reads.
 """
 
 import numpy as np
@@ -31,7 +33,7 @@ from tilewright.interpreters.types import Array
 
 def _ring(machine: Threads, op: RingOp) -> None:
     if op.ring in machine.values:
-        raise fail(op, "the ring is made again", remedy="make it once, before the loop")
+        raise fail(op, "the ring is created again", remedy="create it once, before the loop")
     machine.arriving(op, f"'{op.name}'")
     assert isinstance(op.ring.type, RingType)
     machine.define(op, Ring(op.ring.type, op.bytes.value.data, machine.shape[0]))
@@ -82,12 +84,15 @@ def _commit(machine: Threads, op: RingCommitOp) -> None:
 
 
 def _complete_stores(machine: Threads, fill: Fill) -> Array:
-    """Nobody knows which stores were part of the fill: there may have been none."""
+    """Return false for each block: stores are not tracked by fill, so the fill may be empty."""
     return np.zeros(len(fill.count), bool)
 
 
 def _complete_group(machine: Threads, fill: Fill) -> Array:
-    """Return all copies that threads have begun since their last commit are the fill."""
+    """
+    Make all copies since the threads' last commit part of the fill; return the blocks that have
+    any.
+    """
     ring, rows = fill.ring, np.zeros(len(fill.count), bool)
     copies, machine.uncommitted = divided(machine.uncommitted, lambda f: fill.blocks[f.rows])
     for flight in copies:
@@ -100,7 +105,11 @@ def _complete_group(machine: Threads, fill: Fill) -> Array:
 
 
 def _complete_boxes(machine: Threads, fill: Fill) -> Array:
-    """Return the boxes of an acquired fill have as many bytes as the hardware waits for."""
+    """
+    Check that the boxes of an acquired fill have the bytes that the hardware waits for.
+
+    Return the blocks that copied any boxes.
+    """
     ring = fill.ring
     brought = ring.brought[fill.slot]
     fill.check(
@@ -177,7 +186,7 @@ def _check_copied(fill: Fill, pending: int) -> None:
 
 
 def _check_nothing(fill: Fill, pending: int) -> None:
-    """Stores are done when the barrier has been passed."""
+    """Check nothing: stores are done when the barrier has been passed."""
 
 
 _CHECK_ARRIVES = {
@@ -210,7 +219,10 @@ def _release(machine: Threads, op: RingReleaseOp) -> None:
 
 
 def check_finished(machine: Threads) -> None:
-    """Nothing may arrive after the end: the memory belongs to another block by then."""
+    """
+    Raise `InterpreterError` if a copy is under way at the end, when its memory belongs to another
+    block.
+    """
     rings = [ring for ring in machine.values.values() if isinstance(ring, Ring)]
     for flight in (flight for ring in rings for flight in ring.under_way):
         raise fail(

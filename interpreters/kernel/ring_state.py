@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What each block has done with a ring so far, and what it may do next.
+Progress of each block with a ring, and checks of the next step.
 
-All transports have the same rules, so that a program stays right when its transport changes: fills
-are committed and released in the order of their numbers, a fill is waited for after it is committed
-and released after that, and a slot is acquired when the fill that had it is released. A commit that
-brought nothing has the place of no fill: the next may have its number.
+All transports have the same rules, so that a program stays right if its transport changes. Fills
+are committed and released in the order of their numbers. A fill is awaited after its commit, and
+released after that. A slot is acquired after its previous fill is released. A commit without copies
+does not use up its fill number: the next commit may have the same number.
 
-What only one transport needs: copies of `cp.async` belong to the next commit of their thread, on
-whatever ring, and a wait for all but the newest `pending` groups must include its fill. A box
-belongs to its fill by number; the fill must be acquired, once, for the bytes that it brings.
+Some rules are of one transport. Copies of `cp.async` belong to the next commit of their thread, on
+any ring. A wait for all but the newest `pending` groups must include its fill's group. A TMA box
+belongs to its fill by number. The fill must be acquired once, for the number of bytes that its
+boxes bring.
 """
 
 from dataclasses import dataclass
@@ -26,34 +27,40 @@ from tilewright.interpreters.types import Array
 
 
 class Ring:
-    """By block, how many fills have got how far; by slot, what is known of its newest fill."""
+    """
+    State of a ring: for each block the number of fills at each stage, for each slot its newest
+    fill.
+    """
 
     def __init__(self, type: RingType, bytes: int, blocks: int):
         self.depth, self.transport, self.bytes = type.depth.data, type.transport.data, bytes
         self.acquired = np.zeros(blocks, int)
         self.committed = np.zeros(blocks, int)
         self.empty = np.zeros(blocks, int)
-        """The newest of those committed that brought nothing and nobody waited for."""
+        """Number of newest committed fills without copies that no thread has waited for."""
         self.awaited = np.zeros(blocks, int)
         self.released = np.zeros(blocks, int)
         self.group = np.zeros((blocks, self.depth), int)
-        """The group of copies that a fill was committed as."""
+        """Number of the copy group that the fill in each slot was committed as."""
         self.brought = np.zeros((blocks, self.depth), int)
-        """The bytes of the boxes that were copied since the last commit."""
+        """Bytes of the boxes that were copied to each slot since the last commit."""
         self.under_way: list[Flight] = []
         self.present: list[Flight] = []
         self.left: list[Flight] = []
-        """What was released, until its slot is acquired."""
+        """Released copies whose slots are not acquired again yet."""
 
     @property
     def by_engine(self) -> bool:
-        """True if no thread is the one that copies."""
+        """True if an engine copies instead of threads."""
         return self.transport is Transport.TMA
 
 
 @dataclass(frozen=True)
 class Fill:
-    """An op that concerns one fill: its number in each block, and which blocks come to the op."""
+    """
+    An op that refers to one fill: the fill's number in each block, and the blocks that reach the
+    op.
+    """
 
     machine: Threads
     op: Operation
@@ -62,7 +69,11 @@ class Fill:
     blocks: Array
 
     def check(self, good: Array, message: str, *numbers: Array, remedy: str = "") -> None:
-        """An error unless `good` for all blocks; `message` has a place for the fill, and others."""
+        """
+        Raise `InterpreterError` unless `good` is true in all blocks that reach the op.
+
+        `message` is formatted with the fill's number and `numbers` in the first bad block.
+        """
         bad = self.blocks & ~good
         if not bad.any():
             return
@@ -73,11 +84,11 @@ class Fill:
 
     @property
     def slot(self) -> tuple[Array, Array]:
-        """What the fill has in a table by block and slot."""
+        """Subscripts of the fill in a table by block and slot."""
         return np.arange(len(self.count)), self.count % self.ring.depth
 
     def check_copy(self, slot: Array, bytes: int) -> None:
-        """A box of `bytes` is about to be copied to `slot`, as a part of the fill."""
+        """Check a copy of a box of `bytes` to `slot` as a part of the fill, and count its bytes."""
         ring, count = self.ring, self.count
         self.check(
             slot == count % ring.depth,
@@ -97,17 +108,23 @@ class Fill:
         ring.brought[self.slot] += np.where(self.blocks, bytes, 0)
 
     def is_in(self, flight: Flight) -> Array:
-        """Which elements of `flight` belong to this fill."""
+        """Return a mask of the elements of `flight` that belong to this fill."""
         return self.blocks[flight.rows] & (flight.fill == self.count[flight.rows])
 
     def is_up_to(self, flight: Flight, *, back: int = 0) -> Array:
-        """Which elements of `flight` belong to the fill `back` before this, or one before that."""
+        """
+        Return a mask of the elements of `flight` that belong to the fill `back` before this one, or
+        to earlier fills.
+        """
         return self.blocks[flight.rows] & (flight.fill <= self.count[flight.rows] - back)
 
 
 def coming(machine: Threads, op: Operation, ring: SSAValue, count: SSAValue) -> Fill:
     """
-    Return the fill that `op` concerns; an error unless all threads of a block come to it alike.
+    Return the fill that `op` refers to.
+
+    Raises `InterpreterError` if threads of a block disagree: only some reach the op, or their
+    counts differ.
     """
     if machine.rank != 2:
         raise fail(op, "stands in a nest whose steps have no order", remedy="use an scf.for")

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Arrays in the shared memory of blocks. Those that lie in the same place are taken as wholes: who
-writes to one has taken over the memory of the others, for which threads must have met before, and
-what these held is lost.
+Arrays in the shared memory of blocks.
+
+Arrays whose places overlap are treated as wholes. A write to one takes over the memory of the
+others, whose contents are lost. Threads must have met before that.
 """
 
 import numpy as np
@@ -19,12 +20,15 @@ from tilewright.interpreters.race import Accesses
 
 
 def _shared(machine: Threads, op: SharedOp) -> None:
-    """In a loop it is the same memory again: what it held is lost, who used it is not."""
+    """
+    Allocate an array. In a loop it is the same memory again: its contents are lost, its accesses
+    are kept.
+    """
     buffer = memory(machine, op.memref, machine.shape[0])
     buffer.slot = buffer.slot[:, None]
     before: Buffer | None = machine.values.get(op.memref)
     if before is not None and before.expected is not None and before.expected.any():
-        raise fail(op, "is made again while a copy to it is under way")
+        raise fail(op, "is allocated again while a copy to it is under way")
     buffer.accesses = (
         Accesses(buffer.data.size, machine.meetings) if before is None else before.accesses
     )
@@ -35,7 +39,7 @@ def _shared(machine: Threads, op: SharedOp) -> None:
 
 
 def _join_neighbours(machine: Threads, buffer: Buffer, before: Buffer | None) -> None:
-    """Arrays that lie in the same place know of each other."""
+    """Register arrays whose places overlap as neighbours of each other."""
     arrays = [value for value in machine.values.values() if isinstance(value, Buffer)]
     for other in arrays:
         if other is before or not _overlap(other.place, buffer.place):
@@ -49,7 +53,7 @@ def _overlap(one: range | None, other: range | None) -> bool:
 
 
 def memory(machine: Threads, value: SSAValue, copies: int) -> Buffer:
-    """What an op allocates, for each of `copies` that have their own."""
+    """Return the memory that an op allocates, with `copies` separate copies."""
     type = memref_type(value)
     dtype = machine.types[type.element_type]
     buffer = Buffer.poisoned(type.get_shape(), dtype, copies=copies)

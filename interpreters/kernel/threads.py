@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The threads of Kernel IR: a vector machine with a dimension for blocks and one for threads."""
+"""Threads of Kernel IR: a vector machine with a dimension for blocks and one for threads."""
 
 import numpy as np
 from xdsl.ir import Operation, SSAValue
@@ -14,7 +14,7 @@ from tilewright.interpreters.types import Array, ElementTypes
 
 
 class Threads(Machine):
-    """Some blocks of a launch: axes (block, thread), outermost first."""
+    """Some blocks of a launch, with the axes (block, thread), outermost first."""
 
     def __init__(
         self,
@@ -30,31 +30,39 @@ class Threads(Machine):
         self.block_id = np.arange(blocks.start, blocks.stop)[:, None]
         self.thread_id = np.arange(threads)
         self.time = 0
-        """Barriers that have been passed, each by some of the threads."""
+        """Number of barriers that have been passed, each by some of the threads."""
         self.since = np.zeros((len(blocks), 1), int)
-        """The time that began with the last barrier of each whole block."""
+        """Time of the last barrier of each whole block."""
         meetings.begin(blocks, threads)
         self.uncommitted: list[Flight] = []
         """Copies of `cp.async` that belong to no fill yet."""
         self.groups = np.zeros(len(blocks), int)
-        """Groups of copies that the threads of each block have committed, whatever the ring."""
+        """Number of copy groups that the threads of each block have committed, over all rings."""
 
     def who(self) -> Who:
         return Who(self.thread_id, self.block_id, np.asarray(self.time), self.since)
 
     def engine(self, rows: Array) -> Who:
-        """Hardware that acts for the blocks in these rows."""
+        """Return the identity of the hardware engine that acts for the blocks in these rows."""
         who = self.who()
         return Who(np.asarray(ENGINE), who.block[rows], who.epoch, who.since[rows])
 
     def active_threads(self) -> Array | None:
-        """Which threads are active, by (..., block, thread), steps of nests first; None: all."""
+        """
+        Return a mask of the active threads, by (..., block, thread), axes of nests first; None if
+        all.
+        """
         if self.active is None:
             return None
         return np.broadcast_to(self.active, self.shape)
 
     def arriving(self, op: Operation, what: str) -> Array:
-        """Which blocks come to `op`, called `what`: all of their threads, or it is an error."""
+        """
+        Return a mask of the blocks that reach `op`. Raises `InterpreterError` if only some threads
+        of a block do.
+
+        The message calls the op `what`.
+        """
         active = self.active_threads()
         if active is None:
             return np.ones(len(self.block_id), bool)
@@ -66,7 +74,12 @@ class Threads(Machine):
         return some
 
     def arriving_warps(self, op: Operation, what: str) -> Array:
-        """Which warps of each block come to `op`: all of their lanes, or it is an error."""
+        """
+        Return a mask of the warps that reach `op`. Raises `InterpreterError` if only some lanes of
+        a warp do.
+
+        The message calls the op `what`.
+        """
         active, starts = self.active_threads(), self.thread_id[::WARP_SIZE]
         if active is None:
             return np.ones((len(self.block_id), len(starts)), bool)
@@ -83,12 +96,15 @@ class Threads(Machine):
         return some
 
     def pass_barrier(self, blocks: Array) -> None:
-        """The threads of `blocks` have waited for each other."""
+        """Record a barrier of all threads in each of `blocks`."""
         self.time += 1
         self.since = np.where(blocks[:, None], self.time, self.since)
 
     def by_block(self, op: Operation, value: SSAValue | Array, blocks: Array, what: str) -> Array:
-        """Return a value that is the same for all threads of each of `blocks`, by block."""
+        """
+        Return a value by block. Raises `InterpreterError` if it differs between the threads of a
+        block in `blocks`.
+        """
         array = self.array(value) if isinstance(value, SSAValue) else value
         whole = np.broadcast_to(array, self.shape)
         differ = blocks & (whole != whole[:, :1]).any(axis=1)

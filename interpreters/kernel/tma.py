@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Boxes that the tensor memory accelerator copies. The engine is no thread: what it writes is ordered
-against what threads read by the ring alone, and by barriers between their reads and its start.
+Copies of boxes by the tensor memory accelerator.
+
+The engine is not a thread. Its writes are ordered against the threads' reads only by the ring, and
+by barriers between the reads and its start.
 """
 
 import numpy as np
@@ -22,7 +24,7 @@ from tilewright.interpreters.race import Who
 from tilewright.interpreters.types import Array
 
 _SHARED_BYTES = 128
-"""What the address of a box in shared memory is a multiple of (PTX ISA, tensors)."""
+"""Alignment in bytes of a box in shared memory (PTX ISA, tensors)."""
 
 
 def _tma_copy(machine: Threads, op: TmaCopyOp) -> None:
@@ -46,8 +48,8 @@ def _check_addresses(op: TmaCopyOp) -> None:
     if (base := base_alignment(op.source)) < BOX_ALIGNMENT:
         raise fail(
             op,
-            f"{name} begins at a multiple of {base} bytes, a tensor at one of {BOX_ALIGNMENT}",
-            remedy=f"say that it is aligned: {{plan.align = {BOX_ALIGNMENT} : i64}}",
+            f"{name} is aligned to {base} bytes, but a tensor map needs {BOX_ALIGNMENT}",
+            remedy=f"declare its alignment: {{plan.align = {BOX_ALIGNMENT} : i64}}",
         )
     if source.get_num_dims() > 1 and (row := source.get_shape()[-1] * size) % BOX_ALIGNMENT:
         raise fail(
@@ -69,14 +71,15 @@ def _slots(machine: Threads, op: TmaCopyOp, fill: Fill) -> Array:
 
 
 def _bytes(op: TmaCopyOp) -> int:
-    """What the copy brings; zeros outside of the tensor count."""
+    """Return the bytes of a box; zeros outside of the tensor count."""
     return int(np.prod([*op.box.get_values()])) * size_of(memref_type(op.source).element_type)
 
 
 def _box(machine: Threads, op: TmaCopyOp, fill: Fill) -> tuple[Array, Array]:
     """
-    What is copied and where from, flat, for each block that comes to the op; zeros from -1 outside
-    of the tensor.
+    Return the values of a box and their source offsets, flat, for each block that reaches the op.
+
+    Outside of the tensor, values are zero and offsets are -1.
     """
     source: Buffer = machine.values[op.source]
     rank, rows = len(source.shape), np.flatnonzero(fill.blocks)
@@ -97,7 +100,7 @@ def _box(machine: Threads, op: TmaCopyOp, fill: Fill) -> tuple[Array, Array]:
 
 
 def _elements(machine: Threads, op: TmaCopyOp, fill: Fill) -> Array:
-    """Where the box goes, for each block that comes to the op."""
+    """Return the target elements of the box, for each block that reaches the op."""
     target: Buffer = machine.values[op.target]
     size = target.size // target.shape[0]
     rows = np.flatnonzero(fill.blocks)

@@ -87,7 +87,7 @@ def test_nothing_to_launch_is_a_plan_too():
     ("old", "new", "error"),
     [
         ("@main", "@other", "the module has no function @main"),
-        ("memref<3xi32>", "memref<3xf80>", "whose elements cannot be run"),
+        ("memref<3xi32>", "memref<3xf80>", "whose element type cannot be run"),
         ("memref.dealloc %y : memref<2x16xf32>", "%i = arith.constant 1 : i32", "'arith.constant'"),
         (
             "memref.dealloc %y : memref<2x16xf32>",

@@ -225,7 +225,7 @@ def test_what_cannot_be_checked_is_said(parse: Parse) -> None:
     unknown = ADD.replace("%2 = arith.addf %0, %1 : f32", power)
     (note,) = check(parse, ADD, unknown).notes
     assert "not checked at @add" in note
-    assert "does not know 'math.fpowi'" in note
+    assert "does not support 'math.fpowi'" in note
 
     report = check_pass(parse(ADD), parse(ADD), "my-pass", max_work=100)
     assert report.compared == ()

@@ -87,7 +87,7 @@ def test_what_is_overwritten_is_not_read(parse: Parse, rand: Rand) -> None:
         func.return %c : memref<5xf32>
       }}
       {KERNEL}""")
-    with pytest.raises(InterpreterError, match="%a is used after %b took its memory"):
+    with pytest.raises(InterpreterError, match="%a is used after %b overwrote its memory"):
         interpret(module, rand(5))
 
 
@@ -186,7 +186,7 @@ WRONG_MODULES: dict[str, tuple[str, type[TilewrightError], str]] = {
     "a launch of a function": (
         main("loop.launch @main(%x) -> () : (memref<5xf32>) -> ()\nfunc.return %x : memref<5xf32>"),
         UnsupportedError,
-        r"@main is no kernel that can be interpreted",
+        r"@main is not a kernel that can be interpreted",
     ),
     "an op of another level": (
         main(
@@ -195,7 +195,7 @@ WRONG_MODULES: dict[str, tuple[str, type[TilewrightError], str]] = {
             "f32",
         ),
         UnsupportedError,
-        r"@main: '%0 = memref.load .*': the interpreter does not know 'memref.load' here",
+        r"@main: '%0 = memref.load .*': the interpreter does not support 'memref.load' here",
     ),
     "a function that calls itself": (
         main(
@@ -213,7 +213,7 @@ WRONG_MODULES: dict[str, tuple[str, type[TilewrightError], str]] = {
     "an element type that NumPy lacks": (
         "func.func @main(%x: tensor<5xf80>) -> tensor<5xf80> { func.return %x : tensor<5xf80> }",
         UnsupportedError,
-        r"no elements of type f80",
+        r"do not support elements of type f80",
     ),
     "a function without a body": (
         "func.func private @main(tensor<5xf32>) -> tensor<5xf32>",
@@ -242,5 +242,5 @@ def test_errors_name_the_source_location(parse: Parse, rand: Rand) -> None:
 def test_interpret_kernel_takes_kernels_only(parse: Parse) -> None:
     module = parse("func.func private @f()")
     assert module.body.block.first_op is not None
-    with pytest.raises(UnsupportedError, match=r"'func.func' is no kernel"):
+    with pytest.raises(UnsupportedError, match=r"'func.func' is not a kernel"):
         interpret_kernel(module.body.block.first_op, [])

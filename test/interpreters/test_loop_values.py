@@ -163,7 +163,7 @@ def test_gather(parse: Parse) -> None:
 @pytest.mark.parametrize("bad", [4, -1])
 def test_what_is_no_index_is_named(parse: Parse, bad: int) -> None:
     ids, x = np.array([3, 0, bad, 2, 1], np.int32), np.zeros((4, 3), np.float32)
-    with pytest.raises(InterpreterError, match=f"%id is {bad}, no index of an axis of size 4"):
+    with pytest.raises(InterpreterError, match=f"%id is {bad}, not an index of an axis of size 4"):
         interpret(parse(GATHER.replace("MASK", "")), ids, x, function="k")
 
 

@@ -66,7 +66,7 @@ FUNCTIONS = {
     "an open size on the way": (
         "func.func @main(%x: memref<4xf32>, %n: memref<4xf32>)"
         " { %c = arith.constant 3 : index %m = memref.alloc(%c) : memref<?xf32> func.return }",
-        "'arith.constant' in @main cannot be run: it is no launch",
+        "'arith.constant' in @main cannot be run: it is not a launch",
     ),
 }
 

@@ -14,14 +14,14 @@ CLUSTER = str(TESTS / "passes" / "tile" / "kernels" / "matmul_join_cluster.mlir"
 
 def test_boxes_need_a_tensor_memory_accelerator(capsys: pytest.CaptureFixture[str]):
     assert main(["compile", BOXES, "--target", "sm_80", "--ir", "cuda"]) == 1
-    expected = "kernel @bmm: error: sm_80 has no tensor memory accelerator; sm_90a has"
+    expected = "kernel @bmm: error: sm_80 has no tensor memory accelerator; sm_90a has one"
     assert expected in capsys.readouterr().err
 
 
 def test_clusters_need_a_target_that_has_them(capsys: pytest.CaptureFixture[str]):
     assert main(["compile", CLUSTER, "--target", "sm_80", "--ir", "cuda"]) == 1
     expected = (
-        "kernel @relu_addmm: error: sm_80 has no clusters of blocks; sm_90a has "
+        "kernel @relu_addmm: error: sm_80 has no clusters of blocks; sm_90a has them "
         "(let its blocks join with join(last_block))"
     )
     assert expected in capsys.readouterr().err

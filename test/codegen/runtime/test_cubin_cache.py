@@ -100,7 +100,7 @@ def test_a_folder_that_others_can_write_to_is_not_used(
     assert CubinCache(tmp_path).cubin(SOURCE, "sm_90a") == b"planted"
     tmp_path.chmod(mode)
     for number in (1, 2):
-        with pytest.warns(UserWarning, match="machine code is not kept: others can write to"):
+        with pytest.warns(UserWarning, match="machine code is not cached: others can write to"):
             assert CubinCache(tmp_path).cubin(SOURCE, "sm_90a").startswith(b"\x7fELF")
         assert len(compilations) == number
 

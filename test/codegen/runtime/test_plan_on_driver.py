@@ -57,7 +57,7 @@ def plan_of(launch: Launch) -> Plan:
 def test_clusters_that_fit_nowhere_are_one_sentence(cuda_driver: CudaDriver, fake: FakeDriver):
     fake.clusters(0)
     message = "kernel 'scale' cannot be launched: no group of multiprocessors of this GPU has room "
-    with pytest.raises(DriverError, match=f"^{message}for 8 of its blocks, a cluster"):
+    with pytest.raises(DriverError, match=f"^{message}for a cluster of 8 of its blocks"):
         LoadedPlan(plan_of(CLUSTERS), cuda_driver, "sm_90a")
     LoadedPlan(plan_of(SCALE), cuda_driver, "sm_90a")
 

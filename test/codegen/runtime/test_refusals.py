@@ -87,7 +87,7 @@ def test_a_kernel_is_not_blamed_for_one_before_it(
     """What has gone wrong on the GPU shows at whatever is asked of it next."""
     bound = cuda_driver.load(SOURCE, "sm_90a").function("scale", 0).bind(SCALE, POINTERS)
     fake.fail("cuLaunchKernelEx", status)
-    message = "^kernel 'scale' cannot be launched, for a kernel before it has failed: CUDA_ERROR"
+    message = "^kernel 'scale' cannot be launched, because an earlier kernel failed: CUDA_ERROR"
     with pytest.raises(DriverError, match=message) as refusal:
         bound(0)
     assert "'tilewright run' waits for each kernel" in str(refusal.value)

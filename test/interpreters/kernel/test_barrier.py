@@ -116,15 +116,15 @@ WRONG = {
     ),
     "too few": (
         "kernel.named_barrier %pair threads 96",
-        "64 threads of block 0 come with id 1, but 96 are waited for",
+        "64 threads of block 0 come with id 1, but the barrier waits for 96",
     ),
     "too many": (
         "kernel.named_barrier %pair threads 32",
-        "64 threads of block 0 come with id 1, but 32 are waited for",
+        "64 threads of block 0 come with id 1, but the barrier waits for 32",
     ),
     "one name for all": (
         "kernel.named_barrier %c1 threads 64",
-        "128 threads of block 0 come with id 1, but 64 are waited for",
+        "128 threads of block 0 come with id 1, but the barrier waits for 64",
     ),
     "names that cross warps": (
         "%id = kernel.index [(%t + 16) floordiv 64 + 1] kernel.named_barrier %id threads 64",
@@ -140,12 +140,12 @@ WRONG = {
     ),
     "half a group": (
         f"%p = loop.predicate [31 - %t] : i1 scf.if %p {{ {PAIR} }}",
-        "32 threads of block 0 come with id 1, but 64 are waited for",
+        "32 threads of block 0 come with id 1, but the barrier waits for 64",
     ),
     # Pair 1 may still wait with id 2 when pair 0 comes with it.
     "a name that others may still wait with": (
         f"{PAIR} %other = kernel.index [2 - %t floordiv 64] kernel.named_barrier %other threads 64",
-        "id 1 of block 0 is in use: others may still wait with it",
+        "id 1 of block 0 is in use: other warps may still wait with it",
     ),
 }
 

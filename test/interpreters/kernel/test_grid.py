@@ -116,7 +116,7 @@ MISTAKES = [
         CLUSTER,
         "kernel.cluster_barrier // the end",
         "",
-        "others of its cluster may have ended while block 0 reads this",
+        "block 0 may read this after another block of its cluster has ended",
         id="no barrier at the end",
     ),
     pytest.param(
@@ -127,7 +127,11 @@ MISTAKES = [
         id="a barrier that only one block reaches",
     ),
     pytest.param(
-        CLUSTER, "of %r :", "of %b :", "rank 3 of a cluster of 3 blocks", id="a rank too high"
+        CLUSTER,
+        "of %r :",
+        "of %b :",
+        "rank 3 is not in a cluster of 3 blocks",
+        id="a rank too high",
     ),
     pytest.param(
         LAST_BLOCK,

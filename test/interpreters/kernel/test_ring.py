@@ -215,7 +215,7 @@ ASYNC_MISTAKES: dict[str, Mistake] = {
         [
             (WAIT, f"%again = kernel.ring bytes 512 : !kernel.ring<3, cp_async>\n{WAIT}"),
         ],
-        r"the ring is made again .*before the loop",
+        r"the ring is created again .*before the loop",
     ),
 }
 
@@ -413,7 +413,7 @@ TMA_MISTAKES: dict[str, Mistake] = {
     ),
     "a tensor of which nothing is known": (
         [("{plan.align = 16 : i64}", "")],
-        r"%x begins at a multiple of 4 bytes, a tensor at one of 16 .*plan.align = 16",
+        r"%x is aligned to 4 bytes, but a tensor map needs 16 .*plan.align = 16",
     ),
 }
 

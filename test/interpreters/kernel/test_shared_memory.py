@@ -55,19 +55,19 @@ def test_right(parse: Parse) -> None:
         (
             "kernel.barrier // before the sums",
             "",
-            r"writes to %sums, which lies where another thread may use %s \(put a kernel.barrier",
+            r"writes to %sums while another thread may use %s in the same memory \(put a kernel",
         ),
         (
             f"  kernel.ring_wait %ring, %c0 pending 0 : {RING} // wait\n"
             f"  %0 = loop.load %s[0, 63 - %t] : {A}\n"
             f"  kernel.ring_release %ring, %c0 : {RING} // release\n",
             "  %0 = arith.constant 1.0 : f32\n",
-            "writes to %sums, which lies where a copy to %s is under way",
+            "writes to %sums while a copy to %s in the same memory is under way",
         ),
         (
             "  %1 = loop.load %sums[(%t + 1) mod 64] : memref<64xf32, 3>",
             f"  %1 = loop.load %s[0, %t] : {A}",
-            r"reads element \[0, 0\], whose memory %sums has taken",
+            r"reads element \[0, 0\], whose memory %sums overwrote",
         ),
         ("at 128", "at 64", "begins at a multiple of 128 bytes, not at 64"),
     ],
@@ -107,7 +107,7 @@ def test_a_warp_knows_what_its_lanes_did(parse: Parse) -> None:
     (out,) = interpret(parse(ONE_WARP), x, function="k")
     np.testing.assert_array_equal(out, np.roll(x[:, ::-1], -1, axis=1))
     too_early = parse(ONE_WARP.replace("kernel.warp_barrier // before %c", ""))
-    with pytest.raises(InterpreterError, match="lies where another thread may use %a"):
+    with pytest.raises(InterpreterError, match="another thread may use %a in the same memory"):
         interpret(too_early, x, function="k")
 
 
@@ -116,5 +116,5 @@ def test_other_warps_do_not(parse: Parse) -> None:
     whole = two_warps.replace("kernel.warp_barrier", "kernel.barrier")
     interpret(parse(whole), X[:2], function="k")
     narrow = whole.replace("kernel.barrier // before %c", "kernel.warp_barrier")
-    with pytest.raises(InterpreterError, match="lies where another thread may use %a"):
+    with pytest.raises(InterpreterError, match="another thread may use %a in the same memory"):
         interpret(parse(narrow), X[:2], function="k")

@@ -372,7 +372,9 @@ def test_counters_share_memory_with_nobody(parse: Parse) -> None:
     allocs = [op for op in module.walk() if isinstance(op, AllocOp)]
     arrived = next(op for op in allocs if op.memref.name_hint == "arrived")
     set_offset(arrived, 1 << 16)
-    with pytest.raises(UsageError, match="find %arrived as it left it, but it is shared"):
+    with pytest.raises(
+        UsageError, match="keeps %arrived between launches, but its memory is shared"
+    ):
         plan_of(module)
 
 
