@@ -159,7 +159,7 @@ def test_a_level_page_names_the_passes_that_leave_it(name: str, pipeline: str):
 
 def test_the_simulator_page_names_every_finding():
     text = (ROOT / "docs" / "simulator.md").read_text()
-    table = text[text.index("## What it checks") : text.index("## What orders")]
+    table = text[text.index("## Findings") : text.index("## Order of accesses")]
     assert re.findall(r"^\| `([a-z-]+)` ", table, re.MULTILINE) == list(Kind)
 
 
