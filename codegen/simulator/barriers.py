@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Block barriers: `bar.sync`, `bar.arrive` and their relatives. PTX ISA, "bar, barrier".
+Block barriers: `bar.sync`, `bar.arrive` and related instructions. PTX ISA, "bar, barrier".
 
-A barrier opens for a block when all its threads that run have come, or as many as the instruction
-says. Threads that arrive do not wait, but are counted; what they do later is not ordered by it.
-Threads that come to different barriers are reported: since Volta `__syncthreads()` waits until each
-thread of the block has reached the same call or exited (CUDA C++ Programming Guide). A barrier
-orders nothing that an exited thread did.
+A barrier opens for a block when all running threads of the block have arrived, or as many threads
+as the instruction counts. Threads of `bar.arrive` are counted but do not wait, and the barrier does
+not order their later accesses.
 
-A thread count is one of whole warps: a warp arrives when its last running thread comes, and counts
-32, whoever of it has exited or never existed.
+Threads of a block that wait at different instructions are reported. Since Volta `__syncthreads()`
+waits until each thread of the block has reached that call or exited (CUDA C++ Programming Guide). A
+barrier orders nothing that an exited thread did.
+
+A thread count is one of whole warps. A warp arrives when its last running thread arrives, and
+counts 32, also if some of its threads have exited or never existed.
 """
 
 from collections.abc import Callable
@@ -26,16 +28,16 @@ from tilewright.codegen.simulator.order import Knowledge, Order
 from tilewright.codegen.simulator.registers import Values
 
 _BARRIERS = 16
-"""Barriers per block."""
+"""Number of barriers that a block has."""
 
 
 @dataclass(frozen=True, eq=False)
 class Barrier:
     """
-    One barrier instruction: which barrier, how many threads (None: the block).
+    One barrier instruction: the barrier's number and its thread count (None: the whole block).
 
-    `reduce` tells what the lanes get when they pass (`bar.red`): it takes the lanes, and the block
-    of each. `waits` is false for `bar.arrive`.
+    `reduce` writes the results of `bar.red`; it takes the lanes that pass, and the block of each
+    lane. `waits` is false for `bar.arrive`.
     """
 
     instruction: Instruction
@@ -48,11 +50,11 @@ class Barrier:
 @dataclass(frozen=True)
 class _Party:
     """
-    Lanes at a barrier instruction; `place` is where they go on.
+    Lanes at a barrier instruction; they continue at `place`.
 
-    `keys` has the barrier and block of each lane, `threads` the count that each lane gave, both as
-    the registers were when the lanes came: lanes that do not wait may change them. `arrived` has
-    what those lanes knew and had done by then, by key.
+    `keys` holds the barrier and block of each lane, `threads` the thread count that each lane gave.
+    Both are copies of the registers at arrival, because lanes that do not wait may change them.
+    `arrived` holds, by key, what the lanes of `bar.arrive` knew and had done by then.
     """
 
     place: int
@@ -63,7 +65,7 @@ class _Party:
     arrived: dict[int, Knowledge] = field(default_factory=dict[int, Knowledge])
 
     def part(self, chosen: Booleans) -> "_Party | None":
-        """Return the chosen lanes, if there are any."""
+        """Return the party of the chosen lanes, or None if no lane is chosen."""
         lanes = self.lanes.where(chosen)
         if lanes is None or lanes is self.lanes:
             return lanes and self
@@ -72,7 +74,7 @@ class _Party:
 
 
 class Hall:
-    """The lanes of a batch of blocks that wait at barriers, or have arrived."""
+    """Lanes of a batch of blocks that wait at barriers, or have arrived at them."""
 
     def __init__(self, geometry: Geometry, order: Order, findings: Findings, alive: Booleans):
         self._geometry = geometry
@@ -83,7 +85,7 @@ class Hall:
         self._waiting: list[_Party] = []
         self._users = BarrierUsers(geometry, order)
         self.everybody_passed = False
-        """Whether the barrier that opened last was passed by all who run."""
+        """True if all running threads have passed the barrier that opened last."""
 
     def come(self, place: int, barrier: Barrier, lanes: Lanes) -> None:
         index = lanes.index
@@ -102,7 +104,7 @@ class Hall:
         self._waiting.append(party)
 
     def settle(self) -> list[tuple[int, Lanes]]:
-        """Nothing else can run: open the barriers that are complete."""
+        """Open the barriers that are complete, and return the lanes that pass them."""
         self.everybody_passed = False
         if not self._waiting:
             return []
@@ -118,7 +120,7 @@ class Hall:
         return self._open(complete)
 
     def stuck(self) -> Lanes | None:
-        """Report a deadlock; returns the lanes that will never go on."""
+        """Report a deadlock, and return the lanes that never continue."""
         for party in self._waiting:
             name = self._geometry.name(int(party.lanes.numbers()[0]))
             others = {p.barrier.instruction.line for p in self._waiting if p.place != party.place}
@@ -134,7 +136,7 @@ class Hall:
         return merge(lanes, self._geometry.lanes) if lanes else None
 
     def _everybody(self) -> bool:
-        """Return the usual case: all threads of all blocks at one barrier."""
+        """True in the usual case: all running threads wait at one barrier of all blocks."""
         if len(self._waiting) != 1 or self._waiting[0].barrier.threads is not None:
             return False
         (party,) = self._waiting
@@ -144,7 +146,7 @@ class Hall:
         )
 
     def _complete(self) -> Booleans:
-        """Per key, whether as many threads wait as the barrier needs."""
+        """Return, per key, whether as many threads wait as the barrier needs."""
         count = self._geometry.blocks * _BARRIERS
         waits = np.zeros(count, np.bool_)
         arrived = np.zeros(count, np.int64)
@@ -169,7 +171,9 @@ class Hall:
         return (arrived >= needed) & waits
 
     def _complain_counts(self, party: _Party, others: Integers) -> None:
-        """Report a thread count that is not the one of all who come; 0 stands for none."""
+        """
+        Report lanes whose thread counts for one barrier differ; a count of 0 in `others` is unset.
+        """
         assert party.threads is not None
         keys, first = np.unique(party.keys, return_index=True)
         mine = party.threads[first][np.searchsorted(keys, party.keys)]
@@ -178,7 +182,10 @@ class Hall:
             self._complain(party, "others count other threads", lane)
 
     def _arrived_warps(self, count: int) -> Integers:
-        """Return per key how often warps have arrived: each with all its threads that run."""
+        """
+        Return, per key, the number of arrivals of whole warps: all their running threads have
+        arrived.
+        """
         lanes, keys = _joined(self._waiting)
         pairs, come = np.unique(keys << 32 | lanes // WARP, return_counts=True)
         here, warp = pairs >> 32, pairs & (1 << 32) - 1
@@ -210,7 +217,11 @@ class Hall:
         return gone
 
     def _synchronise(self, opened: list[_Party]) -> None:
-        """Let lanes that wait learn what all had done at their arrivals; others learn nothing."""
+        """
+        Record what a passed barrier orders: waiting lanes learn what all lanes did before arriving.
+
+        Lanes that only arrive learn nothing.
+        """
         arrived = [party for party in opened if not party.barrier.waits]
         lanes, keys = _joined([party for party in opened if party.barrier.waits])
         if not arrived:
@@ -249,7 +260,7 @@ class Hall:
                 return
 
     def _reached_twice(self) -> Booleans:
-        """Return per key whether lanes wait for it at several instructions."""
+        """Return, per key, whether lanes wait for it at several instructions."""
         first = np.full(self._geometry.blocks * _BARRIERS, -1)
         twice = np.zeros(len(first), np.bool_)
         for party in self._waiting:
@@ -260,9 +271,9 @@ class Hall:
 
     def _in_warp(self, party: _Party, keys: Integers) -> Booleans:
         """
-        Return per lane whether others of its warp wait for its barrier at another instruction.
+        Return, per lane, whether lanes of its warp wait for its barrier at another instruction.
 
-        Warps may reach a barrier with a thread count at different instructions, lanes of a warp
+        Warps may reach a barrier with a thread count at different instructions, but lanes of a warp
         may not.
         """
         here = np.zeros(len(keys), np.bool_)
@@ -283,7 +294,7 @@ class Hall:
 
 
 def _joined(parties: list[_Party]) -> tuple[Integers, Integers]:
-    """Return the lanes of several parties, with their keys."""
+    """Return the lanes of several parties, and their keys."""
     nothing = np.zeros(0, np.int64)
     lanes = np.concatenate([nothing, *(party.lanes.numbers() for party in parties)])
     return lanes, np.concatenate([nothing, *(party.keys for party in parties)])
