@@ -77,8 +77,7 @@ def counts(body: Sequence[Instruction]) -> bool:
 
 def _computed_from(body: Sequence[Instruction], values: set[str]) -> set[str]:
     """
-    Return `values` and the registers computed from them in a loop body; loads and atomics stop the
-    search.
+    Return `values` and the registers computed from them in a loop body, but no results of loads.
     """
     reached, before = set(values), 0
     while len(reached) > before:

@@ -119,7 +119,9 @@ class Gathering:
 
     def come(self, place: int, collective: Collective, lanes: Lanes) -> Lanes | None:
         """
-        Let lanes arrive at a collective, and return the lanes that continue at once at `place`.
+        Record lanes that arrive at a collective, and return the lanes that continue at once.
+
+        Lanes that wait continue at `place` later.
         """
         mask = collective.mask[lanes.index]
         if lanes.whole and int(mask.min()) == ALL_MEMBERS:
@@ -131,7 +133,7 @@ class Gathering:
         return gone[0][1] if gone else None
 
     def settle(self) -> list[tuple[int, Lanes]]:
-        """Return the lanes that continue because all running members of their collective wait."""
+        """Execute the collectives whose running members all wait, and return their lanes."""
         return self._execute(lambda lanes: True, warp_bits(self._alive))
 
     def force(self) -> list[tuple[int, Lanes]]:

@@ -2,14 +2,14 @@
 """
 Races in global memory, by happens-before.
 
-Of two accesses, one of which writes, something must order the second after the first (`order.py`).
+If one of two accesses to a place writes, the second must be ordered after the first (`order.py`).
 Two strong accesses (atomics, volatile, acquire, release, relaxed) do not race, but a strong and a
-plain one do: PTX ISA, "Morally Strong Operations". So each cell has the last plain write, and all
-reads and updates since (`crowds.py`).
+plain access do: PTX ISA, "Morally Strong Operations". Each cell therefore keeps its last plain
+write, and all reads and updates since (`crowds.py`).
 
-Copies read their source until they have completed. A `cp.async` has when its thread waits for it,
-a bulk copy when its mbarrier's phase is complete: it reads through the async proxy, and sees what
-threads wrote only after a `fence.proxy.async` ("Async Proxy").
+A copy reads its source until it completes. A `cp.async` completes when its thread waits for it. A
+bulk copy completes with its mbarrier's phase. It reads through the async proxy, and sees writes of
+threads only after a `fence.proxy.async` ("Async Proxy").
 """
 
 from dataclasses import dataclass
@@ -40,12 +40,15 @@ _WEAK_MEETS = {
     False: (Doing.READ, Doing.STRONG_READ, Doing.UPDATE),
 }
 _STRONG_MEETS = {True: (), False: (Doing.READ,)}
-"""Kinds of accesses that race with a load (True) or with any other, beside plain writes."""
+"""
+Kinds of accesses, besides plain writes, that race with a strong access; `_WEAK_MEETS` is for plain
+accesses. The key is true for loads.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class _Now:
-    """An access that is compared with earlier ones: the lanes and their stamps."""
+    """Access that is compared with earlier ones: its lanes, their stamps and their cells."""
 
     array: Cells
     lanes: Integers
@@ -61,9 +64,10 @@ class _Now:
 @dataclass(frozen=True, slots=True)
 class BulkRead:
     """
-    The source of a bulk copy: runs of `size` bytes, in bytes of an array.
+    Source of a bulk copy: runs of `size` bytes that start at `offsets` in an array.
 
-    It is read until the phase of an mbarrier: an agent, and a time of it (`order.py`).
+    The copy reads it until a phase of an mbarrier completes: an agent, and one of its times
+    (`order.py`).
     """
 
     offsets: Integers
@@ -74,7 +78,7 @@ class BulkRead:
 
 
 class GlobalRaces:
-    """Compares each access with those before it."""
+    """Race detector for global memory: compares each access with earlier ones."""
 
     def __init__(self, geometry: Geometry, order: Order, findings: Findings):
         self._geometry = geometry
@@ -85,7 +89,7 @@ class GlobalRaces:
         """True if strong accesses may race with each other: `strong_accesses.py`."""
 
     def check(self, array: Cells, lanes: Integers, offsets: Integers, access: Access) -> None:
-        """The lanes access bytes of an array that may be written."""
+        """Check and record accesses of lanes to an array that may be written."""
         if access.size < array.size:
             array.refine(access.size)
         if self.mixes_strong and array.strong is None:
@@ -95,7 +99,7 @@ class GlobalRaces:
             self._check_cells(_Now(array, lanes, mine, access, cells + part))
 
     def pull(self, array: Cells, offsets: Integers, bytes: Integers, by: int) -> None:
-        """Copies by `cp.async` begin to read runs of bytes (`by` 1), or end (`by` -1)."""
+        """Record that `cp.async` copies begin to read runs of bytes (`by` 1), or end (`by` -1)."""
         cells, _ = array.within(offsets, bytes)
         np.add.at(array.pulled, cells, by)
         array.pulls += by * len(cells)
@@ -108,7 +112,10 @@ class GlobalRaces:
         bytes: Integers,
         by: tuple[int, int] | None,
     ) -> None:
-        """The lanes, or an mbarrier's agent, have waited for such copies: they have read by now."""
+        """
+        Record `cp.async` reads that have ended, since the lanes or an mbarrier's agent waited for
+        them.
+        """
         cells, run = array.within(offsets, bytes)
         stamps = self._launch.stamps(lanes)[run]
         if by is not None:
@@ -116,12 +123,15 @@ class GlobalRaces:
         array.crowd(Doing.READ, self._launch.may_race).add(cells, stamps)
 
     def _copy_stamp(self, lanes: Integers, agent: int, time: int) -> int:
-        """Return the stamp of copies of a cluster that complete on the agent of an mbarrier."""
+        """
+        Return the stamp of copies that complete on an mbarrier's agent, in the cluster of the
+        lanes.
+        """
         cluster = int(self._launch.cluster(lanes[:1])[0])
         return copy_stamp(cluster, agent - self._geometry.lanes, time - COPY_TIME)
 
     def read_in_bulk(self, array: Cells, lane: int, read: BulkRead) -> None:
-        """A lane starts a bulk copy that reads an array that may be written."""
+        """Check and record the source of a bulk copy that a lane starts."""
         size = np.full(len(read.offsets), read.size)
         cells = np.unique(array.within(read.offsets, size)[0])
         lanes = np.full(len(cells), lane)
@@ -160,7 +170,11 @@ class GlobalRaces:
         self._compare(now, slice(None), array.writer[cells], "writes")
 
     def _against_stores(self, now: _Now) -> None:
-        """A volatile load of data must know of the strong store that it reads: `lockstep.py`."""
+        """
+        Record a strong store; report a volatile load of data that does not know the store it reads.
+
+        See `lockstep.py`.
+        """
         if now.access.mode is Mode.STORE:
             now.array.store(now.cells, now.mine)
         elif now.access.data and now.array.stored is not None:
@@ -168,7 +182,7 @@ class GlobalRaces:
             self._compare(now, slice(None), before, "stored as volatile data")
 
     def _observe(self, now: _Now) -> None:
-        """Record strong accesses, once any of them has observed what others have done."""
+        """Record strong accesses, beginning with the first one that observes others."""
         array = now.array
         if now.access.observes and array.observed is None:
             array.observed = Observed(ACTOR)
@@ -180,7 +194,7 @@ class GlobalRaces:
     def _has_observed(
         self, array: Cells, lanes: Integers, cells: Integers, stamps: Stamps
     ) -> Booleans:
-        """True where a lane has observed an update of a cell, or knows of a thread that has."""
+        """True where a lane has observed an update of a cell, or knows a thread that has."""
         observed = np.zeros(len(lanes), np.bool_)
         if array.observed is not None:
             places, by = array.observed.since(cells, stamps & ACTOR)
@@ -188,14 +202,16 @@ class GlobalRaces:
         return observed
 
     def _earlier(self, now: _Now, crowd: Crowd) -> tuple[Integers, Stamps]:
-        """Pairs of an access, as a place in `now.cells`, and an earlier one of the crowd."""
+        """
+        Return pairs of an access, as an index into `now.cells`, and an earlier access of the crowd.
+        """
         return crowd.earlier(now.cells, self._order.knowledge(now.lanes))
 
     def _meet_strong(self, now: _Now) -> None:
         """
-        Compare strong accesses with those that are not morally strong with them.
+        Report earlier strong accesses that are not morally strong with these, and not ordered.
 
-        Having observed such an access tells nothing of it ("Observation Order").
+        Observing an access that is not morally strong orders nothing ("Observation Order").
         """
         if now.array.strong is None:
             return
@@ -213,7 +229,7 @@ class GlobalRaces:
             self._report_copy(now, int(now.lanes[np.argmax(pulled)]), "cp.async")
 
     def _compare(self, now: _Now, places: Integers | slice, before: Stamps, verb: str) -> None:
-        """Report the accesses at `places` that do not know of what others did `before`."""
+        """Report accesses at `places` that do not know the accesses `before`, of other threads."""
         mine = now.mine[places]
         other = (before != 0) & ((before ^ mine) & ACTOR != 0)
         if not other.any():
@@ -233,7 +249,7 @@ class GlobalRaces:
             self._report(now, int(lanes[first]), int(before[first]), verb)
 
     def _compare_proxied(self, now: _Now, places: Integers, before: Stamps, verb: str) -> None:
-        """Find races of a bulk copy, which only sees accesses that a proxy fence covers."""
+        """Report races of a bulk copy, which only sees accesses that a proxy fence covers."""
         self._compare(now, places, before, verb)
         lanes, before = now.lanes[places][before != 0], before[before != 0]
         fenced = self._launch.knows(lanes, before, View.PROXIED_GLOBAL)
@@ -272,5 +288,5 @@ class GlobalRaces:
 
 
 def _thread(stamps: Stamps) -> Integers:
-    """Return the number of a thread within the launch."""
+    """Return the thread's number within the launch."""
     return (stamps & NUMBER) - FIRST

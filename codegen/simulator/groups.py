@@ -63,7 +63,7 @@ class Groups:
         return bool(self._groups)
 
     def add(self, place: int, lanes: Lanes) -> None:
-        """Let the lanes continue at an instruction."""
+        """Queue the lanes to continue at an instruction."""
         if self._turns is None:
             self._groups.setdefault(place, []).append(lanes)
             return

@@ -133,7 +133,7 @@ class Machine:
             self.go(stop, lanes)
 
     def go(self, place: int, lanes: Lanes | None) -> None:
-        """Let the lanes continue at an instruction; None stands for no lanes."""
+        """Queue the lanes to continue at an instruction; None stands for no lanes."""
         if lanes is not None:
             self._groups.add(place, lanes)
 
@@ -179,7 +179,7 @@ class Machine:
         self._spins.come(loop, instruction, lanes, counts=place in self.counted)
 
     def _settle(self) -> bool:
-        """Let waiting lanes continue when no group can run; False if no lane can ever continue."""
+        """Resume waiting lanes when no group can run; return False if no lane can ever continue."""
         self.unit.order.compact()
         for hall in (self._gathering, self._phases, self._hall, self.clusters):
             if gone := hall.settle():

@@ -23,8 +23,8 @@ no other thread runs, and no memory changes.
 """
 _MOST_CHANGES = 20_000
 """
-Changes of flags or counters by polling threads, for example to take tickets, that count as
-progress.
+Maximum number of changed flags or counters that count as progress of polling threads, for example
+of threads that take tickets.
 """
 
 
@@ -145,10 +145,11 @@ class SpinHall:
 
     def settle(self, others: int, changes: int) -> list[tuple[int, Lanes]]:
         """
-        Let the waiting lanes poll again, unless there has been no progress for too long.
+        Resume the waiting lanes for another poll, unless there has been no progress for too long.
 
         `others` is the number of lanes that continue besides the polling ones; `changes` counts the
-        values that strong accesses have changed.
+        values that strong accesses have changed. Returns the lanes and the places where they
+        continue.
         """
         count = sum(lanes.count for _, _, lanes in self._waiting) + others
         changed = self._changes != changes < _MOST_CHANGES

@@ -3,12 +3,12 @@
 Further orders in which a kernel runs, if its outcome may depend on the order of threads.
 
 A kernel that polls flags may find them set too early or too late, and acts on that without another
-barrier. If the first run of such a kernel has no findings, it is repeated in four orders:
+barrier. If the first run of a polling kernel has no findings, it is repeated in four orders:
 
 - each team runs for as long as it can, the first teams first
-- the same, with the last teams first
+- each team runs for as long as it can, the last teams first
 - each team stops before a write that others may poll, and polling teams get one turn
-- each team stops after that write instead
+- each team stops after a write that others may poll, and polling teams get one turn
 
 A team is a warp, or a block if there are too many warps.
 """
