@@ -43,7 +43,9 @@ def _constant(instruction: Instruction, number: int) -> int:
 
 
 def _copy(unit: Unit, instruction: Instruction) -> Step:
-    """`[shared], [global], size{, bytes to read}`: zeros fill what is not read."""
+    """
+    Compile `[shared], [global], size{, bytes to read}`; zeros fill the bytes that are not read.
+    """
     target, _, _, *amount = instruction.operands
     size = _constant(instruction, 2)
     if size not in _SIZES:
@@ -69,7 +71,7 @@ def _copy(unit: Unit, instruction: Instruction) -> Step:
 
 
 class _Source:
-    """Where a copy reads; lanes that read nothing may have any address."""
+    """Source of a copy; lanes that read no bytes may have any address."""
 
     def __init__(self, unit: Unit, instruction: Instruction, size: int):
         self._addresses = addresses(unit, instruction.operands[1])
@@ -80,7 +82,7 @@ class _Source:
         self._nothing = unit.shared.block
 
     def places(self, lanes: Lanes, count: Integers) -> Iterator[tuple[Place, Integers]]:
-        """Yield each place with the bytes to read per lane, between 0 and the copy's size."""
+        """Yield each place with the bytes to read per lane: between 0 and the copy's size."""
         for wanted in np.unique(count).tolist():
             some = lanes.where(count == wanted)
             assert some is not None

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Integer arithmetic with a carry: `.cc` leaves one bit per lane in the condition code, and `addc`,
-`subc` and `madc` take it in. PTX ISA, "Extended-Precision Integer Arithmetic Instructions".
+Integer arithmetic with a carry.
+
+`.cc` writes one bit per lane to the condition code; `addc`, `subc` and `madc` read it. PTX ISA,
+"Extended-Precision Integer Arithmetic Instructions".
 """
 
 from typing import Any
@@ -19,25 +21,25 @@ _TAKING = ("addc", "subc", "madc")
 
 
 def has_carry(instruction: Instruction) -> bool:
-    """True if the condition code is written or read."""
+    """True if an instruction writes or reads the condition code."""
     return instruction.root in _TAKING or "cc" in instruction.parts
 
 
 def _sum(a: Any, b: Any, carry: Any) -> tuple[Any, Any]:
-    """Return the sum of all three, and what it carries over."""
+    """Return `a + b + carry`, and its carry."""
     total = a + b
     result = total + carry
     return result, (total < a) | (result < total)
 
 
 def _difference(a: Any, b: Any, borrow: Any) -> tuple[Any, Any]:
-    """What is left of `a`, and whether there was too little."""
+    """Return `a - b - borrow`, and its borrow."""
     rest = a - b
     return rest - borrow, (a < b) | (rest < borrow)
 
 
 def build_carry(unit: Unit, instruction: Instruction) -> Step:
-    """`add`, `sub` and `mad`, of the lower or upper half, with a carry in, out or both."""
+    """Compile `add`, `sub` or `mad` of the lower or upper half, with a carry in, out or both."""
     parts = modifiers(instruction, _ALLOWED)
     root = instruction.root[:3]
     takes, leaves = instruction.root != root, "cc" in parts
