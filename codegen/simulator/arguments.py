@@ -33,12 +33,12 @@ class Arguments:
         what = f"argument {number}"
         if isinstance(argument, np.ndarray):
             if parameter.type not in ("u64", "b64"):
-                raise SimulatorError(f"{what} is an array, but the kernel wants {parameter.type}")
+                raise SimulatorError(f"{what} is an array, but the kernel expects {parameter.type}")
             address = self._place(argument, number, arguments)
             return np.array([address], np.uint64).view(np.uint8)
         if isinstance(argument, TensorMap):
             if parameter.length != _TENSOR_MAP_BYTES:
-                raise SimulatorError(f"{what} is a tensor map, but the kernel wants something else")
+                raise SimulatorError(f"{what} is a tensor map, but the kernel expects another type")
             return np.zeros(_TENSOR_MAP_BYTES, np.uint8)
         return _scalar(argument, parameter, what)
 

@@ -97,7 +97,7 @@ class Hall:
             what = f"a block has barriers 0 to {_BARRIERS - 1}, but not {number.max()}"
             self._complain(party, what)
         if threads is not None and (threads % WARP).any():
-            self._complain(party, "it is to count threads that are no whole warps")
+            self._complain(party, "its thread count is no multiple of 32")
         if not barrier.waits:
             for key in np.unique(keys).tolist():
                 party.arrived[key] = self._order.release(lanes.numbers()[keys == key])
@@ -124,7 +124,7 @@ class Hall:
         for party in self._waiting:
             name = self._geometry.name(int(party.lanes.numbers()[0]))
             others = {p.barrier.instruction.line for p in self._waiting if p.place != party.place}
-            elsewhere = f"; others wait in line {min(others)}" if others else ""
+            elsewhere = f"; other threads wait in line {min(others)}" if others else ""
             verb = "waits forever" if party.barrier.waits else "arrives"
             self._findings.add(
                 Kind.DEADLOCK,
@@ -167,7 +167,9 @@ class Hall:
             keys = party.keys
             if (arrived[keys] > needed[keys]).any():
                 few, many = int(needed[keys].min()), int(arrived[keys].max())
-                self._complain(party, f"{many} threads come to it, more than its {few}")
+                self._complain(
+                    party, f"{many} threads reach it, more than the {few} that it counts"
+                )
         return (arrived >= needed) & waits
 
     def _complain_counts(self, party: _Party, others: Integers) -> None:
@@ -179,7 +181,7 @@ class Hall:
         mine = party.threads[first][np.searchsorted(keys, party.keys)]
         if (wrong := (mine != party.threads) | ((others != 0) & (others != mine))).any():
             lane = int(party.lanes.numbers()[wrong][0])
-            self._complain(party, "others count other threads", lane)
+            self._complain(party, "other threads give another thread count", lane)
 
     def _arrived_warps(self, count: int) -> Integers:
         """
@@ -240,7 +242,7 @@ class Hall:
         for number in np.unique(numbers).tolist():
             lane = self._users.intruder(number, lanes[numbers == number])
             if lane is not None:
-                self._complain(party, f"others may still wait at barrier {number}", lane)
+                self._complain(party, f"other threads may still wait at barrier {number}", lane)
 
     def _complain_divergence(self, complete: Booleans) -> None:
         opens_twice = complete & self._reached_twice()
@@ -256,7 +258,7 @@ class Hall:
                     if other.place != party.place
                 }
                 others = ", ".join(map(str, sorted(lines)))
-                self._complain(party, f"others of its block wait in line {others}")
+                self._complain(party, f"other threads of its block wait in line {others}")
                 return
 
     def _reached_twice(self) -> Booleans:

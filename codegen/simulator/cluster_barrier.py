@@ -65,9 +65,8 @@ class ClusterHall:
     def arrive(self, instruction: Instruction, lanes: Lanes) -> None:
         numbers = lanes.numbers()
         if (self._arrivals[numbers] > self._waits[numbers]).any():
-            self._complain(
-                instruction, lanes, "arrives again at the barrier of its cluster, where it"
-            )
+            what = "arrives again at the barrier of its cluster, before it has waited"
+            self._complain(instruction, lanes, what)
         self._arrivals[numbers] += 1
         if self._touches is None:
             self._touches = self._races.touches

@@ -98,7 +98,7 @@ class Meeting:
                 Kind.SHUFFLE,
                 self._collective.instruction.line,
                 f"{self._geometry.name(int(self.numbers[first]))} reads from lane "
-                f"{int(source[first])} of its warp, which takes no part",
+                f"{int(source[first])} of its warp, which does not take part",
             )
 
 
@@ -224,7 +224,7 @@ class Gathering:
             Kind.MASK,
             collective.instruction.line,
             f"{self._geometry.name(int(lanes.numbers()[0]))} waits for the lanes of the member "
-            f"mask {int(mask[0]):#010x}, and not all of them come",
+            f"mask {int(mask[0]):#010x}, but not all of them arrive",
         )
 
     def _join(self, parties: list[tuple[Collective, Lanes]]) -> None:

@@ -14,8 +14,9 @@ class SimulatorError(TilewrightError):
 
 class SimulationTooLarge(SimulatorError):
     """
-    The launch needs more thread-instructions than its budget; `needed` estimates how many, where
-    blocks have ended that tell.
+    Error for a launch that needs more thread-instructions than its budget.
+
+    `needed` estimates the number it needs; None if no block has ended that shows it.
     """
 
     def __init__(self, kernel: str, budget: int, needed: int | None):

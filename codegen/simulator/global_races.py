@@ -220,7 +220,7 @@ class GlobalRaces:
         unknown = ~self._launch.knows(now.lanes[places], before)
         if unknown.any():
             first = int(np.argmax(unknown))
-            verb = "accessed by another scope or size"
+            verb = "accessed with another scope or size"
             self._report(now, int(now.lanes[places[first]]), int(before[first]), verb)
 
     def _against_pulls(self, now: _Now) -> None:

@@ -29,7 +29,7 @@ from tilewright.codegen.simulator.spins import is_asked_again
 from tilewright.codegen.simulator.touches import Touch
 
 _WARP_MATES = "another lane of its warp", "__syncwarp", "lanes of a warp do not run in lockstep"
-_OTHERS = "another thread", "barrier or fences", "nothing makes them come in this order"
+_OTHERS = "another thread", "barrier or fences", "nothing orders these accesses"
 
 
 def loads_data(kernel: Kernel, instruction: Instruction) -> bool:
@@ -87,7 +87,7 @@ class LockstepAccesses:
             Kind.RACE,
             touch.line,
             f"in shared memory, {name(lane)} {verb} what {party} {other}: {name(stranger)}, "
-            f"with no {order} between: {why}, also where accesses are volatile",
+            f"with no {order} between: {why}, even if they are volatile",
         )
 
 

@@ -143,14 +143,14 @@ class Machine:
 
     def trap(self, lanes: Lanes, instruction: Instruction) -> None:
         name = self.unit.geometry.name(int(lanes.numbers()[0]))
-        message = f"{name} executes a trap, as for an index that is out of range"
+        message = f"{name} executes a trap, for example for an index out of range"
         self.unit.findings.add(Kind.TRAP, instruction.line, message)
         self._alive[lanes.index] = False
 
     def hang(self, lanes: Lanes, instruction: Instruction) -> None:
         """Report a loop that nothing can end, and stop the lanes that have reached it."""
         name = self.unit.geometry.name(int(lanes.numbers()[0]))
-        message = f"{name} is in a loop that nothing ends; a plain flag may be read only once"
+        message = f"{name} is in a loop that nothing can end; a plain flag may be read only once"
         self.unit.findings.add(Kind.DEADLOCK, instruction.line, message)
         self._alive[lanes.index] = False
 

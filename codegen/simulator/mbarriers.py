@@ -273,7 +273,7 @@ class MBarriers:
             barrier.pending -= copy.arrivals
         if barrier.bytes < 0 and barrier.pending == 0:
             self._complain(
-                lane, line, f"uses an mbarrier that gets {-barrier.bytes} bytes too many"
+                lane, line, f"uses an mbarrier that receives {-barrier.bytes} bytes too many"
             )
             barrier.bytes = 0
         self._complete(barrier)

@@ -3,7 +3,7 @@
 Float32 sums and products with a single rounding, computed in float64.
 
 A product of two float32 is exact in float64. A sum is rounded to 53 bits and then to 24. This
-differs from one rounding only if the first result is the middle between two float32. Such results
+differs from one rounding only if the first result is the middle between two float32. These results
 are nudged towards the exact sum, whose error Knuth's TwoSum gives.
 
 One inaccuracy remains: a subnormal result may be off by its last bit, in about one of 2**29 cases.

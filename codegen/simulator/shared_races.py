@@ -144,7 +144,7 @@ class SharedRaces:
         unknown = ~self.order.knows(lanes[places], before & WHO, before >> 32)
         if unknown.any():
             first, other = int(places[unknown][0]), int(before[unknown][0]) & WHO
-            what = f"{access.mode.value} what another thread accesses by another scope or size"
+            what = f"{access.mode.value} what another thread accesses with another scope or size"
             self._report_race(touch, int(lanes[first]), what, [], other)
 
     def _observe(self, touch: Touch, *, updates: bool, observes: bool) -> None:
@@ -197,7 +197,7 @@ class SharedRaces:
         self._writes.add(touch)
         self._generic.add(touch)
         clash = self.written[touch.cells] != mine
-        self._report(touch, clash, "writes where another thread does too", [])
+        self._report(touch, clash, "writes what another thread also writes", [])
 
     def _against_writes(self, touch: Touch, verb: str) -> None:
         lines = self._writes.lines(touch) + self._copies.lines(touch)

@@ -242,7 +242,7 @@ class _Launch:
             unit.findings.add(
                 Kind.UNAWAITED,
                 copy.line,
-                f"block {name} ends with a bulk copy that nobody has waited for",
+                f"block {name} ends with a bulk copy that no thread has waited for",
             )
 
 
@@ -270,5 +270,6 @@ def _check_block(kernel: Kernel, geometry: Geometry) -> None:
     most = min(kernel.max_threads or 1024, 1024)
     if geometry.threads > most:
         raise SimulatorError(
-            f"{kernel.name} is launched with {geometry.threads} threads a block, at most {most} run"
+            f"{kernel.name} is launched with {geometry.threads} threads per block, "
+            f"at most {most} can run"
         )

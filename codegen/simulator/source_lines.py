@@ -2,8 +2,8 @@
 """
 Mapping from `.loc` directives to lines of the CUDA text.
 
-Code inlined from a device function counts for the line of the kernel that calls it, because a
-reader of the kernel can act on that line. PTX ISA, ".loc".
+Code inlined from a device function counts for the line of the kernel that calls it. A reader of the
+kernel can act on that line. PTX ISA, ".loc".
 """
 
 import re

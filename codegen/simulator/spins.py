@@ -170,7 +170,8 @@ class SpinHall:
             self._findings.add(
                 Kind.DEADLOCK,
                 instruction.line,
-                f"{self._geometry.name(int(lanes.numbers()[0]))} asks forever for what nobody does",
+                f"{self._geometry.name(int(lanes.numbers()[0]))} polls forever: "
+                "no thread ends its loop",
             )
         lanes = [lanes for _, _, lanes in self._waiting]
         self._waiting = []

@@ -82,10 +82,11 @@ class StrongAccesses:
         self, cells: Integers, stamps: Stamps, access: Access, knowledge: Integers
     ) -> tuple[Integers, Stamps]:
         """
-        Record accesses to cells, by threads that know the rows `knowledge`.
+        Record accesses to cells, and return the earlier accesses that are not morally strong with
+        them.
 
-        Returns pairs of one of them, as a place in `cells`, and an access by another thread that
-        is not morally strong with it.
+        `knowledge` has a number for what each thread knows. The result pairs an access, as an index
+        into `cells`, with the stamp of an access by another thread.
         """
         kind = _Kind(access.mode is Mode.LOAD, level_of(access.strong), access.element)
         if kind not in self._crowds:

@@ -72,7 +72,7 @@ class TensorMap:
         return [
             (1 <= self.rank <= _MOST_AXES, "one to five axes"),
             (len(self.box) == self.rank == len(self.strides), "a box with a size for each axis"),
-            (all(1 <= n <= _MOST_BOX for n in self.box), f"boxes of 1 to {_MOST_BOX} an axis"),
+            (all(1 <= n <= _MOST_BOX for n in self.box), f"box sizes of 1 to {_MOST_BOX} per axis"),
             (len(self.steps) == self.rank, "an element stride for each axis"),
             (all(1 <= n <= _MOST_STRIDE for n in self.steps), "element strides of 1 to 8"),
             (all(1 <= n <= 1 << 32 for n in self.shape), "axes of 1 to 2**32 elements"),

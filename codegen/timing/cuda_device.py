@@ -88,11 +88,11 @@ def _kept(failures: list[Exception]) -> Generator[None]:
 
 class EventTimer:
     """
-    Time from one CUDA event to the next, on PyTorch's current stream.
+    Timer from one CUDA event to the next, on PyTorch's current stream.
 
-    The host queues faster than the GPU works, once it has a lead: the first replay waits for a
-    flush in any case, so that none waits for the host. A flush reads `beyond_l2`: what was written
-    instead would have to be written back to memory while the replay is measured.
+    The host queues faster than the GPU works, once it has a lead. The first replay therefore always
+    waits for a flush, so that no replay waits for the host. A flush reads `beyond_l2`: bytes that
+    it wrote would have to be written back to memory while the replay is measured.
     """
 
     def __init__(self, beyond_l2: Any, flush: bool):

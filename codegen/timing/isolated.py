@@ -91,7 +91,7 @@ class Worker:
     def _last_error(self) -> str:
         self._errors.seek(0)
         lines = self._errors.read().strip().splitlines()
-        return lines[-1] if lines else "it said nothing"
+        return lines[-1] if lines else "it printed no error"
 
 
 def requests() -> Iterator[str]:
