@@ -176,7 +176,7 @@ def _add_pending(op: Operation) -> None:
 
 def _acquired(op: kernel.RingAcquireOp) -> Iterator[Mutation]:
     """
-    Yield mutations of an acquire, for TMA only.
+    Yield mutations of an acquire, for rings that TMA fills.
 
     A slot that threads fill is free after its wait, so its acquire does nothing.
     """
@@ -209,7 +209,7 @@ def add_to_operand(op: Operation, *, number: int, more: int, modulo: int = 0) ->
 
 
 def _wrong_bytes(op: kernel.RingOp) -> Iterator[Mutation]:
-    """Yield wrong byte counts, for TMA only, which counts the bytes of its boxes."""
+    """Yield wrong byte counts, for rings that TMA fills: only TMA counts bytes."""
     assert isinstance(op.ring.type, kernel.RingType)
     if op.ring.type.transport.data is not Transport.TMA:
         return

@@ -77,7 +77,8 @@ def counts(body: Sequence[Instruction]) -> bool:
 
 def _computed_from(body: Sequence[Instruction], values: set[str]) -> set[str]:
     """
-    Return `values` and the registers computed from them in a loop body, but no results of loads.
+    Return `values` and the registers computed from them in a loop body, but no values read from
+    memory.
     """
     reached, before = set(values), 0
     while len(reached) > before:

@@ -72,7 +72,7 @@ def strength_of(instruction: Instruction) -> Strength:
 
 
 def orders_by_atomics(kernel: Kernel) -> bool:
-    """True if a kernel can release anything: without fences and releases it cannot."""
+    """True if a kernel can release anything: it has a fence, an acquire or a release."""
     return any(
         instruction.root in _FENCES or {"acquire", "release", "acq_rel"} & set(instruction.parts)
         for instruction in kernel.instructions
@@ -109,7 +109,7 @@ class AtomicOrder:
         """Identities of the arrays in global memory, which outlive a batch."""
 
     def reset(self) -> None:
-        """Forget what was released in shared memory, at the start of a batch."""
+        """Start a batch: forget the lanes' own releases, and what was released in shared memory."""
         kept = self._lasting
         self._own.clear()
         self._released = {near: x for near, x in self._released.items() if near[0][0] in kept}

@@ -27,7 +27,9 @@ class BarrierUsers:
 
     def intruder(self, number: int, lanes: Integers) -> int | None:
         """
-        Return one of `lanes` that does not know that the last users have passed a barrier, or None.
+        Return one of `lanes` that knows of no earlier user that it has passed the barrier, or None.
+
+        Lanes that are among the last users are ignored.
         """
         if number not in self._last:
             return None

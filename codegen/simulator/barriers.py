@@ -146,7 +146,11 @@ class Hall:
         )
 
     def _complete(self) -> Booleans:
-        """Return, per key, whether as many threads wait as the barrier needs."""
+        """
+        Return, per key (a barrier of a block), whether it is complete; report wrong thread counts.
+
+        It is complete if it has enough arrivals and at least one thread waits.
+        """
         count = self._geometry.blocks * _BARRIERS
         waits = np.zeros(count, np.bool_)
         arrived = np.zeros(count, np.int64)
@@ -185,8 +189,7 @@ class Hall:
 
     def _arrived_warps(self, count: int) -> Integers:
         """
-        Return, per key, the number of arrivals of whole warps: all their running threads have
-        arrived.
+        Return, per key, the number of arrivals of whole warps, each with all its running threads.
         """
         lanes, keys = _joined(self._waiting)
         pairs, come = np.unique(keys << 32 | lanes // WARP, return_counts=True)
@@ -262,7 +265,9 @@ class Hall:
                 return
 
     def _reached_twice(self) -> Booleans:
-        """Return, per key, whether lanes wait for it at several instructions."""
+        """
+        Return, per key (a barrier of a block), whether lanes wait for it at several instructions.
+        """
         first = np.full(self._geometry.blocks * _BARRIERS, -1)
         twice = np.zeros(len(first), np.bool_)
         for party in self._waiting:

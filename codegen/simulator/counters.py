@@ -83,7 +83,7 @@ class AccessCount:
     transactions: int = 0
     """Number of sectors or wavefronts."""
     ideal: int = 0
-    """Least possible number: sectors that hold the requested bytes, or phases."""
+    """Least possible number of transactions: sectors for the requested bytes, or phases."""
 
 
 @dataclass(frozen=True)

@@ -38,9 +38,13 @@ class Kind(StrEnum):
     UNAWAITED = "unawaited"
     """A thread or block that ends with asynchronous copies that no thread has waited for."""
     PROXY = "proxy"
-    """A bulk copy of memory that threads wrote, with no `fence.proxy.async` between."""
+    """
+    A bulk copy that uses memory or an mbarrier that threads wrote, with no proxy fence between.
+    """
     MBARRIER = "mbarrier"
-    """A wrong use of an mbarrier: too many arrivals or bytes, or a use before it is initialised."""
+    """
+    A wrong use of an mbarrier: too many arrivals or bytes, no initialisation, or a plain access.
+    """
     TENSOR_MAP = "tensor-map"
     """A bulk copy that its tensor map, or the hardware, does not allow."""
     OUT_OF_BOUNDS = "out-of-bounds"
@@ -54,7 +58,7 @@ class Kind(StrEnum):
     A read of shared memory that no thread wrote, or of local memory that its own thread did not.
     """
     DIVERGENCE = "divergence"
-    """A barrier at which threads of a block diverge, or whose thread count does not fit them."""
+    """A barrier at which threads diverge, or whose thread count or use is wrong."""
     DEADLOCK = "deadlock"
     """Threads that wait for an event that never happens."""
     UNSTARTED = "unstarted"

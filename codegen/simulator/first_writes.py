@@ -32,7 +32,7 @@ class FirstWrites:
         first = self._stamps[cells]
         known = self._order.knows(lanes, first & WHO, first >> 32)
         if later is not None and not known.all():
-            # Each access gets its own number of knowledge, so that none represents others.
+            # Each access gets a knowledge number of its own, so that none represents others.
             places, stamps = later.earlier(cells, np.arange(len(cells)))
             written = self._order.knows(lanes[places], stamps & WHO, stamps >> 32)
             known[places[written]] = True

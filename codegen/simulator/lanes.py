@@ -60,9 +60,7 @@ def all_lanes(count: int) -> Lanes:
 
 
 def compact(numbers: Integers) -> Lanes:
-    """
-    Return the group of the lanes `numbers`: at least one, and not all lanes, in ascending order.
-    """
+    """Return the group for `numbers`, which ascend and are neither empty nor all lanes."""
     first, last = int(numbers[0]), int(numbers[-1])
     contiguous = last - first + 1 == len(numbers)
     return Lanes(slice(first, last + 1) if contiguous else numbers, len(numbers), False)

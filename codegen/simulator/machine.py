@@ -35,13 +35,18 @@ Control = Callable[[Lanes], None]
 
 
 _LEAST_LANES = 128
-"""Lanes below which a group costs no less time: NumPy's calls then cost more than its loops."""
+"""
+Number of lanes below which a group costs no less time: the overhead of NumPy's calls dominates.
+"""
 _FREE = 1 << 26
-"""Thread-instructions beyond the budget that small groups may cost; they take some seconds."""
+"""
+Allowance beyond the budget, in thread-instructions, for the higher cost of small groups: some
+seconds.
+"""
 
 
 class OutOfBudget(Exception):
-    """The batch has executed more thread-instructions than its budget allows."""
+    """Signal that the batch has executed more thread-instructions than its budget allows."""
 
 
 class Machine:

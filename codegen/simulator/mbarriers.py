@@ -258,8 +258,9 @@ class MBarriers:
 
     def _settle(self, barrier: MBarrier, lanes: Integers, line: int) -> None:
         """
-        Complete the last phase before something counts for the next one, if only copies are
-        missing.
+        Land the pending copies if nothing else of the phase is missing, which completes the phase.
+
+        This happens before something counts for the next phase.
         """
         if barrier.open == 0:
             self._land(barrier, int(lanes[0]), line)

@@ -83,7 +83,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Place of an access of some lanes: `offsets` are bytes from the start of `block`."""
+    """Block of bytes and the `offsets` in it that some lanes access, in bytes."""
 
     lanes: Lanes
     block: Block
@@ -143,7 +143,7 @@ def aligned(addresses: Integers, size: int) -> bool:
 
 
 def choose(lanes: Lanes, chosen: NDArray[np.bool_]) -> Lanes:
-    """Return the lanes for which `chosen` is true, at least one."""
+    """Return the lanes for which `chosen` is true; it must be true for at least one."""
     return lanes if chosen.all() else compact(lanes.numbers()[chosen])
 
 

@@ -25,7 +25,7 @@ _MOST = 1 << 14
 
 def observes(kernel: Kernel, instruction: Instruction) -> bool:
     """
-    True if an atomic's result may decide what its thread does: it then observes earlier updates.
+    True for an atomic whose result may decide what its thread does: it observes earlier updates.
     """
     if instruction.root != "atom":
         return False

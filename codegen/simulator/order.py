@@ -36,7 +36,7 @@ _VIEW_SHIFT = 40
 """Bit at which a key of `Elsewhere` holds the view; for `VISIBLE` these bits are 0."""
 COPY_TIME = 1 << 30
 """
-First time that counts phases of an mbarrier; the stamp of a bulk copy has the time when it lands.
+Offset of times that count an mbarrier's phases: a bulk copy's stamp has the time when it lands.
 """
 
 
@@ -314,7 +314,10 @@ class Order:
             self._learn(np.array([lane]), view, self._row_of(elsewhere, lane))
 
     def released(self, lane: int, view: View) -> Elsewhere:
-        """Return what an atomic of the lane releases from a view, by blocks of the launch."""
+        """
+        Return what an atomic of the lane releases from a view, by blocks of the launch
+        (`Elsewhere`).
+        """
         row, clock = int(self._views[view][lane]), self._clock(lane, view)
         released = self.clocks.elsewhere(row)
         if clock.any():

@@ -72,7 +72,7 @@ def directed(total: Float64, error: Float64 | float, mode: str) -> Float32:
 
 def directed_64(total: Float64, error: Float64, mode: str) -> Float64:
     """
-    Return `total + error` in float64, rounded towards the side of `mode`; it must not overflow.
+    Return `total + error` in float64, rounded by `mode` (`rz`, `rm` or `rp`); it must not overflow.
     """
     down = {"rm": np.bool_(True), "rp": np.bool_(False), "rz": total > 0}[mode]
     below, above = np.nextafter(total, -np.inf), np.nextafter(total, np.inf)

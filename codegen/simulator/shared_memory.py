@@ -36,7 +36,9 @@ from tilewright.codegen.simulator.visitors import Visitors
 
 _POISON = np.uint32(0x7FC0DEAD)
 RANK_SHIFT = 24
-"""Bit at which an address holds the rank of its block in the cluster, plus one."""
+"""
+Bit at which an address holds the rank of its block in the cluster, plus one; 0 is the own block.
+"""
 
 
 class StartedCopy(NamedTuple):

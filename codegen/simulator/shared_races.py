@@ -78,7 +78,10 @@ class SharedRaces:
         return self._lockstep
 
     def read(self, touch: Touch, strong: Access | None = None) -> None:
-        """Record a load; a `strong` load does not race with atomic updates and strong stores."""
+        """
+        Check and record a load; a `strong` load does not race with atomic updates and strong
+        stores.
+        """
         self.touches += 1
         self._against_writes(touch, "reads")
         if strong is not None:
@@ -93,8 +96,9 @@ class SharedRaces:
 
     def write(self, touch: Touch, *, copying: bool = False) -> None:
         """
-        Record a store; for the start of a copy (`copying`), only check it, as it is recorded on
-        landing.
+        Check and record a store; with `copying`, only check the start of a copy.
+
+        A copy is recorded when it lands.
         """
         self._against_writes(touch, "writes")
         self._against_updates(touch, "writes")
@@ -104,9 +108,9 @@ class SharedRaces:
 
     def update(self, touch: Touch, access: Access) -> None:
         """
-        Record an atomic update or a strong store; it does not replace the last plain write.
+        Check and record an atomic update or a strong store; the last plain write is kept.
 
-        It observes earlier updates if its result decides what its thread does.
+        The access observes earlier updates if its result decides what its thread does.
         """
         self._against_writes(touch, "updates")
         if access.mode is Mode.ATOMIC:
@@ -252,7 +256,9 @@ class SharedRaces:
         return lanes[places], stamps, cells[places]
 
     def _against_proxy(self, touch: Touch) -> None:
-        """Report a bulk copy over memory that threads have accessed without a proxy fence since."""
+        """
+        Report a bulk copy over memory that threads wrote or updated, without a proxy fence since.
+        """
         lines = self._generic.lines(touch) + self._updated.lines(touch)
         if not lines:
             return

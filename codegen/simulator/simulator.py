@@ -26,8 +26,9 @@ Shape = int | tuple[int, ...]
 NO_LIMIT = 1 << 62
 _FIRST_TO_AVERAGE = 4
 """
-Factor by which the first block may exceed the average work of a block, before it alone proves that
-a launch exceeds its budget.
+Multiple of the budget above which a launch is refused before it starts.
+
+The estimate extrapolates from the first block, which may do more work than the average block.
 """
 _MOST_STATIC = 48 * 1024
 _MOST_SHARED = 227 * 1024

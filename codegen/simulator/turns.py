@@ -26,10 +26,12 @@ from tilewright.codegen.simulator.operands import Instruction
 from tilewright.codegen.simulator.tensor_map import TensorMap
 
 MOST_AGAIN = 4
-"""Work that a run in another order may do, as a multiple of the first run; it polls more often."""
+"""Maximum work of a run in another order, as a multiple of the first run; it polls more often."""
 
 _MOST_STEPS = 20_000
-"""Instructions per team, summed over teams, that another order may cost: half a second."""
+"""
+Maximum number of instructions, summed over all teams, for another order to be tried: half a second.
+"""
 
 _ASKS = {"volatile", "relaxed", "acquire"}
 _ORDERS = {"acquire", "release", "acq_rel"}

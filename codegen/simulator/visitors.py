@@ -33,8 +33,8 @@ class Visitors:
     Visits of threads to the shared memory of other blocks of their cluster.
 
     A block has started if the visitor knows of any of its threads: after a barrier of the cluster,
-    even a relaxed one, or through another thread. A block has not exited before a visit that one of
-    its threads knows of at its end.
+    even a relaxed one, or through another thread. A visit is early enough if, in the end, a thread
+    of the visited block knows of it: the block then exited after the visit.
 
     An arrival at an mbarrier has been executed when its phase is complete. A thread that waits for
     the phase knows this, whatever the scopes are.
@@ -49,7 +49,9 @@ class Visitors:
         self._uses = defaultdict[tuple[int, int], dict[int, Use]](dict)
         """Last use of each visiting lane, by host block and place of an mbarrier."""
         self._met = set[tuple[int, int]]()
-        """Pairs of a lane and a host block that have been checked for a start of the block."""
+        """
+        Pairs of a lane and a visited block, for which the start of the block has been checked.
+        """
 
     def visit(self, lanes: Integers, blocks: Integers, access: Access) -> None:
         """Record accesses to other blocks; `use` records uses of mbarriers when they count."""

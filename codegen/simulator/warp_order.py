@@ -26,7 +26,7 @@ class WarpOrder:
         self._by_pair: Clocks | None = None
 
     def join_all(self, lanes: slice | Integers) -> None:
-        """Synchronise lanes that are all running lanes of their warps."""
+        """Synchronise `lanes` within each warp; they are all the running lanes of their warps."""
         self._by_all[lanes] = self.clock[lanes]
         self._tick(lanes)
 

@@ -24,7 +24,7 @@ _PER_CLOCK = 2
 """Transfers per clock: device memory of all kinds moves data on both edges of its clock."""
 _WARM_UPS = 2
 _LEAST_READ = 256 * 2**20
-"""Least bytes that a flush reads; meanwhile the host has time to queue the next graph."""
+"""Minimum bytes that a flush reads; meanwhile the host has time to queue the next graph."""
 
 
 class CudaDevice:

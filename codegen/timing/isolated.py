@@ -46,7 +46,7 @@ class Worker:
             stdout=subprocess.PIPE,
             stderr=self._errors,
             text=True,
-            process_group=0,  # so that compilers that it has started can be killed with it
+            process_group=0,  # compilers that it has started are killed with it
         )
         self._replies: Queue[str] = Queue()
         Thread(target=self._read, daemon=True).start()

@@ -12,7 +12,9 @@ from tilewright.codegen.timing.timer import Timer
 
 
 def turns_of(plan: Plan, l2_bytes: int) -> Rotation:
-    """Return the copies of the inputs for the calls of a plan, which read all inputs."""
+    """
+    Return how many copies of its inputs a plan's calls rotate through; the calls read all of them.
+    """
     results = [plan.buffers[number] for number in plan.results]
     return rotation(_bytes([*plan.inputs, *results]), _bytes(plan.inputs), l2_bytes)
 

@@ -22,7 +22,7 @@ Samples = dict[str, list[list[float]]]
 
 @dataclass(frozen=True)
 class Protocol:
-    """Numbers of rounds; microseconds are measured times, summed over all contestants."""
+    """Limits of rounds and of measured time; microseconds are summed over all contestants."""
 
     warm_up_us: float = 100e3
     """Measured time until the clocks of the GPU are up; these samples do not count."""
@@ -30,7 +30,7 @@ class Protocol:
     least_rounds: int = 10
     most_rounds: int = 100
     most_warm_ups: int = 1000
-    """Most rounds of the warm-up, more than even the shortest calls need."""
+    """Maximum number of rounds of the warm-up, more than even the shortest calls need."""
 
     def measure(self, contestants: Mapping[str, Sequence[Replay]], timer: Timer) -> Samples:
         """Return samples of all contestants, each of which is a list of recordings."""

@@ -44,9 +44,11 @@ class Peaks(NamedTuple):
     """Bytes per second to and from device memory."""
 
     def floor_us(self, work: Work) -> float:
-        """Return the least microseconds for kernels without tensor cores, which ours are."""
+        """
+        Return the minimum time, in microseconds, of kernels without tensor cores, as ours are.
+        """
         return 1e6 * max(work.flops / self.flops, work.bytes / self.bandwidth)
 
     def least_us(self, work: Work) -> float:
-        """Return the least microseconds for any kernels."""
+        """Return the minimum time, in microseconds, of any kernels."""
         return 1e6 * max(work.flops / (TENSOR_CORES * self.flops), work.bytes / self.bandwidth)

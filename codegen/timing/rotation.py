@@ -13,13 +13,15 @@ Small buffers would need too many calls. In that case the cache is flushed befor
 from typing import NamedTuple
 
 BEYOND = 4
-"""Least size of all copies together, as a multiple of the L2 cache."""
+"""Minimum size of all copies together, as a multiple of the L2 cache."""
 MOST = 32
-"""Most copies of the buffers."""
+"""Maximum number of copies of the buffers."""
 MEMORY = 8 * 2**30
-"""Most bytes of all copies of the inputs."""
+"""Maximum number of bytes of all copies of the inputs."""
 LEAST = 2
-"""Fewest copies: with one copy, the next call would find the end of its inputs in the cache."""
+"""
+Minimum number of copies: with one, the next call would find the end of its inputs in the cache.
+"""
 
 
 class Rotation(NamedTuple):

@@ -21,7 +21,7 @@ class Result(NamedTuple):
     problem: str = ""
     """Reason why it was not measured or does not count: wrong results, or a failure; else empty."""
     least_us: float = 0.0
-    """Shortest possible time, in microseconds."""
+    """Minimum time that is possible, in microseconds."""
 
     @property
     def reason_against(self) -> str:
