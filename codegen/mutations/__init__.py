@@ -19,7 +19,7 @@ from tilewright.codegen.mutations.text import planted_texts
 __all__ = ["Mutation", "mutations", "planted_texts"]
 
 
-_OF_VALUES = frozenset(
+_VALUE_RULES = frozenset(
     rule for table in (SHUFFLES, VALUES, ACCESSES) for rules in table.values() for rule in rules
 )
 _RULES = (
@@ -36,5 +36,5 @@ def mutations(op: Operation) -> Iterator[Mutation]:
     for type, rules in _RULES:
         if isinstance(op, type):
             for rule in rules:
-                is_of_values = rule in _OF_VALUES
+                is_of_values = rule in _VALUE_RULES
                 yield from (each._replace(is_of_values=is_of_values) for each in rule(op))

@@ -96,10 +96,10 @@ def _set_result(op: Operation, *, map: str, number: int, result: AffineExpr) -> 
 
 def _unguarded(op: scf.IfOp) -> Iterator[Mutation]:
     if not op.results and not op.false_region.blocks:
-        yield Mutation("always taken", _take)
+        yield Mutation("always taken", _take_branch)
 
 
-def _take(op: Operation) -> None:
+def _take_branch(op: Operation) -> None:
     assert isinstance(op, scf.IfOp)
     for inner in [*op.true_region.block.ops][:-1]:
         inner.detach()
@@ -112,11 +112,11 @@ def _wrong_trips(op: scf.ForOp) -> Iterator[Mutation]:
     Yield one step too few, and one step too many unless the loop indexes an array of registers.
     """
     yield Mutation("one step too few", partial(_change_bound, more=-1))
-    if not any(_is_of_registers(use.operation) for use in op.body.block.args[0].uses):
+    if not any(_accesses_registers(use.operation) for use in op.body.block.args[0].uses):
         yield Mutation("one step too many", partial(_change_bound, more=1))
 
 
-def _is_of_registers(op: Operation) -> bool:
+def _accesses_registers(op: Operation) -> bool:
     return isinstance(op, loop.LoadOp | loop.StoreOp) and is_local(op.memref)
 
 

@@ -43,7 +43,7 @@ def moved_up(op: Operation) -> Iterator[Mutation]:
     Yield a move before the last operation that has an effect, if the operands are defined there.
     """
     before = _last_effect(op.prev_op)
-    if before is not None and all(_is_known_at(value, before) for value in op.operands):
+    if before is not None and all(_is_defined_before(value, before) for value in op.operands):
         yield Mutation("moved before what precedes", _move_up)
 
 
@@ -55,18 +55,18 @@ def _move_up(op: Operation) -> None:
 
 
 def _next_effect(op: Operation | None) -> Operation | None:
-    while op is not None and not _acts(op):
+    while op is not None and not _has_effect(op):
         op = op.next_op
     return op
 
 
 def _last_effect(op: Operation | None) -> Operation | None:
-    while op is not None and not _acts(op):
+    while op is not None and not _has_effect(op):
         op = op.prev_op
     return op
 
 
-def _acts(op: Operation) -> bool:
+def _has_effect(op: Operation) -> bool:
     """True if other threads, or copies, may notice what `op` does or when it does it."""
     return any(isinstance(inner, _SYNCHRONISE) or _is_shared(inner) for inner in op.walk())
 
@@ -78,7 +78,7 @@ def _is_shared(op: Operation) -> bool:
     return isinstance(op, loop.LoadOp | loop.StoreOp) and not is_local(op.memref)
 
 
-def _is_known_at(value: SSAValue, place: Operation) -> bool:
+def _is_defined_before(value: SSAValue, place: Operation) -> bool:
     """True if `value` is defined before `place`, in its block or around it."""
     owner = value.owner
     if not isinstance(owner, Operation) or owner.parent is not place.parent:
@@ -86,7 +86,7 @@ def _is_known_at(value: SSAValue, place: Operation) -> bool:
     return owner is not place and owner.is_before_in_block(place)
 
 
-def _for_a_warp_only(op: kernel.NamedBarrierOp) -> Iterator[Mutation]:
+def _only_warp_barrier(op: kernel.NamedBarrierOp) -> Iterator[Mutation]:
     yield Mutation("only for each warp", _replace_by_warp_barrier)
 
 
@@ -133,7 +133,7 @@ def _waited_later(op: kernel.RingWaitOp) -> Iterator[Mutation]:
     reads.
     """
     after = _next_effect(op.next_op)
-    inner = [] if after is None else [each for each in after.walk() if _acts(each)]
+    inner = [] if after is None else [each for each in after.walk() if _has_effect(each)]
     fills = bool(inner) and all(isinstance(each, _FILLS) or each.regions for each in inner)
     if not fills or (_transport(op) is not Transport.TMA and _fills_again(op)):
         yield from moved_down(op)
@@ -245,7 +245,7 @@ SYNCHRONISATION: Rules = {
         dropped,
         moved_down,
         moved_up,
-        _for_a_warp_only,
+        _only_warp_barrier,
         _wrong_threads,
         _wrong_id,
     ),

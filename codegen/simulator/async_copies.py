@@ -200,6 +200,6 @@ class AsyncCopies:
         ]
         part = copy.part(~full)
         for byte in range(size if len(part.lanes) else 0):
-            wanted = part.bytes_read > byte
+            copied = part.bytes_read > byte
             target.data[part.target + byte] = 0
-            target.data[part.target[wanted] + byte] = part.source.data[part.offsets[wanted] + byte]
+            target.data[part.target[copied] + byte] = part.source.data[part.offsets[copied] + byte]

@@ -95,9 +95,9 @@ class Hall:
         party = _Party(place, barrier, lanes, keys, threads)
         if number.max() >= _BARRIERS:
             what = f"a block has barriers 0 to {_BARRIERS - 1}, but not {number.max()}"
-            self._complain(party, what)
+            self._report(party, what)
         if threads is not None and (threads % WARP).any():
-            self._complain(party, "its thread count is no multiple of 32")
+            self._report(party, "its thread count is no multiple of 32")
         if not barrier.waits:
             for key in np.unique(keys).tolist():
                 party.arrived[key] = self._order.release(lanes.numbers()[keys == key])
@@ -108,7 +108,7 @@ class Hall:
         self.everybody_passed = False
         if not self._waiting:
             return []
-        if self._everybody():
+        if self._all_at_one_barrier():
             party = self._waiting.pop()
             lanes = party.lanes
             party.barrier.reduce(lanes, self._geometry.block_of[lanes.index])
@@ -116,7 +116,7 @@ class Hall:
             self.everybody_passed = True
             return [(party.place, lanes)]
         complete = self._complete()
-        self._complain_divergence(complete)
+        self._report_divergence(complete)
         return self._open(complete)
 
     def stuck(self) -> Lanes | None:
@@ -135,7 +135,7 @@ class Hall:
         self._waiting = []
         return merge(lanes, self._geometry.lanes) if lanes else None
 
-    def _everybody(self) -> bool:
+    def _all_at_one_barrier(self) -> bool:
         """True in the usual case: all running threads wait at one barrier of all blocks."""
         if len(self._waiting) != 1 or self._waiting[0].barrier.threads is not None:
             return False
@@ -162,7 +162,7 @@ class Hall:
             arrived += np.bincount(keys, minlength=count)
             waits[keys] |= party.barrier.waits
             if party.threads is not None:
-                self._complain_counts(party, np.where(counted, needed, 0)[keys])
+                self._report_counts(party, np.where(counted, needed, 0)[keys])
                 needed[keys] = party.threads
                 counted[keys] = True
         if counted.any():
@@ -171,12 +171,10 @@ class Hall:
             keys = party.keys
             if (arrived[keys] > needed[keys]).any():
                 few, many = int(needed[keys].min()), int(arrived[keys].max())
-                self._complain(
-                    party, f"{many} threads reach it, more than the {few} that it counts"
-                )
+                self._report(party, f"{many} threads reach it, more than the {few} that it counts")
         return (arrived >= needed) & waits
 
-    def _complain_counts(self, party: _Party, others: Integers) -> None:
+    def _report_counts(self, party: _Party, others: Integers) -> None:
         """
         Report lanes whose thread counts for one barrier differ; a count of 0 in `others` is unset.
         """
@@ -185,7 +183,7 @@ class Hall:
         mine = party.threads[first][np.searchsorted(keys, party.keys)]
         if (wrong := (mine != party.threads) | ((others != 0) & (others != mine))).any():
             lane = int(party.lanes.numbers()[wrong][0])
-            self._complain(party, "other threads give another thread count", lane)
+            self._report(party, "other threads give another thread count", lane)
 
     def _arrived_warps(self, count: int) -> Integers:
         """
@@ -209,7 +207,7 @@ class Hall:
         for party in self._waiting:
             opens = complete[party.keys]
             if (go := party.part(opens)) is not None:
-                self._complain_intruders(go)
+                self._report_reuse(go)
                 party.barrier.reduce(go.lanes, self._geometry.block_of[go.lanes.index])
                 opened.append(go)
                 if party.barrier.waits:
@@ -240,14 +238,14 @@ class Hall:
             passing, arriving = lanes[keys % _BARRIERS == number], their_keys % _BARRIERS == number
             self._users.passed(number, passing, others[arriving])
 
-    def _complain_intruders(self, party: _Party) -> None:
+    def _report_reuse(self, party: _Party) -> None:
         numbers, lanes = party.keys % _BARRIERS, party.lanes.numbers()
         for number in np.unique(numbers).tolist():
             lane = self._users.intruder(number, lanes[numbers == number])
             if lane is not None:
-                self._complain(party, f"other threads may still wait at barrier {number}", lane)
+                self._report(party, f"other threads may still wait at barrier {number}", lane)
 
-    def _complain_divergence(self, complete: Booleans) -> None:
+    def _report_divergence(self, complete: Booleans) -> None:
         opens_twice = complete & self._reached_twice()
         for party in sorted(self._waiting, key=lambda party: party.lanes.count):
             keys = party.keys
@@ -261,7 +259,7 @@ class Hall:
                     if other.place != party.place
                 }
                 others = ", ".join(map(str, sorted(lines)))
-                self._complain(party, f"other threads of its block wait in line {others}")
+                self._report(party, f"other threads of its block wait in line {others}")
                 return
 
     def _reached_twice(self) -> Booleans:
@@ -291,7 +289,7 @@ class Hall:
                 here |= same & np.isin(keys, other.keys)
         return here
 
-    def _complain(self, party: _Party, what: str, lane: int | None = None) -> None:
+    def _report(self, party: _Party, what: str, lane: int | None = None) -> None:
         first = int(party.lanes.numbers()[0]) if lane is None else lane
         self._findings.add(
             Kind.DIVERGENCE,

@@ -66,7 +66,7 @@ class ClusterHall:
         numbers = lanes.numbers()
         if (self._arrivals[numbers] > self._waits[numbers]).any():
             what = "arrives again at the barrier of its cluster, before it has waited"
-            self._complain(instruction, lanes, what)
+            self._report(instruction, lanes, what)
         self._arrivals[numbers] += 1
         if self._touches is None:
             self._touches = self._races.touches
@@ -81,7 +81,7 @@ class ClusterHall:
         numbers = lanes.numbers()
         if (self._arrivals[numbers] == self._waits[numbers]).any():
             what = "waits at the barrier of its cluster, where it has not arrived"
-            self._complain(instruction, lanes, what)
+            self._report(instruction, lanes, what)
         self._waiting.append(_Party(place, instruction, lanes))
 
     def settle(self) -> list[tuple[int, Lanes]]:
@@ -113,9 +113,9 @@ class ClusterHall:
         arrival.
         """
         passed = sum(lanes.count for _, lanes in gone)
-        everybody = passed == int(np.count_nonzero(self._all))
+        all_passed = passed == int(np.count_nonzero(self._all))
         quiet = self._touches == self._races.touches
-        return everybody and quiet and bool(self._releases[self._all].all())
+        return all_passed and quiet and bool(self._releases[self._all].all())
 
     def stuck(self) -> Lanes | None:
         """Report a deadlock, and return the lanes that never continue."""
@@ -149,6 +149,6 @@ class ClusterHall:
             for key in np.unique(keys).tolist()
         ]
 
-    def _complain(self, instruction: Instruction, lanes: Lanes, what: str) -> None:
+    def _report(self, instruction: Instruction, lanes: Lanes, what: str) -> None:
         name = self._geometry.name(int(lanes.numbers()[0]))
         self._findings.add(Kind.DIVERGENCE, instruction.line, f"{name} {what}")

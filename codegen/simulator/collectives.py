@@ -141,7 +141,7 @@ class Gathering:
         Report lanes that wait for members that never arrive, and let the waiting lanes continue.
         """
         for _, collective, lanes in self._waiting:
-            self._complain_absent(collective, lanes)
+            self._report_absent(collective, lanes)
         return self._execute(lambda lanes: True, np.zeros_like(self._exists))
 
     def _execute(self, chosen: Callable[[Lanes], bool], needed: Masks) -> list[tuple[int, Lanes]]:
@@ -158,7 +158,7 @@ class Gathering:
             same = [item for item in waiting if item[1].instruction.opcode == opcode]
             asked = [item for item in same if chosen(item[2])]
             left += [item for item in same if not chosen(item[2])]
-            present = self._among([lanes for _, _, lanes in asked])
+            present = self._mask_of([lanes for _, _, lanes in asked])
             together: list[tuple[int, Collective, Lanes]] = []
             for place, collective, lanes in asked:
                 done = self._complete(collective, lanes, present, needed)
@@ -170,7 +170,7 @@ class Gathering:
         self._waiting = left
         return [(place, lanes) for place, _, lanes in going]
 
-    def _among(self, groups: list[Lanes]) -> Booleans:
+    def _mask_of(self, groups: list[Lanes]) -> Booleans:
         among = np.zeros(self._geometry.lanes, np.bool_)
         for lanes in groups:
             among[lanes.index] = True
@@ -216,9 +216,9 @@ class Gathering:
             )
         exited = self._exists & ~warp_bits(self._alive)
         if (mask & exited[numbers // WARP]).any():
-            self._complain_absent(collective, lanes)
+            self._report_absent(collective, lanes)
 
-    def _complain_absent(self, collective: Collective, lanes: Lanes) -> None:
+    def _report_absent(self, collective: Collective, lanes: Lanes) -> None:
         mask = collective.mask[lanes.index]
         self._findings.add(
             Kind.MASK,

@@ -222,12 +222,12 @@ def _wavefronts(lanes: Integers, offsets: Integers, size: int) -> tuple[int, int
 
 def _are_paired(warp: Integers, lane: Integers, offsets: Integers) -> npt.NDArray[np.bool_]:
     """Return, per lane, whether its warp is paired (`banks.are_paired`)."""
-    wanted = np.full((int(warp[-1]) + 1, WARP), _NOTHING)
-    wanted[warp, lane] = offsets
-    is_paired = np.zeros(len(wanted), np.bool_)
+    requested = np.full((int(warp[-1]) + 1, WARP), _NOTHING)
+    requested[warp, lane] = offsets
+    is_paired = np.zeros(len(requested), np.bool_)
     for partner in PARTNERS:
-        other = wanted[:, np.arange(WARP) ^ partner]
-        agrees = (wanted == other) | (wanted == _NOTHING) | (other == _NOTHING)
+        other = requested[:, np.arange(WARP) ^ partner]
+        agrees = (requested == other) | (requested == _NOTHING) | (other == _NOTHING)
         is_paired |= agrees.all(axis=1)
     return is_paired[warp]
 

@@ -112,20 +112,22 @@ class GlobalMemory:
                 self._complaints.wild(lane, address, access)
                 continue
             inside = chosen & (addresses >= array.base) & (addresses + access.size <= array.end)
-            straight = addresses % access.size == 0
-            self._complain(array, lanes, addresses, access, chosen & ~inside, inside & ~straight)
-            good = inside & straight
+            is_aligned = addresses % access.size == 0
+            self._report_invalid(
+                array, lanes, addresses, access, chosen & ~inside, inside & ~is_aligned
+            )
+            good = inside & is_aligned
             if good.any():
                 yield from self._allowed(array, choose(lanes, good), addresses[good], access)
 
-    def _complain(
+    def _report_invalid(
         self,
         array: Array,
         lanes: Lanes,
         addresses: Integers,
         access: Access,
         outside: NDArray[np.bool_],
-        crooked: NDArray[np.bool_],
+        misaligned: NDArray[np.bool_],
     ) -> None:
         numbers = lanes.numbers()
         if outside.any():
@@ -134,8 +136,8 @@ class GlobalMemory:
             self._complaints.out_of_bounds(
                 int(numbers[first]), offset, access, array.what, len(array.data)
             )
-        if crooked.any():
-            first = int(np.argmax(crooked))
+        if misaligned.any():
+            first = int(np.argmax(misaligned))
             offset = int(addresses[first]) - array.base
             self._complaints.misaligned(int(numbers[first]), offset, access, array.what)
 

@@ -35,19 +35,20 @@ from tilewright.codegen.simulator.observed import Observed
 from tilewright.codegen.simulator.order import COPY_TIME, Order, View
 from tilewright.codegen.simulator.strong_accesses import StrongAccesses
 
-_WEAK_MEETS = {
+_RACE_WITH_PLAIN = {
     True: (Doing.UPDATE,),
     False: (Doing.READ, Doing.STRONG_READ, Doing.UPDATE),
 }
-_STRONG_MEETS = {True: (), False: (Doing.READ,)}
+_RACE_WITH_STRONG = {True: (), False: (Doing.READ,)}
 """
-Kinds of accesses, besides plain writes, that race with a strong access; `_WEAK_MEETS` is for plain
-accesses. The key is true for loads.
+Kinds of accesses, besides plain writes, that race with a strong access; the key is true for loads.
+
+`_RACE_WITH_PLAIN` has those that race with a plain access.
 """
 
 
 @dataclass(frozen=True, slots=True)
-class _Now:
+class _CurrentAccess:
     """Access that is compared with earlier ones: its lanes, their stamps and their cells."""
 
     array: Cells
@@ -96,7 +97,7 @@ class GlobalRaces:
             array.strong = StrongAccesses(array.count, self._geometry, ACTOR, _thread)
         mine, cells = self._launch.stamps(lanes), offsets // array.size
         for part in range(-(-access.size // array.size)):
-            self._check_cells(_Now(array, lanes, mine, access, cells + part))
+            self._check_cells(_CurrentAccess(array, lanes, mine, access, cells + part))
 
     def pull(self, array: Cells, offsets: Integers, bytes: Integers, by: int) -> None:
         """Record that `cp.async` copies begin to read runs of bytes (`by` 1), or end (`by` -1)."""
@@ -136,7 +137,7 @@ class GlobalRaces:
         cells = np.unique(array.within(read.offsets, size)[0])
         lanes = np.full(len(cells), lane)
         access = Access(Mode.SOURCE, read.size, read.line)
-        now = _Now(array, lanes, self._launch.stamps(lanes), access, cells)
+        now = _CurrentAccess(array, lanes, self._launch.stamps(lanes), access, cells)
         self._compare_proxied(now, np.arange(len(cells)), array.writer[cells], "wrote")
         if Doing.UPDATE in array.crowds:
             updates = self._earlier(now, array.crowds[Doing.UPDATE])
@@ -144,10 +145,10 @@ class GlobalRaces:
         stamp = self._copy_stamp(lanes, read.agent, read.time)
         array.crowd(Doing.READ, self._launch.may_race).add(cells, np.full(len(cells), stamp))
 
-    def _check_cells(self, now: _Now) -> None:
+    def _check_cells(self, now: _CurrentAccess) -> None:
         array, cells, strong = now.array, now.cells, now.access.strong is not None
         self._compare(now, slice(None), array.writer[cells], "wrote")
-        for doing in (_STRONG_MEETS if strong else _WEAK_MEETS)[now.loads]:
+        for doing in (_RACE_WITH_STRONG if strong else _RACE_WITH_PLAIN)[now.loads]:
             if doing in array.crowds:
                 earlier = self._earlier(now, array.crowds[doing])
                 self._compare(now, *earlier, doing.value)
@@ -169,7 +170,7 @@ class GlobalRaces:
             crowd.clear(cells)
         self._compare(now, slice(None), array.writer[cells], "writes")
 
-    def _against_stores(self, now: _Now) -> None:
+    def _against_stores(self, now: _CurrentAccess) -> None:
         """
         Record a strong store; report a volatile load of data that does not know the store it reads.
 
@@ -181,7 +182,7 @@ class GlobalRaces:
             before = now.array.stored[now.cells]
             self._compare(now, slice(None), before, "stored as volatile data")
 
-    def _observe(self, now: _Now) -> None:
+    def _observe(self, now: _CurrentAccess) -> None:
         """Record strong accesses, beginning with the first one that observes others."""
         array = now.array
         if now.access.observes and array.observed is None:
@@ -201,13 +202,13 @@ class GlobalRaces:
             observed[places[self._launch.knows(lanes[places], by)]] = True
         return observed
 
-    def _earlier(self, now: _Now, crowd: Crowd) -> tuple[Integers, Stamps]:
+    def _earlier(self, now: _CurrentAccess, crowd: Crowd) -> tuple[Integers, Stamps]:
         """
         Return pairs of an access, as an index into `now.cells`, and an earlier access of the crowd.
         """
         return crowd.earlier(now.cells, self._order.knowledge(now.lanes))
 
-    def _meet_strong(self, now: _Now) -> None:
+    def _meet_strong(self, now: _CurrentAccess) -> None:
         """
         Report earlier strong accesses that are not morally strong with these, and not ordered.
 
@@ -223,12 +224,14 @@ class GlobalRaces:
             verb = "accessed with another scope or size"
             self._report(now, int(now.lanes[places[first]]), int(before[first]), verb)
 
-    def _against_pulls(self, now: _Now) -> None:
+    def _against_pulls(self, now: _CurrentAccess) -> None:
         pulled = now.array.pulled[now.cells] > 0
         if pulled.any():
             self._report_copy(now, int(now.lanes[np.argmax(pulled)]), "cp.async")
 
-    def _compare(self, now: _Now, places: Integers | slice, before: Stamps, verb: str) -> None:
+    def _compare(
+        self, now: _CurrentAccess, places: Integers | slice, before: Stamps, verb: str
+    ) -> None:
         """Report accesses at `places` that do not know the accesses `before`, of other threads."""
         mine = now.mine[places]
         other = (before != 0) & ((before ^ mine) & ACTOR != 0)
@@ -248,7 +251,9 @@ class GlobalRaces:
             first = int(np.argmin(ordered))
             self._report(now, int(lanes[first]), int(before[first]), verb)
 
-    def _compare_proxied(self, now: _Now, places: Integers, before: Stamps, verb: str) -> None:
+    def _compare_proxied(
+        self, now: _CurrentAccess, places: Integers, before: Stamps, verb: str
+    ) -> None:
         """Report races of a bulk copy, which only sees accesses that a proxy fence covers."""
         self._compare(now, places, before, verb)
         lanes, before = now.lanes[places][before != 0], before[before != 0]
@@ -256,7 +261,7 @@ class GlobalRaces:
         fenced |= ~self._launch.knows(lanes, before)
         if fenced.all():
             return
-        who = self._who(int(before[np.argmin(fenced)]))
+        who = self._name_of(int(before[np.argmin(fenced)]))
         self._findings.add(
             Kind.PROXY,
             now.access.line,
@@ -264,10 +269,10 @@ class GlobalRaces:
             f"{now.array.what} that {who} {verb}, with no fence.proxy.async between",
         )
 
-    def _who(self, stamp: int) -> str:
+    def _name_of(self, stamp: int) -> str:
         return self._geometry.launch_name((stamp & NUMBER) - FIRST)
 
-    def _report(self, now: _Now, lane: int, before: int, verb: str) -> None:
+    def _report(self, now: _CurrentAccess, lane: int, before: int, verb: str) -> None:
         if before & COPY:
             self._report_copy(now, lane, "bulk copy")
             return
@@ -275,10 +280,10 @@ class GlobalRaces:
             Kind.RACE,
             now.access.line,
             f"{self._geometry.name(lane)} {now.access.mode.value} a place of "
-            f"{now.array.what} that {self._who(before)} {verb}, with nothing to order them",
+            f"{now.array.what} that {self._name_of(before)} {verb}, with nothing to order them",
         )
 
-    def _report_copy(self, now: _Now, lane: int, copy: str) -> None:
+    def _report_copy(self, now: _CurrentAccess, lane: int, copy: str) -> None:
         self._findings.add(
             Kind.ASYNC_RACE,
             now.access.line,

@@ -28,8 +28,8 @@ from tilewright.codegen.simulator.order import WHO, Order, Stamps
 from tilewright.codegen.simulator.spins import is_asked_again
 from tilewright.codegen.simulator.touches import Touch
 
-_WARP_MATES = "another lane of its warp", "__syncwarp", "lanes of a warp do not run in lockstep"
-_OTHERS = "another thread", "barrier or fences", "nothing orders these accesses"
+_IN_WARP = "another lane of its warp", "__syncwarp", "lanes of a warp do not run in lockstep"
+_ELSEWHERE = "another thread", "barrier or fences", "nothing orders these accesses"
 
 
 def loads_data(kernel: Kernel, instruction: Instruction) -> bool:
@@ -80,13 +80,13 @@ class LockstepAccesses:
         if not unknown.any():
             return
         first = int(np.argmax(unknown))
-        lane, stranger, name = int(lanes[first]), int(who[first]), self._geometry.name
-        alike = lane // WARP == stranger // WARP
-        party, order, why = _WARP_MATES if alike else _OTHERS
+        lane, other_lane, name = int(lanes[first]), int(who[first]), self._geometry.name
+        same_warp = lane // WARP == other_lane // WARP
+        party, order, why = _IN_WARP if same_warp else _ELSEWHERE
         self._findings.add(
             Kind.RACE,
             touch.line,
-            f"in shared memory, {name(lane)} {verb} what {party} {other}: {name(stranger)}, "
+            f"in shared memory, {name(lane)} {verb} what {party} {other}: {name(other_lane)}, "
             f"with no {order} between: {why}, even if they are volatile",
         )
 

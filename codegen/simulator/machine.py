@@ -84,12 +84,12 @@ class Machine:
         self._phases = PhaseHall(geometry, unit.mbarriers, findings)
         self._spins = SpinHall(geometry, findings)
         self._gathering = Gathering(geometry, findings, races, self._alive)
-        everyone = bool(live.all())
+        all_live = bool(live.all())
         self._groups = Groups(geometry.lanes, len(self.steps), self.turns)
-        self.go(0, all_lanes(geometry.lanes) if everyone else compact(np.flatnonzero(live)))
+        self.go(0, all_lanes(geometry.lanes) if all_live else compact(np.flatnonzero(live)))
         stops = self._stops()
         self._yielded: list[tuple[int, Lanes]] = []
-        self._asked = False
+        self._polled = False
         with np.errstate(all="ignore"):
             while self._groups or self._settle():
                 self._run_next(stops)
@@ -191,27 +191,27 @@ class Machine:
                 self._spins.others_ran()
                 return self._go_on(gone)
         if self._yielded:
-            return self._go_on(self._ask_or_resume())
-        if gone := self._ask() or self._gathering.force():
+            return self._go_on(self._poll_or_resume())
+        if gone := self._poll() or self._gathering.force():
             return self._go_on(gone)
         for hall in (self._hall, self.clusters, self._phases, self._spins):
             if (stuck := hall.stuck()) is not None:
                 self._alive[stuck.index] = False
         return False
 
-    def _ask_or_resume(self) -> list[tuple[int, Lanes]]:
+    def _poll_or_resume(self) -> list[tuple[int, Lanes]]:
         """
         Return the lanes that run after a team has yielded.
 
         All polling lanes get one turn, then the next yielded team continues.
         """
-        self._asked = not self._asked
-        if self._asked and (asking := self._ask()):
-            return asking
-        self._asked = False
+        self._polled = not self._polled
+        if self._polled and (polling := self._poll()):
+            return polling
+        self._polled = False
         return [self._yielded.pop(0)]
 
-    def _ask(self) -> list[tuple[int, Lanes]]:
+    def _poll(self) -> list[tuple[int, Lanes]]:
         yielded = sum(lanes.count for _, lanes in self._yielded)
         return self._spins.settle(yielded, self.unit.atomics.changes)
 

@@ -46,7 +46,7 @@ class MBarriers:
         rows = np.stack([lanes, offsets, counts, times], axis=1)
         for lane, offset, count, time in rows.tolist():
             if offset in self.objects:
-                self._complain(lane, line, "initialises an mbarrier again, with no mbarrier.inval")
+                self._report(lane, line, "initialises an mbarrier again, with no mbarrier.inval")
             cluster = lane // self._order.members
             number = self._made.get(cluster, 0)
             self._made[cluster] = number + 1
@@ -67,7 +67,7 @@ class MBarriers:
         """
         found = self.objects.get(offset)
         if found is None:
-            self._complain(int(lanes[0]), line, "uses an mbarrier that is not initialised")
+            self._report(int(lanes[0]), line, "uses an mbarrier that is not initialised")
             return None
         maker, made = np.full(len(lanes), found.maker), np.full(len(lanes), found.made)
         known = self._order.knows(lanes, maker, made)
@@ -149,7 +149,7 @@ class MBarriers:
     def _check_arrivals(self, barrier: MBarrier, lane: int, count: int, line: int) -> None:
         if count > barrier.open:
             what = f"and others arrive {count} times at an mbarrier that waits for {barrier.open}"
-            self._complain(lane, line, f"{what} arrivals")
+            self._report(lane, line, f"{what} arrivals")
 
     def test(
         self,
@@ -273,7 +273,7 @@ class MBarriers:
             barrier.bytes -= copy.bytes
             barrier.pending -= copy.arrivals
         if barrier.bytes < 0 and barrier.pending == 0:
-            self._complain(
+            self._report(
                 lane, line, f"uses an mbarrier that receives {-barrier.bytes} bytes too many"
             )
             barrier.bytes = 0
@@ -293,7 +293,7 @@ class MBarriers:
         barrier.copied = barrier.copied[1], False
         barrier.pending = barrier.count
 
-    def _complain(self, lane: int, line: int, what: str) -> None:
+    def _report(self, lane: int, line: int, what: str) -> None:
         self._findings.add(Kind.MBARRIER, line, f"{self._geometry.name(lane)} {what}")
 
 

@@ -137,12 +137,12 @@ class Order:
         if view is View.VISIBLE:
             return known | (now == then) | (time < self.floor)
         known |= (now == then) & (self._own[view][now] >= time)
-        unsure = np.flatnonzero(~known & (then < lanes))
-        if len(unsure):
-            block = then[unsure] // self.geometry.width + self.geometry.first_block
-            thread = then[unsure] % self.geometry.width
+        unknown = np.flatnonzero(~known & (then < lanes))
+        if len(unknown):
+            block = then[unknown] // self.geometry.width + self.geometry.first_block
+            thread = then[unknown] % self.geometry.width
             key = self.key_of_threads(block, view)
-            known[unsure] = self.knows_elsewhere(now[unsure], key, thread, time[unsure])
+            known[unknown] = self.knows_elsewhere(now[unknown], key, thread, time[unknown])
         return known
 
     def knows_started(self, lanes: Integers, blocks: Integers) -> Booleans:
@@ -233,14 +233,14 @@ class Order:
         row = self._views[View.VISIBLE][lanes]
         if not self._views[1:, lanes].any() and not self._own[1:, lanes].any():
             if (row == row[first][number]).all():
-                self._alike(lanes, row[first], number)
+                self._synchronise_uniform(lanes, row[first], number)
                 return
         for each in range(len(first)):
             some = lanes[number == each]
             self._views[:, some] = np.array(self.release(some).rows)[:, None]
         self._views = self.clocks.compact(self._views)
 
-    def _alike(self, lanes: Integers, rows: Integers, number: Integers) -> None:
+    def _synchronise_uniform(self, lanes: Integers, rows: Integers, number: Integers) -> None:
         """
         Synchronise all teams at once, where each team shares one row and no thread has fenced.
         """

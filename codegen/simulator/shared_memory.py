@@ -104,7 +104,7 @@ class SharedMemory:
         low, high = int(addresses.min()), int(addresses.max()) + access.size
         inside = any(start <= low and high <= end for start, end in self.layout.ranges)
         if not inside or not aligned(addresses, access.size):
-            good = self._complain(lanes, addresses, access)
+            good = self._report_invalid(lanes, addresses, access)
             if not good.any():
                 return
             lanes, addresses, base = choose(lanes, good), addresses[good], base[good]
@@ -146,21 +146,23 @@ class SharedMemory:
             self.visitors.visit(numbers, self._geometry.block_of[numbers] + moved[away], access)
         return lanes, addresses & (1 << RANK_SHIFT) - 1, base + moved * self.layout.size
 
-    def _complain(self, lanes: Lanes, addresses: Integers, access: Access) -> NDArray[np.bool_]:
+    def _report_invalid(
+        self, lanes: Lanes, addresses: Integers, access: Access
+    ) -> NDArray[np.bool_]:
         inside = np.zeros(lanes.count, np.bool_)
         for start, end in self.layout.ranges:
             inside |= (addresses >= start) & (addresses + access.size <= end)
-        straight = addresses % access.size == 0
+        is_aligned = addresses % access.size == 0
         numbers = lanes.numbers()
         if not inside.all():
             first = int(np.argmin(inside))
             self.out_of_bounds(int(numbers[first]), int(addresses[first]), access)
-        if not (straight | ~inside).all():
-            first = int(np.argmax(inside & ~straight))
+        if not (is_aligned | ~inside).all():
+            first = int(np.argmax(inside & ~is_aligned))
             self._complaints.misaligned(
                 int(numbers[first]), int(addresses[first]), access, "shared memory"
             )
-        return inside & straight
+        return inside & is_aligned
 
     def touch(self, lane: int, offsets: Integers, size: int, line: int) -> Touch:
         """Return the access of one lane's bulk copy to `offsets`, bytes within the batch."""

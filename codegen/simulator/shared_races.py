@@ -276,11 +276,11 @@ class SharedRaces:
             Kind.PROXY,
             touch.line,
             f"a bulk copy of {self.geometry.name(int(lanes[first]))} fills shared memory "
-            f"that {self._who(int(stamps[first]) & WHO)} wrote{in_lines(lines)}, with no "
+            f"that {self._name_of(int(stamps[first]) & WHO)} wrote{in_lines(lines)}, with no "
             "fence.proxy.async between",
         )
 
-    def _who(self, who: int) -> str:
+    def _name_of(self, who: int) -> str:
         return self.geometry.name(who) if who < self.geometry.lanes else "a bulk copy"
 
     def _report(self, touch: Touch, races: Booleans, what: str, lines: list[int]) -> None:
@@ -302,7 +302,7 @@ class SharedRaces:
         self.findings.add(
             Kind.RACE,
             touch.line,
-            f"in shared memory, {name} {what}{in_lines(lines)}: {self._who(who)}, "
+            f"in shared memory, {name} {what}{in_lines(lines)}: {self._name_of(who)}, "
             "with no barrier between",
         )
 

@@ -15,8 +15,8 @@ from tilewright.codegen.simulator.lanes import Lanes, merge
 from tilewright.codegen.simulator.operands import Instruction
 from tilewright.codegen.simulator.register_uses import names, targets
 
-_ASKING = ("volatile", "relaxed", "acquire", "test_wait")
-_LAST_CHANCE = 50
+_POLLING = ("volatile", "relaxed", "acquire", "test_wait")
+_MOST_IDLE_TURNS = 50
 """
 Consecutive turns without progress before a deadlock is reported: the same number of threads spins,
 no other thread runs, and no memory changes.
@@ -35,7 +35,7 @@ def spinning_branches(kernel: Kernel) -> set[int]:
         start = branch_target(kernel, instruction)
         if start is None or start > place:
             continue
-        if _asks(kernel, start, place) or only_loads(kernel, start, place):
+        if _polls(kernel, start, place) or only_loads(kernel, start, place):
             found.add(place)
     return found
 
@@ -58,7 +58,7 @@ def is_asked_again(kernel: Kernel, instruction: Instruction) -> bool:
         start = branch_target(kernel, kernel.instructions[end])
         assert start is not None
         here = any(each is instruction for each in kernel.instructions[start : end + 1])
-        if here and _asks(kernel, start, end, ends=True):
+        if here and _polls(kernel, start, end, ends=True):
             return True
     return False
 
@@ -87,7 +87,7 @@ def _may_leave(kernel: Kernel, place: int, body: range) -> bool:
     return instruction.root in ("ret", "exit", "trap", "brx")
 
 
-def _asks(kernel: Kernel, start: int, end: int, *, ends: bool = False) -> bool:
+def _polls(kernel: Kernel, start: int, end: int, *, ends: bool = False) -> bool:
     """
     True if a branch of the loop depends on a polled value.
 
@@ -98,7 +98,7 @@ def _asks(kernel: Kernel, start: int, end: int, *, ends: bool = False) -> bool:
     for _ in range(2):
         for instruction in body:
             asks = instruction.root == "atom" or (
-                instruction.root in ("ld", "mbarrier") and set(instruction.parts) & set(_ASKING)
+                instruction.root in ("ld", "mbarrier") and set(instruction.parts) & set(_POLLING)
             )
             reads = names(instruction.operands[1:])
             if instruction.root != "bra" and (asks or answers.intersection(reads)):
@@ -119,7 +119,7 @@ class SpinHall:
         self._geometry = geometry
         self._findings = findings
         self._waiting: list[tuple[range, Instruction, Lanes]] = []
-        self._asked: set[range] = set()
+        self._polled: set[range] = set()
         """Loops whose lanes are running their next turn."""
         self._turns = 0
         self._last = 0
@@ -140,7 +140,7 @@ class SpinHall:
 
     def ran(self, place: int, last: int) -> None:
         """Record progress if lanes have executed instructions outside of the polling loops."""
-        if self._turns and not any(place in loop and last in loop for loop in self._asked):
+        if self._turns and not any(place in loop and last in loop for loop in self._polled):
             self._turns = 0
 
     def settle(self, others: int, changes: int) -> list[tuple[int, Lanes]]:
@@ -157,11 +157,11 @@ class SpinHall:
         self._turns = self._turns + 1 if same else 0
         self._last, self._changes = count, changes
         self._counts = False
-        if self._turns > _LAST_CHANCE:
+        if self._turns > _MOST_IDLE_TURNS:
             return []
         waiting, self._waiting = self._waiting, []
         loops = {loop for loop, _, _ in waiting}
-        self._asked = self._asked | loops if self._turns else loops
+        self._polled = self._polled | loops if self._turns else loops
         return [(loop.start, lanes) for loop, _, lanes in waiting]
 
     def stuck(self) -> Lanes | None:

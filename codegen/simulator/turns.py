@@ -33,7 +33,7 @@ _MOST_STEPS = 20_000
 Maximum number of instructions, summed over all teams, for another order to be tried: half a second.
 """
 
-_ASKS = {"volatile", "relaxed", "acquire"}
+_POLLING = {"volatile", "relaxed", "acquire"}
 _ORDERS = {"acquire", "release", "acq_rel"}
 _WRITES = {"volatile", "relaxed", "release"}
 _OTHER_FENCES = {"proxy", "mbarrier_init"}
@@ -44,15 +44,15 @@ def depends_on_turns(kernel: Kernel) -> bool:
     True if threads poll for the progress of others, and synchronise by fences, releases or
     acquires.
     """
-    return any(map(_asks, kernel.instructions)) and any(map(_tells, kernel.instructions))
+    return any(map(_polls, kernel.instructions)) and any(map(_orders_memory, kernel.instructions))
 
 
-def _asks(instruction: Instruction) -> bool:
+def _polls(instruction: Instruction) -> bool:
     root, parts = instruction.root, set(instruction.parts)
-    return root == "atom" or (root == "ld" and bool(_ASKS & parts))
+    return root == "atom" or (root == "ld" and bool(_POLLING & parts))
 
 
-def _tells(instruction: Instruction) -> bool:
+def _orders_memory(instruction: Instruction) -> bool:
     root, parts = instruction.root, set(instruction.parts)
     fences = root == "membar" or (root == "fence" and not _OTHER_FENCES & parts)
     return fences or bool(_ORDERS & parts)

@@ -48,7 +48,7 @@ class Visitors:
         """Last visit of each visiting lane, as its time and line, by host block."""
         self._uses = defaultdict[tuple[int, int], dict[int, Use]](dict)
         """Last use of each visiting lane, by host block and place of an mbarrier."""
-        self._met = set[tuple[int, int]]()
+        self._checked = set[tuple[int, int]]()
         """
         Pairs of a lane and a visited block, for which the start of the block has been checked.
         """
@@ -65,10 +65,10 @@ class Visitors:
     def _check_started(self, lanes: Integers, blocks: Integers, access: Access) -> None:
         """Report lanes whose first visit to a block may come before the block has started."""
         pairs = [*zip(lanes.tolist(), blocks.tolist(), strict=True)]
-        new = np.array([pair not in self._met for pair in pairs])
+        new = np.array([pair not in self._checked for pair in pairs])
         if not new.any():
             return
-        self._met.update(pairs)
+        self._checked.update(pairs)
         started = self._order.knows_started(lanes[new], blocks[new])
         if not started.all():
             lane = int(lanes[new][np.argmin(started)])

@@ -55,7 +55,7 @@ class CudaDevice:
         graph = torch.cuda.CUDAGraph()
         outputs, failures = list[list[Any]](), list[Exception]()
         try:
-            with torch.no_grad(), torch.cuda.graph(graph), _kept(failures):
+            with torch.no_grad(), torch.cuda.graph(graph), _collected(failures):
                 outputs += [call() for call in calls]
         except Exception as err:
             failures.append(err)  # usually: a capture in which something failed has ended
@@ -78,7 +78,7 @@ class CudaDevice:
 
 
 @contextmanager
-def _kept(failures: list[Exception]) -> Generator[None]:
+def _collected(failures: list[Exception]) -> Generator[None]:
     """Collect an exception of the body in `failures` instead of raising it."""
     try:
         yield

@@ -25,7 +25,7 @@ Reply = dict[str, Any]
 Send = Callable[[Reply], None]
 
 
-_MOMENT_S = 0.1
+_POLL_S = 0.1
 
 
 class WorkerLost(Exception):
@@ -113,7 +113,7 @@ def _read_requests(lines: Queue[str], parent: int) -> None:
         lines.put(line)
     lines.put("")
     while os.getppid() == parent:  # true for a moment after its files are closed
-        time.sleep(_MOMENT_S)
+        time.sleep(_POLL_S)
     os.killpg(os.getpid(), signal.SIGKILL)
 
 

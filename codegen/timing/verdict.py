@@ -58,14 +58,14 @@ class Verdict(NamedTuple):
 
 def verdict(ours: Result, other: Result) -> Verdict:
     """Return the ratio of the other time to ours, or the reason why there is none."""
-    mine, its = ours.counted, other.counted
+    mine, theirs = ours.counted, other.counted
     if mine is None:
         return Verdict(None, f"ours: {ours.reason_against}")
-    if its is None:
+    if theirs is None:
         return Verdict(None, f"the other: {other.reason_against}")
-    if abs(mine.us - its.us) <= max(mine.aa_us, its.aa_us):
+    if abs(mine.us - theirs.us) <= max(mine.aa_us, theirs.aa_us):
         return Verdict(None, SAME)
-    return Verdict(its.us / mine.us)
+    return Verdict(theirs.us / mine.us)
 
 
 def best(results: dict[str, Result]) -> str | None:
