@@ -2,9 +2,10 @@
 """
 `cp.async`: copies from global to shared memory that land when their thread waits for them.
 
-A copy lands as late as the rules allow, so a kernel that forgets to wait reads the old contents.
-Until then, the copy also reads its source, which not even its own thread may overwrite. Each thread
-counts its commits; a copy belongs to the group that its thread commits next. PTX ISA, "cp.async".
+A copy lands (its bytes appear in shared memory) as late as the rules allow: a kernel that forgets
+to wait reads the old contents. Until then, the copy also reads its source, which not even its own
+thread may overwrite. Each thread counts its commits; a copy belongs to the group that its thread
+commits next. PTX ISA, "cp.async".
 
 `cp.async.mbarrier.arrive` hands all copies of its thread over to an mbarrier. From then on they
 land when a thread waits for the mbarrier's phase, and in no other way.
@@ -129,7 +130,7 @@ class AsyncCopies:
         """
         Hand the copies of lanes over to an mbarrier, and return them.
 
-        They land on the mbarrier's agent, at one of its times.
+        The mbarrier is given by its `agent` (`Order.agent`) and the `time` of its phase.
         """
         chosen = np.zeros(self._lanes, np.bool_)
         chosen[lanes] = True
@@ -186,7 +187,9 @@ class AsyncCopies:
 
     def _write(self, copy: Copy, by: tuple[int, int] | None = None) -> None:
         """
-        Land a copy; its lanes then know it, or with `by` all lanes that know an agent at a time.
+        Land a copy: write its bytes, and record which lanes know it.
+
+        These are its own lanes, or with `by` all lanes that know an mbarrier (its agent) at a time.
         """
         self._count_reading(copy, -1)
         if isinstance(copy.source, Array):

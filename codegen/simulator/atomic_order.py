@@ -44,7 +44,10 @@ it releases.
 Location = tuple[int, int]
 """Place of memory: the identity of its array, and the byte."""
 Near = tuple[Location, Level, int]
-"""Place of memory as the threads of one block or cluster know it, or all threads (0)."""
+"""
+Key of released knowledge: a place, the level of a scope, and the number of the block or cluster
+that it is for (0 for the device).
+"""
 
 
 @dataclass(frozen=True)
@@ -134,7 +137,7 @@ class AtomicOrder:
         return replace(place, lanes=group, offsets=place.offsets[turns])
 
     def access(self, place: Place, how: Strength) -> None:
-        """Record strong accesses of lanes to one place each, one lane after the other."""
+        """Record strong accesses to one place per lane, one lane after the other."""
         if not self._levels:
             return
         if isinstance(place.block, Array):

@@ -182,8 +182,9 @@ class GlobalMemory:
         by: tuple[int, int] | None,
     ) -> None:
         """
-        Record finished `cp.async` reads, known to the lanes, or to an mbarrier's agent at a time
-        (`by`).
+        Record finished `cp.async` reads, for which the lanes have waited.
+
+        With `by`, an mbarrier has waited for them instead: its agent and the time of its phase.
         """
         if self.checks and array.cells is not None:
             self.races.pulled(array.cells, lanes, offsets, bytes, by)

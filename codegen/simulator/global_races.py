@@ -114,8 +114,9 @@ class GlobalRaces:
         by: tuple[int, int] | None,
     ) -> None:
         """
-        Record `cp.async` reads that have ended, since the lanes or an mbarrier's agent waited for
-        them.
+        Record finished `cp.async` reads, for which the lanes have waited.
+
+        With `by`, an mbarrier has waited for them instead: its agent and the time of its phase.
         """
         cells, run = array.within(offsets, bytes)
         stamps = self._launch.stamps(lanes)[run]

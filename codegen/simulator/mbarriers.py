@@ -130,9 +130,9 @@ class MBarriers:
         """
         Arrive once for each lane when its `cp.async` copies have completed.
 
-        `hand_over` returns the copies of lanes, which from now on complete on an agent at a time.
-        If `counted`, the arrivals are among those that the phase waits for; otherwise they are
-        added to them.
+        `hand_over` returns the copies of lanes; from now on they complete on the mbarrier, given by
+        its agent and a time. If `counted`, the arrivals are among those that the phase waits for.
+        Otherwise they are added to them.
         """
         for offset, mine in _groups(offsets):
             barrier = self.find(offset, lanes[mine], line)

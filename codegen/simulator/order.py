@@ -118,7 +118,9 @@ class Order:
 
     def agent(self, number: int) -> int:
         """
-        Return the agent of the `number`th mbarrier of a cluster, which stamps of its copies name.
+        Return the agent of an mbarrier: the number by which stamps of its copies name it.
+
+        The mbarrier is the `number`th of its cluster.
         """
         self.clocks.make_members(self.members + number + 1)
         return self.geometry.lanes + number
@@ -281,7 +283,9 @@ class Order:
         return self.clocks.keep(rows or [0] * len(View))
 
     def knowing_copies(self, knowledge: Knowledge, agent: int, time: int) -> Knowledge:
-        """Return knowledge extended by the landed copies of an agent up to a time."""
+        """
+        Return knowledge extended by the copies that landed on an mbarrier (its agent) up to a time.
+        """
         rows = list(knowledge.rows)
         clock = self.clocks.known[rows[View.VISIBLE]].copy()
         clock[agent - self.geometry.lanes + self.members] = time

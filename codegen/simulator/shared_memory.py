@@ -42,7 +42,9 @@ Bit at which an address holds the rank of its block in the cluster, plus one; 0 
 
 
 class StartedCopy(NamedTuple):
-    """Bulk copy that is in flight until `time` of the agent on which it completes."""
+    """
+    Bulk copy in flight to shared memory; it lands at `time` of an mbarrier, given by its `agent`.
+    """
 
     touch: Touch
     agent: int

@@ -189,7 +189,7 @@ class SharedRaces:
         self._copies.add(touch)
 
     def record_copy(self, touch: Touch, agent: int, time: int) -> None:
-        """Record landed copies as writes by an mbarrier's agent at a time."""
+        """Record landed copies as writes of an mbarrier (its agent) at a time."""
         self.touches += 1
         self.written[touch.cells] = time << 32 | agent
         self._copies.add(touch)
