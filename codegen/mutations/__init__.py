@@ -2,9 +2,8 @@
 """
 Mutations: bugs planted in kernels by rule, which the interpreter and the simulator must find.
 
-A mutation changes one operation of Kernel IR where it stands, or one place of the CUDA text. What
-it makes need not be valid: what the verifier or the lowering refuses is no mutant, for nobody can
-run it.
+A mutation changes one operation of Kernel IR in place, or one place of the CUDA text. The result
+may be invalid. If the verifier or the lowering refuses it, it is no mutant, as it cannot run.
 """
 
 from collections.abc import Iterator
@@ -20,7 +19,7 @@ from tilewright.codegen.mutations.text import planted_texts
 __all__ = ["Mutation", "mutations", "planted_texts"]
 
 
-_OF_VALUES = frozenset(
+_VALUE_RULES = frozenset(
     rule for table in (SHUFFLES, VALUES, ACCESSES) for rules in table.values() for rule in rules
 )
 _RULES = (
@@ -33,11 +32,9 @@ _RULES = (
 
 
 def mutations(op: Operation) -> Iterator[Mutation]:
-    """
-    Yield all that is planted in `op`; none for what is not synchronisation, memory or control.
-    """
+    """Yield all mutations of `op`; none unless it is synchronisation, memory or control."""
     for type, rules in _RULES:
         if isinstance(op, type):
             for rule in rules:
-                is_of_values = rule in _OF_VALUES
+                is_of_values = rule in _VALUE_RULES
                 yield from (each._replace(is_of_values=is_of_values) for each in rule(op))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bugs of accesses: subscripts, widths and masks, and the loops and branches around them."""
+"""Bugs of memory accesses: subscripts, widths and masks, and loops and branches around accesses."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -39,7 +39,7 @@ def _halve(op: Operation) -> None:
 
 
 def subscripts(memref: str, map: str, op: Operation) -> Iterator[Mutation]:
-    """Subscripts of memory that others share: the slot after, and one access further."""
+    """Yield wrong subscripts of shared or global memory: the slot after, and one access further."""
     type = memref_type(getattr(op, memref))
     if is_local(getattr(op, memref)):
         return
@@ -67,7 +67,7 @@ def _predicate(op: loop.PredicateOp) -> Iterator[Mutation]:
 
 
 def _conditions(map: AffineMap, property: str) -> Iterator[Mutation]:
-    """Yield each condition lost, and its bound off by one step of what it is a bound of."""
+    """Yield each condition dropped, and with a bound that is too wide or too narrow by one step."""
     for number, expr in enumerate(map.results):
         step = _step(expr)
         changed = {
@@ -81,12 +81,12 @@ def _conditions(map: AffineMap, property: str) -> Iterator[Mutation]:
 
 
 def _step(expr: AffineExpr) -> int:
-    """What an affine expression is a multiple of, but for its constant."""
+    """Return the greatest common divisor of the coefficients of an affine expression."""
     return gcd(*sum_of(expr).terms.values())
 
 
 def _set_result(op: Operation, *, map: str, number: int, result: AffineExpr) -> None:
-    """Expression `number` of an affine map becomes another."""
+    """Replace expression `number` of an affine map by another."""
     attribute = op.properties[map]
     assert isinstance(attribute, AffineMapAttr)
     old = attribute.data
@@ -96,10 +96,10 @@ def _set_result(op: Operation, *, map: str, number: int, result: AffineExpr) -> 
 
 def _unguarded(op: scf.IfOp) -> Iterator[Mutation]:
     if not op.results and not op.false_region.blocks:
-        yield Mutation("always taken", _take)
+        yield Mutation("always taken", _take_branch)
 
 
-def _take(op: Operation) -> None:
+def _take_branch(op: Operation) -> None:
     assert isinstance(op, scf.IfOp)
     for inner in [*op.true_region.block.ops][:-1]:
         inner.detach()
@@ -108,13 +108,15 @@ def _take(op: Operation) -> None:
 
 
 def _wrong_trips(op: scf.ForOp) -> Iterator[Mutation]:
-    """Yield a step too many is planted only where it does not leave an array of registers."""
+    """
+    Yield one step too few, and one step too many unless the loop indexes an array of registers.
+    """
     yield Mutation("one step too few", partial(_change_bound, more=-1))
-    if not any(_is_of_registers(use.operation) for use in op.body.block.args[0].uses):
+    if not any(_accesses_registers(use.operation) for use in op.body.block.args[0].uses):
         yield Mutation("one step too many", partial(_change_bound, more=1))
 
 
-def _is_of_registers(op: Operation) -> bool:
+def _accesses_registers(op: Operation) -> bool:
     return isinstance(op, loop.LoadOp | loop.StoreOp) and is_local(op.memref)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bugs of what joins blocks: barriers of a cluster, reads from other blocks, counters, updates."""
+"""Bugs of cooperation between blocks: cluster barriers, remote reads, counters and updates."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -25,7 +25,10 @@ def _wait_for_block(op: Operation) -> None:
 
 
 def _wrong_rank(op: kernel.RemoteOp) -> Iterator[Mutation]:
-    """One block for all, one that is not there, and the block's own memory."""
+    """
+    Yield wrong blocks to read from: the first one for all, one that does not exist, and the own
+    one.
+    """
     blocks = _blocks_of_cluster(op)
     yield Mutation("of the first block", partial(add_to_operand, number=1, more=0, modulo=1))
     yield Mutation("of no block", partial(add_to_operand, number=1, more=blocks))
@@ -73,7 +76,7 @@ def _decide(op: Operation, *, is_last: bool) -> None:
 
 
 VALUES: Rules = {kernel.RemoteOp: (_wrong_rank,)}
-"""Bugs that change what is read, and not the order."""
+"""Bugs that change which values are read, and not the order of accesses."""
 
 BLOCKS: Rules = {
     kernel.ClusterBarrierOp: (dropped, moved_down, moved_up, _barrier_of_block),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a rule plants: one thing that may be wrong with an operation of Kernel IR."""
+"""Mutation that a rule plants: one thing that may be wrong with an operation of Kernel IR."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ Change = Callable[[Operation], None]
 
 
 class Mutation(NamedTuple):
-    """What is wrong, and how to make it so."""
+    """Bug of an operation: its description, and the function that plants it."""
 
     what: str
     change: Change
@@ -22,22 +22,22 @@ class Mutation(NamedTuple):
 
 
 Rule = Callable[[Any], Iterator[Mutation]]
-"""The mutations of an operation of one class."""
+"""Function that yields the mutations of an operation of one class."""
 
 Rules = Mapping[type[Operation], Sequence[Rule]]
 
 
 def dropped(op: Operation) -> Iterator[Mutation]:
-    """Yield the operation is not there."""
+    """Yield the removal of the operation."""
     yield Mutation("dropped", Operation.detach)
 
 
 def insert_before(op: Operation, new: Operation) -> None:
-    """`new` stands before `op`."""
+    """Insert `new` before `op`."""
     assert op.parent is not None
     op.parent.insert_op_before(new, op)
 
 
 def is_local(memref: SSAValue) -> bool:
-    """True if a thread's registers are meant, which nobody else sees."""
+    """True if a buffer is in a thread's registers, which no other thread sees."""
     return memref_type(memref).memory_space == LOCAL

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bugs of what orders threads and copies: barriers, rings and shuffles."""
+"""Bugs in the order of threads and copies: barriers, rings and shuffles."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -26,7 +26,7 @@ _SYNCHRONISE = MeetingOp, FillOp, kernel.ShuffleOp, kernel.ClusterBarrierOp, ker
 
 
 def moved_down(op: Operation) -> Iterator[Mutation]:
-    """Behind the next operation that does something."""
+    """Yield a move behind the next operation that has an effect, if one follows."""
     if (after := _next_effect(op.next_op)) is not None and after.next_op is not None:
         yield Mutation("moved behind what follows", _move_down)
 
@@ -39,9 +39,11 @@ def _move_down(op: Operation) -> None:
 
 
 def moved_up(op: Operation) -> Iterator[Mutation]:
-    """Before the last operation that did something, unless its operands are made after that."""
+    """
+    Yield a move before the last operation that has an effect, if the operands are defined there.
+    """
     before = _last_effect(op.prev_op)
-    if before is not None and all(_is_known_at(value, before) for value in op.operands):
+    if before is not None and all(_is_defined_before(value, before) for value in op.operands):
         yield Mutation("moved before what precedes", _move_up)
 
 
@@ -53,38 +55,38 @@ def _move_up(op: Operation) -> None:
 
 
 def _next_effect(op: Operation | None) -> Operation | None:
-    while op is not None and not _acts(op):
+    while op is not None and not _has_effect(op):
         op = op.next_op
     return op
 
 
 def _last_effect(op: Operation | None) -> Operation | None:
-    while op is not None and not _acts(op):
+    while op is not None and not _has_effect(op):
         op = op.prev_op
     return op
 
 
-def _acts(op: Operation) -> bool:
+def _has_effect(op: Operation) -> bool:
     """True if other threads, or copies, may notice what `op` does or when it does it."""
     return any(isinstance(inner, _SYNCHRONISE) or _is_shared(inner) for inner in op.walk())
 
 
 def _is_shared(op: Operation) -> bool:
-    """True if `op` accesses memory other than registers."""
+    """True if `op` accesses memory outside of registers."""
     if isinstance(op, CopyingOp | kernel.TmaCopyOp | kernel.AtomicOp):
         return True
     return isinstance(op, loop.LoadOp | loop.StoreOp) and not is_local(op.memref)
 
 
-def _is_known_at(value: SSAValue, place: Operation) -> bool:
-    """True if `value` is made before `place`, in its block or around it."""
+def _is_defined_before(value: SSAValue, place: Operation) -> bool:
+    """True if `value` is defined before `place`, in its block or around it."""
     owner = value.owner
     if not isinstance(owner, Operation) or owner.parent is not place.parent:
         return True
     return owner is not place and owner.is_before_in_block(place)
 
 
-def _for_a_warp_only(op: kernel.NamedBarrierOp) -> Iterator[Mutation]:
+def _only_warp_barrier(op: kernel.NamedBarrierOp) -> Iterator[Mutation]:
     yield Mutation("only for each warp", _replace_by_warp_barrier)
 
 
@@ -105,7 +107,11 @@ def _add_threads(op: Operation, *, more: int) -> None:
 
 
 def _wrong_id(op: kernel.NamedBarrierOp) -> Iterator[Mutation]:
-    """Any other ids would do as well, as long as each group has its own."""
+    """
+    Yield wrong ids for a barrier of several groups.
+
+    Other ids would be right as well, as long as each group has its own.
+    """
     thread = AffineExpr.dimension(0)
     yield Mutation("one id for all", partial(_set_id, number=AffineExpr.constant(1)))
     yield Mutation("an id for each warp", partial(_set_id, number=thread // WARP_SIZE + 1))
@@ -122,22 +128,29 @@ def _set_id(op: Operation, *, number: AffineExpr) -> None:
 
 
 def _waited_later(op: kernel.RingWaitOp) -> Iterator[Mutation]:
-    """Move the wait down, unless it then follows the fill of a slot that no thread reads."""
+    """
+    Yield moves of the wait further down, unless it then follows the fill of a slot that no thread
+    reads.
+    """
     after = _next_effect(op.next_op)
-    inner = [] if after is None else [each for each in after.walk() if _acts(each)]
+    inner = [] if after is None else [each for each in after.walk() if _has_effect(each)]
     fills = bool(inner) and all(isinstance(each, _FILLS) or each.regions for each in inner)
     if not fills or (_transport(op) is not Transport.TMA and _fills_again(op)):
         yield from moved_down(op)
 
 
 def _released(op: kernel.RingReleaseOp) -> Iterator[Mutation]:
-    """Plant bugs of a release only where a slot is filled again: else no thread waits for it."""
+    """
+    Yield mutations of a release, but only if its slot is filled again: else no thread waits for it.
+    """
     if _fills_again(op):
         yield from chain(dropped(op), moved_up(op), _wrong_count(op))
 
 
 def _fills_again(op: FillOp) -> bool:
-    """True unless the enclosing loop is known to have at most as many steps as the ring slots."""
+    """
+    True unless the enclosing loop is known to have at most as many steps as the ring has slots.
+    """
     assert isinstance(op.ring.type, kernel.RingType)
     around = op.parent_op()
     steps = around.ub.owner if isinstance(around, scf.ForOp) else None
@@ -147,7 +160,9 @@ def _fills_again(op: FillOp) -> bool:
 
 
 def _waits_for_less(op: kernel.RingWaitOp) -> Iterator[Mutation]:
-    """Only waits for groups of copies count what may be pending."""
+    """
+    Yield a wait that leaves one more fill pending, for `cp.async`, whose waits count pending fills.
+    """
     assert isinstance(op.ring.type, kernel.RingType)
     is_counted = _transport(op) is Transport.CP_ASYNC
     if is_counted and op.pending.value.data + 1 < op.ring.type.depth.data:
@@ -160,7 +175,11 @@ def _add_pending(op: Operation) -> None:
 
 
 def _acquired(op: kernel.RingAcquireOp) -> Iterator[Mutation]:
-    """What threads fill is free once it has been waited for: nothing is left to acquire."""
+    """
+    Yield mutations of an acquire, for rings that TMA fills.
+
+    A slot that threads fill is free after its wait, so its acquire does nothing.
+    """
     if _transport(op) is Transport.TMA:
         yield from dropped(op)
         yield from _wrong_count(op)
@@ -182,7 +201,7 @@ def _wrong_slot_of_box(op: kernel.TmaCopyOp) -> Iterator[Mutation]:
 
 
 def add_to_operand(op: Operation, *, number: int, more: int, modulo: int = 0) -> None:
-    """Index `number` of its operands is larger, modulo `modulo` if that is not 0."""
+    """Add `more` to index operand `number`, modulo `modulo` if that is not 0."""
     expr = AffineExpr.dimension(0) + more
     index = kernel.IndexOp(([expr % modulo if modulo else expr], [op.operands[number]]))
     insert_before(op, index)
@@ -190,7 +209,7 @@ def add_to_operand(op: Operation, *, number: int, more: int, modulo: int = 0) ->
 
 
 def _wrong_bytes(op: kernel.RingOp) -> Iterator[Mutation]:
-    """Only the hardware that copies boxes counts their bytes."""
+    """Yield wrong byte counts, for rings that TMA fills: only TMA counts bytes."""
     assert isinstance(op.ring.type, kernel.RingType)
     if op.ring.type.transport.data is not Transport.TMA:
         return
@@ -226,7 +245,7 @@ SYNCHRONISATION: Rules = {
         dropped,
         moved_down,
         moved_up,
-        _for_a_warp_only,
+        _only_warp_barrier,
         _wrong_threads,
         _wrong_id,
     ),

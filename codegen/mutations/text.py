@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Bugs that are planted in CUDA text, by rule: in what Kernel IR leaves to the lowering, such as
-mbarriers, their parity and their bytes, swizzles, and barriers of a warp.
+Bugs planted in CUDA text, by rule.
+
+They concern what Kernel IR leaves to the lowering: mbarriers, their parity and their bytes,
+swizzles, and barriers of a warp.
 """
 
 import re
@@ -10,7 +12,7 @@ from typing import NamedTuple
 
 
 class Planted(NamedTuple):
-    """A text with one bug: what the bug is, and the line that it is in."""
+    """CUDA text with one bug; `bug` describes it, and `line` is the line it is in."""
 
     bug: str
     line: str
@@ -20,7 +22,7 @@ class Planted(NamedTuple):
 
 
 class _Rule(NamedTuple):
-    """Each match of `old` becomes `new`, one at a time."""
+    """Rule for a kind of bug: one match of `old` at a time becomes `new`."""
 
     what: str
     old: str
@@ -54,7 +56,7 @@ _RULES = (
     _Rule("a fill too many", r"if \(next < (\d+)\)", r"if (next <= \1)"),
     _Rule("a fill too few", r"if \(next < (\d+)\)", r"if (next < \1 - 1)"),
 )
-"""Kinds of bugs in kernels. Lines match as a whole: none of ours has two of the same kind."""
+"""Rules for kernels. Patterns may run through a whole line, as no line has two bugs of one kind."""
 
 _PRELUDE_RULES = (
     _Rule("no fence", r"__threadfence\(\);", ""),
@@ -67,7 +69,7 @@ _PRELUDE_RULES = (
         r"= *arrived; *arrived = before == last ? 0 : before + 1",
     ),
 )
-"""Kinds of bugs in the functions that kernels call."""
+"""Rules for the functions that kernels call."""
 
 
 def planted_texts(source: str) -> Iterator[Planted]:

@@ -1,16 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Runs CUDA kernels without a GPU: a SIMT interpreter for PTX in NumPy that checks what it runs.
+SIMT interpreter for PTX in NumPy: runs CUDA kernels without a GPU and checks them.
 
-Every register is an array over all threads of many blocks, so one NumPy call executes one
-instruction for thousands of threads. Races, bounds, alignment, uninitialised reads, divergent
-barriers, wrong member masks and deadlocks are reported with the line of the CUDA text; bank
-conflicts and memory sectors are counted per line.
+Every register is an array over all threads of many blocks. One NumPy call executes one instruction
+for thousands of threads.
 
-Read in this order: `operands`, `ptx` (text to instructions), `registers`, `lanes`, `memory`,
-`instructions/`, `control` and `machine` (who runs next), `collectives`, `barriers`,
-`cluster_barrier`, `mbarriers` and `spins` (waiting), `order`, `atomic_order`, `shared_races` and
-`global_races` (happens-before), `simulator` (a launch).
+Findings name the line of the CUDA text. They cover races, bounds, alignment, uninitialised reads,
+divergent barriers, wrong member masks and deadlocks. Bank conflicts and memory sectors are counted
+per line.
+
+Read the modules in this order:
+
+- `operands`, `ptx`: text to instructions
+- `registers`, `lanes`, `memory`, `instructions/`: state, and what instructions do to it
+- `control`, `machine`: the choice of the lanes that run next
+- `collectives`, `barriers`, `cluster_barrier`, `mbarriers`, `spins`: waiting
+- `order`, `atomic_order`, `shared_races`, `global_races`: happens-before
+- `simulator`: a launch
 """
 
 from tilewright.codegen.simulator.counters import AccessCount, Counters

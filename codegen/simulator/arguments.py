@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The arguments of a launch: arrays get addresses, numbers become bytes."""
+"""Arguments of a launch: arrays get addresses, numbers become bytes."""
 
 from collections.abc import Collection, Sequence
 
@@ -13,13 +13,13 @@ from tilewright.codegen.simulator.operands import TYPES
 from tilewright.codegen.simulator.tensor_map import TensorMap
 
 Argument = NDArray[np.generic] | int | float | np.generic | TensorMap
-"""An array is passed by pointer, a number or a tensor map by value."""
+"""Argument of a kernel: an array is passed by pointer, a number or a tensor map by value."""
 
 _TENSOR_MAP_BYTES = 128
 
 
 class Arguments:
-    """Turns a launch's arguments into the bytes of its parameters."""
+    """Conversion of a launch's arguments into the bytes of its parameters."""
 
     def __init__(self, memory: GlobalMemory, read_only: Collection[int]):
         self._memory = memory
@@ -33,17 +33,17 @@ class Arguments:
         what = f"argument {number}"
         if isinstance(argument, np.ndarray):
             if parameter.type not in ("u64", "b64"):
-                raise SimulatorError(f"{what} is an array, but the kernel wants {parameter.type}")
+                raise SimulatorError(f"{what} is an array, but the kernel expects {parameter.type}")
             address = self._place(argument, number, arguments)
             return np.array([address], np.uint64).view(np.uint8)
         if isinstance(argument, TensorMap):
             if parameter.length != _TENSOR_MAP_BYTES:
-                raise SimulatorError(f"{what} is a tensor map, but the kernel wants something else")
+                raise SimulatorError(f"{what} is a tensor map, but the kernel expects another type")
             return np.zeros(_TENSOR_MAP_BYTES, np.uint8)
         return _scalar(argument, parameter, what)
 
     def array_of(self, number: int, arguments: Sequence[Argument]) -> Array:
-        """Return the memory that a tensor map is of."""
+        """Return the memory of the array that a tensor map describes."""
         argument = arguments[number]
         assert isinstance(argument, TensorMap)
         return self._memory.array_at(self._place(argument.array, number, arguments))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find statically which waiting loops another thread can end, and which end by themselves."""
+"""Static analysis of waiting loops: which ones another thread can end, and which a counter ends."""
 
 from collections.abc import Sequence
 
@@ -18,7 +18,7 @@ _OWN_SPACES = {"local", "param", "const"}
 
 
 def branch_target(kernel: Kernel, instruction: Instruction) -> int | None:
-    """Return the place that an instruction branches to, or None if it is no branch to a label."""
+    """Return the place that an instruction branches to; None if it does not branch to a label."""
     if instruction.root != "bra":
         return None
     (label,) = instruction.operands
@@ -26,7 +26,7 @@ def branch_target(kernel: Kernel, instruction: Instruction) -> int | None:
 
 
 def asks_again(kernel: Kernel, place: int) -> bool:
-    """True if the answer of an instruction decides whether a loop around it goes on."""
+    """True if the result of an instruction decides whether a loop around it continues."""
     answers = set(targets(kernel.instructions[place]))
     for end in range(place, len(kernel.instructions)):
         start = branch_target(kernel, kernel.instructions[end])
@@ -42,9 +42,9 @@ def asks_again(kernel: Kernel, place: int) -> bool:
 
 def only_loads(kernel: Kernel, start: int, end: int) -> bool:
     """
-    True if a loop does nothing but load memory, the same in each turn, to decide whether it ends.
+    True if a loop only loads memory, at the same places each turn, to decide whether it ends.
 
-    Only another thread can end it, although it asks by plain loads.
+    Only another thread can end such a loop, although it polls by plain loads.
     """
     body = kernel.instructions[start : end + 1]
     loads = [each for each in body if each.root == "ld" and not _OWN_SPACES & set(each.parts)]
@@ -58,14 +58,14 @@ def only_loads(kernel: Kernel, start: int, end: int) -> bool:
     made = set[str]()
     for each in body:
         if not (_read(each) & written) <= made:
-            return False  # a value of the turn before
+            return False  # a value of the previous turn
         made.update(targets(each))
     answers = {name for load in loads for name in targets(load)}
     return _decides(body, _computed_from(body, answers))
 
 
 def counts(body: Sequence[Instruction]) -> bool:
-    """True if a value that each turn of the loop advances decides a branch in it."""
+    """True if a value that each turn of the loop advances decides a branch in the loop."""
     for each in body:
         if each.root not in _ADVANCES:
             continue
@@ -76,7 +76,10 @@ def counts(body: Sequence[Instruction]) -> bool:
 
 
 def _computed_from(body: Sequence[Instruction], values: set[str]) -> set[str]:
-    """Return registers with what is computed from values, but not what is loaded by them."""
+    """
+    Return `values` and the registers computed from them in a loop body, but no values read from
+    memory.
+    """
     reached, before = set(values), 0
     while len(reached) > before:
         before = len(reached)
@@ -93,7 +96,7 @@ def _decides(body: Sequence[Instruction], values: set[str]) -> bool:
 
 
 def _read(instruction: Instruction) -> set[str]:
-    """Return the registers that an instruction reads, its guard included."""
+    """Return the registers that an instruction reads, including its guard."""
     read = set(names(instruction.operands[1:]))
     if instruction.predicate is not None:
         read.add(instruction.predicate.register.name)

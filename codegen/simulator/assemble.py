@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lays out the memory of a launch and puts together what the instructions act on."""
+"""Assembly of a launch: lays out its memory and builds the unit that its instructions act on."""
 
 import numpy as np
 
@@ -31,13 +31,13 @@ from tilewright.codegen.simulator.undefined import Undefined
 from tilewright.codegen.simulator.unit import Unit
 
 _PARAMETER_ROOM = 4096
-"""Between the addresses of two parameters."""
+"""Distance in bytes between the addresses of two parameters."""
 
 
 def assemble(
     kernel: Kernel, geometry: Geometry, shared_bytes: int, checks: bool, counts: bool
 ) -> Unit:
-    """Return the unit for a launch; parameters are still to be bound."""
+    """Return the unit for a launch; its parameters are not bound yet."""
     findings = Findings()
     complaints = Complaints(findings, geometry)
     order = Order(geometry, _uses_rows(kernel, geometry))
@@ -91,7 +91,7 @@ def assemble(
 
 
 def _uses_rows(kernel: Kernel, geometry: Geometry) -> bool:
-    """True if threads synchronise by more than barriers of whole blocks and of warps."""
+    """True if ordering needs vector clocks: by clusters, atomics, mbarriers or partial barriers."""
     if geometry.cluster_blocks > 1 or orders_by_atomics(kernel):
         return True
     return any(
@@ -102,13 +102,15 @@ def _uses_rows(kernel: Kernel, geometry: Geometry) -> bool:
 
 
 def _is_partial(instruction: Instruction) -> bool:
-    """True if a barrier may be one of some threads."""
+    """True if a barrier instruction may concern only some threads of its block."""
     return "arrive" in instruction.parts or len(instruction.operands) > 1
 
 
 def _granule(kernel: Kernel) -> int:
     """
-    Return the smallest access to shared memory, in bytes, at most 4: races are told apart by it.
+    Return the bytes of a cell of shared memory, the unit in which races are found.
+
+    It is the smallest access of the kernel, at most 4 bytes.
     """
     sizes = [
         TYPES[instruction.type].itemsize

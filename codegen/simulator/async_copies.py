@@ -2,13 +2,13 @@
 """
 `cp.async`: copies from global to shared memory that land when their thread waits for them.
 
-A copy lands as late as the rules allow, so a kernel that forgets to wait reads what was there
-before. Until then it also reads its source, which its own thread must not overwrite either. Each
-thread counts its commits; a copy belongs to the group that its thread commits next. PTX ISA,
-"cp.async".
+A copy lands (its bytes appear in shared memory) as late as the rules allow: a kernel that forgets
+to wait reads the old contents. Until then, the copy also reads its source, which not even its own
+thread may overwrite. Each thread counts its commits; a copy belongs to the group that its thread
+commits next. PTX ISA, "cp.async".
 
-`cp.async.mbarrier.arrive` hands all copies of its thread over to an mbarrier: from then on they
-land when somebody waits for its phase, and that is the only way to wait for them here.
+`cp.async.mbarrier.arrive` hands all copies of its thread over to an mbarrier. From then on they
+land when a thread waits for the mbarrier's phase, and in no other way.
 """
 
 from collections.abc import Callable
@@ -26,7 +26,7 @@ from tilewright.codegen.simulator.shared_memory import SharedMemory
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """One cp.async of some lanes: `bytes_read` per lane, zeros fill the rest of `access.size`."""
+    """One `cp.async` of some lanes: `bytes_read` per lane; zeros fill the rest of `access.size`."""
 
     lanes: Integers
     target: Integers
@@ -52,7 +52,7 @@ class Copy:
 
 @dataclass(frozen=True, eq=False)
 class FollowedCopies:
-    """`cp.async` of lanes that each arrive on an mbarrier when their copies have landed."""
+    """`cp.async` copies of lanes that each arrive on an mbarrier when their copies have landed."""
 
     copies: list[Copy]
     arrivals: int
@@ -71,7 +71,7 @@ class FollowedCopies:
 
 
 class AsyncCopies:
-    """The copies in flight in a batch of blocks."""
+    """Copies in flight in a batch of blocks."""
 
     def __init__(
         self, geometry: Geometry, shared: SharedMemory, memory: GlobalMemory, findings: Findings
@@ -86,7 +86,7 @@ class AsyncCopies:
         self.reset()
 
     def reset(self) -> None:
-        """Start a batch: no copy is in flight, also where none was waited for."""
+        """Drop all copies in flight at the start of a batch, including those without a wait."""
         self._committed = np.zeros(self._lanes, np.int64)
         for copy in self._pending:
             self._count_reading(copy, -1)
@@ -115,19 +115,23 @@ class AsyncCopies:
         self._committed[lanes.index] += 1
 
     def wait(self, lanes: Lanes, newest: int) -> None:
-        """The lanes wait for all but their `newest` last groups."""
+        """Land the copies of the lanes, except those of their last `newest` groups."""
         limit = np.full(self._lanes, -1, np.int64)
         limit[lanes.index] = self._committed[lanes.index] - newest
         self._land(limit)
 
     def wait_all(self, lanes: Lanes) -> None:
-        """The lanes wait for every copy, committed or not."""
+        """Land all copies of the lanes, committed or not."""
         limit = np.full(self._lanes, -1, np.int64)
         limit[lanes.index] = np.iinfo(np.int64).max
         self._land(limit)
 
     def hand_over(self, lanes: Integers, agent: int, time: int, line: int) -> FollowedCopies:
-        """Take the copies of lanes, which land by an mbarrier: its agent, and a time of that."""
+        """
+        Hand the copies of lanes over to an mbarrier, and return them.
+
+        The mbarrier is given by its `agent` (`Order.agent`) and the `time` of its phase.
+        """
         chosen = np.zeros(self._lanes, np.bool_)
         chosen[lanes] = True
         copies = [copy.part(mine) for copy in self._pending if (mine := chosen[copy.lanes]).any()]
@@ -140,7 +144,7 @@ class AsyncCopies:
         return followed
 
     def exit(self, lanes: Lanes) -> None:
-        """Threads end: whatever they have started should be done."""
+        """Report copies that exiting threads have not waited for."""
         if not self._pending:
             return
         ends = np.zeros(self._lanes, np.bool_)
@@ -155,7 +159,7 @@ class AsyncCopies:
                 )
 
     def _land(self, limit: Integers) -> None:
-        """Copies of groups below each lane's limit are done."""
+        """Land the copies whose group is below the limit of their lane."""
         left: list[Copy] = []
         for copy in self._pending:
             done = copy.groups < limit[copy.lanes]
@@ -172,7 +176,7 @@ class AsyncCopies:
         self._keep(self._pending)
 
     def _keep(self, pending: list[Copy]) -> None:
-        """Have these copies in flight, and those that mbarriers follow."""
+        """Set the copies in flight, in addition to those that mbarriers wait for."""
         self._pending = pending
         followed = [copy for copies in self._followed for copy in copies.copies]
         self._shared.in_flight = [copy.span for copy in pending + followed]
@@ -182,7 +186,11 @@ class AsyncCopies:
             self._memory.pull(copy.source, copy.offsets, copy.bytes_read, by)
 
     def _write(self, copy: Copy, by: tuple[int, int] | None = None) -> None:
-        """Land a copy: its lanes know, or those who know an agent at a time."""
+        """
+        Land a copy: write its bytes, and record which lanes know it.
+
+        These are its own lanes, or with `by` all lanes that know an mbarrier (its agent) at a time.
+        """
         self._count_reading(copy, -1)
         if isinstance(copy.source, Array):
             self._memory.pulled(copy.source, copy.lanes, copy.offsets, copy.bytes_read, by)
@@ -195,6 +203,6 @@ class AsyncCopies:
         ]
         part = copy.part(~full)
         for byte in range(size if len(part.lanes) else 0):
-            wanted = part.bytes_read > byte
+            copied = part.bytes_read > byte
             target.data[part.target + byte] = 0
-            target.data[part.target[wanted] + byte] = part.source.data[part.offsets[wanted] + byte]
+            target.data[part.target[copied] + byte] = part.source.data[part.offsets[copied] + byte]

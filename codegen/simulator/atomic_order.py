@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-How atomics order what threads do: PTX ISA, "Release and Acquire Patterns".
+Order that atomics establish between threads: PTX ISA, "Release and Acquire Patterns".
 
-A strong write releases what a fence of its thread lies behind (with `.release`, all that it knows);
-an update hands on what was released there before. A strong read finds it, and a fence after it (or
-`.acquire`) makes it known.
+A strong write releases the accesses before the last fence of its thread; with `.release`, all
+earlier accesses. An update also passes on what was released at its place before. A strong read
+finds the released accesses; a later fence, or `.acquire`, makes them known.
 
-A release or an acquire counts for its own place only; a fence for all that follow or precede it.
-A strong write of the thread that has released there before takes part in that release.
+A release or an acquire holds for its own place only; a fence holds for all later or earlier
+accesses. A strong write by a thread that has released at the place before takes part in that
+release.
 
-All of it counts only among threads that the scopes of all four operations include: two fences, or
-what takes their place, and the write and the read ("Morally Strong Operations"). So what is
-released is kept for each scope that the kernel names, with the smallest scope that was on its way.
+Order exists only among threads that the scopes of all four operations include: the write, the read,
+and two fences or their substitutes ("Morally Strong Operations"). Released knowledge is therefore
+kept for each scope that the kernel names, with the smallest scope on its way.
 """
 
 from collections.abc import Mapping
@@ -35,17 +36,23 @@ _SEEN = {
     Level.CLUSTER: View.SEEN_CLUSTER,
     Level.DEVICE: View.SEEN,
 }
-"""The view that a fence of a level changes, and that it acquires, beside those of lower levels."""
+"""
+Views that a fence of a level acquires, besides those of lower levels; `_FENCED` has the views that
+it releases.
+"""
 
 Location = tuple[int, int]
-"""Which memory, and the byte."""
+"""Place of memory: the identity of its array, and the byte."""
 Near = tuple[Location, Level, int]
-"""A place as the threads of one block or cluster know it, or all (0)."""
+"""
+Key of released knowledge: a place, the level of a scope, and the number of the block or cluster
+that it is for (0 for the device).
+"""
 
 
 @dataclass(frozen=True)
 class Strength:
-    """How an instruction takes part: what it does to its place, and with which semantics."""
+    """Role of an instruction in the order: its effect on its place, and its semantics."""
 
     reads: bool
     writes: bool
@@ -68,7 +75,7 @@ def strength_of(instruction: Instruction) -> Strength:
 
 
 def orders_by_atomics(kernel: Kernel) -> bool:
-    """True if anything can be released: without a fence nothing is."""
+    """True if a kernel can release anything: it has a fence, an acquire or a release."""
     return any(
         instruction.root in _FENCES or {"acquire", "release", "acq_rel"} & set(instruction.parts)
         for instruction in kernel.instructions
@@ -77,7 +84,7 @@ def orders_by_atomics(kernel: Kernel) -> bool:
 
 def levels_of(kernel: Kernel) -> tuple[Level, ...]:
     """
-    Return the levels of all fences and strong accesses of a kernel; none where nothing is released.
+    Return the levels of all fences and strong accesses of a kernel; none if it cannot release.
     """
     if not orders_by_atomics(kernel):
         return ()
@@ -88,24 +95,24 @@ def levels_of(kernel: Kernel) -> tuple[Level, ...]:
 
 class AtomicOrder:
     """
-    What has been released at each place of memory, in the launch.
+    Knowledge that has been released at each place of memory, in a launch.
 
-    `levels` are those of the kernel's fences and strong accesses.
+    `levels` holds the levels of the kernel's fences and strong accesses.
     """
 
     def __init__(self, order: Order, levels: tuple[Level, ...]):
         self._order = order
         self._levels = levels
         self.changes = 0
-        """Strong accesses that have changed a value, in the launch."""
+        """Number of strong accesses in the launch that have changed a value."""
         self._released: dict[Near, Elsewhere] = {}
         self._own: dict[tuple[int, Near], Elsewhere] = {}
-        """Clocks that each lane has released at a place, by `.release` and not by a fence."""
+        """Knowledge that each lane has released at a place by `.release`, not by a fence."""
         self._lasting: set[int] = set()
-        """The arrays in global memory."""
+        """Identities of the arrays in global memory, which outlive a batch."""
 
     def reset(self) -> None:
-        """Start a batch: what lies in shared memory is gone."""
+        """Start a batch: forget the lanes' own releases, and what was released in shared memory."""
         kept = self._lasting
         self._own.clear()
         self._released = {near: x for near, x in self._released.items() if near[0][0] in kept}
@@ -113,7 +120,7 @@ class AtomicOrder:
     def fence(
         self, lanes: Integers, level: Level, *, acquires: bool = True, releases: bool = True
     ) -> None:
-        """Execute a fence of a level."""
+        """Execute a fence of a level for the lanes."""
         if acquires:
             self._order.acquire_seen(lanes, self._views(_SEEN, level))
         if releases:
@@ -123,14 +130,14 @@ class AtomicOrder:
         return [views[level] for level in self._levels if level <= most]
 
     def in_turn(self, place: Place) -> Place:
-        """Return the lanes of an update in the order in which they come."""
+        """Return the place of an update with its lanes in the order in which they execute it."""
         lanes = place.lanes.numbers()
         turns = self._order.geometry.turns(lanes)
         group = Lanes(lanes[turns], place.lanes.count, False)
         return replace(place, lanes=group, offsets=place.offsets[turns])
 
     def access(self, place: Place, how: Strength) -> None:
-        """Lanes act on one place each, one after the other."""
+        """Record strong accesses to one place per lane, one lane after the other."""
         if not self._levels:
             return
         if isinstance(place.block, Array):
@@ -161,7 +168,10 @@ class AtomicOrder:
                 return where, level, 0
 
     def _release(self, lane: int, near: Near, level: Level, how: Strength) -> None:
-        """An update hands on what was released there before; any other write ends it."""
+        """
+        Record what a write releases: an update keeps the earlier release, any other write replaces
+        it.
+        """
         mine = self._released_by(lane, near, level, how) if level <= how.level else NOWHERE
         if how.updates:
             mine = joined_elsewhere(self._released.get(near, NOWHERE), mine)

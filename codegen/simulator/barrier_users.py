@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Who uses which of a block's barriers. Others may use one again only when they know that those who
-used it before have passed: a barrier counts who comes, whoever that is.
+Check of reused barriers: a barrier must be free before other threads use it.
+
+A barrier counts arrivals of any threads. Other threads may use it only after they know that its
+last users have passed it:
 
     barrier.sync 1, 64     warps 0 and 1
     barrier.sync 1, 64     warps 2 and 3: warps 0 and 2 may meet, and then wait no longer
@@ -15,16 +17,20 @@ from tilewright.codegen.simulator.order import Order
 
 
 class BarrierUsers:
-    """Of a batch of blocks: the lanes that passed each barrier last, and when."""
+    """Lanes of a batch of blocks that passed each barrier last, and when."""
 
     def __init__(self, geometry: Geometry, order: Order):
         self._geometry = geometry
         self._order = order
         self._last: dict[int, tuple[Booleans, Integers]] = {}
-        """The barrier's number to the lanes that used it last, and their times after it."""
+        """Lanes that used a barrier last, and their times after it, by the barrier's number."""
 
     def intruder(self, number: int, lanes: Integers) -> int | None:
-        """One of `lanes` that does not know that those before have passed a barrier; or None."""
+        """
+        Return one of `lanes` that knows of no earlier user that it has passed the barrier, or None.
+
+        Lanes that are among the last users are ignored.
+        """
         if number not in self._last:
             return None
         users, times = self._last[number]
@@ -38,9 +44,10 @@ class BarrierUsers:
 
     def passed(self, number: int, lanes: Integers, arrived: Integers) -> None:
         """
-        `lanes` have passed a barrier and others `arrived`; no other lane of a block uses it now.
+        Record that `lanes` passed a barrier at which `arrived` only arrived.
 
-        Knowing of lanes that only arrived does not show that the barrier has opened.
+        They replace the earlier users of these blocks. Knowledge about lanes that only arrived does
+        not prove that the barrier has opened.
         """
         if number not in self._last:
             count = self._geometry.lanes

@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Block barriers: `bar.sync`, `bar.arrive` and their relatives. PTX ISA, "bar, barrier".
+Block barriers: `bar.sync`, `bar.arrive` and related instructions. PTX ISA, "bar, barrier".
 
-A barrier opens for a block when all its threads that run have come, or as many as the instruction
-says. Threads that arrive do not wait, but are counted; what they do later is not ordered by it.
-Threads that come to different barriers are reported: since Volta `__syncthreads()` waits until each
-thread of the block has reached the same call or exited (CUDA C++ Programming Guide). A barrier
-orders nothing that an exited thread did.
+A barrier opens for a block when all running threads of the block have arrived, or as many threads
+as the instruction counts. Threads of `bar.arrive` are counted but do not wait, and the barrier does
+not order their later accesses.
 
-A thread count is one of whole warps: a warp arrives when its last running thread comes, and counts
-32, whoever of it has exited or never existed.
+Threads of a block that wait at different instructions are reported. Since Volta `__syncthreads()`
+waits until each thread of the block has reached that call or exited (CUDA C++ Programming Guide). A
+barrier orders nothing that an exited thread did.
+
+A thread count is one of whole warps. A warp arrives when its last running thread arrives, and
+counts 32, also if some of its threads have exited or never existed.
 """
 
 from collections.abc import Callable
@@ -26,16 +28,16 @@ from tilewright.codegen.simulator.order import Knowledge, Order
 from tilewright.codegen.simulator.registers import Values
 
 _BARRIERS = 16
-"""Barriers per block."""
+"""Number of barriers that a block has."""
 
 
 @dataclass(frozen=True, eq=False)
 class Barrier:
     """
-    One barrier instruction: which barrier, how many threads (None: the block).
+    One barrier instruction: the barrier's number and its thread count (None: the whole block).
 
-    `reduce` tells what the lanes get when they pass (`bar.red`): it takes the lanes, and the block
-    of each. `waits` is false for `bar.arrive`.
+    `reduce` writes the results of `bar.red`; it takes the lanes that pass, and the block of each
+    lane. `waits` is false for `bar.arrive`.
     """
 
     instruction: Instruction
@@ -48,11 +50,11 @@ class Barrier:
 @dataclass(frozen=True)
 class _Party:
     """
-    Lanes at a barrier instruction; `place` is where they go on.
+    Lanes at a barrier instruction; they continue at `place`.
 
-    `keys` has the barrier and block of each lane, `threads` the count that each lane gave, both as
-    the registers were when the lanes came: lanes that do not wait may change them. `arrived` has
-    what those lanes knew and had done by then, by key.
+    `keys` holds the barrier and block of each lane, `threads` the thread count that each lane gave.
+    Both are copies of the registers at arrival, because lanes that do not wait may change them.
+    `arrived` holds, by key, what the lanes of `bar.arrive` knew and had done by then.
     """
 
     place: int
@@ -63,7 +65,7 @@ class _Party:
     arrived: dict[int, Knowledge] = field(default_factory=dict[int, Knowledge])
 
     def part(self, chosen: Booleans) -> "_Party | None":
-        """Return the chosen lanes, if there are any."""
+        """Return the party of the chosen lanes, or None if no lane is chosen."""
         lanes = self.lanes.where(chosen)
         if lanes is None or lanes is self.lanes:
             return lanes and self
@@ -72,7 +74,7 @@ class _Party:
 
 
 class Hall:
-    """The lanes of a batch of blocks that wait at barriers, or have arrived."""
+    """Lanes of a batch of blocks that wait at barriers, or have arrived at them."""
 
     def __init__(self, geometry: Geometry, order: Order, findings: Findings, alive: Booleans):
         self._geometry = geometry
@@ -83,7 +85,7 @@ class Hall:
         self._waiting: list[_Party] = []
         self._users = BarrierUsers(geometry, order)
         self.everybody_passed = False
-        """Whether the barrier that opened last was passed by all who run."""
+        """True if all running threads have passed the barrier that opened last."""
 
     def come(self, place: int, barrier: Barrier, lanes: Lanes) -> None:
         index = lanes.index
@@ -93,20 +95,20 @@ class Hall:
         party = _Party(place, barrier, lanes, keys, threads)
         if number.max() >= _BARRIERS:
             what = f"a block has barriers 0 to {_BARRIERS - 1}, but not {number.max()}"
-            self._complain(party, what)
+            self._report(party, what)
         if threads is not None and (threads % WARP).any():
-            self._complain(party, "it is to count threads that are no whole warps")
+            self._report(party, "its thread count is no multiple of 32")
         if not barrier.waits:
             for key in np.unique(keys).tolist():
                 party.arrived[key] = self._order.release(lanes.numbers()[keys == key])
         self._waiting.append(party)
 
     def settle(self) -> list[tuple[int, Lanes]]:
-        """Nothing else can run: open the barriers that are complete."""
+        """Open the barriers that are complete, and return the lanes that pass them."""
         self.everybody_passed = False
         if not self._waiting:
             return []
-        if self._everybody():
+        if self._all_at_one_barrier():
             party = self._waiting.pop()
             lanes = party.lanes
             party.barrier.reduce(lanes, self._geometry.block_of[lanes.index])
@@ -114,15 +116,15 @@ class Hall:
             self.everybody_passed = True
             return [(party.place, lanes)]
         complete = self._complete()
-        self._complain_divergence(complete)
+        self._report_divergence(complete)
         return self._open(complete)
 
     def stuck(self) -> Lanes | None:
-        """Report a deadlock; returns the lanes that will never go on."""
+        """Report a deadlock, and return the lanes that never continue."""
         for party in self._waiting:
             name = self._geometry.name(int(party.lanes.numbers()[0]))
             others = {p.barrier.instruction.line for p in self._waiting if p.place != party.place}
-            elsewhere = f"; others wait in line {min(others)}" if others else ""
+            elsewhere = f"; other threads wait in line {min(others)}" if others else ""
             verb = "waits forever" if party.barrier.waits else "arrives"
             self._findings.add(
                 Kind.DEADLOCK,
@@ -133,8 +135,8 @@ class Hall:
         self._waiting = []
         return merge(lanes, self._geometry.lanes) if lanes else None
 
-    def _everybody(self) -> bool:
-        """Return the usual case: all threads of all blocks at one barrier."""
+    def _all_at_one_barrier(self) -> bool:
+        """True in the usual case: all running threads wait at one barrier of all blocks."""
         if len(self._waiting) != 1 or self._waiting[0].barrier.threads is not None:
             return False
         (party,) = self._waiting
@@ -144,7 +146,11 @@ class Hall:
         )
 
     def _complete(self) -> Booleans:
-        """Per key, whether as many threads wait as the barrier needs."""
+        """
+        Return, per key (a barrier of a block), whether it is complete; report wrong thread counts.
+
+        It is complete if it has enough arrivals and at least one thread waits.
+        """
         count = self._geometry.blocks * _BARRIERS
         waits = np.zeros(count, np.bool_)
         arrived = np.zeros(count, np.int64)
@@ -156,7 +162,7 @@ class Hall:
             arrived += np.bincount(keys, minlength=count)
             waits[keys] |= party.barrier.waits
             if party.threads is not None:
-                self._complain_counts(party, np.where(counted, needed, 0)[keys])
+                self._report_counts(party, np.where(counted, needed, 0)[keys])
                 needed[keys] = party.threads
                 counted[keys] = True
         if counted.any():
@@ -165,20 +171,24 @@ class Hall:
             keys = party.keys
             if (arrived[keys] > needed[keys]).any():
                 few, many = int(needed[keys].min()), int(arrived[keys].max())
-                self._complain(party, f"{many} threads come to it, more than its {few}")
+                self._report(party, f"{many} threads reach it, more than the {few} that it counts")
         return (arrived >= needed) & waits
 
-    def _complain_counts(self, party: _Party, others: Integers) -> None:
-        """Report a thread count that is not the one of all who come; 0 stands for none."""
+    def _report_counts(self, party: _Party, others: Integers) -> None:
+        """
+        Report lanes whose thread counts for one barrier differ; a count of 0 in `others` is unset.
+        """
         assert party.threads is not None
         keys, first = np.unique(party.keys, return_index=True)
         mine = party.threads[first][np.searchsorted(keys, party.keys)]
         if (wrong := (mine != party.threads) | ((others != 0) & (others != mine))).any():
             lane = int(party.lanes.numbers()[wrong][0])
-            self._complain(party, "others count other threads", lane)
+            self._report(party, "other threads give another thread count", lane)
 
     def _arrived_warps(self, count: int) -> Integers:
-        """Return per key how often warps have arrived: each with all its threads that run."""
+        """
+        Return, per key, the number of arrivals of whole warps, each with all its running threads.
+        """
         lanes, keys = _joined(self._waiting)
         pairs, come = np.unique(keys << 32 | lanes // WARP, return_counts=True)
         here, warp = pairs >> 32, pairs & (1 << 32) - 1
@@ -197,7 +207,7 @@ class Hall:
         for party in self._waiting:
             opens = complete[party.keys]
             if (go := party.part(opens)) is not None:
-                self._complain_intruders(go)
+                self._report_reuse(go)
                 party.barrier.reduce(go.lanes, self._geometry.block_of[go.lanes.index])
                 opened.append(go)
                 if party.barrier.waits:
@@ -210,7 +220,11 @@ class Hall:
         return gone
 
     def _synchronise(self, opened: list[_Party]) -> None:
-        """Let lanes that wait learn what all had done at their arrivals; others learn nothing."""
+        """
+        Record what a passed barrier orders: waiting lanes learn what all lanes did before arriving.
+
+        Lanes that only arrive learn nothing.
+        """
         arrived = [party for party in opened if not party.barrier.waits]
         lanes, keys = _joined([party for party in opened if party.barrier.waits])
         if not arrived:
@@ -224,14 +238,14 @@ class Hall:
             passing, arriving = lanes[keys % _BARRIERS == number], their_keys % _BARRIERS == number
             self._users.passed(number, passing, others[arriving])
 
-    def _complain_intruders(self, party: _Party) -> None:
+    def _report_reuse(self, party: _Party) -> None:
         numbers, lanes = party.keys % _BARRIERS, party.lanes.numbers()
         for number in np.unique(numbers).tolist():
             lane = self._users.intruder(number, lanes[numbers == number])
             if lane is not None:
-                self._complain(party, f"others may still wait at barrier {number}", lane)
+                self._report(party, f"other threads may still wait at barrier {number}", lane)
 
-    def _complain_divergence(self, complete: Booleans) -> None:
+    def _report_divergence(self, complete: Booleans) -> None:
         opens_twice = complete & self._reached_twice()
         for party in sorted(self._waiting, key=lambda party: party.lanes.count):
             keys = party.keys
@@ -245,11 +259,13 @@ class Hall:
                     if other.place != party.place
                 }
                 others = ", ".join(map(str, sorted(lines)))
-                self._complain(party, f"others of its block wait in line {others}")
+                self._report(party, f"other threads of its block wait in line {others}")
                 return
 
     def _reached_twice(self) -> Booleans:
-        """Return per key whether lanes wait for it at several instructions."""
+        """
+        Return, per key (a barrier of a block), whether lanes wait for it at several instructions.
+        """
         first = np.full(self._geometry.blocks * _BARRIERS, -1)
         twice = np.zeros(len(first), np.bool_)
         for party in self._waiting:
@@ -260,9 +276,9 @@ class Hall:
 
     def _in_warp(self, party: _Party, keys: Integers) -> Booleans:
         """
-        Return per lane whether others of its warp wait for its barrier at another instruction.
+        Return, per lane, whether lanes of its warp wait for its barrier at another instruction.
 
-        Warps may reach a barrier with a thread count at different instructions, lanes of a warp
+        Warps may reach a barrier with a thread count at different instructions, but lanes of a warp
         may not.
         """
         here = np.zeros(len(keys), np.bool_)
@@ -273,7 +289,7 @@ class Hall:
                 here |= same & np.isin(keys, other.keys)
         return here
 
-    def _complain(self, party: _Party, what: str, lane: int | None = None) -> None:
+    def _report(self, party: _Party, what: str, lane: int | None = None) -> None:
         first = int(party.lanes.numbers()[0]) if lane is None else lane
         self._findings.add(
             Kind.DIVERGENCE,
@@ -283,7 +299,7 @@ class Hall:
 
 
 def _joined(parties: list[_Party]) -> tuple[Integers, Integers]:
-    """Return the lanes of several parties, with their keys."""
+    """Return the lanes of several parties, and their keys."""
     nothing = np.zeros(0, np.int64)
     lanes = np.concatenate([nothing, *(party.lanes.numbers() for party in parties)])
     return lanes, np.concatenate([nothing, *(party.keys for party in parties)])

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The statements of one kernel of a PTX module. PTX ISA, "Syntax".
+Parser for the statements of one kernel in a PTX module. PTX ISA, "Syntax".
 
-Names belong to scopes, which inline assembly opens. All statements are read first, then operands
-are resolved, as labels may be declared after their use.
+Names belong to scopes; inline assembly opens a scope of its own. All statements are read first and
+operands are resolved afterwards, because a label may be declared after its use.
 """
 
 import re
@@ -29,7 +29,7 @@ from tilewright.codegen.simulator.operands import (
 from tilewright.codegen.simulator.source_lines import SourceLines
 
 Scope = tuple[int, ...]
-"""The braces around a place, outermost first."""
+"""Numbers of the braces that enclose a place, outermost first."""
 
 _LABEL = re.compile(r"([\w$]+)\s*:(?!:)")
 _STATEMENT = re.compile(r"[^;{}]*(?:\{[^{}]*\}[^;{}]*)*;")
@@ -38,7 +38,7 @@ _ADDRESS = re.compile(r"([%\w$.]+)\s*(?:\+\s*(-?\w+))?$")
 
 
 class Body:
-    """The statements of one kernel: declarations first seen, then operands resolved."""
+    """Statements of one kernel; declarations are read first, then operands are resolved."""
 
     def __init__(self, kernel: Kernel, text: str):
         self.kernel = kernel
@@ -46,12 +46,12 @@ class Body:
         self.names: dict[tuple[Scope, str], str] = {}
         self.lines = SourceLines()
         self.pending: list[tuple[Scope, int, re.Match[str]]] = []
-        """Instructions, whose operands may be declared after them."""
+        """Instructions that are not resolved yet: their operands may be declared later."""
         self.tables: list[tuple[Scope, str, list[str]]] = []
-        """Branch tables, whose labels come after them."""
+        """Branch tables that are not resolved yet: their labels may be declared later."""
 
     def parse(self) -> None:
-        """Read all of it into the kernel."""
+        """Read all statements of the text into the kernel."""
         for scope, statement in self.statements():
             if statement.endswith(":"):
                 self.declare_label(scope, statement[:-1])
@@ -69,7 +69,8 @@ class Body:
 
     def statements(self) -> Iterator[tuple[Scope, str]]:
         """
-        Yield each statement without its `;`, each label with its `:`, and the scope it stands in.
+        Yield the scope and text of each statement and label; a statement without its `;`, a label
+        with its `:`.
         """
         scope: Scope = ()
         opened = position = 0
@@ -98,20 +99,22 @@ class Body:
         return unique
 
     def locate(self, _: Scope, statement: str) -> None:
-        """The source line of what follows."""
+        """Record the source line of the statements that follow a `.loc` directive."""
         self.lines.read(statement)
 
     def declare_label(self, scope: Scope, name: str) -> None:
-        """The place of the next instruction."""
+        """Declare a label at the place of the next instruction."""
         self.kernel.labels[self.declare(scope, name)] = len(self.pending)
 
     def declare_table(self, scope: Scope, statement: str) -> None:
-        """What a branch by number may go to; the label above is its name."""
+        """
+        Record the targets of a branch by index; the label before the directive names the table.
+        """
         targets = [target.strip() for target in statement.split(None, 1)[1].split(",")]
         self.tables.append((scope, list(self.kernel.labels)[-1], targets))
 
     def declare_variable(self, _: Scope, statement: str) -> None:
-        """Memory, or a directive that says nothing to a simulator."""
+        """Declare a variable in memory, or ignore a directive without meaning for a simulator."""
         add_variable(self.kernel, statement)
 
     def declare_registers(self, scope: Scope, statement: str) -> None:
@@ -123,7 +126,7 @@ class Body:
                 self.kernel.registers[self.declare(scope, each)] = type.removeprefix(".")
 
     def declare_parameter(self, scope: Scope, statement: str) -> None:
-        """What a call passes: memory of the thread's own."""
+        """Declare a `.param` variable of a call as local memory of the thread."""
         passed = parameter(statement)
         unique = self.declare(scope, passed.name)
         size = TYPES[passed.type].itemsize * (passed.length or 1)
@@ -148,7 +151,7 @@ class Body:
         return Instruction(opcode, operands, predicate, line)
 
     def is_passed(self, address: Address) -> bool:
-        """True if a call passes what lies there: not a parameter of the kernel."""
+        """True if an address names a variable of a call, and not a parameter of the kernel."""
         base = address.base
         return isinstance(base, Symbol) and base.name in self.kernel.variables
 
@@ -194,6 +197,6 @@ _DIRECTIVES: Mapping[str, Callable[[Body, Scope, str], None]] = {
 
 
 def split_operands(text: str) -> list[str]:
-    """Split at the commas that no bracket holds."""
+    """Split a text at the commas outside of brackets and braces."""
     parts = re.findall(r"(?:\{[^{}]*\}|\[[^\[\]]*\]|[^,\s])(?:\{[^{}]*\}|\[[^\[\]]*\]|[^,])*", text)
     return [part.strip() for part in parts]

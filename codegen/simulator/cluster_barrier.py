@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-`barrier.cluster.arrive` and `.wait`: all threads of a cluster. PTX ISA, "barrier.cluster".
+`barrier.cluster.arrive` and `.wait` for all threads of a cluster. PTX ISA, "barrier.cluster".
 
-Each thread arrives, may do something else, and waits until all threads of its cluster that run have
-arrived as often as it has. What was done before an arrival that releases is known after the wait;
-what a thread does between its arrival and its wait is not. A relaxed arrival orders no memory, but
-who has waited knows that all blocks of the cluster have started.
+Each thread arrives, may do other work, and then waits. The wait ends when all running threads of
+the cluster have arrived as often as the waiting thread.
+
+Accesses before a releasing arrival are known after the wait. Accesses between an arrival and its
+wait are not. A relaxed arrival orders no memory. After the wait it only proves that all blocks of
+the cluster have started.
 """
 
 from dataclasses import dataclass
@@ -28,7 +30,7 @@ class _Party:
 
 
 class ClusterHall:
-    """The lanes of a batch that have arrived at the barrier of their cluster, or wait at it."""
+    """Lanes of a batch that have arrived at the barrier of their cluster, or wait at it."""
 
     def __init__(
         self,
@@ -45,22 +47,26 @@ class ClusterHall:
         self._all = alive.copy()
         self._races = races
         self._releases = np.zeros(geometry.lanes, np.bool_)
-        """True for each lane whose last arrival released its view."""
+        """True for each lane whose last arrival was a release."""
         self._touches: int | None = None
-        """Accesses to shared memory before the first arrival that no lane has waited for yet."""
+        """
+        Number of accesses to shared memory before the first arrival of the current phase; None if
+        no lane has arrived.
+        """
         self._arrivals = np.zeros(geometry.lanes, np.int64)
         self._waits = np.zeros(geometry.lanes, np.int64)
         self._released: dict[tuple[int, int], list[Knowledge]] = {}
         self._waiting: list[_Party] = []
         self.everybody_passed = False
-        """True if all threads passed the last time, and know all accesses to shared memory."""
+        """
+        True if all threads passed together the last time, and know all accesses to shared memory.
+        """
 
     def arrive(self, instruction: Instruction, lanes: Lanes) -> None:
         numbers = lanes.numbers()
         if (self._arrivals[numbers] > self._waits[numbers]).any():
-            self._complain(
-                instruction, lanes, "arrives again at the barrier of its cluster, where it"
-            )
+            what = "arrives again at the barrier of its cluster, before it has waited"
+            self._report(instruction, lanes, what)
         self._arrivals[numbers] += 1
         if self._touches is None:
             self._touches = self._races.touches
@@ -75,11 +81,11 @@ class ClusterHall:
         numbers = lanes.numbers()
         if (self._arrivals[numbers] == self._waits[numbers]).any():
             what = "waits at the barrier of its cluster, where it has not arrived"
-            self._complain(instruction, lanes, what)
+            self._report(instruction, lanes, what)
         self._waiting.append(_Party(place, instruction, lanes))
 
     def settle(self) -> list[tuple[int, Lanes]]:
-        """Nothing else can run: let those go on whose cluster is complete."""
+        """Return the waiting lanes that continue because their whole cluster has arrived."""
         self.everybody_passed = False
         never = np.iinfo(np.int64).max
         arrivals = np.where(self._alive, self._arrivals, never)
@@ -102,14 +108,17 @@ class ClusterHall:
         return gone
 
     def _is_known(self, gone: list[tuple[int, Lanes]]) -> bool:
-        """True if all threads go on, and none accessed shared memory after its arrival."""
+        """
+        True if all threads pass, after releases, without accesses to shared memory since the first
+        arrival.
+        """
         passed = sum(lanes.count for _, lanes in gone)
-        everybody = passed == int(np.count_nonzero(self._all))
+        all_passed = passed == int(np.count_nonzero(self._all))
         quiet = self._touches == self._races.touches
-        return everybody and quiet and bool(self._releases[self._all].all())
+        return all_passed and quiet and bool(self._releases[self._all].all())
 
     def stuck(self) -> Lanes | None:
-        """Report a deadlock; returns the lanes that will never go on."""
+        """Report a deadlock, and return the lanes that never continue."""
         lanes = [party.lanes for party in self._waiting]
         for party in self._waiting:
             name = self._geometry.name(int(party.lanes.numbers()[0]))
@@ -132,7 +141,7 @@ class ClusterHall:
             self._waits[mine] = self._arrivals[mine]
 
     def _groups(self, numbers: Integers) -> list[tuple[tuple[int, int], Integers]]:
-        """Return the lanes by cluster, and by how often they have arrived."""
+        """Return the lanes grouped by cluster and by their number of arrivals."""
         cluster = numbers // self._order.members
         keys = cluster << 32 | self._arrivals[numbers]
         return [
@@ -140,6 +149,6 @@ class ClusterHall:
             for key in np.unique(keys).tolist()
         ]
 
-    def _complain(self, instruction: Instruction, lanes: Lanes, what: str) -> None:
+    def _report(self, instruction: Instruction, lanes: Lanes, what: str) -> None:
         name = self._geometry.name(int(lanes.numbers()[0]))
         self._findings.add(Kind.DIVERGENCE, instruction.line, f"{name} {what}")

@@ -2,8 +2,8 @@
 """
 Warp collectives: instructions that wait for the lanes of their member mask and exchange values.
 
-A group of lanes comes to the instruction; those whose members are all here go on at once, the
-others wait until the rest of their warp has come by whatever way it takes.
+When a group of lanes reaches the instruction, lanes whose members are all present continue at once.
+The others wait until the remaining lanes of their member mask arrive, on any path.
 """
 
 from collections.abc import Callable
@@ -27,9 +27,9 @@ ALL_MEMBERS = 0xFFFFFFFF
 @dataclass(frozen=True, eq=False)
 class Collective:
     """
-    One such instruction: values brought, member mask, and what happens when lanes meet.
+    Warp collective: its source values, its member mask, and the function that computes results.
 
-    `orders_memory`: what the members wrote before is seen by all of them after.
+    `orders_memory` is true if writes of members before it are visible to all members after it.
     """
 
     instruction: Instruction
@@ -40,7 +40,7 @@ class Collective:
 
 
 class Meeting:
-    """Lanes that execute a collective, with what every lane brings."""
+    """Lanes that execute a collective together, with the source values of all lanes."""
 
     def __init__(
         self,
@@ -62,15 +62,17 @@ class Meeting:
         self.members: Masks = collective.mask[lanes.index] & self._bits(present)
 
     def _bits(self, holds: Booleans) -> Masks:
-        """Per lane, a bit for each lane of its warp for which something holds."""
+        """
+        Return, per lane, a word with a bit for each lane of its warp for which `holds` is true.
+        """
         return warp_bits(holds)[self.numbers // WARP]
 
     def mine(self, source: int) -> Values:
-        """What the lanes themselves bring."""
+        """Return a source value of the lanes themselves."""
         return self._brought[source][self.index]
 
     def of(self, source: int, lane: Integers) -> Values:
-        """What another lane of the warp brings."""
+        """Return a source value of lane `lane` of each lane's warp."""
         return self._brought[source][self.numbers - self.lane_in_warp + lane]
 
     def ballot(self, source: int) -> Masks:
@@ -78,15 +80,17 @@ class Meeting:
 
     @property
     def member_table(self) -> Booleans:
-        """(lanes, 32): which lanes of the warp take part."""
+        """Table of shape (lanes, 32), true where a lane of the warp is a member."""
         return (self.members[:, None] >> np.arange(WARP, dtype=np.uint32) & 1).astype(np.bool_)
 
     def table(self, source: int) -> Values:
-        """(lanes, 32): what each lane of the warp brings."""
+        """
+        Return a source value of all lanes of each lane's warp, as an array of shape (lanes, 32).
+        """
         return self._brought[source].reshape(-1, WARP)[self.numbers // WARP]
 
     def check_source(self, source: Integers) -> None:
-        """A shuffle may read only from lanes that take part."""
+        """Report a shuffle that reads from a lane that is not a member."""
         missing = (self.members >> source.astype(np.uint32) & 1) == 0
         if missing.any():
             first = int(np.argmax(missing))
@@ -94,13 +98,13 @@ class Meeting:
                 Kind.SHUFFLE,
                 self._collective.instruction.line,
                 f"{self._geometry.name(int(self.numbers[first]))} reads from lane "
-                f"{int(source[first])} of its warp, which takes no part",
+                f"{int(source[first])} of its warp, which does not take part",
             )
 
 
 class Gathering:
     """
-    The collectives of a batch of blocks: who waits, who may go on.
+    Collectives of a batch of blocks: decides which lanes wait and which continue.
 
     `alive` is the machine's own array of lanes that have not exited.
     """
@@ -114,7 +118,11 @@ class Gathering:
         self._waiting: list[tuple[int, Collective, Lanes]] = []
 
     def come(self, place: int, collective: Collective, lanes: Lanes) -> Lanes | None:
-        """Lanes arrive at instruction `place`; returns those that go on at once."""
+        """
+        Record lanes that arrive at a collective, and return the lanes that continue at once.
+
+        Lanes that wait continue at `place` later.
+        """
         mask = collective.mask[lanes.index]
         if lanes.whole and int(mask.min()) == ALL_MEMBERS:
             self._meet(collective, lanes, self._alive, collective.sources)
@@ -125,17 +133,24 @@ class Gathering:
         return gone[0][1] if gone else None
 
     def settle(self) -> list[tuple[int, Lanes]]:
-        """Nothing else can run: let those go on whose members wait too."""
+        """Execute the collectives whose running members all wait, and return their lanes."""
         return self._execute(lambda lanes: True, warp_bits(self._alive))
 
     def force(self) -> list[tuple[int, Lanes]]:
-        """Return the members that miss will not come, whatever else may: let the others go on."""
+        """
+        Report lanes that wait for members that never arrive, and let the waiting lanes continue.
+        """
         for _, collective, lanes in self._waiting:
-            self._complain_absent(collective, lanes)
+            self._report_absent(collective, lanes)
         return self._execute(lambda lanes: True, np.zeros_like(self._exists))
 
     def _execute(self, chosen: Callable[[Lanes], bool], needed: Masks) -> list[tuple[int, Lanes]]:
-        """Let the waiting lanes go on whose `needed` members (a word per warp) all wait too."""
+        """
+        Execute the collectives of waiting lanes whose `needed` members all wait, and return the
+        lanes.
+
+        `needed` is a word of lanes per warp; `chosen` selects the groups to look at.
+        """
         going: list[tuple[int, Collective, Lanes]] = []
         left: list[tuple[int, Collective, Lanes]] = []
         waiting = self._waiting
@@ -143,7 +158,7 @@ class Gathering:
             same = [item for item in waiting if item[1].instruction.opcode == opcode]
             asked = [item for item in same if chosen(item[2])]
             left += [item for item in same if not chosen(item[2])]
-            present = self._among([lanes for _, _, lanes in asked])
+            present = self._mask_of([lanes for _, _, lanes in asked])
             together: list[tuple[int, Collective, Lanes]] = []
             for place, collective, lanes in asked:
                 done = self._complete(collective, lanes, present, needed)
@@ -155,7 +170,7 @@ class Gathering:
         self._waiting = left
         return [(place, lanes) for place, _, lanes in going]
 
-    def _among(self, groups: list[Lanes]) -> Booleans:
+    def _mask_of(self, groups: list[Lanes]) -> Booleans:
         among = np.zeros(self._geometry.lanes, np.bool_)
         for lanes in groups:
             among[lanes.index] = True
@@ -184,10 +199,10 @@ class Gathering:
 
     def _check_mask(self, collective: Collective, lanes: Lanes) -> None:
         """
-        The mask must name the lane itself, and no lane that exits without coming.
+        Report a mask that omits the lane itself, or that names a lane that exited without arriving.
 
-        Lanes that have exited are excused (CUDA C++ Programming Guide, warp shuffle functions), but
-        nothing orders that exit before the others come.
+        Lanes that have exited are excused (CUDA C++ Programming Guide, warp shuffle functions). But
+        nothing orders their exit before the other lanes arrive.
         """
         mask, numbers = collective.mask[lanes.index], lanes.numbers()
         outside = (mask >> (numbers % WARP).astype(np.uint32) & 1) == 0
@@ -201,19 +216,19 @@ class Gathering:
             )
         exited = self._exists & ~warp_bits(self._alive)
         if (mask & exited[numbers // WARP]).any():
-            self._complain_absent(collective, lanes)
+            self._report_absent(collective, lanes)
 
-    def _complain_absent(self, collective: Collective, lanes: Lanes) -> None:
+    def _report_absent(self, collective: Collective, lanes: Lanes) -> None:
         mask = collective.mask[lanes.index]
         self._findings.add(
             Kind.MASK,
             collective.instruction.line,
             f"{self._geometry.name(int(lanes.numbers()[0]))} waits for the lanes of the member "
-            f"mask {int(mask[0]):#010x}, and not all of them come",
+            f"mask {int(mask[0]):#010x}, but not all of them arrive",
         )
 
     def _join(self, parties: list[tuple[Collective, Lanes]]) -> None:
-        """Tell the race detector who has now synchronised with whom."""
+        """Record in the race detector which lanes have synchronised with each other."""
         self._join_order(self._races.executed, parties)
         visibly = [(collective, lanes) for collective, lanes in parties if collective.orders_memory]
         if visibly:
@@ -238,12 +253,12 @@ class Gathering:
 
 
 def warp_bits(holds: Booleans) -> Masks:
-    """One word per warp, a bit per lane for which something holds."""
+    """Return one word per warp, with a bit per lane for which `holds` is true."""
     return np.packbits(holds, bitorder="little").view(np.uint32)
 
 
 def _brought(parties: list[tuple[Collective, Lanes]]) -> list[Values]:
-    """Return each lane's values; lanes that meet at different places bring them together."""
+    """Return the source values of all lanes, merged over the places where the lanes wait."""
     if len(parties) == 1:
         return parties[0][0].sources
     brought = [source.copy() for source in parties[0][0].sources]

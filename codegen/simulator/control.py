@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Compiles a kernel for the machine: branches, exits, barriers, and predicates before instructions.
+Compilation of a kernel for the machine: branches, exits, barriers, and predicates as guards.
 
 PTX ISA, "Control Flow Instructions" and "bar, barrier".
 """
@@ -24,14 +24,16 @@ _REDUCTIONS = ("popc", "and", "or")
 
 def compile_kernel(unit: Unit) -> Machine:
     """
-    Return every instruction as a step or a control; raises `SimulatorError` at an unknown one.
+    Return a machine with every instruction compiled to a step or a control.
+
+    Raises `SimulatorError` for an unknown instruction.
     """
     machine = Machine(unit)
     for place, instruction in enumerate(unit.kernel.instructions):
         try:
             _add(machine, place, instruction)
         except (ValueError, KeyError, IndexError):
-            # Operands that no form of the instruction known here has.
+            # The operands fit no known form of the instruction.
             raise unknown(instruction) from None
     return machine
 
@@ -50,7 +52,7 @@ def _add(machine: Machine, place: int, instruction: Instruction) -> None:
 
 
 def _after(check: Step | None, step: Step) -> Step:
-    """Return the step, and the check before it."""
+    """Return a step that runs a check first; without a check, the step itself."""
     if check is None:
         return step
 
@@ -71,7 +73,7 @@ def _holds(unit: Unit, predicate: Predicate, lanes: Lanes) -> Values:
 
 
 def _guarded(unit: Unit, predicate: Predicate | None, step: Step) -> Step:
-    """Return the step for the lanes whose predicate holds."""
+    """Return a step that runs only for the lanes whose predicate holds."""
     if predicate is None:
         return step
 
@@ -101,7 +103,7 @@ def _guarded_control(
 
 
 def _control(machine: Machine, place: int, instruction: Instruction) -> Control | None:
-    """Return the instruction as a control, or None if it acts on each lane by itself."""
+    """Return the control of an instruction; None if it acts on each lane by itself."""
     unit, root = machine.unit, instruction.root
     match root:
         case "bra":
@@ -165,7 +167,7 @@ def _indexed_branch(machine: Machine, instruction: Instruction) -> Control:
 
 
 def _active_mask(machine: Machine, place: int, instruction: Instruction) -> Control:
-    """Return the lanes of the warp that happen to execute together."""
+    """Compile `activemask`: each lane gets the lanes of its warp that execute with it."""
     (target,) = instruction.operands
     register = machine.unit.registers.target(target, "b32")
 
@@ -181,7 +183,7 @@ def _active_mask(machine: Machine, place: int, instruction: Instruction) -> Cont
 
 
 def _cluster_barrier(machine: Machine, place: int, instruction: Instruction) -> Control:
-    """`barrier.cluster.arrive` goes on at once, `barrier.cluster.wait` does not."""
+    """Compile `barrier.cluster`: lanes continue at once after `arrive`, but wait at `wait`."""
     parts = modifiers(
         instruction, ("cluster", "arrive", "wait", "acquire", "release", "relaxed", "aligned"), 0
     )
@@ -196,7 +198,7 @@ def _cluster_barrier(machine: Machine, place: int, instruction: Instruction) -> 
 
 
 def _barrier(unit: Unit, instruction: Instruction) -> Barrier:
-    """`bar.sync|arrive id{, threads}` and `bar.red.op.type d, id{, threads}, p`."""
+    """Compile `bar.sync|arrive id{, threads}` and `bar.red.op.type d, id{, threads}, p`."""
     reduces = "red" in instruction.parts
     allowed = ("cta", "sync", "arrive", "red", "aligned", *_REDUCTIONS)
     parts = modifiers(instruction, allowed, types=1 if reduces else 0)

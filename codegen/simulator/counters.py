@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Count the cost of memory accesses: sectors of global memory and wavefronts of shared memory.
+Cost of memory accesses: sectors of global memory and wavefronts of shared memory.
 
-Global memory moves in sectors of 32 bytes. Shared memory's banks are modelled in
-`passes/cost/banks.py`; `_wavefronts` is the same model for many warps at once. The ideal is one
-wavefront a phase. Both counts follow from the addresses alone and are exact in this model, for
-every warp of every block. `Visits` counts how often each instruction is executed, by how many
-lanes.
+Global memory moves in sectors of 32 bytes. `passes/cost/banks.py` models the banks of shared
+memory; `_wavefronts` is the same model for many warps at once. The ideal is one wavefront per
+phase. Both counts follow from the addresses alone. They are exact in this model, for every warp of
+every block. `Visits` counts how often each instruction is executed, and by how many lanes.
 """
 
 from collections.abc import Sequence
@@ -19,15 +18,15 @@ from tilewright.codegen.simulator.lanes import WARP, Integers, Lanes
 from tilewright.passes.cost.banks import BANK_BYTES, BANKS, PARTNERS, lanes_per_phase
 
 SECTOR = 32
-"""Bytes that global memory moves at once."""
+"""Bytes of a sector, the unit in which global memory moves."""
 
 _NOTHING = np.iinfo(np.int64).min
-"""The address of a lane that takes no part."""
+"""Placeholder address of a lane that does not take part."""
 
 
 @dataclass(frozen=True)
 class LineVisits:
-    """The instructions of one source line: executed by threads, and by warps."""
+    """Executed instructions of one source line, counted by threads and by warps."""
 
     line: int
     thread_instructions: int
@@ -35,12 +34,14 @@ class LineVisits:
 
     @property
     def active_lanes(self) -> float:
-        """Lanes of a warp that execute together, at most 32; predicates are not looked at."""
+        """
+        Average number of lanes of a warp that execute together, at most 32; predicates are ignored.
+        """
         return self.thread_instructions / max(1, self.warp_instructions)
 
 
 class Visits:
-    """Counts for a kernel whose instructions come from `lines`."""
+    """Counts of executed instructions, for a kernel whose instructions come from `lines`."""
 
     def __init__(self, lines: Sequence[int], enabled: bool):
         self._lines = np.array(lines, np.int64)
@@ -49,7 +50,7 @@ class Visits:
         self._warps = np.zeros(len(lines) + 1, np.int64)
 
     def add(self, start: int, end: int, lanes: Lanes) -> None:
-        """The lanes execute the instructions from `start` to before `end`."""
+        """Count the instructions from `start` to before `end` as executed by the lanes."""
         if not self._enabled:
             return
         for counts, count in ((self._threads, lanes.count), (self._warps, _warps(lanes))):
@@ -57,7 +58,7 @@ class Visits:
             counts[end] -= count
 
     def lines(self) -> tuple[LineVisits, ...]:
-        """By line; code that names no line counts for line 0."""
+        """Return the counts by source line; instructions without a line count for line 0."""
         threads, warps = (np.cumsum(x)[:-1] for x in (self._threads, self._warps))
         return tuple(
             LineVisits(line, int(threads[mine].sum()), int(warps[mine].sum()))
@@ -68,36 +69,36 @@ class Visits:
 
 @dataclass
 class AccessCount:
-    """What the accesses of one kind on one source line cost, over the whole launch."""
+    """Cost of the accesses of one kind on one source line, over the whole launch."""
 
     line: int
     space: str
-    """`global` or `shared`."""
+    """Memory space: `global` or `shared`."""
     operation: str
-    """The PTX opcode's root: `ld`, `st`, `atom`, `red`, `cp`; `bulk` for bulk copies."""
+    """Root of the PTX opcode: `ld`, `st`, `atom`, `red`, `cp`; `bulk` for bulk copies."""
     size: int
     """Bytes per thread."""
     requests: int = 0
-    """Warp-level accesses."""
+    """Number of warp-level accesses."""
     transactions: int = 0
-    """Sectors or wavefronts."""
+    """Number of sectors or wavefronts."""
     ideal: int = 0
-    """Sectors that hold the bytes asked for; phases."""
+    """Least possible number of transactions: sectors for the requested bytes, or phases."""
 
 
 @dataclass(frozen=True)
 class Counters:
-    """Costs per source line, and their sums."""
+    """Cost counters per source line, and their sums."""
 
     accesses: tuple[AccessCount, ...]
     lines: tuple[LineVisits, ...] = ()
-    """Instructions and active lanes per source line."""
+    """Executed instructions and active lanes per source line."""
     minimum_global_bytes: int = 0
-    """In sectors that are loaded or stored at all, each once a direction."""
+    """Bytes of the sectors that are loaded or stored at all, each counted once per direction."""
 
     @property
     def global_bytes(self) -> int:
-        """What moves before any cache."""
+        """Bytes that global memory moves, before any cache."""
         return SECTOR * self.global_sectors
 
     def _total(self, space: str) -> tuple[int, int]:
@@ -122,21 +123,21 @@ class Counters:
 
     @property
     def sector_factor(self) -> float:
-        """Sectors moved over sectors needed: 1 is perfect."""
+        """Ratio of sectors moved to sectors needed; 1 is ideal."""
         return self.global_sectors / max(1, self.ideal_global_sectors)
 
     @property
     def bank_factor(self) -> float:
-        """Wavefronts over phases: 1 is free of bank conflicts."""
+        """Ratio of wavefronts to phases; 1 means no bank conflicts."""
         return self.shared_wavefronts / max(1, self.ideal_shared_wavefronts)
 
 
 class Meter:
     """
-    Counts the accesses of one instruction.
+    Counter for the accesses of one instruction.
 
-    In a loop the lanes' addresses mostly keep their shape and only move together. The cost then
-    depends on where they start within a period alone, and is looked up.
+    In a loop, the addresses of the lanes mostly keep their pattern and only move together. The cost
+    then depends only on where they start within a period, and is cached.
     """
 
     def __init__(self, count: AccessCount):
@@ -164,7 +165,7 @@ class Meter:
 
 
 class Meters:
-    """All meters of a launch; none where nothing is to be counted."""
+    """All meters of a launch; none if counting is disabled."""
 
     def __init__(self, enabled: bool, lines: Sequence[int]):
         self._enabled = enabled
@@ -172,7 +173,9 @@ class Meters:
         self._counts: dict[tuple[int, str, str, int], AccessCount] = {}
 
     def count(self, line: int, space: str, operation: str, size: int) -> AccessCount | None:
-        """Where the accesses of an instruction are summed; None if nothing is counted."""
+        """
+        Return the counter to which an instruction adds its accesses; None if nothing is counted.
+        """
         if not self._enabled or space not in ("global", "shared"):
             return None
         key = (line, space, operation, size)
@@ -190,7 +193,7 @@ class Meters:
 
 
 def _distinct(keys: Integers) -> Integers:
-    """Return each key once, ascending."""
+    """Return each key once, in ascending order."""
     ordered = np.sort(keys, axis=None)
     first = np.ones(len(ordered), np.bool_)
     np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
@@ -207,7 +210,7 @@ def _sectors(lanes: Integers, offsets: Integers, size: int) -> tuple[int, int, i
 
 def _wavefronts(lanes: Integers, offsets: Integers, size: int) -> tuple[int, int, int]:
     number, lane = np.divmod(lanes, WARP)
-    warp = np.cumsum(np.diff(number, prepend=number[0]) != 0)  # of those that take part
+    warp = np.cumsum(np.diff(number, prepend=number[0]) != 0)  # number among the warps of `lanes`
     paired, alone = lanes_per_phase(size, are_paired=True), lanes_per_phase(size)
     at_once: Integers | int = alone
     if paired > alone:
@@ -218,19 +221,19 @@ def _wavefronts(lanes: Integers, offsets: Integers, size: int) -> tuple[int, int
 
 
 def _are_paired(warp: Integers, lane: Integers, offsets: Integers) -> npt.NDArray[np.bool_]:
-    """Return for each lane whether its warp is paired (`banks.are_paired`)."""
-    wanted = np.full((int(warp[-1]) + 1, WARP), _NOTHING)
-    wanted[warp, lane] = offsets
-    is_paired = np.zeros(len(wanted), np.bool_)
+    """Return, per lane, whether its warp is paired (`banks.are_paired`)."""
+    requested = np.full((int(warp[-1]) + 1, WARP), _NOTHING)
+    requested[warp, lane] = offsets
+    is_paired = np.zeros(len(requested), np.bool_)
     for partner in PARTNERS:
-        other = wanted[:, np.arange(WARP) ^ partner]
-        agrees = (wanted == other) | (wanted == _NOTHING) | (other == _NOTHING)
+        other = requested[:, np.arange(WARP) ^ partner]
+        agrees = (requested == other) | (requested == _NOTHING) | (other == _NOTHING)
         is_paired |= agrees.all(axis=1)
     return is_paired[warp]
 
 
 def _most_words(groups: Integers, words: Integers) -> Integers:
-    """For each group of lanes the words of its busiest bank; 0 for one that wants nothing."""
+    """Return, per group of lanes, the number of words in its busiest bank; 0 for an empty group."""
     keys = _distinct((groups[:, None] << 40) + words)
     banks = (keys >> 40) * BANKS + keys % BANKS
     per_bank = np.bincount(banks, minlength=(int(groups[-1]) + 1) * BANKS)

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Accesses of one kind that do not race with each other, so that many of them count for one cell.
+Log of accesses of one kind that do not race with each other.
 
-Reads do not race with reads, nor atomics with atomics, so the last one does not stand for those
-before it. Each cell has the stamp of its last access; those of other threads that it replaces go
-into a log:
+Reads do not race with reads, nor atomics with atomics. The last access therefore does not stand for
+earlier ones. Each cell holds the stamp of its last access. An access of another thread that it
+replaces goes into a log:
 
     atomicAdd(&count, 1) by threads 0 to 63     last: 63     log: 0 to 62
 
-An access that meets them looks up its cells in the log. No access is left out, for any thread of
-a warp may be the only one that nothing orders. A stamp has the time in its upper bits and the
-thread in its lower ones.
+A later access of another kind looks up its cells in the log. The log keeps all threads, because any
+thread of a warp may be the only one that nothing orders. A stamp has the time in its upper bits and
+the thread in its lower bits.
 """
 
 from collections.abc import Callable
@@ -29,7 +29,7 @@ _MOST_PENDING = 1 << 18
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """Logged accesses, ascending by cell."""
+    """Logged accesses, sorted by cell."""
 
     cells: Integers
     stamps: Stamps
@@ -37,9 +37,9 @@ class _Run:
 
 class Crowd:
     """
-    The accesses of one kind to `count` cells; `who` masks the bits of a stamp that name the thread.
+    Accesses of one kind to `count` cells; `who` masks the bits of a stamp that name the thread.
 
-    `alive` returns which logged accesses may still race with a later one: the others are dropped.
+    `alive` returns which logged accesses may still race with a later one; the others are dropped.
     """
 
     def __init__(self, count: int, who: int, alive: Callable[[Integers, Stamps], Booleans]):
@@ -52,7 +52,7 @@ class Crowd:
         self._count = 0
 
     def add(self, cells: Integers, stamps: Stamps) -> None:
-        """Record accesses to `cells`, several of which may be the same."""
+        """Record accesses to `cells`, which may contain a cell several times."""
         before = self._last[cells]
         self._last[cells] = stamps
         stays = self._last[cells] == stamps
@@ -63,15 +63,17 @@ class Crowd:
             self._log(cells[~stays], stamps[~stays])
 
     def clear(self, cells: Integers) -> None:
-        """Forget the accesses to `cells`: a write has followed all of them."""
+        """Forget the accesses to `cells`, because a write has followed all of them."""
         self._last[cells] = 0
         self._crowded[cells] = False
 
     def earlier(self, cells: Integers, knowledge: Integers) -> tuple[Integers, Stamps]:
         """
-        Pairs of an access, as a place in `cells`, and an earlier access to its cell.
+        Return pairs of an access, as an index into `cells`, and the stamp of an earlier one to its
+        cell.
 
-        Accesses to one cell with the same `knowledge` are represented by their first and last.
+        In the log, only the first and last of accesses to one cell with the same `knowledge` are
+        looked up.
         """
         last = self._last[cells]
         (touched,) = np.nonzero(last)
@@ -85,7 +87,7 @@ class Crowd:
         return np.concatenate([p for p, _ in pairs]), np.concatenate([s for _, s in pairs])
 
     def refine(self, parts: int) -> None:
-        """Divide each cell into `parts` cells."""
+        """Split each cell into `parts` cells."""
         self._last = np.repeat(self._last, parts)
         self._crowded = np.repeat(self._crowded, parts)
         within = np.arange(parts)
@@ -112,14 +114,14 @@ class Crowd:
         return self._runs
 
     def _merge(self) -> None:
-        """Sort what is pending; merge runs once they are many, each with the smaller before it."""
+        """Sort the pending accesses; merge the last runs while they are of similar size."""
         self._sorted()
         while len(self._runs) > 1 and len(self._runs[-2].cells) < 2 * len(self._runs[-1].cells):
             last = [self._runs.pop(), self._runs.pop()]
             self._runs.append(self._one_run(last))
 
     def _one_run(self, runs: list[_Run]) -> _Run:
-        """Return the accesses of several runs: of each cell and thread, the last one."""
+        """Return several runs as one, with only the last access of each thread to each cell."""
         cells = np.concatenate([run.cells for run in runs])
         stamps = np.concatenate([run.stamps for run in runs])
         alive = self._crowded[cells] & self._alive(cells, stamps)
@@ -133,7 +135,7 @@ class Crowd:
 
 
 def representatives(places: Integers, cells: Integers, knowledge: Integers) -> Integers:
-    """Return the first and last place of each cell and knowledge."""
+    """Return the first and last of the places that share a cell and a knowledge."""
     order = np.lexsort((knowledge, cells))
     cells, knowledge, places = cells[order], knowledge[order], places[order]
     differs = (cells[1:] != cells[:-1]) | (knowledge[1:] != knowledge[:-1])

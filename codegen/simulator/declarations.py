@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Declarations of variables and parameters in PTX text. PTX ISA, "Variables"."""
+"""Parser for declarations of variables and parameters in PTX text. PTX ISA, "Variables"."""
 
 import re
 
@@ -21,7 +21,7 @@ FLOAT = re.compile(r"0[fFdD]([0-9a-fA-F]{8}|[0-9a-fA-F]{16})$")
 
 
 def parameter(text: str) -> Parameter:
-    """Return a parameter of a kernel or of a call."""
+    """Return the parameter of a kernel or a call that `text` declares."""
     match = _PARAMETER.search(text)
     if match is None:
         raise SimulatorError(f"cannot read the PTX parameter {text.strip()!r}")
@@ -29,7 +29,7 @@ def parameter(text: str) -> Parameter:
 
 
 def add_variable(kernel: Kernel, statement: str) -> None:
-    """Add the variable that `statement` declares, if it declares one."""
+    """Add the variable that `statement` declares to the kernel; ignore any other statement."""
     match = _VARIABLE.search(statement)
     if match is None:
         return

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a simulation finds wrong with a kernel, and the errors that stop one."""
+"""Findings of a simulation about a kernel, and errors that stop a simulation."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -9,13 +9,14 @@ from tilewright.errors import TilewrightError
 
 
 class SimulatorError(TilewrightError):
-    """The simulator cannot run this PTX or this launch."""
+    """Error for PTX or a launch that the simulator cannot run."""
 
 
 class SimulationTooLarge(SimulatorError):
     """
-    The launch needs more thread-instructions than its budget; `needed` estimates how many, where
-    blocks have ended that tell.
+    Error for a launch that needs more thread-instructions than its budget.
+
+    `needed` estimates the number it needs; None if no block has ended that shows it.
     """
 
     def __init__(self, kernel: str, budget: int, needed: int | None):
@@ -28,18 +29,22 @@ class SimulationTooLarge(SimulatorError):
 
 
 class Kind(StrEnum):
-    """The kinds of findings."""
+    """Kinds of findings."""
 
     RACE = "race"
-    """Two threads touch one place, one of them writes, and nothing orders them."""
+    """Two accesses to one place by different threads, of which one writes, without order."""
     ASYNC_RACE = "async-race"
-    """A place is touched while an asynchronous copy is still writing it."""
+    """An access to a place that an asynchronous copy is still using."""
     UNAWAITED = "unawaited"
-    """A thread exits with asynchronous copies that nobody has waited for."""
+    """A thread or block that ends with asynchronous copies that no thread has waited for."""
     PROXY = "proxy"
-    """What threads wrote is copied in bulk, with no `fence.proxy.async` between."""
+    """
+    A bulk copy that uses memory or an mbarrier that threads wrote, with no proxy fence between.
+    """
     MBARRIER = "mbarrier"
-    """An mbarrier gets more arrivals or bytes than it counts, or is used before it is made."""
+    """
+    A wrong use of an mbarrier: too many arrivals or bytes, no initialisation, or a plain access.
+    """
     TENSOR_MAP = "tensor-map"
     """A bulk copy that its tensor map, or the hardware, does not allow."""
     OUT_OF_BOUNDS = "out-of-bounds"
@@ -47,30 +52,32 @@ class Kind(StrEnum):
     READ_ONLY = "read-only"
     """A store to an argument that the launch declared read-only, or to constant memory."""
     NON_COHERENT = "non-coherent"
-    """A load by a path that does not see what the kernel has written, of what it has written."""
+    """A non-coherent load of memory that the kernel has written."""
     UNINITIALISED = "uninitialised"
-    """A read of shared memory that no thread wrote, or of local memory that its own did not."""
+    """
+    A read of shared memory that no thread wrote, or of local memory that its own thread did not.
+    """
     DIVERGENCE = "divergence"
-    """A barrier that other threads reach than it counts."""
+    """A barrier at which threads diverge, or whose thread count or use is wrong."""
     DEADLOCK = "deadlock"
-    """Threads that wait for what never comes."""
+    """Threads that wait for an event that never happens."""
     UNSTARTED = "unstarted"
-    """A block's shared memory is used by others of its cluster when it may not have started."""
+    """An access to the shared memory of another block of the cluster that may not have started."""
     EXITED = "exited"
-    """A block's shared memory is used by others of its cluster when it may have exited."""
+    """An access to the shared memory of another block of the cluster that may have exited."""
     MASK = "mask"
     """A warp collective whose member mask is not the set of lanes that execute it."""
     SHUFFLE = "shuffle"
-    """A shuffle that reads from a lane that takes no part in it."""
+    """A shuffle that reads from a lane that does not take part in it."""
     TRAP = "trap"
 
 
 @dataclass(frozen=True)
 class Finding:
     """
-    One thing wrong; `line` is a line of the CUDA text, 0 where the PTX names none.
+    One error in a kernel; `line` is a line of the CUDA text, 0 where the PTX names none.
 
-    `note` says what the line comes from, where the launch was told: an operation of Tile IR.
+    `note` names the origin of the line, an operation of Tile IR, if the launch has a note for it.
     """
 
     kind: Kind
@@ -84,7 +91,7 @@ class Finding:
 
 
 class Findings:
-    """Collects the first finding of each kind on each line."""
+    """Collection of the first finding of each kind on each line."""
 
     def __init__(self) -> None:
         self._found: dict[tuple[Kind, int], Finding] = {}
@@ -93,6 +100,6 @@ class Findings:
         self._found.setdefault((kind, line), Finding(kind, line, message))
 
     def sorted(self, notes: Mapping[int, str]) -> list[Finding]:
-        """Return all findings by line, then kind; `notes` has what lines come from."""
+        """Return all findings by line, then by kind; `notes` maps lines to their origin."""
         found = sorted(self._found.values(), key=lambda found: (found.line, found.kind))
         return [replace(each, note=notes.get(each.line, "")) for each in found]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Strong reads of shared memory that only strong accesses have written: is any write known?
+Check of strong reads in shared memory that only strong accesses have written.
 
-A strong read does not race with a strong write, but may come before it, and then finds what was
-there before the kernel started:
+A strong read does not race with a strong write. But it may come before all writes, and then finds
+what was there before the kernel started:
 
     if (t == 0) flag = 0;            volatile, with no barrier after it
     if (t == 32) while (!flag) {}    may find anything
@@ -17,22 +17,22 @@ from tilewright.codegen.simulator.order import WHO, Order
 
 
 class FirstWrites:
-    """The first strong write of each of `count` cells that has no plain write before it."""
+    """First strong write of each of `count` cells that no plain write precedes."""
 
     def __init__(self, count: int, order: Order):
         self._order = order
         self._stamps: Stamps = np.zeros(count, np.int64)
 
     def add(self, cells: Integers, stamps: Stamps) -> None:
-        """Record writes of cells that nothing has written yet."""
+        """Record the first writes of cells."""
         self._stamps[cells] = stamps
 
     def are_known(self, cells: Integers, lanes: Integers, later: Crowd | None) -> Booleans:
-        """True where a lane knows of the first write to its cell, or of any `later` one."""
+        """True where a lane knows the first write to its cell, or any `later` one."""
         first = self._stamps[cells]
         known = self._order.knows(lanes, first & WHO, first >> 32)
         if later is not None and not known.all():
-            # each access with a knowledge of its own: none stands for others
+            # Each access gets a knowledge number of its own, so that none represents others.
             places, stamps = later.earlier(cells, np.arange(len(cells)))
             written = self._order.knows(lanes[places], stamps & WHO, stamps >> 32)
             known[places[written]] = True

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Device functions of a PTX module: the body takes the place of each call.
+Inlining of PTX device functions: the body of the function replaces each call.
 
-NVRTC leaves such calls to parts of its math library. What is passed lies in `.param` variables that
-the caller declares; in the body their names stand for the function's own. PTX ISA, "Abstracting
-the ABI".
+NVRTC emits calls for parts of its math library. The caller declares `.param` variables for
+arguments and results. The inlined body uses the caller's names of these variables. PTX ISA,
+"Abstracting the ABI".
 """
 
 import re
@@ -28,12 +28,12 @@ _LOCATION = re.compile(r"^[ \t]*\.loc\b[^\n]*$", re.MULTILINE)
 @dataclass(frozen=True)
 class _Function:
     names: list[str]
-    """The results' and then the parameters' variables."""
+    """Names of the variables for results, followed by those for parameters."""
     body: str
 
 
 class Functions:
-    """The functions of a module's text, without comments."""
+    """Device functions found in the text of a module; the text must be free of comments."""
 
     def __init__(self, text: str):
         self._functions = {
@@ -46,7 +46,9 @@ class Functions:
         self._numbers = count()
 
     def inlined(self, body: str, callers: tuple[str, ...] = ()) -> str:
-        """Return a body whose calls are replaced; they count for the line that calls."""
+        """
+        Return a body with its calls inlined; inlined instructions count for the line of the call.
+        """
 
         def replace(call: re.Match[str]) -> str:
             return self._expanded(call, callers)
@@ -69,14 +71,18 @@ class Functions:
 
 def _names(text: str | None) -> list[str]:
     """
-    Return the last word of each part: `.param .align 8 .b8 x[16], .param .b64 y` gives x and y.
+    Return the name in each declaration: `.param .align 8 .b8 x[16], .param .b64 y` gives x and y.
     """
     parts = (part.strip() for part in (text or "").split(","))
     return [re.sub(r"\[\d*\]$", "", part).split()[-1] for part in parts if part]
 
 
 def closing(text: str, start: int) -> int:
-    """Where the brace closes that is open at `start`."""
+    """
+    Return the position of the brace that closes the one open at `start`.
+
+    Raises `SimulatorError` if the text ends before.
+    """
     depth = 1
     for brace in re.finditer(r"[{}]", text[start:]):
         depth += 1 if brace[0] == "{" else -1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which thread of which block each lane is, for the batch of blocks that is being simulated."""
+"""Mapping from lanes to threads and blocks, for the batch of blocks that is being simulated."""
 
 from dataclasses import dataclass, field
 
@@ -10,20 +10,21 @@ from tilewright.codegen.simulator.lanes import WARP, Booleans, Integers
 Dim3 = tuple[int, int, int]
 
 LANES_AT_ONCE = 16384
-"""Blocks are simulated in batches of about this many lanes: registers then stay in the cache."""
+"""Approximate number of lanes in a batch of blocks: registers then stay in the cache."""
 
 _SCATTER = np.uint32(2654435761)
-"""2**32 over the golden ratio: multiples of it, modulo 2**32, lie far from each other."""
+"""Multiplier 2**32 / golden ratio: its multiples, modulo 2**32, lie far from each other."""
 
 
 @dataclass
 class Geometry:
     """
-    The launch's shape and the place of each lane.
+    Shape of the launch, and the place of each lane in it.
 
-    A block takes `width` lanes: its threads, filled up to whole warps. Lanes that are no thread
+    A block takes `width` lanes: its threads, filled up to whole warps. Lanes without a thread
     (`exists` is false) never run. Blocks are numbered cluster by cluster, and a batch has whole
-    clusters. Of a `sample` only about so many blocks run: `chosen` has their numbers.
+    clusters. With `sample`, only about that many blocks run. `chosen` holds the numbers of the
+    blocks that run.
     """
 
     grid: Dim3
@@ -31,7 +32,7 @@ class Geometry:
     at_once: int = LANES_AT_ONCE
     cluster: Dim3 = (1, 1, 1)
     first_block: int = 0
-    """Of the batch, as a place in `chosen`."""
+    """First block of the batch, as an index into `chosen`."""
     sample: int | None = None
     lane: Integers = field(init=False)
     block_of: Integers = field(init=False)
@@ -58,7 +59,9 @@ class Geometry:
         self.exists = self.thread < self.threads
 
     def _choose(self) -> Integers:
-        """Return the numbers of the blocks that run: those of whole clusters, evenly spread."""
+        """
+        Return the numbers of the blocks that run: whole clusters, spread evenly over the grid.
+        """
         size = self.cluster_blocks
         clusters = -(-self.total_blocks // size)
         count = clusters if self.sample is None else min(clusters, -(-self.sample // size))
@@ -67,20 +70,20 @@ class Geometry:
 
     @property
     def clusters(self) -> Dim3:
-        """How many clusters the grid has in each direction."""
+        """Number of clusters in each direction of the grid."""
         x, y, z = (size // by for size, by in zip(self.grid, self.cluster, strict=True))
         return x, y, z
 
     def live(self) -> Booleans:
-        """
-        Return the lanes that are threads of the launch, in the batch that starts at `first_block`.
-        """
+        """Return the lanes of the current batch that are threads of the launch, as booleans."""
         return self.exists & (self.block_of + self.first_block < len(self.chosen))
 
     def turns(self, lanes: Integers) -> Integers:
         """
-        Places of `lanes` in the order in which they come to an atomic: within a block by their
-        numbers, but blocks in another order than theirs, for no GPU promises that.
+        Return the order in which `lanes` execute an atomic, as positions in `lanes`.
+
+        Within a block they come by number. Blocks come in a scattered order, as no GPU promises
+        theirs.
         """
         block = lanes // self.width
         if block[0] == block[-1]:
@@ -88,11 +91,11 @@ class Geometry:
         return np.argsort(block.astype(np.uint32) * _SCATTER, kind="stable")
 
     def rank(self) -> Integers:
-        """Return the number of each lane's block in its cluster."""
+        """Return, per lane, the rank of its block in its cluster."""
         return self.block_of % self.cluster_blocks
 
     def special_registers(self) -> dict[str, Integers]:
-        """Return the special registers' values in this batch, per lane."""
+        """Return the values of the special registers in this batch, per lane."""
         place = np.minimum(self.block_of + self.first_block, len(self.chosen) - 1)
         cluster = self.chosen[place] // self.cluster_blocks
         values: dict[str, Integers] = {
@@ -112,7 +115,9 @@ class Geometry:
         return values
 
     def block_name(self, place: int) -> int:
-        """Return the number that CUDA gives a chosen block: x runs fastest over the whole grid."""
+        """
+        Return CUDA's number of the block at `place` in `chosen`: x is fastest over the whole grid.
+        """
         block = int(self.chosen[place])
         number, x = 0, block % self.cluster_blocks
         cluster, scale = block // self.cluster_blocks, 1
@@ -122,16 +127,16 @@ class Geometry:
         return number
 
     def name(self, lane: int) -> str:
-        """`thread 3 of block 7`, numbers within the launch."""
+        """Return a lane's name for findings: `thread 3 of block 7`, numbered within the launch."""
         return self.launch_name(lane + self.first_block * self.width)
 
     def launch_name(self, lane: int) -> str:
-        """Return the same for a lane counted through all batches."""
+        """Return the name of a lane that is numbered through all batches of the launch."""
         return f"thread {lane % self.width} of block {self.block_name(lane // self.width)}"
 
 
 def _axes(index: str, count: str, number: Integers, shape: Dim3) -> dict[str, Integers]:
-    """Return a number as subscripts of a shape, x fastest, and the shape."""
+    """Return special registers: `number` as subscripts of a shape, x fastest, and the extents."""
     values: dict[str, Integers] = {}
     for axis, name in zip(shape, "xyz", strict=True):
         values[f"{index}.{name}"] = number % axis

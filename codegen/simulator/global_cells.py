@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What is remembered of each place of an array in global memory, to find races.
+Race cells of global memory: the accesses that are remembered for each place of an array.
 
-A stamp says who did something and when: `time << 40`, a flag for bulk copies, and the number of the
-thread within the launch; for a bulk copy the number of its mbarrier's cluster and of the
-mbarrier in that.
+A stamp names the thread or copy of an access, and its time. Its parts are `time << 40`, a flag for
+bulk copies, and a number. For a thread, this is its number in the launch. For a bulk copy, it
+combines the numbers of its cluster and of its mbarrier.
 """
 
 from collections.abc import Callable
@@ -21,21 +21,24 @@ TIME_SHIFT = 40
 COPY = 1 << 38
 NUMBER = COPY - 1
 ACTOR = COPY | NUMBER
-"""The bits that name who did it."""
+"""Bits of a stamp that name the thread or the bulk copy."""
 FIRST = WARP
-"""The number of the launch's first thread, so that no stamp is 0 and warps stay whole."""
+"""Number of the launch's first thread: no stamp is 0 then, and warps stay aligned."""
 CLUSTER_SHIFT = 16
-"""Bit at which the number of a bulk copy has its cluster; the mbarrier is below it."""
+"""
+Bit at which the number of a bulk copy, divided by the warp size, holds its cluster; the mbarrier is
+below it.
+"""
 
 
 def copy_stamp(cluster: int, mbarrier: int, time: int) -> int:
-    """Return the stamp of a bulk copy; no two of them are of one warp."""
+    """Return the stamp of a bulk copy; no two copies have numbers in the same warp."""
     number = ((cluster << CLUSTER_SHIFT) + mbarrier + 1) * WARP
     return time << TIME_SHIFT | COPY | number
 
 
 def copier(stamps: Stamps) -> tuple[Integers, Integers]:
-    """Return the cluster and the mbarrier that such stamps name."""
+    """Return the clusters and the mbarriers that stamps of bulk copies name."""
     number = (stamps & NUMBER) // WARP - 1
     return number >> CLUSTER_SHIFT, number & (1 << CLUSTER_SHIFT) - 1
 
@@ -44,7 +47,7 @@ Alive = Callable[[Integers, Stamps], Booleans]
 
 
 class Doing(Enum):
-    """Kinds of accesses that do not race with their like, in words for findings."""
+    """Kinds of accesses that do not race within their kind; the values are words for findings."""
 
     READ = "read"
     STRONG_READ = "read by a strong access"
@@ -53,11 +56,11 @@ class Doing(Enum):
 
 class Cells:
     """
-    An array's elements, or parts of at most 4 bytes of them.
+    Race cells of an array: its elements, or parts of them of at most 4 bytes.
 
     `writer` has the stamp of each cell's last plain write, `stored` of its last strong store.
-    `pulled` counts the `cp.async` that are still reading a cell. `observed` is there once an access
-    has observed updates, and `strong` if strong accesses may race with each other.
+    `pulled` counts the `cp.async` copies that are still reading a cell. `observed` exists once an
+    access has observed updates; `strong` exists if strong accesses may race with each other.
     """
 
     def __init__(self, what: str, bytes: int, size: int):
@@ -73,19 +76,19 @@ class Cells:
         self.strong: StrongAccesses | None = None
 
     def crowd(self, doing: Doing, alive: Alive) -> Crowd:
-        """Return the accesses of one kind."""
+        """Return the recorded accesses of one kind."""
         if doing not in self.crowds:
             self.crowds[doing] = Crowd(self.count, ACTOR, alive)
         return self.crowds[doing]
 
     def store(self, cells: Integers, stamps: Stamps) -> None:
-        """Record strong stores."""
+        """Record strong stores to cells."""
         if self.stored is None:
             self.stored = np.zeros(self.count, np.int64)
         self.stored[cells] = stamps
 
     def refine(self, size: int) -> None:
-        """Divide the cells, for accesses of `size` bytes, which are fewer than a cell's."""
+        """Split the cells for accesses of `size` bytes, which are smaller than a cell."""
         parts = self.size // size
         self.size, self.count = size, self.count * parts
         self.writer = np.repeat(self.writer, parts)
@@ -98,7 +101,7 @@ class Cells:
                 more.refine(parts)
 
     def within(self, offsets: Integers, bytes: Integers) -> tuple[Integers, Integers]:
-        """Return the cells of runs of bytes, and for each of them the number of its run."""
+        """Return the cells of runs of bytes, and for each cell the number of its run."""
         first, end = offsets // self.size, -(-(offsets + bytes) // self.size)
         count = end - first
         run = np.repeat(np.arange(len(offsets)), count)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Global memory: the launch's arrays and the module's variables, each at addresses of its own.
+Global memory: the arrays of a launch and the variables of its module, at separate addresses.
 
-Arrays lie 64 GB apart, so an address that runs out of one never falls into another. The kernel
+Arrays lie 64 GB apart, so an access beyond the end of an array never reaches another. The kernel
 reads and writes the caller's arrays in place.
 """
 
@@ -31,12 +31,15 @@ from tilewright.codegen.simulator.order import Order
 
 _SHIFT = 36
 _MIDDLE = 1 << 35
-"""An array starts in the middle of its 64 GB: addresses before it are told to be before it."""
+"""
+Offset of an array in its 64 GB: it starts in the middle, so that accesses before it are attributed
+to it.
+"""
 _LARGEST_CELL = 4
 
 
 class Array(Block):
-    """One array in global memory: its name in findings, and the bytes that writes are kept by."""
+    """Array in global memory: `what` is its name in findings, `cell` the bytes of a race cell."""
 
     def __init__(self, base: int, data: NDArray[np.uint8], what: str, read_only: bool, cell: int):
         super().__init__(data)
@@ -46,10 +49,10 @@ class Array(Block):
         self.read_only = read_only
         self.cells = None if read_only else Cells(what, len(data), cell)
         self.moved: dict[bool, NDArray[np.bool_]] = {}
-        """Which sectors are loaded (False) or stored (True) at all."""
+        """Sectors that are loaded (key False) or stored (key True) at least once."""
 
     def move(self, offsets: Integers, stores: bool) -> None:
-        """Count the sectors in which accesses start, once."""
+        """Mark the sectors in which the accesses start."""
         if stores not in self.moved:
             self.moved[stores] = np.zeros(-(-len(self.data) // SECTOR), np.bool_)
         self.moved[stores][offsets // SECTOR] = True
@@ -59,7 +62,7 @@ class Array(Block):
 
 
 class GlobalMemory:
-    """All arrays of a launch."""
+    """Arrays and module variables of a launch."""
 
     def __init__(
         self, geometry: Geometry, order: Order, findings: Findings, complaints: Complaints
@@ -68,26 +71,26 @@ class GlobalMemory:
         self.checks = True
         self.dry = False
         self.non_coherent: NonCoherentLoads | None = None
-        """Checks of a kernel that has loads that are not coherent."""
+        """Checks of non-coherent loads; None if the kernel has none."""
         self.races = GlobalRaces(geometry, order, findings)
         self._complaints = complaints
 
     def add(
         self, data: NDArray[np.uint8], what: str, read_only: bool, itemsize: int = _LARGEST_CELL
     ) -> int:
-        """Return the address of a new array of elements of `itemsize` bytes."""
+        """Add an array with elements of `itemsize` bytes, and return its address."""
         number = len(self.arrays) + 1
         base = (number << _SHIFT) + _MIDDLE
         self.arrays[number] = Array(base, data, what, read_only, min(itemsize, _LARGEST_CELL))
         return base
 
     def minimum_bytes(self) -> int:
-        """What loads and stores need to move if each sector moves once."""
+        """Return the bytes that loads and stores move if each sector moves once per direction."""
         moved = [mask for array in self.arrays.values() for mask in array.moved.values()]
         return SECTOR * sum(int(np.count_nonzero(mask)) for mask in moved)
 
     def array_at(self, address: int) -> Array:
-        """Return the array that starts at an address."""
+        """Return the array at an address that `add` returned."""
         return self.arrays[address >> _SHIFT]
 
     def places(self, lanes: Lanes, addresses: Integers, access: Access) -> Iterator[Place]:
@@ -109,20 +112,22 @@ class GlobalMemory:
                 self._complaints.wild(lane, address, access)
                 continue
             inside = chosen & (addresses >= array.base) & (addresses + access.size <= array.end)
-            straight = addresses % access.size == 0
-            self._complain(array, lanes, addresses, access, chosen & ~inside, inside & ~straight)
-            good = inside & straight
+            is_aligned = addresses % access.size == 0
+            self._report_invalid(
+                array, lanes, addresses, access, chosen & ~inside, inside & ~is_aligned
+            )
+            good = inside & is_aligned
             if good.any():
                 yield from self._allowed(array, choose(lanes, good), addresses[good], access)
 
-    def _complain(
+    def _report_invalid(
         self,
         array: Array,
         lanes: Lanes,
         addresses: Integers,
         access: Access,
         outside: NDArray[np.bool_],
-        crooked: NDArray[np.bool_],
+        misaligned: NDArray[np.bool_],
     ) -> None:
         numbers = lanes.numbers()
         if outside.any():
@@ -131,8 +136,8 @@ class GlobalMemory:
             self._complaints.out_of_bounds(
                 int(numbers[first]), offset, access, array.what, len(array.data)
             )
-        if crooked.any():
-            first = int(np.argmax(crooked))
+        if misaligned.any():
+            first = int(np.argmax(misaligned))
             offset = int(addresses[first]) - array.base
             self._complaints.misaligned(int(numbers[first]), offset, access, array.what)
 
@@ -157,12 +162,14 @@ class GlobalMemory:
         yield Place(lanes, array, offsets)
 
     def read_in_bulk(self, array: Array, lane: int, read: BulkRead) -> None:
-        """Record that a bulk copy of a lane reads an array."""
+        """Record the source of a lane's bulk copy."""
         if self.checks and array.cells is not None:
             self.races.read_in_bulk(array.cells, lane, read)
 
     def pull(self, array: Array, offsets: Integers, bytes: Integers, by: int) -> None:
-        """Record that copies by `cp.async` begin to read `bytes` bytes each, or end (`by` -1)."""
+        """
+        Record that `cp.async` copies begin to read `bytes` bytes each (`by` 1), or end (`by` -1).
+        """
         if self.checks and array.cells is not None:
             self.races.pull(array.cells, offsets, bytes, by)
 
@@ -174,6 +181,10 @@ class GlobalMemory:
         bytes: Integers,
         by: tuple[int, int] | None,
     ) -> None:
-        """Record that the lanes have waited for such copies, or an mbarrier's agent at a time."""
+        """
+        Record finished `cp.async` reads, for which the lanes have waited.
+
+        With `by`, an mbarrier has waited for them instead: its agent and the time of its phase.
+        """
         if self.checks and array.cells is not None:
             self.races.pulled(array.cells, lanes, offsets, bytes, by)

@@ -2,14 +2,14 @@
 """
 Races in global memory, by happens-before.
 
-Of two accesses, one of which writes, something must order the second after the first (`order.py`).
+If one of two accesses to a place writes, the second must be ordered after the first (`order.py`).
 Two strong accesses (atomics, volatile, acquire, release, relaxed) do not race, but a strong and a
-plain one do: PTX ISA, "Morally Strong Operations". So each cell has the last plain write, and all
-reads and updates since (`crowds.py`).
+plain access do: PTX ISA, "Morally Strong Operations". Each cell therefore keeps its last plain
+write, and all reads and updates since (`crowds.py`).
 
-Copies read their source until they have completed. A `cp.async` has when its thread waits for it,
-a bulk copy when its mbarrier's phase is complete: it reads through the async proxy, and sees what
-threads wrote only after a `fence.proxy.async` ("Async Proxy").
+A copy reads its source until it completes. A `cp.async` completes when its thread waits for it. A
+bulk copy completes with its mbarrier's phase. It reads through the async proxy, and sees writes of
+threads only after a `fence.proxy.async` ("Async Proxy").
 """
 
 from dataclasses import dataclass
@@ -35,17 +35,21 @@ from tilewright.codegen.simulator.observed import Observed
 from tilewright.codegen.simulator.order import COPY_TIME, Order, View
 from tilewright.codegen.simulator.strong_accesses import StrongAccesses
 
-_WEAK_MEETS = {
+_RACE_WITH_PLAIN = {
     True: (Doing.UPDATE,),
     False: (Doing.READ, Doing.STRONG_READ, Doing.UPDATE),
 }
-_STRONG_MEETS = {True: (), False: (Doing.READ,)}
-"""Kinds of accesses that race with a load (True) or with any other, beside plain writes."""
+_RACE_WITH_STRONG = {True: (), False: (Doing.READ,)}
+"""
+Kinds of accesses, besides plain writes, that race with a strong access; the key is true for loads.
+
+`_RACE_WITH_PLAIN` has those that race with a plain access.
+"""
 
 
 @dataclass(frozen=True, slots=True)
-class _Now:
-    """An access that is compared with earlier ones: the lanes and their stamps."""
+class _CurrentAccess:
+    """Access that is compared with earlier ones: its lanes, their stamps and their cells."""
 
     array: Cells
     lanes: Integers
@@ -61,9 +65,10 @@ class _Now:
 @dataclass(frozen=True, slots=True)
 class BulkRead:
     """
-    The source of a bulk copy: runs of `size` bytes, in bytes of an array.
+    Source of a bulk copy: runs of `size` bytes that start at `offsets` in an array.
 
-    It is read until the phase of an mbarrier: an agent, and a time of it (`order.py`).
+    The copy reads it until a phase of an mbarrier completes: an agent, and one of its times
+    (`order.py`).
     """
 
     offsets: Integers
@@ -74,7 +79,7 @@ class BulkRead:
 
 
 class GlobalRaces:
-    """Compares each access with those before it."""
+    """Race detector for global memory: compares each access with earlier ones."""
 
     def __init__(self, geometry: Geometry, order: Order, findings: Findings):
         self._geometry = geometry
@@ -85,17 +90,17 @@ class GlobalRaces:
         """True if strong accesses may race with each other: `strong_accesses.py`."""
 
     def check(self, array: Cells, lanes: Integers, offsets: Integers, access: Access) -> None:
-        """The lanes access bytes of an array that may be written."""
+        """Check and record accesses of lanes to an array that may be written."""
         if access.size < array.size:
             array.refine(access.size)
         if self.mixes_strong and array.strong is None:
             array.strong = StrongAccesses(array.count, self._geometry, ACTOR, _thread)
         mine, cells = self._launch.stamps(lanes), offsets // array.size
         for part in range(-(-access.size // array.size)):
-            self._check_cells(_Now(array, lanes, mine, access, cells + part))
+            self._check_cells(_CurrentAccess(array, lanes, mine, access, cells + part))
 
     def pull(self, array: Cells, offsets: Integers, bytes: Integers, by: int) -> None:
-        """Copies by `cp.async` begin to read runs of bytes (`by` 1), or end (`by` -1)."""
+        """Record that `cp.async` copies begin to read runs of bytes (`by` 1), or end (`by` -1)."""
         cells, _ = array.within(offsets, bytes)
         np.add.at(array.pulled, cells, by)
         array.pulls += by * len(cells)
@@ -108,7 +113,11 @@ class GlobalRaces:
         bytes: Integers,
         by: tuple[int, int] | None,
     ) -> None:
-        """The lanes, or an mbarrier's agent, have waited for such copies: they have read by now."""
+        """
+        Record finished `cp.async` reads, for which the lanes have waited.
+
+        With `by`, an mbarrier has waited for them instead: its agent and the time of its phase.
+        """
         cells, run = array.within(offsets, bytes)
         stamps = self._launch.stamps(lanes)[run]
         if by is not None:
@@ -116,17 +125,20 @@ class GlobalRaces:
         array.crowd(Doing.READ, self._launch.may_race).add(cells, stamps)
 
     def _copy_stamp(self, lanes: Integers, agent: int, time: int) -> int:
-        """Return the stamp of copies of a cluster that complete on the agent of an mbarrier."""
+        """
+        Return the stamp of copies that complete on an mbarrier's agent, in the cluster of the
+        lanes.
+        """
         cluster = int(self._launch.cluster(lanes[:1])[0])
         return copy_stamp(cluster, agent - self._geometry.lanes, time - COPY_TIME)
 
     def read_in_bulk(self, array: Cells, lane: int, read: BulkRead) -> None:
-        """A lane starts a bulk copy that reads an array that may be written."""
+        """Check and record the source of a bulk copy that a lane starts."""
         size = np.full(len(read.offsets), read.size)
         cells = np.unique(array.within(read.offsets, size)[0])
         lanes = np.full(len(cells), lane)
         access = Access(Mode.SOURCE, read.size, read.line)
-        now = _Now(array, lanes, self._launch.stamps(lanes), access, cells)
+        now = _CurrentAccess(array, lanes, self._launch.stamps(lanes), access, cells)
         self._compare_proxied(now, np.arange(len(cells)), array.writer[cells], "wrote")
         if Doing.UPDATE in array.crowds:
             updates = self._earlier(now, array.crowds[Doing.UPDATE])
@@ -134,10 +146,10 @@ class GlobalRaces:
         stamp = self._copy_stamp(lanes, read.agent, read.time)
         array.crowd(Doing.READ, self._launch.may_race).add(cells, np.full(len(cells), stamp))
 
-    def _check_cells(self, now: _Now) -> None:
+    def _check_cells(self, now: _CurrentAccess) -> None:
         array, cells, strong = now.array, now.cells, now.access.strong is not None
         self._compare(now, slice(None), array.writer[cells], "wrote")
-        for doing in (_STRONG_MEETS if strong else _WEAK_MEETS)[now.loads]:
+        for doing in (_RACE_WITH_STRONG if strong else _RACE_WITH_PLAIN)[now.loads]:
             if doing in array.crowds:
                 earlier = self._earlier(now, array.crowds[doing])
                 self._compare(now, *earlier, doing.value)
@@ -159,16 +171,20 @@ class GlobalRaces:
             crowd.clear(cells)
         self._compare(now, slice(None), array.writer[cells], "writes")
 
-    def _against_stores(self, now: _Now) -> None:
-        """A volatile load of data must know of the strong store that it reads: `lockstep.py`."""
+    def _against_stores(self, now: _CurrentAccess) -> None:
+        """
+        Record a strong store; report a volatile load of data that does not know the store it reads.
+
+        See `lockstep.py`.
+        """
         if now.access.mode is Mode.STORE:
             now.array.store(now.cells, now.mine)
         elif now.access.data and now.array.stored is not None:
             before = now.array.stored[now.cells]
             self._compare(now, slice(None), before, "stored as volatile data")
 
-    def _observe(self, now: _Now) -> None:
-        """Record strong accesses, once any of them has observed what others have done."""
+    def _observe(self, now: _CurrentAccess) -> None:
+        """Record strong accesses, beginning with the first one that observes others."""
         array = now.array
         if now.access.observes and array.observed is None:
             array.observed = Observed(ACTOR)
@@ -180,22 +196,24 @@ class GlobalRaces:
     def _has_observed(
         self, array: Cells, lanes: Integers, cells: Integers, stamps: Stamps
     ) -> Booleans:
-        """True where a lane has observed an update of a cell, or knows of a thread that has."""
+        """True where a lane has observed an update of a cell, or knows a thread that has."""
         observed = np.zeros(len(lanes), np.bool_)
         if array.observed is not None:
             places, by = array.observed.since(cells, stamps & ACTOR)
             observed[places[self._launch.knows(lanes[places], by)]] = True
         return observed
 
-    def _earlier(self, now: _Now, crowd: Crowd) -> tuple[Integers, Stamps]:
-        """Pairs of an access, as a place in `now.cells`, and an earlier one of the crowd."""
+    def _earlier(self, now: _CurrentAccess, crowd: Crowd) -> tuple[Integers, Stamps]:
+        """
+        Return pairs of an access, as an index into `now.cells`, and an earlier access of the crowd.
+        """
         return crowd.earlier(now.cells, self._order.knowledge(now.lanes))
 
-    def _meet_strong(self, now: _Now) -> None:
+    def _meet_strong(self, now: _CurrentAccess) -> None:
         """
-        Compare strong accesses with those that are not morally strong with them.
+        Report earlier strong accesses that are not morally strong with these, and not ordered.
 
-        Having observed such an access tells nothing of it ("Observation Order").
+        Observing an access that is not morally strong orders nothing ("Observation Order").
         """
         if now.array.strong is None:
             return
@@ -204,16 +222,18 @@ class GlobalRaces:
         unknown = ~self._launch.knows(now.lanes[places], before)
         if unknown.any():
             first = int(np.argmax(unknown))
-            verb = "accessed by another scope or size"
+            verb = "accessed with another scope or size"
             self._report(now, int(now.lanes[places[first]]), int(before[first]), verb)
 
-    def _against_pulls(self, now: _Now) -> None:
+    def _against_pulls(self, now: _CurrentAccess) -> None:
         pulled = now.array.pulled[now.cells] > 0
         if pulled.any():
             self._report_copy(now, int(now.lanes[np.argmax(pulled)]), "cp.async")
 
-    def _compare(self, now: _Now, places: Integers | slice, before: Stamps, verb: str) -> None:
-        """Report the accesses at `places` that do not know of what others did `before`."""
+    def _compare(
+        self, now: _CurrentAccess, places: Integers | slice, before: Stamps, verb: str
+    ) -> None:
+        """Report accesses at `places` that do not know the accesses `before`, of other threads."""
         mine = now.mine[places]
         other = (before != 0) & ((before ^ mine) & ACTOR != 0)
         if not other.any():
@@ -232,15 +252,17 @@ class GlobalRaces:
             first = int(np.argmin(ordered))
             self._report(now, int(lanes[first]), int(before[first]), verb)
 
-    def _compare_proxied(self, now: _Now, places: Integers, before: Stamps, verb: str) -> None:
-        """Find races of a bulk copy, which only sees accesses that a proxy fence covers."""
+    def _compare_proxied(
+        self, now: _CurrentAccess, places: Integers, before: Stamps, verb: str
+    ) -> None:
+        """Report races of a bulk copy, which only sees accesses that a proxy fence covers."""
         self._compare(now, places, before, verb)
         lanes, before = now.lanes[places][before != 0], before[before != 0]
         fenced = self._launch.knows(lanes, before, View.PROXIED_GLOBAL)
         fenced |= ~self._launch.knows(lanes, before)
         if fenced.all():
             return
-        who = self._who(int(before[np.argmin(fenced)]))
+        who = self._name_of(int(before[np.argmin(fenced)]))
         self._findings.add(
             Kind.PROXY,
             now.access.line,
@@ -248,10 +270,10 @@ class GlobalRaces:
             f"{now.array.what} that {who} {verb}, with no fence.proxy.async between",
         )
 
-    def _who(self, stamp: int) -> str:
+    def _name_of(self, stamp: int) -> str:
         return self._geometry.launch_name((stamp & NUMBER) - FIRST)
 
-    def _report(self, now: _Now, lane: int, before: int, verb: str) -> None:
+    def _report(self, now: _CurrentAccess, lane: int, before: int, verb: str) -> None:
         if before & COPY:
             self._report_copy(now, lane, "bulk copy")
             return
@@ -259,10 +281,10 @@ class GlobalRaces:
             Kind.RACE,
             now.access.line,
             f"{self._geometry.name(lane)} {now.access.mode.value} a place of "
-            f"{now.array.what} that {self._who(before)} {verb}, with nothing to order them",
+            f"{now.array.what} that {self._name_of(before)} {verb}, with nothing to order them",
         )
 
-    def _report_copy(self, now: _Now, lane: int, copy: str) -> None:
+    def _report_copy(self, now: _CurrentAccess, lane: int, copy: str) -> None:
         self._findings.add(
             Kind.ASYNC_RACE,
             now.access.line,
@@ -272,5 +294,5 @@ class GlobalRaces:
 
 
 def _thread(stamps: Stamps) -> Integers:
-    """Return the number of a thread within the launch."""
+    """Return the thread's number within the launch."""
     return (stamps & NUMBER) - FIRST

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Which group of threads runs next.
+Choice of the group of threads that runs next.
 
-Threads at one instruction run together, and those that are behind go first: that is the quickest.
-In another order each team, a warp or a block, runs for as long as it can before others do.
+Threads at the same instruction run together, and the group at the lowest instruction goes first:
+this order is the fastest. In other orders (`Turns`) teams, which are warps or blocks, take turns:
+each team runs for as long as it can.
 """
 
 from dataclasses import dataclass
@@ -16,29 +17,32 @@ from tilewright.codegen.simulator.lanes import Lanes, compact, merge
 
 @dataclass(frozen=True, slots=True)
 class Turns:
-    """An order in which teams of `width` lanes run, the first or the last one first."""
+    """Order in which teams of `width` lanes run, the first or the last team first."""
 
     width: int
     last_first: bool = False
     yields: bool = False
-    """True if a team lets all others go on before it writes what they may ask for."""
+    """True if a team lets all others continue before each write that they may poll."""
     pauses: bool = False
-    """True if it does so after it has written; teams of odd numbers come first then."""
+    """
+    True if a team lets all others continue after each write that they may poll; odd teams run
+    first.
+    """
 
     @property
     def lets_others_ask(self) -> bool:
-        """True if teams that ask do so once after each such write."""
+        """True if polling teams get one turn at each write that they may poll."""
         return self.yields or self.pauses
 
     def rank(self, team: int, teams: int) -> int:
-        """Return where a team comes, of so many at most."""
+        """Return the place of a team in the order, with at most `teams` teams."""
         if self.pauses:
             return team // 2 + (team + 1) % 2 * teams
         return teams - team if self.last_first else team
 
 
 class Group(NamedTuple):
-    """Lanes at a place, and the next place where others of their team are, if any."""
+    """Lanes at a place, and the next place where other lanes of their team are, if any."""
 
     place: int
     lanes: Lanes
@@ -46,20 +50,20 @@ class Group(NamedTuple):
 
 
 class Groups:
-    """All groups of a batch that can run; `places` is the number of instructions."""
+    """Groups of a batch that can run; `places` is the number of instructions."""
 
     def __init__(self, lanes: int, places: int, turns: Turns | None):
         self._lanes = lanes
         self._places = places + 1
         self._turns = turns
         self._groups: dict[int, list[Lanes]] = {}
-        """By place, and before that by the rank of the team."""
+        """Lanes by place; where teams take turns, the key holds the team's rank above the place."""
 
     def __bool__(self) -> bool:
         return bool(self._groups)
 
     def add(self, place: int, lanes: Lanes) -> None:
-        """The lanes continue at an instruction."""
+        """Queue the lanes to continue at an instruction."""
         if self._turns is None:
             self._groups.setdefault(place, []).append(lanes)
             return
@@ -70,7 +74,10 @@ class Groups:
             self._groups.setdefault(key, []).append(compact(numbers[teams == team]))
 
     def take(self) -> Group:
-        """Return the group that runs next, which must tell where it goes."""
+        """
+        Remove and return the group that runs next; its caller adds its lanes again where they
+        continue.
+        """
         key = min(self._groups)
         lanes = merge(self._groups.pop(key), self._lanes)
         rank, place = divmod(key, self._places)

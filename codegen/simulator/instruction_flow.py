@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Flow of register values through the instructions of a kernel, found without running it."""
+"""Static analysis of how register values flow through the instructions of a kernel."""
 
 from collections.abc import Callable
 
@@ -14,20 +14,23 @@ _MEMORY = ("ld", "ldu", "st", "atom", "red")
 
 def decides(kernel: Kernel, register: Register) -> bool:
     """
-    True if the value may decide what a thread does: it is compared, or handed to another thread.
+    True if a register's value may decide what a thread does.
 
-    A value that only tells where to store, or what, decides nothing.
+    The value is compared, or handed to another thread of the block. A value that is only an
+    address, or only stored to global memory, decides nothing.
     """
     return _reaches(kernel, register, lambda i: i.root in _DECIDING or _hands_on(i))
 
 
 def is_stored(kernel: Kernel, register: Register) -> bool:
-    """True if the value, or what is computed with it, may be stored in memory."""
+    """True if the value of a register, or a value computed from it, may be stored or handed on."""
     return _reaches(kernel, register, lambda i: i.root in _STORING)
 
 
 def _reaches(kernel: Kernel, register: Register, ends: Callable[[Instruction], bool]) -> bool:
-    """True if the value, or what is computed with it, is read by an instruction that ends it."""
+    """
+    True if an instruction with `ends` reads the value of a register, or a value computed from it.
+    """
     reached, before = {register.name}, 0
     while len(reached) > before:
         before = len(reached)
@@ -42,12 +45,14 @@ def _reaches(kernel: Kernel, register: Register, ends: Callable[[Instruction], b
 
 
 def _hands_on(instruction: Instruction) -> bool:
-    """True if the block's own threads may read what a store leaves."""
+    """
+    True for a store that other threads of the block may read, because it does not name `global`.
+    """
     return instruction.root == "st" and "global" not in instruction.parts
 
 
 def _operands(instruction: Instruction) -> tuple[tuple[Operand, ...], tuple[Operand, ...]]:
-    """Return the registers that an instruction reads, beside addresses, and those it writes."""
+    """Return the operands that an instruction reads, except addresses, and those that it writes."""
     operands = instruction.operands
     if instruction.root in _MEMORY:
         values = tuple(each for each in operands if not isinstance(each, Address))

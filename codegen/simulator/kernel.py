@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A kernel that has been read: what it declares, and its instructions."""
+"""Kernel after parsing: its declarations and its instructions."""
 
 from dataclasses import dataclass, field
 
@@ -8,7 +8,7 @@ from tilewright.codegen.simulator.operands import Instruction
 
 @dataclass(frozen=True)
 class Variable:
-    """A variable of a module or kernel: `size` bytes, 0 for the dynamic shared memory."""
+    """Variable of a module or kernel; `size` is in bytes, 0 for the dynamic shared memory."""
 
     name: str
     space: str
@@ -19,7 +19,7 @@ class Variable:
 
 @dataclass(frozen=True)
 class Parameter:
-    """A kernel's parameter; an array type (a struct by value) has `length` elements."""
+    """Parameter of a kernel; `length` is the element count of an array type (a struct by value)."""
 
     name: str
     type: str
@@ -28,7 +28,7 @@ class Parameter:
 
 @dataclass
 class Kernel:
-    """One `.entry`, ready to be compiled: names in inner scopes are already unique."""
+    """One `.entry`, ready to be compiled; names of inner scopes are already made unique."""
 
     name: str
     parameters: list[Parameter]

@@ -2,9 +2,11 @@
 """
 Groups of threads that execute together.
 
-A lane is one thread of the blocks that are simulated at a time; each warp has 32 lanes, also where
-the block's last warp has fewer threads. A group of lanes indexes every per-lane array: by a slice
-where the lanes are contiguous, which is much faster, else by an array of lane numbers.
+A lane is one thread of the blocks in the current batch. Each warp has 32 lanes, even if the last
+warp of the block has fewer threads.
+
+A group of lanes indexes every per-lane array. The index is a slice where the lanes are contiguous,
+which is much faster, and otherwise an array of lane numbers.
 """
 
 from dataclasses import dataclass
@@ -20,27 +22,32 @@ Booleans = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lanes:
-    """Some lanes, ascending unless they take turns; `whole` says that they are all there are."""
+    """
+    Group of lanes, in ascending order except in updates; `whole` is true if no other lanes exist.
+    """
 
     index: slice | Integers
     count: int
     whole: bool
 
     def numbers(self) -> Integers:
-        """Return the lanes' numbers."""
+        """Return the numbers of the lanes."""
         if isinstance(self.index, slice):
             return np.arange(self.index.start, self.index.stop, dtype=np.int64)
         return self.index
 
     def where(self, chosen: Booleans) -> "Lanes | None":
-        """Return the lanes for which `chosen` (one value per lane of the group) holds."""
+        """
+        Return the lanes whose value in `chosen` (one per lane of the group) is true; None if there
+        are none.
+        """
         count = int(np.count_nonzero(chosen))
         if count == self.count:
             return self
         return compact(self.numbers()[chosen]) if count else None
 
     def same(self, other: "Lanes") -> bool:
-        """True if both are the same lanes."""
+        """True if both groups have the same lanes."""
         if self is other:
             return True
         if isinstance(self.index, slice) and isinstance(other.index, slice):
@@ -53,7 +60,7 @@ def all_lanes(count: int) -> Lanes:
 
 
 def compact(numbers: Integers) -> Lanes:
-    """Lanes by ascending numbers, at least one, not all there are."""
+    """Return the group for `numbers`, which ascend and are neither empty nor all lanes."""
     first, last = int(numbers[0]), int(numbers[-1])
     contiguous = last - first + 1 == len(numbers)
     return Lanes(slice(first, last + 1) if contiguous else numbers, len(numbers), False)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Happens-before between threads of a launch: stamps that stay valid from batch to batch."""
+"""Happens-before between threads of a launch: its stamps stay valid from batch to batch."""
 
 import numpy as np
 
@@ -17,24 +17,24 @@ from tilewright.codegen.simulator.order import COPY_TIME, Order, View
 
 
 class LaunchOrder:
-    """The order of a batch's threads, with the numbers that threads have in the launch."""
+    """Happens-before relation of a batch, with the numbers that threads have in the launch."""
 
     def __init__(self, geometry: Geometry, order: Order):
         self._geometry = geometry
         self._order = order
 
     def stamps(self, lanes: Integers) -> Stamps:
-        """Return stamps for what the lanes do now."""
+        """Return stamps for accesses that the lanes make now."""
         thread = lanes + (self._geometry.first_block * self._geometry.width + FIRST)
         return (self._order.time[lanes] << TIME_SHIFT) | thread
 
     def cluster(self, lanes: Integers) -> Integers:
-        """Return the numbers of lanes' clusters within the launch."""
+        """Return the numbers of the lanes' clusters within the launch."""
         first = self._geometry.first_block // self._geometry.cluster_blocks
         return lanes // self._order.members + first
 
     def knows(self, lanes: Integers, stamps: Stamps, view: View = View.VISIBLE) -> Booleans:
-        """True where a lane knows what a stamp says, or sees it by a view."""
+        """True where a view of a lane covers the access that a stamp names."""
         order, geometry = self._order, self._geometry
         time, copies = stamps >> TIME_SHIFT, stamps & COPY != 0
         then = (stamps & NUMBER) - FIRST - geometry.first_block * geometry.width
@@ -55,7 +55,7 @@ class LaunchOrder:
     def _knows_elsewhere(
         self, lanes: Integers, stamps: Stamps, time: Integers, view: View
     ) -> Booleans:
-        """True where atomics have handed on what other clusters did."""
+        """True where atomics have passed on to a lane what other clusters did."""
         order, width = self._order, self._geometry.width
         who, copies = (stamps & NUMBER) - FIRST, stamps & COPY != 0
         cluster, mbarrier = copier(stamps)
@@ -69,10 +69,11 @@ class LaunchOrder:
 
     def may_race(self, cells: Integers, stamps: Stamps) -> Booleans:
         """
-        True for accesses that later ones are still to be compared with.
+        True for accesses that later accesses may still race with.
 
-        Where only barriers order threads, other blocks never know what a block has done: of what
-        the block itself knows, two blocks a cell are enough to find any third.
+        Where only barriers order threads, a block never knows the accesses of other blocks. Of
+        accesses that the whole own block knows, the lowest and the highest thread of each cell are
+        enough: any other block races with one of them.
         """
         order, geometry = self._order, self._geometry
         if order.uses_rows:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Local memory: the arrays of each thread that do not fit its registers, and which bytes it wrote.
+Local memory: the arrays of each thread that do not fit its registers, and the bytes it wrote.
 
-PTX ISA, "Local State Space": local memory is private to a thread, and nothing initialises it. What
-a thread reads before it has written is undefined: `undefined.py` reports what is done with it.
+Local memory is private to a thread and not initialised (PTX ISA, "Local State Space"). Bytes that a
+thread reads before it writes them are undefined; `undefined.py` reports their use.
 """
 
 from collections.abc import Callable, Iterator
@@ -25,26 +25,26 @@ from tilewright.codegen.simulator.undefined import (
 
 
 class LocalBlock(Block):
-    """The local memory of all lanes, and the states of its bytes (`undefined.py`)."""
+    """Local memory of all lanes, with the state of each byte (`undefined.py`)."""
 
     def __init__(self, bytes: int):
         super().__init__(np.zeros(bytes, np.uint8))
         self.states = Block(np.zeros(bytes, np.uint8))
 
     def store_states(self, offsets: Integers, states: States) -> None:
-        """Record stores of (lanes, bytes)."""
+        """Record the states of stored bytes, of shape (lanes, bytes)."""
         size = states.shape[1]
         items = self.states.items(size)
         items[offsets // size] = states.view(items.dtype)[:, 0]
 
     def load_states(self, offsets: Integers, size: int) -> States:
-        """(lanes, size)."""
+        """Return the states of loaded bytes, of shape (lanes, size)."""
         found = np.take(self.states.items(size), offsets // size, mode="clip")
         return found.view(np.uint8).reshape(-1, size)
 
 
 class LocalSpace:
-    """Each thread's own memory: its spilled arrays."""
+    """Local space: each thread's own memory for spilled arrays."""
 
     def __init__(self, size: int, geometry: Geometry, complaints: Complaints):
         self.size = size
@@ -54,7 +54,7 @@ class LocalSpace:
         self._complaints = complaints
 
     def reset(self) -> None:
-        """Start a batch: nothing is written yet."""
+        """Mark all bytes as unwritten at the start of a batch."""
         self._block.states.data[:] = UNWRITTEN
 
     def places(self, lanes: Lanes, addresses: Integers, access: Access) -> Iterator[Place]:
@@ -72,12 +72,12 @@ class LocalSpace:
             yield Place(lanes, self._block, addresses[good] + self._base[lanes.index])
 
     def byte(self, place: Place, row: int) -> int:
-        """Return the byte of its thread's local memory at which a row of a place starts."""
+        """Return the byte of the thread's local memory at which a row of a place starts."""
         return int(place.offsets[row]) % self._stride
 
 
 class LocalChecks:
-    """Follows which bytes of local memory hold a value, for a launch of a kernel."""
+    """Check of the bytes of local memory that hold a value, for one launch."""
 
     def __init__(self, space: LocalSpace, undefined: Undefined, geometry: Geometry):
         self.space = space
@@ -85,13 +85,13 @@ class LocalChecks:
         self.geometry = geometry
 
     def reset(self) -> None:
-        """Start a batch."""
+        """Mark all bytes as unwritten at the start of a batch, and all registers as defined."""
         self.space.reset()
         self.undefined.reset()
 
     def watch(self, instruction: Instruction) -> Callable[[Place], None] | None:
         """
-        Return a check of the places of a load or store; None for what cannot touch local memory.
+        Return a check for the places of a load or store; None if it cannot access local memory.
         """
         if not self.space.size or not may_be_local(instruction):
             return None
@@ -104,7 +104,7 @@ class LocalChecks:
 
 @dataclass(frozen=True)
 class _Watch:
-    """One load or store of elements of `element` bytes."""
+    """Check of one load or store of elements of `element` bytes."""
 
     checks: LocalChecks
     registers: tuple[Operand, ...]
@@ -112,7 +112,7 @@ class _Watch:
     line: int
 
     def load(self, place: Place) -> None:
-        """Mark what the registers take from bytes that hold no value."""
+        """Mark registers that are loaded from bytes without a value."""
         size, undefined = len(self.registers) * self.element, self.checks.undefined
         states = np.full((place.lanes.count, size), DEFINED, np.uint8)
         if isinstance(place.block, LocalBlock):
@@ -126,7 +126,7 @@ class _Watch:
             undefined.loaded(register, place.lanes, mine, number)
 
     def store(self, place: Place) -> None:
-        """Record what a store writes, and what it only copies without a value."""
+        """Record the states of stored bytes: with a value, or copied without one."""
         if not isinstance(place.block, LocalBlock):
             return
         undefined = self.checks.undefined

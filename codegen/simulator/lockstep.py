@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Volatile loads of data in shared memory, which nothing orders after the store that they read.
+Volatile loads of data that nothing orders after the store whose value they read.
 
     volatile float* v = shared;
     v[t] += v[t + 16];                  read before or after thread t + 16 has written it?
     v[t] += v[t + 8];
 
-Volatile accesses are strong, and do not race with each other. Yet what such a load returns is left
-open, as long as nothing orders it: `__syncwarp` within a warp, for since Volta lanes do not run in
-lockstep, a barrier or fences else. That is how flags are asked for, again and again or to decide
-something. A value that is stored, or computed with and then stored, is data instead, and must be
-ordered (CUDA C++ Programming Guide, "Independent Thread Scheduling", "Memory Fence Functions").
+Volatile accesses are strong and do not race with each other. But the value of a volatile load is
+undetermined unless the load is ordered after the store. Within a warp, `__syncwarp` orders them:
+since Volta, lanes do not run in lockstep. Between warps, a barrier or fences order them.
+
+Polling a flag, or branching on it, needs no order. A loaded value that is stored, also after
+arithmetic, is data and must be ordered (CUDA C++ Programming Guide, "Independent Thread
+Scheduling", "Memory Fence Functions").
 """
 
 import numpy as np
@@ -26,12 +28,14 @@ from tilewright.codegen.simulator.order import WHO, Order, Stamps
 from tilewright.codegen.simulator.spins import is_asked_again
 from tilewright.codegen.simulator.touches import Touch
 
-_WARP_MATES = "another lane of its warp", "__syncwarp", "lanes of a warp do not run in lockstep"
-_OTHERS = "another thread", "barrier or fences", "nothing makes them come in this order"
+_IN_WARP = "another lane of its warp", "__syncwarp", "lanes of a warp do not run in lockstep"
+_ELSEWHERE = "another thread", "barrier or fences", "nothing orders these accesses"
 
 
 def loads_data(kernel: Kernel, instruction: Instruction) -> bool:
-    """True for a volatile load whose value is stored, and not asked for again and again."""
+    """
+    True for a volatile load outside of polling loops whose value, or a result of it, is stored.
+    """
     if "volatile" not in instruction.parts or is_asked_again(kernel, instruction):
         return False
     target = instruction.operands[0]
@@ -40,7 +44,7 @@ def loads_data(kernel: Kernel, instruction: Instruction) -> bool:
 
 
 class LockstepAccesses:
-    """Volatile loads of data from the cells of shared memory, and volatile stores there."""
+    """Volatile loads of data, and strong stores, to cells of shared memory."""
 
     def __init__(self, cells: int, geometry: Geometry, order: Order, findings: Findings):
         self._geometry = geometry
@@ -50,13 +54,18 @@ class LockstepAccesses:
         self._reads = Crowd(cells, WHO, _all)
 
     def read(self, touch: Touch) -> None:
-        """Record a load, after stores that it has to know of."""
+        """
+        Record a load; report a race with the last store to its cells if that is not ordered before
+        it.
+        """
         cells, lanes = touch.cells.ravel(), touch.lanes_of_cells
         self._compare(touch, lanes, self._written[cells], "reads", "writes")
         self._reads.add(cells, self._order.stamps(lanes))
 
     def write(self, touch: Touch) -> None:
-        """Record a store, after loads that it has to know of."""
+        """
+        Record a store; report races with earlier loads of its cells that are not ordered before it.
+        """
         cells, lanes = touch.cells.ravel(), touch.lanes_of_cells
         places, before = self._reads.earlier(cells, self._order.knowledge(lanes))
         self._compare(touch, lanes[places], before, "writes", "reads")
@@ -71,14 +80,14 @@ class LockstepAccesses:
         if not unknown.any():
             return
         first = int(np.argmax(unknown))
-        lane, stranger, name = int(lanes[first]), int(who[first]), self._geometry.name
-        alike = lane // WARP == stranger // WARP
-        party, order, why = _WARP_MATES if alike else _OTHERS
+        lane, other_lane, name = int(lanes[first]), int(who[first]), self._geometry.name
+        same_warp = lane // WARP == other_lane // WARP
+        party, order, why = _IN_WARP if same_warp else _ELSEWHERE
         self._findings.add(
             Kind.RACE,
             touch.line,
-            f"in shared memory, {name(lane)} {verb} what {party} {other}: {name(stranger)}, "
-            f"with no {order} between: {why}, also where accesses are volatile",
+            f"in shared memory, {name(lane)} {verb} what {party} {other}: {name(other_lane)}, "
+            f"with no {order} between: {why}, even if they are volatile",
         )
 
 

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Runs a compiled kernel on a batch of blocks.
+Machine that runs a compiled kernel on a batch of blocks.
 
-All lanes start in one group. A branch on which lanes disagree splits their group; the group at the
-lowest instruction always runs first, so that groups meet again where their ways join. Lanes that
-wait (for the rest of their warp, at a barrier, for a phase) are set aside in a *hall* until nothing
-else can run.
+All lanes start in one group. A divergent branch splits its group. The group at the lowest
+instruction always runs first, so that groups reconverge where their paths join.
+
+Lanes that wait are set aside in a *hall* until no group can run. They wait for the rest of their
+warp, at a barrier, or for a phase of an mbarrier.
 """
 
 from collections.abc import Callable
@@ -30,26 +31,31 @@ from tilewright.codegen.simulator.turns import strong_writes
 from tilewright.codegen.simulator.unit import Step, Unit
 
 Control = Callable[[Lanes], None]
-"""An instruction that decides where its lanes go next."""
+"""Compiled instruction that decides where its lanes continue."""
 
 
 _LEAST_LANES = 128
-"""A group of fewer takes as long as one of so many: NumPy's calls cost more than its loops."""
+"""
+Number of lanes below which a group costs no less time: the overhead of NumPy's calls dominates.
+"""
 _FREE = 1 << 26
-"""Thread-instructions beyond the budget that small groups may cost: some seconds."""
+"""
+Allowance beyond the budget, in thread-instructions, for the higher cost of small groups: some
+seconds.
+"""
 
 
 class OutOfBudget(Exception):
-    """The batch has executed all the thread-instructions that it may."""
+    """Signal that the batch has executed more thread-instructions than its budget allows."""
 
 
 class Machine:
     """
-    The program and the groups of lanes that run it.
+    Program of a kernel, and the groups of lanes that run it.
 
-    `steps` has one entry per instruction, `None` for those in `controls`. `executed` counts
-    thread-instructions: one for each lane of the group that comes to an instruction, also where a
-    predicate keeps the lane from acting.
+    `steps` has one entry per instruction; the entry of an instruction in `controls` is never
+    called. `executed` counts thread-instructions: one for each lane of a group at each instruction.
+    It includes lanes that a predicate masks off.
     """
 
     def __init__(self, unit: Unit):
@@ -62,10 +68,12 @@ class Machine:
         self.counted = counted_branches(unit.kernel, self.spinning)
         self.endless = endless_branches(unit.kernel)
         self.turns: Turns | None = None
-        """The order in which teams run; None if all run together."""
+        """Order in which teams of lanes run; None if all lanes run together."""
 
     def run(self, budget: int) -> None:
-        """Run the batch that the geometry is set to; raises `OutOfBudget`."""
+        """
+        Run the batch that the geometry is set to. Raises `OutOfBudget` if it executes too much.
+        """
         unit = self.unit
         geometry, findings, order = unit.geometry, unit.findings, unit.order
         live = geometry.live()
@@ -76,12 +84,12 @@ class Machine:
         self._phases = PhaseHall(geometry, unit.mbarriers, findings)
         self._spins = SpinHall(geometry, findings)
         self._gathering = Gathering(geometry, findings, races, self._alive)
-        everyone = bool(live.all())
+        all_live = bool(live.all())
         self._groups = Groups(geometry.lanes, len(self.steps), self.turns)
-        self.go(0, all_lanes(geometry.lanes) if everyone else compact(np.flatnonzero(live)))
+        self.go(0, all_lanes(geometry.lanes) if all_live else compact(np.flatnonzero(live)))
         stops = self._stops()
         self._yielded: list[tuple[int, Lanes]] = []
-        self._asked = False
+        self._polled = False
         with np.errstate(all="ignore"):
             while self._groups or self._settle():
                 self._run_next(stops)
@@ -89,7 +97,11 @@ class Machine:
                     raise OutOfBudget
 
     def _stops(self) -> list[int]:
-        """For each instruction, the next one that is a control, or before which a team yields."""
+        """
+        Return for each instruction the place where a group that runs from there stops.
+
+        It is the next control, or the next place where a team yields.
+        """
         writes = strong_writes(self.unit.kernel)
         if self.turns is None or not self.turns.lets_others_ask:
             writes = set[int]()
@@ -126,7 +138,7 @@ class Machine:
             self.go(stop, lanes)
 
     def go(self, place: int, lanes: Lanes | None) -> None:
-        """The lanes continue at an instruction."""
+        """Queue the lanes to continue at an instruction; None stands for no lanes."""
         if lanes is not None:
             self._groups.add(place, lanes)
 
@@ -136,14 +148,14 @@ class Machine:
 
     def trap(self, lanes: Lanes, instruction: Instruction) -> None:
         name = self.unit.geometry.name(int(lanes.numbers()[0]))
-        message = f"{name} executes a trap, as for an index that is out of range"
+        message = f"{name} executes a trap, for example for an index out of range"
         self.unit.findings.add(Kind.TRAP, instruction.line, message)
         self._alive[lanes.index] = False
 
     def hang(self, lanes: Lanes, instruction: Instruction) -> None:
-        """The lanes have come to a loop that nothing ends."""
+        """Report a loop that nothing can end, and stop the lanes that have reached it."""
         name = self.unit.geometry.name(int(lanes.numbers()[0]))
-        message = f"{name} is in a loop that nothing ends; a plain flag may be read only once"
+        message = f"{name} is in a loop that nothing can end; a plain flag may be read only once"
         self.unit.findings.add(Kind.DEADLOCK, instruction.line, message)
         self._alive[lanes.index] = False
 
@@ -159,7 +171,11 @@ class Machine:
         self.go(place + 1, self._phases.come(place + 1, wait, lanes))
 
     def spin(self, place: int, target: int, instruction: Instruction, lanes: Lanes) -> None:
-        """Branch back in a loop that waits for others, or gives up where teams take turns."""
+        """
+        Branch back in a spin loop: set the lanes aside until others have run.
+
+        Lanes branch at once if the loop is counted and teams of lanes run without yielding.
+        """
         lets_ask = self.turns is None or self.turns.lets_others_ask
         if not lets_ask and place in self.counted:
             self.go(target, lanes)
@@ -168,30 +184,34 @@ class Machine:
         self._spins.come(loop, instruction, lanes, counts=place in self.counted)
 
     def _settle(self) -> bool:
-        """No group can run: let waiting lanes go on. False when all have exited."""
+        """Resume waiting lanes when no group can run; return False if no lane can ever continue."""
         self.unit.order.compact()
         for hall in (self._gathering, self._phases, self._hall, self.clusters):
             if gone := hall.settle():
                 self._spins.others_ran()
                 return self._go_on(gone)
         if self._yielded:
-            return self._go_on(self._ask_or_resume())
-        if gone := self._ask() or self._gathering.force():
+            return self._go_on(self._poll_or_resume())
+        if gone := self._poll() or self._gathering.force():
             return self._go_on(gone)
         for hall in (self._hall, self.clusters, self._phases, self._spins):
             if (stuck := hall.stuck()) is not None:
                 self._alive[stuck.index] = False
         return False
 
-    def _ask_or_resume(self) -> list[tuple[int, Lanes]]:
-        """After a team has yielded, all that ask do so once; then the next team goes on."""
-        self._asked = not self._asked
-        if self._asked and (asking := self._ask()):
-            return asking
-        self._asked = False
+    def _poll_or_resume(self) -> list[tuple[int, Lanes]]:
+        """
+        Return the lanes that run after a team has yielded.
+
+        All polling lanes get one turn, then the next yielded team continues.
+        """
+        self._polled = not self._polled
+        if self._polled and (polling := self._poll()):
+            return polling
+        self._polled = False
         return [self._yielded.pop(0)]
 
-    def _ask(self) -> list[tuple[int, Lanes]]:
+    def _poll(self) -> list[tuple[int, Lanes]]:
         yielded = sum(lanes.count for _, lanes in self._yielded)
         return self._spins.settle(yielded, self.unit.atomics.changes)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""State of one mbarrier in its current phase: what it waits for, and what waiting for it tells."""
+"""State of one mbarrier in its current phase: what is missing, and what a wait acquires."""
 
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -13,11 +13,11 @@ from tilewright.codegen.simulator.scopes import Level
 
 
 class Landing(Protocol):
-    """Copies that complete on an mbarrier: the bytes and arrivals that this is for its phase."""
+    """Copies that complete on an mbarrier; `bytes` and `arrivals` count for its phase."""
 
     @property
     def offsets(self) -> Integers:
-        """The bytes within the batch that they go to."""
+        """Bytes within the batch that the copies go to."""
         ...
 
     @property
@@ -30,13 +30,15 @@ class Landing(Protocol):
     def line(self) -> int: ...
 
     def land(self, memory: Block) -> None:
-        """Write what was copied."""
+        """Write the copied bytes to shared memory."""
         ...
 
 
 @dataclass(frozen=True)
 class BulkCopy:
-    """Bytes under way to shared memory: 16 to each of `offsets`, bytes within the batch."""
+    """
+    Bulk copy in flight to shared memory: 16 bytes to each of `offsets`, bytes within the batch.
+    """
 
     offsets: Integers
     data: np.ndarray
@@ -51,24 +53,24 @@ class BulkCopy:
 
 @dataclass
 class MBarrier:
-    """One object in its current phase."""
+    """One mbarrier in its current phase."""
 
     agent: int
     count: int
     maker: int
-    """Lane that initialised it; `made` is the time."""
+    """Lane that initialised the mbarrier, at the time `made`."""
     made: int
     pending: int = 0
     bytes: int = 0
     phase: int = 0
     arrived: list[Knowledge] = field(default_factory=list[Knowledge])
     arrived_from_afar: list[Knowledge] = field(default_factory=list[Knowledge])
-    """Arrivals of other blocks, which waits of the scope of the cluster acquire."""
+    """Releases by arrivals of other blocks; only waits of cluster scope acquire them."""
     done: dict[Level, Knowledge] = field(default_factory=dict[Level, Knowledge])
-    """Knowledge that the phase before is complete, for waits of the block's scope and others."""
+    """Knowledge that the previous phase is complete, by the scope of the wait."""
     copies: list[Landing] = field(default_factory=list[Landing])
     copied: tuple[bool, bool] = False, False
-    """True if copies have landed in the phase before, and in this one."""
+    """Two flags: copies have landed in the previous phase, and in the current one."""
 
     @property
     def open(self) -> int:
@@ -77,11 +79,11 @@ class MBarrier:
 
     @property
     def copy_time(self) -> int:
-        """The time of copies of this phase."""
+        """Time of copies that land in the current phase."""
         return COPY_TIME + self.phase + 1
 
     def number(self, parity: bool) -> int:
-        """Return the phase, or its parity."""
+        """Return the number of the phase, or its parity."""
         return self.phase & 1 if parity else self.phase
 
     def missing(self) -> str:

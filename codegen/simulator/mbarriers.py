@@ -2,10 +2,12 @@
 """
 mbarrier objects: phases that complete when all arrivals and all bytes have come.
 
-PTX ISA, "mbarrier". Bulk copies land as late as the rules allow: when somebody asks
-whether their phase is complete, or when the next phase begins. Who learns that a phase is complete
-knows what the threads that arrived have done, and the copies. Threads of other blocks count if both
-the arrival and the wait have the scope of the cluster.
+PTX ISA, "mbarrier". Bulk copies land as late as the rules allow: when a thread asks whether their
+phase is complete, or when the next phase begins.
+
+A thread that learns that a phase is complete knows the copies, and what other threads did before
+they arrived. Threads of other blocks count only if both the arrival and the wait have the scope of
+the cluster.
 """
 
 from collections.abc import Callable, Iterator
@@ -21,11 +23,11 @@ from tilewright.codegen.simulator.scopes import Level
 from tilewright.codegen.simulator.shared_memory import SharedMemory
 
 _FENCED = (View.PROXIED, View.INITIALISED)
-"""Views by which a bulk copy sees that an mbarrier is initialised."""
+"""Views in which a bulk copy sees the initialisation of an mbarrier."""
 
 
 class MBarriers:
-    """All mbarriers of a batch, by where they lie: bytes within the batch's shared memory."""
+    """All mbarriers of a batch, by place: the byte within the batch's shared memory."""
 
     def __init__(self, geometry: Geometry, order: Order, shared: SharedMemory, findings: Findings):
         self._geometry = geometry
@@ -39,12 +41,12 @@ class MBarriers:
         self._made: dict[int, int] = {}
 
     def init(self, lanes: Integers, offsets: Integers, counts: Integers, line: int) -> None:
-        """Make mbarriers, one for each lane, where none may be valid."""
+        """Initialise one mbarrier per lane; report a place that already holds a valid mbarrier."""
         times = self._order.time[lanes]
         rows = np.stack([lanes, offsets, counts, times], axis=1)
         for lane, offset, count, time in rows.tolist():
             if offset in self.objects:
-                self._complain(lane, line, "initialises an mbarrier again, with no mbarrier.inval")
+                self._report(lane, line, "initialises an mbarrier again, with no mbarrier.inval")
             cluster = lane // self._order.members
             number = self._made.get(cluster, 0)
             self._made[cluster] = number + 1
@@ -58,10 +60,14 @@ class MBarriers:
             self._shared.mbarriers.discard(offset)
 
     def find(self, offset: int, lanes: Integers, line: int) -> MBarrier | None:
-        """Return the mbarrier that `lanes` use, who have to know that it was initialised."""
+        """
+        Return the mbarrier that `lanes` use; None, and a finding, if there is none.
+
+        Reports lanes that do not know that it was initialised.
+        """
         found = self.objects.get(offset)
         if found is None:
-            self._complain(int(lanes[0]), line, "uses an mbarrier that is not initialised")
+            self._report(int(lanes[0]), line, "uses an mbarrier that is not initialised")
             return None
         maker, made = np.full(len(lanes), found.maker), np.full(len(lanes), found.made)
         known = self._order.knows(lanes, maker, made)
@@ -75,7 +81,7 @@ class MBarriers:
         return found
 
     def expect(self, lanes: Integers, offsets: Integers, bytes: Integers, line: int) -> None:
-        """The current phases wait for so many more bytes."""
+        """Add to the number of bytes that the current phases wait for."""
         for offset, mine in _groups(offsets):
             barrier = self.find(offset, lanes[mine], line)
             if barrier is not None:
@@ -92,7 +98,7 @@ class MBarriers:
         releases: Level | None,
     ) -> Integers:
         """
-        Return the number of the phase that each lane arrived in.
+        Record arrivals, and return the number of the phase that each lane arrived in.
 
         `releases` is the scope of the release, None for a relaxed arrival.
         """
@@ -122,10 +128,11 @@ class MBarriers:
         counted: bool,
     ) -> None:
         """
-        Arrive once for each lane when its `cp.async` have completed.
+        Arrive once for each lane when its `cp.async` copies have completed.
 
-        `hand_over` gives the copies of lanes, which from now on complete on an agent at a time.
-        Those arrivals are `counted` by the mbarrier, or added to what the phase waits for.
+        `hand_over` returns the copies of lanes; from now on they complete on the mbarrier, given by
+        its agent and a time. If `counted`, the arrivals are among those that the phase waits for.
+        Otherwise they are added to them.
         """
         for offset, mine in _groups(offsets):
             barrier = self.find(offset, lanes[mine], line)
@@ -142,7 +149,7 @@ class MBarriers:
     def _check_arrivals(self, barrier: MBarrier, lane: int, count: int, line: int) -> None:
         if count > barrier.open:
             what = f"and others arrive {count} times at an mbarrier that waits for {barrier.open}"
-            self._complain(lane, line, f"{what} arrivals")
+            self._report(lane, line, f"{what} arrivals")
 
     def test(
         self,
@@ -156,7 +163,7 @@ class MBarriers:
         once: bool = False,
     ) -> Booleans:
         """
-        For each lane whether the phase is complete; they then know what happened before.
+        Return, per lane, whether the phase is complete; lanes that learn this acquire the phase.
 
         `acquires` is the scope of the acquire, None for a relaxed wait. A lane that asks `once`
         gets the answer of a run in which copies come late.
@@ -190,8 +197,8 @@ class MBarriers:
         """
         True for lanes that asked for the last complete phase, and for no earlier one.
 
-        A parity is that of an earlier phase, too. In another run a lane that does not know of the
-        phase between them may be answered by the earlier one.
+        An earlier phase may have the same parity. In another run, the answer to a lane may be about
+        that phase, unless the lane knows of the phase between them.
         """
         if not parity:
             return asked == barrier.phase - 1
@@ -201,20 +208,22 @@ class MBarriers:
         return self._order.knows(lanes, agent, np.full(len(lanes), between))
 
     def _is_known(self, barrier: MBarrier, lanes: Integers) -> Booleans:
-        """True for lanes that know of the last phase's copies, or if it had none."""
+        """True for lanes that know the copies of the last phase; for all lanes if it had none."""
         if not barrier.copied[0]:
             return np.ones(len(lanes), np.bool_)
         agent, last = np.full(len(lanes), barrier.agent), barrier.copy_time - 1
         return self._order.knows(lanes, agent, np.full(len(lanes), last))
 
     def _use(self, barrier: MBarrier, offset: int, lanes: Integers, line: int) -> None:
-        """Record lanes of other blocks that count for the phase."""
+        """Record lanes of other blocks whose use counts for the current phase."""
         block = offset // self._shared.layout.size
         if self._shared.checks and (afar := self._geometry.block_of[lanes] != block).any():
             self._shared.visitors.use(block, offset, lanes[afar], barrier.phase, line)
 
     def _release(self, barrier: MBarrier, offset: int, lanes: Integers, level: Level) -> None:
-        """Lanes release what they know to those who wait for the phase, if the scope has them."""
+        """
+        Release what lanes know to the lanes that wait for the phase, if the scope includes them.
+        """
         near = self._geometry.block_of[lanes] == offset // self._shared.layout.size
         if near.any():
             barrier.arrived.append(self._order.release(lanes[near]))
@@ -222,7 +231,7 @@ class MBarriers:
             barrier.arrived_from_afar.append(self._order.release(lanes[~near]))
 
     def start(self, offset: int, lane: int, copy: BulkCopy) -> MBarrier | None:
-        """Return a bulk copy that completes on the mbarrier at `offset`."""
+        """Start a bulk copy that completes on the mbarrier at `offset`, and return the mbarrier."""
         barrier = self.find(offset, np.array([lane]), copy.line)
         if barrier is None:
             return None
@@ -240,7 +249,7 @@ class MBarriers:
         return barrier
 
     def left(self) -> Iterator[tuple[Landing, int]]:
-        """Copies that nobody has waited for, and the block they go to."""
+        """Yield copies that no thread has waited for, and the block that they go to."""
         for barrier in self.objects.values():
             for copy in barrier.copies:
                 if not len(copy.offsets):
@@ -248,7 +257,11 @@ class MBarriers:
                 yield copy, int(copy.offsets[0]) // self._shared.layout.size
 
     def _settle(self, barrier: MBarrier, lanes: Integers, line: int) -> None:
-        """Before something counts for a phase: only copies may be left of the last one."""
+        """
+        Land the pending copies if nothing else of the phase is missing, which completes the phase.
+
+        This happens before something counts for the next phase.
+        """
         if barrier.open == 0:
             self._land(barrier, int(lanes[0]), line)
 
@@ -260,8 +273,8 @@ class MBarriers:
             barrier.bytes -= copy.bytes
             barrier.pending -= copy.arrivals
         if barrier.bytes < 0 and barrier.pending == 0:
-            self._complain(
-                lane, line, f"uses an mbarrier that gets {-barrier.bytes} bytes too many"
+            self._report(
+                lane, line, f"uses an mbarrier that receives {-barrier.bytes} bytes too many"
             )
             barrier.bytes = 0
         self._complete(barrier)
@@ -280,7 +293,7 @@ class MBarriers:
         barrier.copied = barrier.copied[1], False
         barrier.pending = barrier.count
 
-    def _complain(self, lane: int, line: int, what: str) -> None:
+    def _report(self, lane: int, line: int, what: str) -> None:
         self._findings.add(Kind.MBARRIER, line, f"{self._geometry.name(lane)} {what}")
 
 

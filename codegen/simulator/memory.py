@@ -2,8 +2,8 @@
 """
 Address spaces: from the addresses of a group of lanes to bytes of NumPy arrays.
 
-Each space checks bounds and alignment, tells its race detector, and hands back *places*: arrays of
-bytes with an offset per lane. An access that is not allowed is reported and has no place.
+Each space checks bounds and alignment, records the access in its race detector, and returns
+*places*: blocks of bytes with an offset per lane. An invalid access is reported and has no place.
 """
 
 from collections.abc import Iterator
@@ -19,16 +19,16 @@ from tilewright.codegen.simulator.geometry import Geometry
 from tilewright.codegen.simulator.lanes import Integers, Lanes, compact
 
 _ITEMS = {1: "u1", 2: "u2", 4: "u4", 8: "u8", 16: "c16"}
-"""One access's bytes as one NumPy item, so that a vector access is one gather."""
+"""NumPy item of an access, by its bytes; a vector access is then one gather."""
 
 SHARED_WINDOW = 1 << 60
 LOCAL_WINDOW = 1 << 61
 PARAMETER_WINDOW = 3 << 60
-"""Where generic addresses of these spaces start; below are global addresses."""
+"""First generic addresses of the shared, local and parameter spaces; lower addresses are global."""
 
 
 class Mode(Enum):
-    """What an access does."""
+    """Kind of an access; the value is its verb in findings."""
 
     LOAD = "reads"
     STORE = "writes"
@@ -44,11 +44,11 @@ class Mode(Enum):
 @dataclass(frozen=True, slots=True)
 class Access:
     """
-    One instruction's way to touch memory: what it does, bytes per lane, its source line.
+    Way in which one instruction accesses memory; `size` is in bytes per lane.
 
-    `strong` is the scope of an access that may meet others of its kind: `cta`, `gpu`... A load that
-    is not `coherent` may not see what the kernel has written. An update `observes` those before it
-    if its result decides what its thread does.
+    `strong` is the scope of a strong access (`cta`, `gpu`...), None for a weak one. A load that is
+    not `coherent` may miss writes of the kernel. An access `observes` earlier updates of its place
+    if its value decides what its thread does.
     """
 
     mode: Mode
@@ -58,18 +58,18 @@ class Access:
     coherent: bool = True
     observes: bool = False
     data: bool = False
-    """True for a volatile load of what is no flag: `lockstep.py`."""
+    """True for a volatile load whose value is data rather than a flag: `lockstep.py`."""
     vector: int = 1
-    """Elements of `size / vector` bytes are accessed one by one."""
+    """Number of elements, of `size / vector` bytes each, that are accessed one by one."""
 
     @property
     def element(self) -> int:
-        """Bytes of what is accessed at once."""
+        """Bytes of one element."""
         return self.size // self.vector
 
 
 class Block:
-    """Some bytes, seen as items of any access size."""
+    """Bytes that can be viewed as items of any access size."""
 
     def __init__(self, data: NDArray[np.uint8]):
         self.data = data
@@ -83,7 +83,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where some lanes access: `offsets` are bytes from the start of `block`."""
+    """Block of bytes and the `offsets` in it that some lanes access, in bytes."""
 
     lanes: Lanes
     block: Block
@@ -91,15 +91,15 @@ class Place:
 
 
 class Space(Protocol):
-    """A state space of PTX."""
+    """State space of PTX."""
 
     def places(self, lanes: Lanes, addresses: Integers, access: Access) -> Iterator[Place]:
-        """Yield the allowed part of an access; what is not allowed is reported."""
+        """Yield the places of the valid accesses; report the invalid ones."""
         ...
 
 
 class Complaints:
-    """Words findings about addresses."""
+    """Reports of findings about addresses."""
 
     def __init__(self, findings: Findings, geometry: Geometry):
         self._findings = findings
@@ -143,12 +143,12 @@ def aligned(addresses: Integers, size: int) -> bool:
 
 
 def choose(lanes: Lanes, chosen: NDArray[np.bool_]) -> Lanes:
-    """Return the chosen lanes, at least one."""
+    """Return the lanes for which `chosen` is true; it must be true for at least one."""
     return lanes if chosen.all() else compact(lanes.numbers()[chosen])
 
 
 class GenericSpace:
-    """Addresses that may lie in any space, told apart by their window."""
+    """Generic addresses: the upper bits select the space."""
 
     def __init__(self, windows: dict[int, Space]):
         self._windows = windows

@@ -2,9 +2,9 @@
 """
 Loads by the non-coherent path: `ld.global.nc` (`__ldg`, `const __restrict__`) and `ldu`.
 
-They may read what is read-only for the whole kernel. The memory consistency model does not apply to
-them (PTX ISA, "Scope and Applicability"), so nothing orders such a load after a write of the
-same kernel: no barrier, fence or atomic does, and not even that the thread itself has written.
+They may only read memory that is read-only for the whole kernel. The memory consistency model does
+not apply to them (PTX ISA, "Scope and Applicability"). Nothing therefore orders a non-coherent load
+after a write of the same kernel: no barrier, fence or atomic, and not even program order.
 """
 
 import numpy as np
@@ -19,28 +19,32 @@ from tilewright.codegen.simulator.operands import Instruction
 
 
 def is_non_coherent(instruction: Instruction) -> bool:
-    """True if a load reads by the path that is not coherent with writes of the kernel."""
+    """True if a load uses the path that is not coherent with writes of the kernel."""
     return instruction.root == "ldu" or "nc" in instruction.parts
 
 
 def loads_non_coherently(kernel: Kernel) -> bool:
-    """True if any instruction does."""
+    """True if a kernel has a non-coherent load."""
     return any(map(is_non_coherent, kernel.instructions))
 
 
 class NonCoherentLoads:
-    """Compares such loads with the bytes of each array that the launch has written before them."""
+    """Check of non-coherent loads against the bytes of each array that the launch has written."""
 
     def __init__(self, geometry: Geometry, findings: Findings):
         self._geometry = geometry
         self._findings = findings
         self._written: dict[int, Block] = {}
-        """By the address of an array: 1 for each byte that was written."""
+        """Written bytes of each array, by its address: 1 for each byte that was written."""
 
     def check(
         self, base: int, bytes: int, what: str, lanes: Integers, offsets: Integers, access: Access
     ) -> None:
-        """Lanes access bytes at `offsets` of the array of `bytes` bytes at address `base`."""
+        """
+        Record a write, or report a non-coherent load of written bytes.
+
+        `offsets` lie in the array of `bytes` bytes at address `base`.
+        """
         if access.mode in (Mode.STORE, Mode.ATOMIC):
             if base not in self._written:
                 self._written[base] = Block(np.zeros(bytes, np.uint8))

@@ -2,14 +2,14 @@
 """
 Updates of a place that a thread has observed there.
 
-An update precedes what a thread does after it has read its value, or the value of an atomic that
-came later at the same place, and what others do who know of that: PTX ISA,
+An update precedes what a thread does after it has read the updated value, or the value of a later
+atomic at the same place. It also precedes what other threads do that know of that read. PTX ISA,
 "Observation Order" and "Causality Order".
 
     if (atomicAdd(&count, 1) == blocks - 1) count = 0;    the last one has observed all updates
 
-In another run the updates may come in another order. So they count as observed only for an atomic
-whose result decides what its thread does, or for a strong load.
+In another run the updates may come in another order. Updates therefore count as observed only by
+strong loads, and by atomics whose result decides what their thread does.
 """
 
 import numpy as np
@@ -24,7 +24,9 @@ _MOST = 1 << 14
 
 
 def observes(kernel: Kernel, instruction: Instruction) -> bool:
-    """True if a thread knows after an atomic which updates of its place came before."""
+    """
+    True for an atomic whose result may decide what its thread does: it observes earlier updates.
+    """
     if instruction.root != "atom":
         return False
     result = instruction.operands[0]
@@ -34,7 +36,7 @@ def observes(kernel: Kernel, instruction: Instruction) -> bool:
 
 class Observed:
     """
-    When each thread has last updated each cell of an array, and last observed it.
+    Time of the last update and the last observation of each cell of an array, by each thread.
 
     `who` masks the bits of a stamp that name the thread.
     """
@@ -43,8 +45,8 @@ class Observed:
         self._who = who
         self._rows = np.zeros((5, 0), np.int64)
         """
-        For each cell and thread a column: cell, thread, when it updated, when it observed, and the
-        stamp of that.
+        Table with a column per cell and thread. Its rows are the cell, the thread, the time of the
+        update, the time of the observation, and the stamp of the observation.
         """
         self._pending: list[Integers] = []
         self._now = 0
@@ -53,7 +55,7 @@ class Observed:
     def add(
         self, cells: Integers, stamps: Stamps, turns: Integers, *, updates: bool, observes: bool
     ) -> None:
-        """Record accesses of cells; `turns` lists them in the order in which they come."""
+        """Record accesses of cells; `turns` lists them in the order in which they are executed."""
         when = np.empty(len(cells), np.int64)
         when[turns] = self._now + 1 + np.arange(len(cells))
         self._now += len(cells)
@@ -65,9 +67,9 @@ class Observed:
 
     def since(self, cells: Integers, threads: Integers) -> tuple[Integers, Stamps]:
         """
-        Observations of `cells` after `threads` have last updated them.
+        Return observations of `cells` that came after the last update by `threads`.
 
-        They come as pairs of a place in `cells` and the stamp of the observation.
+        They are pairs of an index into `cells` and the stamp of the observation.
         """
         self._compact()
         known, who, updated, observed, stamps = self._rows
@@ -90,7 +92,7 @@ class Observed:
         self._rows = self._rows[:, np.argsort(self._rows[0], kind="stable")]
 
     def _compact(self) -> None:
-        """Keep one column for each cell and thread."""
+        """Merge pending accesses into one column per cell and thread."""
         if not self._pending:
             return
         rows = np.concatenate([self._rows, *self._pending], axis=1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What stands in a PTX instruction: operands, and the types that suffixes like `.f32` name."""
+"""Parts of a PTX instruction: operands, and the types that suffixes such as `.f32` name."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,19 +15,19 @@ TYPES: dict[str, np.dtype] = {
     "f32": np.dtype(np.float32),
     "f64": np.dtype(np.float64),
 }
-"""PTX type -> the NumPy type of one lane's value. `bf16` has none: it is handled as bits."""
+"""NumPy type of one lane's value, by PTX type; `bf16` has none, as it is handled as bits."""
 
 
 @dataclass(frozen=True)
 class Register:
-    """A register of the kernel, or a special one (`%tid.x`)."""
+    """Register of the kernel, or a special register such as `%tid.x`."""
 
     name: str
 
 
 @dataclass(frozen=True)
 class Immediate:
-    """A literal; `bits` holds its pattern, whose width the instruction's type decides."""
+    """Literal; `bits` is its bit pattern, whose width the instruction's type decides."""
 
     bits: int
     type: str = "b64"
@@ -35,14 +35,14 @@ class Immediate:
 
 @dataclass(frozen=True)
 class Symbol:
-    """The address of a variable, or a label."""
+    """Address of a variable, or a label."""
 
     name: str
 
 
 @dataclass(frozen=True)
 class Address:
-    """`[base + offset]`, bytes."""
+    """Memory operand `[base + offset]`, with the offset in bytes."""
 
     base: Register | Immediate | Symbol
     offset: int
@@ -50,14 +50,14 @@ class Address:
 
 @dataclass(frozen=True)
 class Vector:
-    """`{a, b, ...}`."""
+    """Vector operand `{a, b, ...}`."""
 
     items: "tuple[Operand, ...]"
 
 
 @dataclass(frozen=True)
 class Pair:
-    """`d|p`, a value and a predicate written by one instruction."""
+    """Destination `d|p`: a value and a predicate that one instruction writes."""
 
     value: "Operand"
     predicate: "Operand"
@@ -65,12 +65,12 @@ class Pair:
 
 @dataclass(frozen=True)
 class Sink:
-    """`_`, a result that nobody wants."""
+    """Destination `_`: a result that is discarded."""
 
 
 @dataclass(frozen=True)
 class TensorPlace:
-    """`[map, {x, y, ...}]`, coordinates innermost first."""
+    """Place in a tensor, `[map, {x, y, ...}]`; the innermost coordinate comes first."""
 
     map: Address
     coordinates: Vector
@@ -81,7 +81,7 @@ Operand = Register | Immediate | Symbol | Address | Vector | Pair | Sink | Tenso
 
 @dataclass(frozen=True)
 class Predicate:
-    """`@p` or `@!p` before an instruction."""
+    """Guard `@p` or `@!p` before an instruction."""
 
     register: Register
     negated: bool
@@ -89,7 +89,7 @@ class Predicate:
 
 @dataclass(frozen=True)
 class Instruction:
-    """One PTX instruction; `line` is the line of the CUDA text that it comes from (0: unknown)."""
+    """One PTX instruction; `line` is its line in the CUDA text, 0 if unknown."""
 
     opcode: str
     operands: tuple[Operand, ...]
@@ -98,7 +98,7 @@ class Instruction:
 
     @cached_property
     def parts(self) -> list[str]:
-        """The opcode at its dots: `ld.global.f32` -> `["ld", "global", "f32"]`."""
+        """Parts of the opcode between its dots: `ld.global.f32` gives `["ld", "global", "f32"]`."""
         return self.opcode.replace("::", "_").split(".")
 
     @cached_property
@@ -107,5 +107,5 @@ class Instruction:
 
     @property
     def type(self) -> str:
-        """The last part, which is the type of most instructions."""
+        """Last part of the opcode, which is the type for most instructions."""
         return self.opcode.rpartition(".")[2]

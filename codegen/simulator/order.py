@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Happens-before: what each thread of a batch knows of the others, as vector clocks.
+Happens-before: the accesses of other threads that each thread of a batch knows, as vector clocks.
 
-Each thread has a time, which goes on when it synchronises. A *stamp* (`time << 32 | who`) says who
-did something when; thread `a` knows it if `a`'s row has at least that time for `who`. The release
-of a thread is what it knows with all that it has done itself; who acquires it knows that too.
+Each thread has a time, which advances when it synchronises. A *stamp* (`time << 32 | who`) names
+the thread and the time of an access. Thread `a` knows a stamp if `a`'s row has at least that time
+for `who`. A release publishes what a thread knows and has done. A thread that acquires the release
+knows it too.
 
-There are several views of what is known, and all of them travel together: see `View`. Memory model:
-PTX ISA, "Memory Consistency Model"; a fence counts for what its thread does later also
-where a barrier lies between (`__threadfence(); __syncthreads();` and then an atomic of thread 0).
+There are several views of this knowledge, which are passed on together: see `View`. Memory model:
+PTX ISA, "Memory Consistency Model". A fence also counts for accesses after a later barrier:
+`__threadfence(); __syncthreads();` and then an atomic of thread 0.
 """
 
 from collections.abc import Iterable
@@ -30,18 +31,20 @@ from tilewright.codegen.simulator.vector_clocks import (
 Stamps = NDArray[np.int64]
 WHO = (1 << 32) - 1
 STARTED = 1
-"""The time at which a thread has started, and done nothing yet: its first doings come after it."""
+"""Time of a thread that has started and done nothing yet; its first accesses have a later time."""
 _VIEW_SHIFT = 40
-"""Position of the view in a key of `Elsewhere`, if it is not `VISIBLE`."""
+"""Bit at which a key of `Elsewhere` holds the view; for `VISIBLE` these bits are 0."""
 COPY_TIME = 1 << 30
-"""From here on times count an mbarrier's phases: stamps of bulk copies, in flight until it."""
+"""
+Offset of times that count an mbarrier's phases: a bulk copy's stamp has the time when it lands.
+"""
 
 
 class View(IntEnum):
-    """Which doings a row tells of."""
+    """View of a thread's knowledge: each view covers a different set of accesses."""
 
     VISIBLE = 0
-    """What happened before."""
+    """Accesses that happen before the thread's next one."""
     PROXIED = 1
     """Accesses that happen before a known `fence.proxy.async` for shared memory."""
     PROXIED_GLOBAL = 2
@@ -49,26 +52,35 @@ class View(IntEnum):
     INITIALISED = 3
     """Accesses that happen before a known `fence.mbarrier_init`, which covers initialisations."""
     DEVICE = 4
-    """Accesses before a fence of the device or the system: atomics release them."""
+    """
+    Accesses before a fence of device or system scope; later atomics of the thread release them.
+    """
     BLOCK = 5
-    """The same for fences of at least the block."""
+    """
+    Accesses before a fence of at least block scope; later atomics release them within the block.
+    """
     CLUSTER = 6
-    """Accesses before a fence of at least the cluster: atomics release them within it."""
+    """
+    Accesses before a fence of at least cluster scope; later atomics release them within the
+    cluster.
+    """
     SEEN = 7
-    """What atomics have found released: a fence of the device acquires it."""
+    """Released accesses that atomics have found; a fence of device scope acquires them."""
     SEEN_BLOCK = 8
-    """The same released within the block: a fence of the block is enough."""
+    """Accesses released within the block that atomics have found; any fence acquires them."""
     SEEN_CLUSTER = 9
-    """Accesses that are released within the cluster, by a fence of the cluster or more."""
+    """
+    Accesses released within the cluster that atomics have found; a cluster fence acquires them.
+    """
 
 
 class Order:
     """
-    Who knows what.
+    Happens-before relation between the threads of a batch.
 
-    `uses_rows` is false for kernels that only have barriers of whole blocks and of warps: then a
-    barrier that all blocks pass together takes one number, `floor`, below which all times are
-    known within each block.
+    `uses_rows` is false for kernels that only have barriers of whole blocks and of warps. A barrier
+    that all blocks pass together then costs one number, `floor`: times below it are known within
+    each block.
     """
 
     def __init__(self, geometry: Geometry, uses_rows: bool):
@@ -78,13 +90,15 @@ class Order:
         self.reset()
 
     def reset(self) -> None:
-        """Start a batch."""
+        """Forget all knowledge, at the start of a batch."""
         lanes = self.geometry.lanes
         self.clocks = VectorClocks(self.members)
         self.floor = 0
         self._views = np.zeros((len(View), lanes), np.int64)
         self._own = np.zeros((len(View), lanes), np.int64)
-        """The last own time that a view of a thread has: for `VISIBLE` it is now."""
+        """
+        Last time of each thread's own accesses that a view covers; for `VISIBLE`, the current time.
+        """
         self._own[View.VISIBLE] = STARTED + 1
 
     @property
@@ -92,38 +106,49 @@ class Order:
         return self._own[View.VISIBLE]
 
     def knowledge(self, lanes: Integers) -> Integers:
-        """Return a number for what each lane knows: lanes with the same number know the same."""
+        """
+        Return, per lane, a number for its knowledge: lanes with equal numbers know the same
+        accesses.
+        """
         return self._views[View.VISIBLE][lanes]
 
     def stamps(self, lanes: Integers) -> Stamps:
-        """For what the lanes do now."""
+        """Return stamps for accesses that the lanes make now."""
         return (self.time[lanes] << 32) | lanes
 
     def agent(self, number: int) -> int:
-        """Who the `number`th mbarrier of a cluster is, in stamps of copies that complete on it."""
+        """
+        Return the agent of an mbarrier: the number by which stamps of its copies name it.
+
+        The mbarrier is the `number`th of its cluster.
+        """
         self.clocks.make_members(self.members + number + 1)
         return self.geometry.lanes + number
 
     def knows(
         self, now: Integers, then: Integers, time: Integers, view: View = View.VISIBLE
     ) -> Booleans:
-        """Whether lane `now` knows what `then`, of its cluster, did at `time` (elementwise)."""
+        """
+        True where lane `now` knows what `then`, in its cluster, did at `time` (elementwise).
+
+        `then` is a lane, or the agent of an mbarrier.
+        """
         lanes = self.geometry.lanes
         member = np.where(then < lanes, then % self.members, then - lanes + self.members)
         known = self.clocks.known[self._views[view][now], member] >= time
         if view is View.VISIBLE:
             return known | (now == then) | (time < self.floor)
         known |= (now == then) & (self._own[view][now] >= time)
-        unsure = np.flatnonzero(~known & (then < lanes))
-        if len(unsure):
-            block = then[unsure] // self.geometry.width + self.geometry.first_block
-            thread = then[unsure] % self.geometry.width
+        unknown = np.flatnonzero(~known & (then < lanes))
+        if len(unknown):
+            block = then[unknown] // self.geometry.width + self.geometry.first_block
+            thread = then[unknown] % self.geometry.width
             key = self.key_of_threads(block, view)
-            known[unsure] = self.knows_elsewhere(now[unsure], key, thread, time[unsure])
+            known[unknown] = self.knows_elsewhere(now[unknown], key, thread, time[unknown])
         return known
 
     def knows_started(self, lanes: Integers, blocks: Integers) -> Booleans:
-        """True for each lane that knows its block of `blocks`, in its cluster, to have begun."""
+        """True for each lane that knows that its block in `blocks`, of its cluster, has started."""
         width = self.geometry.width
         rows = self._views[View.VISIBLE][lanes]
         first = blocks % self.geometry.cluster_blocks * width
@@ -132,7 +157,10 @@ class Order:
         return (np.array(known) >= STARTED)[number]
 
     def started(self) -> Knowledge:
-        """Knowledge that all threads of a cluster have started, and of nothing that they did."""
+        """
+        Return the knowledge that all threads of a cluster have started, but of none of their
+        accesses.
+        """
         clock = np.zeros(self.clocks.known.shape[1], np.int32)
         clock[: self.members] = STARTED
         rows = [0] * len(View)
@@ -140,13 +168,11 @@ class Order:
         return self.clocks.keep(rows)
 
     def key_of_threads(self, block: Integers, view: View = View.VISIBLE) -> Integers:
-        """
-        Return the keys in `Elsewhere` of what a view tells of threads of blocks of the launch.
-        """
+        """Return the keys in `Elsewhere` for a view of the threads of blocks of the launch."""
         return block + (int(view) << _VIEW_SHIFT)
 
     def key_of_copies(self, cluster: Integers) -> Integers:
-        """Return the keys in `Elsewhere` of the mbarriers of clusters of the launch."""
+        """Return the keys in `Elsewhere` for the mbarriers of clusters of the launch."""
         return -1 - cluster
 
     def knows_elsewhere(
@@ -157,7 +183,9 @@ class Order:
         time: Integers,
         view: View = View.VISIBLE,
     ) -> Booleans:
-        """True where a view of the lanes has, by atomics, what a member of a key did at a time."""
+        """
+        True where a view of the lanes has, through atomics, what a member of a key did at a time.
+        """
         known = np.zeros(len(now), np.bool_)
         rows = self._views[view][now]
         pairs, number = np.unique(np.stack([rows, key]), axis=1, return_inverse=True)
@@ -169,7 +197,9 @@ class Order:
         return known
 
     def known_to_all(self) -> Integers:
-        """Up to which time each lane's doings are known to all others of its cluster."""
+        """
+        Return, per lane, the time up to which all other lanes of its cluster know its accesses.
+        """
         everyone = self.geometry.exists.reshape(-1, self.members)
         known = np.zeros(everyone.shape, np.int64)
         rows = self._views[View.VISIBLE].reshape(everyone.shape)
@@ -184,11 +214,13 @@ class Order:
         return np.maximum(known.ravel(), self.floor - 1)
 
     def compact(self) -> None:
-        """Forget what nobody knows any more."""
+        """Drop the rows that are no longer in use."""
         self._views = self.clocks.compact(self._views)
 
     def barrier(self, lanes: Integers, everybody: bool) -> None:
-        """The blocks of `lanes` pass a barrier, one each; `everybody`: so do all who run."""
+        """
+        Synchronise `lanes` by one barrier per block; `everybody` if they are all running lanes.
+        """
         if everybody and not self.uses_rows:
             self.floor = int(self.time.max()) + 1
             self._own[View.VISIBLE] = self.floor
@@ -198,20 +230,22 @@ class Order:
         self.teams(lanes, self.geometry.block_of[lanes])
 
     def teams(self, lanes: Integers, team: Integers) -> None:
-        """Lanes with the same `team` number all synchronise with each other."""
+        """Synchronise the lanes that have the same `team` number with each other."""
         _, first, number = np.unique(team, return_index=True, return_inverse=True)
         row = self._views[View.VISIBLE][lanes]
         if not self._views[1:, lanes].any() and not self._own[1:, lanes].any():
             if (row == row[first][number]).all():
-                self._alike(lanes, row[first], number)
+                self._synchronise_uniform(lanes, row[first], number)
                 return
         for each in range(len(first)):
             some = lanes[number == each]
             self._views[:, some] = np.array(self.release(some).rows)[:, None]
         self._views = self.clocks.compact(self._views)
 
-    def _alike(self, lanes: Integers, rows: Integers, number: Integers) -> None:
-        """Each team knows one row, and nobody has fenced: all teams at once."""
+    def _synchronise_uniform(self, lanes: Integers, rows: Integers, number: Integers) -> None:
+        """
+        Synchronise all teams at once, where each team shares one row and no thread has fenced.
+        """
         clocks = self.clocks.known[rows]
         clocks[number, lanes % self.members] = self.time[lanes]
         row = self.clocks.add(clocks)
@@ -223,7 +257,7 @@ class Order:
         self._views = self.clocks.compact(self._views)
 
     def release(self, lanes: Integers) -> Knowledge:
-        """What the lanes know and have done; their times go on."""
+        """Return what the lanes together know and have done, and advance their times."""
         rows: list[int] = []
         for view in View:
             mine = self._views[view][lanes]
@@ -238,18 +272,20 @@ class Order:
         return self.clocks.keep(rows)
 
     def acquire(self, lanes: Integers, knowledge: Knowledge) -> None:
-        """The lanes now know what was released."""
+        """Add released knowledge to that of the lanes."""
         for view, row in zip(View, knowledge.rows, strict=True):
             self._learn(lanes, view, row)
 
     def joined(self, knowledge: Iterable[Knowledge]) -> Knowledge:
-        """What any of them know."""
+        """Return the union of several releases."""
         columns = zip(*(each.rows for each in knowledge), strict=True)
         rows = [self.clocks.join(column) for column in columns]
         return self.clocks.keep(rows or [0] * len(View))
 
     def knowing_copies(self, knowledge: Knowledge, agent: int, time: int) -> Knowledge:
-        """Return the same, and that the copies of an agent up to a time have landed."""
+        """
+        Return knowledge extended by the copies that landed on an mbarrier (its agent) up to a time.
+        """
         rows = list(knowledge.rows)
         clock = self.clocks.known[rows[View.VISIBLE]].copy()
         clock[agent - self.geometry.lanes + self.members] = time
@@ -263,26 +299,29 @@ class Order:
             self._views[view][lanes[mine == old]] = self.clocks.join((old, row))
 
     def fence(self, lanes: Integers, views: Iterable[View]) -> None:
-        """What the lanes know and have done is in these views from now on."""
+        """Set views to all that the lanes know and have done, and advance the lanes' times."""
         for view in views:
             self._views[view][lanes] = self._views[View.VISIBLE][lanes]
             self._own[view][lanes] = self.time[lanes]
         self._own[View.VISIBLE][lanes] += 1
 
     def acquire_seen(self, lanes: Integers, views: Iterable[View]) -> None:
-        """A fence after an atomic that has found something released."""
+        """Acquire what earlier atomics of the lanes have found released, as a fence does."""
         for view in views:
             seen = self._views[view][lanes]
             for row in np.unique(seen[seen > 0]).tolist():
                 self._learn(lanes[seen == row], View.VISIBLE, row)
 
     def see(self, lane: int, elsewhere: Elsewhere, view: View) -> None:
-        """An atomic of the lane finds what was released."""
+        """Add what an atomic of the lane has found released to a view."""
         if elsewhere:
             self._learn(np.array([lane]), view, self._row_of(elsewhere, lane))
 
     def released(self, lane: int, view: View) -> Elsewhere:
-        """What an atomic of the lane releases, in a form that all blocks understand."""
+        """
+        Return what an atomic of the lane releases from a view, by blocks of the launch
+        (`Elsewhere`).
+        """
         row, clock = int(self._views[view][lane]), self._clock(lane, view)
         released = self.clocks.elsewhere(row)
         if clock.any():
@@ -293,14 +332,16 @@ class Order:
         return released
 
     def _clock(self, lane: int, view: View) -> Clock:
-        """Return the part of a lane's view that is about its cluster, with its own accesses."""
+        """
+        Return the part of a lane's view that covers its own cluster, including its own accesses.
+        """
         clock = self.clocks.known[self._views[view][lane]].copy()
         member = lane % self.members
         clock[member] = max(clock[member], self._own[view][lane])
         return clock
 
     def _first_block(self, lane: int) -> int:
-        """Return the first block of the lane's cluster, within the launch."""
+        """Return the number, within the launch, of the first block of the lane's cluster."""
         geometry = self.geometry
         return lane // self.members * geometry.cluster_blocks + geometry.first_block
 
@@ -313,7 +354,7 @@ class Order:
         return mine
 
     def _proxied(self, lane: int, view: View, released: Elsewhere) -> Elsewhere:
-        """Return the released accesses that proxy fences cover."""
+        """Return the released accesses that the lane's proxy fences cover."""
         row = int(self._views[view][lane])
         fenced = {**self.clocks.elsewhere(row), **self._by_block(lane, self._clock(lane, view))}
         return {
@@ -323,7 +364,7 @@ class Order:
         }
 
     def _row_of(self, elsewhere: Elsewhere, lane: int) -> int:
-        """Released knowledge as a row of the lane's cluster."""
+        """Add a row with released knowledge for the lane's cluster, and return its number."""
         geometry, first = self.geometry, self._first_block(lane)
         clock = np.zeros(self.clocks.known.shape[1], np.int32)
         for number in range(geometry.cluster_blocks):

@@ -2,8 +2,8 @@
 """
 `mbarrier.try_wait`: lanes that wait until a phase is complete. PTX ISA.
 
-The instruction may return early; here it does not, so that a loop around it takes one turn. Without
-a loop it does, for what follows must be right then, too.
+The instruction may return early. In a loop that repeats it, it never does here: the loop then takes
+one turn. Without a loop it does, because the code after it must be right in that case, too.
 """
 
 from collections.abc import Callable
@@ -23,7 +23,7 @@ from tilewright.codegen.simulator.scopes import Level
 
 @dataclass(frozen=True, eq=False)
 class PhaseWait:
-    """One wait: where the mbarrier is, which phase, and the predicate that says it is complete."""
+    """Wait for a phase: the place of the mbarrier, the phase, and the predicate for the answer."""
 
     instruction: Instruction
     places: Callable[[Lanes], list[Place]]
@@ -32,10 +32,14 @@ class PhaseWait:
     parity: bool
     acquires: Level | None
     once: bool
-    """True if no loop asks again: then the answer is no, unless a lane knows better."""
+    """
+    True if no loop repeats the wait: the answer is then no, unless a lane knows of the completion.
+    """
 
     def test(self, mbarriers: MBarriers, lanes: Lanes) -> None:
-        """Write the predicate; true where the mbarrier cannot be used, which is reported."""
+        """
+        Write the predicate; it is true for an mbarrier that cannot be used, which is reported.
+        """
         self.target[lanes.index] = True
         for place in self.places(lanes):
             phase = self.phase[place.lanes.index].astype(np.int64)
@@ -51,7 +55,7 @@ class PhaseWait:
 
 
 class PhaseHall:
-    """The lanes of a batch of blocks that wait for phases."""
+    """Lanes of a batch of blocks that wait for phases."""
 
     def __init__(self, geometry: Geometry, mbarriers: MBarriers, findings: Findings):
         self._geometry = geometry
@@ -60,7 +64,11 @@ class PhaseHall:
         self._waiting: list[tuple[int, PhaseWait, Lanes]] = []
 
     def come(self, place: int, wait: PhaseWait, lanes: Lanes) -> Lanes | None:
-        """Lanes arrive before instruction `place`; returns those that go on at once."""
+        """
+        Test the phase for arriving lanes, and return the lanes that continue at once.
+
+        The others wait, and continue at `place` later.
+        """
         wait.test(self._mbarriers, lanes)
         complete = wait.target[lanes.index]
         left = lanes.where(~complete)
@@ -69,13 +77,13 @@ class PhaseHall:
         return lanes.where(complete)
 
     def settle(self) -> list[tuple[int, Lanes]]:
-        """Ask again."""
+        """Test the phases of waiting lanes again, and return the lanes that continue."""
         waiting, self._waiting = self._waiting, []
         gone = [(place, self.come(place, wait, lanes)) for place, wait, lanes in waiting]
         return [(place, lanes) for place, lanes in gone if lanes is not None]
 
     def stuck(self) -> Lanes | None:
-        """Report a deadlock; returns the lanes that will never go on."""
+        """Report a deadlock, and return the lanes that never continue."""
         for _, wait, lanes in self._waiting:
             place = wait.places(compact(lanes.numbers()[:1]))[0]
             barrier = self._mbarriers.objects[int(place.offsets[0])]

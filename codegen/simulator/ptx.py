@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-PTX text, as NVRTC writes it, into instructions.
+Parser from PTX text, as NVRTC writes it, to instructions.
 
-Understands what a compiler emits for one module: variables, entries, scopes (inline assembly opens
-them), labels, branch tables and `.loc` lines. Reference: PTX ISA, "Syntax".
+It understands the output of a compiler for one module: variables, entries, labels, branch tables,
+`.loc` lines, and the scopes that inline assembly opens. Reference: PTX ISA, "Syntax".
 """
 
 import re
@@ -27,7 +27,7 @@ _ENTRY = re.compile(r"\.entry\s+([\w$]+)\s*(?:\((.*?)\))?([^{;]*)\{", re.DOTALL)
 
 class _Module(NamedTuple):
     text: str
-    """Without comments."""
+    """Text of the module without comments."""
     entries: Mapping[str, re.Match[str]]
 
 
@@ -36,8 +36,8 @@ def parse(text: str, name: str) -> Kernel:
     """
     Return the kernel `name` of a PTX module, with the module's variables.
 
-    Who asks again is given the same one, as a model launches most of its kernels many times: it is
-    not to be changed.
+    The result is cached, because a model launches most of its kernels many times; callers must not
+    change it. Raises `SimulatorError` if the module has no such kernel.
     """
     text, entries = _module(text)
     if name not in entries:
@@ -55,7 +55,7 @@ def parse(text: str, name: str) -> Kernel:
 
 @lru_cache(maxsize=1)
 def _module(text: str) -> _Module:
-    """Return the text of all kernels of a module, which are asked for one after the other."""
+    """Return the text and the entries of a module; cached, as its kernels are parsed one by one."""
     text = _LINE_DIRECTIVE.sub(r"\1;", _COMMENT.sub(" ", text).split("\n\t.section", 1)[0])
     return _Module(text, {match[1]: match for match in _ENTRY.finditer(text)})
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which registers an instruction reads and writes, and which a load of local memory reaches."""
+"""
+Registers that an instruction reads and writes, and registers that loads of local memory reach.
+"""
 
 from collections.abc import Iterable
 
@@ -16,7 +18,9 @@ from tilewright.codegen.simulator.operands import (
 _SPACES = {"global", "shared", "shared_cta", "shared_cluster", "const", "param", "local"}
 _NO_RESULT = ("st", "red", "bra", "brx", "bar", "barrier", "cp")
 _ACTS = (*_NO_RESULT, "atom", "mbarrier", "shfl", "vote", "match", "redux")
-"""Instructions to which an undefined operand matters at once; a guard or an address always does."""
+"""
+Instructions for which any undefined operand is an error; undefined guards and addresses always are.
+"""
 
 
 def may_be_local(instruction: Instruction) -> bool:
@@ -26,7 +30,7 @@ def may_be_local(instruction: Instruction) -> bool:
 
 
 def followed(kernel: Kernel) -> set[str]:
-    """Return the registers that a load of local memory reaches."""
+    """Return the registers that values loaded from local memory can reach."""
     loads = [i for i in kernel.instructions if i.root == "ld" and may_be_local(i)]
     found = {name for load in loads for name in targets(load)}
     before = 0
@@ -46,13 +50,13 @@ def targets(instruction: Instruction) -> list[str]:
 
 
 def decided(instruction: Instruction) -> list[str]:
-    """Return the registers that decide what an instruction does, other than its result."""
+    """Return the registers that decide what an instruction does, apart from its result."""
     acts = instruction.root in _ACTS and not may_be_local(instruction)
     return names(o for o in instruction.operands if acts or isinstance(o, Address))
 
 
 def names(operands: Iterable[Operand]) -> list[str]:
-    """Return the registers in operands, also those of vectors, pairs and addresses."""
+    """Return the names of the registers in operands, including vectors, pairs and addresses."""
     found: list[str] = []
     for operand in operands:
         match operand:

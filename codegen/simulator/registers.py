@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The registers of all lanes: one array per register, and operands seen as arrays of a type.
+Registers of all lanes: one array per register, and operands as arrays of a type.
 
-Literals and addresses of variables are arrays too (with stride 0), so that an instruction treats
-every operand alike.
+Literals and addresses of variables are arrays with stride 0, so that an instruction treats all
+operands the same way.
 """
 
 from collections.abc import Mapping
@@ -24,12 +24,12 @@ from tilewright.codegen.simulator.operands import (
 )
 
 Values = NDArray[Any]
-"""One value per lane."""
+"""Array with one value per lane."""
 
 
 class Registers:
     """
-    The register file of `lanes` lanes.
+    Register file of `lanes` lanes.
 
     `declared` maps names to PTX types; `addresses` gives each variable's address in its space.
     """
@@ -39,20 +39,23 @@ class Registers:
         self.declared = declared
         self.addresses = addresses
         self.condition_code: NDArray[np.bool_] = np.zeros(lanes, np.bool_)
-        """The carry of each lane's last instruction that left one."""
+        """Carry of each lane's last instruction with `.cc`."""
         self._arrays: dict[str, Values] = {}
 
     def set_special(self, values: Mapping[str, Integers]) -> None:
-        """Write the special registers of a batch in place: steps hold on to the arrays."""
+        """
+        Write the special registers of a batch in place, because steps keep references to the
+        arrays.
+        """
         for name, value in values.items():
             self._arrays.setdefault(name, np.zeros(self.lanes, np.uint32))[:] = value
 
     def width(self, operand: Operand) -> int:
-        """Bytes of a register; 8 for what is no register."""
+        """Return the bytes of a register; 8 for any other operand."""
         return self._array(operand.name).itemsize if isinstance(operand, Register) else 8
 
     def source(self, operand: Operand, type: str | np.dtype) -> Values:
-        """Return the operand's value in every lane; of a wider register, the low part."""
+        """Return the operand's value in every lane; for a wider register, its low part."""
         dtype = TYPES[type] if isinstance(type, str) else type
         match operand:
             case Register(name):
@@ -65,7 +68,7 @@ class Registers:
                 raise SimulatorError(f"the operand {operand} is no value")
 
     def target(self, operand: Operand, type: str | np.dtype) -> Values:
-        """Where an instruction writes its result of this type."""
+        """Return the array into which an instruction writes its result of this type."""
         dtype = TYPES[type] if isinstance(type, str) else type
         if isinstance(operand, Sink):
             return np.zeros(self.lanes, dtype)
@@ -74,7 +77,11 @@ class Registers:
         return _low_part(self._array(operand.name), dtype, operand.name)
 
     def widened(self, operand: Operand, type: str) -> Values:
-        """Like `target`; a register wider than the type takes the value extended to its width."""
+        """
+        Return the array for a result that is extended to the width of its register.
+
+        It equals `target` where the register has the width of the type.
+        """
         dtype = TYPES[type]
         if not isinstance(operand, Register):
             return self.target(operand, dtype)

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Single rounding to float32 of sums and products computed in float64.
+Float32 sums and products with a single rounding, computed in float64.
 
-A product of two float32 is exact in float64. A sum is rounded once to 53 bits and then to 24; that
-differs from one rounding only where the first falls on the middle between two float32, so those
-cases are nudged to the side of the exact sum (its error by Knuth's TwoSum). What remains: a
-subnormal result may be off by its last bit, in about one of 2**29 cases.
+A product of two float32 is exact in float64. A sum is rounded to 53 bits and then to 24. This
+differs from one rounding only if the first result is the middle between two float32. These results
+are nudged towards the exact sum, whose error Knuth's TwoSum gives.
+
+One inaccuracy remains: a subnormal result may be off by its last bit, in about one of 2**29 cases.
 """
 
 import numpy as np
@@ -19,7 +20,9 @@ _MIDDLE = np.int64(0x10000000)
 
 
 class FusedMultiplyAdd:
-    """`a * b + c` in float32 with one rounding, to nearest even; holds the scratch memory."""
+    """
+    `a * b + c` in float32 with one rounding, to nearest even; the object holds scratch memory.
+    """
 
     def __init__(self, lanes: int):
         self._sum = np.empty(lanes, np.float64)
@@ -40,20 +43,20 @@ class FusedMultiplyAdd:
 
 
 def _nudged(total: Float64, error: Float64 | float) -> Float64:
-    """To the side of the exact sum."""
+    """Return inexact sums moved to the next float64 on the side of the exact sum."""
     side = np.where(np.asarray(error) > 0, np.inf, -np.inf)
     return np.where(np.asarray(error) == 0, total, np.nextafter(total, side))
 
 
 def two_sum(a: Float64, b: Float64) -> tuple[Float64, Float64]:
-    """`a + b` rounded, and what rounding left out, exactly."""
+    """Return `a + b` rounded, and its exact rounding error."""
     total = a + b
     back = total - a
     return total, (a - (total - back)) + (b - back)
 
 
 def directed(total: Float64, error: Float64 | float, mode: str) -> Float32:
-    """`total + error` to float32: `rz` towards zero, `rm` down, `rp` up, `rn` to nearest."""
+    """Return `total + error` as float32: `rz` towards zero, `rm` down, `rp` up, `rn` to nearest."""
     nearest = total.astype(np.float32)
     if mode == "rn":
         ties = total.view(np.int64) & _LOW_BITS == _MIDDLE
@@ -68,7 +71,9 @@ def directed(total: Float64, error: Float64 | float, mode: str) -> Float32:
 
 
 def directed_64(total: Float64, error: Float64, mode: str) -> Float64:
-    """`total + error` in float64, to the side that `mode` says; it must not overflow."""
+    """
+    Return `total + error` in float64, rounded by `mode` (`rz`, `rm` or `rp`); it must not overflow.
+    """
     down = {"rm": np.bool_(True), "rp": np.bool_(False), "rz": total > 0}[mode]
     below, above = np.nextafter(total, -np.inf), np.nextafter(total, np.inf)
     result = np.where(down & (error < 0), below, total)
@@ -77,9 +82,10 @@ def directed_64(total: Float64, error: Float64, mode: str) -> Float64:
 
 def fma64(a: Float64, b: Float64, c: Float64) -> Float64:
     """
-    `a * b + c` in float64 with one rounding (Boldo and Melquiond, Emulation of FMA, 2008), on
-    operands scaled so that products neither overflow nor vanish. A subnormal result may be off by
-    its last bit.
+    Return `a * b + c` in float64 with one rounding (Boldo and Melquiond, Emulation of FMA, 2008).
+
+    Operands are scaled so that products neither overflow nor vanish. A subnormal result may be off
+    by its last bit.
     """
     plain = a * b + c
     (a, scale_a), (b, scale_b) = np.frexp(a), np.frexp(b)
@@ -93,20 +99,20 @@ def fma64(a: Float64, b: Float64, c: Float64) -> Float64:
 
 
 def _to_odd(total: Float64, error: Float64) -> Float64:
-    """Return the odd one of the two neighbours of a sum that is no float64."""
+    """Return the odd one of the two float64 neighbours of each inexact sum; exact sums stay."""
     even = total.view(np.int64) & 1 == 0
     return np.where(even & (error != 0), _nudged(total, error), total)
 
 
 def _product(a: Float64, b: Float64) -> tuple[Float64, Float64]:
-    """`a * b` rounded, and what rounding left out, exactly (Dekker)."""
+    """Return `a * b` rounded, and its exact rounding error (Dekker)."""
     (a1, a2), (b1, b2) = _split(a), _split(b)
     product = a * b
     return product, ((a1 * b1 - product) + a1 * b2 + a2 * b1) + a2 * b2
 
 
 def _split(x: Float64) -> tuple[Float64, Float64]:
-    """Upper and lower half of the bits."""
+    """Return the upper and the lower half of the bits of each number."""
     scaled = x * 134217729.0
     high = scaled - (scaled - x)
     return high, x - high

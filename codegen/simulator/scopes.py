@@ -10,7 +10,7 @@ _STRONG = ("relaxed", "acquire", "release", "acq_rel", "volatile")
 
 
 class Level(IntEnum):
-    """The threads that a scope includes; a larger level includes those of a smaller one."""
+    """Threads that a scope includes; a larger level includes those of a smaller one."""
 
     BLOCK = 0
     CLUSTER = 1
@@ -18,11 +18,11 @@ class Level(IntEnum):
 
 
 _LEVELS = {"cta": Level.BLOCK, "cluster": Level.CLUSTER}
-"""Scopes that include not all threads of the launch."""
+"""Levels of the scopes that do not include all threads of the launch."""
 
 
 def scope_of(instruction: Instruction) -> str | None:
-    """Return the scope of a strong access; None for a weak one."""
+    """Return the scope of a strong access (`gpu` if it names none); None for a weak access."""
     parts = instruction.parts
     if instruction.root not in ("atom", "red") and not set(parts) & set(_STRONG):
         return None
@@ -31,5 +31,5 @@ def scope_of(instruction: Instruction) -> str | None:
 
 
 def level_of(scope: str | None) -> Level:
-    """Return the level of a scope; that of none is the device."""
+    """Return the level of a scope; the device for None."""
     return _LEVELS.get(scope or "", Level.DEVICE)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a block's shared arrays lie, with gaps between, so that running over an end is seen."""
+"""Layout of a block's shared arrays, with gaps so that an access past an end is detected."""
 
 from tilewright.codegen.simulator.kernel import Variable
 
@@ -8,7 +8,7 @@ _DYNAMIC_ALIGN = 1024
 
 
 class SharedLayout:
-    """Where each variable lies, in bytes from the start of a block's shared memory."""
+    """Address of each variable, in bytes from the start of a block's shared memory."""
 
     def __init__(self, variables: list[Variable], dynamic_bytes: int):
         self.addresses: dict[str, int] = {}

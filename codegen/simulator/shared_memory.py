@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The shared memory of a batch of blocks, with copies that are still in flight.
+Shared memory of a batch of blocks, including copies that are still in flight.
 
-An address has the byte within a block below and in its top 8 bits whose block it is: 0 for the
-thread's own, else one more than the block's rank in the cluster (`mapa` makes those).
+The low bits of an address are the byte within a block. The top 8 bits select the block: 0 for the
+thread's own, otherwise one more than its rank in the cluster (`mapa` makes these addresses).
 
-Memory starts as a NaN of a peculiar pattern: a loaded value that looks like it is checked for
-having been written.
+Memory starts as NaNs with a peculiar bit pattern. Only a loaded value with this pattern is checked
+for a missing write.
 """
 
 from collections.abc import Iterator, Sequence
@@ -36,11 +36,15 @@ from tilewright.codegen.simulator.visitors import Visitors
 
 _POISON = np.uint32(0x7FC0DEAD)
 RANK_SHIFT = 24
-"""Where an address says which block of the cluster it is in."""
+"""
+Bit at which an address holds the rank of its block in the cluster, plus one; 0 is the own block.
+"""
 
 
 class StartedCopy(NamedTuple):
-    """A bulk copy that is in flight until the time of the agent on which it completes."""
+    """
+    Bulk copy in flight to shared memory; it lands at `time` of an mbarrier, given by its `agent`.
+    """
 
     touch: Touch
     agent: int
@@ -48,7 +52,10 @@ class StartedCopy(NamedTuple):
 
 
 class SharedMemory:
-    """The shared space; `granule` is the smallest access of the kernel (at most 4 bytes)."""
+    """
+    Shared space; `granule` is the bytes of a race cell, the smallest access of the kernel (at most
+    4).
+    """
 
     def __init__(
         self,
@@ -72,12 +79,15 @@ class SharedMemory:
         self._complaints = complaints
         self._base = geometry.block_of * layout.size
         self.block = Block(np.zeros(layout.size * geometry.blocks, np.uint8))
-        """`in_flight` has the byte ranges that copies may still be writing, within a block."""
+        """
+        Bytes of all blocks. `in_flight` holds the byte ranges, within a block, that copies may
+        still be writing.
+        """
         self._cells = layout.size * geometry.blocks // granule
         self.reset()
 
     def reset(self) -> None:
-        """Start a batch: nothing is written yet."""
+        """Mark all bytes as unwritten at the start of a batch."""
         self.block.items(4)[:] = _POISON
         self.races = SharedRaces(self._cells, self._geometry, self._order, self._findings)
         self.races.mixes_strong(self.mixes_strong)
@@ -96,7 +106,7 @@ class SharedMemory:
         low, high = int(addresses.min()), int(addresses.max()) + access.size
         inside = any(start <= low and high <= end for start, end in self.layout.ranges)
         if not inside or not aligned(addresses, access.size):
-            good = self._complain(lanes, addresses, access)
+            good = self._report_invalid(lanes, addresses, access)
             if not good.any():
                 return
             lanes, addresses, base = choose(lanes, good), addresses[good], base[good]
@@ -108,7 +118,7 @@ class SharedMemory:
         yield Place(lanes, self.block, offsets)
 
     def locate(self, lane: int, address: int) -> tuple[int, int]:
-        """Return the block of the batch that an address of a lane is in, and the byte within it."""
+        """Return the block of the batch that a lane's address refers to, and the byte within it."""
         block, rank = int(self._geometry.block_of[lane]), address >> RANK_SHIFT
         if rank:
             block += rank - 1 - block % self._geometry.cluster_blocks
@@ -117,7 +127,12 @@ class SharedMemory:
     def _in_cluster(
         self, lanes: Lanes, addresses: Integers, base: Integers, access: Access
     ) -> tuple[Lanes, Integers, Integers]:
-        """Addresses within blocks, and where the blocks that they name lie."""
+        """
+        Return the lanes with existing blocks, their addresses within a block, and those blocks'
+        bases.
+
+        Reports addresses of blocks that do not exist, and records visits to other blocks.
+        """
         rank, own = (addresses >> RANK_SHIFT) - 1, self._geometry.rank()[lanes.index]
         exists = rank < self._geometry.cluster_blocks
         if not exists.all():
@@ -133,24 +148,26 @@ class SharedMemory:
             self.visitors.visit(numbers, self._geometry.block_of[numbers] + moved[away], access)
         return lanes, addresses & (1 << RANK_SHIFT) - 1, base + moved * self.layout.size
 
-    def _complain(self, lanes: Lanes, addresses: Integers, access: Access) -> NDArray[np.bool_]:
+    def _report_invalid(
+        self, lanes: Lanes, addresses: Integers, access: Access
+    ) -> NDArray[np.bool_]:
         inside = np.zeros(lanes.count, np.bool_)
         for start, end in self.layout.ranges:
             inside |= (addresses >= start) & (addresses + access.size <= end)
-        straight = addresses % access.size == 0
+        is_aligned = addresses % access.size == 0
         numbers = lanes.numbers()
         if not inside.all():
             first = int(np.argmin(inside))
             self.out_of_bounds(int(numbers[first]), int(addresses[first]), access)
-        if not (straight | ~inside).all():
-            first = int(np.argmax(inside & ~straight))
+        if not (is_aligned | ~inside).all():
+            first = int(np.argmax(inside & ~is_aligned))
             self._complaints.misaligned(
                 int(numbers[first]), int(addresses[first]), access, "shared memory"
             )
-        return inside & straight
+        return inside & is_aligned
 
     def touch(self, lane: int, offsets: Integers, size: int, line: int) -> Touch:
-        """What a bulk copy of one lane touches: `offsets` within the batch."""
+        """Return the access of one lane's bulk copy to `offsets`, bytes within the batch."""
         within = offsets % self.layout.size
         lanes = np.full(len(offsets), lane)
         low, high = int(within.min()), int(within.max()) + size
@@ -163,8 +180,10 @@ class SharedMemory:
 
     def start_bulk(self, copies: Sequence[StartedCopy]) -> None:
         """
-        Bulk copies of one instruction. They are looked at together where they fill different
-        blocks, or else one after the other, for they may meet.
+        Record bulk copies of one instruction, and report races with earlier accesses.
+
+        Copies to different blocks are checked together; otherwise they are checked one by one, as
+        they may overlap.
         """
         if not copies:
             return
@@ -179,7 +198,7 @@ class SharedMemory:
             self.races.start_bulk(touch, np.concatenate(stamps))
 
     def out_of_bounds(self, lane: int, address: int, access: Access) -> None:
-        """Report an access that no shared array holds."""
+        """Report an access that fits no shared array."""
         before = [r for r in self.layout.ranges if r[0] <= address] or [(0, 0)]
         start, end = before[-1]
         self._complaints.out_of_bounds(lane, address - start, access, "a shared array", end - start)
@@ -211,7 +230,11 @@ class SharedMemory:
             self._start_copy(touch)
 
     def _check_written(self, touch: Touch) -> None:
-        """Words are looked at first: that is quicker than asking who wrote each cell."""
+        """
+        Report a read of bytes that no thread wrote.
+
+        The loaded words are compared first, as this is faster than a look-up of each cell's writer.
+        """
         if self._granule == 4:
             values = np.take(self.block.items(touch.size), touch.offsets // touch.size, mode="clip")
             if not (values.view(np.uint32) == _POISON).any():
@@ -254,9 +277,10 @@ class SharedMemory:
         self, lanes: Integers, offsets: Integers, access: Access, by: tuple[int, int] | None
     ) -> None:
         """
-        Copies to `offsets` (within the batch) are done.
+        Record that copies to `offsets` (within the batch) have landed.
 
-        Their threads have waited for them, or it is known `by` the agent of an mbarrier at a time.
+        With `by` None their threads have waited for them. Otherwise `by` is the agent and time of
+        the mbarrier on which they completed.
         """
         if not self.checks:
             return

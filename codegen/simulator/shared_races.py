@@ -2,13 +2,15 @@
 """
 Races in shared memory, by happens-before.
 
-Two accesses to one cell race when different threads make them, one of them writes, and nothing
-orders them (`order.py`).
+Accesses of different threads to one cell race if one of them writes and nothing orders them
+(`order.py`).
 
-Each cell keeps the stamp of its last plain write, and those of all its atomic updates, which do not
-race with each other but with plain accesses (PTX ISA, "Morally Strong Operations").
-Reads are logged: `shared_reads.py`. A bulk copy is a write of the mbarrier on which it completes,
-at a time that all lanes know which have waited for its phase.
+Each cell keeps the stamp of its last plain write, and the stamps of its atomic updates. Updates do
+not race with each other, but with plain accesses (PTX ISA, "Morally Strong Operations"). Reads are
+logged: `shared_reads.py`.
+
+A bulk copy is a write by the mbarrier on which it completes. Lanes know the time of that write
+after they have waited for the phase.
 """
 
 from typing import Final
@@ -30,11 +32,11 @@ from tilewright.codegen.simulator.touches import Near, Touch
 from tilewright.codegen.simulator.warp_order import WarpOrder
 
 _FILLED: Final = 1
-"""The stamp of what only atomics have written: by lane 1, before anything else."""
+"""Stamp of a cell that only strong accesses have written: by lane 1, before anything else."""
 
 
 class SharedRaces:
-    """The last write of each cell of the shared memory of a batch of blocks, and the reads."""
+    """Last write, updates and reads of each cell of the shared memory of a batch of blocks."""
 
     def __init__(self, cells: int, geometry: Geometry, order: Order, findings: Findings):
         self.geometry = geometry
@@ -56,7 +58,7 @@ class SharedRaces:
         self.new_interval()
 
     def new_interval(self) -> None:
-        """Whatever threads have done is known to all who may come near it."""
+        """Forget accesses after a barrier of all threads, which then know them."""
         self._writes = Near()
         if not self.order.uses_rows:
             self._updates, self._observed, self._updated = None, None, Near()
@@ -64,7 +66,7 @@ class SharedRaces:
         self._reads.clear()
 
     def mixes_strong(self, mixes: bool) -> None:
-        """Compare strong accesses with each other, too."""
+        """Set whether strong accesses are compared with each other."""
         self._strong = None
         if mixes:
             self._strong = StrongAccesses(len(self.written), self.geometry, WHO, _lane)
@@ -76,7 +78,10 @@ class SharedRaces:
         return self._lockstep
 
     def read(self, touch: Touch, strong: Access | None = None) -> None:
-        """Record a load; a `strong` one does not race with atomic updates and strong stores."""
+        """
+        Check and record a load; a `strong` load does not race with atomic updates and strong
+        stores.
+        """
         self.touches += 1
         self._against_writes(touch, "reads")
         if strong is not None:
@@ -90,7 +95,11 @@ class SharedRaces:
         self._reads.add(touch, strong=strong is not None)
 
     def write(self, touch: Touch, *, copying: bool = False) -> None:
-        """A store; or the start of a copy (recorded only when it lands)."""
+        """
+        Check and record a store; with `copying`, only check the start of a copy.
+
+        A copy is recorded when it lands.
+        """
         self._against_writes(touch, "writes")
         self._against_updates(touch, "writes")
         self._reads.meet(touch)
@@ -99,9 +108,9 @@ class SharedRaces:
 
     def update(self, touch: Touch, access: Access) -> None:
         """
-        Record an atomic update or a strong store: the plain write before it stays the last one.
+        Check and record an atomic update or a strong store; the last plain write is kept.
 
-        It observes earlier updates if its result decides what its thread does.
+        The access observes earlier updates if its result decides what its thread does.
         """
         self._against_writes(touch, "updates")
         if access.mode is Mode.ATOMIC:
@@ -114,7 +123,7 @@ class SharedRaces:
         self.use_object(touch)
 
     def _check_first_write(self, touch: Touch) -> None:
-        """Report a strong read that may come before everything that is written there."""
+        """Report a strong read that may come before all writes of its cell."""
         cells, lanes = touch.cells.ravel(), touch.lanes_of_cells
         (places,) = np.nonzero(self.written[cells] == _FILLED)
         known = self._first.are_known(cells[places], lanes[places], self._updates)
@@ -128,7 +137,9 @@ class SharedRaces:
             )
 
     def _meet_strong(self, touch: Touch, access: Access) -> None:
-        """Compare a strong access with those that are not morally strong with it."""
+        """
+        Report earlier strong accesses that race because they are not morally strong with this one.
+        """
         if self._strong is None:
             return
         cells, lanes = touch.cells.ravel(), touch.lanes_of_cells
@@ -137,7 +148,7 @@ class SharedRaces:
         unknown = ~self.order.knows(lanes[places], before & WHO, before >> 32)
         if unknown.any():
             first, other = int(places[unknown][0]), int(before[unknown][0]) & WHO
-            what = f"{access.mode.value} what another thread accesses by another scope or size"
+            what = f"{access.mode.value} what another thread accesses with another scope or size"
             self._report_race(touch, int(lanes[first]), what, [], other)
 
     def _observe(self, touch: Touch, *, updates: bool, observes: bool) -> None:
@@ -149,7 +160,9 @@ class SharedRaces:
             self._observed.add(cells, stamps, turns, updates=updates, observes=observes)
 
     def use_object(self, touch: Touch) -> None:
-        """Record an update that has been compared, or a use of an mbarrier by its instructions."""
+        """
+        Record an update that has been checked, or an access to an mbarrier by its own instructions.
+        """
         if self._updates is None:
             self._updates = Crowd(len(self.written), WHO, self._may_race)
         cells, lanes = touch.cells.ravel(), touch.lanes_of_cells
@@ -162,7 +175,11 @@ class SharedRaces:
             self.written[cells[new]] = _FILLED
 
     def start_bulk(self, touch: Touch, stamps: Stamps) -> None:
-        """Bulk copies to places that lie apart, each row in flight until its stamp's time."""
+        """
+        Record the start of bulk copies to disjoint places, and report their races.
+
+        The copy of each row is in flight until the time in its stamp.
+        """
         self.touches += 1
         self._against_writes(touch, "fills")
         self._against_updates(touch, "fills")
@@ -172,7 +189,7 @@ class SharedRaces:
         self._copies.add(touch)
 
     def record_copy(self, touch: Touch, agent: int, time: int) -> None:
-        """Copies that who knows an mbarrier's agent at a time knows."""
+        """Record landed copies as writes of an mbarrier (its agent) at a time."""
         self.touches += 1
         self.written[touch.cells] = time << 32 | agent
         self._copies.add(touch)
@@ -184,7 +201,7 @@ class SharedRaces:
         self._writes.add(touch)
         self._generic.add(touch)
         clash = self.written[touch.cells] != mine
-        self._report(touch, clash, "writes where another thread does too", [])
+        self._report(touch, clash, "writes what another thread also writes", [])
 
     def _against_writes(self, touch: Touch, verb: str) -> None:
         lines = self._writes.lines(touch) + self._copies.lines(touch)
@@ -201,7 +218,11 @@ class SharedRaces:
         self._report(touch, suspect, f"{verb} what another thread wrote", lines)
 
     def _may_race(self, _: Integers, stamps: Stamps) -> Booleans:
-        """Return the updates of which not all know; a bulk copy asks for more than knowing."""
+        """
+        Return which updates may still race: those that some lane does not know.
+
+        With bulk copies these are all updates, as a bulk copy also needs a proxy fence.
+        """
         if self._copies:
             return np.ones(len(stamps), np.bool_)
         return stamps >> 32 > self.order.known_to_all()[stamps & WHO]
@@ -228,14 +249,16 @@ class SharedRaces:
         )
 
     def _updates_of(self, touch: Touch) -> tuple[Integers, Stamps, Integers]:
-        """Pairs of a lane and the stamp of an update of a cell that it touches, and the cell."""
+        """Return earlier updates of the cells of an access, as lanes, stamps and cells."""
         assert self._updates is not None
         cells, lanes = touch.cells.ravel(), touch.lanes_of_cells
         places, stamps = self._updates.earlier(cells, self.order.knowledge(lanes))
         return lanes[places], stamps, cells[places]
 
     def _against_proxy(self, touch: Touch) -> None:
-        """What threads wrote is seen by a bulk copy only after a fence."""
+        """
+        Report a bulk copy over memory that threads wrote or updated, without a proxy fence since.
+        """
         lines = self._generic.lines(touch) + self._updated.lines(touch)
         if not lines:
             return
@@ -253,11 +276,11 @@ class SharedRaces:
             Kind.PROXY,
             touch.line,
             f"a bulk copy of {self.geometry.name(int(lanes[first]))} fills shared memory "
-            f"that {self._who(int(stamps[first]) & WHO)} wrote{in_lines(lines)}, with no "
+            f"that {self._name_of(int(stamps[first]) & WHO)} wrote{in_lines(lines)}, with no "
             "fence.proxy.async between",
         )
 
-    def _who(self, who: int) -> str:
+    def _name_of(self, who: int) -> str:
         return self.geometry.name(who) if who < self.geometry.lanes else "a bulk copy"
 
     def _report(self, touch: Touch, races: Booleans, what: str, lines: list[int]) -> None:
@@ -279,7 +302,7 @@ class SharedRaces:
         self.findings.add(
             Kind.RACE,
             touch.line,
-            f"in shared memory, {name} {what}{in_lines(lines)}: {self._who(who)}, "
+            f"in shared memory, {name} {what}{in_lines(lines)}: {self._name_of(who)}, "
             "with no barrier between",
         )
 

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Reads of shared memory, which later writes must be ordered after.
+Log of reads of shared memory, which later writes must be ordered after.
 
-They are logged, and compared only with writes that come near them before a barrier: most reads
-never meet one. Within a warp, a shuffle orders an earlier *read* before a later write (the value
-that was read had to arrive), but no earlier write before a later read: "these intrinsics do not
-imply a memory barrier", says the CUDA programming guide.
+Most reads never meet a write before a barrier, so they are compared only with writes near them.
+
+Within a warp, a shuffle orders an earlier *read* before a later write, because the value read had
+to arrive. It orders no earlier write before a later read: "these intrinsics do not imply a memory
+barrier" (CUDA programming guide).
 """
 
 from collections.abc import Iterator
@@ -26,7 +27,7 @@ _LOGGED_READS = 256
 
 @dataclass(frozen=True, slots=True)
 class _LoggedRead:
-    """`times` and `executed` are per row of the touch."""
+    """Read in the log; `times` and `executed` have one entry per row of the touch."""
 
     touch: Touch
     times: Integers
@@ -35,7 +36,7 @@ class _LoggedRead:
 
 
 class SharedReads:
-    """The reads of the cells of a batch, as far as a write may race with them."""
+    """Reads of a batch's shared memory that a write may race with."""
 
     def __init__(
         self,
@@ -50,11 +51,11 @@ class SharedReads:
         self._findings = findings
         self._executed = executed
         self._row = np.zeros(cells, np.int32)
-        """Scratch: which row of an access a cell belongs to, from 1."""
+        """Scratch memory: the row of an access to which a cell belongs, counted from 1."""
         self.clear()
 
     def clear(self) -> None:
-        """Forget all: who may come near knows of them."""
+        """Forget all reads, when every thread that may access their cells knows of them."""
         self._log: list[_LoggedRead] = []
         self._most = _LOGGED_READS
 
@@ -66,7 +67,11 @@ class SharedReads:
             self._forget()
 
     def meet(self, touch: Touch, *, atomic: bool = False) -> None:
-        """Report reads that race with a write, or with an update, which strong ones do not."""
+        """
+        Report reads that race with a write.
+
+        An `atomic` write is an update or strong store, which does not race with strong reads.
+        """
         near = [
             entry
             for entry in self._log
@@ -86,9 +91,11 @@ class SharedReads:
 
     def _layers(self, touch: Touch, *, several: bool) -> Iterator[tuple[Integers, Integers]]:
         """
-        Cells of a touch and their rows; each cell once, or `several` times if lanes share it.
+        Yield cells of an access and their rows, in layers.
 
-        The first and last lane of each cell and knowledge stand for those between.
+        If lanes share cells and `several` is true, each cell occurs once per layer. Of lanes with
+        the same cell and knowledge, only the first and the last are yielded. Otherwise there is one
+        layer.
         """
         cells = touch.cells.ravel()
         rows = np.repeat(np.arange(len(touch.lanes)), touch.cells.shape[1])
@@ -106,13 +113,20 @@ class SharedReads:
             places = np.delete(places, first)
 
     def _lanes_beside(self, touch: Touch) -> range:
-        """Return all lanes of the clusters that a touch is of: no others come near its cells."""
+        """
+        Return all lanes of the clusters that an access comes from; no other lanes use its cells.
+        """
         members = self._order.members
         first, last = int(touch.lanes.min()) // members, int(touch.lanes.max()) // members
         return range(first * members, (last + 1) * members)
 
     def _against_read(self, entry: _LoggedRead, touch: Touch, lanes: range) -> bool:
-        """True if the write follows all of the read: what races with the read races with both."""
+        """
+        Report a race of a write with a logged read, and return whether the read may be dropped.
+
+        It may if the write is ordered after all of it: an access that races with the read then also
+        races with the write.
+        """
         beside = entry.touch.rows_of(lanes)
         hit = self._row[entry.touch.cells[beside]]
         rows, columns = np.nonzero(hit)
@@ -138,12 +152,12 @@ class SharedReads:
         return False
 
     def _forget(self) -> None:
-        """Drop the reads that all their cluster knows: nothing can race with them."""
+        """Drop the reads that all lanes of their cluster know: nothing can race with them."""
         known = self._order.known_to_all()
         self._log = [read for read in self._log if (read.times > known[read.touch.lanes]).any()]
         self._most = max(_LOGGED_READS, 2 * len(self._log))
 
 
 def in_lines(lines: list[int]) -> str:
-    """Words that name source lines, in brackets; nothing if there are none."""
+    """Return source lines as words in brackets; an empty text if there are none."""
     return f" (line {', '.join(map(str, sorted(set(lines))))})" if lines else ""

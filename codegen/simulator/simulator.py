@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Launches: a kernel's PTX on NumPy arrays, batch of blocks by batch of blocks."""
+"""Launch of a kernel: runs its PTX on NumPy arrays, batch of blocks by batch of blocks."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -25,19 +25,26 @@ Shape = int | tuple[int, ...]
 
 NO_LIMIT = 1 << 62
 _FIRST_TO_AVERAGE = 4
-"""A first block may do so much more than others: what it tells counts from there on."""
+"""
+Multiple of the budget above which a launch is refused before it starts.
+
+The estimate extrapolates from the first block, which may do more work than the average block.
+"""
 _MOST_STATIC = 48 * 1024
 _MOST_SHARED = 227 * 1024
-"""Per block, on any GPU that we know (CUDA C++ Programming Guide, technical specifications)."""
+"""
+Bytes of shared memory that a block may have on any known GPU (CUDA C++ Programming Guide, technical
+specifications).
+"""
 
 
 @dataclass(frozen=True)
 class Report:
     """
-    What a launch did.
+    Result of a launch: its findings, its cost counters, and the amount of work.
 
-    `instructions` counts thread-instructions. Counters are empty when checks are off. `blocks` is
-    how many blocks ran: all, or a sample.
+    `instructions` counts thread-instructions. `counters` is empty when checks are off. `blocks` is
+    the number of blocks that ran: all of them, or a sample.
     """
 
     errors: list[Finding]
@@ -50,7 +57,7 @@ class Report:
         return not self.errors
 
     def with_errors(self, errors: list[Finding]) -> "Report":
-        """Return the report with the findings of another run, if it has none itself."""
+        """Return this report, with the findings of another run if it has none of its own."""
         return replace(self, errors=self.errors or errors)
 
 
@@ -69,21 +76,25 @@ def simulate(
     blocks: int | None = None,
 ) -> Report:
     """
-    Run `kernel<<<grid, block, shared_bytes>>>(*arguments)`.
+    Run `kernel<<<grid, block, shared_bytes>>>(*arguments)` and return its report.
 
-    Arrays are passed by pointer and written in place; numbers by value. `read_only` has the
-    numbers of arguments that the kernel must not write. The same array twice is one memory.
-    `checks=False` is faster and reports only what would otherwise crash: bounds and alignment,
-    barriers and masks.
+    Arrays are passed by pointer and written in place; numbers are passed by value. `read_only`
+    holds the positions of arguments that the kernel must not write. An array passed twice is one
+    memory. `checks=False` is faster. It reports only errors that would otherwise crash the run:
+    bounds, alignment, barriers and masks.
 
-    A thread that spins until another one acts lets all others run first. `notes` says what lines of
-    the CUDA text come from: findings repeat it. `blocks` runs about that many blocks only, evenly
-    spread over the grid, in whole clusters.
+    A thread that spins until another thread acts lets all other threads run first. A kernel whose
+    outcome may depend on the order of threads is run in other orders too, if the first run finds
+    nothing (`turns.py`). `notes` maps lines of the CUDA text to their origin, which findings
+    repeat. `blocks` limits the run to about that many blocks, spread evenly over the grid, in whole
+    clusters.
 
-    Raises `SimulationTooLarge` when the launch needs more than `budget` thread-instructions: before
-    it begins if its first block tells, else as soon as that shows (arrays may then be half
-    written). Raises `SimulatorError` for PTX that the simulator does not know and for arguments
-    that do not fit the kernel.
+    Raises `SimulationTooLarge` when the launch needs more than `budget` thread-instructions. This
+    happens before the launch starts if its first block shows it. Otherwise it happens during the
+    run, and arrays may be half written.
+
+    Raises `SimulatorError` for PTX that the simulator does not know, and for arguments that do not
+    fit the kernel.
     """
     what = ptx, kernel, grid, block, shared_bytes, arguments
     launch = _Launch(*what, checks, read_only, sample=blocks)
@@ -114,7 +125,10 @@ def _dim3(shape: Shape, what: str) -> Dim3:
 
 
 def _check_first(alone: "_Launch", budget: int) -> None:
-    """Raise if the first block, which runs alone and writes nothing, tells of too much work."""
+    """
+    Raise `SimulationTooLarge` if the first block, run alone and without stores, shows that the
+    launch exceeds its budget.
+    """
     alone.unit.global_memory.dry = True
     try:
         alone.run(_FIRST_TO_AVERAGE * budget, blocks=1)
@@ -123,7 +137,7 @@ def _check_first(alone: "_Launch", budget: int) -> None:
 
 
 class _Launch:
-    """One launch: memory laid out, the kernel compiled against it."""
+    """One launch: memory that is laid out, and the kernel compiled against it."""
 
     notes: Mapping[int, str] = {}
 
@@ -152,7 +166,7 @@ class _Launch:
 
     @property
     def has_batches(self) -> bool:
-        """True if there are more blocks than run at once."""
+        """True if the chosen blocks do not fit one batch."""
         return len(self.unit.geometry.chosen) > self.unit.geometry.blocks
 
     def _bind(self, arguments: Sequence[Argument], read_only: Collection[int]) -> None:
@@ -171,7 +185,7 @@ class _Launch:
                 self.unit.tensor_maps[where] = map, bound.array_of(number, arguments)
 
     def run(self, budget: int, blocks: int | None = None) -> Report:
-        """Run the first `blocks` of the chosen blocks, by default all."""
+        """Run the first `blocks` of the chosen blocks, by default all of them."""
         unit, machine = self.unit, self.machine
         geometry = unit.geometry
         chosen = len(geometry.chosen)
@@ -180,7 +194,7 @@ class _Launch:
             try:
                 machine.run(budget)
             except OutOfBudget:
-                # blocks of a batch run side by side: how far each has come is not known
+                # Blocks of a batch run side by side: the progress of a single block is unknown.
                 raise SimulationTooLarge(unit.kernel.name, budget, None) from None
             self._end_batch()
             done = min(first + geometry.blocks, chosen)
@@ -195,7 +209,10 @@ class _Launch:
         )
 
     def errors(self, budget: int) -> list[Finding]:
-        """Run all, and return the findings up to where the budget ends."""
+        """
+        Run all blocks and return the findings; stop early, without an error, at the end of the
+        budget.
+        """
         try:
             return self.run(budget).errors
         except SimulationTooLarge:
@@ -215,7 +232,10 @@ class _Launch:
         unit.copies.reset()
 
     def _end_batch(self) -> None:
-        """All threads have ended: is anything left that should not be?"""
+        """
+        Report copies without a wait, and visits to blocks that may have exited, after all threads
+        have ended.
+        """
         unit = self.unit
         unit.shared.visitors.check()
         for copy, block in unit.mbarriers.left():
@@ -223,12 +243,15 @@ class _Launch:
             unit.findings.add(
                 Kind.UNAWAITED,
                 copy.line,
-                f"block {name} ends with a bulk copy that nobody has waited for",
+                f"block {name} ends with a bulk copy that no thread has waited for",
             )
 
 
 def _check_shared(kernel: Kernel, dynamic: int) -> None:
-    """What a launch asks for must be there, though `ptxas` may accept more."""
+    """
+    Raise `SimulatorError` if a launch needs more shared memory than a GPU has; `ptxas` may accept
+    more.
+    """
     static = sum(v.size for v in kernel.variables.values() if v.space == "shared")
     for bytes, most, what in (
         (static, _MOST_STATIC, "bytes in static shared arrays"),
@@ -248,5 +271,6 @@ def _check_block(kernel: Kernel, geometry: Geometry) -> None:
     most = min(kernel.max_threads or 1024, 1024)
     if geometry.threads > most:
         raise SimulatorError(
-            f"{kernel.name} is launched with {geometry.threads} threads a block, at most {most} run"
+            f"{kernel.name} is launched with {geometry.threads} threads per block, "
+            f"at most {most} can run"
         )

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-`.loc` directives to lines of the CUDA text.
+Mapping from `.loc` directives to lines of the CUDA text.
 
-Code inlined from a device function counts for the line of the kernel that calls it: that is the
-line a reader of the kernel can act on. PTX ISA, ".loc".
+Code inlined from a device function counts for the line of the kernel that calls it. A reader of the
+kernel can act on that line. PTX ISA, ".loc".
 """
 
 import re
@@ -11,14 +11,14 @@ import re
 _LOC = re.compile(r"\.loc\s+(\d+)\s+(\d+)\s+(\d+)(?:.*inlined_at\s+(\d+)\s+(\d+)\s+(\d+))?")
 
 _MAIN_FILE = 1
-"""NVRTC numbers the text it is given first; headers follow."""
+"""Number of the main file: NVRTC numbers the text it is given first, then the headers."""
 
 Position = tuple[int, int, int]
-"""File, line, column."""
+"""Position in a source text: file, line, column."""
 
 
 class SourceLines:
-    """Reads a kernel's `.loc` directives in order; `line` is the current line."""
+    """Reader of a kernel's `.loc` directives, in order; `line` is the current line."""
 
     def __init__(self) -> None:
         self.line = 0
@@ -38,7 +38,7 @@ class SourceLines:
             self.line = line
 
     def _outermost(self, position: Position) -> Position:
-        """Follow calls outward to the kernel's own text."""
+        """Return the position in the kernel's own text from which nested calls reach `position`."""
         seen = {position}
         while (caller := self._callers.get(position)) and caller not in seen:
             seen.add(caller)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Loops that wait for another thread by asking again and again.
+Spin loops, which wait for another thread by polling.
 
-The machine runs groups one at a time, so a group that asks must let all others go first. A loop is
-such a loop if what an atomic, a strong load or a test of an mbarrier says decides whether it ends,
-or if a plain load decides it and nothing else does (`asking_loops.py`).
+The machine runs groups one at a time, so a polling group must let all others run first. A loop
+spins if a branch in it depends on the result of an atomic, a strong load or a test of an mbarrier.
+It also spins if it only makes plain loads to decide when it ends (`asking_loops.py`).
 """
 
 from tilewright.codegen.simulator.asking_loops import branch_target, counts, only_loads
@@ -15,27 +15,35 @@ from tilewright.codegen.simulator.lanes import Lanes, merge
 from tilewright.codegen.simulator.operands import Instruction
 from tilewright.codegen.simulator.register_uses import names, targets
 
-_ASKING = ("volatile", "relaxed", "acquire", "test_wait")
-_LAST_CHANCE = 50
-"""Consecutive turns without progress: as many threads spin, no other runs, no memory changes."""
+_POLLING = ("volatile", "relaxed", "acquire", "test_wait")
+_MOST_IDLE_TURNS = 50
+"""
+Consecutive turns without progress before a deadlock is reported: the same number of threads spins,
+no other thread runs, and no memory changes.
+"""
 _MOST_CHANGES = 20_000
-"""Changes of flags, counters and the like by threads that ask, as those that take tickets."""
+"""
+Maximum number of changed flags or counters that count as progress of polling threads, for example
+of threads that take tickets.
+"""
 
 
 def spinning_branches(kernel: Kernel) -> set[int]:
-    """Return the instructions that branch back in such a loop."""
+    """Return the places of branches that close a spin loop."""
     found: set[int] = set()
     for place, instruction in enumerate(kernel.instructions):
         start = branch_target(kernel, instruction)
         if start is None or start > place:
             continue
-        if _asks(kernel, start, place) or only_loads(kernel, start, place):
+        if _polls(kernel, start, place) or only_loads(kernel, start, place):
             found.add(place)
     return found
 
 
 def counted_branches(kernel: Kernel, spinning: set[int]) -> set[int]:
-    """Return the branches of loops that end by themselves, as those that give up at some time."""
+    """
+    Return the branches of spin loops that a counter ends, such as loops that give up after a time.
+    """
     starts = {place: branch_target(kernel, kernel.instructions[place]) for place in spinning}
     return {
         place
@@ -45,21 +53,22 @@ def counted_branches(kernel: Kernel, spinning: set[int]) -> set[int]:
 
 
 def is_asked_again(kernel: Kernel, instruction: Instruction) -> bool:
-    """True if an instruction stands in a loop that what others do may end."""
+    """True if an instruction is in a polling loop: other threads may end the loop."""
     for end in spinning_branches(kernel):
         start = branch_target(kernel, kernel.instructions[end])
         assert start is not None
         here = any(each is instruction for each in kernel.instructions[start : end + 1])
-        if here and _asks(kernel, start, end, ends=True):
+        if here and _polls(kernel, start, end, ends=True):
             return True
     return False
 
 
 def endless_branches(kernel: Kernel) -> set[int]:
     """
-    Return the instructions that branch back in a loop that nothing can end.
+    Return the places of branches that close a loop that nothing can end.
 
-    A compiler makes `while (x[0] == 0) {}` such a loop, for it may read a plain flag once.
+    A compiler may turn `while (x[0] == 0) {}` into such a loop, as it may read a plain flag only
+    once.
     """
     found: set[int] = set()
     for end, instruction in enumerate(kernel.instructions):
@@ -78,14 +87,18 @@ def _may_leave(kernel: Kernel, place: int, body: range) -> bool:
     return instruction.root in ("ret", "exit", "trap", "brx")
 
 
-def _asks(kernel: Kernel, start: int, end: int, *, ends: bool = False) -> bool:
-    """True if a branch of the loop depends on an answer; `ends`: one that leaves it or repeats."""
+def _polls(kernel: Kernel, start: int, end: int, *, ends: bool = False) -> bool:
+    """
+    True if a branch of the loop depends on a polled value.
+
+    With `ends`, only branches count that leave or repeat the loop.
+    """
     body = kernel.instructions[start : end + 1]
     answers = set[str]()
     for _ in range(2):
         for instruction in body:
             asks = instruction.root == "atom" or (
-                instruction.root in ("ld", "mbarrier") and set(instruction.parts) & set(_ASKING)
+                instruction.root in ("ld", "mbarrier") and set(instruction.parts) & set(_POLLING)
             )
             reads = names(instruction.operands[1:])
             if instruction.root != "bra" and (asks or answers.intersection(reads)):
@@ -100,39 +113,43 @@ def _asks(kernel: Kernel, start: int, end: int, *, ends: bool = False) -> bool:
 
 
 class SpinHall:
-    """The lanes that go round such a loop, and wait for all others to have run."""
+    """Lanes that spin in polling loops and wait for all other lanes to run."""
 
     def __init__(self, geometry: Geometry, findings: Findings):
         self._geometry = geometry
         self._findings = findings
         self._waiting: list[tuple[range, Instruction, Lanes]] = []
-        self._asked: set[range] = set()
-        """The loops that are in their next turn."""
+        self._polled: set[range] = set()
+        """Loops whose lanes are running their next turn."""
         self._turns = 0
         self._last = 0
         self._changes = 0
         self._counts = False
-        """True if a loop that ends by itself is among those that wait."""
+        """True if a loop that ends by a counter is among the waiting loops."""
 
     def come(self, loop: range, instruction: Instruction, lanes: Lanes, *, counts: bool) -> None:
-        """The lanes branch back in a loop; `counts` is true if it ends by itself."""
+        """
+        Set lanes aside that branch back in a loop; `counts` is true if a counter ends the loop.
+        """
         self._waiting.append((loop, instruction, lanes))
         self._counts |= counts
 
     def others_ran(self) -> None:
-        """Somebody has gone on."""
+        """Record progress: lanes that waited elsewhere continue."""
         self._turns = 0
 
     def ran(self, place: int, last: int) -> None:
-        """Some lanes have executed instructions: those of loops that wait, or others."""
-        if self._turns and not any(place in loop and last in loop for loop in self._asked):
+        """Record progress if lanes have executed instructions outside of the polling loops."""
+        if self._turns and not any(place in loop and last in loop for loop in self._polled):
             self._turns = 0
 
     def settle(self, others: int, changes: int) -> list[tuple[int, Lanes]]:
         """
-        Ask again, unless nothing has changed for long.
+        Resume the waiting lanes for another poll, unless there has been no progress for too long.
 
-        So many `others` go on between; `changes` counts what strong accesses have changed.
+        `others` is the number of lanes that continue besides the polling ones; `changes` counts the
+        values that strong accesses have changed. Returns the lanes and the places where they
+        continue.
         """
         count = sum(lanes.count for _, _, lanes in self._waiting) + others
         changed = self._changes != changes < _MOST_CHANGES
@@ -140,20 +157,21 @@ class SpinHall:
         self._turns = self._turns + 1 if same else 0
         self._last, self._changes = count, changes
         self._counts = False
-        if self._turns > _LAST_CHANCE:
+        if self._turns > _MOST_IDLE_TURNS:
             return []
         waiting, self._waiting = self._waiting, []
         loops = {loop for loop, _, _ in waiting}
-        self._asked = self._asked | loops if self._turns else loops
+        self._polled = self._polled | loops if self._turns else loops
         return [(loop.start, lanes) for loop, _, lanes in waiting]
 
     def stuck(self) -> Lanes | None:
-        """Report a deadlock; returns the lanes that will never go on."""
+        """Report a deadlock, and return the lanes that never continue."""
         for _, instruction, lanes in self._waiting:
             self._findings.add(
                 Kind.DEADLOCK,
                 instruction.line,
-                f"{self._geometry.name(int(lanes.numbers()[0]))} asks forever for what nobody does",
+                f"{self._geometry.name(int(lanes.numbers()[0]))} polls forever: "
+                "no thread ends its loop",
             )
         lanes = [lanes for _, _, lanes in self._waiting]
         self._waiting = []

@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Strong accesses that race with each other all the same: they are not morally strong.
+Races between strong accesses that are not morally strong.
 
-Two strong accesses do not race if each one's scope includes the other's thread and they overlap
-completely (PTX ISA, "Morally Strong Operations"). Otherwise an update may be
-lost, or a part of it be seen:
+Two strong accesses do not race if each one's scope includes the other's thread, and they overlap
+completely (PTX ISA, "Morally Strong Operations"). Otherwise an update may be lost, or partly seen:
 
     atom.add.relaxed.cta.u32      on one place, by threads of two blocks
     atom.add.u64 and ld.volatile.u32    on one place, the second on its upper half
 
-A vector's elements are accessed one by one ("Vector Data-types"), and accesses are aligned, so
-that two of them overlap completely if their elements have one size.
+The elements of a vector are accessed one by one ("Vector Data-types"), and accesses are aligned.
+Two of them therefore overlap completely if their elements have the same size.
 """
 
 from collections.abc import Callable
@@ -34,7 +33,11 @@ _ACCESSES = ("ld", "st", "atom", "red")
 
 
 def are_mixed(kernel: Kernel, other_spaces: set[str]) -> bool:
-    """True if strong accesses may race, by what they name; those of other spaces do not count."""
+    """
+    True if strong accesses may race, judged by their scopes and element sizes.
+
+    Accesses that name one of `other_spaces` are ignored.
+    """
     strong = [
         (level_of(scope), _ELEMENT_BYTES[instruction.type])
         for instruction in kernel.instructions
@@ -59,10 +62,10 @@ class _Kind:
 
 class StrongAccesses:
     """
-    The strong accesses to `count` cells, by kind, scope and size.
+    Strong accesses to `count` cells, by kind, scope and size.
 
-    `who` masks the bits of a stamp that name the thread, of which `thread` makes a number that
-    counts through the blocks.
+    `who` masks the bits of a stamp that name the thread. `thread` returns the numbers of these
+    threads, which count through the blocks.
     """
 
     def __init__(
@@ -79,10 +82,11 @@ class StrongAccesses:
         self, cells: Integers, stamps: Stamps, access: Access, knowledge: Integers
     ) -> tuple[Integers, Stamps]:
         """
-        Record accesses to cells, by threads that know the rows `knowledge`.
+        Record accesses to cells, and return the earlier accesses that are not morally strong with
+        them.
 
-        Returns pairs of one of them, as a place in `cells`, and an access by another thread that
-        is not morally strong with it.
+        `knowledge` has a number for what each thread knows. The result pairs an access, as an index
+        into `cells`, with the stamp of an access by another thread.
         """
         kind = _Kind(access.mode is Mode.LOAD, level_of(access.strong), access.element)
         if kind not in self._crowds:
@@ -98,7 +102,7 @@ class StrongAccesses:
         return np.concatenate(places), np.concatenate(found)
 
     def refine(self, parts: int) -> None:
-        """Divide each cell into `parts` cells."""
+        """Split each cell into `parts` cells."""
         self._count *= parts
         for crowd in self._crowds.values():
             crowd.refine(parts)
@@ -114,7 +118,7 @@ class StrongAccesses:
         return places[apart], before[apart]
 
     def _are_outside(self, level: Level, here: Integers, there: Integers) -> Booleans:
-        """True where a scope of that level does not include both threads."""
+        """True where a scope of the level does not include both threads."""
         if level is Level.DEVICE:
             return np.zeros(len(here), np.bool_)
         group = self._width if level is Level.BLOCK else self._members

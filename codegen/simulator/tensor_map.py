@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What a `CUtensorMap` says: an array as bulk copies see it, and the box that one copy moves.
+Tensor map (`CUtensorMap`): an array as bulk copies see it, and the box that one copy moves.
 
-CUDA driver API, cuTensorMapEncodeTiled; PTX ISA, "Tensors". Sizes here are in the order of
-the array's axes; coordinates in CUDA come innermost first.
+CUDA driver API, cuTensorMapEncodeTiled; PTX ISA, "Tensors". Sizes here are in the order of the
+array's axes; coordinates in CUDA begin with the innermost axis.
 """
 
 from dataclasses import dataclass, field
@@ -15,21 +15,22 @@ from numpy.typing import NDArray
 from tilewright.errors import UsageError
 
 ALIGNMENT = 128
-"""Of a box in shared memory, in bytes."""
+"""Alignment of a box in shared memory, in bytes."""
 
 _MOST_BOX, _MOST_STRIDE, _MOST_AXES, _LINE = 256, 8, 5, 16
 SWIZZLES = {0: 0, 32: 1, 64: 3, 128: 7}
-"""Bytes of a swizzle's span to the bits of an address's 16-byte unit that change."""
+"""Bits of an address's 16-byte unit that a swizzle may change, by the bytes of its span."""
 
 
 @dataclass(frozen=True, eq=False)
 class TensorMap:
     """
-    A tensor map in tile mode without interleaving, passed as a `const __grid_constant__` parameter.
+    Tensor map in tile mode without interleaving, passed as a `const __grid_constant__` parameter.
 
-    `strides` are bytes, by default those of the array. `element_strides` step within a box, not on
-    the innermost axis. `swizzle` is 0, 32, 64 or 128 bytes. Elements outside read as zero, or as
-    NaN with `fill_nan`. Raises `UsageError` for what cuTensorMapEncodeTiled refuses.
+    `strides` are bytes, by default those of the array. `element_strides` step within a box, but not
+    on the innermost axis. `swizzle` is 0, 32, 64 or 128 bytes. Elements outside of the array read
+    as zero, or as NaN with `fill_nan`. Raises `UsageError` for a map that cuTensorMapEncodeTiled
+    refuses.
     """
 
     array: NDArray[Any]
@@ -57,12 +58,12 @@ class TensorMap:
 
     @property
     def tile(self) -> tuple[int, ...]:
-        """The box as it lies in shared memory."""
+        """Shape of the box in shared memory."""
         return tuple(-(-size // step) for size, step in zip(self.box, self.steps, strict=True))
 
     @property
     def bytes(self) -> int:
-        """What one copy brings, also where it lies outside."""
+        """Bytes that one copy writes, including elements outside of the array."""
         return int(np.prod(self.tile)) * self.array.itemsize
 
     def _rules(self) -> list[tuple[bool, str]]:
@@ -71,7 +72,7 @@ class TensorMap:
         return [
             (1 <= self.rank <= _MOST_AXES, "one to five axes"),
             (len(self.box) == self.rank == len(self.strides), "a box with a size for each axis"),
-            (all(1 <= n <= _MOST_BOX for n in self.box), f"boxes of 1 to {_MOST_BOX} an axis"),
+            (all(1 <= n <= _MOST_BOX for n in self.box), f"box sizes of 1 to {_MOST_BOX} per axis"),
             (len(self.steps) == self.rank, "an element stride for each axis"),
             (all(1 <= n <= _MOST_STRIDE for n in self.steps), "element strides of 1 to 8"),
             (all(1 <= n <= 1 << 32 for n in self.shape), "axes of 1 to 2**32 elements"),
@@ -89,7 +90,10 @@ class TensorMap:
         self, memory: NDArray[np.uint8], origin: tuple[int, ...]
     ) -> tuple[NDArray[Any], NDArray[np.int64]]:
         """
-        Return the bytes of the box at `origin`, 16 a row, and where in memory its elements lie.
+        Return the bytes of the box at `origin`, 16 per row, and the offsets of its elements in
+        memory.
+
+        Elements outside of the array have no offset.
         """
         size = self.array.itemsize
         offset, inside = np.zeros(self.tile, np.int64), np.ones(self.tile, np.bool_)
@@ -105,8 +109,10 @@ class TensorMap:
 
     def places(self, start: int) -> NDArray[np.int64]:
         """
-        Where in shared memory each 16 bytes of a box that starts at byte `start` go: swizzles count
-        from byte 0, not from there (CUDA C++ Programming Guide, "The Swizzle Modes").
+        Return the place in shared memory of each 16 bytes of a box that starts at byte `start`.
+
+        Swizzles count from byte 0, not from `start` (CUDA C++ Programming Guide, "The Swizzle
+        Modes").
         """
         place = start + np.arange(0, self.bytes, _LINE)
         return place ^ ((place >> 7 & SWIZZLES[self.swizzle]) << 4)

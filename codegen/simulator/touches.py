@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Accesses to shared memory, as the race detector compares them: lanes, cells and byte ranges."""
+"""Accesses to shared memory as the race detector compares them: lanes, cells and byte ranges."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -13,10 +13,10 @@ from tilewright.codegen.simulator.lanes import Integers
 @dataclass(frozen=True)
 class Touch:
     """
-    One instruction's access to shared memory.
+    Access of one instruction to shared memory.
 
     `offsets` are bytes within the batch, one per lane; `low` and `high` bound the bytes within a
-    block. A bulk copy touches many places by one lane.
+    block. A bulk copy touches many places by one lane, which `lanes` then repeats.
     """
 
     lanes: Integers
@@ -29,17 +29,21 @@ class Touch:
 
     @cached_property
     def cells(self) -> Integers:
-        """(lanes, cells per lane): made only when an access meets another one."""
+        """
+        Cells of each lane, of shape (lanes, cells per lane); computed only when accesses meet.
+        """
         first = self.offsets // self.granule
         return first[:, None] + np.arange(max(1, self.size // self.granule))
 
     @cached_property
     def lanes_of_cells(self) -> Integers:
-        """The lane of each cell, in the order of `cells.ravel()`."""
+        """Lane of each cell, in the order of `cells.ravel()`."""
         return np.repeat(self.lanes, self.cells.shape[1])
 
     def near(self, other: "Touch") -> bool:
-        """True if both may touch one place."""
+        """
+        True if the byte ranges of two accesses overlap, so that they may touch the same place.
+        """
         return self.low < other.high and other.low < self.high
 
     @cached_property
@@ -47,14 +51,14 @@ class Touch:
         return bool((np.diff(self.lanes) >= 0).all())
 
     def rows_of(self, lanes: range) -> slice:
-        """Rows of those lanes; rows of others may be among them where lanes do not ascend."""
+        """Return the rows of a range of lanes; all rows if the lanes are not ascending."""
         if not self._ascends:
             return slice(0, len(self.lanes))
         return slice(*np.searchsorted(self.lanes, [lanes.start, lanes.stop]).tolist())
 
     @staticmethod
     def joined(touches: "Sequence[Touch]") -> "Touch":
-        """Places that several lanes touch by one instruction."""
+        """Return one access for the places that several lanes touch by one instruction."""
         return replace(
             touches[0],
             lanes=np.concatenate([touch.lanes for touch in touches]),
@@ -65,7 +69,7 @@ class Touch:
 
 
 class Near:
-    """The byte ranges that were accessed, one hull per source line."""
+    """Byte ranges of earlier accesses: one enclosing range per source line."""
 
     def __init__(self) -> None:
         self._hulls: dict[int, tuple[int, int]] = {}
@@ -75,7 +79,7 @@ class Near:
         self._hulls[touch.line] = (min(low, touch.low), max(high, touch.high))
 
     def lines(self, touch: Touch) -> list[int]:
-        """Return the lines whose accesses may overlap."""
+        """Return the source lines of earlier accesses that an access may overlap."""
         return [
             line
             for line, (low, high) in self._hulls.items()

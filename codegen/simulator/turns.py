@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Other orders in which a kernel is run, if what it does may depend on that.
+Further orders in which a kernel runs, if its outcome may depend on the order of threads.
 
-A kernel that asks for flags may find them set too early or too late, and what it has found out it
-does without another barrier. So one that nothing is found in is run again: each warp for as long as
-it can, the first ones first, and then the last ones first; then each warp until it would write
-what others ask for, who ask once more after each such write; and then each warp until it has done
-so, that others do the same before it goes on. Blocks take turns where warps are too many.
+A kernel that polls flags may find them set too early or too late, and acts on that without another
+barrier. If the first run of a polling kernel has no findings, it is repeated in four orders:
+
+- each team runs for as long as it can, the first teams first
+- each team runs for as long as it can, the last teams first
+- each team stops before a write that others may poll, and polling teams get one turn
+- each team stops after a write that others may poll, and polling teams get one turn
+
+A team is a warp, or a block if there are too many warps.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,35 +26,40 @@ from tilewright.codegen.simulator.operands import Instruction
 from tilewright.codegen.simulator.tensor_map import TensorMap
 
 MOST_AGAIN = 4
-"""How much more than the first run another one may do, which asks more often."""
+"""Maximum work of a run in another order, as a multiple of the first run; it polls more often."""
 
 _MOST_STEPS = 20_000
-"""Instructions of a team, summed over teams, that another order may cost: half a second."""
+"""
+Maximum number of instructions, summed over all teams, for another order to be tried: half a second.
+"""
 
-_ASKS = {"volatile", "relaxed", "acquire"}
+_POLLING = {"volatile", "relaxed", "acquire"}
 _ORDERS = {"acquire", "release", "acq_rel"}
 _WRITES = {"volatile", "relaxed", "release"}
 _OTHER_FENCES = {"proxy", "mbarrier_init"}
 
 
 def depends_on_turns(kernel: Kernel) -> bool:
-    """True if threads poll for the progress of others, and synchronise by fences or the like."""
-    return any(map(_asks, kernel.instructions)) and any(map(_tells, kernel.instructions))
+    """
+    True if threads poll for the progress of others, and synchronise by fences, releases or
+    acquires.
+    """
+    return any(map(_polls, kernel.instructions)) and any(map(_orders_memory, kernel.instructions))
 
 
-def _asks(instruction: Instruction) -> bool:
+def _polls(instruction: Instruction) -> bool:
     root, parts = instruction.root, set(instruction.parts)
-    return root == "atom" or (root == "ld" and bool(_ASKS & parts))
+    return root == "atom" or (root == "ld" and bool(_POLLING & parts))
 
 
-def _tells(instruction: Instruction) -> bool:
+def _orders_memory(instruction: Instruction) -> bool:
     root, parts = instruction.root, set(instruction.parts)
     fences = root == "membar" or (root == "fence" and not _OTHER_FENCES & parts)
     return fences or bool(_ORDERS & parts)
 
 
 def orders(geometry: Geometry, executed: int) -> Iterator[Turns]:
-    """Return the orders that are cheap enough after so many thread-instructions."""
+    """Yield the orders that are cheap enough for a launch of `executed` thread-instructions."""
     for width in (WARP, geometry.width):
         if executed // width <= _MOST_STEPS:
             yield from (Turns(width), Turns(width, last_first=True))
@@ -59,7 +68,7 @@ def orders(geometry: Geometry, executed: int) -> Iterator[Turns]:
 
 
 def strong_writes(kernel: Kernel) -> set[int]:
-    """Return the places of instructions that write what others may ask for."""
+    """Return the places of instructions whose writes other threads may poll."""
     return {
         place
         for place, each in enumerate(kernel.instructions)
@@ -68,7 +77,7 @@ def strong_writes(kernel: Kernel) -> set[int]:
 
 
 class Snapshot:
-    """Contents of the arrays among the arguments of a launch."""
+    """Copy of the writable arrays among the arguments of a launch."""
 
     def __init__(self, arguments: Sequence[Argument]):
         arrays = [each.array if isinstance(each, TensorMap) else each for each in arguments]
@@ -79,6 +88,6 @@ class Snapshot:
         ]
 
     def restore(self) -> None:
-        """Write it back."""
+        """Write the copies back into the arrays."""
         for array, before in self._kept:
             array[...] = before

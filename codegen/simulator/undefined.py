@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Undefined values: registers that hold what was read of memory that was never written.
+Undefined values: registers that were loaded from memory that was never written.
 
-Reading is no mistake yet. A compiler moves loads before the branches that guard them, and copies
-structures with their padding. So the bytes of a register that hold no value are followed through
-arithmetic, `selp`, predicates and copies, and reported where they decide something: an address, a
-branch, what is stored for others to see.
+The load alone is no error. A compiler moves loads before the branches that guard them, and copies
+structures with their padding. The undefined bytes of a register are therefore followed through
+arithmetic, `selp`, predicates and copies. They are reported where they matter: in an address, a
+branch, or a store that others may see.
 
     ld.local.f32   %f1, [%rd2];          nothing was written there
     add.f32        %f2, %f1, %f1;        undefined
     selp.f32       %f3, %f2, 0f00, %p1;  undefined only where %p1 holds
     st.global.f32  [%rd3], %f3;          reported, with the line of the load
 
-Only registers that a load of such memory reaches are followed, and only once there is anything to
-follow.
+Only registers that a load of local memory can reach are followed, and only after the first
+undefined load.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -35,9 +35,15 @@ from tilewright.codegen.simulator.register_uses import (
 from tilewright.codegen.simulator.registers import Registers
 
 Marks = NDArray[np.int64]
-"""Per lane, 0 for a defined value; else a load's number in the upper half, bytes in the lower."""
+"""
+Marks of a register, per lane: 0 for a defined value. Otherwise the upper half is the number of a
+load, and the lower half has a bit for each undefined byte.
+"""
 States = NDArray[np.uint8]
-"""Per byte of memory: never written, with a value, or the number of a load whose copy it has."""
+"""
+States of bytes of memory: `UNWRITTEN`, `DEFINED`, or `DEFINED` plus the number of the load whose
+undefined byte was copied there.
+"""
 
 UNWRITTEN, DEFINED = 0, 1
 _MOST_LOADS = 254
@@ -47,7 +53,7 @@ _BIT: NDArray[np.int64] = np.array([1 << byte for byte in range(8)])
 
 
 class Undefined:
-    """The undefined values of all lanes, in a launch of a kernel."""
+    """Undefined values of all lanes, in the launch of a kernel."""
 
     def __init__(self, kernel: Kernel, registers: Registers, findings: Findings, follow: bool):
         self._registers = registers
@@ -55,16 +61,19 @@ class Undefined:
         self._followed = followed(kernel) if follow else set[str]()
         self._marks: dict[str, Marks] = {}
         self._loads: list[tuple[int, str]] = [(0, "")]
-        """By number: the line of a load that found something undefined, and the finding's text."""
+        """
+        Line of each load that found undefined bytes, and the text of its finding, by the load's
+        number.
+        """
         self._numbers: dict[int, int] = {}
 
     def reset(self) -> None:
-        """Start a batch: nothing is undefined."""
+        """Mark all registers as defined, at the start of a batch."""
         self._marks.clear()
 
     def load(self, line: int, text: str) -> int:
         """
-        Return the number of a load in a line that has read what was never written; `text` names it.
+        Return the number of the load in `line`, which read unwritten bytes; `text` is its finding.
         """
         if line not in self._numbers:
             self._loads.append((line, text))
@@ -73,9 +82,10 @@ class Undefined:
 
     def loaded(self, register: Operand, lanes: Lanes, state: States, number: int) -> None:
         """
-        A load has filled a register with bytes of memory, whose states are (lanes, bytes).
+        Mark the bytes of a register that a load has left undefined.
 
-        `number` is the load's, if any byte was never written.
+        `state` holds the states of the loaded bytes, of shape (lanes, bytes). `number` is that of
+        the load, for bytes that were never written.
         """
         if not isinstance(register, Register):
             return
@@ -89,20 +99,29 @@ class Undefined:
         self._set(register.name, lanes, marks)
 
     def states(self, register: Operand, lanes: Lanes, size: int) -> States:
-        """(lanes, size): the states of memory where `size` bytes of a register are stored."""
+        """
+        Return the states of memory where `size` bytes of a register are stored, of shape (lanes,
+        size).
+        """
         marks = self.of(register, lanes)
         missing = marks[:, None] >> np.arange(size) & 1
         return (DEFINED + missing * (marks >> _NUMBER)[:, None]).astype(np.uint8)
 
     def guard(self, instruction: Instruction) -> Callable[[Lanes], None] | None:
-        """Return a check of the predicate that guards an instruction; None where none is needed."""
+        """
+        Return a check of the predicate that guards an instruction; None if it is always defined.
+        """
         guard = instruction.predicate
         if not self._followed or guard is None or guard.register.name not in self._followed:
             return None
         return lambda lanes: self._report([guard.register.name], lanes)
 
     def flow(self, instruction: Instruction) -> Callable[[Lanes], None] | None:
-        """Return the function to call before an instruction is executed, or None."""
+        """
+        Return the function to call before an instruction is executed, or None.
+
+        It reports undefined operands that matter, and marks undefined results.
+        """
         if not self._followed:
             return None
         decides = [name for name in decided(instruction) if name in self._followed]
@@ -125,19 +144,19 @@ class Undefined:
         return run
 
     def any_of(self, operands: Iterable[Operand], lanes: Lanes) -> Marks:
-        """Undefined where any operand is: then in all bytes."""
+        """Return the marks of a result: undefined in all bytes where any operand is undefined."""
         marks = self.of(Vector(tuple(operands)), lanes)
         return np.where(marks != 0, marks | _ALL_BYTES, 0)
 
     def of(self, operand: Operand, lanes: Lanes) -> Marks:
-        """Return the marks of an operand."""
+        """Return the marks of an operand; for a vector, the largest of its registers' marks."""
         marks = [self._marks[name] for name in names([operand]) if name in self._marks]
         if not marks:
             return np.zeros(lanes.count, np.int64)
         return np.maximum.reduce([each[lanes.index] for each in marks])
 
     def holds(self, operand: Operand, lanes: Lanes) -> NDArray[np.bool_]:
-        """Return the value of a predicate."""
+        """Return the value of a predicate in the lanes."""
         return self._registers.source(operand, "pred")[lanes.index]
 
     def _set(self, name: str, lanes: Lanes, marks: Marks) -> None:
@@ -183,7 +202,11 @@ def _selected(
 def _combined(
     undefined: Undefined, instruction: Instruction, sources: Sequence[Operand], lanes: Lanes
 ) -> Marks:
-    """Predicates: `and` with a defined false is false, `or` with a defined true is true."""
+    """
+    Return the marks of `and` and `or`.
+
+    For predicates, a defined false decides `and`, and a defined true decides `or`.
+    """
     if instruction.type != "pred":
         return undefined.any_of(sources, lanes)
     marks = [undefined.of(each, lanes) for each in sources]

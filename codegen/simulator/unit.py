@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an instruction is compiled against: registers, memory and the shape of the launch."""
+"""Context in which instructions are compiled: registers, memory and the shape of the launch."""
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
@@ -27,19 +27,19 @@ from tilewright.codegen.simulator.tensor_map import TensorMap
 from tilewright.codegen.simulator.undefined import Undefined
 
 Step = Callable[[Lanes], None]
-"""One instruction, ready to be executed by a group of lanes."""
+"""One compiled instruction; the call executes it for a group of lanes."""
 
 
 @dataclass(frozen=True)
 class Unit:
-    """Everything that a kernel's instructions act on, for one launch."""
+    """State that the instructions of a kernel act on, for one launch."""
 
     kernel: Kernel
     geometry: Geometry
     registers: Registers
     parameters: dict[str, NDArray[np.uint8]]
     spaces: dict[str, Space]
-    """By PTX name; `generic` for an instruction that names no space."""
+    """Address spaces by PTX name; `generic` serves instructions that name no space."""
     local: LocalChecks | None
     global_memory: GlobalMemory
     shared: SharedMemory
@@ -47,7 +47,7 @@ class Unit:
     atomics: AtomicOrder
     mbarriers: MBarriers
     tensor_maps: dict[int, tuple[TensorMap, Array]]
-    """By the generic address of the parameter."""
+    """Tensor maps with the arrays they describe, by the generic address of the parameter."""
     copies: AsyncCopies
     meters: Meters
     findings: Findings
@@ -56,7 +56,7 @@ class Unit:
 
 
 Builder = Callable[[Unit, Instruction], Step]
-"""Compiles one instruction."""
+"""Function that compiles one instruction."""
 
 
 def unknown(instruction: Instruction) -> SimulatorError:
@@ -67,7 +67,9 @@ def unknown(instruction: Instruction) -> SimulatorError:
 
 def modifiers(instruction: Instruction, allowed: Collection[str], types: int = 1) -> set[str]:
     """
-    Return the parts of the opcode between its root and its `types` types; all must be allowed.
+    Return the parts of the opcode between its root and its last `types` parts.
+
+    Raises `SimulatorError` for a part that is not in `allowed`.
     """
     parts = set(instruction.parts[1:-types] if types else instruction.parts[1:])
     if not parts <= set(allowed):

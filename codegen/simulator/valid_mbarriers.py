@@ -16,7 +16,9 @@ _BYTES = 8
 
 
 class ValidMBarriers:
-    """Addresses of the valid mbarriers of a batch; a block has `block_bytes` of shared memory."""
+    """
+    Addresses of the valid mbarriers of a batch; `block_bytes` is the shared memory of a block.
+    """
 
     def __init__(self, block_bytes: int, geometry: Geometry, findings: Findings):
         self._block_bytes = block_bytes
@@ -36,7 +38,7 @@ class ValidMBarriers:
         self._starts.discard(offset)
 
     def check(self, touch: Touch, mode: Mode) -> None:
-        """Report an access by another instruction."""
+        """Report an access to a valid mbarrier by an instruction that is not for mbarriers."""
         if touch.high <= self._low or self._high <= touch.low or not self._starts:
             return
         start = touch.cells * touch.granule // _BYTES * _BYTES

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Vector clocks that many threads share: most threads know exactly what others of their block know.
+Vector clocks that many threads share: most threads of a block have the same knowledge.
 
-A *row* says of each member of a cluster up to which of its times its doings are known. Members are
-the cluster's threads, and then its mbarriers, which speak for the copies that complete on them.
-Rows are numbered and never change; row 0 knows nothing. What is known of other clusters is rare,
-and lies apart, by block.
+A *row* holds, for each member of a cluster, the time up to which its accesses are known. Members
+are the cluster's threads, followed by its mbarriers, which stand for the copies that complete on
+them. Rows are numbered and never change; row 0 is empty.
+
+Knowledge about other clusters is rare. It is stored apart from the rows, by block.
 """
 
 from collections.abc import Iterable, Mapping
@@ -19,8 +20,11 @@ from tilewright.codegen.simulator.lanes import Integers
 Clock = NDArray[np.int32]
 Elsewhere = Mapping[int, Clock]
 """
-Launch-wide number of a block to the time known of each of its threads; below 0 of a cluster to that
-of each of its mbarriers; from 1 << 40 of a block to what proxy fences lie behind (`order.py`).
+Knowledge about other clusters: clocks by key.
+
+- A key from 0 is a block of the launch: the clock has a time for each of its threads.
+- A negative key is a cluster of the launch: the clock has a time for each of its mbarriers.
+- A key from `1 << 40` is a block with a view: the clock has the times that proxy fences cover.
 """
 
 NOWHERE: Elsewhere = {}
@@ -28,7 +32,7 @@ _COMPACT_FROM = 4096
 
 
 class Knowledge:
-    """One row per view, kept by something through which threads synchronise."""
+    """Rows of all views, kept by an object through which threads synchronise."""
 
     __slots__ = ("__weakref__", "rows")
 
@@ -37,7 +41,7 @@ class Knowledge:
 
 
 class VectorClocks:
-    """All rows of a batch."""
+    """Rows of a batch, with their knowledge about other clusters."""
 
     def __init__(self, members: int):
         self.known = np.zeros((64, members), np.int32)
@@ -46,7 +50,7 @@ class VectorClocks:
         self._kept: WeakSet[Knowledge] = WeakSet()
 
     def make_members(self, count: int) -> None:
-        """Have at least so many members."""
+        """Extend the rows to at least `count` members."""
         missing = count - self.known.shape[1]
         if missing > 0:
             self.known = np.pad(self.known, ((0, 0), (0, missing)))
@@ -55,7 +59,7 @@ class VectorClocks:
         return self._elsewhere[row]
 
     def add(self, clocks: Clock, elsewhere: Elsewhere = NOWHERE) -> Integers:
-        """Return the numbers of new rows."""
+        """Add rows, and return their numbers."""
         first, count = len(self._elsewhere), len(clocks)
         if first + count > len(self.known):
             room = np.zeros((first + 2 * count, self.known.shape[1]), np.int32)
@@ -65,11 +69,11 @@ class VectorClocks:
         return np.arange(first, first + count)
 
     def inherit(self, row: int, older: int) -> None:
-        """The new `row` knows of other clusters what `older` does."""
+        """Give the new `row` the knowledge of row `older` about other clusters."""
         self._elsewhere[row] = self._elsewhere[older]
 
     def join(self, rows: Iterable[int]) -> int:
-        """Return the row of those who know what any of `rows` know."""
+        """Return a row with the union of the knowledge in `rows`."""
         joined = 0
         for row in rows:
             joined = self._join(joined, int(row))
@@ -88,13 +92,15 @@ class VectorClocks:
         return self._joined[pair]
 
     def keep(self, rows: list[int]) -> Knowledge:
-        """Rows that stay, whatever is forgotten, as long as the result lives."""
+        """
+        Return an object that keeps rows alive, across calls of `compact`, as long as it exists.
+        """
         knowledge = Knowledge(rows)
         self._kept.add(knowledge)
         return knowledge
 
     def compact(self, views: Integers) -> Integers:
-        """Forget the rows that neither `views` nor anything kept names; `views` renumbered."""
+        """Drop the rows that neither `views` nor kept objects name; return `views` renumbered."""
         if len(self._elsewhere) < _COMPACT_FROM:
             return views
         kept = list(self._kept)
@@ -113,7 +119,7 @@ class VectorClocks:
 
 
 def joined_elsewhere(a: Elsewhere, b: Elsewhere) -> Elsewhere:
-    """What is known of other clusters by those who know both."""
+    """Return the union of two pieces of knowledge about other clusters."""
     if not a or not b or a is b:
         return a or b
     joined = dict(a)
@@ -123,7 +129,7 @@ def joined_elsewhere(a: Elsewhere, b: Elsewhere) -> Elsewhere:
 
 
 def _latest(a: Clock, b: Clock) -> Clock:
-    """Return the later times; of mbarriers, one may know of more than the other."""
+    """Return the later times of two clocks; clocks of mbarriers may differ in length."""
     if len(a) < len(b):
         a, b = b, a
     return np.maximum(a, b if len(a) == len(b) else np.pad(b, (0, len(a) - len(b))))

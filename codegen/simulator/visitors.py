@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Blocks of a cluster that use each other's shared memory: whether it is there yet, and still is.
+Accesses to the shared memory of other blocks of a cluster: these blocks must be running.
 
-Shared memory of another block may be used while that block runs. CUDA C++ Programming Guide,
-section "Distributed Shared Memory": all blocks must have started, and none may exit too early.
+All blocks must have started, and no block may exit too early (CUDA C++ Programming Guide,
+"Distributed Shared Memory").
 """
 
 from collections import defaultdict
@@ -20,7 +20,7 @@ from tilewright.codegen.simulator.order import Order
 
 
 class Use(NamedTuple):
-    """A use of an mbarrier of another block, in a phase of it."""
+    """Use of an mbarrier of another block, in one of its phases."""
 
     lane: int
     time: int
@@ -32,11 +32,12 @@ class Visitors:
     """
     Visits of threads to the shared memory of other blocks of their cluster.
 
-    A block has started if the visitor knows of any of its threads: it has passed a barrier of the
-    cluster, also a relaxed one, or learned it from another thread. A block has not exited as long
-    as one of its threads runs that does not know of the visit. An arrival at an mbarrier has been
-    executed when its phase is complete, which a thread that waits for the phase knows whatever the
-    scopes are.
+    A block has started if the visitor knows of any of its threads: after a barrier of the cluster,
+    even a relaxed one, or through another thread. A visit is early enough if, in the end, a thread
+    of the visited block knows of it: the block then exited after the visit.
+
+    An arrival at an mbarrier has been executed when its phase is complete. A thread that waits for
+    the phase knows this, whatever the scopes are.
     """
 
     def __init__(self, geometry: Geometry, order: Order, findings: Findings):
@@ -44,14 +45,16 @@ class Visitors:
         self._order = order
         self._findings = findings
         self._visits = defaultdict[int, dict[int, tuple[int, int]]](dict)
-        """By host block, each visiting lane's last visit: its time and line."""
+        """Last visit of each visiting lane, as its time and line, by host block."""
         self._uses = defaultdict[tuple[int, int], dict[int, Use]](dict)
-        """By host block and place of an mbarrier, each visiting lane's last use."""
-        self._met = set[tuple[int, int]]()
-        """Pairs of a lane and a host block that it knew to have started."""
+        """Last use of each visiting lane, by host block and place of an mbarrier."""
+        self._checked = set[tuple[int, int]]()
+        """
+        Pairs of a lane and a visited block, for which the start of the block has been checked.
+        """
 
     def visit(self, lanes: Integers, blocks: Integers, access: Access) -> None:
-        """Record accesses to blocks; of uses of mbarriers, `use` records when they count."""
+        """Record accesses to other blocks; `use` records uses of mbarriers when they count."""
         times = self._order.time[lanes]
         self._check_started(lanes, blocks, access)
         if access.mode is Mode.OBJECT:
@@ -60,12 +63,12 @@ class Visitors:
             self._visits[block][lane] = time, access.line
 
     def _check_started(self, lanes: Integers, blocks: Integers, access: Access) -> None:
-        """At a lane's first visit: it knows that the block has begun to run."""
+        """Report lanes whose first visit to a block may come before the block has started."""
         pairs = [*zip(lanes.tolist(), blocks.tolist(), strict=True)]
-        new = np.array([pair not in self._met for pair in pairs])
+        new = np.array([pair not in self._checked for pair in pairs])
         if not new.any():
             return
-        self._met.update(pairs)
+        self._checked.update(pairs)
         started = self._order.knows_started(lanes[new], blocks[new])
         if not started.all():
             lane = int(lanes[new][np.argmin(started)])
@@ -77,25 +80,27 @@ class Visitors:
             )
 
     def use(self, block: int, place: int, lanes: Integers, phase: int, line: int) -> None:
-        """Record that lanes of other blocks count for a phase of an mbarrier at a place."""
+        """Record that lanes of other blocks count for a phase of the mbarrier at a place."""
         for lane, time in zip(lanes.tolist(), self._order.time[lanes].tolist(), strict=True):
             self._uses[block, place][lane] = Use(lane, time, phase, line)
 
     def awaited(self, block: int, place: int, phases: int) -> None:
-        """A thread of the block knows that so many phases of an mbarrier are complete."""
+        """
+        Record that a thread of the block knows that `phases` phases of an mbarrier are complete.
+        """
         if uses := self._uses.get((block, place)):
             left = {lane: use for lane, use in uses.items() if use.phase >= phases}
             self._uses[block, place] = left
 
     def check(self) -> None:
-        """At the end of a batch: some thread of each host has known of each visit."""
+        """Report visits that no thread of the host block knows of, at the end of a batch."""
         for block, visits in self._visits.items():
             self._check_known(block, [(lane, *visit) for lane, visit in visits.items()])
         for (block, _), uses in self._uses.items():
             self._check_known(block, [(use.lane, use.time, use.line) for use in uses.values()])
 
     def _check_known(self, block: int, visits: Sequence[tuple[int, int, int]]) -> None:
-        """Report visits, as lanes, times and lines, that no thread of the block knows of."""
+        """Report visits, given as lanes, times and lines, that no thread of the block knows of."""
         if not visits:
             return
         lanes, times, lines = np.array(visits).T

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What a warp's lanes have surely executed, though memory may not show it: shuffles tell.
+Execution order between lanes of a warp, which collectives such as shuffles establish.
 
-Each lane counts its synchronisations. A lane *knows* what another one executed up to the count that
-the other had when the two last met in a collective. That orders reads before later writes, and
-nothing else: see `races.py`.
+Each lane counts its synchronisations. A lane *knows* what another lane executed up to the count
+that the other lane had at their last common collective. This orders reads before later writes, but
+makes no write visible: see `shared_reads.py`.
 """
 
 import numpy as np
@@ -16,7 +16,9 @@ Clocks = NDArray[np.int32]
 
 
 class WarpOrder:
-    """The clocks of `lanes` lanes; `clock` is replaced, never changed, so it may be kept."""
+    """
+    Clocks of `lanes` lanes; `clock` is replaced, never changed in place, so callers may keep it.
+    """
 
     def __init__(self, lanes: int):
         self.clock: Clocks = np.ones(lanes, np.int32)
@@ -24,12 +26,12 @@ class WarpOrder:
         self._by_pair: Clocks | None = None
 
     def join_all(self, lanes: slice | Integers) -> None:
-        """All running lanes of their warps synchronise."""
+        """Synchronise `lanes` within each warp; they are all the running lanes of their warps."""
         self._by_all[lanes] = self.clock[lanes]
         self._tick(lanes)
 
     def join_some(self, lanes: Integers, masks: NDArray[np.uint32]) -> None:
-        """Each lane synchronises with the lanes of its warp that its mask names."""
+        """Synchronise each lane with the lanes of its warp that its mask names."""
         if self._by_pair is None:
             self._by_pair = np.zeros((len(self.clock), WARP), np.int32)
         teams = np.unique(np.stack([lanes // WARP, masks.astype(np.int64)]), axis=1)
@@ -41,7 +43,7 @@ class WarpOrder:
         self._tick(lanes)
 
     def ordered(self, now: Integers, then: Integers, clock: Clocks) -> Booleans:
-        """Whether lane `now` knows what lane `then` did at `clock` (elementwise)."""
+        """True where lane `now` knows what lane `then` executed at `clock` (elementwise)."""
         known = self._by_all[then]
         if self._by_pair is not None:
             known = np.maximum(known, self._by_pair[now, then % WARP])

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Measuring on a GPU: CUDA graphs, by way of PyTorch, between two CUDA events.
+Measurements on a GPU: CUDA graphs, recorded by PyTorch, between two CUDA events.
 
 Reference: CUDA driver API, sections "Device Management" and "Event Management"; PyTorch's notes on
 CUDA semantics, "CUDA Graphs".
@@ -19,16 +19,16 @@ from tilewright.codegen.timing.timer import Replay
 from tilewright.dialects.target import Target
 
 _SMS, _CLOCK_KHZ, _MEMORY_CLOCK_KHZ, _BUS_BITS, _L2_BYTES = 16, 13, 36, 37, 38
-"""CUdevice_attribute"""
+"""Numbers of device attributes (CUdevice_attribute)."""
 _PER_CLOCK = 2
-"""Device memory of all kinds moves data on both edges of its clock."""
+"""Transfers per clock: device memory of all kinds moves data on both edges of its clock."""
 _WARM_UPS = 2
 _LEAST_READ = 256 * 2**20
-"""Bytes. Reading them takes a GPU long enough to queue the next graph meanwhile."""
+"""Minimum bytes that a flush reads; meanwhile the host has time to queue the next graph."""
 
 
 class CudaDevice:
-    """PyTorch's current GPU. `target` is what is compiled for it."""
+    """PyTorch's current GPU; kernels for it are compiled for `target`."""
 
     def __init__(self, target: Target):
         import torch
@@ -55,12 +55,12 @@ class CudaDevice:
         graph = torch.cuda.CUDAGraph()
         outputs, failures = list[list[Any]](), list[Exception]()
         try:
-            with torch.no_grad(), torch.cuda.graph(graph), _kept(failures):
+            with torch.no_grad(), torch.cuda.graph(graph), _collected(failures):
                 outputs += [call() for call in calls]
         except Exception as err:
-            failures.append(err)  # most often, that a capture in which something failed has ended
+            failures.append(err)  # usually: a capture in which something failed has ended
         finally:
-            torch.cuda.set_stream(here)  # which `graph` does not do where capturing fails
+            torch.cuda.set_stream(here)  # `graph` does not do this if capturing fails
         if failures:
             raise failures[0]
         return Recording(graph.replay, outputs)
@@ -78,8 +78,8 @@ class CudaDevice:
 
 
 @contextmanager
-def _kept(failures: list[Exception]) -> Generator[None]:
-    """Keeps what fails for later."""
+def _collected(failures: list[Exception]) -> Generator[None]:
+    """Collect an exception of the body in `failures` instead of raising it."""
     try:
         yield
     except Exception as err:
@@ -88,11 +88,11 @@ def _kept(failures: list[Exception]) -> Generator[None]:
 
 class EventTimer:
     """
-    Time from one CUDA event to the next, on PyTorch's current stream.
+    Timer from one CUDA event to the next, on PyTorch's current stream.
 
-    The host queues faster than the GPU works, once it has a lead: the first replay waits for a
-    flush in any case, so that none waits for the host. A flush reads `beyond_l2`: what was written
-    instead would have to be written back to memory while the replay is measured.
+    The host queues faster than the GPU works, once it has a lead. The first replay therefore always
+    waits for a flush, so that no replay waits for the host. A flush reads `beyond_l2`: bytes that
+    it wrote would have to be written back to memory while the replay is measured.
     """
 
     def __init__(self, beyond_l2: Any, flush: bool):
@@ -115,8 +115,9 @@ class EventTimer:
 
 def peaks(lib: LibCuda, ordinal: int, target: Target) -> Peaks:
     """
-    What a GPU does in a second at its highest clocks, by what its driver says; where the driver
-    does not say, what the product does that stands for the target.
+    Return what a GPU does per second at its highest clocks, according to its driver.
+
+    If the driver reports 0, the figure is that of the target.
     """
     sms, clock, memory_clock, bits = (
         device_attribute(lib, ordinal, number)
@@ -128,7 +129,7 @@ def peaks(lib: LibCuda, ordinal: int, target: Target) -> Peaks:
 
 
 def device_attribute(lib: LibCuda, ordinal: int, number: int) -> int:
-    """What the driver knows of a GPU."""
+    """Return an attribute of a GPU, as its driver reports it."""
     device, value = ctypes.c_int(), ctypes.c_int()
     what = f"an attribute of GPU {ordinal}"
     lib.call(what, "cuDeviceGet", ctypes.byref(device), ordinal)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Clocks, power and temperature of a GPU at a moment, by NVIDIA's management library, NVML.
+Clocks, power and temperature of a GPU at a moment, from NVIDIA's management library, NVML.
 
-The library comes with the driver. If it is missing or fails, its entries are left out.
-Reference: NVML API Reference Guide, "Device Queries".
+The library comes with the driver. If it is missing or fails, the state is empty; an entry whose
+query fails is None. Reference: NVML API Reference Guide, "Device Queries".
 """
 
 import ctypes
@@ -16,7 +16,7 @@ from tilewright.codegen.runtime.libcuda import LibCuda
 LIBRARY = "libnvidia-ml.so.1"
 
 State = dict[str, Any]
-"""Figures by name, those of `state`."""
+"""Figures by name, as `Nvml.state` returns them."""
 
 _SM, _MEMORY, _GPU_SENSOR = 1, 2, 0  # nvmlClockType_t, nvmlTemperatureSensors_t
 _BUS_ID_BYTES = 64
@@ -32,10 +32,10 @@ REASONS: Mapping[int, str] = {
 
 
 class Nvml:
-    """One GPU as NVML knows it."""
+    """Handle of one GPU in NVML."""
 
     def __init__(self, library: Any, bus_id: bytes):
-        """Raise `OSError` where NVML does not know the GPU."""
+        """Open the GPU with a bus id. Raises `OSError` if NVML does not know it."""
         self._library = library
         self._device = ctypes.c_void_p()
         for status in (
@@ -46,7 +46,7 @@ class Nvml:
                 raise OSError(f"NVML: status {status}")
 
     def state(self) -> State:
-        """Return what it tells now."""
+        """Return the present clocks, power, temperature, and reasons for low clocks."""
         sm = self._number("nvmlDeviceGetClockInfo", ctypes.c_uint, _SM)
         memory = self._number("nvmlDeviceGetClockInfo", ctypes.c_uint, _MEMORY)
         milliwatts = self._number("nvmlDeviceGetPowerUsage", ctypes.c_uint)
@@ -63,7 +63,7 @@ class Nvml:
         }
 
     def _number(self, function: str, kind: Callable[[], Any], *arguments: int) -> int | None:
-        """Return what a query gives; None if it is refused, or unknown to this NVML."""
+        """Return the result of a query; None if it is refused, or unknown to this NVML."""
         query, value = getattr(self._library, function, None), kind()
         if query is None or query(self._device, *arguments, ctypes.byref(value)):
             return None
@@ -71,7 +71,7 @@ class Nvml:
 
 
 def state(lib: LibCuda, ordinal: int) -> State:
-    """Return the state of the GPU that CUDA gives a number; empty where NVML does not tell."""
+    """Return the state of the GPU with CUDA's number `ordinal`; empty if NVML cannot report it."""
     try:
         return _nvml(bus_id(lib, ordinal)).state()
     except OSError:
@@ -84,7 +84,7 @@ def _nvml(bus_id: bytes) -> Nvml:
 
 
 def bus_id(lib: LibCuda, ordinal: int) -> bytes:
-    """Return the name of a GPU that does not depend on which GPUs a process sees."""
+    """Return the PCI bus id of a GPU, which does not depend on the GPUs that a process sees."""
     device, text = ctypes.c_int(), ctypes.create_string_buffer(_BUS_ID_BYTES)
     what = f"the place of GPU {ordinal}"
     lib.call(what, "cuDeviceGet", ctypes.byref(device), ordinal)

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-A process of its own for what may hang or crash: it reads requests and writes replies, JSON objects,
-one a line, on its standard input and output.
+Worker process for code that may hang or crash.
 
-A kernel that waits forever cannot be ended, but its process can, with all that it has started.
-`Worker` is such a process as seen from outside; `requests`, `own_stdout` and `sender` are for
-inside.
+It reads requests from its standard input and writes replies to its standard output: JSON objects,
+one per line. A kernel that waits forever cannot be ended, but its process can, with all processes
+that it has started.
+
+`Worker` is the process as its parent sees it. `requests`, `own_stdout` and `sender` are for code
+inside the process.
 """
 
 import json
@@ -23,15 +25,17 @@ Reply = dict[str, Any]
 Send = Callable[[Reply], None]
 
 
-_MOMENT_S = 0.1
+_POLL_S = 0.1
 
 
 class WorkerLost(Exception):
-    """A worker has died or was killed; the text says why."""
+    """A worker has died or was killed; the message is the reason."""
 
 
 class Worker:
-    """A process that measures; its environment is ours, with what is `added`."""
+    """
+    Worker process as its parent sees it; it has the parent's environment and the variables `added`.
+    """
 
     def __init__(self, command: Sequence[str], added: Mapping[str, str] | None = None):
         self._errors: IO[str] = TemporaryFile("w+")
@@ -42,13 +46,13 @@ class Worker:
             stdout=subprocess.PIPE,
             stderr=self._errors,
             text=True,
-            process_group=0,  # so that compilers that it has started can be killed with it
+            process_group=0,  # compilers that it has started are killed with it
         )
         self._replies: Queue[str] = Queue()
         Thread(target=self._read, daemon=True).start()
 
     def send(self, request: dict[str, Any]) -> None:
-        """Ask for something; a worker that is dead is found out when it is to answer."""
+        """Send a request; `reply` detects a dead worker."""
         assert self._process.stdin is not None
         try:
             print(json.dumps(request), file=self._process.stdin, flush=True)
@@ -56,7 +60,9 @@ class Worker:
             return
 
     def reply(self, seconds: float) -> Reply:
-        """What it says next. Raises `WorkerLost` if it dies, or is silent for so long."""
+        """
+        Return the next reply. Raises `WorkerLost` if the worker dies, or is silent for `seconds`.
+        """
         try:
             line = self._replies.get(timeout=seconds)
         except Empty:
@@ -69,7 +75,7 @@ class Worker:
         return json.loads(line)
 
     def kill(self) -> None:
-        """End the process and all that it has started."""
+        """Kill the process and all processes that it has started."""
         try:
             os.killpg(self._process.pid, signal.SIGKILL)
         except ProcessLookupError:
@@ -85,13 +91,15 @@ class Worker:
     def _last_error(self) -> str:
         self._errors.seek(0)
         lines = self._errors.read().strip().splitlines()
-        return lines[-1] if lines else "it said nothing"
+        return lines[-1] if lines else "it printed no error"
 
 
 def requests() -> Iterator[str]:
     """
-    Yield the lines of the standard input, until it ends. Should the process that writes them die,
-    this one is killed with all that it has started, whatever it is waiting for.
+    Yield the lines of the standard input until it ends.
+
+    If the parent process dies, this process is killed with all that it has started, even while it
+    waits.
     """
     lines: Queue[str] = Queue()
     Thread(target=_read_requests, args=(lines, os.getppid()), daemon=True).start()
@@ -99,17 +107,18 @@ def requests() -> Iterator[str]:
 
 
 def _read_requests(lines: Queue[str], parent: int) -> None:
-    # The standard input itself is closed at the end, which a thread that reads it would not allow.
+    # A copy of the standard input is read: a thread that reads it would prevent closing it at the
+    # end.
     for line in os.fdopen(os.dup(0)):
         lines.put(line)
     lines.put("")
-    while os.getppid() == parent:  # which is so for a moment after its files are closed
-        time.sleep(_MOMENT_S)
+    while os.getppid() == parent:  # true for a moment after its files are closed
+        time.sleep(_POLL_S)
     os.killpg(os.getpid(), signal.SIGKILL)
 
 
 def sender(stream: TextIO) -> Send:
-    """Writes replies to a stream."""
+    """Return a function that writes replies to a stream."""
 
     def send(reply: dict[str, Any]) -> None:
         print(json.dumps(reply), file=stream, flush=True)
@@ -118,9 +127,7 @@ def sender(stream: TextIO) -> Send:
 
 
 def own_stdout() -> TextIO:
-    """
-    Return the standard output for replies alone: whatever else is written there goes to stderr.
-    """
+    """Return the standard output, reserved for replies: all other output to it goes to stderr."""
     stream = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     return stream

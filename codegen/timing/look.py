@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A look at one plan alone: how many copies of its inputs it takes, and what its samples say."""
+"""Measurement of one plan alone: the copies of its inputs, and the time of a call."""
 
 from collections.abc import Sequence
 
@@ -12,13 +12,15 @@ from tilewright.codegen.timing.timer import Timer
 
 
 def turns_of(plan: Plan, l2_bytes: int) -> Rotation:
-    """How many copies of the inputs a recording goes through: all of them are read."""
+    """
+    Return how many copies of its inputs a plan's calls rotate through; the calls read all of them.
+    """
     results = [plan.buffers[number] for number in plan.results]
     return rotation(_bytes([*plan.inputs, *results]), _bytes(plan.inputs), l2_bytes)
 
 
 def look(protocol: Protocol, recordings: Sequence[Recording], timer: Timer, calls: int) -> Timing:
-    """Return the time of a call, of recordings that are of so many each."""
+    """Return the time of one call, from recordings that hold `calls` calls each."""
     replays = [recording.replay for recording in recordings]
     return timing(protocol.measure({"": replays}, timer)[""], calls)
 

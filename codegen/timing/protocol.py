@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-In which order contestants are measured, and how often.
+Order and number of measurements of several contestants.
 
-A round measures everyone once. The rounds follow each other, so that a GPU that grows warm, or slow
-for another reason, does so for all. Every second round begins with the next contestant, and those
-between go backwards: nobody always comes first, or after the same one.
+A round measures every recording once. Rounds follow each other, so a GPU that slows down, by heat
+or for another reason, slows down all contestants. The order is shifted by one after every two
+rounds, and the second of the two runs backwards. No recording is always first, or always after the
+same one.
 
-Every contestant takes part twice, as two recordings of the same calls. How far these are apart
-(A/A) is what a difference between two contestants has to exceed.
+Every contestant takes part twice, as two recordings of the same calls. The difference between the
+two (A/A) is noise: a difference between two contestants must exceed it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,23 +17,23 @@ from dataclasses import dataclass
 from tilewright.codegen.timing.timer import Replay, Timer
 
 Samples = dict[str, list[list[float]]]
-"""By contestant and recording: microseconds of each replay."""
+"""Microseconds of each replay, by contestant and recording."""
 
 
 @dataclass(frozen=True)
 class Protocol:
-    """How often. Microseconds are those measured, of all contestants together."""
+    """Limits of rounds and of measured time; microseconds are summed over all contestants."""
 
     warm_up_us: float = 100e3
-    """Until the clocks of the GPU are up; these samples do not count."""
+    """Measured time until the clocks of the GPU are up; these samples do not count."""
     measured_us: float = 400e3
     least_rounds: int = 10
     most_rounds: int = 100
     most_warm_ups: int = 1000
-    """Rounds to warm up: more than the shortest calls take for that."""
+    """Maximum number of rounds of the warm-up, more than even the shortest calls need."""
 
     def measure(self, contestants: Mapping[str, Sequence[Replay]], timer: Timer) -> Samples:
-        """Measure everyone; a contestant is a list of recordings."""
+        """Return samples of all contestants, each of which is a list of recordings."""
         entries = [(name, n) for name, copies in contestants.items() for n in range(len(copies))]
         replays = [contestants[name][n] for name, n in entries]
         spent, number = 0.0, 0
@@ -55,7 +56,7 @@ class Protocol:
 
 
 def order_of_round(count: int, number: int) -> list[int]:
-    """In which order a round measures."""
+    """Return the order in which round `number` measures `count` recordings."""
     start = number // 2 % count if count else 0
     order = [*range(start, count), *range(start)]
     return order[::-1] if number % 2 else order

@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""
-The results of recordings: what a replay has written into memory that held something else before,
-and whether that of the last replay is as good.
-"""
+"""Results of recordings: a check that replays write all of their results, and write them right."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -10,13 +7,14 @@ from typing import Any
 from tilewright.codegen.timing.device import Recording
 
 Complaint = Callable[[Sequence[Any]], str]
-"""What is wrong with the tensors that a call gives; empty if nothing is."""
+"""Function that returns what is wrong with the tensors of a call; an empty text if nothing is."""
 
 
 def write_anew(recording: Recording, kept: set[int]) -> None:
     """
-    Queue a replay that finds NaN, or -1, in all memory that it writes; but not in what lies at the
-    addresses `kept`, which are inputs.
+    Queue a replay after all memory that it writes has been filled with NaN, or -1.
+
+    Memory at the addresses `kept`, which are inputs, is not filled.
     """
     for outputs in recording.outputs:
         _overwrite(outputs, kept)
@@ -24,7 +22,7 @@ def write_anew(recording: Recording, kept: set[int]) -> None:
 
 
 def different(results: Sequence[list[Any]]) -> list[list[Any]]:
-    """Return the first results, and all that are not equal to them to the bit."""
+    """Return the first result, and all results that differ from it in any bit."""
     import torch
 
     first, *rest = results
@@ -32,7 +30,7 @@ def different(results: Sequence[list[Any]]) -> list[list[Any]]:
 
 
 def changed(recordings: Iterable[Recording], complaint: Complaint) -> str:
-    """What is wrong with the results of the last replay; empty if nothing is."""
+    """Return what is wrong with the results of the last replay; an empty text if nothing is."""
     for recording in recordings:
         for outputs in [*different(recording.outputs)[1:], recording.outputs[0]]:
             if problem := complaint(outputs):
@@ -41,7 +39,7 @@ def changed(recordings: Iterable[Recording], complaint: Complaint) -> str:
 
 
 def _overwrite(outputs: Iterable[Any], kept: set[int]) -> None:
-    """Write NaN, or -1, over the memory of tensors, unless it is that of inputs."""
+    """Fill the memory of tensors with NaN, or -1, except for inputs at the addresses `kept`."""
     import torch
 
     for output in outputs:

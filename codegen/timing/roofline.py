@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-How fast anything could be: what has to be done, over what a GPU does in a second.
+Lower bound of a time: the work that has to be done, over the work that a GPU does per second.
 
     floor = max(flops / float32 operations a second, bytes / bytes a second)
 
@@ -11,40 +11,44 @@ from typing import NamedTuple
 
 TENSOR_CORES = 32
 """
-How many times as many multiply-adds a second tensor cores do, as the lanes for float32 do: more
-than of any GPU, whatever the inputs (NVIDIA's H100 whitepaper: 7.4 times of float32 cut to TF32, 15
-times of float16; later ones have more).
+Upper bound of the multiply-adds that tensor cores do per second, relative to the float32 lanes.
 
-PyTorch multiplies half types by them, and its attention splits a float32 into several TF32. So it
-is no mistake to be faster than the lanes for float32 allow, but to be faster than this is.
+It is above the ratio of any GPU, for any type of input. NVIDIA's H100 whitepaper has 7.4 for
+float32 cut to TF32, and 15 for float16; later GPUs have more.
+
+PyTorch uses tensor cores for half types, and its attention splits a float32 into several TF32. A
+measured time below the bound of the float32 lanes is therefore possible. A time below the bound
+with this factor is a mistake.
 """
 
 
 class Work(NamedTuple):
-    """What has to be done, by whatever kernels."""
+    """Work of a computation, independent of the kernels that do it."""
 
     flops: int
-    """Of contractions; a multiply-add is two. The others never bound anything."""
+    """Operations of contractions; a multiply-add is two. Other operations never limit the time."""
     bytes: int
-    """All that has to be read, once, and the results."""
+    """Bytes of the inputs, each read once, and of the results."""
 
     def rates(self, us: float) -> tuple[float, float]:
-        """TFLOP/s and TB/s of what needs so many microseconds."""
+        """Return the TFLOP/s and TB/s of this work if it takes `us` microseconds."""
         return self.flops / us * 1e-6, self.bytes / us * 1e-6
 
 
 class Peaks(NamedTuple):
-    """What a GPU does in a second."""
+    """Work that a GPU does per second."""
 
     flops: float
-    """float32 operations outside tensor cores; a multiply-add is two."""
+    """float32 operations per second outside of tensor cores; a multiply-add is two."""
     bandwidth: float
-    """Bytes to and from device memory."""
+    """Bytes per second to and from device memory."""
 
     def floor_us(self, work: Work) -> float:
-        """Microseconds that kernels need at least that leave tensor cores alone, as ours do."""
+        """
+        Return the minimum time, in microseconds, of kernels without tensor cores, as ours are.
+        """
         return 1e6 * max(work.flops / self.flops, work.bytes / self.bandwidth)
 
     def least_us(self, work: Work) -> float:
-        """Microseconds that any kernels need at least."""
+        """Return the minimum time, in microseconds, of any kernels."""
         return 1e6 * max(work.flops / (TENSOR_CORES * self.flops), work.bytes / self.bandwidth)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the samples of one contestant say."""
+"""Statistics of the samples of one contestant."""
 
 from collections.abc import Sequence
 from statistics import median, quantiles
@@ -7,19 +7,19 @@ from typing import NamedTuple
 
 
 class Timing(NamedTuple):
-    """Microseconds of one call."""
+    """Time of one call in microseconds, and its noise."""
 
     us: float
-    """The median."""
+    """Median of all samples."""
     iqr_us: float
-    """From the lower quartile to the upper one."""
+    """Interquartile range of all samples."""
     aa_us: float
-    """How far the medians of two recordings of the same calls are apart: what noise amounts to."""
+    """Difference between the medians of recordings of the same calls, which is noise."""
     samples: int
 
 
 def timing(recordings: Sequence[Sequence[float]], calls: int) -> Timing:
-    """Of the samples of each recording, which are of so many calls each."""
+    """Return the time of one call, from the samples of recordings that hold `calls` calls each."""
     each = [[sample / calls for sample in samples] for samples in recordings]
     together = [sample for samples in each for sample in samples]
     lower, _, upper = quantiles(together, n=4, method="inclusive")

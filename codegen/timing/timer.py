@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a clock has to do for a measurement; on a GPU it is CUDA events, in tests a script."""
+"""Interface of a clock for measurements; on a GPU it is CUDA events, in tests a script."""
 
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
 Replay = Callable[[], None]
-"""Queues what is measured, once more."""
+"""Function that queues the measured work once more."""
 
 
 class Timer(Protocol):
-    """A clock."""
+    """Clock for replays."""
 
     def times(self, replays: Sequence[Replay]) -> list[float]:
-        """Queue all of them, one after the other, and wait; microseconds that each took."""
+        """
+        Queue all replays, one after the other, wait for them, and return the microseconds of each.
+        """
         ...

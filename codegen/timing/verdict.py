@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-When one may be said to be faster than another: a function of two results, and nothing else.
+Verdict on which of two contestants is faster: a function of their results alone.
 
-There is no ratio where a result is wrong or missing, where a time is shorter than is possible, or
-where noise exceeds the difference.
+There is no ratio if a result is wrong or missing, if a time is shorter than is possible, or if
+noise exceeds the difference.
 """
 
 from typing import NamedTuple
@@ -14,14 +14,14 @@ SAME = "the same: the difference is within the noise"
 
 
 class Result(NamedTuple):
-    """What came of one contestant."""
+    """Result of one contestant."""
 
     timing: Timing | None
-    """None where it was not measured."""
+    """Measured time; None if it was not measured."""
     problem: str = ""
-    """Why it was not, or does not count: what is wrong with its results, or that it failed."""
+    """Reason why it was not measured or does not count: wrong results, or a failure; else empty."""
     least_us: float = 0.0
-    """A shorter time is not possible."""
+    """Minimum time that is possible, in microseconds."""
 
     @property
     def reason_against(self) -> str:
@@ -36,37 +36,39 @@ class Result(NamedTuple):
 
     @property
     def counted(self) -> Timing | None:
-        """Its time, if that says something."""
+        """Measured time, or None if it does not count."""
         return None if self.reason_against else self.timing
 
 
 class Verdict(NamedTuple):
-    """Ours against another."""
+    """Comparison of our result with another one."""
 
     ratio: float | None
-    """How many times as fast ours is; None where nothing can be said."""
+    """
+    Ratio of the other time to ours: how many times as fast ours is; None if there is a `reason`.
+    """
     reason: str = ""
-    """Why there is no ratio."""
+    """Reason why there is no ratio."""
 
     @property
     def is_same(self) -> bool:
-        """True if both are right, and equally fast as far as anyone can tell."""
+        """True if both results count, and their times are equal within the noise."""
         return self.reason == SAME
 
 
 def verdict(ours: Result, other: Result) -> Verdict:
-    """Whether ours is faster than the other, and by how much."""
-    mine, its = ours.counted, other.counted
+    """Return the ratio of the other time to ours, or the reason why there is none."""
+    mine, theirs = ours.counted, other.counted
     if mine is None:
         return Verdict(None, f"ours: {ours.reason_against}")
-    if its is None:
+    if theirs is None:
         return Verdict(None, f"the other: {other.reason_against}")
-    if abs(mine.us - its.us) <= max(mine.aa_us, its.aa_us):
+    if abs(mine.us - theirs.us) <= max(mine.aa_us, theirs.aa_us):
         return Verdict(None, SAME)
-    return Verdict(its.us / mine.us)
+    return Verdict(theirs.us / mine.us)
 
 
 def best(results: dict[str, Result]) -> str | None:
-    """Return the name of the fastest of those whose time says something; None if there is none."""
+    """Return the name of the fastest result whose time counts; None if there is none."""
     valid = {name: time.us for name, r in results.items() if (time := r.counted) is not None}
     return min(valid, key=lambda name: valid[name], default=None)

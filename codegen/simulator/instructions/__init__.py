@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The instructions that act on each lane by itself: opcode root -> builder.
+Instructions that act on each lane by itself: a table from opcode roots to builders.
 
-An instruction is added by a builder in one of this package's files and a row in its table. What
-moves control or makes lanes wait is in `control.py` of the simulator.
+To add an instruction, add a builder to a file of this package and a row to the file's table.
+Instructions that move control or make lanes wait are in `control.py` of the simulator.
 """
 
 from tilewright.codegen.simulator.instructions.async_copy import ASYNC_COPY
@@ -27,7 +27,9 @@ def _nothing(unit: Unit, instruction: Instruction) -> Step:
 
 
 _NO_EFFECT = ("nanosleep", "prefetch", "prefetchu", "pmevent", "createpolicy", "griddepcontrol")
-"""Hints. Each access acts at once; `order.py` says what may rely on it."""
+"""
+Instructions without effect here: each access acts at once, and `order.py` decides what is known.
+"""
 _PLAIN: dict[str, Builder] = {
     **BITS,
     **CONVERT,
@@ -43,7 +45,7 @@ _PLAIN: dict[str, Builder] = {
 
 
 def build(unit: Unit, instruction: Instruction) -> Step:
-    """Compile one instruction; raises `SimulatorError` where it is unknown."""
+    """Compile one instruction. Raises `SimulatorError` if it is unknown."""
     if has_carry(instruction):
         return build_carry(unit, instruction)
     by_type = FLOATING if instruction.type in ("f32", "f64") else INTEGER

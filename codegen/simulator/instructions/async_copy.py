@@ -43,14 +43,16 @@ def _constant(instruction: Instruction, number: int) -> int:
 
 
 def _copy(unit: Unit, instruction: Instruction) -> Step:
-    """`[shared], [global], size{, bytes to read}`: zeros fill what is not read."""
+    """
+    Compile `[shared], [global], size{, bytes to read}`; zeros fill the bytes that are not read.
+    """
     target, _, _, *amount = instruction.operands
     size = _constant(instruction, 2)
     if size not in _SIZES:
         raise unknown(instruction)
     to, source = addresses(unit, target), _Source(unit, instruction, size)
     fill = Access(Mode.COPY, size, instruction.line)
-    wanted = unit.registers.source(amount[0], "u32") if amount else None
+    requested = unit.registers.source(amount[0], "u32") if amount else None
     meter = unit.meters.meter(instruction.line, "shared", "cp", size)
     targets = np.zeros(unit.geometry.lanes, np.int64)
 
@@ -60,7 +62,7 @@ def _copy(unit: Unit, instruction: Instruction) -> Step:
                 meter.add(place.lanes, place.offsets)
             index = place.lanes.index
             targets[index] = place.offsets
-            count = np.full(place.lanes.count, size) if wanted is None else wanted[index]
+            count = np.full(place.lanes.count, size) if requested is None else requested[index]
             for found, bytes_read in source.places(place.lanes, np.minimum(count, size)):
                 mine = targets[found.lanes.index].copy()
                 unit.copies.start(found.lanes, mine, found.block, found.offsets, bytes_read, fill)
@@ -69,7 +71,7 @@ def _copy(unit: Unit, instruction: Instruction) -> Step:
 
 
 class _Source:
-    """Where a copy reads; lanes that read nothing may have any address."""
+    """Source of a copy; lanes that read no bytes may have any address."""
 
     def __init__(self, unit: Unit, instruction: Instruction, size: int):
         self._addresses = addresses(unit, instruction.operands[1])
@@ -80,23 +82,23 @@ class _Source:
         self._nothing = unit.shared.block
 
     def places(self, lanes: Lanes, count: Integers) -> Iterator[tuple[Place, Integers]]:
-        """Yield each place with the bytes to read per lane, between 0 and the copy's size."""
-        for wanted in np.unique(count).tolist():
-            some = lanes.where(count == wanted)
+        """Yield each place with the bytes to read per lane: between 0 and the copy's size."""
+        for requested in np.unique(count).tolist():
+            some = lanes.where(count == requested)
             assert some is not None
-            bytes_read = np.full(some.count, wanted)
-            if wanted == 0:
+            bytes_read = np.full(some.count, requested)
+            if requested == 0:
                 yield Place(some, self._nothing, np.zeros(some.count, np.int64)), bytes_read
                 continue
-            for place in self._read(some, wanted):
+            for place in self._read(some, requested):
                 yield place, bytes_read[: place.lanes.count]
 
-    def _read(self, lanes: Lanes, wanted: int) -> Iterator[Place]:
+    def _read(self, lanes: Lanes, requested: int) -> Iterator[Place]:
         addresses = self._addresses(lanes)
-        if wanted < self._size:
-            part = wanted & -wanted
+        if requested < self._size:
+            part = requested & -requested
             access = Access(Mode.PULL, part, self._line)
-            parts = (addresses + start for start in range(0, wanted, part))
+            parts = (addresses + start for start in range(0, requested, part))
             found = [list(self._memory.places(lanes, part, access)) for part in parts]
             yield from found[0] if all(found) else []
             return

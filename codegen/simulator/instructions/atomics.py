@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-`atom` and `red`: updates that no other thread can come between. PTX ISA, "atom" and "red".
+`atom` and `red`: updates that no other thread can interrupt. PTX ISA, "atom" and "red".
 
-Lanes that update one place do so one after the other: those of a block by their numbers, blocks in
-an order of their own.
+Lanes that update one place act one after the other: lanes of a block by their numbers, blocks in a
+scattered order.
 """
 
 from typing import Any
@@ -40,12 +40,12 @@ def _compare_and_swap(old: Any, expected: Any, new: Any) -> Any:
 
 
 def _increment(old: Any, limit: Any) -> Any:
-    """Counts up to the limit, then from 0 again."""
+    """Return the old value plus 1, or 0 if it has reached the limit."""
     return where(old >= limit, 0, old + 1).astype(old.dtype)
 
 
 def _decrement(old: Any, limit: Any) -> Any:
-    """Counts down to 0, then from the limit again."""
+    """Return the old value minus 1, or the limit if it is 0 or above the limit."""
     return where((old == 0) | (old > limit), limit, old - 1).astype(old.dtype)
 
 
@@ -56,7 +56,7 @@ _UPDATE: dict[str, Function] = {
     "inc": _increment,
     "dec": _decrement,
 }
-"""The old value and the operands to the new value."""
+"""Functions from the old value and the operands to the new value, by operation."""
 _ALLOWED = (
     *(
         "global",

@@ -11,7 +11,7 @@ from tilewright.codegen.simulator.unit import Builder, Step, Unit, modifiers, un
 
 
 def _typed(function: Function, result: str, *types: str) -> Builder:
-    """Operand types: `""` is the instruction's own."""
+    """Return a builder for operands of the given types; `""` is the instruction's own type."""
 
     def build(unit: Unit, instruction: Instruction) -> Step:
         modifiers(instruction, ())
@@ -33,12 +33,12 @@ def _shift_left(x: Any, by: Any) -> Any:
 
 
 def _shift_right(x: Any, by: Any) -> Any:
-    """Signed types fill with their sign; a long shift leaves nothing but it."""
+    """Return `x` shifted right; a signed type is filled with its sign, also by a long shift."""
     return np.right_shift(x, np.minimum(by, 8 * x.itemsize).astype(x.dtype))
 
 
 def _length(x: Any) -> Any:
-    """Return the number of the highest set bit, from 1; 0 for 0."""
+    """Return the position of the highest set bit, counted from 1; 0 for 0."""
     if x.itemsize == 8:
         high = (x >> 32).astype(np.uint32)
         return where(high > 0, _length(high) + 32, _length(x.astype(np.uint32)))
@@ -55,13 +55,13 @@ def _leading_zeros(x: Any) -> Any:
 
 
 def _reverse(x: Any) -> Any:
-    """Return the lowest bit first, read as the highest."""
+    """Return the bits of each value in reverse order."""
     bits = np.unpackbits(x.reshape(-1, 1).view(np.uint8), axis=1, bitorder="little")
     return np.packbits(bits, axis=1, bitorder="big").view(f">u{x.itemsize}")[:, 0]
 
 
 def _extract(x: Any, start: Any, length: Any) -> Any:
-    """`bfe`; a signed field takes the sign of its top bit within the word."""
+    """Return a bit field (`bfe`); a signed field is extended by its top bit within the word."""
     bits = 8 * x.itemsize
     start, length = start & 0xFF, length & 0xFF
     word = x.view(f"u{x.itemsize}")
@@ -80,14 +80,16 @@ def _ones(count: Any, like: Any) -> Any:
 
 
 def _insert(field: Any, into: Any, start: Any, length: Any) -> Any:
-    """`bfi`."""
+    """Return `into` with a bit field replaced (`bfi`)."""
     start = start & 0xFF
     mask = _shift_left(_ones(length & 0xFF, into), start)
     return (into & ~mask) | (_shift_left(field, start) & mask)
 
 
 def _permute(a: Any, b: Any, selector: Any) -> Any:
-    """`prmt`: each nibble picks one of eight bytes, or that byte's sign."""
+    """
+    Return bytes picked from `a` and `b` (`prmt`): a nibble names one of eight bytes, or its sign.
+    """
     octets = a.astype(np.uint64) | b.astype(np.uint64) << 32
     result = np.zeros_like(a)
     for place in range(4):
@@ -100,7 +102,9 @@ def _permute(a: Any, b: Any, selector: Any) -> Any:
 
 
 def _funnel(unit: Unit, instruction: Instruction) -> Step:
-    """`shf`: shift the 64 bits `high:low` and keep the upper (left) or lower (right) half."""
+    """
+    Compile `shf`: shift the 64 bits `high:low`, and keep the upper (left) or lower (right) half.
+    """
     parts = modifiers(instruction, ("l", "r", "wrap", "clamp"))
 
     def compute(low: Any, high: Any, by: Any) -> Any:
@@ -114,7 +118,11 @@ def _funnel(unit: Unit, instruction: Instruction) -> Step:
 
 
 def _find(unit: Unit, instruction: Instruction) -> Step:
-    """`bfind`: the highest bit that differs from the sign; all ones where there is none."""
+    """
+    Compile `bfind`: the place of the highest bit that differs from the sign; all ones if none does.
+
+    With `.shiftamt`, the result is the distance of that bit from the top.
+    """
     distance = "shiftamt" in modifiers(instruction, ("shiftamt",))
     bits = 8 * TYPES[instruction.type].itemsize
 
@@ -130,7 +138,7 @@ def _find(unit: Unit, instruction: Instruction) -> Step:
 
 
 def _table_logic(unit: Unit, instruction: Instruction) -> Step:
-    """`lop3`: any function of three bits, given as its table of eight results."""
+    """Compile `lop3`: any function of three bits, given as a table of its eight results."""
     *operands, table = instruction.operands
     if not isinstance(table, Immediate) or instruction.opcode != "lop3.b32":
         raise unknown(instruction)

@@ -25,7 +25,7 @@ from tilewright.codegen.simulator.tensor_map import ALIGNMENT
 from tilewright.codegen.simulator.unit import Step, Unit, unknown
 
 _UNIT = 16
-"""Bytes that a bulk copy moves at least, and sizes and addresses are multiples of."""
+"""Bytes of the smallest bulk copy; all sizes and addresses are multiples of it."""
 _SPACES = ("shared_cluster", "shared_cta", "global")
 _COMPLETION = "mbarrier_complete_tx_bytes"
 _COMMON = {"async", "bulk", *_SPACES, _COMPLETION, "L2_cache_hint"}
@@ -33,7 +33,7 @@ _TENSOR = {"tensor", "tile", *(f"{rank}d" for rank in range(1, 6))}
 
 
 def bulk_copy(unit: Unit, instruction: Instruction) -> Step:
-    """Compile either form; raises `SimulatorError` for the others."""
+    """Compile a bulk copy of either form. Raises `SimulatorError` for other forms."""
     parts = set(instruction.parts[1:])
     target, *source = [part for part in instruction.parts if part in _SPACES]
     if target == "global" or source != ["global"] or _COMPLETION not in parts:
@@ -46,7 +46,7 @@ def bulk_copy(unit: Unit, instruction: Instruction) -> Step:
 
 
 class _Source(NamedTuple):
-    """Runs of `size` bytes of an array."""
+    """Source of a copy: runs of `size` bytes that start at `offsets` in an array."""
 
     array: Array
     offsets: Integers
@@ -54,7 +54,7 @@ class _Source(NamedTuple):
 
 
 class _Bulk(ABC):
-    """What both forms share: where copies go, and the mbarrier that they complete on."""
+    """Bulk copy of either form: its target, and the mbarrier that it completes on."""
 
     def __init__(self, unit: Unit, instruction: Instruction, target: int, mbarrier: int):
         self.unit = unit
@@ -66,7 +66,7 @@ class _Bulk(ABC):
         self._started: list[StartedCopy] = []
 
     def run(self, lanes: Lanes) -> None:
-        """Each lane starts a copy of its own."""
+        """Start a copy for each lane."""
         self._started.clear()
         for lane in lanes.numbers().tolist():
             one = compact(np.array([lane]))
@@ -77,7 +77,9 @@ class _Bulk(ABC):
 
     @abstractmethod
     def _start(self, lane: int, one: Lanes, target: int, mbarrier: int) -> None:
-        """Start the copy of one lane, to that shared address, completing on that mbarrier."""
+        """
+        Start the copy of one lane to a shared address; it completes on the mbarrier at a byte.
+        """
 
     def _copy(
         self,
@@ -88,7 +90,7 @@ class _Bulk(ABC):
         mbarrier: int,
         source: _Source,
     ) -> None:
-        """Starts a copy to the bytes `within` of the block that `target` names."""
+        """Start a copy to the bytes `within` of the block that `target` names."""
         unit = self.unit
         block, _ = unit.shared.locate(lane, target)
         ranges = unit.shared.layout.ranges
@@ -108,7 +110,7 @@ class _Bulk(ABC):
             self._started.append(StartedCopy(touch, agent, time))
 
     def _count(self, array: Array, offsets: Integers) -> None:
-        """Whole sectors that hold any of the elements at `offsets`: none is asked for twice."""
+        """Count the sectors that hold any of the elements at `offsets`, each sector once."""
         if self._sectors is not None:
             sectors = len(np.unique(offsets // SECTOR))
             self._sectors.requests += 1
@@ -122,7 +124,7 @@ class _Bulk(ABC):
 
 
 class _Tensor(_Bulk):
-    """`[shared], [map, {coordinates}], [mbarrier]`: a box of a tensor map."""
+    """Bulk copy `[shared], [map, {coordinates}], [mbarrier]` of a box of a tensor map."""
 
     def __init__(self, unit: Unit, instruction: Instruction):
         super().__init__(unit, instruction, target=0, mbarrier=2)
@@ -157,7 +159,7 @@ class _Tensor(_Bulk):
 
 
 class _Plain(_Bulk):
-    """`[shared], [global], bytes, [mbarrier]`: a run of bytes."""
+    """Bulk copy `[shared], [global], bytes, [mbarrier]` of a run of bytes."""
 
     def __init__(self, unit: Unit, instruction: Instruction):
         super().__init__(unit, instruction, target=0, mbarrier=3)
@@ -180,7 +182,7 @@ class _Plain(_Bulk):
             self._copy(lane, target, within, data, mbarrier, found)
 
     def _read(self, one: Lanes, source: int, size: int) -> _Source | None:
-        """Return the bytes, if all of them are in one array."""
+        """Return the source of a copy, or None if not all of its bytes are in one array."""
         access = Access(Mode.SOURCE, _UNIT, self.line)
         first, last = (
             list(self.unit.global_memory.places(one, np.array([at]), access))

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Integer arithmetic with a carry: `.cc` leaves one bit per lane in the condition code, and `addc`,
-`subc` and `madc` take it in. PTX ISA, "Extended-Precision Integer Arithmetic Instructions".
+Integer arithmetic with a carry.
+
+`.cc` writes one bit per lane to the condition code; `addc`, `subc` and `madc` read it. PTX ISA,
+"Extended-Precision Integer Arithmetic Instructions".
 """
 
 from typing import Any
@@ -15,32 +17,32 @@ from tilewright.codegen.simulator.operands import TYPES, Instruction
 from tilewright.codegen.simulator.unit import Step, Unit, modifiers, unknown
 
 _ALLOWED = ("lo", "hi", "cc")
-_TAKING = ("addc", "subc", "madc")
+_CARRY_IN = ("addc", "subc", "madc")
 
 
 def has_carry(instruction: Instruction) -> bool:
-    """True if the condition code is written or read."""
-    return instruction.root in _TAKING or "cc" in instruction.parts
+    """True if an instruction writes or reads the condition code."""
+    return instruction.root in _CARRY_IN or "cc" in instruction.parts
 
 
 def _sum(a: Any, b: Any, carry: Any) -> tuple[Any, Any]:
-    """Return the sum of all three, and what it carries over."""
+    """Return `a + b + carry`, and its carry."""
     total = a + b
     result = total + carry
     return result, (total < a) | (result < total)
 
 
 def _difference(a: Any, b: Any, borrow: Any) -> tuple[Any, Any]:
-    """What is left of `a`, and whether there was too little."""
+    """Return `a - b - borrow`, and its borrow."""
     rest = a - b
     return rest - borrow, (a < b) | (rest < borrow)
 
 
 def build_carry(unit: Unit, instruction: Instruction) -> Step:
-    """`add`, `sub` and `mad`, of the lower or upper half, with a carry in, out or both."""
+    """Compile `add`, `sub` or `mad` of the lower or upper half, with a carry in, out or both."""
     parts = modifiers(instruction, _ALLOWED)
     root = instruction.root[:3]
-    takes, leaves = instruction.root != root, "cc" in parts
+    carry_in, carry_out = instruction.root != root, "cc" in parts
     own = TYPES[instruction.type]
     dtype = np.dtype(f"u{own.itemsize}")
     if own.kind not in "iu" or own.itemsize < 4 or root not in ("add", "sub", "mad"):
@@ -58,10 +60,10 @@ def build_carry(unit: Unit, instruction: Instruction) -> Step:
             product = high_half(values[0], values[1]) if "hi" in parts else values[0] * values[1]
             values = [product, values[2]]
         a, b = (value.view(dtype) for value in values)
-        carry = where(code[index] & takes, 1, 0).astype(dtype)
+        carry = where(code[index] & carry_in, 1, 0).astype(dtype)
         total, over = combine(a, b, carry)
         result[index] = total
-        if leaves:
+        if carry_out:
             code[index] = over
 
     return run

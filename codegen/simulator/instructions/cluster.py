@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Addresses in the shared memory of other blocks of a cluster. PTX ISA, "mapa"."""
+"""Instructions for addresses in the shared memory of other blocks of a cluster. PTX ISA, "mapa"."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from tilewright.codegen.simulator.unit import Builder, Step, Unit, modifiers
 
 
 def _map_address(unit: Unit, instruction: Instruction) -> Step:
-    """`mapa`: the same place in the block of a rank."""
+    """Compile `mapa`: the address of the same place in the block of a rank."""
     parts = modifiers(instruction, ("shared_cluster",))
     target, source, rank = instruction.operands
     registers = unit.registers
@@ -29,7 +29,7 @@ def _map_address(unit: Unit, instruction: Instruction) -> Step:
 
 
 def _rank(unit: Unit, instruction: Instruction) -> Step:
-    """`getctarank`: whose block an address is in."""
+    """Compile `getctarank`: the rank of the block that an address belongs to."""
     modifiers(instruction, ("shared_cluster",))
     target, source = instruction.operands
     result = unit.registers.target(target, "u32")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`cvt`: between integers and floats of all sizes. PTX ISA, "cvt"."""
+"""`cvt`: conversion between integers and floats of all sizes. PTX ISA, "cvt"."""
 
 from typing import Any
 
@@ -22,26 +22,31 @@ _BITS16 = {"bf16": "b16"}
 
 
 def from_bfloat16(bits: Any) -> Any:
-    """Return the float32 whose upper half these 16 bits are."""
+    """Return the float32 values whose upper halves are given as 16 bits."""
     return (bits.astype(np.uint32) << 16).view(np.float32)
 
 
 def to_bfloat16(x: Any, mode: str = "rn") -> Any:
-    """Return the 16 bits of a bfloat16: nearest even, or towards zero; NaN stays NaN."""
+    """Return the 16 bits of a bfloat16, rounded to nearest even or towards zero; NaN stays NaN."""
     bits = np.ascontiguousarray(x, np.float32).view(np.uint32)
     rounded = bits + (0x7FFF + (bits >> 16 & 1)) if mode == "rn" else bits
     return where(np.isnan(x), 0x7FFF, rounded >> 16).astype(np.uint16)
 
 
 def _to_tf32(x: Any) -> Any:
-    """Ten bits of mantissa, ties away from zero."""
+    """Return the bits of a float32 rounded to TF32: ten bits of mantissa, ties away from zero."""
     bits = x.view(np.uint32)
     rounded: Any = (bits + 0x1000) & 0xFFFFE000
     return where(np.isfinite(x), rounded, bits)
 
 
 def _to_integer(target: np.dtype, source: np.dtype) -> Unary:
-    """Out of range goes to the nearest bound; NaN to 0, or to the sign bit for 64-bit types."""
+    """
+    Return a conversion from floats to integers.
+
+    A value out of range becomes the nearest bound. NaN becomes 0, or the sign bit if either type
+    has 64 bits.
+    """
     low, high = np.iinfo(target).min, np.iinfo(target).max
     nan = 1 << (8 * target.itemsize - 1) if 8 in (target.itemsize, source.itemsize) else 0
     nan_value = np.array(nan, f"u{target.itemsize}").view(target)[()]
@@ -69,7 +74,7 @@ def _between_integers(target: np.dtype, clamp: bool) -> Unary:
 
 
 def _to_float(target: str, mode: str) -> Unary:
-    """From integers or floats, rounded once."""
+    """Return a conversion from integers or floats to a float, rounded once."""
 
     def compute(x: Any) -> Any:
         if target == "bf16":
@@ -82,7 +87,11 @@ def _to_float(target: str, mode: str) -> Unary:
 
 
 def _supported(target: str, source: str, mode: str) -> bool:
-    """Directed rounding goes through float64, which must hold the source exactly."""
+    """
+    True if a rounding mode is supported for a conversion to a float.
+
+    Directed rounding goes through float64, which must hold the source exactly.
+    """
     if target == "bf16":
         return source == "f32" and mode in ("rn", "rz")
     return mode == "rn" or (target == "f32" and TYPES[source].itemsize <= 4) or source == "f64"
@@ -133,7 +142,9 @@ def _convert(unit: Unit, instruction: Instruction) -> Step:
 
 
 def _packed(unit: Unit, instruction: Instruction, half: str, source_type: str) -> Step:
-    """Two float32 into one register, the first operand into the upper half."""
+    """
+    Compile a conversion of two float32 into one register; the first operand is the upper half.
+    """
     target, upper, lower = instruction.operands
     if source_type != "f32" or "rn" not in instruction.parts:
         raise unknown(instruction)

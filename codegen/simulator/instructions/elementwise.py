@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Steps that compute each lane by itself: from arrays of operands to an array of results."""
+"""Steps that compute each lane by itself, from arrays of operands to an array of results."""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,23 +12,25 @@ from tilewright.codegen.simulator.registers import Values
 from tilewright.codegen.simulator.unit import Builder, Step, Unit, modifiers
 
 Function = Callable[..., Any]
-"""Arrays of operands to an array of results."""
+"""Function from arrays of operands to an array of results."""
 Unary = Callable[[Any], Any]
 Binary = Callable[[Any, Any], Any]
 Ternary = Callable[[Any, Any, Any], Any]
 
 
 where: Ternary = np.where
-"""`where(chosen, x, y)` for operands of any type."""
+"""Selection `where(chosen, x, y)` for operands of any type."""
 
 
 def same(x: Any) -> Any:
-    """Return the result is the operand."""
+    """Return the operand unchanged."""
     return x
 
 
 def step(function: Function, target: Values, *sources: Values) -> Step:
-    """`target = function(*sources)` for the lanes that execute; a ufunc writes in place."""
+    """
+    Return the step `target = function(*sources)` for the executing lanes; a ufunc writes in place.
+    """
     if isinstance(function, np.ufunc) and target.flags.c_contiguous:
         return _in_place(function, target, sources)
 
@@ -52,9 +54,9 @@ def _in_place(function: np.ufunc, target: Values, sources: tuple[Values, ...]) -
 
 def uniform(function: Function, allowed: str = "", result: str = "") -> Builder:
     """
-    Return an instruction whose operands all have its type, with harmless modifiers `allowed`.
+    Return a builder for instructions whose operands all have the instruction's type.
 
-    `result` is the result's type where it differs.
+    `allowed` names modifiers without effect; `result` is the result's type where it differs.
     """
 
     def build(unit: Unit, instruction: Instruction) -> Step:

@@ -12,11 +12,13 @@ _PROXIED: dict[tuple[str, ...], tuple[View, ...]] = {
     ("shared_cta",): (View.PROXIED,),
     ("shared_cluster",): (View.PROXIED,),
 }
-"""The state space of a `fence.proxy.async`, and what bulk copies see then."""
+"""
+Views that a `fence.proxy.async` sets, by its state space; bulk copies see the accesses in them.
+"""
 
 
 def _membar(unit: Unit, instruction: Instruction) -> Step:
-    """`membar.cta|gl|sys`, which is `fence.sc` of that scope."""
+    """Compile `membar.cta|gl|sys`, which is `fence.sc` of that scope."""
     scope = instruction.parts[1]
     if scope not in SCOPES or len(instruction.parts) != 2:
         raise unknown(instruction)

@@ -2,8 +2,8 @@
 """
 Floating-point arithmetic. PTX ISA, "Floating Point Instructions".
 
-`.rn` and the directed roundings are exact. The `.approx` forms, which hardware gets right to one
-or two units in the last place, are correctly rounded here.
+`.rn` and the directed roundings are exact. The `.approx` forms are correctly rounded here; hardware
+may be off by one or two units in the last place.
 """
 
 from typing import Any
@@ -36,7 +36,7 @@ def _inverse_root(x: Any) -> Any:
 
 
 def _maximum(function: Binary, bits: Binary) -> Binary:
-    """Max or min; of two zeros, +0 is the larger."""
+    """Return a maximum or minimum for which +0 is larger than -0."""
 
     def compute(a: Any, b: Any) -> Any:
         result = function(a, b)
@@ -94,11 +94,14 @@ DIRECTED: dict[str, Unary | Binary | Ternary] = {
     "rcp": lambda a: (1 / a, 0.0),
     "sqrt": _exact_root,
 }
-"""float32 results as a float64 and the error of that; a quotient or root that is no float32 is so
-far from every float32 that its own rounding cannot matter."""
+"""
+Functions to a float64 result and its error, from which a float32 is rounded.
+
+An inexact quotient or root is too far from every float32 for its own rounding to matter.
+"""
 
 _DIRECTED_64: dict[str, Binary] = {"add": two_sum, "sub": _exact_difference}
-"""float64 results and their errors."""
+"""Functions to a float64 result and its error."""
 
 _MAXIMA: dict[tuple[str, bool], Binary] = {
     ("max", False): _maximum(np.fmax, np.bitwise_and),
@@ -106,7 +109,7 @@ _MAXIMA: dict[tuple[str, bool], Binary] = {
     ("min", False): _maximum(np.fmin, np.bitwise_or),
     ("min", True): _maximum(np.minimum, np.bitwise_or),
 }
-"""By root and whether a NaN wins."""
+"""Functions for maxima and minima, by opcode root and by whether NaN wins."""
 
 
 def _function(instruction: Instruction, parts: set[str]) -> Function:
@@ -146,7 +149,7 @@ def _directed_64(function: Binary, mode: str) -> Binary:
 
 
 def _flushed(function: Function) -> Function:
-    """`.ftz`: subnormal operands and results become zeros of their sign."""
+    """Return a function with `.ftz`: subnormal operands and results become zeros of their sign."""
 
     def flush(x: Any) -> Any:
         return where(np.abs(x) < _SMALLEST_NORMAL, np.copysign(np.float32(0), x), x)
@@ -158,7 +161,7 @@ def _flushed(function: Function) -> Function:
 
 
 def saturate(x: Any) -> Any:
-    """`.sat`: to [0, 1], NaN to +0."""
+    """Return values clamped to [0, 1] (`.sat`); NaN becomes +0."""
     return where(x > 0, np.minimum(x, x.dtype.type(1)), x.dtype.type(0))
 
 
@@ -236,4 +239,4 @@ def _test(unit: Unit, instruction: Instruction) -> Step:
 
 _ROOTS = sorted({*EXACT, *APPROXIMATE, *DIRECTED, "max", "min"})
 FLOATING: dict[str, Builder] = {**dict.fromkeys(_ROOTS, _arithmetic), "testp": _test}
-"""For the types f32 and f64."""
+"""Builders for the types f32 and f64, by opcode root."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Integer arithmetic, which wraps as NumPy's. PTX ISA, "Integer Arithmetic Instructions"."""
+"""Integer arithmetic, which wraps as in NumPy. PTX ISA, "Integer Arithmetic Instructions"."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ _WIDER = {"u16": "u32", "s16": "s32", "u32": "u64", "s32": "s64"}
 
 
 def _divide(a: Any, b: Any) -> Any:
-    """Towards zero; by zero all ones, as NVIDIA's hardware gives."""
+    """Return the quotient rounded towards zero; by zero, all ones, as on NVIDIA's hardware."""
     divisor: Any = where(b == 0, 1, b)
     quotient = a // divisor
     if a.dtype.kind == "i":
@@ -28,7 +28,7 @@ def _divide(a: Any, b: Any) -> Any:
 
 
 def _remainder(a: Any, b: Any) -> Any:
-    """With the sign of `a`; by zero `a` itself."""
+    """Return the remainder with the sign of `a`; by zero, `a` itself."""
     return where(b == 0, a, np.fmod(a, where(b == 0, 1, b)))
 
 
@@ -52,7 +52,7 @@ def _high_unsigned(a: Any, b: Any) -> Any:
 
 
 def _product(unit: Unit, instruction: Instruction) -> Step:
-    """`mul` and `mad`, of which the lower half, the upper half or all is kept."""
+    """Compile `mul` or `mad`, which keeps the lower half, the upper half or the whole product."""
     (half,) = modifiers(instruction, ("lo", "hi", "wide")) or {"lo"}
     type = instruction.type
     if half == "wide" and type not in _WIDER:
@@ -81,7 +81,9 @@ def _multiply_add(half: str, result: np.dtype) -> Ternary:
 
 
 def _dot_product(unit: Unit, instruction: Instruction) -> Step:
-    """`dp4a`, of four bytes each, and `dp2a`, of two halves and the lower or upper two bytes."""
+    """
+    Compile `dp4a`, of four bytes each, or `dp2a`, of two halves and the lower or upper two bytes.
+    """
     *mode, a_type, b_type = instruction.parts[1:]
     modes: list[list[str]] = [["lo"], ["hi"]] if instruction.root == "dp2a" else [[]]
     if mode not in modes or not {a_type, b_type} <= {"u32", "s32"}:
@@ -126,4 +128,4 @@ INTEGER: dict[str, Builder] = {
     "dp2a": _dot_product,
     "dp4a": _dot_product,
 }
-"""For the integer types."""
+"""Builders for the integer types, by opcode root."""

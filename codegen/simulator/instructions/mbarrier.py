@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`mbarrier.*` but the waiting of `try_wait`. PTX ISA, "mbarrier"."""
+"""`mbarrier.*` instructions, except for the waiting of `try_wait`. PTX ISA, "mbarrier"."""
 
 from collections.abc import Callable
 
@@ -23,7 +23,7 @@ Places = Callable[[Lanes], list[Place]]
 
 
 def _places(unit: Unit, instruction: Instruction, operand: Operand, mode: Mode) -> Places:
-    """Where the lanes' mbarriers lie, bounds and races checked."""
+    """Return the function that finds the lanes' mbarriers, and checks bounds and races."""
     where = addresses(unit, operand)
     access = Access(mode, _SIZE, instruction.line)
     named = set(instruction.parts) & set(_SPACES)
@@ -79,7 +79,9 @@ def _expect(unit: Unit, instruction: Instruction) -> Step:
 
 
 def _arrive(unit: Unit, instruction: Instruction) -> Step:
-    """`arrive` and `arrive.expect_tx`, which arrives once; a remote one returns nothing."""
+    """
+    Compile `arrive` or `arrive.expect_tx`, which arrives once; a remote arrival returns nothing.
+    """
     parts = modifiers(instruction, ("arrive", "expect_tx", *_SPACES, *_ORDERS))
     target, where, *rest = instruction.operands
     places = _places(unit, instruction, where, Mode.OBJECT)
@@ -103,7 +105,9 @@ def _arrive(unit: Unit, instruction: Instruction) -> Step:
 
 
 def arrive_after_copies(unit: Unit, instruction: Instruction) -> Step:
-    """`cp.async.mbarrier.arrive{.noinc}`: an arrival when the thread's `cp.async` have landed."""
+    """
+    Compile `cp.async.mbarrier.arrive{.noinc}`: it arrives when the thread's `cp.async` have landed.
+    """
     parts = modifiers(instruction, ("async", "mbarrier", "arrive", "noinc", "shared", "shared_cta"))
     (where,) = instruction.operands
     places = _places(unit, instruction, where, Mode.OBJECT)
@@ -120,6 +124,8 @@ def arrive_after_copies(unit: Unit, instruction: Instruction) -> Step:
 def _level(parts: set[str]) -> Level | None:
     """
     Return the level at which an arrival releases or a wait acquires: the block, if none is named.
+
+    It is None for a relaxed instruction.
     """
     if "relaxed" in parts:
         return None
@@ -127,7 +133,9 @@ def _level(parts: set[str]) -> Level | None:
 
 
 def phase_wait(unit: Unit, instruction: Instruction) -> PhaseWait:
-    """`test_wait` and `try_wait`: by a phase's parity, or by what `arrive` returned."""
+    """
+    Return the wait of `test_wait` or `try_wait`, by a phase's parity or by the result of `arrive`.
+    """
     place = next(n for n, each in enumerate(unit.kernel.instructions) if each is instruction)
     parts = modifiers(instruction, ("test_wait", "try_wait", "parity", *_SPACES, *_ORDERS))
     target, where, phase, *_ = instruction.operands

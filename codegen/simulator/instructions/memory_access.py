@@ -31,12 +31,12 @@ _HINTS = (
     *("L1_evict_normal", "L1_evict_last", "L1_evict_first", "L1_no_allocate", "L1_evict_unchanged"),
     *("L2_evict_normal", "L2_evict_last", "L2_evict_first", "L2_cache_hint"),
 )
-"""What caches do is not simulated: each access acts at once."""
+"""Modifiers of loads and stores; caches are not simulated, each access acts at once."""
 _VECTORS = {"v2": 2, "v4": 4}
 
 
 def addresses(unit: Unit, operand: Operand) -> Callable[[Lanes], Integers]:
-    """Return the addresses that the lanes name by `[base + offset]`."""
+    """Return the function for the addresses that lanes name by `[base + offset]`."""
     if not isinstance(operand, Address):
         raise ValueError(f"{operand} is no address")
     offset = np.int64(operand.offset)
@@ -50,13 +50,13 @@ def addresses(unit: Unit, operand: Operand) -> Callable[[Lanes], Integers]:
 
 
 def space_name(instruction: Instruction) -> str:
-    """Return the state space in the opcode; `generic` where it names none."""
+    """Return the state space that the opcode names; `generic` if it names none."""
     names = [part for part in instruction.parts[1:] if part in _SPACES]
     return names[0].partition("_")[0] if names else "generic"
 
 
 class Port:
-    """One instruction's way into a space: addresses, checks and counts."""
+    """Access of one instruction to a state space: its addresses, checks and counts."""
 
     def __init__(self, unit: Unit, instruction: Instruction, operand: Operand, access: Access):
         name = space_name(instruction)
@@ -71,7 +71,7 @@ class Port:
         self._strength = strength_of(instruction) if access.strong else None
 
     def places(self, lanes: Lanes) -> list[Place]:
-        """Where the lanes may access."""
+        """Return the places of the lanes' valid accesses."""
         found = list(self._space.places(lanes, self._addresses(lanes), self._access))
         if self._meter is not None:
             for place in found:
@@ -89,7 +89,7 @@ class Port:
 
 
 def _shape(instruction: Instruction) -> tuple[int, int]:
-    """How many elements per lane, and bytes of one."""
+    """Return the number of elements per lane, and the bytes of an element."""
     parts = modifiers(instruction, (*_SPACES, *_HINTS, *_VECTORS))
     vector = [count for name, count in _VECTORS.items() if name in parts]
     count, size = (vector or [1])[0], TYPES[instruction.type].itemsize
@@ -150,12 +150,14 @@ def _load_one(port: Port, target: Values, element: np.dtype) -> Step:
 
 
 def _gather(block: Block, offsets: Integers, size: int) -> Values:
-    """Items at checked offsets; `clip` only spares NumPy a second check."""
+    """
+    Return the items at offsets that are already checked; `clip` only spares NumPy a second check.
+    """
     return np.take(block.items(size), offsets // size, mode="clip")
 
 
 def _load_parameter(unit: Unit, instruction: Instruction) -> Step:
-    """Parameters are constants: each lane's register takes the same bytes."""
+    """Compile a load of a parameter, a constant: each lane's register gets the same bytes."""
     target, source = instruction.operands
     assert isinstance(source, Address)
     if not isinstance(source.base, Symbol) or source.base.name not in unit.parameters:

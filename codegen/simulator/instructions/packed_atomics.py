@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-`atom` and `red` of several elements in one instruction: halves, pairs of them, and vectors.
+`atom` and `red` of several elements in one instruction: 16-bit floats, their pairs, and vectors.
 
     red.global.add.noftz.f16x2     [a], r
     atom.global.add.v4.f32         {d0, d1, d2, d3}, [a], {b0, b1, b2, b3}
 
-Each element is updated atomically, the whole is not. PTX ISA, "atom" and "red" (vectors: sm_90).
+Each element is updated atomically, but the whole access is not atomic. PTX ISA, "atom" and "red"
+(vectors: sm_90).
 """
 
 from dataclasses import replace
@@ -30,7 +31,7 @@ _TYPES: dict[str, tuple[np.dtype, str, int]] = {
     **{name: (half, "b16", 1) for name, half in _HALVES.items()},
     **{f"{name}x2": (half, "b32", 2) for name, half in _HALVES.items()},
 }
-"""PTX type -> the element, the type of a register, and elements in a register."""
+"""Element type, register type and number of elements in a register, by PTX type."""
 _VECTORS = {"v2": 2, "v4": 4, "v8": 8}
 _OPERATIONS: dict[str, Function] = {"add": np.add, "min": np.minimum, "max": np.maximum}
 _MOST_BYTES = 16
@@ -43,7 +44,7 @@ def is_packed(instruction: Instruction) -> bool:
 
 
 def packed_update(unit: Unit, instruction: Instruction, operation: str) -> Step:
-    """Compile such an update; raises `SimulatorError` for a form that PTX does not have."""
+    """Compile a packed update. Raises `SimulatorError` for a form that PTX does not have."""
     if instruction.type not in _TYPES or operation not in _OPERATIONS:
         raise unknown(instruction)
     dtype, register, packed = _TYPES[instruction.type]
@@ -84,7 +85,7 @@ def _items(operand: Operand) -> tuple[Operand, ...]:
 
 
 def _update(place: Place, dtype: np.dtype, operation: Function, values: Values) -> Values:
-    """Update one element after the other; returns (lanes, elements) of what was there."""
+    """Update one element after the other, and return the old values, of shape (lanes, elements)."""
     items = place.block.items(dtype.itemsize).view(dtype)
     old = np.empty_like(values)
     for number in range(values.shape[1]):

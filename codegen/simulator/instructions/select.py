@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Comparing, choosing and moving values. PTX ISA, "setp", "selp", "mov"."""
+"""Instructions that compare, select and move values. PTX ISA, "setp", "selp", "mov"."""
 
 from typing import Any
 
@@ -47,7 +47,7 @@ _COMPARE_FLOATS: dict[str, Binary] = {
     "num": lambda a, b: (a == a) & (b == b),
     "nan": lambda a, b: (a != a) | (b != b),
 }
-"""Ordered comparisons are false for NaN, those that end in `u` are true."""
+"""Comparisons of floats: with NaN, ordered ones are false, and those that end in `u` are true."""
 _COMBINE: dict[str, Binary] = {
     "and": np.logical_and,
     "or": np.logical_or,
@@ -65,7 +65,9 @@ def _comparison(instruction: Instruction, types: int) -> tuple[Binary, Binary | 
 
 
 def _set_predicate(unit: Unit, instruction: Instruction) -> Step:
-    """`setp`: `p = compare(a, b)`, maybe combined with `c`; `p|q` also gets the opposite."""
+    """
+    Compile `setp`: `p = compare(a, b)`, possibly combined with `c`; `p|q` also sets the opposite.
+    """
     compare, combine = _comparison(instruction, types=1)
     target, a, b, *c = instruction.operands
     registers = unit.registers
@@ -100,7 +102,9 @@ def _combined(compare: Binary, combine: Binary | None) -> Binary | Ternary:
 
 
 def _set(unit: Unit, instruction: Instruction) -> Step:
-    """`set`: like `setp`, but into a register: 1.0 or all ones."""
+    """
+    Compile `set`: it compares like `setp`, but writes 1.0 or all ones (false: 0) to a register.
+    """
     compare, combine = _comparison(instruction, types=2)
     result = instruction.parts[-2]
     true = np.float32(1) if result == "f32" else TYPES[result].type(~np.int64(0))
@@ -129,7 +133,7 @@ def _select(unit: Unit, instruction: Instruction) -> Step:
 
 
 def _select_by_sign(unit: Unit, instruction: Instruction) -> Step:
-    """`slct`: the first where the third is not negative."""
+    """Compile `slct`: the first operand where the third is not negative, else the second."""
     type, chooser_type = instruction.parts[-2:]
     target, a, b, chooser = instruction.operands
     registers = unit.registers
@@ -147,7 +151,7 @@ def _select_by_sign(unit: Unit, instruction: Instruction) -> Step:
 
 
 def _move(unit: Unit, instruction: Instruction) -> Step:
-    """`mov`, also between one register and the parts of it."""
+    """Compile `mov`, also between one register and its parts."""
     modifiers(instruction, ())
     target, source = instruction.operands
     registers, type = unit.registers, instruction.type
@@ -186,7 +190,7 @@ _WINDOWS = {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW, "global": 0, "const"
 
 
 def _convert_address(unit: Unit, instruction: Instruction) -> Step:
-    """`cvta`: an address of a space to a generic one, or back (`.to`)."""
+    """Compile `cvta`: from an address of a space to a generic address, or back (`.to`)."""
     parts = [part for part in instruction.parts[1:-1] if not part.startswith("shared_")]
     back = "to" in parts
     space = next((part for part in parts if part in _WINDOWS), "shared")

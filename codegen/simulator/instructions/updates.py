@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Updates of memory by many lanes: those that meet in one place come one after the other."""
+"""Updates of memory by many lanes: lanes that share a place act one after the other."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from tilewright.codegen.simulator.registers import Values
 
 
 def one_after_the_other(items: Values, place: Place, update: Function, values: list[Any]) -> Values:
-    """Apply the update lane by lane where lanes meet, all at once where they do not."""
+    """Apply an update, lane by lane where lanes share a place, and return the old values."""
     cells = place.offsets // items.itemsize
     old = np.empty(len(cells), items.dtype)
     waiting = np.arange(len(cells))

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What the lanes of a warp do together: shuffles, votes, reductions. PTX ISA, "shfl.sync"
-and others.
+Warp collectives: shuffles, votes, reductions and matches. PTX ISA, "shfl.sync" and others.
 
-Each builder says which values the lanes bring and how results follow from everybody's; waiting for
-the lanes of the member mask is the machine's part (`collectives.py`).
+Each builder names the source values of the lanes, and computes results from the values of all
+lanes. The machine waits for the lanes of the member mask (`collectives.py`).
 """
 
 from collections.abc import Callable
@@ -23,7 +22,10 @@ _SHUFFLES: dict[str, Callable[[Any, Any, Any, Any], tuple[Any, Any]]] = {
     "bfly": lambda lane, b, low, high: (lane ^ b, (lane ^ b) <= high),
     "idx": lambda lane, b, low, high: (low | b, (low | b) <= high),
 }
-"""Lane, operand, first and last lane of the segment to the lane read and whether it is inside."""
+"""
+Functions of the shuffle modes: from the lane, the operand, and the segment's first and last lane to
+the source lane and whether it is valid.
+"""
 _REDUCTIONS: dict[str, np.ufunc] = {
     "add": np.add,
     "min": np.minimum,
@@ -101,7 +103,10 @@ def _reduce(unit: Unit, instruction: Instruction) -> Collective:
 
 
 def _match(unit: Unit, instruction: Instruction) -> Collective:
-    """`match.any`: the members with the lane's value; `match.all`: all members if they agree."""
+    """
+    Compile `match.any`: the members with the lane's value; or `match.all`: all members if they
+    agree.
+    """
     parts = modifiers(instruction, ("sync", "any", "all"))
     target, value, mask = instruction.operands
     both = target if isinstance(target, Pair) else Pair(target, Sink())
@@ -124,7 +129,7 @@ def _match(unit: Unit, instruction: Instruction) -> Collective:
 
 
 def synchronise(unit: Unit, instruction: Instruction) -> Collective:
-    """`bar.warp.sync`: nothing but waiting, and memory order."""
+    """Compile `bar.warp.sync`, which exchanges no values: it waits, and orders memory."""
     (mask,) = instruction.operands
     return Collective(instruction, [], unit.registers.source(mask, "b32"), lambda _: None, True)
 

@@ -128,3 +128,12 @@ def test_what_a_split_barrier_orders(run: Run, name: str, kind: Kind):
     marked = [(kind, i) for i, line in enumerate(source.split("\n"), 1) if "/*!*/" in line]
     found = [(error.kind, error.line) for error in report.errors]
     assert (marked[0] in found) if marked else not found, report.errors
+
+
+def test_a_second_arrival_without_a_wait_is_reported(run: Run):
+    source = _KERNEL.replace("BODY", "y[me] = t; ARRIVE ARRIVE WAIT")
+    report = run(source, np.zeros(256, np.float32), grid=4, block=64)
+    (error,) = (error for error in report.errors if error.kind is Kind.DIVERGENCE)
+    name = "thread 0 of block 0"
+    says = f"{name} arrives again at the barrier of its cluster, before it has waited"
+    assert error.message == says

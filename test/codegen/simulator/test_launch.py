@@ -58,7 +58,7 @@ def test_arguments_that_do_not_fit(run: Run, arguments: tuple[object, ...], mess
 
 
 def test_an_array_for_a_number_is_refused(run: Run):
-    with pytest.raises(SimulatorError, match="argument 1 is an array, but the kernel wants u32"):
+    with pytest.raises(SimulatorError, match="argument 1 is an array, but the kernel expects u32"):
         run(_LOOP, _floats(32), _floats(32))
 
 
@@ -81,7 +81,7 @@ def test_a_grid_of_no_size(run: Run, shape: object):
 
 def test_more_threads_than_the_kernel_is_built_for(run: Run):
     source = 'extern "C" __global__ void __launch_bounds__(64) k(float* y) { y[threadIdx.x] = 0; }'
-    with pytest.raises(SimulatorError, match="128 threads a block, at most 64 run"):
+    with pytest.raises(SimulatorError, match="128 threads per block, at most 64 can run"):
         run(source, _floats(128), block=128)
 
 
@@ -176,7 +176,8 @@ def test_a_loop_that_asks_for_what_nobody_does_is_a_deadlock(run: Run):
       while (y[0] == 0) {}
     }"""
     (error,) = run(source, np.zeros(1, np.int32)).errors
-    assert str(error) == ("line 2: deadlock: thread 0 of block 0 asks forever for what nobody does")
+    says = "thread 0 of block 0 polls forever: no thread ends its loop"
+    assert str(error) == f"line 2: deadlock: {says}"
 
 
 def test_findings_in_a_device_function_name_the_line_that_calls_it(run: Run):
@@ -285,6 +286,6 @@ def test_a_trap_names_its_line(run: Run):
       y[i] = i; }"""
     y = np.full(32, -1, np.int32)
     (error,) = run(source, y).errors
-    says = "thread 7 of block 0 executes a trap, as for an index that is out of range"
+    says = "thread 7 of block 0 executes a trap, for example for an index out of range"
     assert str(error) == f"line 3: trap: {says}"
     assert y[7] == -1

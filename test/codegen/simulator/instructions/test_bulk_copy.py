@@ -126,7 +126,7 @@ def test_views_of_an_array(run: Run):
 @pytest.mark.parametrize(
     ("shape", "options", "message"),
     [
-        ((300, 4), {"box": (257, 4)}, "boxes of 1 to 256"),
+        ((300, 4), {"box": (257, 4)}, "box sizes of 1 to 256"),
         ((8, 8), {"box": (8,)}, "a size for each axis"),
         ((8, 6), {"box": (4, 4)}, "strides that are multiples of 16"),
         ((8, 8), {"box": (4, 6)}, "a multiple of 16 bytes"),
