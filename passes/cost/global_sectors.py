@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Global memory's sectors: how many a warp's access touches, from its subscripts alone.
+The number of sectors of global memory that an access of a warp touches, from its subscripts alone.
 
 Global memory moves in sectors of 32 bytes (CUDA C++ Best Practices Guide, "Coalesced Access to
-Global Memory"). The model is exact for the warp that `warp_addresses.py` looks at, where buffers
-begin at a sector's start, as allocations do.
+Global Memory"). The model is exact for the warp that `warp_addresses.py` examines, if buffers begin
+at the start of a sector, as allocations do.
 """
 
 from typing import NamedTuple
@@ -16,7 +16,9 @@ SECTOR_BYTES = 32
 
 
 class Sectors(NamedTuple):
-    """What one warp's access touches, and what would hold the bytes that it asks for."""
+    """
+    Sectors that an access of one warp touches, and the fewest that hold the bytes it asks for.
+    """
 
     actual: int
     ideal: int

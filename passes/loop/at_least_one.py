@@ -110,14 +110,14 @@ def _are_same(value: SSAValue, other: SSAValue, axes: tuple[SSAValue, SSAValue])
         op, twin = pair[0].owner, pair[1].owner
         if not isinstance(op, Operation) or not isinstance(twin, Operation):
             return False
-        if not _compute_alike(op, twin):
+        if not _compute_same(op, twin):
             return False
         seen.add(pair)
         pending += zip(op.operands, twin.operands, strict=True)
     return True
 
 
-def _compute_alike(op: Operation, twin: Operation) -> bool:
+def _compute_same(op: Operation, twin: Operation) -> bool:
     """True if two pure ops compute equal results from equal operands."""
     if op.regions or len(op.results) != 1 or not is_pure(op):
         return False

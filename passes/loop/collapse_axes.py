@@ -45,7 +45,7 @@ def reason_against(nest: loop.ForOp) -> str | None:
         return "no contraction: all its axes are rows"
     roles = axis_roles(nest.body.block)
     if len({*roles}) == len(roles):
-        return "its axes have a role each"
+        return "each of its axes has its own role"
     return None
 
 

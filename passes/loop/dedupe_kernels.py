@@ -36,8 +36,8 @@ RULE = Rule("f", 12, "dedupe_kernels")
 
 def signature(kernel: loop.KernelOp) -> Hashable:
     """Return a key that is equal for kernels that compute the same: the kernel without its name."""
-    said = kernel.num_outputs, kernel.arg_attrs
-    return said, frozenset(kernel.attributes.items()), body_structure(kernel.body)
+    shape = kernel.num_outputs, kernel.arg_attrs
+    return shape, frozenset(kernel.attributes.items()), body_structure(kernel.body)
 
 
 def _launch_instead(
@@ -64,10 +64,10 @@ class DedupeKernelsPass(ModulePass):
             if survivor is kernel:
                 continue
             if (of_kernel := launches.get(kernel.sym_name.data)) is None:
-                skipped(RULE, kernel, "nobody launches it")
+                skipped(RULE, kernel, "it has no launch")
                 continue
             with rewriting(RULE, kernel, whole_module=True):
                 _launch_instead(survivor, kernel, of_kernel)
-        left = [kernel for kernel in kernels if kernel.parent is not None]
-        if len(left) < len(kernels):
-            renumber(op, left)
+        kept = [kernel for kernel in kernels if kernel.parent is not None]
+        if len(kept) < len(kernels):
+            renumber(op, kept)

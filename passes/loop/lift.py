@@ -110,7 +110,7 @@ class _Lifting:
             case func.ReturnOp():
                 self.plan.add_op(func.ReturnOp(*map(self._in_memory, op.arguments)))
             case _:
-                reason = "is not Tensor IR that can be lifted; to-tensor makes it so"
+                reason = "is not Tensor IR that can be lifted; run to-tensor first"
                 raise refused(op, f"'{op.name}' {reason}")
 
     def _lift_primitive(self, op: Primitive) -> None:

@@ -41,9 +41,9 @@ class KernelNames:
         self.taken = {name.data for name in names if isinstance(name, StringAttr)} - {*without}
         self.next: dict[str, int] = {}
 
-    def unique(self, wanted: str) -> str:
-        """Return `wanted`, or `wanted_1`, `wanted_2`, ... if that is taken."""
-        stem = _NO_LETTERS.sub("_", wanted).strip("_") or "kernel"
+    def unique(self, base: str) -> str:
+        """Return `base`, or `base_1`, `base_2`, ... if that is taken."""
+        stem = _NO_LETTERS.sub("_", base).strip("_") or "kernel"
         stem = f"k{stem}" if stem[0].isdigit() else stem
         name = stem
         while name in self.taken:
@@ -53,13 +53,13 @@ class KernelNames:
         return name
 
 
-def rename_kernels(module: ModuleOp, wanted: Mapping[str, str]) -> None:
+def rename_kernels(module: ModuleOp, new_stems: Mapping[str, str]) -> None:
     """
-    Rename kernels to the values of `wanted`, whose keys are their present names. Names that occur
-    several times are numbered. Launches are updated.
+    Rename kernels to the values of `new_stems`, whose keys are their present names. Names that
+    occur several times are numbered. Launches are updated.
     """
-    names = KernelNames(module, without=wanted)
-    new_names = {old: names.unique(name) for old, name in wanted.items()}
+    names = KernelNames(module, without=new_stems)
+    new_names = {old: names.unique(name) for old, name in new_stems.items()}
     for op in ops_in(module):
         if isinstance(op, loop.KernelOp) and (old := op.sym_name.data) in new_names:
             op.properties["sym_name"] = StringAttr(new_names[old])
@@ -137,14 +137,14 @@ def wanted_names(kernels: Sequence[loop.KernelOp]) -> Mapping[str, str]:
     """Return the new name of each kernel, by its present name; names may occur several times."""
     sources = {kernel.sym_name.data: module_of(kernel) for kernel in kernels}
     count = Counter(sources.values())
-    wanted: dict[str, str] = {}
+    stems: dict[str, str] = {}
     for old, source in sources.items():
         stem = without_number(old)
         if source is not None:
             owner = snake_case(source.name)
             stem = owner if count[source] == 1 else f"{owner}_{stem}"
-        wanted[old] = shortened(stem)
-    return wanted
+        stems[old] = shortened(stem)
+    return stems
 
 
 class NameKernelsPass(ModulePass):

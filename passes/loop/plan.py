@@ -96,12 +96,12 @@ def reason_against_fusion(
 
 def _from_to(launch: loop.LaunchOp, consumers: Sequence[loop.LaunchOp]) -> set[Operation]:
     """Return the ops from `launch` to the last of `consumers`, all of which follow it."""
-    left, ops = set[Operation](consumers), set[Operation]([launch])
+    remaining, ops = set[Operation](consumers), set[Operation]([launch])
     for op in following(launch):
-        if not left:
+        if not remaining:
             break
         ops.add(op)
-        left.discard(op)
+        remaining.discard(op)
     return ops
 
 

@@ -79,16 +79,16 @@ class PlanIndex:
         """Record that `kernel` now does the work of all of `kernels`."""
         self._reduces[kernel] = any([self.reduces(one) for one in kernels])
 
-    def rename(self, kernel: loop.KernelOp, wanted: str, gone: Sequence[loop.KernelOp]) -> None:
+    def rename(self, kernel: loop.KernelOp, base: str, gone: Sequence[loop.KernelOp]) -> None:
         """
-        Rename `kernel` to `wanted`, or to `wanted_1`, `wanted_2`, ... if that is taken. The names
+        Rename `kernel` to `base`, or to `base_1`, `base_2`, ... if that is taken. The names
         of `kernel` and of kernels in `gone`, which are erased soon, count as free. The caller
         updates launches.
         """
-        name, count = wanted, 0
+        name, count = base, 0
         while self._symbols.get(name) not in (None, kernel, *gone):
             count += 1
-            name = f"{wanted}_{count}"
+            name = f"{base}_{count}"
         self._removed(kernel)
         kernel.properties["sym_name"] = StringAttr(name)
         self._inserted(kernel)

@@ -45,14 +45,14 @@ def reason_against_update(launch: loop.LaunchOp, old: SSAValue, new: SSAValue) -
     """Reason why a launch cannot write `new` into the buffer `old`, or None."""
     function = launch.parent_op()
     if not isinstance(function, func.FuncOp) or not isinstance(new.owner, memref.AllocOp):
-        return "its output is no buffer of a function"
+        return "its output is not allocated by a function"
     if not isinstance(old, BlockArgument):
-        return "what it copies is no argument"
+        return "the buffer that it copies is not an argument"
     if (result := _only_result(function, new)) is None:
-        return "its output is no result of the function"
+        return "its output is not a single result of the function"
     if not _is_last_use(old, launch):
-        return "what it copies is needed later"
-    return None if _becomes(function, old.index, result) else "the argument keeps what it holds"
+        return "the buffer that it copies is used later"
+    return None if _becomes(function, old.index, result) else "the argument must keep its contents"
 
 
 def _only_result(function: func.FuncOp, value: SSAValue) -> int | None:

@@ -150,9 +150,9 @@ def _reason_against(
     if subscript is None or not reads_each_once(subscript, epilogue.nest.axes):
         return f"{reader} does not read each of its elements once"
     if any(store.mask is not None for store in _stores(producer, launch, epilogue.buffer)):
-        return f"what {reader} reads is stored under a mask"
+        return f"{reader} reads a buffer that is stored under a mask"
     if epilogue.kept and len(launch.outputs) >= MOST_OUTPUTS:
-        return f"with what {reader} writes it would have more than {MOST_OUTPUTS} outputs"
+        return f"with the output of {reader} it would have more than {MOST_OUTPUTS} outputs"
     consumers = [epilogue.launch]
     reason = reason_against_fusion(launch, consumers, plan)
     return reason or reason_not_fitting(launch, consumers, plan, target)

@@ -97,12 +97,12 @@ class FuseOutputs(RewritePattern):
             return
         kernel = inlined.kernel
         if is_update(kernel, op):
-            skipped(RULE, kernel, "alone it stores only what changes: update-in-place")
+            skipped(RULE, kernel, "unfused, it updates its buffer in place")
             return
         keepers = [k for launch in consumers if (k := self._keeper(launch, buffer)) is not None]
         keeper = next((k for k in keepers if k.load is not None), next(iter(keepers), None))
         if keeper is None:
-            skipped(RULE, kernel, "no reader sees each of its elements in steps of free axes")
+            skipped(RULE, kernel, "no reader loads each of its elements in steps of free axes")
             return
         position = consumers.index(keeper.launch) + 1
         if position == len(consumers) and not is_returned(buffer):
@@ -175,7 +175,7 @@ def _reason_against(keeper: Keeper) -> str | None:
     if len(keeper.launch.outputs) < MOST_OUTPUTS:
         return None
     name = keeper.kernel.sym_name.data
-    return f"with what others need {name} would have more than {MOST_OUTPUTS} outputs"
+    return f"{name} would need more than {MOST_OUTPUTS} outputs"
 
 
 def _write(rewriter: PatternRewriter, keeper: Keeper, buffer: SSAValue) -> loop.LaunchOp:

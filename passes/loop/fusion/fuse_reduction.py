@@ -164,16 +164,16 @@ def _reason_against(reader: Reader) -> str | None:
     )
     outer = () if block is reader.kernel.body.block else block.args
     if any(isinstance(op, loop.ScanOp) for op in ops_in(reader.kernel)):
-        return f"{name} goes along its rows step by step: threads could not share the reduction"
+        return f"{name} is a scan: threads cannot share the reduction"
     if not set(subscript.indices) <= set(outer):
         return f"{name} reads it along axes that are not its outermost free axes"
     inside = [axis for axis in outer if axis not in subscript.indices]
     if inside and any(isinstance(op, loop.ReduceOp | loop.ForOp) for op in block.ops):
         return f"{name} reduces along the axes that would move inside"
     if reader.kept and not reads_each_once(subscript, subscript.indices):
-        return f"others need it too, and {name} does not read each element once"
+        return f"others need it too, but {name} does not read each element once"
     if reader.kept and len(reader.launch.outputs) >= MOST_OUTPUTS:
-        return f"with what others need {name} would have more than {MOST_OUTPUTS} outputs"
+        return f"{name} would need more than {MOST_OUTPUTS} outputs"
     return None
 
 

@@ -38,10 +38,10 @@ def settled(
     name = f"{rule.pass_name}:{kernel.sym_name.data}>{'+'.join(others)}"
     module = kernel.parent_op()
     given = fusion_of(module) if isinstance(module, ModuleOp) else None
-    wanted = None if given is None else given.wanted(name)
-    if module is not None and given is not None and wanted is not None:
+    pays = None if given is None else given.wanted(name)
+    if module is not None and given is not None and pays is not None:
         module.attributes[ATTRIBUTE] = given.with_met(name)
-        decision = decision._replace(pays=wanted, reason=f"as was asked for, {decision.reason}")
+        decision = decision._replace(pays=pays, reason=f"as requested, {decision.reason}")
     weighed(name, decision.pays, decision.ratio)
     return decision
 

@@ -18,7 +18,7 @@ class KernelArguments:
         self.buffers = list(launch.inputs)
         self.outputs = list(launch.outputs)
         updated = map(kernel.is_updated, kernel.outputs)
-        self.updated = {buffer for buffer, is_so in zip(self.outputs, updated) if is_so}
+        self.updated = {buffer for buffer, is_updated in zip(self.outputs, updated) if is_updated}
         kernel.set_facts([])  # scheduling finds the facts about arguments again
 
     def argument(self, buffer: SSAValue) -> SSAValue:

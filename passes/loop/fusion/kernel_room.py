@@ -140,11 +140,11 @@ def _reason_against_contents(fused: Contents, target: Target) -> str | None:
     """Reason why a kernel cannot have these contents, worded to follow its name, or None."""
     room = room_for_loads(target)
     if (loads := fused.reducing + fused.beside) > room:
-        return f"would have {loads} registers of loads under way, of which there are {room}"
+        return f"would have {loads} registers for loads in flight, more than {room}"
     if fused.products and fused.beside > MOST_BESIDE_SUMS:
         return (
-            f"would have {fused.beside} registers of loads beside its products, of which there "
-            f"are {MOST_BESIDE_SUMS}"
+            f"would have {fused.beside} registers for loads beside its products, "
+            f"more than {MOST_BESIDE_SUMS}"
         )
     if fused.products > MOST_PRODUCTS:
         return f"would compute {fused.products} products, more than {MOST_PRODUCTS}"

@@ -65,7 +65,7 @@ class MergeLoops(RewritePattern):
             if kernel is None or place is None or not take_same_steps(op, other):
                 continue
             if not (shared := _bytes_shared(op, other)):
-                skipped(RULE, kernel, "its reductions read no element in common")
+                skipped(RULE, kernel, "its reductions have no element in common")
                 continue
             values = len(op.results) + len(other.results)
             if values > MOST_ACCUMULATORS:
