@@ -2,7 +2,7 @@
 """
 The shared memory that a block of a launch needs after lowering. It is a sum of four parts: slabs
 with slots and padding, the mbarriers of slots that TMA fills, shared values, and the space of
-combines between threads or between blocks of a cluster.
+combines.
 """
 
 from collections.abc import Mapping, Sequence
