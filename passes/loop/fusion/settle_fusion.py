@@ -33,6 +33,6 @@ class SettleFusionPass(ModulePass):
         if (fusion := fusion_of(op)) is None:
             return
         for decision in fusion.unmet:
-            skipped(RULE, op, f"'{decision}' did not come up, or it is not legal")
+            skipped(RULE, op, f"'{decision}' was never reached, or it is not legal")
         with rewriting(RULE, op):
             del op.attributes[ATTRIBUTE]
