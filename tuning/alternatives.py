@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The next alternatives for a kernel: every choice of options that one pass has for it, and to skip
-the pass.
+The next alternatives for a kernel: every choice of options that one pass has for it, and no use of
+the pass at all.
 
 The first alternative is the planner's choice, as far as it is legal for the kernel. The pass's own
 choices follow in their order, and skipping the pass comes last. Some passes cannot be skipped:

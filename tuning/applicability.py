@@ -65,7 +65,7 @@ def reason_against_fusion(program: ModuleOp, schedule: str, target: str) -> str 
     Reason why `program`, at Tensor IR, cannot be fused as `schedule` says, or None.
 
     The program is lowered to CUDA as a trial, unless the schedule is the default. A decision that
-    is never met is a reason too.
+    no pass reaches is a reason too.
     """
     if schedule == DEFAULT:
         return None

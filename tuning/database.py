@@ -57,7 +57,10 @@ _IF_NEWER = """
 WHERE (excluded.measured_at, coalesce(excluded.us, -1), excluded.spread_us, excluded.problem)
   > (measurements.measured_at, coalesce(measurements.us, -1), measurements.spread_us,
      measurements.problem)"""
-"""Equal times are ordered by the values, so that the order of merging does not matter."""
+"""
+Condition to replace a stored row: the new one is newer. Equal times are ordered by the values, so
+that the order of merging does not matter.
+"""
 
 
 class Counts(NamedTuple):

@@ -51,7 +51,10 @@ _CHECKSUMS: Mapping[int, str] = {1: "", 2: f", {CHECKSUM} TEXT NOT NULL"}
 _HEAD = """
 SELECT application_id, user_version, type, name, tbl_name, sql
 FROM pragma_application_id, pragma_user_version LEFT JOIN sqlite_master"""
-"""One statement, because another process may create the tables between two."""
+"""
+Query of a file's version and tables, in one statement: between two, another process may create
+them.
+"""
 
 _DAMAGED = "restore a copy of it, or move it away and tune again"
 

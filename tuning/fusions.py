@@ -48,7 +48,7 @@ class Fused:
     ratios: dict[str, float]
     """Estimated time of the fused kernels of each decision, relative to separate kernels."""
     idle: Sequence[str]
-    """Prescribed decisions that were never met."""
+    """Prescribed decisions that no pass reached."""
 
 
 class Fusions:

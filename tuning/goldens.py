@@ -41,7 +41,7 @@ FOLDER = Path(__file__).parent / "goldens"
 """Folder of the shipped goldens."""
 
 _LONGEST_US = 1e15
-"""Microseconds above the time of any kernel; a comparison with it also rejects NaN."""
+"""Time in microseconds that no kernel reaches; a comparison with it also rejects NaN."""
 
 _TEXTS = ("kernel", "about", "origin", "schedule", "measured_at", "nvrtc")
 

@@ -52,7 +52,10 @@ class Known(NamedTuple):
     """Schedules of the same source that are as fast within noise."""
 
     def or_default(self, default: Callable[[], str]) -> "Known":
-        """Return the default schedule, with canonical names, if it is as fast; otherwise `self`."""
+        """
+        Return the default schedule, with canonical names, if it is among `as_fast`; otherwise
+        `self`.
+        """
         if not self.as_fast:
             return self
         schedule = default()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Prescribes the best known way to fuse a program in its module.
+Stores the best known way to fuse a program as decisions in its module.
 
     builtin.module { func.func @main ... }          at Tensor IR
 

@@ -9,8 +9,8 @@ is stored, for all kernels that are equal up to names, as
     stage-inputs{raw=arg1 computed=arg0},pad-smem{pad=4 slabs=arg1s}
 
 Operands have the names of the inputs that they are loaded from. Slabs add an `s`, and a second slab
-of the same name adds `-1`. Other names stay as they are. A text that is not a pipeline stays as it
-is, too: the pass manager reports the error.
+of the same name adds `-1`. Other names stay as they are. A text that is not a pipeline also stays
+as it is, and causes an error when it is used.
 """
 
 import re

@@ -84,7 +84,7 @@ def _parts(module: ModuleOp, target: str, db: Db) -> Iterator[str]:
 
 
 def _database(db: Db) -> Iterator[str]:
-    """Yield the state of the database: of its file, and of its write-ahead log beside it."""
+    """Yield the state of the database: of its file, and of its write-ahead log, a separate file."""
     yield str(db is False)
     if (path := path_of(db)) is not None:
         yield from map(_state, (path, path.with_name(f"{path.name}-wal")))

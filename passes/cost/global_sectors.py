@@ -23,11 +23,14 @@ class Sectors(NamedTuple):
     actual: int
     ideal: int
     lanes: int
-    """Lanes that take part."""
+    """Number of lanes that take part."""
 
 
 def sectors(access: Access, threads: int) -> Sectors:
-    """Return the sectors of a global memory access by a block of `threads` threads."""
+    """
+    Return the sectors that one warp touches in a global memory access by a block of `threads`
+    threads.
+    """
     size = access.num_bytes
     addresses = [address for address in warp_addresses(access, threads) if address is not None]
     touched = {

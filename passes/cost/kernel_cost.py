@@ -130,7 +130,8 @@ class _Count:
 
     def _copies(self, values: Sequence[SSAValue], without: Sequence[SSAValue] = ()) -> int:
         """
-        Return the number of copies that a thread computes of a value that depends on `values`.
+        Return the number of copies that a thread computes of a value that depends on `values`: one
+        per step of their register axes.
         """
         if self.registers is None:
             return 1
@@ -197,7 +198,7 @@ class _Count:
 
     def _count_access(self, access: Access, runs: float) -> None:
         if access.is_in_registers or (access.is_shared and self.slabs is not None):
-            return  # slab accesses are counted per stage
+            return  # accesses to slabs are counted with their stage
         runs *= share_of_mask(access.op) if access.heeds_mask else 1
         if access.is_shared:
             taken = wavefronts(access, self.cost.threads)

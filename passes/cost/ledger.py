@@ -123,8 +123,8 @@ def _microseconds(cost: Cost, target: Target) -> float:
 
 _KERNELS = _Entry("kernels", _count, "{:.0f}".format)
 
-# In the order of the line. Several launches are summed, except that the block's resources show the
-# largest, and the occupancy shows the smallest.
+# Entries in the order of the line. Several launches are summed; the resources of a block show the
+# largest value, and the occupancy shows the smallest.
 _ENTRIES = (
     _KERNELS,
     _Entry("global", _total("global_bytes"), bytes_text),

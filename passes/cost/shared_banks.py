@@ -22,7 +22,7 @@ class Wavefronts(NamedTuple):
     actual: int
     ideal: int
     lanes: int
-    """Lanes that take part."""
+    """Number of lanes that take part."""
 
 
 def wavefronts(access: Access, threads: int, layout: SlabLayoutAttr | None = None) -> Wavefronts:

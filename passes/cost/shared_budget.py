@@ -44,9 +44,9 @@ def shared_bytes(launch: tile.LaunchOp) -> int:
 
 def shared_bytes_at_once(launch: tile.LaunchOp, stages: Mapping[tile.StageOp, int]) -> int:
     """
-    Return the bytes that a block needs at a time if some stages had the sizes in `stages`. A join
-    of blocks after a loop reuses the space of the loop's slabs (`plan-shared-memory`). All else is
-    counted as live throughout.
+    Return the bytes that a block needs at a time if some stages had the sizes in `stages`, in
+    bytes. A join of blocks after a loop reuses the space of the loop's slabs
+    (`plan-shared-memory`). All else is counted as live throughout.
     """
     more = sum(needed - stage_bytes(stage) for stage, needed in stages.items())
     total = shared_bytes(launch) + more

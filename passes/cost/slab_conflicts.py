@@ -76,7 +76,7 @@ class Traffic(NamedTuple):
 
     @property
     def factor(self) -> float:
-        """Ratio of the wavefronts to those without conflicts; 1 if there are none."""
+        """Ratio of the wavefronts to those without conflicts; 1 if the slab is not accessed."""
         return self.wavefronts / self.ideal if self.ideal else 1.0
 
 

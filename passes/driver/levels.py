@@ -33,7 +33,7 @@ _LEVEL_OF_DIALECT = {
 
 def level_of(module: ModuleOp) -> Level | None:
     """
-    Return the level of `module`: the highest level of any of its ops.
+    Return the level of `module`: the highest level of any of its ops, that is closest to PyTorch.
 
     A function without ops of any level is Tensor IR if it takes tensors. A module that only calls
     functions on buffers is Loop IR. Otherwise it is a plan without launches, which has no level and
@@ -57,7 +57,8 @@ def _level_of_op(op: Operation) -> Level | None:
 
 def pipeline_between(start: Level | None, end: Level) -> str:
     """
-    Return the pipeline from one level to a lower one, such as `to-tile,to-kernel`; empty if equal.
+    Return the pipeline from one level to a lower one, such as `to-tile,to-kernel`; empty if they
+    are equal. Raises `UsageError` if `end` is above `start`.
     """
     if start is None:
         return ""

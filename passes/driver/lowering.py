@@ -20,7 +20,7 @@ from tilewright.passes.driver.verification import InvalidOpError
 from tilewright.passes.reporting.trace import listening
 
 REFUSED = (PassFailedException, VerifyException, TilewrightError)
-"""Exceptions that passes raise if they cannot do what is requested to a program."""
+"""Exceptions by which passes reject a program or a request."""
 
 
 def context() -> Context:

@@ -69,7 +69,7 @@ def is_pure(op: Operation) -> bool:
 
 
 def only_reads(op: Operation) -> bool:
-    """True if the only side effect of `op` is to read memory."""
+    """True if `op` has no side effects except reads of memory."""
     return only_has(op, _is_read)
 
 

@@ -60,7 +60,7 @@ def _range(value: SSAValue, operands: Sequence[Range]) -> Range:
             found = Range(low - other_high, high - other_low)
         case _:
             return whole
-    return found if found in whole else whole  # it may wrap
+    return found if found in whole else whole  # overflow wraps around
 
 
 def is_true(value: SSAValue) -> bool:

@@ -49,9 +49,9 @@ class RegisterAxes:
 
     def runs(self, block: Block) -> Iterator[Run]:
         """
-        Yield the ops of `block` in runs of equal axes. A pure op that depends on fewer axes moves
-        ahead of the run that it would interrupt, because neither needs a result of the other. An op
-        that threads or loops carry out together is a run of its own.
+        Yield the ops of `block` in runs that depend on the same register axes. A pure op that
+        depends on fewer axes moves ahead of the run that it would interrupt, because neither needs
+        a result of the other. An op that threads or loops carry out together is a run of its own.
         """
         ahead, run = Run([], []), Run([], [])
         for op in block.ops:

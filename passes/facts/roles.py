@@ -87,7 +87,10 @@ def _contraction_roles(reduction: loop.ReduceOp, axes: Sequence[SSAValue]) -> li
 
 
 def _varying_loads(reduction: loop.ReduceOp, axes: Sequence[SSAValue]) -> _Loads:
-    """Return the axes in `axes` of each load that varies with the axis of the reduction."""
+    """
+    Return, for each load that varies with the reduction's axis, those of `axes` with which it
+    varies.
+    """
     loads = [op for op in reduction.body.walk() if isinstance(op, loop.LoadOp)]
     sources = {op: index_sources(op.indices) for op in loads}
     return {
@@ -112,7 +115,9 @@ def _factors(reduction: loop.ReduceOp, loads: _Loads) -> Iterator[tuple[_Axes, _
 
 
 def _each_load(loads: _Loads) -> Iterator[tuple[_Axes, _Axes]]:
-    """Yield the axes of each load, and the axes of all loads that vary with different ones."""
+    """
+    Yield the axes of each load, together with the axes of all loads that vary with different ones.
+    """
     used = [axes for axes in loads.values() if axes]
     for left in used:
         yield left, _union(axes for axes in used if axes != left)

@@ -54,7 +54,7 @@ class SlabWalk(NamedTuple):
 
     @property
     def steps(self) -> int:
-        """Largest number of vectors of a thread."""
+        """Number of vectors of the busiest thread."""
         return -(-self.vectors // self.threads)
 
     def coordinates(
@@ -111,7 +111,9 @@ def _width(op: tile.StageOp, along: int, layout: tile.SlabLayoutAttr) -> int:
 
 
 def _stored_width(op: tile.StageOp, extent: int, layout: tile.SlabLayoutAttr) -> int:
-    """Return the widest vectors that are aligned in the slab: they divide its stored rows."""
+    """
+    Return the width of the widest vectors that are aligned in the slab: it divides the stored rows.
+    """
     axes = layout.axes(len(op.extents))
     pad = layout.pad.data[axes[-1]].data if layout.pad else 0
     widths = vectors_of(size_of(memref_type(op.slab).element_type))

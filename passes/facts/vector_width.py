@@ -79,7 +79,7 @@ class _Affine(NamedTuple):
 
     @staticmethod
     def of(map: AffineMap, operands: Sequence[SSAValue]) -> "_Affine":
-        """Return the results of a map over `operands`."""
+        """Create the expressions of a map, with the ranges of its operands."""
         return _Affine(map.results, tuple([range_of_value(operand) for operand in operands]))
 
 

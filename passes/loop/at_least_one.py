@@ -118,7 +118,7 @@ def _are_same(value: SSAValue, other: SSAValue, axes: tuple[SSAValue, SSAValue])
 
 
 def _compute_same(op: Operation, twin: Operation) -> bool:
-    """True if two pure ops compute equal results from equal operands."""
+    """True if both ops are pure and compute equal results from equal operands."""
     if op.regions or len(op.results) != 1 or not is_pure(op):
         return False
     differs = op.name != twin.name or op.result_types != twin.result_types

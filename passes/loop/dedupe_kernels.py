@@ -55,7 +55,7 @@ class DedupeKernelsPass(ModulePass):
     name = "dedupe-kernels"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Remove duplicate kernels of the module, and number the remaining kernels afresh."""
+        """Remove duplicate kernels of the module, and number the names of the others afresh."""
         launches = launches_by_kernel(op)
         survivors: dict[Hashable, loop.KernelOp] = {}
         kernels = [inner for inner in op.ops if isinstance(inner, loop.KernelOp)]

@@ -105,8 +105,8 @@ _MAX_OPS_OF_PROGRAM = 3
 
 def module_of(kernel: loop.KernelOp) -> ModuleOfOp | None:
     """
-    Return the PyTorch module that a kernel is named after; None if its ops come from several, or if
-    their names say enough.
+    Return the PyTorch module that a kernel is named after. Returns None if its ops come from
+    several modules, or are so few that their own names are better.
     """
     found = (origin_of(op.location) for op in ops_in(kernel) if op is not kernel)
     origins = [origin for origin in found if origin is not None]

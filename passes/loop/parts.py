@@ -28,7 +28,8 @@ from tilewright.passes.loop.views import Alternative, Choice, Number, View
 
 MOST_ALTERNATIVES = 16
 """
-Most alternatives that one kernel selects an element from; selecting costs less than more launches.
+Most alternatives that one kernel selects an element from. Selecting from these costs less than
+further launches.
 """
 
 Box = tuple[Range, ...]
@@ -56,7 +57,8 @@ class _Piece(NamedTuple):
 
 class _Cut(NamedTuple):
     """
-    A first coordinate of the second half of a box, and the number of alternatives of each half.
+    A cut of a box: the first coordinate of its second half, and the number of alternatives of each
+    half.
     """
 
     dim: int
@@ -131,8 +133,8 @@ def _choice(alternatives: Sequence[Alternative]) -> Choice:
 
 def _live(box: Box, pieces: Sequence[_Piece]) -> Iterator[_Piece]:
     """
-    Yield the pieces that elements of `box` may be read from, each with the conditions not proved
-    there.
+    Yield the pieces that elements of `box` may be read from; masks keep only conditions not proved
+    in it.
     """
     for piece in pieces:
         if not all(a.low <= b.high and b.low <= a.high for a, b in zip(piece.box, box)):

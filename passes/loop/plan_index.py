@@ -49,7 +49,7 @@ class PlanIndex:
         return kernel if isinstance(kernel, loop.KernelOp) else None
 
     def kernels_of(self, launches: Iterable[loop.LaunchOp]) -> list[loop.KernelOp]:
-        """Return the kernels that launches run, without launches of other kernels."""
+        """Return the kernels of `launches`; launches of anything else are ignored."""
         return [kernel for op in launches if (kernel := self.kernel_of(op)) is not None]
 
     def flat_launch(self, launch: loop.LaunchOp, *, reduces: bool) -> FlatLaunch | None:

@@ -122,7 +122,10 @@ def constant(value: float, type: Attribute) -> arith.ConstantOp:
 
 
 def constant_of(value: FloatAttr | IntegerAttr, add: Add) -> SSAValue:
-    """Return a number as a value. `arith` has no unsigned constants, so they are cast from i32."""
+    """
+    Return a number attribute as an SSA value. `arith` has no unsigned constants: those are cast
+    from i32.
+    """
     if value.type != ui8:
         return add(arith.ConstantOp(value))
     return scalar_cast(add(constant(value.value.data, i32)), ui8, add)

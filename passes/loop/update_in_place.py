@@ -56,7 +56,10 @@ def reason_against_update(launch: loop.LaunchOp, old: SSAValue, new: SSAValue) -
 
 
 def _only_result(function: func.FuncOp, value: SSAValue) -> int | None:
-    """Return the number of the function's result that is `value`; None unless it is exactly one."""
+    """
+    Return the position of `value` among the function's results; None unless it is returned exactly
+    once.
+    """
     returned = function.body.block.last_op
     operands = [] if returned is None else [*returned.operands]
     return operands.index(value) if operands.count(value) == 1 else None
@@ -73,7 +76,7 @@ def _is_last_use(value: SSAValue, op: Operation) -> bool:
 
 def _becomes(function: func.FuncOp, argument: int, result: int) -> bool:
     """
-    True if every caller of the function requires that the argument holds the result afterwards.
+    True if the program, or every caller of the function, requires the argument to hold the result.
     """
     if function.sym_name.data == "main":
         return becomes(function, argument) == result

@@ -40,7 +40,7 @@ Seen = TypeVar("Seen")
 
 
 class Listener(Protocol[Seen]):
-    """Receiver of reports from passes; methods that a subclass does not override ignore theirs."""
+    """Receiver of reports from passes; the methods that a subclass does not override do nothing."""
 
     def look(self, scope: Operation) -> Seen:
         """

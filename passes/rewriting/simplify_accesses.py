@@ -94,7 +94,9 @@ def _access(map: AffineMapAttr, operands: Sequence[SSAValue]) -> Access:
 
 
 def simplify_accesses(scope: Operation, rewriter: PatternRewriter | None = None) -> None:
-    """Simplify the accesses of `scope` in one walk; `rewriter` is only needed to report new ops."""
+    """
+    Simplify the accesses of `scope` in one walk; an optional `rewriter` is notified of the new ops.
+    """
     for op in ops_in(scope):
         if (new := _simplified(op)) is not None:
             (rewriter or PatternRewriter(op)).replace(op, new)

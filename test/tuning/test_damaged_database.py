@@ -136,7 +136,7 @@ WRONG_CELLS = [
     ("us", b"\xff\x00", "us is "),
     ("us", -1.0, "us is -1.0; expected"),
     ("us", float("inf"), "us is Infinity; expected"),
-    ("us", 1e300, "us is 1e\\+300, and"),
+    ("us", 1e300, "us is 1e\\+300; expected"),
     ("spread_us", "none", 'spread_us is "none"; expected a number of microseconds'),
     ("semantics", "one", 'semantics is "one"; expected a whole number'),
     ("semantics", -(2**63), "semantics is -9223372036854775808"),

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-An estimate of a kernel's time from its machine code, which NVRTC compiles and nothing runs.
+An estimate of a kernel's time from its machine code; NVRTC compiles it, but it is not run.
 
 Registers, spills and the instructions of loops are exact, unlike in a model of IR. It takes about a
 second per schedule, so it is used only for the few schedules that a model ranks best:

@@ -65,7 +65,8 @@ def measured_on_gpu(job: Job) -> Measurement:
 
 def checked_on_gpu(default: str, fused: str, target: str) -> str:
     """
-    Return the problem of a fused program on the same GPU (`complaint`), or an empty string.
+    Return the error of a fused program on PyTorch's current device (`complaint`); empty if it is
+    right.
 
     Raises `SpoiledError` if a kernel has broken the GPU for this process.
     """

@@ -55,7 +55,7 @@ _SHARED_LATENCY = 30
 _SHUFFLE_LATENCY = 25
 
 _ALONE = 4
-"""Clocks until a dependent instruction can be issued."""
+"""Clocks until an instruction that depends on the previous one can be issued."""
 
 _COPIED = {Transport.SYNC: 3, Transport.CP_ASYNC: 2, Transport.TMA: 0}
 """Instructions per vector that a thread copies into a slab: address, load, store."""
@@ -214,7 +214,8 @@ class _Count:
 
     def _copies(self, values: Sequence[SSAValue]) -> int:
         """
-        Return the number of copies that a thread computes of a value that depends on `values`.
+        Return the number of copies that a thread computes of a value that depends on `values`: one
+        per step of their register axes.
         """
         axes = self.registers.of(values)
         return prod(self.registers.extents[axis] for axis in axes)

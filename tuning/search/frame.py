@@ -22,7 +22,7 @@ from tilewright.tuning.search.tree import Node
 
 
 class Search(Protocol):
-    """A search, which chooses the next schedule to try."""
+    """Protocol of a search, which chooses the next schedule to try."""
 
     def ask(self) -> Node | None:
         """

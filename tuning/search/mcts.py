@@ -85,8 +85,6 @@ class Mcts:
 
 
 def deviation(rewards: Tally, visits: int, best: float, constant: float) -> float:
-    """
-    Return the deviation of rewards as a share of `best`, plus a term that shrinks with visits.
-    """
+    """Return the deviation of rewards as a share of `best`; it is larger after few visits."""
     spread = rewards.squares - rewards.count * rewards.mean**2
     return sqrt((max(0.0, spread) / best**2 + constant) / visits)

@@ -11,7 +11,7 @@ from math import log
 from tilewright.tuning.measurement import Measurement
 
 _SLOWEST = 2
-"""Ratio to the default time from which on schedules are not distinguished."""
+"""Ratio to the default time from which on all schedules have reward 0."""
 
 
 class Rewards:

@@ -67,7 +67,7 @@ MARGIN = 1.05
 
 @dataclass
 class CutRecompute(RewritePattern):
-    """Cut out of a kernel the first part that pays."""
+    """Cut the first part that pays out of a kernel."""
 
     plan: PlanIndex
     target: Target
@@ -209,6 +209,6 @@ class CutRecomputePass(TargetedPass):
     name = "cut-recompute"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Cut until no part pays."""
+        """Cut values out of kernels until no cut pays."""
         plan = PlanIndex(op)
         plan.rewrite(CutRecompute(plan, self.gpu))

@@ -239,6 +239,6 @@ class FuseEpiloguePass(TargetedPass):
     """Fuse even if the input has other uses: the kernel then writes it too."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Fuse until no producer has a consumer that pays."""
+        """Fuse until no producer has a consumer for which fusion pays."""
         plan = PlanIndex(op)
         plan.rewrite(FuseEpilogue(plan, self.gpu, self.keep))

@@ -140,7 +140,7 @@ class FuseOutputs(RewritePattern):
 
 
 def _reads_each_once(load: loop.LoadOp) -> bool:
-    """True if `load` is in free loops only, and each of their steps reads another element."""
+    """True if `load` is in free loops only, and each of their steps reads a different element."""
     axes = set[SSAValue]()
     scope = load.parent_op()
     while isinstance(scope, loop.ForOp):
@@ -194,7 +194,7 @@ def _write(rewriter: PatternRewriter, keeper: Keeper, buffer: SSAValue) -> loop.
 def _write_rows(
     rewriter: PatternRewriter, keeper: Keeper, read: SSAValue, written: SSAValue
 ) -> None:
-    """Copy a row in each step of the keeper's nest."""
+    """Add a copy of one row of the buffer to each step of the keeper's nest."""
     block, shape = nest_block(keeper.kernel), memref_type(read).get_shape()
     inside = [dim for dim in range(len(shape)) if dim not in keeper.rows]
     body = Block(arg_types=[IndexType()] * len(inside))
@@ -217,6 +217,6 @@ class FuseOutputsPass(TargetedPass):
     name = "fuse-outputs"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Fuse until no value pays."""
+        """Fuse until no value can be written by a reader at a lower cost."""
         plan = PlanIndex(op)
         plan.rewrite(FuseOutputs(plan, self.gpu))

@@ -171,6 +171,6 @@ class FusePartsPass(TargetedPass):
     name = "fuse-parts"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Fuse until no reader can."""
+        """Fuse until no reduction can move into its reader."""
         plan = PlanIndex(op)
         plan.rewrite(FuseParts(plan, self.gpu))

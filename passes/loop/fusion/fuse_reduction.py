@@ -200,6 +200,6 @@ class FuseReductionPass(TargetedPass):
     """Fuse even if the result has other uses: the reader then writes it too."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Fuse until no reader can."""
+        """Fuse until no reduction can move into its first reader."""
         plan = PlanIndex(op)
         plan.rewrite(FuseReduction(plan, self.gpu, self.keep))

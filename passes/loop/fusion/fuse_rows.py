@@ -159,6 +159,6 @@ class FuseRowsPass(TargetedPass):
     name = "fuse-rows"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Rewrite each product of the module that pays."""
+        """Rewrite each product of the module for which that pays."""
         plan = PlanIndex(op)
         plan.rewrite(FuseRows(plan, self.gpu))

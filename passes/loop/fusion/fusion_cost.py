@@ -129,8 +129,8 @@ def size(bytes: float) -> str:
 
 def work_of(kernel: loop.KernelOp, launch: loop.LaunchOp, rows: Collection[SSAValue] = ()) -> Work:
     """
-    Return the work of `launch`, which runs `kernel`; with `rows`, for a block per step of these
-    axes.
+    Return the work of `launch`, which runs `kernel`. If `rows` are given, each step of these axes
+    is assumed to be one block.
     """
     arguments: list[SSAValue] = [*kernel.body.block.args]
     buffers = dict(zip(arguments, launch.operands, strict=True))

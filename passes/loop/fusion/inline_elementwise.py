@@ -183,7 +183,7 @@ class InlineElementwisePass(TargetedPass):
     """Inline wherever it is legal, whatever it costs."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Inline until no producer pays."""
+        """Inline until there is no producer for which inlining pays."""
         plan, target = PlanIndex(op), self.gpu
         once = InlineElementwise(plan, target, once=True, always=False)
         plan.rewrite(once, last_first=True)  # clone each before others are inlined into it

@@ -11,7 +11,7 @@ from tilewright.passes.loop.plan import inputs_of
 
 
 class KernelArguments:
-    """Buffers of a kernel with a single launch; other buffers can be added."""
+    """The buffers of a kernel with a single launch, to which fusion adds others."""
 
     def __init__(self, kernel: loop.KernelOp, launch: loop.LaunchOp):
         self.kernel, self.launch = kernel, launch

@@ -74,7 +74,7 @@ def _axes_around(op: Operation) -> Iterator[SSAValue]:
 
 def _slice(op: Operation) -> list[Operation] | None:
     """
-    Return all ops that `op` depends on, in order; None if one of them is a scan, a store or a nest.
+    Return `op` and all ops that it depends on, in order; None if one is a scan, a store or a nest.
     """
     found: dict[Operation, None] = {}
     pending = [op]

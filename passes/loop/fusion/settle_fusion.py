@@ -29,7 +29,7 @@ class SettleFusionPass(ModulePass):
     name = "settle-fusion"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Remove the decisions from the module, and report each one that was never met."""
+        """Remove the decisions from the module, and report each one that was never reached."""
         if (fusion := fusion_of(op)) is None:
             return
         for decision in fusion.unmet:
