@@ -59,10 +59,10 @@ def title(op: Operation) -> str:
     Return a title of an op for readers: its name and the memory, axis or value that it is about.
     The terminator of a loop or a stage has the title of its parent.
 
-            tile.stage %as
-            tile.combine %sum across %t, %i
-            loop.reduce %ko
-            loop.load %x
+        tile.stage %as
+        tile.combine %sum across %t, %i
+        loop.reduce %ko
+        loop.load %x
     """
     parent = op.parent_op()
     if isinstance(op, loop.YieldOp) and parent is not None:

@@ -117,9 +117,9 @@ def widened(module: ModuleOp) -> ModuleOp:
     """
     Return a copy of a program at Loop IR with float64 in the place of float32.
 
-            %1 = arith.extf %0 : f16 to f32             %1 = arith.extf %0 : f16 to f64
-            %2 = arith.extf %1 : f32 to f64     -->
-            %3 = math.exp %2 : f64                      %3 = math.exp %1 : f64
+        %1 = arith.extf %0 : f16 to f32             %1 = arith.extf %0 : f16 to f64
+        %2 = arith.extf %1 : f32 to f64     -->
+        %3 = math.exp %2 : f64                      %3 = math.exp %1 : f64
 
     Half types stay, because they are only loaded and stored. Arithmetic uses the type they are
     extended to.
