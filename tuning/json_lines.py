@@ -62,18 +62,18 @@ def _read(line: str, where: str, is_first: bool) -> Record | KernelNote | None:
     try:
         fields: Any = json.loads(line)
     except (ValueError, RecursionError) as err:
-        raise UsageError(f"this is not a measurement: {_why(err)}", where=where) from err
+        raise UsageError(f"this is not a measurement: {_reason(err)}", where=where) from err
     if not isinstance(fields, dict):
         raise UsageError("this is not a measurement: it is not a JSON object", where=where)
     try:
-        return _understood(cast(dict[str, Any], fields), is_first)
+        return _parsed(cast(dict[str, Any], fields), is_first)
     except FieldError as err:
         raise UsageError(f"this is not a measurement: {err}", where=where) from err
     except UsageError as err:
         raise UsageError(err.message, where=where, remedy=err.remedy) from err
 
 
-def _understood(fields: Mapping[str, Any], is_first: bool) -> Record | KernelNote | None:
+def _parsed(fields: Mapping[str, Any], is_first: bool) -> Record | KernelNote | None:
     if not is_first and "tilewright" not in fields:
         content = {name: value for name, value in fields.items() if name != _CHECKSUM}
         found = _measured(content) if "schedule" in content else note_of(content)
@@ -84,7 +84,7 @@ def _understood(fields: Mapping[str, Any], is_first: bool) -> Record | KernelNot
     return None
 
 
-def _why(err: ValueError | RecursionError) -> str:
+def _reason(err: ValueError | RecursionError) -> str:
     return "it is nested too deeply" if isinstance(err, RecursionError) else f"{err}"
 
 

@@ -92,7 +92,7 @@ class Knowledge:
         for kernel in digests:
             goldens = (known for digest, known in self._goldens if digest == kernel)
             parts = (measured.get(kernel, ()), goldens)
-            ranked = [(*self._rank(k), at, _oldness(k), k) for at, p in enumerate(parts) for k in p]
+            ranked = [(*self._rank(k), at, _age(k), k) for at, p in enumerate(parts) for k in p]
             found[kernel] = [known for *_, known in sorted(ranked, key=lambda each: each[:-1])]
         return found
 
@@ -165,7 +165,7 @@ def _gpu_of(target: str) -> str | None:
     return gpu.name if gpu is not None and gpu.target == target else None
 
 
-def _oldness(known: Known) -> tuple[int, ...]:
+def _age(known: Known) -> tuple[int, ...]:
     """Return a sort key that is smaller for newer versions of NVRTC."""
     return tuple(-int(part) for part in known.nvrtc.split(".") if part.isdecimal())
 

@@ -114,15 +114,15 @@ class Node:
             except REFUSED as err:
                 self._space.refuse(self.steps[-1].name, err)
                 return []
-            if self._at == self._space.settling and not self._is_fine(launch, whole=False):
+            if self._at == self._space.settling and not self._is_valid(launch, whole=False):
                 return []
-            if not self._go_on(launch):
-                self._is_whole = self._is_fine(launch, whole=True)
+            if not self._advance(launch):
+                self._is_whole = self._is_valid(launch, whole=True)
                 return []
         parts = split(self._open)
         return [Node(self._space, label, self.steps, self._at, p) for label, p in parts.items()]
 
-    def _go_on(self, launch: tile.LaunchOp) -> bool:
+    def _advance(self, launch: tile.LaunchOp) -> bool:
         """Go to the next pass that is legal for the launch; returns False if there is none."""
         space = self._space
         for at in range(self._at + 1, len(space.passes)):
@@ -135,7 +135,7 @@ class Node:
             return True
         return False
 
-    def _is_fine(self, launch: tile.LaunchOp, *, whole: bool) -> bool:
+    def _is_valid(self, launch: tile.LaunchOp, *, whole: bool) -> bool:
         """True if a block has room for its shared memory and, if `whole`, the kernel verifies."""
         try:
             if whole:

@@ -48,20 +48,20 @@ class _Pressure:
     def of_block(self, block: Block) -> int:
         """Return the most registers that values of `block` and of its loops take at once."""
         ops = list(block.ops)
-        done = _where_done(ops)
+        done = _positions_computed(ops)
         last_use = _last_uses(ops, done)
         ended = defaultdict[int, int](int)
         """Registers of the values whose live range ends at a position."""
-        live = most = self._begun(block.args, last_use, ended)
+        live = most = self._begin_lives(block.args, last_use, ended)
         for position, op in enumerate(ops):
             most = max(most, live + self._inside(op))
             if done[position] == position:
-                live += self._begun(op.results, last_use, ended)
+                live += self._begin_lives(op.results, last_use, ended)
             most = max(most, live)
             live -= ended[position]
         return most
 
-    def _begun(
+    def _begin_lives(
         self,
         values: Sequence[SSAValue],
         last_use: Mapping[SSAValue, int],
@@ -98,7 +98,7 @@ class _Pressure:
         return self._registers[value]
 
 
-def _where_done(ops: Sequence[Operation]) -> list[int]:
+def _positions_computed(ops: Sequence[Operation]) -> list[int]:
     """Return the position at which each op is computed: its own, or that of its only user."""
     positions = {op: position for position, op in enumerate(ops)}
     done = list(range(len(ops)))
@@ -109,12 +109,12 @@ def _where_done(ops: Sequence[Operation]) -> list[int]:
 
 
 def _only_user(op: Operation) -> Operation | None:
-    if len(op.results) != 1 or not _is_done_where_used(op):
+    if len(op.results) != 1 or not _is_computed_at_use(op):
         return None
     return op.results[0].get_user_of_unique_use()
 
 
-def _is_done_where_used(op: Operation) -> bool:
+def _is_computed_at_use(op: Operation) -> bool:
     return is_computation(op) or isinstance(op, loop.IndexOp | loop.PredicateOp)
 
 

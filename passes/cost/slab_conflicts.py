@@ -102,7 +102,7 @@ class SlabConflicts:
             self._writes = filled_like._writes
             self._originals = dict(zip(self.stages, filled_like.stages, strict=True))
         self._steps: dict[Operation, tuple[VectorAccess, Mapping[SSAValue, int]]] = {}
-        self._alone = {op for block in self._blocks() for op in self._done_alone(block)}
+        self._alone = {op for block in self._blocks() for op in self._single_loads(block)}
 
     def traffic(self, stage: tile.StageOp, layout: SlabLayoutAttr | None = None) -> Traffic:
         """Return the traffic of a slab, in its own layout or another."""
@@ -177,7 +177,7 @@ class SlabConflicts:
         loads = (op for op in ops_in(self.launch) if isinstance(op, loop.LoadOp))
         return list(dict.fromkeys(load.parent for load in loads if load.parent is not None))
 
-    def _done_alone(self, block: Block) -> Iterator[loop.LoadOp]:
+    def _single_loads(self, block: Block) -> Iterator[loop.LoadOp]:
         """Yield the loads that are alone in their nest over register axes."""
         for run in self.registers.runs(block):
             if len(run.ops) == 1 and isinstance(run.ops[0], loop.LoadOp):

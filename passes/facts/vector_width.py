@@ -102,7 +102,7 @@ def _width(
     if (start := _start(layout.offset(exprs, type), place)) is None:
         return 1
     begin = (w for w in widths if _divides(in_row, w) and _divides(start, w))
-    return next((w for w in begin if mask is None or _holds_as_one(mask, w)), 1)
+    return next((w for w in begin if mask is None or _holds_uniformly(mask, w)), 1)
 
 
 def _dims(axis: SSAValue, operands: Sequence[SSAValue]) -> frozenset[int]:
@@ -125,14 +125,14 @@ def holds_for_all_or_none(
     `width`.
     """
     conditions = _Affine.of(AffineMap(len(operands), 0, (mask,)), operands)
-    return _holds_as_one((conditions, _dims(axis, operands)), width)
+    return _holds_uniformly((conditions, _dims(axis, operands)), width)
 
 
-def _holds_as_one(mask: _Along, width: int) -> bool:
-    return all(_is_as_one(_without(expr, mask), width) for expr in mask[0].exprs)
+def _holds_uniformly(mask: _Along, width: int) -> bool:
+    return all(_is_uniform(_without(expr, mask), width) for expr in mask[0].exprs)
 
 
-def _is_as_one(found: tuple[int, Sum] | None, width: int) -> bool:
+def _is_uniform(found: tuple[int, Sum] | None, width: int) -> bool:
     """
     True if a condition, split into axis factor and rest, is equal for all elements of each vector.
     """

@@ -100,13 +100,13 @@ def _reads_the_same(first: Operation, second: Operation) -> bool:
         return False
     between = first.next_op
     while between is not None and between is not second:
-        if not only_has(between, _leaves_memory):
+        if not only_has(between, _does_not_write):
             return False
         between = between.next_op
     return True
 
 
-def _leaves_memory(effect: EffectInstance) -> bool:
+def _does_not_write(effect: EffectInstance) -> bool:
     return effect.kind is not MemoryEffectKind.WRITE or effect.resource == TEXT
 
 

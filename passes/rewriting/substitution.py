@@ -85,7 +85,7 @@ class Substitution:
     def _mask_of_read(self, op: MaskedOp, axes: Iterable[SSAValue]) -> Access | None:
         return conjunction([self.where, self.mask(op, axes)])
 
-    def _where_it_matters(self, op: loop.PredicateOp) -> Access:
+    def _predicate_access(self, op: loop.PredicateOp) -> Access:
         """
         Return the predicate. If it only selects between a load under this mask and another value,
         return the mask of the cloned loads instead, so that predicate and loads keep equal masks.
@@ -118,7 +118,7 @@ class Substitution:
             case loop.IndexOp():
                 return loop.IndexOp(self.access(op.map.data.results, op.indices), op.result.type)
             case loop.PredicateOp():
-                return loop.PredicateOp(self._where_it_matters(op))
+                return loop.PredicateOp(self._predicate_access(op))
             case loop.StoreOp():
                 subscripts = self.access(op.map.data.results, op.indices)
                 mask = self.mask(op, (*op.indices, *op.mask_operands, *_axes_around(op)))

@@ -149,10 +149,10 @@ class GpuEvaluator:
         """Return a future of the schedule's measurement."""
         promised = Future[Measurement]()
         compiling = self._executors.compiling.submit(compiled, self._kernel, schedule, self._target)
-        compiling.add_done_callback(partial(self._go_on, schedule, promised))
+        compiling.add_done_callback(partial(self._measure_compiled, schedule, promised))
         return promised
 
-    def _go_on(
+    def _measure_compiled(
         self,
         schedule: str,
         promised: Future[Measurement],

@@ -21,7 +21,7 @@ from tilewright.dialects.target import target as target_named
 from tilewright.tuning.evaluators.tile_work import tile_work
 from tilewright.tuning.measurement import Measurement
 
-_SEEN_OF_HIDDEN = 0.1
+_SHARE_NOT_HIDDEN = 0.1
 """Share of its time that a part adds although slower parts hide it."""
 
 
@@ -40,7 +40,7 @@ def model(target: str) -> Callable[[loop.KernelOp], Measurement]:
             return Measurement(schedule, None, "not even one block fits on a multiprocessor")
         parts = estimate(work, machine).parts.values()
         slowest = max(parts)
-        seconds = slowest + _SEEN_OF_HIDDEN * (sum(parts) - slowest) + LAUNCH_SECONDS
+        seconds = slowest + _SHARE_NOT_HIDDEN * (sum(parts) - slowest) + LAUNCH_SECONDS
         return Measurement(schedule, 1e6 * seconds)
 
     return measure

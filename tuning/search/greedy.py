@@ -38,13 +38,13 @@ class Greedy:
         for visit in leaf.lineage():
             if visit is since:
                 break
-            self._look_beside(visit)
+            self._look_at_siblings(visit)
         return leaf.node
 
     def tell(self, leaf: Node, measurement: Measurement) -> None:
         """Ignore the measurement; only the model counts."""
 
-    def _look_beside(self, visit: Visit) -> None:
+    def _look_at_siblings(self, visit: Visit) -> None:
         assert visit.parent is not None
         for other in visit.parent.children:
             if other is not visit:

@@ -62,14 +62,14 @@ class Mcts:
 
     def _choose(self, visit: Visit, choices: Sequence[Visit]) -> Visit:
         if visit.is_fresh:
-            return self._likely(choices)
+            return self._by_rank(choices)
         fresh = [child for child in choices if child.is_fresh]
         return max(
             [*(child for child in choices if not child.is_fresh), *fresh[:1]],
             key=lambda child: self._score(visit, child),
         )
 
-    def _likely(self, choices: Sequence[Visit]) -> Visit:
+    def _by_rank(self, choices: Sequence[Visit]) -> Visit:
         for choice in choices[:-1]:
             if self._random.random() < _BEST_GUESS:
                 return choice

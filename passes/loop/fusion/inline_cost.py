@@ -56,7 +56,7 @@ def inline_decision(
     elements = max(prod(memref_type(buffer).get_shape()), 1)
     joins = keeper is None or len(consumers) > 1  # else the reduction joins the keeper, too
     alone = _work_apart(plan, launch, producer) if joins else producer
-    if _become_one(plan, consumers):  # with the reduction it would join
+    if _will_be_one_kernel(plan, consumers):  # with the reduction it would join
         alone = replace(alone, launches=1)
     apart, together = [alone], list[Work]()
     computed = 0.0
@@ -94,7 +94,7 @@ def _work_apart(plan: PlanIndex, launch: loop.LaunchOp, work: Work) -> Work:
     return work
 
 
-def _become_one(plan: PlanIndex, consumers: Sequence[loop.LaunchOp]) -> bool:
+def _will_be_one_kernel(plan: PlanIndex, consumers: Sequence[loop.LaunchOp]) -> bool:
     """
     True if the consumers will be one kernel: an elementwise launch after the reductions that it
     reads.

@@ -41,15 +41,15 @@ def runs(kernel: loop.KernelOp, rows: Collection[SSAValue] = ()) -> dict[Operati
 def varying(kernel: loop.KernelOp) -> dict[Operation, frozenset[SSAValue]]:
     """Return the axes with which each op varies, out of the axes of the loops around it."""
     varies: dict[Operation, frozenset[SSAValue]] = {}
-    _find_varying(kernel.body.block, varies)
+    _add_varying(kernel.body.block, varies)
     return varies
 
 
-def _find_varying(block: Block, varies: dict[Operation, frozenset[SSAValue]]) -> None:
+def _add_varying(block: Block, varies: dict[Operation, frozenset[SSAValue]]) -> None:
     for op in block.ops:
         found = _NONE.union(*(_axes_of(value, varies) for value in op.operands))
         for region in op.regions:
-            _find_varying(region.block, varies)
+            _add_varying(region.block, varies)
             found = found.union(*(varies[inner] for inner in region.block.ops))
             found -= {*region.block.args}
         varies[op] = found
