@@ -43,7 +43,7 @@ def open_to_write(path: Path) -> sqlite3.Connection:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as err:
-        raise DatabaseError(f"cannot make the folder '{path.parent}': {err.strerror}") from err
+        raise DatabaseError(f"cannot create the folder '{path.parent}': {err.strerror}") from err
     with explained(path):
         connection = sqlite3.connect(path, timeout=_PATIENCE_S, isolation_level=None)
     with explained(path), _closed_on_failure(connection):

@@ -42,7 +42,7 @@ _ORDER = (Role.BATCH, Role.M, Role.N)
 def reason_against(nest: loop.ForOp) -> str | None:
     """Reason why the axes of the nest cannot be collapsed, or None."""
     if not is_contraction(nest.body.block):
-        return "no contraction: all its axes are rows"
+        return "it is not a contraction: all its axes are rows"
     roles = axis_roles(nest.body.block)
     if len({*roles}) == len(roles):
         return "each of its axes has its own role"

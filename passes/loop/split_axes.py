@@ -118,7 +118,7 @@ class SplitAxesPass(ModulePass):
             if nest is None or largest_groups(nest) is None:
                 continue
             if is_contraction(nest.body.block):
-                skipped(RULE, kernel, "it is a contraction as it is")
+                skipped(RULE, kernel, "it is a contraction already")
                 continue
             if (contraction := contraction_of(nest)) is None:
                 skipped(RULE, kernel, "no axis that a load divides hides a contraction")

@@ -235,5 +235,5 @@ def test_other_files_are_left_alone(tmp_path: Path) -> None:
 
 def test_a_place_where_there_can_be_none(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(DatabaseError, match="cannot make the folder"):
+    with pytest.raises(DatabaseError, match="cannot create the folder"):
         Database.writing(tmp_path / "file" / "tuning.sqlite")

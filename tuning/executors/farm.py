@@ -109,7 +109,7 @@ def _check_certificates(url: str, security: Any) -> None:
     if is_tls and security.get_connection_args("client")["ssl_context"] is None:
         raise ValueError("Dask's configuration names no certificates")
     if security.require_encryption and not is_tls:
-        raise ValueError("Dask's configuration requires encryption, and this is no tls://")
+        raise ValueError("Dask's configuration requires encryption, but this is not tls://")
 
 
 class FarmExecutor(Executor):

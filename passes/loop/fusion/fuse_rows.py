@@ -125,11 +125,11 @@ def _reason_against(product: RowProduct) -> str | None:
     """Reason why the product cannot work row by row, or None."""
     name = product.kernel.sym_name.data
     if (columns := steps_of(product.columns)) > _MOST_COLUMNS:
-        return f"{name} has {columns} columns: a block that does a row does {_MOST_COLUMNS} at most"
+        return f"{name} has {columns} columns: a block computes at most {_MOST_COLUMNS}"
     if (bytes := product.row_bytes) > MOST_ROW_BYTES:
-        return f"a row of {size(bytes)} does not fit on chip: every column would compute it"
+        return f"a row of {size(bytes)} does not fit on chip: every column would recompute it"
     if not product.is_batch:
-        return f"{name} is one product for all rows: its columns are worth more in a tile"
+        return f"{name} is one product for all rows: its columns are better used in a tile"
     return None
 
 

@@ -141,7 +141,7 @@ def _decision(base: Sibling, other: Sibling, target: Target) -> Decision:
         return Decision(True, "nothing is done twice")
     mine, theirs = (work_of(one.kernel, one.launch) for one in (base, other))
     times = prod(base.extents) / max(prod(other.extents), 1)
-    what = f"do {often(times)} what {other.kernel.sym_name.data} does in the same steps"
+    what = f"do {often(times)} the work of {other.kernel.sym_name.data} in the same steps"
     return decide(what, [mine, theirs], [merged(mine, theirs, times=times)], target)
 
 
