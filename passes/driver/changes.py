@@ -21,7 +21,7 @@ class _Seen(NamedTuple):
     of them can have been replaced by another at the same address.
     """
     names_others: bool
-    """True if the part contains ops that are well-formed only if the symbols they name are."""
+    """True if ops in the part refer to symbols, whose definitions decide if they are valid."""
 
 
 _NOTHING = _Seen([], False)

@@ -42,7 +42,7 @@ def parse_pipeline(
     text: str, available: Mapping[str, Callable[[], type[ModulePass]]]
 ) -> tuple[ModulePass, ...]:
     """
-    Return the passes that `text` spells, taken from `available`; raises `UsageError` if it cannot.
+    Return the passes that `text` spells. Raises `UsageError` if one is not in `available`.
     """
     specs = parse_spec_list(text)
     for spec in specs:

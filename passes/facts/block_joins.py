@@ -29,8 +29,8 @@ from tilewright.passes.reporting.refusal import PlacedPassError
 
 class RefusedJoinError(PlacedPassError):
     """
-    A join of blocks that cannot be lowered, described in terms of Tile IR; `with_options` describes
-    it in terms of pass options.
+    Error about a join of blocks that cannot be lowered, in terms of Tile IR; `with_options`
+    describes it in terms of pass options.
     """
 
     def __init__(

@@ -158,5 +158,5 @@ def schedule_of(leaf: Node) -> str:
 
 
 def microseconds(measurement: Measurement) -> float:
-    """Return the time; a measurement without a time is slower than all others."""
+    """Return the time in microseconds; infinity for a measurement without a time."""
     return inf if measurement.us is None else measurement.us
