@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What can be done with a kernel next: all that one pass could do to it, and to do without the pass.
+The next alternatives for a kernel: every choice of options that one pass has for it, and no use of
+the pass at all.
 
-The first alternative is what the planner has in mind, as far as that can be done to the kernel as
-it is; then come the pass's own choices, as they are, and at last to leave it out. Some cannot be
-left out: without threads all but one lane of a warp would be idle, and a block has no more than a
-GPU allows. `mark-unroll` closes the schedule; who wants nothing unrolled says `limit=1`.
+The first alternative is the planner's choice, as far as it is legal for the kernel. The pass's own
+choices follow in their order, and skipping the pass comes last. Some passes cannot be skipped:
+without threads, all but one lane of a warp would be idle, and a block has a limited size.
+`mark-unroll` closes the schedule; its option `limit=1` unrolls nothing.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,9 +25,10 @@ def alternatives(
     step: SchedulingPass, launch: tile.LaunchOp, default: Options | None
 ) -> list[SchedulingPass | None]:
     """
-    What `step`, which is legal, could do to the launch, the best guess first; None to leave it out.
+    Return the choices of `step` for the launch, the best guess first; None stands for skipping it.
 
-    `default` are the step's options in the planner's schedule, or None if that leaves the step out.
+    `default` holds the options of the step in the planner's schedule, or None if that skips the
+    step.
     """
     choices = list(prefer(step, launch))
     found = dict.fromkeys([_guess(step, launch, default, choices), *choices])
@@ -44,7 +46,7 @@ def _guess(
     default: Options | None,
     choices: Sequence[SchedulingPass],
 ) -> SchedulingPass | None:
-    """Return the planner's choice; where that is impossible now, what the pass does by itself."""
+    """Return the planner's choice; if that is not legal now, the choice the pass itself makes."""
     if default is None:
         return None
     if default:
@@ -58,7 +60,9 @@ def _guess(
 def _with_options(
     step: SchedulingPass, launch: tile.LaunchOp, default: Options
 ) -> SchedulingPass | None:
-    """What a pipeline with these options would do."""
+    """
+    Return the pass that a pipeline with these options would run, or None if it would run none.
+    """
     try:
         found = decided(step, launch, default)
     except PassFailedException:

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a schedule from elsewhere, perhaps of another version, still does what it says."""
+"""
+Check that a stored schedule, perhaps of another version, still has the effect that it describes.
+"""
 
 from collections.abc import Callable, Iterable
 
@@ -26,8 +28,7 @@ def first_that_applies(
     reason_against: Callable[[str], str | None],
 ) -> tuple[str, Known] | None:
     """
-    Return the first of schedules that nothing speaks against; of those before it a remark says
-    what.
+    Return the first candidate without a reason against it; report the reasons of those before it.
     """
     for schedule, known in candidates:
         if (reason := reason_against(schedule)) is None:
@@ -38,10 +39,10 @@ def first_that_applies(
 
 def reason_against_schedule(kernel: loop.KernelOp, schedule: str, target: str) -> str | None:
     """
-    Reason why `kernel`, a nest of Loop IR, cannot be made with `schedule`, or None.
+    Reason why `kernel`, a nest of Loop IR, cannot be lowered with `schedule`, or None.
 
-    It is tried, as far as CUDA. A step that pins options and does nothing is a reason too: what was
-    measured had it.
+    The kernel is lowered to CUDA as a trial. A step with given options that does nothing is a
+    reason too, since the measured kernel had the step.
     """
     copy = kernel.clone()
     copy.planned = ScheduleAttr.parse(schedule)
@@ -50,7 +51,7 @@ def reason_against_schedule(kernel: loop.KernelOp, schedule: str, target: str) -
         with listening(None):
             lowered = lower(alone, Level.CUDA, target=target)
         check_kernels(kernels_of(lowered), target)
-    except Exception as err:  # of whatever kind: nobody has asked for this schedule
+    except Exception as err:  # of any kind: the user did not request this schedule
         return _first_line(err)
     for steps in planned_and_idle(alone, lowered).values():
         for step in steps:
@@ -63,8 +64,8 @@ def reason_against_fusion(program: ModuleOp, schedule: str, target: str) -> str 
     """
     Reason why `program`, at Tensor IR, cannot be fused as `schedule` says, or None.
 
-    It is tried, as far as CUDA, unless it is the default. A decision that does not come up is a
-    reason too.
+    The program is lowered to CUDA as a trial, unless the schedule is the default. A decision that
+    no pass reaches is a reason too.
     """
     if schedule == DEFAULT:
         return None
@@ -72,9 +73,9 @@ def reason_against_fusion(program: ModuleOp, schedule: str, target: str) -> str 
         fused = fuse(program, fusion_of(schedule), target)
         with listening(None):
             check_kernels(kernels_of(lower(fused.nests, Level.CUDA, target=target)), target)
-    except Exception as err:  # of whatever kind: nobody has asked for this schedule
+    except Exception as err:  # of any kind: the user did not request this schedule
         return _first_line(err)
-    return f"'{fused.idle[0]}' does not come up" if fused.idle else None
+    return f"'{fused.idle[0]}' is never reached" if fused.idle else None
 
 
 def _first_line(err: Exception) -> str:

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The single questions that a pass's options answer, so that they can be asked one at a time.
+The questions that the options of a pass answer, so that a search can decide them one by one.
 
 An option with one value is a question: `register-tile{fm=8 fn=4}` answers `fm` and `fn`. An option
 that lists names asks about each of them: `stage-inputs{raw=x,w transposed=w}` answers that `x` is
 `raw` and `w` is `raw transposed`.
 
 A register tile has a few hundred combinations of options, most of them bad for the same few
-reasons. Asked one at a time, what is learned of `fm=1` is learned once.
+reasons. With one question at a time, the search learns only once what `fm=1` costs.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,10 +17,12 @@ from tilewright.passes.driver.pipeline_string import text_of
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
 
 LEFT_OUT = "left out"
-"""The answer to the first question of a pass that is not run: `async-copy left out`."""
+"""Answer to the first question of a pass that is skipped: `async-copy left out`."""
 
 UNANSWERED = "-"
-"""The answer of a choice whose options do not speak of a question, as of slabs that are no box."""
+"""
+Answer of a choice whose options do not mention a question, for example a slab that is not a box.
+"""
 
 Choice = TypeVar("Choice", bound=SchedulingPass | None)
 
@@ -39,8 +41,8 @@ def aspects(choice: SchedulingPass) -> dict[str, str]:
 
 def split(choices: Sequence[Choice]) -> Mapping[str, list[Choice]]:
     """
-    Several choices parted by their answers to the first question on which they differ, in the order
-    in which the answers come first. Of those that answer all alike there is the first only.
+    Group choices by their answers to the first question on which they differ, in the order of the
+    first occurrence. Of choices without a different answer, only the first is kept.
     """
     answers = [None if choice is None else aspects(choice) for choice in choices]
     questions = dict.fromkeys(q for answer in answers if answer is not None for q in answer)

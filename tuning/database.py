@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What was measured, by kernel and device, so that nothing is measured twice and the best is found.
+The database of measurements by kernel and device, which finds the best schedule and avoids repeated
+measurements.
 
     with Database.writing(path) as database:
         database.add(key, Measurement("tileify,mark-unroll", 12.5))
     database.best_of_each(key.kernel)
 
-What `add` returns from is on disk, whatever becomes of the process. Any number of processes may
-write. Schedules that give no time are kept as well, with the reason.
+A measurement is on disk when `add` returns, even if the process dies afterwards. Any number of
+processes may write. Schedules without a time are stored as well, with the reason.
 
-Of a schedule that was measured again under the same key the newer measurement counts, here and
-where databases are merged: the better one would keep every lucky accident forever.
+If a schedule is measured again under the same key, the newer measurement counts. The same holds
+when databases are merged. To keep the faster one would keep every lucky outlier forever.
 """
 
 import sqlite3
@@ -56,23 +57,26 @@ _IF_NEWER = """
 WHERE (excluded.measured_at, coalesce(excluded.us, -1), excluded.spread_us, excluded.problem)
   > (measurements.measured_at, coalesce(measurements.us, -1), measurements.spread_us,
      measurements.problem)"""
-"""Of two of the same time the greater counts, so that the order of merging does not matter."""
+"""
+Condition to replace a stored row: the new one is newer. Equal times are ordered by the values, so
+that the order of merging does not matter.
+"""
 
 
 class Counts(NamedTuple):
-    """How much is known of a key."""
+    """Number of measurements under a key."""
 
     key: Key
     measured: int
     failed: int
-    """Schedules without a time."""
+    """Number of schedules without a time."""
     best_us: float | None
     latest: str
-    """When the last of them was measured."""
+    """Time of the latest measurement."""
 
 
 class Database(AbstractContextManager["Database"]):
-    """A database that is open; it is closed at the end of a `with`."""
+    """An open database; the end of a `with` closes it."""
 
     def __init__(self, path: Path, connection: sqlite3.Connection, version: int = SCHEMA):
         self.path = path
@@ -82,33 +86,34 @@ class Database(AbstractContextManager["Database"]):
     @classmethod
     def writing(cls, path: Path) -> Self:
         """
-        Return the database at `path`, made if need be. Raises `DatabaseError`, as all else here.
+        Open the database at `path` and create it if needed. Raises `DatabaseError`, as do all
+        methods.
         """
         return cls(path, open_to_write(path))
 
     @classmethod
     def reading(cls, path: Path) -> Self:
-        """
-        Return the database at `path`, to be left as it is; it may lie where nothing can be written.
-        """
+        """Open the database at `path` without changing it; its folder may be read-only."""
         return cls(path, *open_to_read(path))
 
     def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._connection.close()
 
     def add(self, key: Key, measurement: Measurement) -> None:
-        """Keep what was just measured; once this returns it is kept."""
+        """Store a measurement; it is on disk when this returns."""
         record = Record(key, measurement, datetime.now(UTC).isoformat(timespec="microseconds"))
         row = _as_row(record_row, record)
         with explained(self.path), transaction(self._connection):
             self._connection.execute(f"{_INSERT} {_REPEATED}", row)
 
     def describe(self, note: KernelNote) -> None:
-        """Say what a kernel is; what was said first stays, unless that had no origin."""
+        """
+        Store a note about a kernel; an existing note stays, unless only the new one has an origin.
+        """
         statement = (
             "INSERT INTO kernels VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (kernel) DO UPDATE SET "
             "name = excluded.name, about = excluded.about, inputs = excluded.inputs, "
@@ -120,7 +125,7 @@ class Database(AbstractContextManager["Database"]):
             self._connection.execute(statement, row)
 
     def merge(self, notes: Iterable[KernelNote], records: Iterable[Record]) -> int:
-        """Keep what others have measured; how many measurements were new, or newer."""
+        """Store the measurements of other databases, and return how many were new or newer."""
         for note in notes:
             self.describe(note)
         statement = f"{_INSERT} {_REPEATED} {_IF_NEWER}"
@@ -131,35 +136,38 @@ class Database(AbstractContextManager["Database"]):
         return self._connection.total_changes - before
 
     def best_of_each(self, kernel: str | None = None) -> list[Record]:
-        """Return the fastest of every key there is, of one kernel or all."""
+        """Return the fastest record of every key, of one kernel or all."""
         return [best for best, *_ in self.fastest_of_each(kernel)]
 
     def fastest_of_each(self, kernel: str | None = None) -> list[list[Record]]:
-        """Return the same, and behind each what is as fast but for noise."""
+        """
+        Return for every key its fastest record, followed by the records that are as fast within
+        noise.
+        """
         return [as_fast(records) for records in self.timed_of_each(kernel)]
 
     def timed_of_each(self, kernel: str | None = None) -> list[list[Record]]:
-        """Return the records with a time of every key there is, the fastest first."""
+        """Return the records of every key that have a time, the fastest first."""
         found = self.records() if kernel is None else self._of_kernel(kernel)
         timed = sorted((r for r in found if r.measurement.us is not None), key=_by_key_and_time)
         return [[*records] for _, records in groupby(timed, key=lambda r: r.key)]
 
     def measurements(self, key: Key) -> list[Record]:
-        """Return all that was measured: the fastest first, failures last."""
+        """Return all records under a key: the fastest first, failures last."""
         found = (record for record in self._of_kernel(key.kernel) if record.key == key)
         return sorted(found, key=_by_key_and_time)
 
     def records(self) -> list[Record]:
-        """Return all there is, in an order that depends on nothing else."""
+        """Return all records, in an order that depends only on their contents."""
         return self._records(f"ORDER BY {_KEY}")
 
     def counts(self) -> list[Counts]:
-        """How much there is of each key."""
+        """Return the number of measurements under each key."""
         groups = groupby(self.records(), key=lambda record: record.key)
         return [_counts(key, [*records]) for key, records in groups]
 
     def notes(self) -> dict[str, KernelNote]:
-        """What is said of kernels, by their digests."""
+        """Return the notes about kernels, by digest."""
         columns = ", ".join([*NOTE_FIELDS, *self._checksum])
         with explained(self.path):
             rows = self._connection.execute(f"SELECT {columns} FROM kernels ORDER BY kernel")
@@ -167,8 +175,8 @@ class Database(AbstractContextManager["Database"]):
 
     def _of_kernel(self, kernel: str) -> list[Record]:
         """
-        Return all measurements of a kernel. Its neighbours are checked too: a damaged row that
-        belongs to another kernel now, in an order that is right still, is one of them.
+        Return all measurements of a kernel. The rows next to them are checked too: a damaged row
+        may have moved to another kernel without breaking the order.
         """
         self._records(f"WHERE kernel < ? ORDER BY {_KEY_BACKWARDS} LIMIT 1", kernel)
         self._records(f"WHERE kernel > ? ORDER BY {_KEY} LIMIT 1", kernel)
@@ -185,7 +193,7 @@ def _as_row(row: Callable[[T], tuple[Any, ...]], what: T) -> tuple[Any, ...]:
     try:
         return row(what)
     except FieldError as err:
-        raise DatabaseError(f"a measurement that cannot be kept: {err}") from err
+        raise DatabaseError(f"cannot store a measurement: {err}") from err
 
 
 def _counts(key: Key, records: Sequence[Record]) -> Counts:

@@ -2,8 +2,8 @@
 """
 The file of a database, and how it is opened.
 
-It is SQLite's, with a write-ahead log: who reads waits for nobody, and who writes waits for other
-writers only. A process that is killed leaves all that it has committed, and nothing else.
+It is an SQLite file with a write-ahead log: readers never wait, and writers wait only for other
+writers. After a process is killed, the file holds exactly the transactions that it committed.
 
 Reference: SQLite, "Write-Ahead Logging", "URI Filenames".
 """
@@ -28,35 +28,35 @@ from tilewright.tuning.own_database import may_be_there
 from tilewright.tuning.record_fields import FieldError
 
 _PATIENCE_S = 30.0
-"""How long to wait for other processes that write."""
+"""Seconds to wait for other processes that write."""
 
 
 class Opened(NamedTuple):
-    """A connection, and the version of the tables behind it."""
+    """A connection, and the version of the tables in its file."""
 
     connection: sqlite3.Connection
     version: int
 
 
 def open_to_write(path: Path) -> sqlite3.Connection:
-    """Return the database at `path`, which is made if there is none. Raises `DatabaseError`."""
+    """Open the database at `path` for writing, and create it if needed. Raises `DatabaseError`."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as err:
-        raise DatabaseError(f"cannot make the folder '{path.parent}': {err.strerror}") from err
+        raise DatabaseError(f"cannot create the folder '{path.parent}': {err.strerror}") from err
     with explained(path):
         connection = sqlite3.connect(path, timeout=_PATIENCE_S, isolation_level=None)
     with explained(path), _closed_on_failure(connection):
-        _checked_version(connection, path)  # before a file of others is changed in the least
+        _checked_version(connection, path)  # before another program's file is changed
         _write_ahead(connection)
-        connection.execute("PRAGMA synchronous = FULL")  # a commit survives the machine too
+        connection.execute("PRAGMA synchronous = FULL")  # commits survive a power loss
         with transaction(connection):
             _bring_up_to_date(connection, version_of(connection, path))
     return connection
 
 
 def open_to_read(path: Path) -> Opened:
-    """Return the database at `path`, which has to be there. Raises `DatabaseError`."""
+    """Open the database at `path`, which must exist, for reading. Raises `DatabaseError`."""
     if not may_be_there(path):
         raise DatabaseError(f"there is no database '{path}'")
     uri = f"{path.absolute().as_uri()}?mode=ro"
@@ -64,14 +64,15 @@ def open_to_read(path: Path) -> Opened:
         try:
             return _opened(uri, path)
         except sqlite3.OperationalError as err:
-            # A log needs a file for its readers; where none can be made, nobody writes either.
+            # A log needs a file for its readers; where none can be created, there is no writer
+            # either.
             if _is_locked(err) or may_be_there(path.with_name(f"{path.name}-wal")):
                 raise
             return _opened(f"{uri}&immutable=1", path)
 
 
 def _is_locked(err: sqlite3.Error) -> bool:
-    code = getattr(err, "sqlite_errorcode", 0)  # text that does not decode has none
+    code = getattr(err, "sqlite_errorcode", 0)  # an error of decoding has none
     return code & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 
@@ -85,14 +86,14 @@ def _opened(uri: str, path: Path) -> Opened:
 
 
 def _empty() -> Opened:
-    """What a file is read as that a writer has begun, and no more."""
+    """Return an empty database, which stands for a file that a writer has only just created."""
     connection = sqlite3.connect(":memory:", isolation_level=None)
     make_tables(connection)
     return Opened(connection, SCHEMA)
 
 
 def _checked_version(connection: sqlite3.Connection, path: Path) -> int:
-    """Return the version of the tables in a file that is sound, 0 for an empty one."""
+    """Return the version of the tables in an undamaged file; 0 if the file is empty."""
     version = version_of(connection, path)
     check_pages(connection, path)
     return version
@@ -107,7 +108,9 @@ def _bring_up_to_date(connection: sqlite3.Connection, version: int) -> None:
 
 @contextmanager
 def explained(path: Path) -> Generator[None]:
-    """Raise `DatabaseError`, which names the file, for errors of SQLite and damaged rows inside."""
+    """
+    Raise `DatabaseError`, which names the file, for SQLite errors and damaged rows in this context.
+    """
     try:
         yield
     except sqlite3.Error as err:
@@ -118,12 +121,12 @@ def explained(path: Path) -> Generator[None]:
 
 @contextmanager
 def transaction(connection: sqlite3.Connection) -> Generator[None]:
-    """All that is written inside is committed at the end, or nothing of it is."""
+    """Commit all writes of this context at its end, or none of them."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield
     except BaseException:
-        if connection.in_transaction:  # SQLite itself rolls back where the disk is full
+        if connection.in_transaction:  # SQLite itself rolls back if the disk is full
             connection.execute("ROLLBACK")
         raise
     connection.execute("COMMIT")
@@ -139,7 +142,9 @@ def _closed_on_failure(connection: sqlite3.Connection) -> Generator[None]:
 
 
 def _write_ahead(connection: sqlite3.Connection) -> None:
-    """Have a write-ahead log. SQLite itself does not wait for others who are just doing this."""
+    """
+    Switch to a write-ahead log; retry, as SQLite does not wait for other processes that switch too.
+    """
     end = time.monotonic() + _PATIENCE_S
     while True:
         try:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Rows of a database: measurements and notes with a checksum each, checked when they are read.
+Rows of a database: measurements and notes, each with a checksum that is verified when it is read.
 
-SQLite finds damage to the structure of its pages and none to their content: a flipped bit in a
-schedule would be another schedule, which is used.
+SQLite detects damage to the structure of its pages, but not to their content. A flipped bit in a
+schedule would give another valid schedule.
 """
 
 import json
@@ -18,10 +18,10 @@ from tilewright.tuning.record_fields import FieldError, note_of, record_of
 T = TypeVar("T")
 
 RECORD_FIELDS = (*Key._fields, *Measurement._fields, "measured_at")
-"""Columns of a measurement, in order; behind them is the checksum."""
+"""Columns of a measurement, in order; the checksum follows."""
 
 NOTE_FIELDS = KernelNote._fields
-"""Columns of a note, in order; behind them is the checksum."""
+"""Columns of a note, in order; the checksum follows."""
 
 CHECKSUM = "checksum"
 
@@ -31,7 +31,7 @@ _TIMES = ("us", "spread_us")
 
 
 def record_row(record: Record) -> tuple[Any, ...]:
-    """Return the row of a measurement. Raises `FieldError` for what no measurement can be."""
+    """Return the row of a measurement. Raises `FieldError` for values that no measurement has."""
     fields = {**record.key._asdict(), **record.measurement._asdict()}
     fields = {**_encodable(fields), "measured_at": record.measured_at}
     record_of(fields)
@@ -46,12 +46,12 @@ def note_row(note: KernelNote) -> tuple[Any, ...]:
 
 
 def read_records(rows: Iterable[Sequence[Any]]) -> list[Record]:
-    """Return the measurements in rows, without or with checksums. Raises `FieldError`."""
+    """Return the measurements in rows, with or without checksums. Raises `FieldError`."""
     return [_read(row, RECORD_FIELDS, record_of) for row in rows]
 
 
 def read_notes(rows: Iterable[Sequence[Any]]) -> list[KernelNote]:
-    """Return the notes in rows, without or with checksums. Raises `FieldError`."""
+    """Return the notes in rows, with or without checksums. Raises `FieldError`."""
     return [_read(row, NOTE_FIELDS, _note) for row in rows]
 
 
@@ -59,7 +59,7 @@ def _read(row: Sequence[Any], names: Sequence[str], made: Callable[[Mapping[str,
     values = row[: len(names)]
     found = made(dict(zip(names, values, strict=True)))
     if len(row) > len(names) and row[-1] != _checksum(values):
-        raise FieldError("its checksum is another one")
+        raise FieldError("its checksum does not match")
     return found
 
 
@@ -67,7 +67,7 @@ def _note(fields: Mapping[str, Any]) -> KernelNote:
     try:
         return note_of({**fields, "inputs": json.loads(fields["inputs"])})
     except (TypeError, ValueError, RecursionError) as err:
-        raise err if isinstance(err, FieldError) else FieldError(f"inputs are no JSON: {err}")
+        raise err if isinstance(err, FieldError) else FieldError(f"inputs are not JSON: {err}")
 
 
 def _row(values: Sequence[Any]) -> tuple[Any, ...]:
@@ -79,7 +79,7 @@ def _checksum(values: Sequence[Any]) -> str:
 
 
 def _encodable(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Escape half characters, as a compiler's message or an argument may have, in all texts."""
+    """Escape lone surrogates in all texts; compiler messages and arguments may contain them."""
     return {
         name: value.encode(errors="backslashreplace").decode() if isinstance(value, str) else value
         for name, value in fields.items()
@@ -87,5 +87,7 @@ def _encodable(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _number(value: Any, name: str) -> Any:
-    """Return times as SQLite gives them back: as floats, and zero without a sign."""
+    """
+    Convert times to the form in which SQLite returns them: as floats, and zero without a sign.
+    """
     return float(value) + 0.0 if name in _TIMES and value is not None else value

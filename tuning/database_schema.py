@@ -2,7 +2,7 @@
 """
 The tables of a database, their versions, and the check that a file has them undamaged.
 
-Version 1 had no checksums: it is read, and gets them from the first process that writes.
+Version 1 has no checksums: it can be read, and the first process that writes adds them.
 
 Reference: SQLite, PRAGMA application_id, user_version and quick_check; "The Schema Table".
 """
@@ -25,10 +25,10 @@ from tilewright.tuning.database_rows import (
 )
 
 SCHEMA = 2
-"""The version of the tables."""
+"""Version of the tables."""
 
 _APPLICATION = 0x54575254
-"""Marks our files: "TWRT"."""
+"""Mark of Tilewright's files: "TWRT"."""
 
 _KERNELS = """
 CREATE TABLE kernels (
@@ -51,17 +51,20 @@ _CHECKSUMS: Mapping[int, str] = {1: "", 2: f", {CHECKSUM} TEXT NOT NULL"}
 _HEAD = """
 SELECT application_id, user_version, type, name, tbl_name, sql
 FROM pragma_application_id, pragma_user_version LEFT JOIN sqlite_master"""
-"""All in one statement: between two of them another process may make the tables."""
+"""
+Query of a file's version and tables, in one statement: between two, another process may create
+them.
+"""
 
 _DAMAGED = "restore a copy of it, or move it away and tune again"
 
 
 class DatabaseError(TilewrightError):
-    """A database that cannot be read or written."""
+    """Error about a database that cannot be read or written."""
 
 
 def damaged(path: Path, what: object) -> DatabaseError:
-    """Return the error for a file in which `what` is wrong."""
+    """Return the error for a damaged file; `what` describes the damage."""
     return DatabaseError(f"the database '{path}' is damaged: {what}", remedy=_DAMAGED)
 
 
@@ -87,14 +90,14 @@ def version_of(connection: sqlite3.Connection, path: Path) -> int:
 
 
 def check_pages(connection: sqlite3.Connection, path: Path) -> None:
-    """Raise `DatabaseError` where SQLite finds damage to the structure of the file."""
+    """Raise `DatabaseError` if SQLite finds damage to the structure of the file."""
     (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
     if found != "ok":
         raise damaged(path, " ".join(str(found).split()))
 
 
 def make_tables(connection: sqlite3.Connection, version: int = SCHEMA) -> None:
-    """Make empty tables of a version."""
+    """Create empty tables of a version."""
     for table in (_KERNELS, _MEASUREMENTS):
         connection.execute(table.format(checksum=_CHECKSUMS[version]))
     connection.execute(f"PRAGMA application_id = {_APPLICATION}")
@@ -102,7 +105,7 @@ def make_tables(connection: sqlite3.Connection, version: int = SCHEMA) -> None:
 
 
 def add_checksums(connection: sqlite3.Connection) -> None:
-    """Make version 2 of tables of version 1. Raises `FieldError` for rows that are damaged."""
+    """Upgrade tables of version 1 to version 2. Raises `FieldError` for damaged rows."""
     notes = read_notes(connection.execute(f"SELECT {', '.join(NOTE_FIELDS)} FROM kernels"))
     records = read_records(
         connection.execute(f"SELECT {', '.join(RECORD_FIELDS)} FROM measurements")

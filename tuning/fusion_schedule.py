@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The schedule of a program: the pipeline that takes its Tensor IR to kernels, with the decisions
-about fusion that come out otherwise than by default.
+The schedule of a program: the pipeline that lowers its Tensor IR to kernels, with the decisions
+about fusion that differ from the default.
 
     decide-fusion{apart="fuse-epilogue:linear>relu"},to-loop
 
@@ -23,7 +23,7 @@ DEFAULT = ToLoopPass.name
 
 
 def schedule_of(fusion: loop.FusionAttr) -> str:
-    """Return the pipeline that decides so."""
+    """Return the pipeline that prescribes the decisions in `fusion`."""
     lists = {"fused": fusion.fused, "apart": fusion.apart}
     options = {name: tuple(each.data for each in decided) for name, decided in lists.items()}
     spec = ArgSpec(DecideFusionPass.name, {name: each for name, each in options.items() if each})
@@ -31,21 +31,23 @@ def schedule_of(fusion: loop.FusionAttr) -> str:
 
 
 def fusion_of(schedule: str) -> loop.FusionAttr:
-    """What a pipeline decides. Raises `UsageError` for one that is no schedule of a program."""
+    """
+    Return the decisions of a pipeline. Raises `UsageError` if it is not a schedule of a program.
+    """
     *before, last = parse_spec_list(schedule)
     if last.name != DEFAULT or [spec.name for spec in before] not in ([], [DecideFusionPass.name]):
-        raise UsageError(f"'{schedule}' is no schedule of a program")
+        raise UsageError(f"'{schedule}' is not a schedule of a program")
     passes = [configure(DecideFusionPass, spec, "pass") for spec in before]
     return passes[0].fusion if passes else loop.FusionAttr.get()
 
 
 def fused_by(program: ModuleOp, schedule: str) -> ModuleOp:
-    """Return a copy of a program that says of its fusion what the schedule does."""
+    """Return a copy of a program that prescribes the fusion decisions of the schedule."""
     return decided(program, fusion_of(schedule))
 
 
 def decided(program: ModuleOp, fusion: loop.FusionAttr) -> ModuleOp:
-    """Return a copy of a program in which that is said about its fusion."""
+    """Return a copy of a program that prescribes the decisions in `fusion`."""
     copy = program.clone()
     copy.attributes.pop(ATTRIBUTE, None)
     if fusion.unmet:

@@ -2,18 +2,18 @@
 """
 The ways to fuse a program for one target, as a tree.
 
-Passes decide one thing after the other, and what is decided otherwise changes only what comes up
-later. So a node is a program, with some decisions overturned. Its first child is to leave it at
-that; each of the others overturns one more of those that come later, where the model is the least
-sure first:
+Passes decide one fusion after the other; overturning a decision changes only later ones. A node of
+the tree is a program with some decisions overturned. Its first child is a leaf: this program as it
+is. Each other child overturns one more of the later decisions, those that the model is least sure
+about first:
 
     to-loop ---- as it is
             |--- apart fuse-epilogue:linear>relu ---- as it is
             |                                    `--- fused inline-elementwise:relu>linear_1 ...
             `--- fused inline-elementwise:rms_norm>linear ...
 
-The leaves are whole programs, each once; the first is the default. Nothing is fused before a
-search gets there. What is not legal never comes up (`fusion_decisions`).
+The leaves are whole programs, each once; the first is the default. A program is fused only when a
+search reaches it. Fusions that are not legal never appear (`fusion_decisions`).
 """
 
 from collections import Counter, OrderedDict
@@ -34,21 +34,21 @@ from tilewright.tuning.fusion_schedule import decided, schedule_of
 from tilewright.tuning.search import tree
 
 _KEPT = 64
-"""Programs that are kept at Loop IR."""
+"""Number of programs to cache at Loop IR."""
 
 
 @dataclass
 class Fused:
-    """A program whose kernels are fused, and what was decided on the way."""
+    """A program with fused kernels, and the decisions that led to it."""
 
     nests: ModuleOp
-    """At Loop IR; not to be changed."""
+    """The program at Loop IR; it must not be changed."""
     fuses: dict[str, bool]
-    """Each decision, in the order in which they came up, and how it came out."""
+    """Outcome of each decision, in the order in which they were first weighed."""
     ratios: dict[str, float]
-    """How long the model has each take if it is to fuse, with 1 for apart."""
+    """Estimated time of the fused kernels of each decision, relative to separate kernels."""
     idle: Sequence[str]
-    """What was asked for and has not come up."""
+    """Prescribed decisions that no pass reached."""
 
 
 class Fusions:
@@ -57,20 +57,20 @@ class Fusions:
     def __init__(self, program: ModuleOp, target: str):
         self.target = target
         self.reasons: Counter[str] = Counter()
-        """Why programs were refused, and how often."""
+        """Errors of programs that a pass rejected, with their numbers."""
         self._program = program
         self._kept = OrderedDict[loop.FusionAttr, Fused | None]()
         self.root = Node(self, loop.FusionAttr.get(), "")
 
     def nests(self, leaf: tree.Node) -> ModuleOp:
-        """Return the program of a leaf of this tree, at Loop IR; not to be changed."""
+        """Return the program of a leaf of this tree, at Loop IR; it must not be changed."""
         assert isinstance(leaf, Node)
         fused = self.fused(leaf.fusion)
         assert fused is not None
         return fused.nests
 
     def fused(self, fusion: loop.FusionAttr) -> Fused | None:
-        """Return the program with these decisions; None if some pass has refused it."""
+        """Return the program with these decisions; None if a pass rejects it."""
         if fusion not in self._kept:
             self._kept[fusion] = self._fused(fusion)
         self._kept.move_to_end(fusion)
@@ -87,7 +87,9 @@ class Fusions:
 
 
 def fuse(program: ModuleOp, fusion: loop.FusionAttr, target: str) -> Fused:
-    """`program` at Tensor IR, with its kernels fused as is said, and by default elsewhere."""
+    """
+    Lower `program` from Tensor IR to Loop IR with the prescribed decisions, the default elsewhere.
+    """
     heard = _Decisions()
     with listening(heard):
         nests = lower(decided(program, fusion), Level.LOOP, target=target)
@@ -96,17 +98,20 @@ def fuse(program: ModuleOp, fusion: loop.FusionAttr, target: str) -> Fused:
 
 
 class Node:
-    """A program that is fused in some way; with children, those that begin like it."""
+    """A program with some decisions overturned, and the programs that overturn more."""
 
     def __init__(self, space: Fusions, fusion: loop.FusionAttr, label: str, is_leaf: bool = False):
         self.fusion = fusion
         self.label = label
-        """What was overturned last: `apart fuse-epilogue:linear>relu`."""
+        """The last decision overturned: `apart fuse-epilogue:linear>relu`."""
         self._space, self._is_leaf = space, is_leaf
 
     @property
     def children(self) -> Sequence["Node"]:
-        """To leave it at that, and then what can be overturned; none of what is refused."""
+        """
+        A leaf for this program, then one node per decision that can be overturned; none if
+        rejected.
+        """
         return self._found
 
     @cached_property
@@ -116,7 +121,7 @@ class Node:
 
     @property
     def schedule(self) -> str | None:
-        """How to make the program of a leaf of its Tensor IR; None of any other node."""
+        """Schedule that makes a leaf's program from its Tensor IR; None for any other node."""
         if self.children or self._space.fused(self.fusion) is None:
             return None
         return schedule_of(self.fusion)
@@ -138,21 +143,21 @@ class Node:
 
 
 def _sureness(ratio: float) -> float:
-    """How far the two forms are apart."""
+    """Return the distance between the two forms, as the absolute log of their ratio."""
     return abs(log(ratio)) if ratio > 0 else 0.0
 
 
 @dataclass
 class _Decisions(Listener[None]):
-    """Hears what is decided about fusion, and how it comes out at last."""
+    """Recorder of decisions about fusion and their last outcomes."""
 
     fuses: dict[str, bool] = field(default_factory=dict[str, bool])
     ratios: dict[str, float] = field(default_factory=dict[str, float])
 
     def look(self, scope: Operation) -> None:
-        """Nothing of a change is kept."""
+        """Return nothing, since the contents of a change do not matter."""
 
     def weighed(self, decision: str, fuses: bool, ratio: float) -> None:
-        """Keep the last answer at the place of the first."""
+        """Record the last outcome, at the position of the first."""
         self.fuses[decision] = fuses
         self.ratios[decision] = ratio

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Goldens: schedules that come with Tilewright, a file of TOML for each GPU in `tuning/goldens/`. None
-do before a GPU has measured them, and there is no such folder before that.
+Goldens: schedules that are shipped with Tilewright, one TOML file per GPU in `tuning/goldens/`. The
+folder does not exist until a GPU has measured goldens.
 
     gpu = "NVIDIA H100 80GB HBM3"
     target = "sm_90a"
@@ -17,8 +17,8 @@ do before a GPU has measured them, and there is no such folder before that.
     semantics = 1
     nvrtc = "13.0"
 
-`kernel` is the digest of one of the kernels of `origin`, whose inputs are called as `inputs` says,
-and `schedule` calls them so. To make it again:
+`kernel` is the digest of one of the kernels of `origin`. `inputs` holds the names of its inputs,
+which `schedule` uses. To compile it again:
 
     tilewright compile --no-db -c ORIGIN --ir loop --schedule KERNEL=SCHEDULE
     | opt-tool - -p to-tile
@@ -38,24 +38,24 @@ from tilewright.tuning.key import KernelNote, Record
 from tilewright.tuning.operand_names import from_canonical
 
 FOLDER = Path(__file__).parent / "goldens"
-"""Where those lie that come with us."""
+"""Folder of the shipped goldens."""
 
 _LONGEST_US = 1e15
-"""Microseconds that no kernel takes; NaN is no less."""
+"""Time in microseconds that no kernel reaches; a comparison with it also rejects NaN."""
 
 _TEXTS = ("kernel", "about", "origin", "schedule", "measured_at", "nvrtc")
 
 
 class Golden(NamedTuple):
-    """The schedule of one kernel on one GPU."""
+    """Schedule of one kernel on one GPU."""
 
     kernel: str
-    """Its digest."""
+    """Digest of the kernel."""
     about: str
     origin: str
     inputs: tuple[str, ...]
     schedule: str
-    """With the names of `inputs`."""
+    """Schedule with the names of `inputs`."""
     us: float
     measured_at: str
     semantics: int
@@ -63,7 +63,7 @@ class Golden(NamedTuple):
 
 
 class GoldenFile(NamedTuple):
-    """The goldens of one GPU."""
+    """Goldens of one GPU."""
 
     path: Path
     gpu: str
@@ -72,25 +72,25 @@ class GoldenFile(NamedTuple):
 
 
 def file_name(gpu: str) -> str:
-    """`nvidia-h100-80gb-hbm3.toml`."""
+    """Return the file name for a GPU, such as `nvidia-h100-80gb-hbm3.toml`."""
     return re.sub(r"\W+", "-", gpu.lower()).strip("-") + ".toml"
 
 
 @cache
 def shipped_goldens() -> tuple[GoldenFile, ...]:
-    """Those that come with us."""
+    """Return the files of the shipped goldens."""
     return golden_files(FOLDER)
 
 
 def golden_files(folder: Path) -> tuple[GoldenFile, ...]:
-    """Return all in a folder, by name. Raises `UsageError` for a file that is none."""
+    """Return all golden files in a folder, by name. Raises `UsageError` for an invalid file."""
     return tuple(map(_read, sorted(folder.glob("*.toml"))))
 
 
 def goldens_of(
     notes: Mapping[str, KernelNote], records: Iterable[Record]
 ) -> dict[tuple[str, str], list[Golden]]:
-    """By GPU and target, what was measured of kernels that it is known how to make again."""
+    """Return goldens by GPU and target, from measurements of kernels whose origin is known."""
     found: dict[tuple[str, str], list[Golden]] = {}
     for key, measurement, measured_at in records:
         note = notes.get(key.kernel)
@@ -112,7 +112,7 @@ def goldens_of(
 
 
 def golden_text(gpu: str, target: str, goldens: Iterable[Golden]) -> str:
-    """Return the text of a file, as `golden_files` reads it."""
+    """Return the text of a file, in the format that `golden_files` reads."""
     head = f"gpu = {_value(gpu)}\ntarget = {_value(target)}\n"
     ordered = sorted(goldens, key=lambda golden: (golden.about, golden.kernel))
     return head + "".join(f"\n[[golden]]\n{_fields(golden._asdict())}" for golden in ordered)
@@ -123,12 +123,12 @@ def _fields(fields: Mapping[str, object]) -> str:
 
 
 def _value(value: object) -> str:
-    """Texts, numbers and lists of them are in TOML as they are in JSON, but for one character."""
+    """Return a value in TOML: texts, numbers and lists are as in JSON, except for one character."""
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007F")
 
 
 def _read(path: Path) -> GoldenFile:
-    # It takes longer to load than to find out that there are no goldens.
+    # Importing it takes longer than finding that there are no goldens.
     import tomllib
 
     try:
@@ -142,9 +142,9 @@ def _read(path: Path) -> GoldenFile:
     except OSError as err:
         raise UsageError(f"cannot read '{path}': {err.strerror}") from err
     except KeyError as err:
-        raise UsageError(f"'{path}' is no file of goldens: it lacks {err}") from err
+        raise UsageError(f"'{path}' is not a file of goldens: it lacks {err}") from err
     except (ValueError, TypeError) as err:
-        raise UsageError(f"'{path}' is no file of goldens: {err}") from err
+        raise UsageError(f"'{path}' is not a file of goldens: {err}") from err
 
 
 def _golden(entry: Mapping[str, Any]) -> Golden:

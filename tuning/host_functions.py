@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The functions of a program that run on the host, and what they launch."""
+"""The functions of a program that run on the host, and their launches."""
 
 from collections.abc import Iterator
 
@@ -11,13 +11,15 @@ from tilewright.dialects.faster_xdsl.walk import ops_in
 
 
 def entries(program: ModuleOp) -> list[func.FuncOp]:
-    """Return the functions that no other calls: `@main`."""
+    """Return the functions that no other function calls: `@main`."""
     called = {op.callee.string_value() for op in ops_in(program) if isinstance(op, func.CallOp)}
     return [f for f in program.ops if isinstance(f, func.FuncOp) and f.sym_name.data not in called]
 
 
 def launches(program: ModuleOp) -> Iterator[loop.LaunchOp]:
-    """What one run of a program at Loop IR launches, as often as it does, in no certain order."""
+    """
+    Yield each launch in one run of a program at Loop IR, once per execution, in no fixed order.
+    """
     functions = {op.sym_name.data: op for op in program.ops if isinstance(op, func.FuncOp)}
     pending = [*entries(program)]
     while pending:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-IR as text: for digests, where values are numbers, by the order of their definition; and in a line,
-for people.
+IR as text: for digests, with values numbered by the order of their definition, and in one line for
+readers.
 """
 
 from collections.abc import Iterable, Iterator
@@ -13,34 +13,34 @@ from xdsl.utils.hints import isa
 
 from tilewright.dialects import loop
 
-_LEFT_OUT = ("sym_name", "planned")
-"""What is said of a kernel, and no part of what it is."""
+_IGNORED = ("sym_name", "planned")
+"""Attributes of a kernel that do not belong to its identity."""
 
 
 def digest_of(text: Iterable[str]) -> str:
-    """32 hexadecimal digits."""
+    """Return a digest of 32 hexadecimal digits."""
     return sha256("\n".join(text).encode()).hexdigest()[:32]
 
 
 def about(name: str, inputs: Iterable[Attribute], outputs: Iterable[Attribute]) -> str:
-    """What is called so takes and gives: `matmul(512x64xf32, 64x96xf32) -> 512x96xf32`."""
+    """
+    Return the signature of a kernel or program: `matmul(512x64xf32, 64x96xf32) -> 512x96xf32`.
+    """
     taken, given = (", ".join(map(_shape, types)) for types in (inputs, outputs))
     return f"{name}({taken}) -> {given}"
 
 
 def _shape(type: Attribute) -> str:
-    """Of a `tensor<...>` or `memref<...>` what is inside."""
+    """Return the part of a `tensor<...>` or `memref<...>` inside the brackets."""
     return str(type).partition("<")[2].removesuffix(">")
 
 
 def lines(op: Operation, numbers: dict[SSAValue, int]) -> Iterator[str]:
-    """
-    Yield an operation, and all that is in it; values get numbers in the order of their definition.
-    """
-    said = {**op.attributes, **op.properties}
+    """Yield the lines of an operation and all ops in it; values are numbered by definition."""
+    attributes = {**op.attributes, **op.properties}
     if isinstance(op, loop.KernelOp):
-        said = {name: value for name, value in said.items() if name not in _LEFT_OUT}
-    facts = " ".join(f"{name}={_text(said[name])}" for name in sorted(said))
+        attributes = {name: value for name, value in attributes.items() if name not in _IGNORED}
+    facts = " ".join(f"{name}={_text(attributes[name])}" for name in sorted(attributes))
     operands = " ".join(str(numbers[value]) for value in op.operands)
     types = " ".join(str(value.type) for value in op.results)
     yield f"{op.name} ({operands}) [{facts}] -> {types}"
@@ -50,7 +50,7 @@ def lines(op: Operation, numbers: dict[SSAValue, int]) -> Iterator[str]:
 
 
 def _text(attribute: Attribute) -> str:
-    """Return an attribute; what is said of arguments in whatever order it was said."""
+    """Return the text of an attribute, with dictionaries sorted by key."""
     if isinstance(attribute, DictionaryAttr):
         facts = sorted(attribute.data.items())
         return "{" + ", ".join(f"{name}={_text(value)}" for name, value in facts) + "}"

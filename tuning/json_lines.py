@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Measurements as text, to carry from one machine to another: JSON, an object a line.
+Measurements as text, for transfer between machines: JSON, one object per line.
 
     {"tilewright": "measurements", "schema": 2}
     {"kernel": "8bbb...", "name": "matmul", "about": "matmul(...) -> ...", "inputs": [...], ...}
     {"kernel": "8bbb...", "device": "NVIDIA H100", ..., "schedule": "tileify,...", "us": 12.5, ...}
 
-Lines with a schedule are measurements, others say what a kernel is; both end in a checksum. Files
-may be joined end to end. Version 1 had no checksums.
+Lines with a schedule are measurements, others describe a kernel; both end in a checksum. Files may
+be concatenated. Version 1 had no checksums.
 """
 
 import json
@@ -20,14 +20,14 @@ from tilewright.tuning.key import KernelNote, Record
 from tilewright.tuning.record_fields import FieldError, in_utc, note_of, record_of
 
 SCHEMA = 2
-"""The version of the lines."""
+"""Version of the lines."""
 
 _CHECKSUM = "checksum"
 _DIGEST_BYTES = 8
 
 
 def to_lines(notes: Iterable[KernelNote], records: Iterable[Record]) -> Iterator[str]:
-    """Yield the lines of a file, each with its end."""
+    """Yield the lines of a file, each with its line end."""
     yield _line({"tilewright": "measurements", "schema": SCHEMA})
     for note in notes:
         yield _line(_with_checksum(note._asdict()))
@@ -42,7 +42,7 @@ def as_json(record: Record) -> dict[str, Any]:
 
 
 def from_lines(lines: Iterable[str], name: str) -> tuple[list[KernelNote], list[Record]]:
-    """What the lines of the file `name` say. Raises `UsageError`, which names the line."""
+    """Parse the lines of the file `name`. Raises `UsageError`, which names the line."""
     notes: list[KernelNote] = []
     records: list[Record] = []
     number = 0
@@ -58,33 +58,33 @@ def from_lines(lines: Iterable[str], name: str) -> tuple[list[KernelNote], list[
 
 
 def _read(line: str, where: str, is_first: bool) -> Record | KernelNote | None:
-    """What a line says; None for the head of a file."""
+    """Parse a line; returns None for the head of a file."""
     try:
         fields: Any = json.loads(line)
     except (ValueError, RecursionError) as err:
-        raise UsageError(f"this is no measurement: {_why(err)}", where=where) from err
+        raise UsageError(f"this is not a measurement: {_reason(err)}", where=where) from err
     if not isinstance(fields, dict):
-        raise UsageError("this is no measurement: it is no JSON object", where=where)
+        raise UsageError("this is not a measurement: it is not a JSON object", where=where)
     try:
-        return _understood(cast(dict[str, Any], fields), is_first)
+        return _parsed(cast(dict[str, Any], fields), is_first)
     except FieldError as err:
-        raise UsageError(f"this is no measurement: {err}", where=where) from err
+        raise UsageError(f"this is not a measurement: {err}", where=where) from err
     except UsageError as err:
         raise UsageError(err.message, where=where, remedy=err.remedy) from err
 
 
-def _understood(fields: Mapping[str, Any], is_first: bool) -> Record | KernelNote | None:
+def _parsed(fields: Mapping[str, Any], is_first: bool) -> Record | KernelNote | None:
     if not is_first and "tilewright" not in fields:
         content = {name: value for name, value in fields.items() if name != _CHECKSUM}
         found = _measured(content) if "schedule" in content else note_of(content)
         if _CHECKSUM in fields and _with_checksum(content) != fields:
-            raise FieldError("its checksum is another one")
+            raise FieldError("its checksum does not match")
         return found
     _check_schema(fields.get("schema") if "tilewright" in fields else None)
     return None
 
 
-def _why(err: ValueError | RecursionError) -> str:
+def _reason(err: ValueError | RecursionError) -> str:
     return "it is nested too deeply" if isinstance(err, RecursionError) else f"{err}"
 
 
@@ -96,7 +96,7 @@ def _measured(fields: Mapping[str, Any]) -> Record:
 def _check_schema(schema: object) -> None:
     if schema is None:
         raise UsageError(
-            "this is no file of measurements", remedy="tilewright db export writes one"
+            "this is not a file of measurements", remedy="tilewright db export writes one"
         )
     if type(schema) is not int or not 1 <= schema <= SCHEMA:
         raise UsageError(
@@ -106,7 +106,7 @@ def _check_schema(schema: object) -> None:
 
 
 def _with_checksum(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a line with the digest of those before it."""
+    """Return the fields of a line with a checksum of them added."""
     digest = blake2b(_line(fields).encode(), digest_size=_DIGEST_BYTES).hexdigest()
     return {**fields, _CHECKSUM: digest}
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What a kernel is, as a digest of its Loop IR: equal for kernels that differ in names, places and
-their `planned` steps alone, in any process.
+The identity of a kernel, as a digest of its Loop IR. It is equal, in any process, for kernels that
+differ only in names, locations and their `planned` steps.
 
-It is made of a text in which values are numbers, by the order of their definition. That two inputs
-have the same name, or one has none, is a part of it: schedules call inputs by their names
-(`operand_names`), so what they mean depends on that, though not on what the names are.
+The digest is taken of a text in which values are numbers, by the order of their definition. It also
+depends on which inputs share a name or have none. Schedules refer to inputs by their names
+(`operand_names`), so that their meaning depends on this, but not on the names themselves.
 """
 
 from collections.abc import Iterator
@@ -17,11 +17,11 @@ from tilewright.tuning.ir_text import about, digest_of, lines
 from tilewright.tuning.key import KernelNote, Key
 
 _FORM = "loop kernel 1"
-"""The form of the text; another one gives all kernels other digests."""
+"""Version of the text; another version changes the digests of all kernels."""
 
 
 def digest(kernel: loop.KernelOp) -> str:
-    """32 hexadecimal digits."""
+    """Return the digest of a kernel, 32 hexadecimal digits."""
     return digest_of([_FORM, *_shared_names(kernel), *lines(kernel, {})])
 
 
@@ -29,21 +29,22 @@ def key_of(
     kernel: loop.KernelOp, target: str, evaluator: str, gpu: str | None = None, nvrtc: str = ""
 ) -> Key:
     """
-    What measurements of `kernel` on a GPU of that name are kept by; without one those of a model.
+    Return the key of measurements of `kernel` on the named GPU; without a GPU, of a model's
+    estimates.
 
-    `nvrtc` is the version of NVRTC that has compiled what was measured (`nvrtc_version`).
+    `nvrtc` is the version of NVRTC that compiled the measured kernel (`nvrtc_version`).
     """
     types = [memref_type(argument).element_type for argument in kernel.body.block.args]
     return Key.of(digest(kernel), map(str, types), target, evaluator, gpu, nvrtc)
 
 
 def nvrtc_version() -> str:
-    """As keys have it; empty without NVRTC."""
+    """Return the version of NVRTC as keys contain it; empty without NVRTC."""
     return ".".join(map(str, nvrtc.version())) if nvrtc.available() else ""
 
 
 def note_of(kernel: loop.KernelOp, origin: str = "") -> KernelNote:
-    """What a person wants to know of `kernel`, which is part of the expression `origin`."""
+    """Return a note for readers about `kernel`, which is part of the expression `origin`."""
     copy = kernel.clone()
     copy.planned = None
     name = kernel.sym_name.data
@@ -53,12 +54,14 @@ def note_of(kernel: loop.KernelOp, origin: str = "") -> KernelNote:
 
 
 def input_names(kernel: loop.KernelOp) -> tuple[str, ...]:
-    """What schedules call the inputs of a kernel; empty for one that has no name."""
+    """
+    Return the names by which schedules refer to the inputs of a kernel; empty for an unnamed one.
+    """
     return tuple(value.name_hint or "" for value in kernel.inputs)
 
 
 def _shared_names(kernel: loop.KernelOp) -> Iterator[str]:
-    """Which inputs are called as others before them, or have no name."""
+    """Yield a line for each input that has the name of an earlier one, or no name."""
     names = input_names(kernel)
     for position, name in enumerate(names):
         if not name or names.index(name) < position:

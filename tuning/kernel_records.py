@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a database knows of one kernel on one device, with schedules as that kernel names things."""
+"""
+The records of one kernel on one device, with schedules that use the kernel's own names of inputs.
+"""
 
 from tilewright.dialects import loop
 from tilewright.tuning.database import Database
@@ -11,9 +13,9 @@ from tilewright.tuning.operand_names import from_canonical, to_canonical
 
 class KernelRecords:
     """
-    Keeps the measurements of `kernel`, a nest of Loop IR, under `key` (`kernel_key.key_of`).
+    Records of `kernel`, a nest of Loop IR, in a database under `key` (`kernel_key.key_of`).
 
-    `origin` is the expression that the kernel is part of, as `-c` takes it, if there is one.
+    `origin` is an expression that contains the kernel, in the form that `-c` accepts, or empty.
     """
 
     def __init__(self, database: Database, kernel: loop.KernelOp, key: Key, origin: str = ""):
@@ -23,13 +25,14 @@ class KernelRecords:
         database.describe(note_of(kernel, origin))
 
     def add(self, measurement: Measurement) -> None:
-        """Keep what was just measured; once this returns it is kept."""
+        """Store a measurement; it is on disk when this returns."""
         schedule = to_canonical(measurement.schedule, self._names)
         self._database.add(self.key, measurement._replace(schedule=schedule))
 
     def measurements(self) -> list[Measurement]:
         """
-        Return all that is known: the fastest first, failures last. Who resumes begins with these.
+        Return all measurements: the fastest first, failures last. A resumed search starts with
+        them.
         """
         return [self._named(record) for record in self._database.measurements(self.key)]
 

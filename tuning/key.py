@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What measurements are kept by, and what is kept of them. Nothing here, nor in the database, imports
-xDSL: a process that only writes down what others have measured starts at once.
+Keys and records of measurements. Neither this module nor the database imports xDSL: a process that
+only stores measurements starts at once.
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,32 +11,35 @@ from tilewright.tuning.measurement import Measurement
 
 SEMANTICS = 1
 """
-What schedules mean. To be raised when a pipeline string comes to mean something else, so that times
-of old are not taken for those of the kernels that it makes now. Options that come or go raise
-nothing: what does not apply any more is left out.
+Version of the meaning of schedules. Raise it if a pipeline string changes its meaning, so that old
+times are not taken for times of the kernels that it makes now. Added or removed options do not
+raise it: schedules that no longer apply are skipped.
 """
 
 CANONICAL = "arg"
-"""Schedules are kept with the inputs of their kernel called arg0, arg1, ... (`operand_names`)."""
+"""Prefix of canonical input names: stored schedules call them arg0, arg1, ... (`operand_names`)."""
 
 
 class Key(NamedTuple):
-    """Measurements of one key can be compared with each other, and with no others."""
+    """Key of measurements that can be compared with each other, and with no others."""
 
     kernel: str
-    """The digest of its Loop IR (`kernel_key.digest`)."""
+    """Digest of the kernel's Loop IR (`kernel_key.digest`)."""
     dtype: str
-    """Of its arguments, each once: `f16,f32`. The digest says it too, but not to people."""
+    """
+    Types of the arguments, each once: `f16,f32`. They are also in the digest, where they cannot be
+    read.
+    """
     target: str
-    """What the schedules are for: `sm_90a`."""
+    """Target of the schedules: `sm_90a`."""
     device: str
-    """Who was measured: the name of a GPU, or the target where a model has computed it."""
+    """Measured device: the name of a GPU, or the target if a model computed the time."""
     evaluator: str
-    """Who has measured: `gpu` or `model`; `evidence` is an estimate of machine code."""
+    """Source of the times: `gpu`, `model`, or `evidence`, which estimates from machine code."""
     semantics: int
-    """The `SEMANTICS` of the compiler."""
+    """`SEMANTICS` of the compiler."""
     nvrtc: str
-    """The version of NVRTC, `13.0`; empty where none was asked."""
+    """Version of NVRTC, `13.0`; empty if it was not used."""
 
     @classmethod
     def of(
@@ -49,8 +52,8 @@ class Key(NamedTuple):
         nvrtc: str,
     ) -> Self:
         """
-        Return the key of a kernel or program of these types: on that GPU, or by a model without
-        one.
+        Return the key of a kernel or program of these types: on that GPU, or for a model if `gpu`
+        is None.
         """
         device = target if gpu is None else gpu
         dtypes = ",".join(dict.fromkeys(types))
@@ -58,32 +61,32 @@ class Key(NamedTuple):
 
 
 class KernelNote(NamedTuple):
-    """What a person wants to know of a kernel, and what it takes to make it again."""
+    """Note for readers about a kernel, with all data needed to make it again."""
 
     kernel: str
-    """Its digest."""
+    """Digest of the kernel."""
     name: str
     about: str
-    """Its arguments: `matmul(512x64xf32, 64x96xf32) -> 512x96xf32`."""
+    """Signature of the kernel: `matmul(512x64xf32, 64x96xf32) -> 512x96xf32`."""
     inputs: tuple[str, ...]
-    """The names of its inputs, as far as they have some, in `ir` and in what comes of `origin`."""
+    """Names of the kernel's inputs in `ir`, and in the IR of `origin`; empty for unnamed ones."""
     origin: str
-    """A PyTorch expression, as `-c` takes it, that has this kernel in it; empty for others."""
+    """PyTorch expression that contains the kernel, in the form that `-c` accepts, or empty."""
     ir: str
-    """Its text at Loop IR."""
+    """Text of the kernel at Loop IR."""
 
 
 class Record(NamedTuple):
-    """A measurement that is kept."""
+    """A stored measurement."""
 
     key: Key
     measurement: Measurement
-    """Its schedule has the canonical names."""
+    """Measurement whose schedule has the canonical names."""
     measured_at: str
-    """UTC, as ISO 8601 has it, to the microsecond."""
+    """Time in UTC, as ISO 8601, to the microsecond."""
 
 
 def as_fast(records: Sequence[Record]) -> list[Record]:
-    """Return the first record, which is the fastest, and those that differ from it by noise."""
+    """Return the first record, which is the fastest, and those as fast within noise."""
     best = records[0].measurement
     return [record for record in records if record.measurement.is_as_fast_as(best)]

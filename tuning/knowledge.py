@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Which schedules are known of a kernel: those of a database, and the goldens.
+The known schedules of a kernel, from a database and from the goldens.
 
-They count in this order, where a kernel is compiled for a target:
+For a kernel compiled for a target, sources have this order of precedence:
 
-1. what was measured on the GPU that is present, if it is of the target;
-2. what was measured on other GPUs of the target, by name;
-3. what was estimated for the target of machine code, and after that what a model has computed.
+1. measurements on the GPU that is present, if it matches the target;
+2. measurements on other GPUs of the target, by name;
+3. estimates for the target from machine code, and then those of a model.
 
-For each GPU the database comes before the goldens, and a newer NVRTC before an older one. Where the
-fastest of a database is faster than the default by noise at most, the default counts.
+For each GPU, the database precedes the goldens, and a newer NVRTC precedes an older one. If the
+default schedule is as fast as the fastest in a database within noise, the default is used.
 """
 
 import warnings
@@ -25,34 +25,37 @@ from tilewright.tuning.operand_names import to_canonical
 from tilewright.tuning.own_database import may_be_there, own_database
 
 _EVALUATORS = ("gpu", "evidence", "model")
-"""Who is believed rather than the next."""
+"""Evaluators in the order of their precedence."""
 
 Db = str | Path | bool
-"""The path of a database; or True for the user's own, if there is one, and False for nothing."""
+"""Path of a database; True for the user's own, if there is one, and False for none."""
 
 
 _MOST_TRIED = 4
-"""Schedules of one key that are tried, the fastest first."""
+"""Most schedules of one key to try, the fastest first."""
 
 
 class Known(NamedTuple):
-    """A schedule that someone has measured."""
+    """A schedule with a measured or estimated time."""
 
     schedule: str
-    """With canonical names (`operand_names`)."""
+    """Schedule with canonical names (`operand_names`)."""
     us: float
     device: str
-    """The GPU, or the target where a model has computed the time."""
+    """Name of the GPU, or the target if a model computed the time."""
     evaluator: str
     nvrtc: str
     measured_at: str
     source: str
-    """Who says so: `database /home/me/tuning.sqlite`."""
+    """Source of the schedule: `database /home/me/tuning.sqlite`."""
     as_fast: tuple["Known", ...] = ()
-    """What differs from it by noise, as far as the same source knows."""
+    """Schedules of the same source that are as fast within noise."""
 
     def or_default(self, default: Callable[[], str]) -> "Known":
-        """Return the default schedule instead, with canonical names, if that is as fast."""
+        """
+        Return the default schedule, with canonical names, if it is among `as_fast`; otherwise
+        `self`.
+        """
         if not self.as_fast:
             return self
         schedule = default()
@@ -65,8 +68,8 @@ class Known(NamedTuple):
 
 class Knowledge:
     """
-    What is known for `target`. Raises `DatabaseError` for a path that is no database; if it is the
-    user's own, which nobody has asked for, that is a warning.
+    Known schedules for `target`. Queries raise `DatabaseError` for a path that is not a database;
+    for the user's own database, which was not requested, they warn instead.
     """
 
     def __init__(self, target: str, db: Db):
@@ -78,18 +81,18 @@ class Knowledge:
 
     @property
     def is_empty(self) -> bool:
-        """True if there is nothing to look at."""
+        """True if there are neither a database nor goldens to read."""
         return self._path is None and not self._goldens
 
     def best(self, kernels: Iterable[str]) -> dict[str, list[Known]]:
-        """What is known of kernels, by their digests, in the order in which it counts."""
-        asked = [*dict.fromkeys(kernels)]
-        measured = self._measured(asked)
+        """Return the known schedules of kernels, by digest, in order of precedence."""
+        digests = [*dict.fromkeys(kernels)]
+        measured = self._measured(digests)
         found: dict[str, list[Known]] = {}
-        for kernel in asked:
+        for kernel in digests:
             goldens = (known for digest, known in self._goldens if digest == kernel)
             parts = (measured.get(kernel, ()), goldens)
-            ranked = [(*self._rank(k), at, _oldness(k), k) for at, p in enumerate(parts) for k in p]
+            ranked = [(*self._rank(k), at, _age(k), k) for at, p in enumerate(parts) for k in p]
             found[kernel] = [known for *_, known in sorted(ranked, key=lambda each: each[:-1])]
         return found
 
@@ -101,7 +104,9 @@ class Knowledge:
         return {kernel: [*self._of_records(found)] for kernel, found in records.items()}
 
     def _of_records(self, records: Iterable[Sequence[Record]]) -> Iterator[Known]:
-        """Yield for each key the fastest with others as fast; then those that come next."""
+        """
+        Yield for each key the fastest schedule, with those as fast; then the next fastest ones.
+        """
         for of_key in records:
             for best in self._known(of_key[:1]):
                 yield best._replace(as_fast=tuple(self._known(as_fast(of_key)[1:])))
@@ -113,14 +118,14 @@ class Knowledge:
             schedule, us = measurement.schedule, measurement.us
             is_ours = key.target == self.target and key.semantics == SEMANTICS
             if is_ours and key.evaluator in _EVALUATORS and us is not None:
-                who = key.device, key.evaluator, key.nvrtc
-                yield Known(schedule, us, *who, measured_at, source)
+                source_fields = key.device, key.evaluator, key.nvrtc
+                yield Known(schedule, us, *source_fields, measured_at, source)
 
 
 def fastest_records(db: Db, kernels: Iterable[str | None]) -> dict[str | None, list[list[Record]]]:
     """
-    Of each key of these kernels, or of all for None, the fastest and what is as fast but for noise.
-    Raises as `Knowledge` does.
+    Return for each key of these kernels, or of all kernels for None, the fastest record and those
+    as fast within noise. Raises `DatabaseError` as `Knowledge` does.
     """
     timed = timed_records(db, kernels)
     return {kernel: [*map(as_fast, found)] for kernel, found in timed.items()}
@@ -128,11 +133,12 @@ def fastest_records(db: Db, kernels: Iterable[str | None]) -> dict[str | None, l
 
 def timed_records(db: Db, kernels: Iterable[str | None]) -> dict[str | None, list[list[Record]]]:
     """
-    Return the records with a time of each key of these kernels, the fastest first; raises the same.
+    Return the records with a time of each key of these kernels, the fastest first. Raises
+    `DatabaseError` as `Knowledge` does.
     """
     if (path := path_of(db)) is None:
         return {}
-    # SQLite is loaded where there is something to read, and nowhere else.
+    # SQLite is imported only if there is a file to read.
     from tilewright.tuning.database import Database
 
     try:
@@ -141,12 +147,12 @@ def timed_records(db: Db, kernels: Iterable[str | None]) -> dict[str | None, lis
     except TilewrightError as err:
         if db is not True:
             raise
-        warnings.warn(f"{err}; it is left out", stacklevel=2)
+        warnings.warn(f"{err}; it is ignored", stacklevel=2)
         return {}
 
 
 def path_of(db: Db) -> Path | None:
-    """Where to look; None for nowhere."""
+    """Return the path of the database to read, or None."""
     if not isinstance(db, bool):
         return Path(db)
     path = own_database() if db else None
@@ -154,13 +160,13 @@ def path_of(db: Db) -> Path | None:
 
 
 def _gpu_of(target: str) -> str | None:
-    """Return the GPU that is present, if it is one of the target."""
+    """Return the name of the GPU that is present, if it matches the target."""
     gpu = present_gpu()
     return gpu.name if gpu is not None and gpu.target == target else None
 
 
-def _oldness(known: Known) -> tuple[int, ...]:
-    """Less for newer versions of NVRTC."""
+def _age(known: Known) -> tuple[int, ...]:
+    """Return a sort key that is smaller for newer versions of NVRTC."""
     return tuple(-int(part) for part in known.nvrtc.split(".") if part.isdecimal())
 
 

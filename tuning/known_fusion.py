@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The best way to fuse a program that is known becomes what its module says of fusion.
+Stores the best known way to fuse a program as decisions in its module.
 
     builtin.module { func.func @main ... }          at Tensor IR
 
@@ -8,8 +8,8 @@ becomes, where a database or a golden has found it faster,
 
     builtin.module attributes {loop.fusion = #loop.fusion<apart ["fuse-rows:sum>matmul"]>} { ... }
 
-What does not apply any more, because the passes have changed, is left out with a remark. Programs
-that say something of their fusion already keep it.
+A way that no longer applies, because the passes have changed, is skipped with a remark. Programs
+that already prescribe their fusion keep it.
 """
 
 from functools import partial
@@ -31,19 +31,19 @@ RULE = Rule("f", 21, "known_fusion")
 
 
 class Fusing(NamedTuple):
-    """A program, and how it is to be fused."""
+    """A program, and the source of its way to be fused."""
 
     module: ModuleOp
     known: Known | None
-    """Who has found that out; None where it is left to the passes, or the program says it."""
+    """Source of the decisions; None if the passes decide or the program prescribed them itself."""
 
 
 def with_known_fusion(
     module: ModuleOp, target: str, db: Db = True, manager: PassManager | None = None
 ) -> Fusing:
     """
-    `module` at Tensor IR, fused as is known; itself where there is nothing to ask, or it is below
-    Tensor IR already. Raises `DatabaseError` as `Knowledge` does.
+    Return `module` at Tensor IR with its best known fusion. Returns it unchanged if there is no
+    source, or if it is below Tensor IR already. Raises `DatabaseError` as `Knowledge` does.
     """
     if level_of(module) not in (Level.TORCH, Level.TENSOR) or fusion_of(module) is not None:
         return Fusing(module, None)

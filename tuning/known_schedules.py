@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The best schedule that is known of each kernel becomes its `planned` steps.
+Stores the best known schedule of each kernel as its `planned` steps.
 
     loop.kernel @mm(...) -> (...) { ... }
 
@@ -8,8 +8,8 @@ becomes, where a database or a golden has measured it,
 
     loop.kernel @mm(...) -> (...) { ... } planned "tileify,chunk-matmul-k{bk=16},..."
 
-Before that the program is fused in the best way that is known (`known_fusion`). What does not apply
-any more, because the passes have changed, is left out with a remark. A kernel that has `planned`
+Before that, the program is fused in the best known way (`known_fusion`). A schedule that no longer
+applies, because the passes have changed, is skipped with a remark. A kernel that has `planned`
 steps keeps them.
 """
 
@@ -38,27 +38,27 @@ def with_known_schedules(
     module: ModuleOp, target: str, db: Db = True, manager: PassManager | None = None
 ) -> ModuleOp:
     """
-    Return `module` at Loop IR, fused as is known, with the schedules that are known; `module`
-    itself where there is nothing to ask, or it is below Loop IR already. Raises `DatabaseError` as
-    `Knowledge` does.
+    Return `module` at Loop IR with its best known fusion and schedules. Returns it unchanged if
+    there is no source, or if it is below Loop IR already. Raises `DatabaseError` as `Knowledge`
+    does.
     """
     return scheduled_as_known(module, target, db, manager).module
 
 
 class Scheduled(NamedTuple):
-    """A program with what is known of it."""
+    """A program, and the sources of its schedules and fusion."""
 
     module: ModuleOp
     kernels: Mapping[str, Known]
-    """Origins of schedules, by kernel."""
+    """Source of the schedule of each kernel, by name."""
     fusion: Known | None = None
-    """Where its way to be fused is from; None for what is left to the passes."""
+    """Source of the fusion; None if the passes decide."""
 
 
 def scheduled_as_known(
     module: ModuleOp, target: str, db: Db = True, manager: PassManager | None = None
 ) -> Scheduled:
-    """Return what `with_known_schedules` returns, and where it is from."""
+    """Return the module that `with_known_schedules` returns, with the sources of its schedules."""
     if level_of(module) not in (Level.TORCH, Level.TENSOR, Level.LOOP):
         return Scheduled(module, {})
     if (knowledge := Knowledge(target, db)).is_empty:
@@ -77,12 +77,12 @@ def scheduled_as_known(
 
 
 def _is_open(kernel: loop.KernelOp) -> bool:
-    """True if nobody has said yet how the kernel is scheduled."""
+    """True if the kernel has neither planned steps nor a schedule."""
     return kernel.planned is None and not isinstance(kernel.body.block.last_op, tile.LaunchOp)
 
 
 def _give_schedule(kernel: loop.KernelOp, candidates: Iterable[Known], target: str) -> Known | None:
-    """Give the kernel the first of the schedules that applies, and return what is known of it."""
+    """Plan the first schedule that applies to the kernel, and return its source, or None."""
     named = _named(kernel, candidates, target)
     reason_against = partial(reason_against_schedule, kernel, target=target)
     found = first_that_applies(RULE, kernel, named, reason_against)
@@ -98,7 +98,10 @@ def _give_schedule(kernel: loop.KernelOp, candidates: Iterable[Known], target: s
 def _named(
     kernel: loop.KernelOp, candidates: Iterable[Known], target: str
 ) -> Iterator[tuple[str, Known]]:
-    """Yield the same as the kernel calls its inputs; the default where that is as fast."""
+    """
+    Yield schedules in the kernel's names with their sources; the default replaces one it equals in
+    time.
+    """
     names = input_names(kernel)
     for fastest in candidates:
         known = fastest.or_default(lambda: to_canonical(_default(kernel, target), names))
@@ -106,7 +109,7 @@ def _named(
 
 
 def _default(kernel: loop.KernelOp, target: str) -> str:
-    """Return the schedule that the planner makes, in full."""
+    """Return the schedule that the planner makes, with all options."""
     with listening(None):
         lowered = lower(ModuleOp([kernel.clone()]), Level.TILE, target=target)
     (made,) = (op for op in lowered.ops if isinstance(op, loop.KernelOp))

@@ -1,25 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a schedule came to, whoever looked at it."""
+"""The result of measuring or estimating a schedule."""
 
 from typing import NamedTuple
 
 
 class Measurement(NamedTuple):
-    """A schedule of a kernel, and how long the kernel takes with it."""
+    """A schedule of a kernel, and the time of the kernel with it."""
 
     schedule: str
-    """The pipeline string that makes the kernel."""
+    """Pipeline string that makes the kernel."""
     us: float | None
-    """Microseconds; None where it cannot be done so, or does not give what it should."""
+    """Time in microseconds; None if the schedule is not legal or gives wrong results."""
     problem: str = ""
-    """Why there is no time."""
+    """Reason why there is no time, or empty."""
     spread_us: float = 0.0
-    """Between the quartiles of repeated measurements; of a model 0."""
+    """Interquartile range of repeated measurements in microseconds; 0 for a model."""
 
     def is_as_fast_as(self, other: "Measurement") -> bool:
         """
-        True if times differ by noise at most: from the quartiles of one to those of the other there
-        is no gap. What has no time is as fast as nothing.
+        True if the times differ by noise at most: the interquartile ranges have no gap between
+        them. False if one has no time.
         """
         if self.us is None or other.us is None:
             return False

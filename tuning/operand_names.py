@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Schedules with other names of the kernel's inputs.
+Translation of schedules between the names of a kernel's inputs and canonical names.
 
     stage-inputs{raw=t2 computed=x},pad-smem{pad=4 slabs=t2s}      of %x and %t2
 
-is kept, for all kernels that are equal but for names, as
+is stored, for all kernels that are equal up to names, as
 
     stage-inputs{raw=arg1 computed=arg0},pad-smem{pad=4 slabs=arg1s}
 
-Operands are called as the inputs that they are loaded from, and slabs are that with an `s`; a
-second one of the same name has a `-1` behind it. What is no such name stays as it is, and so does a
-text that is no pipeline: who tries it finds out.
+Operands have the names of the inputs that they are loaded from. Slabs add an `s`, and a second slab
+of the same name adds `-1`. Other names stay as they are. A text that is not a pipeline also stays
+as it is, and causes an error when it is used.
 """
 
 import re
@@ -27,22 +27,22 @@ _NUMBERED = re.compile(r"(.+?)(-\d+)?")
 
 
 def canonical_names(names: Sequence[str]) -> list[str]:
-    """`arg0`, `arg1`, ...; those with the same name are called as the first of them."""
+    """Return `arg0`, `arg1`, ...; inputs with equal names share the canonical name of the first."""
     return [f"{CANONICAL}{names.index(name) if name else at}" for at, name in enumerate(names)]
 
 
 def to_canonical(schedule: str, names: Sequence[str]) -> str:
-    """Return the schedule of a kernel whose inputs have these names, as it is kept."""
+    """Return the stored form of a schedule of a kernel whose inputs have these names."""
     return _renamed(schedule, dict(zip(names, canonical_names(names), strict=True)))
 
 
 def from_canonical(schedule: str, names: Sequence[str]) -> str:
-    """What is kept, for a kernel whose inputs have these names."""
+    """Return a stored schedule for a kernel whose inputs have these names."""
     return _renamed(schedule, dict(zip(canonical_names(names), names, strict=True)))
 
 
 def _renamed(schedule: str, names: Mapping[str, str]) -> str:
-    """Inputs without a name are called `arg0` by schedules too: nothing is said of them."""
+    """Rename operands and slabs in a schedule. Inputs without a name stay canonical."""
     operands = {old: new for old, new in names.items() if old and new}
     slabs = {f"{old}s": f"{new}s" for old, new in operands.items()}
     try:

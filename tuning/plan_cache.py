@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Compiled programs on disk (`codegen/file_cache`): a program that was compiled before, by any
-process of the user, is neither lowered nor looked up again.
+Compiled programs on disk (`codegen/file_cache`): a program that any process of the user compiled
+before is neither lowered nor looked up again.
 
-A program is known by all that its plan depends on:
+The cache key of a program contains all that its plan depends on:
 
 - its IR with locations, that is the exported graph with its shapes;
-- the target, and the GPU that is present, which measurements are preferred of;
+- the target, and the GPU that is present, whose measurements are preferred;
 - the database of measurements, by the time of its last change, and the goldens;
 - the sources of this compiler, by the times of their last changes, and the versions of xDSL and
-  NVRTC (which tells what spills);
+  NVRTC (which reports spills);
 - the steps of schedules that installed packages add, with the sources of these packages.
 
-Values of parameters are none of it: plans do not depend on them.
+Plans do not depend on the values of parameters.
 """
 
 import pickle
@@ -41,15 +41,15 @@ from tilewright.tuning.knowledge import Db, path_of
 from tilewright.tuning.known_schedules import with_known_schedules
 
 _PACKAGES = ("codegen", "dialects", "passes", "tuning")
-"""Whose sources make plans."""
+"""Packages whose sources determine plans."""
 
 
 def compiled_plan(module: ModuleOp, target: str, db: Db = True) -> Plan:
     """
-    Return the plan of a program at any level, with the schedules that are known: from the cache, or
-    compiled and kept there. While somebody listens to rewrites it is compiled.
+    Return the plan of a program at any level, with its known schedules: from the cache, or compiled
+    and stored there. With a listener for rewrites it is always compiled.
 
-    Raises `DatabaseError` as `Knowledge` does, and what lowering raises.
+    Raises `DatabaseError` as `Knowledge` does, and all errors of lowering.
     """
     if is_listening():
         return _compiled(module, target, db)
@@ -59,11 +59,11 @@ def compiled_plan(module: ModuleOp, target: str, db: Db = True) -> Plan:
         kept = files.read(name)
     if kept is not None:
         return pickle.loads(kept)
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as caught:
         plan = _compiled(module, target, db)
-    for each in told:
+    for each in caught:
         warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
-    if not told:  # they are told each time
+    if not caught:  # a cached plan would not repeat the warnings
         files.write(name, pickle.dumps(plan))
     return plan
 
@@ -84,9 +84,7 @@ def _parts(module: ModuleOp, target: str, db: Db) -> Iterator[str]:
 
 
 def _database(db: Db) -> Iterator[str]:
-    """
-    Yield the database as it is now; what SQLite has not moved into it yet lies in a file beside.
-    """
+    """Yield the state of the database: of its file, and of its write-ahead log, a separate file."""
     yield str(db is False)
     if (path := path_of(db)) is not None:
         yield from map(_state, (path, path.with_name(f"{path.name}-wal")))
@@ -115,7 +113,9 @@ def _files(path: Path) -> Iterable[Path]:
 
 
 def _state(file: Path) -> str:
-    """Return a file, and when it was written; nothing of an empty one, as SQLite makes to read."""
+    """
+    Return the path, size and time of a file; empty for an empty file, which SQLite makes to read.
+    """
     try:
         state = file.stat()
     except OSError:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What a program is, as a digest of its Tensor IR: what is kept of its fusion is kept by that, as
-schedules are by the digests of kernels.
+The identity of a program, as a digest of its Tensor IR. It is the key of its fusion, as digests of
+kernels are the keys of schedules.
 
-Decisions about fusion call kernels as the values that they compute, so that names of values are a
-part of it; places, and what was decided about fusion, are not.
+Decisions about fusion name kernels after the values that they compute. Therefore the digest depends
+on the names of values, but not on locations or on prescribed decisions about fusion.
 """
 
 from collections.abc import Sequence
@@ -18,11 +18,11 @@ from tilewright.tuning.ir_text import about, digest_of, lines
 from tilewright.tuning.key import KernelNote, Key
 
 _FORM = "tensor program 1"
-"""The form of the text; another one gives all programs other digests."""
+"""Version of the text; another version changes the digests of all programs."""
 
 
 def digest(program: ModuleOp) -> str:
-    """32 hexadecimal digits."""
+    """Return the digest of a program, 32 hexadecimal digits."""
     numbers: dict[SSAValue, int] = {}
     text = [line for op in program.ops for line in lines(op, numbers)]
     names = [value.name_hint or "" for value in numbers if isinstance(value, OpResult)]
@@ -32,14 +32,14 @@ def digest(program: ModuleOp) -> str:
 def key_of(
     program: ModuleOp, target: str, evaluator: str, gpu: str | None = None, nvrtc: str = ""
 ) -> Key:
-    """What times of `program`, at Tensor IR, are kept by; as those of its kernels are."""
+    """Return the key of times of `program` at Tensor IR; arguments are as for kernels."""
     inputs, _ = _signature(program)
     types = (str(type.element_type) for type in inputs)
     return Key.of(digest(program), types, target, evaluator, gpu, nvrtc)
 
 
 def note_of(program: ModuleOp, origin: str = "") -> KernelNote:
-    """What a person wants to know of `program`, which the expression `origin` is captured as."""
+    """Return a note for readers about `program`, which is captured from the expression `origin`."""
     copy = program.clone()
     copy.attributes.pop(ATTRIBUTE, None)
     name = "program"
@@ -48,7 +48,7 @@ def note_of(program: ModuleOp, origin: str = "") -> KernelNote:
 
 
 def _signature(program: ModuleOp) -> tuple[list[TensorType], list[TensorType]]:
-    """Return the tensors that a run of the program takes and gives."""
+    """Return the tensors that a run of the program takes and returns."""
     types = [entry.function_type for entry in entries(program)]
     return (
         [tensor for type in types for tensor in _tensors(type.inputs.data)],

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Measurements and notes of kernels from fields by name, as files and databases have them.
+Parsing of measurements and notes from named fields, as in files and databases.
 
-Each is checked, and `FieldError` names it: `us is "fast", and should be a number of ...`.
+Each field is checked; a `FieldError` names it: `us is "fast"; expected a number of ...`.
 """
 
 import json
@@ -18,11 +18,11 @@ _LARGEST = 2**63 - 1
 """Largest whole number that a database holds."""
 
 _SHOWN = 40
-"""Characters of a wrong value that an error shows."""
+"""Most characters of a wrong value that an error shows."""
 
 
 class FieldError(ValueError):
-    """A field that is missing, unknown, or holds what it cannot hold."""
+    """Error about a field that is missing, unknown, or has an invalid value."""
 
 
 def record_of(fields: Mapping[str, Any]) -> Record:
@@ -41,19 +41,19 @@ def note_of(fields: Mapping[str, Any]) -> KernelNote:
 
 
 def in_utc(moment: str) -> str:
-    """Return the ISO 8601 time `moment` as databases keep it: in UTC, to the microsecond."""
+    """Return the ISO 8601 time `moment` in the form of databases: in UTC, to the microsecond."""
     return datetime.fromisoformat(moment).astimezone(UTC).isoformat(timespec="microseconds")
 
 
 def _checked(fields: Mapping[str, Any], kinds: Mapping[str, "_Kind"]) -> dict[str, Any]:
     for name in fields:
         if name not in kinds:
-            raise FieldError(f"{_shown(name)} is no field of it")
-    for name, (is_valid, wanted) in kinds.items():
+            raise FieldError(f"{_shown(name)} is an unknown field")
+    for name, (is_valid, description) in kinds.items():
         if name not in fields:
             raise FieldError(f"{name} is missing")
         if not is_valid(fields[name]):
-            raise FieldError(f"{name} is {_shown(fields[name])}, and should be {wanted}")
+            raise FieldError(f"{name} is {_shown(fields[name])}; expected {description}")
     return {name: fields[name] for name in kinds}
 
 
@@ -66,7 +66,7 @@ def _shown(value: object) -> str:
 
 
 def _is_text(value: Any) -> bool:
-    """True if it is a text without surrogates, which are half a character and cannot be kept."""
+    """True if it is a text without lone surrogates, which cannot be encoded."""
     return isinstance(value, str) and not any("\ud800" <= each <= "\udfff" for each in value)
 
 
@@ -90,7 +90,7 @@ def _is_moment(value: Any) -> bool:
 
 
 _Kind = tuple[Callable[[Any], bool], str]
-"""Predicate of a field's values, and what they should be."""
+"""Predicate that a field's values satisfy, and its description."""
 
 _TEXT: _Kind = (_is_text, "a text")
 _MICROSECONDS = "a number of microseconds, at least 0"

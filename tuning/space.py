@@ -2,18 +2,18 @@
 """
 The schedules of a kernel for one target, as a tree.
 
-A node is a question: a pass comes next, and one of its options can have several values that are
-possible for the kernel as it is by now. The children are the answers, the best guess first; the
-leaves are whole schedules. So the first leaf is the schedule that the planner makes.
+A node is a question: the next pass has an option with several values that are possible for the
+kernel at this point. The children are the answers, the best guess first; the leaves are whole
+schedules. Therefore the first leaf is the planner's schedule.
 
     chunk-matmul-k bk=16 ---- split-matmul-k left out ---- blockify-launch m=128 ---- n=128 -- ...
                          |                            |                          `--- n=64 --- ...
                          |                            `--- blockify-launch m=64 ...
                          `--- split-matmul-k factor=2 ...
 
-Passes come in the order of `to-tile`, and their options one at a time (`aspects`). What has but one
-answer is no question. Nothing is asked before a search gets there; what passes and verifiers refuse
-then is counted.
+Passes come in the order of `to-tile`, and their options one at a time (`aspects`). A choice with
+one answer is not a question. Nodes are expanded when a search reaches them. Errors of passes and
+verifiers are counted.
 """
 
 import re
@@ -53,41 +53,43 @@ class Space:
         self.target = target
         self.states = States(kernel, kept)
         self.reasons = defaultdict[str, Counter[str]](Counter[str])
-        """By pass, why it was not run or what it did was refused, and how often; `#` is a number"""
+        """Counts of the reasons why each pass was skipped or failed; digits are replaced by `#`."""
         self.expanded = 0
-        """Nodes whose children are known."""
+        """Number of nodes whose children are computed."""
         steps = (for_target(step, target) for step in passes_of(to_tile()))
         self.passes = [step for step in steps if isinstance(step, SchedulingPass)]
         self.settling = [step.name for step in self.passes].index(RegisterTilePass.name)
-        """Where the threads of a block are settled, and with them what they share."""
+        """
+        Position of the pass after which the threads of a block, and its shared memory, are final.
+        """
         lift, *rest = plan(kernel, target_named(target)).steps
         self.default_options = {s.name: s.normalize_parameter_names().parameters for s in rest}
         self.root = Node(self, "", (configure(TileifyPass, lift, "pass"),), -1, (None,))
 
     def kernel(self, leaf: tree.Node) -> loop.KernelOp:
-        """Return the kernel with the schedule of a leaf of this space; not to be changed."""
+        """Return the kernel with the schedule of a leaf of this space; it must not be changed."""
         assert isinstance(leaf, Node)
         return self.states.after(leaf.steps).kernel
 
     def refuse(self, name: str, reason: object) -> None:
-        """Count why a pass was not run, or what became of it."""
+        """Count the reason why a pass was skipped, or why its result was rejected."""
         self.reasons[name][_NUMBER.sub("#", one_line(reason))] += 1
 
 
 class Node:
-    """A question, with what was answered to those before it."""
+    """A question, with the answers to earlier questions."""
 
     def __init__(self, space: Space, label: str, steps: tuple[Step, ...], at: int, open: Choices):
         self.steps = steps
-        """Those that are decided; of a leaf, or where there are children, all until there."""
+        """Steps decided so far; once the children are known, all steps before this question."""
         self.label = label
-        """The answer that leads here: `blockify-launch m=128`."""
+        """Answer that leads here: `blockify-launch m=128`."""
         self._space, self._at, self._open = space, at, open
         self._is_whole = False
 
     @property
     def children(self) -> Sequence["Node"]:
-        """The answers, the best guess first; none of a leaf, and of what turns out to be illegal"""
+        """Answers to the question, the best guess first; none for a leaf or an illegal schedule."""
         return self._found
 
     @cached_property
@@ -97,7 +99,7 @@ class Node:
 
     @property
     def schedule(self) -> str | None:
-        """The schedule of a leaf as a pipeline string; None of any other node."""
+        """Schedule of a leaf as a pipeline string; None for any other node."""
         if self.children or not self._is_whole:
             return None
         schedule = self._space.states.after(self.steps).kernel.schedule
@@ -112,16 +114,16 @@ class Node:
             except REFUSED as err:
                 self._space.refuse(self.steps[-1].name, err)
                 return []
-            if self._at == self._space.settling and not self._is_fine(launch, whole=False):
+            if self._at == self._space.settling and not self._is_valid(launch, whole=False):
                 return []
-            if not self._go_on(launch):
-                self._is_whole = self._is_fine(launch, whole=True)
+            if not self._advance(launch):
+                self._is_whole = self._is_valid(launch, whole=True)
                 return []
         parts = split(self._open)
         return [Node(self._space, label, self.steps, self._at, p) for label, p in parts.items()]
 
-    def _go_on(self, launch: tile.LaunchOp) -> bool:
-        """Turn to the next pass that has something to do; False if there is none."""
+    def _advance(self, launch: tile.LaunchOp) -> bool:
+        """Go to the next pass that is legal for the launch; returns False if there is none."""
         space = self._space
         for at in range(self._at + 1, len(space.passes)):
             step = space.passes[at]
@@ -133,8 +135,8 @@ class Node:
             return True
         return False
 
-    def _is_fine(self, launch: tile.LaunchOp, *, whole: bool) -> bool:
-        """True if a block has room for what it shares; and all of a whole schedule verifies."""
+    def _is_valid(self, launch: tile.LaunchOp, *, whole: bool) -> bool:
+        """True if a block has room for its shared memory and, if `whole`, the kernel verifies."""
         try:
             if whole:
                 verify_module(launch.kernel)

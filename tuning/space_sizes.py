@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-How large a space of schedules is, without walking all of it.
+An estimate of the size of a space of schedules, without a walk over all of it.
 
-Of the questions on the way to the default schedule the answers are counted. The number of leaves is
-estimated by random probes: whoever goes down to a leaf and takes any of b1, b2, ... children gets
-there with probability 1 / (b1 b2 ...), so the mean of that product is the number of leaves
-(D. Knuth, "Estimating the Efficiency of Backtrack Programs", 1975). A few of the probes make up
-most of the mean: it is good for the order of magnitude.
+The answers to each question on the way to the default schedule are counted. Random probes estimate
+the number of leaves. A probe that descends through nodes of b1, b2, ... children reaches its leaf
+with probability 1 / (b1 b2 ...). The mean of the inverse is therefore the number of leaves (D.
+Knuth, "Estimating the Efficiency of Backtrack Programs", 1975). A few probes make up most of the
+mean, so only its order of magnitude is reliable.
 """
 
 from collections.abc import Sequence
@@ -20,20 +20,20 @@ class Question(NamedTuple):
     """A decision on the way to the default schedule."""
 
     answers: Sequence[str]
-    """The first is the default: `blockify-launch m=128`."""
+    """Possible answers, the default first: `blockify-launch m=128`."""
 
 
 class Sizes(NamedTuple):
-    """What there is to choose from."""
+    """Size of a space of schedules."""
 
     questions: Sequence[Question]
-    """Those that the default schedule answers, in order."""
+    """Questions that the default schedule answers, in order."""
     schedules: float
-    """About how many there are in all."""
+    """Estimated number of schedules."""
 
 
 def sizes(root: Node, probes: int = 100, seed: int = 0) -> Sizes:
-    """How large the tree below `root` is; of each probe all passes are run."""
+    """Estimate the size of the tree below `root`; each probe runs all passes."""
     random = Random(seed)
     estimate = sum(_probe(root, random) for _ in range(probes)) / probes
     return Sizes(_questions(root), estimate)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-A kernel after each of the steps of many schedules, which begin alike.
+A cache of a kernel after each step of many schedules, which share their first steps.
 
-What was made last is kept. What is asked for again later is made of the nearest that is left of
-what comes before it, so that steps which schedules share are rarely done twice.
+The most recent results are kept. Another result is computed from the longest kept prefix of its
+steps, so that shared steps are rarely repeated.
 """
 
 from collections import OrderedDict
@@ -22,11 +22,11 @@ Step = TileifyPass | SchedulingPass
 """A pass with values for all of its options."""
 
 KEPT = 512
-"""Kernels that are kept. Each has some dozens of ops."""
+"""Number of kernels to keep; each has some dozens of ops."""
 
 
 class States:
-    """The kernel after any steps; none may be changed."""
+    """The kernel after any sequence of steps; results must not be changed."""
 
     def __init__(self, kernel: loop.KernelOp, kept: int = KEPT):
         nest = kernel.clone()
@@ -35,10 +35,10 @@ class States:
         self._most = kept
         self._kept = OrderedDict[Sequence[Step], ModuleOp]()
         self.carried_out = 0
-        """Steps so far."""
+        """Number of steps carried out so far."""
 
     def after(self, steps: tuple[Step, ...]) -> tile.LaunchOp:
-        """Return the launch after one step or more; raises what the last of them raises."""
+        """Return the launch after one or more steps; raises the error of the step that fails."""
         (launch,) = tile.launches_of(self._module(steps))
         return launch
 

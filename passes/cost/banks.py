@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The model of shared memory's banks that passes, the ledger and the simulator share.
+The model of the banks of shared memory, which passes, the ledger and the simulator share.
 
-There are 32 banks of 4 bytes; word `w` is in bank `w mod 32`. Lanes are served 32 at a time for
-accesses of up to 4 bytes, 16 for 8 bytes and 8 for 16 bytes: a *phase*. A phase takes as many
-wavefronts as its busiest bank has different words; lanes that want the same word share it (CUDA C++
-Programming Guide, shared memory). Without conflicts a phase takes one.
+There are 32 banks of 4 bytes; word `w` is in bank `w mod 32`. Lanes are served in *phases*: 32
+lanes at a time for accesses of up to 4 bytes, 16 for 8 bytes and 8 for 16 bytes. The wavefronts of
+a phase are the number of different words in its busiest bank. Lanes that access the same word share
+it (CUDA C++ Programming Guide, shared memory). Without conflicts a phase takes one wavefront.
 
-Where all lanes of a warp are *paired*, each with lane `i ^ 1` or each with lane `i ^ 2`, of which
-both want the same, phases have twice as many lanes. No guide documents this: it is what an H100
-took for 16 patterns of 8 and of 16 bytes, loads by all lanes (`benchmarks/gpu_check.py`, stages
-`micro` and `counters`). Stores, and warps with idle lanes, are assumed to be alike.
+Lanes of a warp are *paired* if each lane `i` accesses the same address as lane `i ^ 1`, or each as
+lane `i ^ 2`. Phases of a warp whose lanes are all paired have twice as many lanes. No guide
+documents this: an H100 behaved this way for 16 patterns of 8 and of 16 bytes, in loads by all lanes
+(`benchmarks/gpu_check.py`, stages `micro` and `counters`). The model assumes the same of stores and
+of warps with idle lanes.
 """
 
 from collections import Counter
@@ -25,7 +26,7 @@ PARTNERS = (1, 2)
 
 
 def lanes_per_phase(size: int, are_paired: bool = False) -> int:
-    """How many lanes that access `size` bytes each are served together."""
+    """Return the number of lanes served together if each accesses `size` bytes."""
     return min(_LANES, (1 + are_paired) * BANKS * BANK_BYTES // max(size, BANK_BYTES))
 
 
@@ -41,7 +42,9 @@ def are_paired(addresses: Sequence[int | None]) -> bool:
 
 
 def phase_wavefronts(addresses: Sequence[int], size: int) -> int:
-    """What the lanes of one phase take, by the bytes at which their accesses start."""
+    """
+    Return the wavefronts of the lanes of one phase, given the start addresses of their accesses.
+    """
     words = {
         (address + byte) // BANK_BYTES
         for address in addresses

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Global memory's sectors: how many a warp's access touches, from its subscripts alone.
+The number of sectors of global memory that an access of a warp touches, from its subscripts alone.
 
 Global memory moves in sectors of 32 bytes (CUDA C++ Best Practices Guide, "Coalesced Access to
-Global Memory"). The model is exact for the warp that `warp_addresses.py` looks at, where buffers
-begin at a sector's start, as allocations do.
+Global Memory"). The model is exact for the warp that `warp_addresses.py` examines, if buffers begin
+at the start of a sector, as allocations do.
 """
 
 from typing import NamedTuple
@@ -16,16 +16,21 @@ SECTOR_BYTES = 32
 
 
 class Sectors(NamedTuple):
-    """What one warp's access touches, and what would hold the bytes that it asks for."""
+    """
+    Sectors that an access of one warp touches, and the fewest that hold the bytes it asks for.
+    """
 
     actual: int
     ideal: int
     lanes: int
-    """Lanes that take part."""
+    """Number of lanes that take part."""
 
 
 def sectors(access: Access, threads: int) -> Sectors:
-    """Return the sectors of a global memory access by a block of `threads` threads."""
+    """
+    Return the sectors that one warp touches in a global memory access by a block of `threads`
+    threads.
+    """
     size = access.num_bytes
     addresses = [address for address in warp_addresses(access, threads) if address is not None]
     touched = {

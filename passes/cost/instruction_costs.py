@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What one scalar op costs in instructions; special functions are short programs."""
+"""The number of instructions of a scalar op; special functions are short programs."""
 
 from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import AnyFloat
@@ -19,7 +19,7 @@ _INSTRUCTIONS: dict[type[Operation], int] = {
 
 
 _DIALECTS = ("arith.", "math.", "scalar.")
-"""Those whose ops compute one value from others."""
+"""Dialects whose ops compute one value from others."""
 
 
 def is_computation(op: Operation) -> bool:
@@ -28,12 +28,15 @@ def is_computation(op: Operation) -> bool:
 
 
 def instructions(op: Operation) -> int:
-    """Instructions of a scalar op; what is not in the table is one."""
+    """Return the instructions of a scalar op; an op that is not in the table is one instruction."""
     return _INSTRUCTIONS.get(type(op), 1)
 
 
 def flops(op: Operation) -> int:
-    """What `op` computes of floats, by instructions; loads, indices and constants are free."""
+    """
+    Return the floating-point operations of `op`; a special function counts as its instructions.
+    Loads, indices and constants count 0.
+    """
     if isinstance(op, math.FmaOp):
         return 2
     if not isinstance(op, arith.ConstantOp) and op.name.startswith(("arith.", "math.")):

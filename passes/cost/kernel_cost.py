@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What one launch of a kernel costs, counted from its IR alone at Loop, Tile or Kernel IR.
+The cost of one launch of a kernel, counted from its IR alone at Loop, Tile or Kernel IR.
 
 Each op counts as often as it runs: once for every block, thread, loop step and register axis that
-it depends on; under a mask, for the share of the mask's range in which it holds; in a loop with a
-bound, for the steps that are below it. These are estimates, made to compare a kernel before and
-after a rewrite.
+it depends on. Under a mask it counts for the share of the mask's range in which the mask holds. In
+a bounded loop it counts for the steps below the bound. These are estimates, made to compare a
+kernel before and after a rewrite.
 """
 
 from collections import defaultdict
@@ -43,42 +43,45 @@ from tilewright.passes.facts.register_axes import RegisterAxes
 
 @dataclass
 class KernelCost:
-    """The cost of one launch."""
+    """Cost of one launch."""
 
     blocks: int = 0
     """Blocks in the grid; 0 for a loop nest, which is not scheduled yet."""
     threads: int = 0
     """Threads in a block."""
     flops: float = 0
-    """Floating-point operations, a special function as many as it has instructions."""
+    """Floating-point operations; a special function counts as its instructions."""
     global_bytes: int = 0
-    """Distinct bytes that device memory gives and takes: each buffer read and written once."""
+    """
+    Distinct bytes read from and written to device memory: each buffer read once and written once.
+    """
     accessed_bytes: float = 0
-    """Bytes that threads load and store in global memory, rereads included."""
+    """Bytes that threads load and store in global memory, repeated reads included."""
     sectors: float = 0
     """Sectors of global memory that warps touch (`global_sectors`); 0 before there are threads."""
     ideal_sectors: float = 0
-    """Those that would hold the bytes that warps ask for."""
+    """Fewest sectors that would hold the bytes that warps ask for."""
     shared_bytes: int = 0
     """Shared memory of a block: staged slabs and the slots of combines."""
     barriers: float = 0
-    """Barriers that a block goes through."""
+    """Barriers that a block passes."""
     registers: int = 0
     """Registers of a thread (`live_registers`)."""
     wavefronts: float = 0
-    """What shared memory accesses take (`shared_banks`)."""
+    """Wavefronts of shared memory accesses (`shared_banks`)."""
     ideal_wavefronts: float = 0
-    """What they would take without bank conflicts."""
+    """Wavefronts of these accesses without bank conflicts."""
 
     def occupancy(self, target: Target) -> int | None:
-        """Blocks that an SM holds at once; None before there are threads."""
+        """Return the number of blocks that an SM holds at once; None before there are threads."""
         if not self.threads:
             return None
         return target.blocks_per_sm(self.threads, self.shared_bytes, self.registers)
 
     def seconds(self, target: Target) -> float:
         """
-        Return the least a launch can take, when nothing but arithmetic or device memory limits it.
+        Return a lower bound of the launch time: arithmetic or device memory, plus the launch
+        itself.
         """
         busy = max(self.flops / target.flops, self.global_bytes / target.bandwidth)
         return busy + LAUNCH_SECONDS
@@ -97,7 +100,9 @@ def kernel_cost(op: loop.KernelOp | kernel.FuncOp) -> KernelCost:
 
 
 class _Count:
-    """One walk over a kernel; `runs` is how often all threads together run a body."""
+    """
+    A walk over a kernel that adds up its cost; `runs` is how often all threads run a body in total.
+    """
 
     def __init__(self, launch: tile.LaunchOp | None, blocks: int, threads: int):
         self.launch = launch
@@ -108,10 +113,10 @@ class _Count:
         self.reads = defaultdict[SSAValue, dict[object, int]](dict)
         self.writes = defaultdict[SSAValue, dict[object, int]](dict)
         self.placed_end = 0
-        """Where the last of the shared arrays ends that have a place."""
+        """End of the last shared array that has a place."""
 
     def finish(self, kernel_body: Block, thread_body: Block) -> KernelCost:
-        """Return the cost of a kernel of which every thread runs `thread_body`."""
+        """Return the cost of a kernel in which every thread runs `thread_body`."""
         self._visit(thread_body, self.runs)
         if self.launch is not None:
             self.cost.shared_bytes = shared_bytes(self.launch)
@@ -124,14 +129,20 @@ class _Count:
         return self.cost
 
     def _copies(self, values: Sequence[SSAValue], without: Sequence[SSAValue] = ()) -> int:
-        """How many times a thread has what is computed from `values`."""
+        """
+        Return the number of copies that a thread computes of a value that depends on `values`: one
+        per step of their register axes.
+        """
         if self.registers is None:
             return 1
         axes = self.registers.of(values) - frozenset(without)
         return prod(n for axis, n in self.registers.extents.items() if axis in axes)
 
     def _held(self, value: SSAValue) -> int:
-        """How many times a thread holds a value; the step of a register axis is no value."""
+        """
+        Return the number of copies of a value that a thread holds; 0 for the step of a register
+        axis.
+        """
         is_register_axis = self.registers is not None and value in self.registers.extents
         return 0 if is_register_axis else self._copies([value])
 
@@ -176,7 +187,10 @@ class _Count:
                 self.cost.flops += runs * self._copies(op.operands) * flops(op)
 
     def _bytes_added(self, op: kernel.SharedOp) -> int:
-        """What an array takes; one that has a place, no more than is beyond those before it."""
+        """
+        Return the bytes that a shared array adds; with a place, only those beyond the arrays before
+        it.
+        """
         if op.place is None:
             return op.num_bytes
         end, self.placed_end = self.placed_end, max(self.placed_end, op.place.stop)
@@ -184,7 +198,7 @@ class _Count:
 
     def _count_access(self, access: Access, runs: float) -> None:
         if access.is_in_registers or (access.is_shared and self.slabs is not None):
-            return  # what is done to slabs is counted as a whole
+            return  # accesses to slabs are counted with their stage
         runs *= share_of_mask(access.op) if access.heeds_mask else 1
         if access.is_shared:
             taken = wavefronts(access, self.cost.threads)
@@ -202,7 +216,7 @@ class _Count:
         accesses[access.memref][where] = elements_touched(access)
 
     def _count_box(self, op: kernel.TmaCopyOp, runs: float) -> None:
-        """One thread begins it, and whole rows arrive."""
+        """Count a box copy, which one thread starts and which moves whole rows."""
         *rows, row = box_within(op)
         row_bytes = row * element_bytes(op.source)
         self.cost.accessed_bytes += runs * prod(rows) * row_bytes
@@ -229,7 +243,7 @@ class _Count:
             self.cost.barriers += self._barriers(runs) * results
 
     def _count_stage(self, op: tile.StageOp, runs: float) -> None:
-        """The threads of a block share the work of filling a slab."""
+        """Count the work of filling a slab, which the threads of a block share."""
         assert self.slabs is not None
         traffic, fills = self.slabs.traffic(op), runs / self.cost.threads
         self.cost.wavefronts += fills * traffic.wavefronts
@@ -238,13 +252,16 @@ class _Count:
         self._visit(op.body.block, fills * prod(op.axis_extents()))
 
     def _barriers(self, runs: float) -> float:
-        """One after the threads have written shared memory; in a loop one more before the next."""
+        """
+        Return the barriers of a block: one after its threads have written shared memory, and in a
+        loop another one before the next write.
+        """
         times = runs / self.runs
         return times if times <= 1 else 2 * times
 
 
 def _mbarrier_bytes(ring: SSAValue) -> int:
-    """What a ring takes for itself: nothing where a barrier of the block does its waiting."""
+    """Return the bytes of a ring's own mbarriers; 0 if barriers of the block do the waiting."""
     assert isinstance(ring.type, kernel.RingType)
     is_tma = ring.type.transport.data is Transport.TMA
     return 2 * MBARRIER_BYTES * ring.type.depth.data if is_tma else 0

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The cost ledger: what a rewrite did to the cost of the kernels it touched, in one line.
+The cost ledger: one line with the changes that a rewrite made to the cost of kernels.
 
     ledger: global 512 KiB -> 256 KiB, smem 0 -> 8192 B, occupancy 16 -> 8 blocks/SM
 """
@@ -19,7 +19,7 @@ from tilewright.passes.cost.kernel_cost import KernelCost, kernel_cost
 
 @dataclass(frozen=True)
 class Cost:
-    """The cost of a kernel, or of a module's kernels as often as they are launched."""
+    """Cost of a kernel, or of a module's kernels, each counted per launch."""
 
     launches: tuple[KernelCost, ...]
     is_complete: bool = True
@@ -27,7 +27,7 @@ class Cost:
 
 
 def cost(scope: Operation) -> Cost:
-    """Return the cost of the launches in `scope`, and of the kernels in it that nobody launches."""
+    """Return the cost of the launches in `scope`, and of the kernels in it without a launch."""
     known: dict[Operation, KernelCost] = {}
     launched = [callee for callee in map(_callee, scope.walk()) if callee is not None]
     alone = [op for op in scope.walk() if _is_kernel(op) and op not in launched]
@@ -48,7 +48,7 @@ def _is_kernel(op: Operation) -> bool:
 
 
 def ledger(before: Cost, after: Cost, target: Target) -> str:
-    """One line with what changed from `before` to `after` on `target`."""
+    """Return one line with the changes from `before` to `after` on `target`."""
     if not (before.is_complete and after.is_complete):
         return "ledger: not estimated for CUDA IR"
     if not (before.launches or after.launches):
@@ -58,13 +58,13 @@ def ledger(before: Cost, after: Cost, target: Target) -> str:
 
 
 def figures(cost: Cost, target: Target) -> str:
-    """What a kernel costs on `target`, in the words of the ledger."""
+    """Return the cost of a kernel on `target`, with the names of the ledger."""
     found = ((entry, entry.value(cost, target)) for entry in _ENTRIES if entry is not _KERNELS)
     return ", ".join(f"{e.name} {e.text(value)}{e.unit}" for e, value in found if value is not None)
 
 
 class _Entry(NamedTuple):
-    """One part of the line: its name, what it is of some launches, how it is written."""
+    """One figure of the ledger: its name, its value for some launches, and its format."""
 
     name: str
     value: Callable[[Cost, Target], float | None]
@@ -81,7 +81,7 @@ def _changes(before: Cost, after: Cost, target: Target) -> Iterator[str]:
 
 
 def bytes_text(value: float) -> str:
-    """So many bytes, in the unit that suits their number: `1.5 KiB`."""
+    """Format a number of bytes with a binary unit: `1.5 KiB`."""
     for unit, size in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
         if value >= size:
             return f"{value / size:.1f}".removesuffix(".0") + f" {unit}"
@@ -97,7 +97,9 @@ def _total(name: str) -> Callable[[Cost, Target], float]:
 
 
 def _most(name: str) -> Callable[[Cost, Target], float | None]:
-    """Return the largest; None before anything is scheduled."""
+    """
+    Return a function that gives the largest value of a field; None before kernels are scheduled.
+    """
     return lambda cost, _: max((getattr(c, name) for c in cost.launches), default=0) or None
 
 
@@ -121,8 +123,8 @@ def _microseconds(cost: Cost, target: Target) -> float:
 
 _KERNELS = _Entry("kernels", _count, "{:.0f}".format)
 
-# In the order of the line. Of several launches: sums, the most of what a block takes, and the
-# occupancy of the worst.
+# Entries in the order of the line. Several launches are summed; the resources of a block show the
+# largest value, and the occupancy shows the smallest.
 _ENTRIES = (
     _KERNELS,
     _Entry("global", _total("global_bytes"), bytes_text),

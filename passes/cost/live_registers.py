@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Registers that a thread needs, estimated from the lifetimes of values.
+Registers that a thread needs, estimated from the live ranges of values.
 
-A value lives from its definition to its last use; a use inside a loop keeps it to the loop's end.
-Arithmetic with one use is taken to be done where it is used, as the compiler schedules it. The
-estimate is the largest number of 32-bit values that live at once, and an allowance for what the IR
-does not name: addresses, loop bounds, temporaries. NVRTC may do better (it computes again what is
-cheap) or worse (it hoists loads): only its own report is exact.
+A value lives from its definition to its last use; a use inside a loop extends it to the loop's end.
+Arithmetic with one use is assumed to be computed at its use, as the compiler schedules it. The
+estimate is the largest number of 32-bit values that live at once, plus an allowance for values that
+the IR does not name: addresses, loop bounds, temporaries. NVRTC may need fewer registers, because
+it recomputes cheap values, or more, because it hoists loads. Only its own report is exact.
 """
 
 from collections import defaultdict
@@ -25,16 +25,17 @@ from tilewright.passes.cost.instruction_costs import is_computation
 from tilewright.passes.facts.nest import whole_of
 
 ALLOWANCE = 16
-"""Registers for what the IR does not name."""
+"""Registers for values that the IR does not name."""
 
 BESIDE_ESTIMATE = 28
-"""Registers that NVRTC takes in register tiles, beside those that are estimated."""
+"""Registers that NVRTC needs in kernels with register tiles, in addition to the estimate."""
 
 
 def estimated_registers(body: Block, copies: Callable[[SSAValue], int]) -> int:
     """
-    Registers of a thread that runs `body`; `copies(value)` says how often it holds each value: the
-    steps of the register axes that it depends on, and never those axes themselves.
+    Return the registers of a thread that runs `body`. `copies(value)` is the number of copies of a
+    value that a thread holds: the steps of the register axes it depends on, and 0 for these axes
+    themselves.
     """
     return ALLOWANCE + _Pressure(copies).of_block(body)
 
@@ -47,33 +48,36 @@ class _Pressure:
     def of_block(self, block: Block) -> int:
         """Return the most registers that values of `block` and of its loops take at once."""
         ops = list(block.ops)
-        done = _where_done(ops)
+        done = _positions_computed(ops)
         last_use = _last_uses(ops, done)
         ended = defaultdict[int, int](int)
-        """Registers of values that live no longer than to a position."""
-        live = most = self._begun(block.args, last_use, ended)
+        """Registers of the values whose live range ends at a position."""
+        live = most = self._begin_lives(block.args, last_use, ended)
         for position, op in enumerate(ops):
             most = max(most, live + self._inside(op))
             if done[position] == position:
-                live += self._begun(op.results, last_use, ended)
+                live += self._begin_lives(op.results, last_use, ended)
             most = max(most, live)
             live -= ended[position]
         return most
 
-    def _begun(
+    def _begin_lives(
         self,
         values: Sequence[SSAValue],
         last_use: Mapping[SSAValue, int],
         ended: defaultdict[int, int],
     ) -> int:
-        """What those of `values` that are used take from now on."""
+        """Return the registers of those of `values` that have uses, and record where they end."""
         begun = [(last_use[value], self._of_value(value)) for value in values if value in last_use]
         for last, registers in begun:
             ended[last] += registers
         return sum(registers for _, registers in begun)
 
     def _inside(self, op: Operation) -> int:
-        """What the bodies of `op` take; loops of Loop IR hold what they join while they run."""
+        """
+        Return the registers of the bodies of `op`, plus those of the values that a loop
+        accumulates.
+        """
         if not op.regions:
             return 0
         held: set[SSAValue] = set()
@@ -88,16 +92,14 @@ class _Pressure:
         return sum(map(self._of_value, values))
 
     def _of_value(self, value: SSAValue) -> int:
-        """Return the registers of all that a thread holds of a value."""
+        """Return the registers of all copies of a value that a thread holds."""
         if value not in self._registers:
             self._registers[value] = self._copies(value) * registers_of(value)
         return self._registers[value]
 
 
-def _where_done(ops: Sequence[Operation]) -> list[int]:
-    """
-    Return the position at which each op is done: its own, or that of the only op that uses it.
-    """
+def _positions_computed(ops: Sequence[Operation]) -> list[int]:
+    """Return the position at which each op is computed: its own, or that of its only user."""
     positions = {op: position for position, op in enumerate(ops)}
     done = list(range(len(ops)))
     for position in reversed(range(len(ops))):
@@ -107,17 +109,17 @@ def _where_done(ops: Sequence[Operation]) -> list[int]:
 
 
 def _only_user(op: Operation) -> Operation | None:
-    if len(op.results) != 1 or not _is_done_where_used(op):
+    if len(op.results) != 1 or not _is_computed_at_use(op):
         return None
     return op.results[0].get_user_of_unique_use()
 
 
-def _is_done_where_used(op: Operation) -> bool:
+def _is_computed_at_use(op: Operation) -> bool:
     return is_computation(op) or isinstance(op, loop.IndexOp | loop.PredicateOp)
 
 
 def _last_uses(ops: Sequence[Operation], done: Sequence[int]) -> dict[SSAValue, int]:
-    """Where each value is used last: the position at which the op that uses it is done."""
+    """Return the position of each value's last use: that at which its last user is computed."""
     last: dict[SSAValue, int] = {}
     for position, op in zip(done, ops, strict=True):
         for operand in (operand for inner in ops_in(op) for operand in inner.operands):
@@ -129,8 +131,8 @@ def registers_of(value: SSAValue) -> int:
     """
     Return the registers of one copy of a value.
 
-    Constants are part of instructions, kernel arguments stay where the launch puts them, and what
-    is read of an array of registers is in registers already. A chunk of a reduction has the
+    Constants are part of instructions, and kernel arguments stay in the constant bank. A value read
+    from an array of registers is in registers already. The chunk of a reduction shares the
     registers of the whole.
     """
     owner = value.owner

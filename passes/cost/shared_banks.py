@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-How many wavefronts an access to shared memory takes, from its subscripts alone.
+The number of wavefronts of a shared memory access, from its subscripts alone.
 
-The model (`banks.py`) is exact for the warp that `warp_addresses.py` looks at.
+The model (`banks.py`) is exact for the warp that `warp_addresses.py` examines.
 """
 
 from collections.abc import Sequence
@@ -17,25 +17,27 @@ from tilewright.passes.facts.memory_access import Access
 
 
 class Wavefronts(NamedTuple):
-    """What one warp's access takes, and what it would take without conflicts."""
+    """Wavefronts of an access by one warp, and their number without conflicts."""
 
     actual: int
     ideal: int
     lanes: int
-    """Lanes that take part."""
+    """Number of lanes that take part."""
 
 
 def wavefronts(access: Access, threads: int, layout: SlabLayoutAttr | None = None) -> Wavefronts:
     """
-    Return the wavefronts of a shared memory access by a block of `threads` threads; if the memory
-    had another `layout`, then.
+    Return the wavefronts of a shared memory access by a block of `threads` threads. A given
+    `layout` replaces that of the memory.
     """
     return wavefronts_at(tuple(warp_addresses(access, threads, layout)), access.num_bytes)
 
 
 @lru_cache(maxsize=1 << 12)  # slabs are read in the same ways again and again
 def wavefronts_at(addresses: tuple[int | None, ...], size: int) -> Wavefronts:
-    """Return the wavefronts where each lane accesses `size` bytes at its address, if it has one."""
+    """
+    Return the wavefronts if each lane accesses `size` bytes at its address; idle lanes have None.
+    """
     addresses += (None,) * (WARP_SIZE - len(addresses))
     at_once = lanes_per_phase(size, are_paired(addresses))
     phases = [

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The shared memory that a block of a launch takes, as it is lowered: one sum over its slabs with all
-of their slots and padding, what tells of slots that the hardware fills, what threads share, and
-what they and blocks of a cluster leave for each other.
+The shared memory that a block of a launch needs after lowering. It is a sum of four parts: slabs
+with slots and padding, the mbarriers of slots that TMA fills, shared values, and the space of
+combines.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,12 +25,12 @@ from tilewright.passes.facts.register_axes import RegisterAxes, register_axes
 from tilewright.passes.facts.remembered import remembered
 
 MBARRIER_BYTES = 8
-"""One that says that a slot is full, one that it is empty, for each slot that TMA fills."""
+"""Bytes of an mbarrier; a slot that TMA fills has one for full and one for empty."""
 
 
 @remembered
 def shared_bytes(launch: tile.LaunchOp) -> int:
-    """Return the bytes that a block takes; what aligning its arrays may cost is not in it."""
+    """Return the bytes that a block needs, without the alignment of its arrays."""
     ops = ops_in(launch)
     combines = [op for op in ops if isinstance(op, tile.CombineOp)]
     joins = _bytes_of_combines(combines, launch) if combines else 0
@@ -44,8 +44,9 @@ def shared_bytes(launch: tile.LaunchOp) -> int:
 
 def shared_bytes_at_once(launch: tile.LaunchOp, stages: Mapping[tile.StageOp, int]) -> int:
     """
-    Return the bytes that a block needs at a time if some stages took so many: what blocks join
-    after a loop lies where its slabs have lain (`plan-shared-memory`). All else counts throughout.
+    Return the bytes that a block needs at a time if some stages had the sizes in `stages`, in
+    bytes. A join of blocks after a loop reuses the space of the loop's slabs
+    (`plan-shared-memory`). All else is counted as live throughout.
     """
     more = sum(needed - stage_bytes(stage) for stage, needed in stages.items())
     total = shared_bytes(launch) + more
@@ -62,7 +63,7 @@ def shared_bytes_at_once(launch: tile.LaunchOp, stages: Mapping[tile.StageOp, in
 def reason_not_fitting(
     launch: tile.LaunchOp, stages: Mapping[tile.StageOp, int], target: str
 ) -> str | None:
-    """Reason why stages cannot take their bytes, as the predicate of a sentence, or None."""
+    """Reason why stages cannot have these sizes, as the predicate of a sentence, or None."""
     needed, room = shared_bytes_at_once(launch, stages), target_named(target).shared_per_block
     if needed <= room:
         return None
@@ -70,7 +71,7 @@ def reason_not_fitting(
 
 
 def _ends_before(join: tile.CombineOp, around: Operation | None) -> bool:
-    """True if what is staged in the steps of `around` is no longer needed by `join`."""
+    """True if the loop `around` ends before `join`, so that `join` needs none of its slabs."""
     return (
         isinstance(around, loop.ReduceOp)
         and around.parent_op() is join.parent_op()
@@ -79,13 +80,13 @@ def _ends_before(join: tile.CombineOp, around: Operation | None) -> bool:
 
 
 def stage_bytes(stage: tile.StageOp) -> int:
-    """Return the bytes of a stage with its slots."""
+    """Return the bytes of a stage, all slots included."""
     slots = 1 if stage.loop is None else stage.depth
     return slab_bytes(memref_type(stage.slab), slots)
 
 
 def slab_bytes(slab: MemRefType, slots: int = 1) -> int:
-    """Return the bytes of so many slots of a slab, padding included."""
+    """Return the bytes of `slots` slots of a slab, padding included."""
     layout = layout_of(slab)
     if slots > 1:
         slab = memref_of(slab.element_type, (slots, *slab.get_shape()), slab.memory_space)
@@ -99,7 +100,7 @@ def _bytes_of_combines(combines: Sequence[tile.CombineOp], launch: tile.LaunchOp
 
 
 def _bytes_of_combine(op: tile.CombineOp, launch: tile.LaunchOp, registers: RegisterAxes) -> int:
-    """What threads leave for each other, and then blocks of a cluster."""
+    """Return the bytes through which threads combine values, plus those of blocks of a cluster."""
     threads = launch.thread_axes()
     copies = prod(registers.extents[axis] for axis in registers.of(op.results))
     slots = {

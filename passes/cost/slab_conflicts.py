@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What the threads of a block do to its slabs in shared memory, and which banks they meet there.
+The accesses of a block's threads to its slabs in shared memory, and their bank conflicts.
 
-This foretells what `to-kernel` makes of a launch. A thread that reads neighbours, along a register
-axis or in a loop that is unrolled, reads them at once (`load-ahead-of-unrolled`, `vectorize`); one
-that fills a slab writes vectors (`slab_walk`). TMA writes whole rows, and meets no bank twice.
+The model predicts the result of `to-kernel`. A thread that reads neighbours, along a register axis
+or in an unrolled loop, reads them in one instruction (`load-ahead-of-unrolled`, `vectorize`). A
+thread that fills a slab writes vectors (`slab_walk`). TMA writes whole rows without bank conflicts.
 
-Each slab can be looked at in a layout other than its own, so that layouts can be compared before
+Each slab can be examined in a layout different from its own, so that layouts can be compared before
 one is chosen.
 """
 
@@ -35,11 +35,13 @@ USUAL_UNROLL_LIMIT = 16
 """Steps up to which `mark-unroll` unrolls a loop by default."""
 
 _SCHEDULERS = 4
-"""Of an SM, each of which issues an instruction in a clock."""
+"""Warp schedulers of an SM; each issues one instruction per clock."""
 
 
 class Request(NamedTuple):
-    """A load or store of shared memory by a warp, and how often a block does it for a slab."""
+    """
+    A load or store of shared memory by a warp, and how often a block issues it for a filled slab.
+    """
 
     width: int
     """Elements that a lane moves."""
@@ -48,7 +50,7 @@ class Request(NamedTuple):
 
 
 class Traffic(NamedTuple):
-    """What a block does to a slab each time that it is filled."""
+    """Shared memory requests of a block to a slab, each time that the slab is filled."""
 
     requests: int
     wavefronts: int
@@ -57,7 +59,7 @@ class Traffic(NamedTuple):
 
     @staticmethod
     def of(requests: list[Request]) -> "Traffic":
-        """Return all of them together."""
+        """Return the sum of several requests."""
         return Traffic(
             sum(request.times for request in requests),
             sum(request.times * request.taken.actual for request in requests),
@@ -69,24 +71,26 @@ class Traffic(NamedTuple):
 
     @property
     def clocks(self) -> float:
-        """The time it takes: a wavefront a clock, and four schedulers that issue requests."""
+        """Estimated clocks: one per wavefront, plus the issue of requests by four schedulers."""
         return self.wavefronts + self.requests / _SCHEDULERS
 
     @property
     def factor(self) -> float:
-        """How many times as long as without conflicts; 1 where there is nothing to do."""
+        """Ratio of the wavefronts to those without conflicts; 1 if the slab is not accessed."""
         return self.wavefronts / self.ideal if self.ideal else 1.0
 
 
 _Slab = tuple[tile.StageOp, SlabLayoutAttr]
-"""A slab in the layout in which it is looked at."""
+"""A slab, and the layout in which it is examined."""
 
 
 class SlabConflicts:
-    """The requests for the slabs of one launch."""
+    """The shared memory requests to the slabs of one launch."""
 
     def __init__(self, launch: tile.LaunchOp, filled_like: "SlabConflicts | None" = None):
-        """A launch that fills its slabs as another does, of which that much is known then."""
+        """
+        Analyse a launch; it may reuse the stores of a launch that fills its slabs in the same way.
+        """
         self.launch, self.threads = launch, launch.num_threads
         self.warps = -(-self.threads // WARP_SIZE)
         self.registers = register_axes(launch)
@@ -98,15 +102,15 @@ class SlabConflicts:
             self._writes = filled_like._writes
             self._originals = dict(zip(self.stages, filled_like.stages, strict=True))
         self._steps: dict[Operation, tuple[VectorAccess, Mapping[SSAValue, int]]] = {}
-        self._alone = {op for block in self._blocks() for op in self._done_alone(block)}
+        self._alone = {op for block in self._blocks() for op in self._single_loads(block)}
 
     def traffic(self, stage: tile.StageOp, layout: SlabLayoutAttr | None = None) -> Traffic:
-        """Return all that is done to a slab, in its layout or another."""
+        """Return the traffic of a slab, in its own layout or another."""
         return Traffic.of([*self.reads(stage, layout), *self.writes(stage, layout)])
 
     def reads(self, stage: tile.StageOp, layout: SlabLayoutAttr | None = None) -> list[Request]:
         """
-        Return the loads of the threads; those of stages that are filled from this one are left out.
+        Return the loads of a slab by threads, without those of stages that are filled from it.
         """
         looked_at = stage, layout or stage.layout
         if looked_at not in self._reads:
@@ -144,13 +148,13 @@ class SlabConflicts:
         return Request(width, taken, self.warps * self.times(load, stage.parent_op()) // width)
 
     def times(self, op: loop.LoadOp | loop.StoreOp, within: Operation | None) -> int:
-        """How many elements a thread loads or stores for each time that `within` is done."""
+        """Return the number of elements that a thread loads or stores per run of `within`."""
         held = prod(self.registers.extents[axis] for axis in self.registers.of(op.operands))
         return held * steps_around(op, within)
 
     def width(self, op: loop.LoadOp | loop.StoreOp, layout: SlabLayoutAttr | None = None) -> int:
         """
-        Return the elements that a thread loads or stores at once, of a slab or of global memory.
+        Return the elements that a thread loads or stores at once, in a slab or in global memory.
         """
         if op not in self._steps:
             self._steps[op] = VectorAccess(op), self._steps_at_once(op)
@@ -158,9 +162,7 @@ class SlabConflicts:
         return max((vectors.width(*step, layout) for step in steps.items()), default=1)
 
     def _steps_at_once(self, op: loop.LoadOp | loop.StoreOp) -> Mapping[SSAValue, int]:
-        """
-        Return the axes along which a thread may load or store vectors, and how many steps it does.
-        """
+        """Return the axes along which a thread may use vectors, with their numbers of steps."""
         axes = self.registers.ordered(self.registers.of(op.operands))
         if not axes or any(isinstance(index.owner, Operation) for index in op.indices):
             return {}
@@ -171,12 +173,12 @@ class SlabConflicts:
         return steps
 
     def _blocks(self) -> list[Block]:
-        """Return the blocks that load anything."""
+        """Return the blocks that contain a load."""
         loads = (op for op in ops_in(self.launch) if isinstance(op, loop.LoadOp))
         return list(dict.fromkeys(load.parent for load in loads if load.parent is not None))
 
-    def _done_alone(self, block: Block) -> Iterator[loop.LoadOp]:
-        """Yield the loads that a nest over register axes does and nothing else."""
+    def _single_loads(self, block: Block) -> Iterator[loop.LoadOp]:
+        """Yield the loads that are alone in their nest over register axes."""
         for run in self.registers.runs(block):
             if len(run.ops) == 1 and isinstance(run.ops[0], loop.LoadOp):
                 yield run.ops[0]
@@ -185,13 +187,13 @@ class SlabConflicts:
 @remembered
 def conflicts_of(launch: tile.LaunchOp) -> SlabConflicts:
     """
-    Return the requests for the slabs of a launch, which is not changed while they are looked at.
+    Return the requests to the slabs of a launch, which must not change while they are in use.
     """
     return SlabConflicts(launch)
 
 
 def steps_around(op: Operation, within: Operation | None) -> int:
-    """How often `op` is done for each time that `within`, which it is in, is."""
+    """Return the number of runs of `op` per run of `within`, which contains it."""
     steps, around = 1, op.parent_op()
     while around is not None and around is not within:
         if isinstance(around, loop.AnyLoop):
@@ -201,13 +203,15 @@ def steps_around(op: Operation, within: Operation | None) -> int:
 
 
 def slab_traffic(launch: tile.LaunchOp) -> dict[SSAValue, Traffic]:
-    """Return all that is done to each slab of a launch."""
+    """Return the traffic of each slab of a launch."""
     conflicts = SlabConflicts(launch)
     return {stage.slab: conflicts.traffic(stage) for stage in conflicts.stages}
 
 
 def _will_be_unrolled(op: loop.ReduceOp) -> bool:
-    """True if a loop of several steps is or will be unrolled; threads do not meet in it."""
+    """
+    True if a loop of several steps is or will be unrolled and its threads do not synchronise in it.
+    """
     meetings = [inner for inner in ops_in(op) if isinstance(inner, tile.StageOp | tile.CombineOp)]
     if op.is_bounded or meetings:
         return False

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Constants of the planner's models of time: latencies, in round figures, and the bucket in which two
-times count as equal. The models rank schedules, and do not predict.
+Constants of the planner's time models: latencies, in round figures, and the bucket in which two
+times count as equal. The models rank schedules; they do not predict times.
 """
 
 from math import log
@@ -10,20 +10,20 @@ from tilewright.dialects.tile import Join
 
 MEMORY = 0.45e-6
 """
-Seconds from a request to device memory to its answer, while others ask too: by what an H100 moved
-with 4 to 16 KiB of each SM on the way (`benchmarks/gpu_check.py`, `micro flight`).
+Seconds from a request to device memory to its answer, under load from other requests. Measured on
+an H100 with 4 to 16 KiB in flight per SM (`benchmarks/gpu_check.py`, `micro flight`).
 """
 
 JOIN = {Join.CLUSTER: 0.8e-6, Join.LAST_BLOCK: 2.5e-6}
 """
-Seconds until blocks have found each other. That of clusters is two barriers of an H100 (`micro
-cluster`); nobody has measured the other.
+Seconds until blocks have synchronised. The value for clusters is two barriers on an H100 (`micro
+cluster`); the other one is not measured.
 """
 
 
 def time_bucket(seconds: float, within: float) -> int:
     """
-    Bucket `seconds` on a log scale; times within about `within` of each other share a bucket. What
-    else is better decides among those.
+    Bucket `seconds` on a log scale; times within about `within` of each other share a bucket.
+    Callers decide between equal buckets by other criteria.
     """
     return round(log(seconds) / within)

@@ -2,8 +2,9 @@
 """
 The addresses that the lanes of a warp access, from subscripts alone.
 
-They are those of warp 0 of block 0 in the first step of every loop. As subscripts are affine, other
-warps and steps shift them. Layouts have their part in them: order, padding, swizzles.
+The warp is warp 0 of block 0, in the first step of every loop. Subscripts are affine, so that other
+warps and steps only shift the addresses. The addresses include the effect of layouts: order,
+padding, swizzles.
 """
 
 from collections.abc import Iterator, Sequence
@@ -30,9 +31,9 @@ def warp_addresses(
     access: Access, threads: int, layout: SlabLayoutAttr | None = None
 ) -> tuple[int | None, ...]:
     """
-    For each lane the first byte that it accesses, from the start of the memref; None for a lane
-    that masks and conditions keep from it. Where they keep all lanes from it they do not count:
-    another warp, or another step, gets there. The memref may be looked at in another `layout`.
+    Return the first byte that each lane accesses, as an offset in the memref; None for a lane that
+    masks or conditions disable. If they disable all lanes they are ignored, since another warp or
+    step passes them. A given `layout` replaces that of the memref.
     """
     type, lanes = memref_type(access.memref), min(threads, WARP_SIZE)
     layout, size = layout or layout_of(type), size_of(type.element_type)
@@ -43,14 +44,14 @@ def warp_addresses(
 
 
 class _Expressions(NamedTuple):
-    """Expressions, and the index that each of their dimensions is for each lane."""
+    """Affine expressions, with the value of each dimension in each lane."""
 
     exprs: tuple[AffineExpr, ...]
     indices: tuple[Sequence[int], ...]
     lanes: int
 
     def values(self) -> list[Sequence[int]]:
-        """What each expression is for each lane."""
+        """Return the value of each expression in each lane."""
         return [values_at(expr, self.indices, self.lanes) for expr in self.exprs]
 
 
@@ -82,12 +83,12 @@ def _guards(access: Access) -> Iterator[tuple[tuple[AffineExpr, ...], Sequence[S
 
 
 def _indices(values: Sequence[SSAValue], lanes: int) -> tuple[Sequence[int], ...]:
-    """What each index is for each lane."""
+    """Return the value of each index in each lane."""
     return tuple([_index(value, lanes) for value in values])
 
 
 def _index(value: SSAValue, lanes: int) -> Sequence[int]:
-    """Return the index for each lane: thread axes and ids say who it is, all else starts at 0."""
+    """Return the value of an index in each lane: thread axes and ids by lane, all others 0."""
     if isinstance(value, BlockArgument):
         launch = tile.launch_of(value)
         return _same(0, lanes) if launch is None else _along(launch.axes, value.index, lanes)
@@ -111,7 +112,7 @@ def _same(index: int, lanes: int) -> Sequence[int]:
 
 @lru_cache(maxsize=1 << 10)
 def _along(axes: ArrayAttr[AxisAttr], at: int, lanes: int) -> Sequence[int]:
-    """Where each lane is along one of the axes of a launch."""
+    """Return the position of each lane along one axis of a launch."""
     if not axes.data[at].level.data.is_thread:
         return _same(0, lanes)
     faster = [axis for axis in axes.data[at + 1 :] if axis.level.data.is_thread]

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Running passes: pipelines, levels, lowering, and verification after each pass."""
+"""Execution of passes: pipelines, levels, lowering, and verification after each pass."""

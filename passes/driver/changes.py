@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Which functions and kernels of a module have changed since one last looked.
+Detection of the functions and kernels of a module that changed since the previous call.
 
-Nobody has to say what he changes: all that a part consists of is remembered, object by object, and
-compared. Of a kernel that is as it was this takes a tenth of the time that verifying it would.
+Passes need not report their changes. Every object in a part is recorded and compared. For an
+unchanged kernel, this takes a tenth of the time of verification.
 """
 
 from collections.abc import Iterator
@@ -16,17 +16,19 @@ from xdsl.traits import SymbolUserOpInterface
 
 class _Seen(NamedTuple):
     contents: list[object]
-    """Its ops, blocks, values, attributes and types. As they are held here, none of them can have
-    been replaced by another at the same address."""
+    """
+    Ops, blocks, values, attributes and types of the part. The list keeps them alive, so that none
+    of them can have been replaced by another at the same address.
+    """
     names_others: bool
-    """True if ops in it are well-formed only if what they name is."""
+    """True if ops in the part refer to symbols, whose definitions decide if they are valid."""
 
 
 _NOTHING = _Seen([], False)
 
 
 class Changes:
-    """Remembers a module, and says what has become of it."""
+    """A record of a module, with which its next state is compared."""
 
     def __init__(self) -> None:
         self._seen: dict[Operation, _Seen] = {}
@@ -34,10 +36,10 @@ class Changes:
 
     def since_last(self, module: ModuleOp) -> list[Operation]:
         """
-        Return the parts of `module` that are not as they were at the last call; at the first call
-        all.
+        Return the parts of `module` that changed since the previous call; all parts at the first
+        call.
 
-        Where the face of any part has changed, those that name others are among them.
+        If the interface of any part changed, all parts that name symbols are included.
         """
         faces = {part: _face(part) for part in module.ops}
         same_faces = faces == self._faces
@@ -51,13 +53,13 @@ class Changes:
         return changed
 
     def _look(self, part: Operation) -> _Seen:
-        """What was seen of `part` if that is still so."""
+        """Return the record of `part`, or a new one if it changed."""
         before, contents = self._seen.get(part, _NOTHING), [*_contents(part)]
         return before if before.contents == contents else _Seen(contents, _names_others(part))
 
 
 def _face(part: Operation) -> object:
-    """What others see of a part that they name: all but what is inside."""
+    """Return the interface of a part, which is visible where it is named: all except its body."""
     arguments: list[Attribute] = []
     for region in part.regions:
         if region.first_block is not None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The six levels: which one a module is at, and the pipeline that takes it to another."""
+"""The six levels of IR: detection of a module's level, and the pipeline between two levels."""
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp, TensorType
@@ -10,7 +10,7 @@ from tilewright.errors import UsageError
 
 
 class Level(StrEnum):
-    """The IRs, from PyTorch to CUDA."""
+    """Levels of IR, from PyTorch to CUDA."""
 
     TORCH = "torch"
     TENSOR = "tensor"
@@ -33,10 +33,10 @@ _LEVEL_OF_DIALECT = {
 
 def level_of(module: ModuleOp) -> Level | None:
     """
-    Return the level that `module` is at: the highest that any of its ops belongs to.
+    Return the level of `module`: the highest level of any of its ops, that is closest to PyTorch.
 
-    A function without such ops is Tensor IR if it takes tensors. If it takes buffers it is Loop IR
-    as long as it calls others; else it is a plan with nothing to launch, which is at no level and
+    A function without ops of any level is Tensor IR if it takes tensors. A module that only calls
+    functions on buffers is Loop IR. Otherwise it is a plan without launches, which has no level and
     needs no lowering: None.
     """
     ops = [*module.walk()]
@@ -49,14 +49,17 @@ def _level_of_op(op: Operation) -> Level | None:
     if op.name == "loop.kernel":
         holds_launch = any(inner.name == "tile.launch" for inner in op.regions[0].block.ops)
         return Level.TILE if holds_launch else Level.LOOP
-    if isinstance(op, func.FuncOp):  # torch ops, if there are any, outrank the tensors
+    if isinstance(op, func.FuncOp):  # torch ops, if there are any, have a higher level
         takes_tensors = any(isinstance(t, TensorType) for t in op.function_type.inputs)
         return Level.TENSOR if takes_tensors else None
     return _LEVEL_OF_DIALECT.get(op.name.split(".")[0])
 
 
 def pipeline_between(start: Level | None, end: Level) -> str:
-    """Return the pipeline from one level to a lower one: `to-tile,to-kernel`; empty for none."""
+    """
+    Return the pipeline from one level to a lower one, such as `to-tile,to-kernel`; empty if they
+    are equal. Raises `UsageError` if `end` is above `start`.
+    """
     if start is None:
         return ""
     first, last = LEVELS.index(start), LEVELS.index(end)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From any level to a lower one, by the named pipelines between them."""
+"""Lowering from any level to a lower one, by the named pipelines between them."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -20,11 +20,11 @@ from tilewright.passes.driver.verification import InvalidOpError
 from tilewright.passes.reporting.trace import listening
 
 REFUSED = (PassFailedException, VerifyException, TilewrightError)
-"""What is raised where passes cannot do to a program what is asked for."""
+"""Exceptions by which passes reject a program or a request."""
 
 
 def context() -> Context:
-    """Return a context that knows xDSL's dialects and ours, each loaded when it is first met."""
+    """Return a context with xDSL's dialects and Tilewright's, each loaded at its first use."""
     ctx = Context()
     for name, factory in {**get_xdsl_dialects(), **get_all_dialects()}.items():
         ctx.register_dialect(name, factory)
@@ -32,7 +32,7 @@ def context() -> Context:
 
 
 def level_named(name: str) -> Level:
-    """Return the level called `name`; `UsageError` if there is none."""
+    """Return the level called `name`; raises `UsageError` if there is none."""
     if name not in LEVELS:
         remedy = did_you_mean(str(name).lower(), LEVELS) or f"levels: {', '.join(LEVELS)}"
         raise UsageError(f"unknown level '{name}'", remedy=remedy)
@@ -46,8 +46,10 @@ def lower(
     target: str = DEFAULT_TARGET,
 ) -> ModuleOp:
     """
-    Return a copy of `module` at `level`, as is best for `target`; `UsageError` if the module is
-    below it already. Unless `manager` says otherwise only `module` and the result are verified.
+    Return a copy of `module` at `level`, optimised for `target`. Only `module` and the result are
+    verified, unless a `manager` runs the passes.
+
+    Raises `UsageError` if the module is below `level` already.
     """
     steps = passes_of(pipeline_between(level_of(module), level))
     passes = expanded(for_target(step, target) for step in steps)
@@ -64,9 +66,9 @@ def lower(
 
 def _first_invalid(module: ModuleOp, passes: Sequence[ModulePass]) -> InvalidOpError | None:
     """
-    Error that names the pass after which `module` is ill-formed; None if there is no such pass.
+    Return an error that names the first pass after which `module` is ill-formed, or None.
 
-    A later pass may have stumbled over what that one left behind, and have been blamed for it.
+    A later pass may fail because of the ill-formed module, and be blamed for it.
     """
     with suppress(Exception), listening(None):
         try:

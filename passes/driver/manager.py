@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Running passes: one after the other, each blamed for what it raises, its result verified and, if
-someone asks, checked by running the program before and after it.
+The pass manager: it runs passes one after the other, names the pass in each error, and verifies
+each result. On request, it runs the program before and after each pass and compares the results.
 
-All is verified before the first pass and after the last; in between, if so asked, the functions and
-kernels that a pass has changed. Every door (`opt-tool`, `tilewright`, the Python API, a named
-pipeline) runs passes through here.
+The whole module is verified before the first pass and after the last one. In between, only the
+functions and kernels that a pass changed are verified, and only if requested. Every entry point
+(`opt-tool`, `tilewright`, the Python API, a named pipeline) runs passes through this manager.
 """
 
 import time
@@ -27,28 +27,28 @@ from tilewright.stages import stage
 from tilewright.uncollected import uncollected
 
 Checker = Callable[[ModuleOp, ModuleOp, str], None]
-"""Raises unless the module before and the module after the pass of that name compute the same."""
+"""Function that raises unless the modules before and after the named pass compute the same."""
 
 
 @dataclass
 class PassManager:
-    """Runs passes over modules; a tool overrides `verify` and `finished` to say more."""
+    """A runner of passes over modules; tools override `verify` and `finished` to report more."""
 
     ctx: Context
     check_each: Checker | None = None
-    """Called after each pass."""
+    """Checker called after each pass, or None."""
     check_end: Checker | None = None
-    """Called once, with the module before the first and after the last pass."""
+    """Checker called once, with the module before the first and after the last pass, or None."""
     verify_each: bool = True
     """Verify after each pass, so that an error names the pass; else only at the end."""
     _changes: Changes | None = field(default=None, init=False)
-    """What was verified before; None to verify all."""
+    """Record of the verified module; None to verify the whole module."""
 
     def run(self, module: ModuleOp, passes: Sequence[ModulePass]) -> None:
         """
         Run `passes` over `module`.
 
-        `InvalidOpError` names the pass that left the module ill-formed, or after which it was seen.
+        `InvalidOpError` names the pass after which the module was found to be ill-formed.
         """
         with uncollected():
             self._verify_all(module, made_by="")
@@ -77,7 +77,10 @@ class PassManager:
         self.verify(module, made_by)
 
     def verify(self, module: ModuleOp, made_by: str) -> None:
-        """Raise `InvalidOpError` unless what has changed in `module`, by that pass, is valid."""
+        """
+        Raise `InvalidOpError`, which names the pass `made_by`, unless the changes in `module` are
+        valid.
+        """
         try:
             if self._changes is None:
                 verify_module(module)
@@ -87,12 +90,12 @@ class PassManager:
             raise InvalidOpError(err.op, err.reason, made_by) from err
 
     def finished(self, step: ModulePass, module: ModuleOp, seconds: float) -> None:
-        """A pass has run, and its result is fine."""
+        """Do nothing; called after each pass whose result is valid."""
 
 
 @contextmanager
 def blamed_on(step: ModulePass) -> Generator[None]:
-    """Errors inside name the pass."""
+    """Add the name of the pass to errors raised in this context."""
     label = f"pass '{step.name}'"
     try:
         yield
@@ -102,7 +105,7 @@ def blamed_on(step: ModulePass) -> Generator[None]:
     except DiagnosticException as err:
         reason, where = _reason(err)
         if type(step).__module__.startswith("xdsl."):
-            reason = shortened(reason)  # it may hold the whole module
+            reason = shortened(reason)  # it may contain the whole module
         raise PlacedPassError(f"{label}: {reason}", where) from err
     except Exception as err:
         if type(step).__module__.startswith("xdsl."):
@@ -112,7 +115,7 @@ def blamed_on(step: ModulePass) -> Generator[None]:
 
 
 def _reason(err: DiagnosticException) -> tuple[str, str]:
-    """Return what a pass, or a pass that it runs, reports, and the place."""
+    """Return the reason and the place that a pass, or a pass that it runs, reports."""
     if isinstance(err, PlacedPassError):
         return one_line(err.reason), err.where
     return one_line(err), place_of(err.op) if isinstance(err, InvalidOpError) else ""

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The one spelling of a schedule: `tileify,chunk-matmul-k{bk=16},blockify-launch{m=128 n=128}`.
+The spelling of a schedule: `tileify,chunk-matmul-k{bk=16},blockify-launch{m=128 n=128}`.
 
-`parse_pipeline` turns the text into pass objects; `str(pass)` gives the text back. MLIR's spelling
-`builtin.module(a,b)` is understood too. Every mistake is a `UsageError` that names it.
+`parse_pipeline` parses the text into pass objects; `str(pass)` prints them. MLIR's spelling
+`builtin.module(a,b)` is accepted too. Every mistake is a `UsageError` that names it.
 """
 
 from collections.abc import Callable, Mapping
@@ -27,7 +27,7 @@ _VALUE_WORDS = {
     float: ("a number", "0.5"),
     str: ("a word", "a"),
 }
-"""One value of an option in words, with an example, by its type."""
+"""Description of one value of an option, with an example, by its type."""
 
 _LIST_WORDS = {
     bool: ("a list of true and false", "true,false"),
@@ -35,14 +35,14 @@ _LIST_WORDS = {
     float: ("a list of numbers", "0.5,2"),
     str: ("a list of words", "a,b"),
 }
-"""Several values of an option in words, with an example, by their type."""
+"""Description of a list of values of an option, with an example, by their type."""
 
 
 def parse_pipeline(
     text: str, available: Mapping[str, Callable[[], type[ModulePass]]]
 ) -> tuple[ModulePass, ...]:
     """
-    Return the passes that `text` spells, taken from `available`; `UsageError` if it spells none.
+    Return the passes that `text` spells. Raises `UsageError` if one is not in `available`.
     """
     specs = parse_spec_list(text)
     for spec in specs:
@@ -54,13 +54,15 @@ def parse_pipeline(
 
 def parameters_by_pass(text: str) -> dict[str, dict[str, ParameterListType]]:
     """
-    Return the options of each pass that `text` spells; of one that comes again those of the last.
+    Return the options of each pass that `text` spells; for a repeated pass, those of the last one.
     """
     return {spec.name: spec.parameters for spec in parse_spec_list(text)}
 
 
 def configure(kind: type[Configured], spec: ArgSpec, what: str) -> Configured:
-    """`kind` with the options of `spec`; `what` (pass, target) says in errors what it is."""
+    """
+    Create a `kind` with the options of `spec`; `what` (pass, target) names its category in errors.
+    """
     hints = _type_hints(kind)
     names = [field.name for field in fields(kind) if field.init]
     given = spec.normalize_parameter_names().parameters
@@ -79,20 +81,20 @@ def configure(kind: type[Configured], spec: ArgSpec, what: str) -> Configured:
 
 
 def text_of(value: object) -> str:
-    """Return a value of an option, as pipelines spell it."""
+    """Return a value of an option as pipelines spell it."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 @lru_cache
 def _type_hints(kind: type[Any]) -> Mapping[str, Any]:
-    """
-    Return the types of the options of a pass or target; finding them takes longer than all else.
-    """
+    """Return the types of the options of a pass or target; cached, because finding them is slow."""
     return get_type_hints(kind)
 
 
 def _coerced(value: ParameterListType, hint: Any, name: str, label: str) -> ParameterListType:
-    """`value` in the type of its option: a bare flag is true, and an integer is a float too."""
+    """
+    Convert `value` to the type of its option: a bare flag is true, and an integer is a float too.
+    """
     kinds = get_args(hint) or (hint,)
     if not value and bool in kinds:
         return (True,)
@@ -110,7 +112,10 @@ def _coerced(value: ParameterListType, hint: Any, name: str, label: str) -> Para
 
 
 def _option(value: ParameterListType, hint: Any) -> ParameterListType | ParameterType | None:
-    """What `value`, which is in the type of its option, is to the pass."""
+    """
+    Return the field value for `value`: None, a single value, or a tuple, as the type `hint`
+    requires.
+    """
     if not value and type(None) in get_args(hint):
         return None
     return value[0] if len(value) == 1 and isa(value[0], hint) else value

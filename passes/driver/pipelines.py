@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The compiler's table of contents: which passes take a program from each level to the next.
+The compiler's table of contents: the passes that take a program from each level to the next.
 
     torch --to-tensor--> tensor --to-loop--> loop --to-tile--> tile --to-kernel--> kernel
           --to-cuda--> cuda
 
-Each row is a pipeline that `opt-tool -p` understands, and a pass of its own by the row's name.
+Each row is a pipeline that `opt-tool -p` accepts, and also a pass with the name of the row.
 """
 
 from abc import ABC
@@ -40,7 +40,9 @@ TO_LOOP = (
 
 
 def to_tile() -> str:
-    """Return the rewrites of Tile IR, with those of installed packages (`scheduling_steps.py`)."""
+    """
+    Return the pipeline of Tile IR, with the steps of installed packages (`scheduling_steps.py`).
+    """
     steps = (
         step.name if step in STEPS or step.is_offered else f"{step.name}{{planned_only=true}}"
         for step in scheduling_steps()
@@ -59,25 +61,25 @@ TO_CUDA = "convert-kernel-to-cuda"
 
 @cache
 def available_passes() -> Mapping[str, Callable[[], type[ModulePass]]]:
-    """Our passes, those of installed packages, and xDSL's."""
+    """Return the passes of Tilewright, of installed packages, and of xDSL, by name."""
     return {**get_xdsl_passes(), **get_all_passes()}
 
 
 @lru_cache
 def passes_of(pipeline: str) -> tuple[ModulePass, ...]:
-    """Return the passes that a pipeline spells; `UsageError` if there are no such passes."""
+    """Return the passes that a pipeline spells; raises `UsageError` if one does not exist."""
     return parse_pipeline(pipeline, available_passes())
 
 
 @dataclass(frozen=True)
 class NamedPipeline(TargetedPass, ABC):
-    """A pass that is a pipeline of others, which all decide for one target."""
+    """A pass that runs a pipeline of other passes, all for one target."""
 
     PIPELINE: ClassVar[str]
 
     @classmethod
     def pipeline(cls) -> str:
-        """Return the pipeline that it is."""
+        """Return the text of the pipeline."""
         return cls.PIPELINE
 
     def passes(self) -> tuple[ModulePass, ...]:
@@ -85,26 +87,26 @@ class NamedPipeline(TargetedPass, ABC):
         return tuple(for_target(step, self.target) for step in passes_of(self.pipeline()))
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Run them, verifying what each leaves behind."""
+        """Run the passes, and verify the module after each."""
         PassManager(ctx).run(op, self.passes())
 
 
 class ToTensorPass(NamedPipeline):
-    """Torch IR to Tensor IR."""
+    """Lower Torch IR to Tensor IR."""
 
     name = "to-tensor"
     PIPELINE: ClassVar[str] = TO_TENSOR
 
 
 class ToLoopPass(NamedPipeline):
-    """Tensor IR to Loop IR."""
+    """Lower Tensor IR to Loop IR."""
 
     name = "to-loop"
     PIPELINE: ClassVar[str] = TO_LOOP
 
 
 class ToTilePass(NamedPipeline):
-    """Loop IR to Tile IR."""
+    """Lower Loop IR to Tile IR."""
 
     name = "to-tile"
 
@@ -114,26 +116,26 @@ class ToTilePass(NamedPipeline):
 
 
 class ToKernelPass(NamedPipeline):
-    """Tile IR to Kernel IR."""
+    """Lower Tile IR to Kernel IR."""
 
     name = "to-kernel"
     PIPELINE: ClassVar[str] = TO_KERNEL
 
 
 class ToCudaPass(NamedPipeline):
-    """Kernel IR to CUDA IR."""
+    """Lower Kernel IR to CUDA IR."""
 
     name = "to-cuda"
     PIPELINE: ClassVar[str] = TO_CUDA
 
 
 def for_target(step: ModulePass, target: str) -> ModulePass:
-    """`step`, deciding for `target` if it has anything to decide."""
+    """Return `step` for `target` if its decisions depend on a target, else `step` itself."""
     return replace(step, target=target) if isinstance(step, TargetedPass) else step
 
 
 def expanded(passes: Iterable[ModulePass]) -> tuple[ModulePass, ...]:
-    """`passes` with the passes of each named pipeline in its place."""
+    """Return `passes` with each named pipeline replaced by its passes."""
     flat: list[ModulePass] = []
     for step in passes:
         flat.extend(expanded(step.passes()) if isinstance(step, NamedPipeline) else [step])

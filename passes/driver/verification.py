@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What must hold of the IR after every pass: each operation verifies, so do the layouts that functions
-expect of their arguments, and SSA form is intact.
+Verification of the IR after every pass: each operation verifies, the argument layouts that
+functions declare verify, and SSA form is intact.
 
-`Operation.verify` does not ask whether a value is defined before, and visible where, it is used;
+`Operation.verify` does not check that a value is defined before its uses and visible there;
 `verify_dominance` does.
 """
 
@@ -31,8 +31,8 @@ from tilewright.passes.driver.changes import Changes
 
 class InvalidOpError(VerifyException):
     """
-    The IR is ill-formed, and this is the innermost operation to blame; `made_by` is the pass after
-    which that was seen, empty where it was before any.
+    Error about ill-formed IR at the innermost operation that fails; `made_by` is the pass after
+    which it was found, or empty if the IR was ill-formed before all passes.
     """
 
     def __init__(self, op: Operation, reason: str, made_by: str = ""):
@@ -44,12 +44,12 @@ class InvalidOpError(VerifyException):
 
 
 def verify_module(module: Operation) -> None:
-    """Raise `InvalidOpError` unless `module` and all it contains are well-formed."""
+    """Raise `InvalidOpError` unless `module` and all ops inside it are well-formed."""
     _verify_parts(module, [module])
 
 
 def verify_changes(module: ModuleOp, changes: Changes) -> None:
-    """Raise `InvalidOpError` unless what has changed since the last time is well-formed."""
+    """Raise `InvalidOpError` unless the changes since the previous call are well-formed."""
     changed = changes.since_last(module)
     apart = all(op.has_trait(IsolatedFromAbove, value_if_unregistered=False) for op in module.ops)
     _verify_parts(module, changed if apart else [module])
@@ -57,10 +57,11 @@ def verify_changes(module: ModuleOp, changes: Changes) -> None:
 
 def _verify_parts(module: Operation, parts: Sequence[Operation]) -> None:
     """
-    Raise `InvalidOpError` unless `module` is well-formed where the rest of its parts is.
+    Raise `InvalidOpError` unless `parts` are well-formed; all other parts of `module` are assumed
+    to be.
 
-    Dominance comes first: verifiers of ops follow operands to their definitions, which would not
-    end in a cycle. Verifiers also ask what is around an op, whose properties have to be there.
+    Dominance comes first: verifiers of ops follow operands to their definitions, and would not
+    terminate in a cycle. Verifiers also inspect the ops around an op, whose properties must exist.
     """
     walks = [verify_dominance(part) for part in parts]
     for op in (op for walk in walks for op in walk.nests):
@@ -79,7 +80,7 @@ def _verify_parts(module: Operation, parts: Sequence[Operation]) -> None:
 
 
 def _verify_ops(ops: Iterable[Operation]) -> None:
-    """Verify each op, as `Operation.verify` does; what it contains comes before it."""
+    """Verify each op, as `Operation.verify` does; nested ops come first in `ops`."""
     for op in ops:
         if op.regions:
             _verify_empty_blocks(op)
@@ -93,11 +94,14 @@ def _verify_empty_blocks(op: Operation) -> None:
 
 
 _MOST_POINTS = 1 << 58
-"""Number of points of nested axes; their products with sizes and strides then fit 64 bits."""
+"""Most points of nested axes; their products with sizes and strides then fit 64 bits."""
 
 
 def _verify_points(nests: Iterable[Operation]) -> None:
-    """Raise `InvalidOpError` at the first of `nests` whose axes, and those around, are too many."""
+    """
+    Raise `InvalidOpError` at the first of `nests` whose axes, with those around it, have too many
+    points.
+    """
     found: dict[Operation | None, int] = {}
     for op in nests:
         points = found.get(op.parent_op(), 1)
@@ -112,7 +116,7 @@ _ATTRIBUTES: dict[type[Operation], Callable[[Any], object]] = {
     FuncOp: verify_layouts,
     AllocOp: slot_of,
 }
-"""Verifiers of our attributes on ops of other dialects, which do not know them."""
+"""Verifiers of Tilewright's attributes on ops of other dialects, which do not check them."""
 
 
 def _verify_attributes(ops: Iterable[Operation]) -> None:
@@ -131,18 +135,19 @@ def _blamed_on(op: Operation) -> Generator[None]:
 
 
 class Walk(NamedTuple):
-    """All ops at and below one."""
+    """All ops at and below a root."""
 
     ops: list[Operation]
-    """Each op after those that it contains."""
+    """All ops, each after those nested in it."""
     nests: list[Operation]
-    """Ops with regions, each before those that it contains."""
+    """Ops with regions, each before those nested in it."""
 
 
 def verify_dominance(root: Operation) -> Walk:
     """
-    Return the ops at and below `root`; raise `InvalidOpError` at the first use in them of a value
-    that is not visible there.
+    Return the ops at and below `root`.
+
+    Raises `InvalidOpError` at the first use of a value that is not visible at the use.
     """
     walk = Walk([], [])
     _check_regions(root, set(), walk)
@@ -151,7 +156,7 @@ def verify_dominance(root: Operation) -> Walk:
 
 
 def _culprit(op: Operation) -> Operation:
-    """Return the innermost operation that fails when verified by itself."""
+    """Return the innermost operation that fails if verified by itself."""
     for region in op.regions:
         for nested in (op for block in region.blocks for op in block.ops):
             if not _verifies(nested):
@@ -160,7 +165,7 @@ def _culprit(op: Operation) -> Operation:
 
 
 def _redefining(op: Operation) -> Operation | None:
-    """Return the first op directly inside `op` that has the symbol of one before it."""
+    """Return the first op directly inside `op` that has the symbol of an earlier one, or None."""
     names: set[Attribute] = set()
     for nested in (op for region in op.regions for block in region.blocks for op in block.ops):
         name = nested.get_attr_or_prop("sym_name")
@@ -192,7 +197,7 @@ def _check_regions(op: Operation, visible: set[SSAValue], walk: Walk) -> None:
 
 
 def _check_region(region: Region, visible: set[SSAValue], walk: Walk) -> None:
-    """Check with `visible` defined outside; one set serves all regions and is left as it was."""
+    """Check a region; `visible` holds the values defined outside, and is unchanged afterwards."""
     for block, dominators in _strict_dominators(region):
         added = [value for dominator in dominators for value in _definitions(dominator)]
         added.extend(block.args)

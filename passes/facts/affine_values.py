@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The values of an affine expression at many points at once, as at the lanes of a warp: the expression
-is walked once, not once for each point.
+Vectorised evaluation of an affine expression at many points, such as the lanes of a warp: the
+expression is walked once, not once per point.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -30,7 +30,10 @@ _FUNCTIONS: Mapping[AffineBinaryOpKind, Callable[[int, int], int]] = {
 
 
 def values_at(expr: AffineExpr, dims: Sequence[Sequence[int]], points: int) -> Sequence[int]:
-    """Return the value at each of so many points; `dims` has the values of each dimension there."""
+    """
+    Return the value of `expr` at each of `points` points; `dims` holds the values of each
+    dimension.
+    """
     match expr:
         case AffineBinaryOpExpr(kind, lhs, AffineConstantExpr(number)):
             return [*map(_FUNCTIONS[kind], values_at(lhs, dims, points), repeat(number))]

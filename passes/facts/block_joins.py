@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What a launch says of joins between its blocks, and whether that can be done.
+The joins between the blocks of a launch, and the check that they can be lowered.
 
-All steps of the joined axes have the result. Blocks that do not wait for each other cannot all have
-it: with any join but `cluster` one of them goes on alone, which is right as long as nothing that
-follows differs along the joined axes. Targets and the lowering have limits of their own.
+All steps of the joined axes need the result. Blocks that do not wait for each other cannot all have
+it. With any join except `cluster`, one of them continues alone. That is right as long as no later
+op differs along the joined axes. Targets and the lowering have further limits.
 """
 
 from collections.abc import Callable, Sequence
@@ -29,8 +29,8 @@ from tilewright.passes.reporting.refusal import PlacedPassError
 
 class RefusedJoinError(PlacedPassError):
     """
-    A join of blocks that cannot be done, in the words of Tile IR; `with_options` says it in those
-    of passes.
+    Error about a join of blocks that cannot be lowered, in terms of Tile IR; `with_options`
+    describes it in terms of pass options.
     """
 
     def __init__(
@@ -42,15 +42,17 @@ class RefusedJoinError(PlacedPassError):
         instead: Join | None,
     ):
         self.problem, self.kind, self.instead = problem, kind, instead
-        says = f"cannot lower tile.combine across the block axis %{axis}: {self._says('join({})')}"
-        super().__init__(says, place_of(op))
+        message = (
+            f"cannot lower tile.combine across the block axis %{axis}: {self._message('join({})')}"
+        )
+        super().__init__(message, place_of(op))
 
     @property
     def with_options(self) -> str:
-        """Why not, where the way of joining is an option of a pass."""
-        return self._says("join={}")
+        """Reason why the join cannot be lowered, where a pass option chooses the kind of join."""
+        return self._message("join={}")
 
-    def _says(self, spelling: str) -> str:
+    def _message(self, spelling: str) -> str:
         subject = "" if self.kind is None else f"{spelling.format(self.kind)} "
         remedy = "" if self.instead is None else f"; use {spelling.format(self.instead)}"
         return f"{subject}{self.problem}{remedy}"
@@ -58,29 +60,29 @@ class RefusedJoinError(PlacedPassError):
 
 class BlockJoins(NamedTuple):
     """
-    The combines of a launch across block axes: all of one kind, across the same axes, in groups of
-    what is joined at once.
+    The combines of a launch across block axes: all of one kind and across the same axes, in groups
+    that are joined at once.
     """
 
     kind: Join
     axes: Sequence[Axis]
-    """The joined block axes, in the order of the launch."""
+    """Joined block axes, in the order of the launch."""
     groups: Sequence[JoinGroup]
     differing: frozenset[SSAValue]
-    """The values that may differ between blocks that join."""
+    """Values that may differ between blocks that join."""
 
     @property
     def blocks(self) -> int:
-        """How many blocks join."""
+        """Number of blocks that join."""
         return prod(axis.extent for axis in self.axes)
 
     @property
     def ops(self) -> list[tile.CombineOp]:
-        """All combines."""
+        """All combines across blocks."""
         return [op for group in self.groups for op in group.ops]
 
     def goes_on_alone(self, group: JoinGroup) -> bool:
-        """True if one of the blocks can do all that follows `group`."""
+        """True if one of the blocks can compute all ops after `group`."""
         return not any(self._differs(later) for later in group.rest)
 
     def _differs(self, op: Operation) -> bool:
@@ -89,16 +91,16 @@ class BlockJoins(NamedTuple):
 
 
 def joined_axes(launch: tile.LaunchOp, op: tile.CombineOp) -> list[Axis]:
-    """Return the block axes of more than one step among the axes of a combine."""
+    """Return the block axes with more than one step among the axes of a combine."""
     blocks = launch.axes_at(Level.BLOCK)
     return [axis for axis in blocks if axis.extent > 1 and axis.value in op.axes]
 
 
 def block_joins(launch: tile.LaunchOp) -> BlockJoins | None:
     """
-    Return the joins between blocks of a launch, None if there are none.
+    Return the joins between blocks of a launch, or None if there are none.
 
-    Raises `RefusedJoinError` for those that cannot be done.
+    Raises `RefusedJoinError` if they cannot be lowered.
     """
     combines = [op for op in ops_in(launch) if isinstance(op, tile.CombineOp)]
     ops = [op for op in combines if joined_axes(launch, op)]
@@ -109,14 +111,16 @@ def block_joins(launch: tile.LaunchOp) -> BlockJoins | None:
         if op.parent is not launch.body.block:
             raise _refused(launch, op, "blocks cannot join in each step of a loop; join after it")
         if joined_axes(launch, op) != axes or op.join_kind is not kind:
-            raise _refused(launch, op, "one kernel joins its blocks across the same axes, one way")
+            raise _refused(
+                launch, op, "a kernel joins all its blocks across the same axes, in one way"
+            )
     joins = BlockJoins(kind, axes, join_groups(ops), _differing(launch, axes))
     _verify(launch, joins)
     return joins
 
 
 def _differing(launch: tile.LaunchOp, axes: Sequence[Axis]) -> frozenset[SSAValue]:
-    """Return the joined axes, and what is computed of them but for what is joined."""
+    """Return the joined axes and the values computed from them, except through joined results."""
     values: set[SSAValue] = {axis.value for axis in axes}
     for op in launch.body.block.ops:
         if not isinstance(op, tile.CombineOp) or joined_axes(launch, op) != axes:
@@ -141,10 +145,10 @@ def _verify(launch: tile.LaunchOp, joins: BlockJoins) -> None:
             raise refused(problem, instead=Join.LAST_BLOCK)
         return
     if len(joins.groups) > 1:
-        problem = "leaves one block, which cannot join what it makes of that"
+        problem = "leaves one block, which cannot join again"
         raise refused(problem, kind, Join.CLUSTER)
     if not joins.goes_on_alone(last):
-        problem = "leaves one block, but what follows differs between blocks"
+        problem = "leaves one block, but later ops differ between blocks"
         raise refused(problem, kind, Join.CLUSTER)
     if kind is Join.ATOMIC:
         _verify_atomic(launch, last)
@@ -155,7 +159,7 @@ def _verify_atomic(launch: tile.LaunchOp, group: JoinGroup) -> None:
     results = [result for op in group.ops for result in op.results]
     stores = [op for op in group.rest if isinstance(op, loop.StoreOp) and op.value in results]
     if len(stores) < len(group.rest):
-        problem = "has no result to go on with: it may only be stored"
+        problem = "allows no use of its result except a store"
         raise refused(group.ops[0], problem, Join.ATOMIC)
     stored = [store.memref for store in stores]
     if len(set(stored)) != len(stored) or any(_is_stored_before(group, m) for m in stored):
@@ -183,22 +187,24 @@ def _refused(
 
 
 def reason_against_join(join: str | None, blocks: int, target: str) -> str | None:
-    """Reason why the target cannot join so many blocks this way, or None; users write `join`."""
+    """
+    Reason why `target` cannot join `blocks` blocks by `join`, a string from the user, or None.
+    """
     if join not in list(Join):
         return f"blocks cannot join by '{join}'; join is {', '.join(Join)}"
     if join != Join.CLUSTER:
         return None
     if not target_named(target).has_clusters:
-        return f"{target} has no clusters; take join=last_block"
+        return f"{target} has no clusters; use join=last_block"
     if blocks > MAX_CLUSTER:
-        return f"a cluster has at most {MAX_CLUSTER} blocks; take join=last_block"
+        return f"a cluster has at most {MAX_CLUSTER} blocks; use join=last_block"
     return None
 
 
 def reason_not_lowered(
     launch: tile.LaunchOp, split: Callable[[tile.LaunchOp, PatternRewriter], object]
 ) -> str | None:
-    """Reason why what `split` makes of the launch could not be lowered, or None."""
+    """Reason why the launch could not be lowered after `split` has rewritten it, or None."""
     tried = launch.kernel.clone()
     copy = tried.body.block.last_op
     assert isinstance(copy, tile.LaunchOp)

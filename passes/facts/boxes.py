@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Slabs that are boxes of a tensor, which the tensor memory accelerator can copy.
+Slabs that are boxes of a tensor, which the tensor memory accelerator (TMA) can copy.
 
     %x[%g, %bm * 128 + %i, %ko * 16 + %k]    is a box [1, 128, 16] for (%i, %k) in [128, 16]
 
-Each axis of the slab runs along an axis of the tensor of its own, in the tensor's order, and what
-is outside of the tensor is zero. Sizes are those that the hardware can address. A slab that lies in
-pieces of its innermost axis (`#tile.layout<inner 32>`), or whose rows are dealt out to piles
-(`#tile.layout<deal 4>`), is one box here; each piece, or pile, is one to the hardware.
+Each axis of the slab runs along a different axis of the tensor, in the tensor's order. Elements
+outside of the tensor are zero. Sizes are those that the hardware can address. A slab may be stored
+in pieces of its innermost axis (`#tile.layout<inner 32>`), or with its rows dealt out to piles
+(`#tile.layout<deal 4>`). It still counts as one box here. The hardware copies each piece or pile as
+a box.
 """
 
 from collections.abc import Sequence
@@ -27,7 +28,7 @@ from tilewright.passes.reporting.refusal import refused
 
 def box_of(op: tile.StageOp, load: loop.LoadOp) -> list[int]:
     """
-    Return the extents of the slab along the axes of the tensor; an error if it is no box of it.
+    Return the extents of the slab along the axes of the tensor. Raises an error if it is not a box.
     """
     found = find_box(op, load)
     if isinstance(found, str):
@@ -41,8 +42,8 @@ def find_box(
     op: tile.StageOp, load: loop.LoadOp, layout: SlabLayoutAttr | None = None
 ) -> list[int] | str:
     """
-    Return the extents of the slab along the axes of the tensor, or why it is no box of it. The slab
-    may be looked at in another `layout`.
+    Return the extents of the slab along the axes of the tensor, or the reason why it is not a box.
+    If `layout` is given, it replaces the slab's own layout.
     """
     axes, extents = list(op.body.block.args), list(op.axis_extents())
     operands = _operands(load)
@@ -50,20 +51,20 @@ def find_box(
     for subscript in _sums(load.map.data.results, load.indices, operands):
         here = [axis for axis in axes if not _is_free_of(subscript, operands, axis)]
         if len(here) > 1 or any(_factor(subscript, operands, axis) != 1 for axis in here):
-            return "an axis of the tensor does not run with one of the slab's"
+            return "an axis of the tensor does not run along one axis of the slab"
         box.append(extents[axes.index(here[0])] if here else 1)
         order += here
     if order != axes:
         return "the slab's axes are not axes of the tensor, in its order"
     if not _is_bounded_alone(load):
-        return "it is masked otherwise than by the bounds of the tensor"
+        return "its mask is not the bounds of the tensor"
     slab = memref_type(op.slab)
     laid_out = slab if layout is None else with_layout(slab, layout)
     return _reason_not_fitting(laid_out, load, box) or box
 
 
 def _reason_not_fitting(slab: MemRefType, load: loop.LoadOp, box: Sequence[int]) -> str | None:
-    """Reason why the hardware copies no box of such a size, or None (CUDA: tensor maps)."""
+    """Reason why the hardware cannot copy a box of this size, or None (CUDA: tensor maps)."""
     source = memref_type(load.memref)
     row = source.get_shape()[-1] * size_of(source.element_type)
     if len(box) > 1 and row % BOX_ALIGNMENT:
@@ -78,7 +79,7 @@ def _operands(load: loop.LoadOp) -> list[SSAValue]:
 def _sums(
     exprs: Sequence[AffineExpr], of: Sequence[SSAValue], operands: Sequence[SSAValue]
 ) -> list[Sum]:
-    """Expressions of the values `of` as sums over `operands`."""
+    """Return the expressions over the values `of` as sums over `operands`."""
     dims = [AffineExpr.dimension(operands.index(value)) for value in of]
     ranges = [range_of_value(value) for value in operands]
     return [sum_of(expr.replace_dims_and_symbols(dims, ()), ranges) for expr in exprs]

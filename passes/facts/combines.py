@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-How combines are done.
+The way in which threads and blocks carry out combines.
 
-Threads of a block join values along some of their axes by shuffles where they lie side by side in
-a warp, else through shared memory. Blocks join in ways of their own (`tile.Join`), and at one time
-all those combines of which none needs the result of another:
+Threads of a block join values along some of their axes by shuffles if they are adjacent lanes of a
+warp, else through shared memory. Blocks have their own kinds of join (`tile.Join`). They join all
+combines at once of which none needs the result of another:
 
     %a = tile.combine %x across %s with add : f32
     %m = arith.mulf %a, %a : f32
     %y = loop.load ...
     %b = tile.combine %y across %s with max : f32
 
-are joined at once if they stand side by side, which `stand_together` makes them do:
+are joined at once if they are adjacent, which `stand_together` ensures:
 
     %y = loop.load ...
     %a = tile.combine %x across %s with add : f32
@@ -36,14 +36,14 @@ class JoinGroup(NamedTuple):
     """Combines that are joined at once."""
 
     ops: Sequence[tile.CombineOp]
-    """In order."""
+    """The combines, in program order."""
     ahead: Sequence[Operation]
-    """What stands between them and is needed by one of them."""
+    """Ops between the combines on which one of them depends."""
     rest: Sequence[Operation]
-    """What comes after the first of them, and neither is one nor needed by one."""
+    """Ops after the first combine that are no combines of the group and that none of them needs."""
 
     def stand_together(self) -> None:
-        """Move the later ones, and what they need, up to the first."""
+        """Move the later combines, and the ops that they need, up to the first one."""
         first = last = self.ops[0]
         block = first.parent
         assert block is not None
@@ -57,7 +57,7 @@ class JoinGroup(NamedTuple):
 
 
 def join_groups(combines: Iterable[tile.CombineOp]) -> list[JoinGroup]:
-    """Return the groups of combines of one block, which are given in its order."""
+    """Group the combines of one block, which are given in program order."""
     groups: list[list[tile.CombineOp]] = []
     for op in combines:
         if groups and not _needed_by([op], within=groups[-1]):
@@ -75,7 +75,9 @@ def _group(ops: Sequence[tile.CombineOp]) -> JoinGroup:
 
 
 def _needed_by(ops: Sequence[Operation], *, within: Container[Operation]) -> set[Operation]:
-    """Return the ops of the same block whose results `ops` depend on, by way of others too."""
+    """
+    Return the ops in `within` on which `ops` depend, directly or through other ops of their block.
+    """
     found: set[Operation] = set()
     seen: set[Operation] = set()
     ahead = list(ops)
@@ -93,12 +95,12 @@ def _needed_by(ops: Sequence[Operation], *, within: Container[Operation]) -> set
 
 
 def _of_block(owner: object, sibling: Operation) -> Operation | None:
-    """Return the op if it stands in the block of `sibling`."""
+    """Return `owner` if it is an op in the block of `sibling`, else None."""
     return owner if isinstance(owner, Operation) and owner.parent is sibling.parent else None
 
 
 def following(op: Operation) -> list[Operation]:
-    """What stands after `op` in its block, in order."""
+    """Return the ops after `op` in its block, in order."""
     found: list[Operation] = []
     while (later := op.next_op) is not None:
         found.append(later)
@@ -107,20 +109,23 @@ def following(op: Operation) -> list[Operation]:
 
 
 class ThreadJoin(Enum):
-    """How threads join their values."""
+    """Way in which threads join their values."""
 
     NONE = auto()
-    """Each has its own already."""
+    """No exchange: each thread has the result already."""
     SHUFFLE = auto()
-    """Within segments of a warp."""
+    """Shuffles within segments of a warp."""
     WARPS = auto()
-    """Within warps, then one slot of shared memory for each warp."""
+    """Shuffles within warps, then one slot of shared memory for each warp."""
     SHARED = auto()
     """One slot of shared memory for each thread."""
 
 
 def join_across(axes: Sequence[Axis], across: Sequence[SSAValue]) -> ThreadJoin:
-    """How threads along `axes`, the last fastest, join across those of them in `across`."""
+    """
+    Return the way in which threads along `axes`, the last one fastest, join along those in
+    `across`.
+    """
     joined = [axis.value in across for axis in axes]
     threads = prod(axis.extent for axis in axes)
     width = prod(a.extent for a, j in zip(axes, joined, strict=True) if j)

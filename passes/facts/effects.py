@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What ops do besides computing their results, asked until the answer is known.
+Side effects of ops, collected lazily: a walk stops when the answer is known.
 
-xDSL's `get_effects` collects the effects of all that an op contains before anyone looks at them; to
-ask that of each op of a nest takes its depth times as long.
+xDSL's `get_effects` collects the effects of all nested ops first. Asked for each op of a nest, its
+time grows with the depth of the nest.
 """
 
 from collections.abc import Callable
@@ -29,7 +29,7 @@ from tilewright.dialects.faster_xdsl.walk import ops_in, ops_within
 
 
 def only_has(op: Operation, allowed: Callable[[EffectInstance], bool]) -> bool:
-    """True if all effects of `op`, and of what it contains, are known and `allowed`."""
+    """True if all effects of `op` and its nested ops are known and `allowed`."""
     pending = [op]
     while pending:
         op = pending.pop()
@@ -64,12 +64,12 @@ def _effect_traits(kind: type[Operation]) -> tuple[MemoryEffect, ...]:
 
 
 def is_pure(op: Operation) -> bool:
-    """True if `op` only computes."""
+    """True if `op` has no side effects."""
     return only_has(op, lambda effect: False)
 
 
 def only_reads(op: Operation) -> bool:
-    """True if `op` computes, and reads memory at most."""
+    """True if `op` has no side effects except reads of memory."""
     return only_has(op, _is_read)
 
 
@@ -78,7 +78,7 @@ def _is_read(effect: EffectInstance) -> bool:
 
 
 def is_dead(op: Operation) -> bool:
-    """True if nobody can tell that `op` was run: it may go."""
+    """True if `op` has no uses and no effect that another op can observe: it can be erased."""
     if _stays(type(op)):
         return False
     for result in op.results:
@@ -96,8 +96,8 @@ def _allocates_within(effect: EffectInstance, op: Operation) -> bool:
 @cache
 def _stays(kind: type[Operation]) -> bool:
     """
-    True if no op of that kind is dead: terminators end their blocks, symbols may be named from
-    elsewhere, and what is written, or done in unknown ways, may be seen by others.
+    True if no op of that kind is dead. Terminators end their blocks, symbols may be referenced from
+    elsewhere, and writes or unknown effects may be observed.
     """
     if not _effect_traits(kind) or kind.has_trait(MemoryWriteEffect):
         return True
@@ -106,8 +106,7 @@ def _stays(kind: type[Operation]) -> bool:
 
 def erase_dead(scope: Operation | Region, rewriter: PatternRewriter | None = None) -> bool:
     """
-    Erase what nobody uses in `scope`; whether there was any. Users come first, so that what only
-    they use goes too.
+    Erase the dead ops in `scope`, users before their operands, and return True if there was any.
     """
     dead, erase = False, Rewriter.erase_op if rewriter is None else rewriter.erase
     tops = [scope] if isinstance(scope, Operation) else [op for b in scope.blocks for op in b.ops]

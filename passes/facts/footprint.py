@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-How much an access touches and how often a guarded op runs, from the ranges of indices.
+Number of elements that an access touches, and of runs of a guarded op, from the ranges of indices.
 
-A mask `expr >= 0` is taken to hold for the share of the range of `expr` that is not negative, as if
-`expr` took each value equally often: exact for a split axis (`999 - b * 128 - t`). So is the
-bound of a loop taken to have each value of its range.
+A mask `expr >= 0` is assumed to hold for the share of the range of `expr` that is not negative, by
+equal frequency of all values. That is exact for a split axis (`999 - b * 128 - t`). In
+the same way, the bound of a loop is assumed to take each value of its range equally often.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -24,25 +24,27 @@ from tilewright.passes.facts.memory_access import Access
 from tilewright.passes.facts.roles import index_sources
 
 _DIFFERENCE = AffineMap(2, 0, (simplify(AffineExpr.dimension(0) - AffineExpr.dimension(1)),))
-"""The end of a loop that counts its steps from its first one, as those do that begin late."""
+"""The upper bound of a loop that begins late and counts its steps from 0: end minus first step."""
 
 _UNKNOWN = 1 << 62
-"""More than anything has."""
+"""Size larger than that of any axis."""
 
 
 def element_bytes(buffer: SSAValue) -> int:
-    """Bytes of one element of a memref."""
+    """Return the bytes of one element of a memref."""
     return size_of(memref_type(buffer).element_type)
 
 
 def bytes_of(buffer: SSAValue) -> int:
-    """Bytes of a memref, padding included."""
+    """Return the bytes of a memref, padding included."""
     type = memref_type(buffer)
     return layout_of(type).size(type) * element_bytes(buffer)
 
 
 def elements_touched(access: loop.LoadOp | loop.StoreOp | Access) -> int:
-    """Distinct elements that an access touches in a whole launch; an upper estimate."""
+    """
+    Return an upper estimate of the distinct elements that an access touches in a whole launch.
+    """
     type = memref_type(access.memref)
     extents = [1] * type.get_num_dims()
     if isinstance(access, Access) and access.width > 1:
@@ -51,12 +53,14 @@ def elements_touched(access: loop.LoadOp | loop.StoreOp | Access) -> int:
 
 
 def elements_of_box(op: TmaCopyOp) -> int:
-    """Distinct elements that copies of boxes touch in a whole launch; an upper estimate."""
+    """
+    Return an upper estimate of the distinct elements that a box copy touches in a whole launch.
+    """
     return _touched(op.source, op.map.data, op.indices, op.box.get_values())
 
 
 def box_within(op: TmaCopyOp) -> list[int]:
-    """Return the extents of a box, no longer than the axes that it is copied from."""
+    """Return the extents of a box, limited to the extents of the tensor that it is copied from."""
     shape = memref_type(op.source).get_shape()
     return [min(pair) for pair in zip(op.box.get_values(), shape, strict=True)]
 
@@ -64,7 +68,7 @@ def box_within(op: TmaCopyOp) -> list[int]:
 def _touched(
     memref: SSAValue, map: AffineMap, indices: Sequence[SSAValue], extents: Sequence[int]
 ) -> int:
-    """Distinct elements of boxes of `extents` at the subscripts."""
+    """Return an upper estimate of the distinct elements of boxes of `extents` at the subscripts."""
     shape = memref_type(memref).get_shape()
     ranges = [range_of_value(index) for index in indices]
     sources = [range_of_value(source) for source in index_sources(indices)]
@@ -86,7 +90,7 @@ def share_of_mask(op: MaskedOp) -> float:
 
 
 def share_of_condition(condition: SSAValue) -> float:
-    """Return the share in which a condition holds; 1 when it is no `loop.predicate`."""
+    """Return the share of runs in which a condition holds; 1 if it is not a `loop.predicate`."""
     if not isinstance(predicate := condition.owner, loop.PredicateOp):
         return 1.0
     return _share(predicate.map.data, predicate.indices)
@@ -104,7 +108,9 @@ def _share_of(known: Range | None) -> float:
 
 
 def steps_of(op: loop.ReduceOp) -> float:
-    """How many steps a reduction takes: those below its extent and within its bounds."""
+    """
+    Return the average number of steps of a reduction: those below its extent and within its bounds.
+    """
     ranges = [range_of_value(operand) for operand in op.bound_operands]
     starts, ends = (
         [range_of(expr, ranges) for expr in bound.data.results] if bound else []
@@ -116,14 +122,16 @@ def steps_of(op: loop.ReduceOp) -> float:
 def _steps_between(
     starts: Iterable[Range | None], ends: Iterable[Range | None], steps: int
 ) -> float:
-    """How many of `steps` are done on average, within bounds of such ranges."""
+    """
+    Return the average number of steps, out of `steps`, within bounds that take values in ranges.
+    """
     most = steps * prod(_steps_below(end, steps) / max(steps, 1) for end in ends)
     skipped = (0 if start is None else _steps_below(start, steps) for start in starts)
     return max(most - max(skipped, default=0), 0)
 
 
 def trips(op: scf.ForOp) -> float:
-    """How many steps a loop takes; 1 when its bounds are unknown."""
+    """Return the average trip count of a loop; 1 if its bounds are unknown."""
     index, step = range_of_value(op.body.block.args[0]), range_of_value(op.step)
     if index is None or step is None:
         return 1
@@ -137,7 +145,7 @@ def trips(op: scf.ForOp) -> float:
 
 
 def _chosen_of(value: SSAValue, choice: type[arith.MinSIOp | arith.MaxSIOp]) -> Iterator[SSAValue]:
-    """What `value` is the smallest of, or the largest."""
+    """Yield the values of which `value` is the minimum or maximum, according to `choice`."""
     if not isinstance(value.owner, choice):
         yield value
         return
@@ -146,7 +154,10 @@ def _chosen_of(value: SSAValue, choice: type[arith.MinSIOp | arith.MaxSIOp]) -> 
 
 
 def _steps_below(bound: Range | None, steps: int) -> float:
-    """How many of `steps` are below a bound that takes each value of its range equally often."""
+    """
+    Return the average number of `steps` below a bound that takes each value of its range equally
+    often.
+    """
     if bound is None:
         return steps
     low, high = (min(max(limit, 0), steps) for limit in bound)

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions that launches can be made of, or are read from: `func.func` of one block."""
+"""
+Host functions that can be lowered to launches, or interpreted as them: `func.func` of one block.
+"""
 
 from xdsl.dialects.builtin import (
     MemRefType,
@@ -20,12 +22,12 @@ def reason_not_launched(function: FuncOp) -> str:
     if len(blocks) == 0 or function.is_declaration:
         return f"@{name} has no body"
     if len(blocks) > 1:
-        return f"@{name} has {len(blocks)} blocks, and launches stand in one"
+        return f"@{name} has {len(blocks)} blocks; launches must be in one block"
     types = (*function.function_type.inputs, *function.function_type.outputs)
     if reasons := [reason for type in types if (reason := _reason_against(type))]:
         return f"@{name} takes or returns {reasons[0]}"
     if len({type.name for type in types}) > 1:
-        return f"@{name} takes or returns tensors and buffers, and can have one kind of them"
+        return f"@{name} takes or returns both tensors and buffers; only one kind is allowed"
     return ""
 
 
@@ -34,4 +36,4 @@ def _reason_against(type: Attribute) -> str:
     if not isinstance(type, _SHAPED):
         return f"{type}, which is neither a tensor nor a buffer"
     is_static = isinstance(type, ShapedType) and type.has_static_shape()
-    return "" if is_static else f"{type}, whose size is open"
+    return "" if is_static else f"{type}, whose size is dynamic"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The values that an integer can take, as far as bounds that it is clamped to say.
+Ranges of integers, derived from the bounds that they are clamped to.
 
     %0 = loop.load %position[0] : memref<1xi64>        anything
     %1 = arith.maxsi %0, %minus_one : i64              -1 or more
@@ -22,7 +22,7 @@ _FOLLOWED = (arith.MaxSIOp, arith.MinSIOp, arith.AddiOp, arith.SubiOp)
 
 
 def range_of_integer(value: SSAValue) -> Range:
-    """Return all that `value`, which has a sign, can be: what its type holds, or less."""
+    """Return the range of a signed integer, at most the range of its type."""
     known = dict[SSAValue, Range]()
     for each in needed_first(value, known, _operands):
         known[each] = _range(each, [known[operand] for operand in _operands(each)])
@@ -30,7 +30,7 @@ def range_of_integer(value: SSAValue) -> Range:
 
 
 def range_of_type(type: IntegerType) -> Range:
-    """Return all that a type holds, if it has a sign."""
+    """Return the range of the signed integers of a type."""
     low, end = Signedness.SIGNED.value_range(type.width.data)
     return Range(low, end - 1)
 
@@ -60,9 +60,9 @@ def _range(value: SSAValue, operands: Sequence[Range]) -> Range:
             found = Range(low - other_high, high - other_low)
         case _:
             return whole
-    return found if found in whole else whole  # it may wrap
+    return found if found in whole else whole  # overflow wraps around
 
 
 def is_true(value: SSAValue) -> bool:
-    """True if `value` is the constant `true`, whose only bit may be said to be 1 or -1."""
+    """True if `value` is the constant `true`, whose only bit may be written as 1 or -1."""
     return isinstance(value.owner, arith.ConstantOp) and range_of_integer(value).low in (-1, 1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ops touch in memory: loads and stores one place each, copies one on either side."""
+"""Places in memory that ops access: one for a load or a store, a source and a target for a copy."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -15,7 +15,7 @@ from tilewright.dialects.types import memref_type, size_of
 
 
 class Access(NamedTuple):
-    """A load or store of `width` elements side by side, from the one at the subscripts on."""
+    """A load or store of `width` adjacent elements, beginning at the subscripts."""
 
     op: MaskedOp
     memref: SSAValue
@@ -26,27 +26,29 @@ class Access(NamedTuple):
 
     @property
     def num_bytes(self) -> int:
-        """What one lane accesses."""
+        """Bytes that one lane accesses."""
         return self.width * size_of(memref_type(self.memref).element_type)
 
     @property
     def is_shared(self) -> bool:
-        """True if it is to shared memory."""
+        """True if the access is to shared memory."""
         return memref_type(self.memref).memory_space == tile.SHARED
 
     @property
     def is_in_registers(self) -> bool:
-        """True if it touches no memory."""
+        """True if the access is to registers, not memory."""
         return memref_type(self.memref).memory_space == LOCAL
 
     @property
     def heeds_mask(self) -> bool:
-        """True if nothing is done where the mask fails: copies store zeros in shared memory."""
+        """
+        True if nothing happens where the mask fails; copies to shared memory store zeros instead.
+        """
         return not (isinstance(self.op, CopyingOp) and self.is_store and self.is_shared)
 
 
 def accesses_of(op: Operation) -> Sequence[Access]:
-    """What `op` accesses: one or two places, none for other ops than loads, stores and copies."""
+    """Return the accesses of `op`: one or two, none unless it is a load, a store or a copy."""
     match op:
         case loop.LoadOp() | loop.StoreOp():
             is_store = isinstance(op, loop.StoreOp)

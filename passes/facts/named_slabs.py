@@ -13,7 +13,7 @@ from tilewright.dialects.types import memref_type
 from tilewright.passes.facts.remembered import remembered
 
 stages_of = remembered(tile.stages_of)
-"""The slabs that the blocks of a launch hold, in order."""
+"""Stages of the slabs in the blocks of a launch, in order."""
 
 
 @remembered
@@ -28,7 +28,7 @@ def named_slabs(launch: tile.LaunchOp) -> dict[str, tile.StageOp]:
 
 
 def chosen_stages(launch: tile.LaunchOp, names: Iterable[str] | None) -> frozenset[tile.StageOp]:
-    """Return the stages of the slabs that an option names, all of which there are."""
+    """Return the stages whose slabs have the given names, all of which must exist."""
     stages = named_slabs(launch)
     return frozenset(stages[name] for name in names or ())
 
@@ -42,6 +42,6 @@ def reason_against_names(names: Sequence[str], known: Mapping[str, tile.StageOp]
 
 
 def set_layout(stage: tile.StageOp, layout: SlabLayoutAttr, rewriter: PatternRewriter) -> None:
-    """Lay the slab out so, for all who read it."""
+    """Change the layout of the slab, for all its users."""
     rewriter.replace_value_with_new_type(stage.slab, with_layout(memref_type(stage.slab), layout))
     rewriter.notify_op_modified(stage)

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Shapes of nests that passes know.
+Shapes of nests that passes recognise.
 
-Flat: the nest of a kernel computes one value and stores it at its own axes.
+A flat nest is the nest of a kernel that computes one value and stores it at its own axes.
 
-In chunks: each step of a reduction folds a chunk, with the same monoid. Both need one accumulator.
+A chunked reduction reduces a chunk in each step, with the same monoid. Both reductions share one
+accumulator.
 
     %sum = loop.reduce %ko in 7 with add {
       %chunk = loop.reduce %ki in 5 with add { ... }
@@ -29,25 +30,28 @@ class FlatNest(NamedTuple):
     """A kernel of one output whose nest computes one value and stores it at the nest's axes."""
 
     axes: dict[SSAValue, int]
-    """Each axis, with the dimension of the output that it subscripts."""
+    """Dimension of the output that each axis subscripts."""
     body: Sequence[Operation]
-    """Everything but the store, in order; scalars before the nest come first."""
+    """All ops except the store, in order; scalar ops before the nest come first."""
     store: loop.StoreOp
 
     @property
     def reduces(self) -> bool:
-        """True if a reduction is part of it."""
+        """True if the nest contains a reduction."""
         return any(isinstance(op, loop.ReduceOp) for op in self.body)
 
     def axes_at(
         self, subscripts: Sequence[AffineExpr], indices: Sequence[SSAValue]
     ) -> dict[SSAValue, tuple[AffineExpr, Sequence[SSAValue]]]:
-        """What the axes are where the element at `subscripts` of the output is computed."""
+        """
+        Return the expression of each axis for the step that computes the element at `subscripts` of
+        the output.
+        """
         return {axis: (subscripts[d], indices) for axis, d in self.axes.items()}
 
 
 def flat_nest(kernel: loop.KernelOp) -> FlatNest | None:
-    """`kernel` as a flat nest, or None when it is something else."""
+    """Return `kernel` as a flat nest, or None if it has another shape."""
     if len(kernel.outputs) != 1 or kernel.is_updated(kernel.outputs[0]):
         return None
     block = nest_block(kernel)
@@ -70,8 +74,8 @@ def subscripted_dims(
     subscripts: Sequence[AffineExpr], indices: Sequence[SSAValue]
 ) -> dict[SSAValue, int]:
     """
-    Return the dimension that each index subscripts, when every index subscripts one dimension alone
-    and the others are subscripted by 0; nothing otherwise.
+    Return the dimension that each index subscripts if each index is the whole subscript of one
+    dimension, and the other subscripts are 0. Returns an empty dictionary otherwise.
     """
     dims: dict[SSAValue, int] = {}
     for dim, expr in enumerate(subscripts):
@@ -85,8 +89,8 @@ def subscripted_dims(
 
 def nest_block(kernel: loop.KernelOp) -> Block:
     """
-    Return the body of the outermost nest, before which there are scalars at most; the kernel's own
-    body when there are no free axes.
+    Return the body of the outermost nest, before which there are only scalar ops. Without free axes
+    it is the body of the kernel.
     """
     nest = kernel.body.block.last_op
     if isinstance(nest, loop.ForOp) and all(map(loop.is_scalar, _before(nest))):
@@ -100,33 +104,35 @@ def _before(nest: Operation) -> list[Operation]:
 
 
 def steps_of(axes: Iterable[SSAValue]) -> int:
-    """How many steps a nest over `axes` takes; what is no axis takes one."""
+    """
+    Return the number of steps of a nest over `axes`; values that are not axes count as one step.
+    """
     return prod(extent_of(axis) or 1 for axis in axes)
 
 
 class Subscript(NamedTuple):
-    """Where a load reads: equal for loads that read the same element."""
+    """The subscripts of a load; equal for loads of one buffer that read the same element."""
 
     map: AffineMap
     indices: tuple[SSAValue, ...]
     shape: tuple[int, ...]
-    """The shape of what is subscripted."""
+    """Shape of the buffer that is subscripted."""
 
 
 def subscript_of(load: loop.LoadOp) -> Subscript:
-    """Where `load` reads."""
+    """Return the subscript of `load`."""
     shape = memref_type(load.memref).get_shape()
     return Subscript(load.map.data, tuple(load.indices), shape)
 
 
 def reads_each_once(subscript: Subscript, axes: Iterable[SSAValue]) -> bool:
-    """True if each step of `axes` reads an element of its own there, and all are read."""
+    """True if each step of `axes` reads a different element, and all elements are read."""
     dims = subscripted_dims(subscript.map.results, subscript.indices)
     return dims.keys() == {*axes} and steps_of(dims) == prod(subscript.shape)
 
 
 def common_subscript(loads: Sequence[loop.LoadOp]) -> Subscript | None:
-    """Return the subscript of all of `loads`, unless they differ or are masked."""
+    """Return the subscript of all of `loads`; None if they differ or are masked."""
     found = {subscript_of(load) for load in loads}
     if len(found) != 1 or any(op.mask is not None for op in loads):
         return None
@@ -135,13 +141,16 @@ def common_subscript(loads: Sequence[loop.LoadOp]) -> Subscript | None:
 
 def chunk_of(op: loop.ReduceOp) -> loop.ReduceOp | None:
     """
-    Return the reduction that does a chunk of `op` in each step; a reduction of one step has none.
+    Return the reduction of a chunk in each step of `op`; None if there is none or `op` has one
+    step.
     """
     return None if op.has_one_step else nested_chunk(op)
 
 
 def nested_chunk(op: loop.ReduceOp) -> loop.ReduceOp | None:
-    """Return the reduction that does a chunk of `op` in each step, and be it a single one."""
+    """
+    Return the reduction of a chunk in each step of `op`, even if `op` has only one step, or None.
+    """
     chunk = op.yield_op.values[0].owner
     if not isinstance(chunk, loop.ReduceOp) or chunk.parent is not op.body.block:
         return None
@@ -151,6 +160,6 @@ def nested_chunk(op: loop.ReduceOp) -> loop.ReduceOp | None:
 
 
 def whole_of(op: loop.ReduceOp) -> loop.ReduceOp | None:
-    """Return the reduction of which `op` does a chunk in each step."""
+    """Return the reduction of which `op` reduces a chunk in each step, or None."""
     whole = op.parent_op()
     return whole if isinstance(whole, loop.ReduceOp) and chunk_of(whole) is op else None

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Which register axes each value of a launch depends on: a thread holds it once for each of their
-steps. What stands side by side and depends on the same axes is done in one nest.
+The register axes that each value of a launch depends on. A thread holds a copy of the value for
+each step of these axes. Adjacent ops that depend on the same axes share one nest.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,7 +16,7 @@ from tilewright.passes.facts.remembered import remembered
 
 
 class Run(NamedTuple):
-    """Ops that depend on the same register axes."""
+    """Adjacent ops that depend on the same register axes."""
 
     axes: Sequence[SSAValue]
     ops: list[Operation]
@@ -26,7 +26,7 @@ _NONE = frozenset[SSAValue]()
 
 
 class RegisterAxes:
-    """The register axes of a launch and what depends on them."""
+    """The register axes of a launch, and the values that depend on them."""
 
     def __init__(self, launch: tile.LaunchOp):
         axes = launch.axes_at(Level.REGISTER)
@@ -44,14 +44,14 @@ class RegisterAxes:
         return _NONE.union(*found) if len(found) != 1 else found.pop()
 
     def ordered(self, axes: frozenset[SSAValue]) -> Sequence[SSAValue]:
-        """`axes` in the order of the launch."""
+        """Return `axes` in the order of the launch."""
         return [axis for axis in self.extents if axis in axes]
 
     def runs(self, block: Block) -> Iterator[Run]:
         """
-        Yield the ops of `block`, in runs of the same axes. What depends on fewer and only computes
-        stands ahead of the run that it would interrupt: the run needs nothing of it so far, and it
-        nothing of the run. What threads or loops do is a run of its own.
+        Yield the ops of `block` in runs that depend on the same register axes. A pure op that
+        depends on fewer axes moves ahead of the run that it would interrupt, because neither needs
+        a result of the other. An op that threads or loops carry out together is a run of its own.
         """
         ahead, run = Run([], []), Run([], [])
         for op in block.ops:
@@ -92,7 +92,7 @@ class RegisterAxes:
 
 @remembered
 def register_axes(launch: tile.LaunchOp) -> RegisterAxes:
-    """Return the register axes of a launch, which is not changed while they are looked at."""
+    """Return the register axes of a launch, which must not change while they are in use."""
     return RegisterAxes(launch)
 
 

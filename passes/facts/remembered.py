@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What is found out about an op is remembered while nothing changes, so that each of those who ask may
-ask for all that he needs:
+A cache of facts about ops, valid while no op changes. Every caller can therefore ask for all facts
+that it needs:
 
     @remembered
     def conflicts_of(launch: tile.LaunchOp) -> SlabConflicts: ...
@@ -11,7 +11,8 @@ ask for all that he needs:
             conflicts_of(launch)
             conflicts_of(launch)  # what was found before
 
-Elsewhere it is found anew each time: who changes ops need not know who looked at them.
+Outside of `unchanged` facts are computed anew each time: code that changes ops need not invalidate
+any cache.
 """
 
 from collections.abc import Callable, Generator
@@ -21,11 +22,11 @@ from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
 Found = TypeVar("Found")
-Asked = ParamSpec("Asked")
+Arguments = ParamSpec("Arguments")
 
 
 class Memory(ExitStack):
-    """What has been found out about ops, until it is closed; what is `held` is left then."""
+    """Cache of facts about ops; contexts entered by `held` functions are left when it is closed."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -38,8 +39,8 @@ _memory: ContextVar[Memory | None] = ContextVar("memory", default=None)
 @contextmanager
 def unchanged(memory: Memory) -> Generator[None]:
     """
-    Inside, no op changes that is asked about later, nor has one changed that `memory` knows; new
-    ones may be made.
+    Use `memory` as the cache inside this context. No op may change in it that is asked about later,
+    and no op may have changed since it entered the cache. New ops may be created.
     """
     token = _memory.set(memory)
     try:
@@ -48,35 +49,38 @@ def unchanged(memory: Memory) -> Generator[None]:
         _memory.reset(token)
 
 
-def remembered(find: Callable[Asked, Found]) -> Callable[Asked, Found]:
-    """`find`, which inside `unchanged` is called once for each op, and what else it is given."""
+def remembered(find: Callable[Arguments, Found]) -> Callable[Arguments, Found]:
+    """Cache the results of `find` by its arguments inside `unchanged`."""
 
     @wraps(find)
-    def found(*asked: Asked.args, **more: Asked.kwargs) -> Found:
+    def found(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Found:
         if (memory := _memory.get()) is None:
-            return find(*asked, **more)
-        key = find, asked, *more.items()
+            return find(*args, **kwargs)
+        key = find, args, *kwargs.items()
         if key not in memory.found:
-            memory.found[key] = find(*asked, **more)
+            memory.found[key] = find(*args, **kwargs)
         return memory.found[key]
 
     return found
 
 
 def held(
-    find: Callable[Asked, AbstractContextManager[Found]],
-) -> Callable[Asked, AbstractContextManager[Found]]:
-    """`find`, entered once for the same arguments inside `unchanged`, and left with the memory."""
+    find: Callable[Arguments, AbstractContextManager[Found]],
+) -> Callable[Arguments, AbstractContextManager[Found]]:
+    """
+    Enter the context of `find` once per arguments inside `unchanged`; leave it when the memory
+    closes.
+    """
 
     @contextmanager
-    def found(*asked: Asked.args, **more: Asked.kwargs) -> Generator[Found]:
+    def found(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Generator[Found]:
         if (memory := _memory.get()) is None:
-            with find(*asked, **more) as value:
+            with find(*args, **kwargs) as value:
                 yield value
             return
-        key = find, asked, *more.items()
+        key = find, args, *kwargs.items()
         if key not in memory.found:
-            memory.found[key] = memory.enter_context(find(*asked, **more))
+            memory.found[key] = memory.enter_context(find(*args, **kwargs))
         yield memory.found[key]
 
     return wraps(find)(found)

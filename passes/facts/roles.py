@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What each free axis is to the reductions beneath it.
+The role of each free axis for the reductions inside it.
 
-A contraction is a reduction with two sides that vary with its own axis, each with a free axis that
-the other does not vary with. Axes that only the first varies with are `m`, those of only the other
-`n`, those of both `batch`. Anything else that reduces works on rows. A side varies with an axis
-also through data: rows that an index tensor names along `m` are rows of a factor.
+A contraction is a reduction with two sides that vary with the axis of the reduction. Each side also
+varies with a free axis that the other does not vary with. Axes of only the first side are `m`, axes
+of only the other `n`, and axes of both `batch`. Any other reduction works on rows. A side also
+varies with an axis through data: rows that an index tensor selects along `m` are rows of a factor.
 
-The sides are the two factors of a product, with all that they are computed of: a query that is
-rotated by a table of angles is one side, though the table has an axis less than the query.
+The sides are the two factors of a product, each with all ops that compute it. A query that is
+rotated by a table of angles is one side, although the table lacks an axis of the query.
 
     %0 = loop.load %query[%head, %q, %k]
     %1 = loop.load %angle[%q, %k]
@@ -16,7 +16,8 @@ rotated by a table of angles is one side, though the table has an axis less than
     %3 = loop.load %key[%head, %s, %k]
     %4 = arith.mulf %2, %3                   batch %head, m %q, n %s
 
-Of what is no product a load is one side, and those that vary with other axes are the other.
+If the reduction does not sum products, a load is one side, and loads that vary with other axes are
+the other.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -31,8 +32,8 @@ from tilewright.dialects.axes import Role
 
 def index_sources(indices: Iterable[SSAValue]) -> set[SSAValue]:
     """
-    Return the indices that `indices` are computed from: they themselves, but for data, which stands
-    for those of the loads and casts that it comes from. The result of a loop stands for itself.
+    Return the indices that `indices` are computed from. Data is replaced by the indices of the
+    loads and casts that compute it; any other index, and the result of a loop, is itself a source.
     """
     found, pending = set[SSAValue](), [*indices]
     while pending:
@@ -59,7 +60,7 @@ def axis_roles(block: Block) -> list[Role]:
 
 def roles_in(block: Block, axes: Sequence[SSAValue]) -> list[Role]:
     """
-    Return the role of each of `axes` for the reductions of a body that stands inside all of them.
+    Return the role of each of `axes` for the reductions of a block that is inside all of them.
     """
     reductions = [op for op in block.ops if isinstance(op, loop.ReduceOp)]
     if not reductions:
@@ -77,7 +78,7 @@ def is_contraction(block: Block) -> bool:
 
 def _contraction_roles(reduction: loop.ReduceOp, axes: Sequence[SSAValue]) -> list[Role] | None:
     if 0 in reduction.axis_extents():
-        return None  # it multiplies nothing: there are no sides
+        return None  # it has no step, therefore no sides
     varying = _varying_loads(reduction, axes)
     for left, right in (*_factors(reduction, varying), *_each_load(varying)):
         if left - right and right - left and left | right == frozenset(axes):
@@ -86,7 +87,10 @@ def _contraction_roles(reduction: loop.ReduceOp, axes: Sequence[SSAValue]) -> li
 
 
 def _varying_loads(reduction: loop.ReduceOp, axes: Sequence[SSAValue]) -> _Loads:
-    """Which of `axes` each load varies with, of those that vary with the reduction's."""
+    """
+    Return, for each load that varies with the reduction's axis, those of `axes` with which it
+    varies.
+    """
     loads = [op for op in reduction.body.walk() if isinstance(op, loop.LoadOp)]
     sources = {op: index_sources(op.indices) for op in loads}
     return {
@@ -98,7 +102,7 @@ def _varying_loads(reduction: loop.ReduceOp, axes: Sequence[SSAValue]) -> _Loads
 
 def _factors(reduction: loop.ReduceOp, loads: _Loads) -> Iterator[tuple[_Axes, _Axes]]:
     """
-    Yield the axes of both factors of each product that is yielded, that of the first load first.
+    Yield the axes of both factors of each yielded product, the factor with the first load first.
     """
     for value in reduction.yield_op.values:
         if not isinstance(value.owner, arith.MulfOp | arith.MuliOp):
@@ -111,14 +115,16 @@ def _factors(reduction: loop.ReduceOp, loads: _Loads) -> Iterator[tuple[_Axes, _
 
 
 def _each_load(loads: _Loads) -> Iterator[tuple[_Axes, _Axes]]:
-    """Yield the axes of each load, and those of all that vary with others."""
+    """
+    Yield the axes of each load, together with the axes of all loads that vary with different ones.
+    """
     used = [axes for axes in loads.values() if axes]
     for left in used:
         yield left, _union(axes for axes in used if axes != left)
 
 
 def _ops_of(value: SSAValue) -> set[Operation]:
-    """Return the op of a value, and those of what it is computed of."""
+    """Return the op that computes a value, and all ops that it depends on."""
     found, pending = set[Operation](), [value]
     while pending:
         owner = pending.pop().owner

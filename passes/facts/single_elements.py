@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Integers that are made of single elements of inputs: the same in all steps of all loops, and known
-before any of them.
+Integers computed from single elements of inputs: equal in all steps of all loops, and known before
+the loops.
 
     %0 = loop.load %position[0] : memref<1xi64>
     %1 = arith.subi %0, %window : i64
@@ -27,13 +27,16 @@ _FUNCTIONS = (
     arith.ExtUIOp,
     arith.TruncIOp,
 )
-"""What they are computed with: it is defined for any integers, so that it may be done earlier."""
+"""
+Ops that compute these integers; they are defined for all operands, so that they can be moved
+earlier.
+"""
 
 
 def made_of_single_elements(value: SSAValue) -> Sequence[Operation] | None:
     """
-    What computes `value`, in order, if nothing but single elements of inputs goes into it, and at
-    least one does.
+    Return the ops that compute `value`, in order. Returns None unless it is computed from single
+    elements of inputs and constants only, with at least one element.
     """
     known = dict[SSAValue, Operation]()
     for each in needed_first(value, known, _operands):
@@ -45,7 +48,7 @@ def made_of_single_elements(value: SSAValue) -> Sequence[Operation] | None:
 
 
 def _operands(value: SSAValue) -> Sequence[SSAValue]:
-    """What is computed of values; a load is where they come from."""
+    """Return the values that `value` is computed from; none for a load."""
     op = value.owner
     return op.operands if isinstance(op, _FUNCTIONS) else ()
 
@@ -53,5 +56,5 @@ def _operands(value: SSAValue) -> Sequence[SSAValue]:
 def _is_part(op: Operation) -> bool:
     if not isinstance(op, loop.LoadOp):
         return isinstance(op, _FUNCTIONS)
-    is_input = kernel_of_argument(op.memref) is not None  # of outputs there are no loads
+    is_input = kernel_of_argument(op.memref) is not None  # no load is from an output
     return is_input and not op.indices and op.mask is None

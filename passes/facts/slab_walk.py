@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-How the threads of a block share the elements of a slab: as vectors, side by side as they lie in the
-memory that they come from, so that threads that lie side by side read side by side.
+The distribution of a slab's elements over the threads of a block. Threads copy vectors in the order
+of the source memory, so that adjacent threads read adjacent elements.
 """
 
 from collections.abc import Sequence
@@ -32,15 +32,16 @@ class SlabWalk(NamedTuple):
     @staticmethod
     def of(op: tile.StageOp, threads: int, layout: tile.SlabLayoutAttr | None = None) -> "SlabWalk":
         """
-        Return the widest vectors that all of the stage's loads, and its slab, can do; but rather
-        narrow ones than threads that have none. The slab may be looked at in another `layout`.
+        Return the walk with the widest vectors that the slab and all loads of the stage allow.
+        Vectors are narrower if some threads would get none otherwise. A given `layout` replaces
+        that of the slab.
         """
         extents, layout = list(op.axis_extents()), layout or op.layout
         innermost = layout.axes(len(extents))[-1]
         along = next((at for at in _preferred(innermost, len(extents)) if _runs(op, at)), innermost)
         width = _width(op, along, layout) if along == innermost else 1
         smallest = max(1, min(VECTOR_BYTES) // size_of(memref_type(op.slab).element_type))
-        if width < smallest:  # two of int64 that become two bools are no vector
+        if width < smallest:  # two int64 that become two bools are no vector
             width = 1
         while width > smallest and prod(extents) // width < threads:
             width //= 2
@@ -48,20 +49,20 @@ class SlabWalk(NamedTuple):
 
     @property
     def vectors(self) -> int:
-        """Vectors in the slab."""
+        """Number of vectors in the slab."""
         return prod(self.extents) // self.width
 
     @property
     def steps(self) -> int:
-        """Vectors that a thread has to do with, at most."""
+        """Number of vectors of the busiest thread."""
         return -(-self.vectors // self.threads)
 
     def coordinates(
         self, step: SSAValue | int, thread: SSAValue
     ) -> tuple[list[AffineExpr], Access]:
         """
-        Where the vector of `thread` in `step` begins, in the slab's coordinates, over the operands
-        of the second result: the condition that there is such a vector.
+        Return the coordinates in the slab where the vector of `thread` in `step` begins. The second
+        result is the condition that the vector exists, with the operands of both.
         """
         operands = [thread, thread] if isinstance(step, int) else [step, thread]
         first = AffineExpr.constant(step) if isinstance(step, int) else _STEP
@@ -69,7 +70,7 @@ class SlabWalk(NamedTuple):
         return self.beginning(vector), ([vector * -1 + (self.vectors - 1)], operands)
 
     def beginning(self, vector: AffineExpr) -> list[AffineExpr]:
-        """Where the vector of that number begins, in the slab's coordinates."""
+        """Return the coordinates in the slab where the vector with this number begins."""
         order = [axis for axis in range(len(self.extents)) if axis != self.along] + [self.along]
         counts = [self.extents[axis] for axis in order]
         counts[-1] //= self.width
@@ -84,7 +85,7 @@ def _preferred(innermost: int, rank: int) -> list[int]:
 
 
 def _runs(op: tile.StageOp, at: int) -> bool:
-    """True if some load reads side by side along that axis of the slab."""
+    """True if some load reads adjacent elements along that axis of the slab."""
     axis = op.body.block.args[at]
     return any(
         load.indices and load.map.data.results and _is_unit_stride(load, axis)
@@ -110,7 +111,9 @@ def _width(op: tile.StageOp, along: int, layout: tile.SlabLayoutAttr) -> int:
 
 
 def _stored_width(op: tile.StageOp, extent: int, layout: tile.SlabLayoutAttr) -> int:
-    """Return the widest vectors that lie aligned in the slab: its stored rows divide by them."""
+    """
+    Return the width of the widest vectors that are aligned in the slab: it divides the stored rows.
+    """
     axes = layout.axes(len(op.extents))
     pad = layout.pad.data[axes[-1]].data if layout.pad else 0
     widths = vectors_of(size_of(memref_type(op.slab).element_type))

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-How many elements along an axis one instruction can move.
+The number of elements along an axis that one instruction can move.
 
-A vector access begins where the axis is a multiple of the width. It is right if its elements lie
-side by side, if its address is a multiple of its bytes whatever the other indices are, if it does
-not go on in the next row of an array, and if its mask holds for all of its elements or for none:
+A vector access begins where the axis is a multiple of the width. Its elements must be adjacent. Its
+address must be a multiple of its size whatever the other indices are. It must not cross into the
+next row of an array, and its mask must hold for all of its elements or for none:
 
     %x[%row * 64 + %t * 4 + %v]                    every coefficient but that of %v divides by 4
     %x[.. floordiv 50, (%t * 4 + %v) mod 50]       rows of 50: some vectors would be in two of them
@@ -32,7 +32,9 @@ from tilewright.dialects.types import memref_type, size_of
 
 
 def vectors_of(element: int) -> list[int]:
-    """How many elements of so many bytes one instruction moves, the most first; none for one."""
+    """
+    Return the numbers of elements of `element` bytes that one instruction can move, largest first.
+    """
     return [bytes // element for bytes in sorted(VECTOR_BYTES, reverse=True) if bytes > element]
 
 
@@ -43,14 +45,14 @@ def vector_width(
     layout: SlabLayoutAttr | None = None,
 ) -> int:
     """
-    Return the most elements along `axis`, of `extent` steps, that one instruction moves; 1 for
-    none. The memory may be looked at in another `layout`.
+    Return the most elements along `axis`, of `extent` steps, that one instruction can move; 1 if
+    there is no vector. A given `layout` replaces that of the memory.
     """
     return VectorAccess(op).width(axis, extent, layout)
 
 
 class VectorAccess:
-    """A load or store, of which it is asked again and again how wide it can be."""
+    """Analysis of a load or store that is asked repeatedly how wide it can be."""
 
     def __init__(self, op: loop.LoadOp | loop.StoreOp):
         self._indices, self._masked = op.indices, op.mask_operands
@@ -59,7 +61,9 @@ class VectorAccess:
         self._type = memref_type(op.memref)
 
     def width(self, axis: SSAValue, extent: int, layout: SlabLayoutAttr | None = None) -> int:
-        """Return the elements along `axis` that one instruction moves, as `vector_width` says."""
+        """
+        Return the elements along `axis` that one instruction can move, as `vector_width` does.
+        """
         if axis not in self._indices:
             return 1
         place = self._place, _dims(axis, self._indices)
@@ -68,22 +72,22 @@ class VectorAccess:
 
 
 class _Affine(NamedTuple):
-    """Expressions, and the ranges of their dimensions."""
+    """Affine expressions, with the ranges of their dimensions."""
 
     exprs: tuple[AffineExpr, ...]
     ranges: tuple[Range | None, ...]
 
     @staticmethod
     def of(map: AffineMap, operands: Sequence[SSAValue]) -> "_Affine":
-        """Return the results of a map of `operands`."""
+        """Create the expressions of a map, with the ranges of its operands."""
         return _Affine(map.results, tuple([range_of_value(operand) for operand in operands]))
 
 
 _Along = tuple[_Affine, frozenset[int]]
-"""Expressions, and which of their dimensions are an axis."""
+"""Affine expressions, and the dimensions that stand for one axis."""
 
 
-@lru_cache(maxsize=1 << 12)  # the same accesses are looked at by one pass after the other
+@lru_cache(maxsize=1 << 12)  # several passes ask for the same accesses
 def _width(
     place: _Along, mask: _Along | None, extent: int, type: MemRefType, layout: SlabLayoutAttr
 ) -> int:
@@ -92,13 +96,13 @@ def _width(
     (exprs, _), dims = place
     row = exprs[layout.innermost(type)]
     if not widths or dims.isdisjoint(row.used_dims()):
-        return 1  # most axes do not step along the innermost one: what is cheap is asked first
+        return 1  # cheap test first: most axes do not step along the innermost one
     if (in_row := _start(row, place)) is None:
         return 1
     if (start := _start(layout.offset(exprs, type), place)) is None:
         return 1
     begin = (w for w in widths if _divides(in_row, w) and _divides(start, w))
-    return next((w for w in begin if mask is None or _holds_as_one(mask, w)), 1)
+    return next((w for w in begin if mask is None or _holds_uniformly(mask, w)), 1)
 
 
 def _dims(axis: SSAValue, operands: Sequence[SSAValue]) -> frozenset[int]:
@@ -106,7 +110,9 @@ def _dims(axis: SSAValue, operands: Sequence[SSAValue]) -> frozenset[int]:
 
 
 def _start(offset: AffineExpr, place: _Along) -> Sum | None:
-    """Where vectors along the axis begin, if its steps are to neighbours."""
+    """
+    Return the offset at which vectors along the axis begin; None unless the axis has stride 1.
+    """
     found = _without(offset, place)
     return found[1] if found is not None and found[0] == 1 else None
 
@@ -114,17 +120,22 @@ def _start(offset: AffineExpr, place: _Along) -> Sum | None:
 def holds_for_all_or_none(
     mask: AffineExpr, operands: Sequence[SSAValue], axis: SSAValue, width: int
 ) -> bool:
-    """True if `width` steps of `axis`, from a multiple of it on, are all in the mask or none is."""
+    """
+    True if the mask is equal for all of `width` steps of `axis` that begin at a multiple of
+    `width`.
+    """
     conditions = _Affine.of(AffineMap(len(operands), 0, (mask,)), operands)
-    return _holds_as_one((conditions, _dims(axis, operands)), width)
+    return _holds_uniformly((conditions, _dims(axis, operands)), width)
 
 
-def _holds_as_one(mask: _Along, width: int) -> bool:
-    return all(_is_as_one(_without(expr, mask), width) for expr in mask[0].exprs)
+def _holds_uniformly(mask: _Along, width: int) -> bool:
+    return all(_is_uniform(_without(expr, mask), width) for expr in mask[0].exprs)
 
 
-def _is_as_one(found: tuple[int, Sum] | None, width: int) -> bool:
-    """True if what is `found` of a condition holds for vectors of `width` or for none of it."""
+def _is_uniform(found: tuple[int, Sum] | None, width: int) -> bool:
+    """
+    True if a condition, split into axis factor and rest, is equal for all elements of each vector.
+    """
     if found is None:
         return False
     coefficient, rest = found
@@ -138,7 +149,10 @@ def _divides(value: Sum, width: int) -> bool:
 
 
 def _without(expr: AffineExpr, place: _Along) -> tuple[int, Sum] | None:
-    """Return the factor of the axis and the rest; None if it is in a quotient or a rest."""
+    """
+    Return the factor of the axis, and the rest; None if the axis is inside a quotient or a
+    remainder.
+    """
     (_, ranges), dims = place
     value, factor, rest = sum_of(expr, ranges), 0, dict[AffineExpr, int]()
     for atom, coefficient in value.terms.items():
@@ -152,14 +166,16 @@ def _without(expr: AffineExpr, place: _Along) -> tuple[int, Sum] | None:
 
 
 def require_aligned_arguments(function: kernel.FuncOp) -> None:
-    """Each argument's address is a multiple of what is moved to or from it at once."""
+    """Require an alignment of each argument that is copied from or to: the bytes moved at once."""
     for side, bytes in (moved for op in ops_in(function) for moved in _moved(op)):
         if isinstance(side, BlockArgument) and side.owner is function.body.block:
             function.require_alignment(side, bytes)
 
 
 def _moved(op: Operation) -> list[tuple[SSAValue, int]]:
-    """Sources and targets of a copy, each with the bytes that are moved at once."""
+    """
+    Return the sources and targets of a copy that need alignment, each with the bytes moved at once.
+    """
     match op:
         case CopyingOp():
             return [(op.source, op.num_bytes), (op.target, op.num_bytes)]

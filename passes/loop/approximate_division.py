@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Allows divisions to be approximate in loops that multiply and add.
+Allows approximate division in loops that multiply and add.
 
     %s = loop.reduce %k in 64 with add {
       %e = math.exp %x : f32
@@ -20,13 +20,13 @@ becomes
       loop.yield %p : f32
     } : f32
 
-Correct rounding takes a dozen instructions and a branch, which such a loop has no time for; within
-2 units in the last place it takes half of them. The divisor has to be at least 1 (or NaN): then no
-quotient overflows, and infinities, zeros and NaN give what they give elsewhere. In other kernels a
-division waits for memory, and stays as it is.
+Correct rounding takes a dozen instructions and a branch: too much for a loop of multiply-adds.
+Division to within 2 units in the last place takes half of the instructions. The divisor must be at
+least 1 (or NaN): then no quotient overflows, and infinities, zeros and NaN give the same results as
+with correct rounding. In other kernels a division waits for memory anyway, and stays as it is.
 
-It is decided here, where the loops are whole: once they are shared among threads, the divisor of a
-softmax no longer shows that it is at least 1.
+The pass runs before loops are split among threads: afterwards, it can no longer be proved that the
+divisor of a softmax is at least 1.
 """
 
 from xdsl.context import Context
@@ -60,7 +60,7 @@ def reason_against(op: arith.DivfOp) -> str | None:
 
 
 def is_worth_it(op: arith.DivfOp) -> bool:
-    """True if a loop around `op` has multiply-adds to do meanwhile."""
+    """True if `op` is inside a reduction that sums products."""
     scope = op.parent_op()
     while scope is not None and not isinstance(scope, loop.KernelOp):
         if isinstance(scope, loop.ReduceOp) and any(map(_sums_products, scope.walk())):
@@ -90,10 +90,10 @@ class _ApproximateDivision(RewritePattern):
 
 
 class ApproximateDivisionPass(ModulePass):
-    """Allow divisions to be approximate in loops that multiply and add."""
+    """Allow approximate division in loops that multiply and add."""
 
     name = "approximate-division"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Every division of the module."""
+        """Rewrite every division in the module that may be approximate."""
         PatternRewriteWalker(_ApproximateDivision(), apply_recursively=False).rewrite_module(op)

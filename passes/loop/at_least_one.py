@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Which values are at least 1, or NaN: to divide by them takes no care of overflow.
+Proof that a value is at least 1, or NaN: a division by it cannot overflow.
 
     1.0 + exp(x)                                     the divisor of a sigmoid
     1.0 + max(x, 0.0)
@@ -12,10 +12,10 @@ Which values are at least 1, or NaN: to divide by them takes no care of overflow
       yield exp(x(k) - %largest)
     }
 
-In the softmax, the term of the largest x is exp(0), which is 1, and no term is negative: the sum is
-at least 1 in whatever order it is joined, and however that is rounded. If an x is NaN or infinity,
-or all are minus infinity, a term is NaN (inf - inf) and so is the sum. There has to be a step, and
-no mask, which could leave out the largest.
+In the softmax, the term of the largest x is exp(0), which is 1, and no term is negative. Therefore
+the sum is at least 1, whatever the order of the additions and their rounding. If an x is NaN or
+infinity, or if all are minus infinity, a term is NaN (inf - inf). The sum is then NaN too. The
+reduction must have at least one step, and no mask, which could exclude the largest x.
 """
 
 from math import inf
@@ -34,12 +34,14 @@ _UNKNOWN = -inf
 
 
 def is_at_least_one(value: SSAValue) -> bool:
-    """True if `value` is 1, more, or NaN."""
+    """True if `value` is proved to be at least 1, or NaN."""
     return _least(value, {}) >= 1
 
 
 def _least(value: SSAValue, known: dict[SSAValue, float]) -> float:
-    """1 or 0 where `value` is at least that or NaN; `known` has what was looked at before."""
+    """
+    Return a lower bound of `value` where it is not NaN: 1, 0 or `_UNKNOWN`. `known` is a cache.
+    """
     for each in needed_first(value, known, operands_of):
         known[each] = _find_least(each, known)
     return known[value]
@@ -65,14 +67,14 @@ def _find_least(value: SSAValue, known: dict[SSAValue, float]) -> float:
 
 
 class _Joined(NamedTuple):
-    """What a reduction joins over all its steps."""
+    """A reduction, and the term that it joins over all its steps."""
 
     op: loop.ReduceOp
     term: SSAValue
 
 
 def _is_sum_of_softmax(value: SSAValue) -> bool:
-    """True if `value` is a sum of exp(x - the largest x) over the same x."""
+    """True if `value` is a sum of exp(x - max(x)) over one x."""
     total = _joined(value, Monoid.ADD)
     power = None if total is None else total.term.owner
     if not isinstance(power, math.ExpOp) or not isinstance(power.operand.owner, arith.SubfOp):
@@ -86,7 +88,10 @@ def _is_sum_of_softmax(value: SSAValue) -> bool:
 
 
 def _joined(value: SSAValue, monoid: Monoid) -> _Joined | None:
-    """What `value` joins with `monoid`; None if it is no such reduction, or leaves out steps."""
+    """
+    Return the reduction with `monoid` that computes `value`; None if another op computes it, or if
+    the reduction may skip steps.
+    """
     op = value.owner
     if not isinstance(op, loop.ReduceOp) or op.monoid.data is not monoid:
         return None
@@ -96,7 +101,7 @@ def _joined(value: SSAValue, monoid: Monoid) -> _Joined | None:
 
 
 def _are_same(value: SSAValue, other: SSAValue, axes: tuple[SSAValue, SSAValue]) -> bool:
-    """True if `value` is computed of the first axis as `other` is of the second."""
+    """True if `value` is the same function of `axes[0]` as `other` is of `axes[1]`."""
     pending, seen = [(value, other)], {axes}
     while pending:
         pair = pending.pop()
@@ -105,15 +110,15 @@ def _are_same(value: SSAValue, other: SSAValue, axes: tuple[SSAValue, SSAValue])
         op, twin = pair[0].owner, pair[1].owner
         if not isinstance(op, Operation) or not isinstance(twin, Operation):
             return False
-        if not _compute_alike(op, twin):
+        if not _compute_same(op, twin):
             return False
         seen.add(pair)
         pending += zip(op.operands, twin.operands, strict=True)
     return True
 
 
-def _compute_alike(op: Operation, twin: Operation) -> bool:
-    """True if both compute the same value of operands that are the same."""
+def _compute_same(op: Operation, twin: Operation) -> bool:
+    """True if both ops are pure and compute equal results from equal operands."""
     if op.regions or len(op.results) != 1 or not is_pure(op):
         return False
     differs = op.name != twin.name or op.result_types != twin.result_types

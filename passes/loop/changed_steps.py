@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Kernels that copy a buffer but for some steps of an axis, and the same kernels without the copying.
+Kernels that copy a buffer except for some steps of an axis, and their rewrite without the copy.
 
     loop.for %i in 2, %j in 32, %l in 16 {                   loop.for %i in 2, %l in 16 {
       %1 = loop.to_index %0 below 32 : i64                     %1 = loop.to_index %0 below 32 : i64
@@ -11,8 +11,9 @@ Kernels that copy a buffer but for some steps of an axis, and the same kernels w
       %7 = arith.select %4, %5, %6
       loop.store %7, %out[%i, %j, %l]                          loop.store %5, %out[%i, %1, %l]
 
-The right one is what the left one does where `%out` holds what `%base` does. Instead of one step
-given by data it may be the first so many: `loop.predicate [15 - %j]`.
+The right kernel has the effect of the left one if `%out` already holds the contents of `%base`.
+Instead of one step given by data, the changed steps may be the first ones of the axis:
+`loop.predicate [15 - %j]`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -35,7 +36,7 @@ _EQUAL = arith.CMPI_COMPARISON_OPERATIONS.index("eq")
 
 
 class Copied(NamedTuple):
-    """A store of a new value, or else of the old one."""
+    """A store of a selection between a new value and the old one."""
 
     store: loop.StoreOp
     select: arith.SelectOp
@@ -43,25 +44,25 @@ class Copied(NamedTuple):
 
 
 class Changed(NamedTuple):
-    """What a kernel stores: steps of an axis that change nothing copy what they load."""
+    """The stores of a kernel that changes only some steps of an axis and copies the others."""
 
     stores: Sequence[Copied]
-    """One for each output, all of which change in the same steps."""
+    """One store for each output; all stores change the same steps."""
     axis: BlockArgument
     step: SSAValue | None
-    """The index that is the only step which changes something; or else the first `steps` do."""
+    """Index of the only step that changes something; if None, the first `steps` steps change."""
     steps: int
 
     @property
     def nest(self) -> loop.ForOp:
-        """The loop of the axis."""
+        """Loop over the axis."""
         nest = self.axis.owner.parent_op()
         assert isinstance(nest, loop.ForOp)
         return nest
 
 
 def changed_steps(kernel: loop.KernelOp) -> Changed | None:
-    """What a kernel changes of copies; None if it is something else."""
+    """Return the changes that a kernel makes to copies; None if the kernel does anything else."""
     stores = [op for op in ops_in(kernel) if isinstance(op, loop.StoreOp)]
     copies = [copied for store in stores if (copied := _copied(store)) is not None]
     conditions = {copied.select.cond for copied in copies}
@@ -83,14 +84,14 @@ def _copied(store: loop.StoreOp) -> Copied | None:
 
 
 def _is_copied(load: loop.LoadOp, store: loop.StoreOp) -> bool:
-    """True if `load` reads what `store` overwrites, and nothing else reads any of it."""
+    """True if `load` reads the element that `store` writes, and has the only use of its buffer."""
     same = load.map == store.map and [*load.indices] == [*store.indices]
     is_alone = load.result.has_one_use() and load.memref.has_one_use()
     return same and load.mask is None and is_alone and load.memref.type == store.memref.type
 
 
 def _free_axes(op: Operation) -> Iterator[BlockArgument]:
-    """Yield the axes of the loops around `op`."""
+    """Yield the axes of the loops around `op`, innermost loop first."""
     around = op.parent_op()
     while isinstance(around, loop.ForOp):
         yield from around.body.block.args
@@ -100,7 +101,10 @@ def _free_axes(op: Operation) -> Iterator[BlockArgument]:
 def _chosen(
     condition: Operation | Block, axes: list[BlockArgument]
 ) -> Iterator[tuple[BlockArgument, SSAValue | None, int]]:
-    """For which steps of which axis a condition may hold."""
+    """
+    Yield each axis of which `condition` selects certain steps: the axis, the index of the one step,
+    and the number of steps. The index is None if the steps are the first ones.
+    """
     match condition:
         case arith.CmpiOp() if condition.predicate.value.data == _EQUAL:
             one, other = _index_of(condition.lhs), _index_of(condition.rhs)
@@ -117,7 +121,7 @@ def _chosen(
 
 
 def _index_of(value: SSAValue) -> SSAValue | None:
-    """Return the index that is here an integer, if it is one alone."""
+    """Return the index that `value` holds as an integer; None if it is not a single index."""
     op = value.owner
     if isinstance(op, loop.IndexOp) and op.map.data == AffineMap.identity(1):
         return op.indices[0]
@@ -125,7 +129,7 @@ def _index_of(value: SSAValue) -> SSAValue | None:
 
 
 def _first_steps(bounds: AffineMap, extent: int | None) -> int | None:
-    """Return the number of first steps for which bounds hold, if they hold for no other."""
+    """Return n if `bounds` hold in the first n steps of `extent` and in no other, else None."""
     terms = [sum_of(bound) for bound in bounds.results]
     if extent is None or any(term.terms.keys() - {_STEP} for term in terms):
         return None
@@ -144,7 +148,7 @@ def _first_steps(bounds: AffineMap, extent: int | None) -> int | None:
 
 
 def _is_known_first(changed: Changed) -> bool:
-    """True if the step is known before anything is done with the axis."""
+    """True if the changed step can be computed before the rest of the body, without the axis."""
     step, body = changed.step, changed.nest.body.block
     if step is None:
         return True
@@ -159,7 +163,7 @@ def _is_known_first(changed: Changed) -> bool:
 
 
 def _ahead(changed: Changed) -> Iterator[Operation]:
-    """Yield the ops of the loop's body that the step is made of, in order."""
+    """Yield the ops of the loop body that compute the changed step, in order."""
     needed = set[Operation]()
     body = changed.nest.body.block
     pending = [] if changed.step is None else [changed.step]
@@ -172,7 +176,7 @@ def _ahead(changed: Changed) -> Iterator[Operation]:
 
 
 def keep_changes(changed: Changed) -> None:
-    """Do the steps that change something, and no other."""
+    """Rewrite the kernel to run only the steps that change something."""
     nest, axis, step = changed.nest, changed.axis, changed.step
     ahead = [*_ahead(changed)]
     _select_new(changed)
@@ -193,7 +197,7 @@ def keep_changes(changed: Changed) -> None:
 
 
 def _select_new(changed: Changed) -> None:
-    """Erase the selections, and what was there for them alone."""
+    """Replace each selection by its new value, and erase the ops that only the selections used."""
     condition = changed.stores[0].select.cond.owner
     assert isinstance(condition, Operation)
     unused = [op for copied in changed.stores for op in (copied.select, copied.old)]
@@ -205,7 +209,7 @@ def _select_new(changed: Changed) -> None:
 
 
 def _move_ahead(ops: Sequence[Operation], block: Block) -> None:
-    """To the beginning of the block that they are in."""
+    """Move ops to the beginning of their block."""
     for op in reversed(ops):
         op.detach()
         assert block.first_op is not None
@@ -213,7 +217,7 @@ def _move_ahead(ops: Sequence[Operation], block: Block) -> None:
 
 
 def _unwrap(nest: loop.ForOp) -> None:
-    """Put the body of a loop, which is done once, in its place."""
+    """Replace a loop of one step by its body."""
     assert nest.parent is not None
     for op in tuple(nest.body.block.ops):
         op.detach()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Makes one axis of those that are the same to a contraction: every product has `m` rows, `n` columns,
-and a batch at most.
+Merges the axes of a contraction that have the same role into one axis: every matrix product then
+has one axis of rows `m`, one of columns `n`, and at most one batch axis.
 
     loop.for %i in 2, %j in 8, %l in 7, %p in 9 {
       %s = loop.reduce %k in 36 with add {
@@ -15,9 +15,9 @@ becomes
         %0 = loop.load %x[%i floordiv 63, ..., %i floordiv 9 mod 7 + ..., %i mod 9 + ...] ...
         %1 = loop.load %w[%j, ...] ...
 
-So a convolution is a contraction of which one operand is index-mapped: its rows are the positions
-in all images, `k` counts input channels and steps of the window. Batches come first, then rows, and
-columns last.
+A convolution thereby becomes a contraction with one index-mapped operand. Its rows are the
+positions in all images; `k` counts the input channels and the steps of the window. The batch axis
+comes first, then rows, then columns.
 """
 
 from math import prod
@@ -42,15 +42,15 @@ _ORDER = (Role.BATCH, Role.M, Role.N)
 def reason_against(nest: loop.ForOp) -> str | None:
     """Reason why the axes of the nest cannot be collapsed, or None."""
     if not is_contraction(nest.body.block):
-        return "no contraction: all its axes are rows"
+        return "it is not a contraction: all its axes are rows"
     roles = axis_roles(nest.body.block)
     if len({*roles}) == len(roles):
-        return "its axes have a role each"
+        return "each of its axes has its own role"
     return None
 
 
 def collapsed(nest: loop.ForOp) -> loop.ForOp:
-    """Return a copy of the nest with one axis a role."""
+    """Return a copy of the nest with one axis per role."""
     roles, old = axis_roles(nest.body.block), nest.axis_extents()
     extents: list[int] = []
     axes = [AffineExpr.constant(0)] * len(roles)
@@ -65,12 +65,12 @@ def collapsed(nest: loop.ForOp) -> loop.ForOp:
 
 
 class CollapseAxesPass(ModulePass):
-    """Give contractions one axis a role."""
+    """Give contractions one axis per role."""
 
     name = "collapse-axes"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """The nests of the module that reduce."""
+        """Collapse the axes of each reducing nest in the module."""
         for kernel in [k for k in op.ops if isinstance(k, loop.KernelOp)]:
             if (nest := reducing_nest(kernel)) is None:
                 continue

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Kernels that compute the same become one kernel, which is launched for each of them.
+Replaces kernels that compute the same by one kernel, which is launched in place of each of them.
 
     loop.launch @linear(%x, %w0) -> (%h) ...
     loop.launch @linear_1(%h, %w1) -> (%y) ...
@@ -13,9 +13,10 @@ becomes
     loop.launch @linear(%h, %w1) -> (%y) ...
     loop.kernel @linear(%x, %w0) -> (%out) { ... }
 
-Kernels compute the same if they are equal up to the names of their values; `normalize-kernels`
-before this makes more of them so. A kernel that nobody launches stays: it is there for its name.
-Fusing comes before: a kernel that is launched in two places is part of neither.
+Two kernels compute the same if they are equal up to the names of their values. The pass
+`normalize-kernels`, which runs before, makes more kernels equal. A kernel without a launch stays,
+since its name is its purpose. Fusion runs earlier, because a kernel with two launches cannot be
+fused into either.
 """
 
 from collections.abc import Hashable, Sequence
@@ -34,9 +35,9 @@ RULE = Rule("f", 12, "dedupe_kernels")
 
 
 def signature(kernel: loop.KernelOp) -> Hashable:
-    """Equal for kernels that compute the same: all of a kernel but its name."""
-    said = kernel.num_outputs, kernel.arg_attrs
-    return said, frozenset(kernel.attributes.items()), body_structure(kernel.body)
+    """Return a key that is equal for kernels that compute the same: the kernel without its name."""
+    shape = kernel.num_outputs, kernel.arg_attrs
+    return shape, frozenset(kernel.attributes.items()), body_structure(kernel.body)
 
 
 def _launch_instead(
@@ -49,12 +50,12 @@ def _launch_instead(
 
 
 class DedupeKernelsPass(ModulePass):
-    """Keep the first of kernels that compute the same."""
+    """Keep only the first of several kernels that compute the same."""
 
     name = "dedupe-kernels"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """The kernels of the module; those that are left are numbered afresh."""
+        """Remove duplicate kernels of the module, and number the names of the others afresh."""
         launches = launches_by_kernel(op)
         survivors: dict[Hashable, loop.KernelOp] = {}
         kernels = [inner for inner in op.ops if isinstance(inner, loop.KernelOp)]
@@ -63,10 +64,10 @@ class DedupeKernelsPass(ModulePass):
             if survivor is kernel:
                 continue
             if (of_kernel := launches.get(kernel.sym_name.data)) is None:
-                skipped(RULE, kernel, "nobody launches it")
+                skipped(RULE, kernel, "it has no launch")
                 continue
             with rewriting(RULE, kernel, whole_module=True):
                 _launch_instead(survivor, kernel, of_kernel)
-        left = [kernel for kernel in kernels if kernel.parent is not None]
-        if len(left) < len(kernels):
-            renumber(op, left)
+        kept = [kernel for kernel in kernels if kernel.parent is not None]
+        if len(kept) < len(kernels):
+            renumber(op, kept)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Moves what a loop computes anew in each step, and that does not vary with the step, before the loop.
+Moves loop-invariant ops out of loops.
 
     loop.for %i in 32 {
       %sum = loop.reduce %k in 512 with add { ... }
@@ -18,10 +18,10 @@ becomes
         %0 = loop.load %x[%i, %j] ...
         %2 = arith.mulf %0, %1 : f32
 
-Scalars, loads and whole reductions move, out of reductions, scans and inner nests; not out of the
-outermost nest, of which threads do the steps. What follows a loop in a body stays there: before it,
-it would take registers while that loop runs, as the bias of a matrix product would. Constants stay
-where they are used, unless something that moves needs them.
+Scalar ops, loads and whole reductions move out of reductions, scans and inner nests. Nothing moves
+out of the outermost nest, whose steps are distributed over threads. Ops behind a loop in the same
+body stay there: hoisted, as with the bias of a matrix product, they would occupy registers while
+that loop runs. Constants stay at their uses, unless a hoisted op needs them.
 """
 
 from collections.abc import Sequence
@@ -43,17 +43,17 @@ RULE = Rule("f", 9, "hoist_invariants")
 
 
 def reason_against(kernel: loop.KernelOp) -> str | None:
-    """Reason why nothing in the kernel moves, or None."""
+    """Reason why the kernel is skipped, or None."""
     if isinstance(kernel.body.block.last_op, tile.LaunchOp):
         return "it is scheduled already"
     return None
 
 
 def apply(kernel: loop.KernelOp) -> None:
-    """Hoist out of every loop of `kernel` but its outermost nest, innermost loops first."""
+    """Hoist out of every loop of `kernel` except its outermost nest, innermost loops first."""
     outermost = nest_block(kernel).parent_op()
     for op in reversed(ops_in(kernel)):
-        # a loop of no steps does not compute what stands in it
+        # a loop without steps does not compute the ops of its body
         if isinstance(op, loop.AnyLoop) and op is not outermost and 0 not in op.axis_extents():
             _hoist_from(op)
 
@@ -71,7 +71,7 @@ def _hoist_from(nest: loop.AnyLoop) -> None:
 
 
 def _varies(op: Operation, body: Block) -> bool:
-    """True if `op` in `body` computes something else in each step, or does more than compute."""
+    """True if `op` in `body` depends on the step, has side effects, or must stay in its body."""
     if op.has_trait(IsTerminator) or isinstance(op, loop.PrefixOp) or not is_pure(op):
         return True
     return any(_stays(value, body) for value in _used(op))
@@ -89,7 +89,7 @@ def _used(op: Operation) -> Sequence[SSAValue]:
 
 
 def _constants(op: Operation, body: Block) -> list[Operation]:
-    """Return the constants in `body` that `op` needs where it goes."""
+    """Return the constants in `body` that `op` uses, which must move with it."""
     owners = dict.fromkeys(value.owner for value in _used(op))
     return [o for o in owners if isinstance(o, arith.ConstantOp) and o.parent is body]
 
@@ -101,12 +101,12 @@ def _move_before(op: Operation, nest: loop.AnyLoop) -> None:
 
 
 class HoistInvariantsPass(ModulePass):
-    """Compute before a loop what does not vary with its steps."""
+    """Move loop-invariant ops out of loops."""
 
     name = "hoist-invariants"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Each kernel of the module."""
+        """Hoist invariants in each kernel of the module."""
         for kernel in [inner for inner in op.ops if isinstance(inner, loop.KernelOp)]:
             if (reason := reason_against(kernel)) is not None:
                 skipped(RULE, kernel, reason)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Building a `loop.kernel`: its arguments as they are first read, its nest, its stores."""
+"""A builder of `loop.kernel`: inputs in the order of their first loads, a nest, and stores."""
 
 from collections.abc import Sequence
 from itertools import cycle
@@ -14,10 +14,10 @@ from tilewright.dialects.monoid import Monoid, MonoidAttr
 
 _INDEX = IndexType()
 AXIS_NAMES = "ijlpqrstuvw"
-"""What free axes are called, outermost first."""
+"""Names of free axes, outermost first."""
 
 FOLD_AXIS_NAME = "k"
-"""What the axis of a reduction or a scan is called."""
+"""Name of the axis of a reduction or a scan."""
 
 _FOLD_NAMES = {
     Monoid.ADD: ["sum"],
@@ -33,25 +33,28 @@ _FOLD_NAMES = {
 
 class KernelBuilder:
     """
-    A kernel whose free axes are the axes of `shape` (those of size 1 need none), and whose outputs
-    are like `buffers`. Ops are added to the innermost open body; the first load of a
-    buffer makes it an argument.
+    A builder of a kernel whose free axes are the axes of `shape`, without those of size 1, and
+    whose outputs have the types of `buffers`. Ops are added to the innermost open body. The first
+    load of a buffer makes the buffer an argument.
 
-    Subscripts and masks are affine expressions over `indices`: the axes, as they are opened, and
-    other values of index type.
+    Subscripts and masks are affine expressions over `indices`: the axes, in the order of their
+    opening, and other values of index type.
     """
 
     def __init__(self, shape: Sequence[int], buffers: Sequence[SSAValue]):
         self.shape = shape
         self.inputs: list[SSAValue] = []
-        """The buffers that the kernel reads, in the order of its arguments."""
+        """Buffers that the kernel reads, in the order of its arguments."""
         self.body = Block(arg_types=[b.type for b in buffers])
-        """The kernel's body: its inputs, as they are first read, and its outputs."""
+        """
+        Body of the kernel; its arguments are the inputs, in the order of their first loads, and the
+        outputs.
+        """
         self.extents = [size for size in shape if size != 1]
         self.nest = Block(arg_types=[_INDEX] * len(self.extents))
         self.open: list[Block] = [self.nest]
         self.indices: list[SSAValue] = [*self.nest.args]
-        """The values of the affine dimensions 0, 1, ..."""
+        """Values of the affine dimensions 0, 1, ..."""
         for position, axis in enumerate(self.nest.args):
             axis.name_hint = AXIS_NAMES[position % len(AXIS_NAMES)]
         for output in self.outputs:
@@ -59,12 +62,15 @@ class KernelBuilder:
 
     @property
     def outputs(self) -> Sequence[BlockArgument]:
-        """The arguments that the kernel stores to."""
+        """Arguments that the kernel stores to."""
         return self.body.args[len(self.inputs) :]
 
     @property
     def coordinates(self) -> list[AffineExpr]:
-        """Where the nest stands in `shape`: its axes as affine dimensions, 0 at those of size 1."""
+        """
+        Coordinates of the current step in `shape`: axes as affine dimensions, 0 where the size is
+        1.
+        """
         axes = iter(range(len(self.extents)))
         return [
             AffineExpr.constant(0) if size == 1 else AffineExpr.dimension(next(axes))
@@ -72,17 +78,17 @@ class KernelBuilder:
         ]
 
     def dimension(self, index: SSAValue) -> AffineExpr:
-        """Return the affine dimension that stands for an index."""
+        """Return the affine dimension of an index; an unknown index gets a new dimension."""
         if index not in self.indices:
             self.indices.append(index)
         return AffineExpr.dimension(self.indices.index(index))
 
     def access(self, exprs: Sequence[AffineExpr]) -> Access:
-        """Expressions over the affine dimensions, with the values of these."""
+        """Return the expressions with the values of the affine dimensions that they use."""
         return exprs, self.indices
 
     def add(self, op: Operation) -> SSAValue:
-        """Append `op` to the innermost body; its first result."""
+        """Append `op` to the innermost open body, and return its first result."""
         self.open[-1].add_op(op)
         return op.results[0]
 
@@ -90,13 +96,14 @@ class KernelBuilder:
         self, buffer: SSAValue, subscripts: Sequence[AffineExpr], where: Sequence[AffineExpr] = ()
     ) -> SSAValue:
         """
-        Return the element of `buffer` at `subscripts`; 0 unless all of `where` are at least 0.
+        Load the element of `buffer` at `subscripts`; the result is 0 unless all of `where` are at
+        least 0.
         """
         mask = self.access(where) if where else None
         return self.add(loop.LoadOp(self._argument(buffer), self.access(subscripts), mask))
 
     def holds(self, where: Sequence[AffineExpr]) -> SSAValue:
-        """Whether all of `where` are at least 0."""
+        """Return an i1 that is true where all of `where` are at least 0."""
         return self.add(loop.PredicateOp(self.access(where)))
 
     def _argument(self, buffer: SSAValue) -> BlockArgument:
@@ -107,7 +114,7 @@ class KernelBuilder:
         return self.body.args[self.inputs.index(buffer)]
 
     def begin_loop(self) -> AffineExpr:
-        """Open the body of a reduction or a scan; its axis as an affine dimension."""
+        """Open the body of a reduction or a scan, and return its axis as an affine dimension."""
         body = Block(arg_types=[_INDEX])
         body.args[0].name_hint = FOLD_AXIS_NAME
         self.open.append(body)
@@ -116,7 +123,10 @@ class KernelBuilder:
     def end_reduce(
         self, extent: int, monoid: MonoidAttr, values: Sequence[SSAValue]
     ) -> list[SSAValue]:
-        """Close the body, which yields `values` for each of `extent` steps; what they fold to."""
+        """
+        Close the body of a reduction of `extent` steps, which yields `values` in each step. Returns
+        the results of the reduction.
+        """
         body = self.open.pop()
         body.add_op(loop.YieldOp(values))
         reduction = loop.ReduceOp(extent, monoid, Region(body))
@@ -124,7 +134,9 @@ class KernelBuilder:
         return _named(reduction.results, monoid)
 
     def prefix(self, monoid: MonoidAttr, values: Sequence[SSAValue]) -> list[SSAValue]:
-        """`values` joined over the steps of the open scan so far."""
+        """
+        Return the prefixes of `values`: each joined over all steps of the open scan up to this one.
+        """
         op = loop.PrefixOp(values, monoid)
         self.add(op)
         return _named(op.results, monoid)
@@ -137,26 +149,26 @@ class KernelBuilder:
     def store(
         self, values: Sequence[SSAValue], coordinates: Sequence[AffineExpr] | None = None
     ) -> None:
-        """Write one value to each output, at the free axes if no coordinates are given."""
+        """Store one value to each output, at `coordinates` or else at the free axes."""
         where = self.access(self.coordinates if coordinates is None else coordinates)
         for value, output in zip(values, self.outputs, strict=True):
             self.open[-1].add_op(loop.StoreOp(value, output, where))
 
     def finish(self, name: str) -> loop.KernelOp:
-        """Return the kernel; without free axes its body is not in a nest."""
+        """Return the finished kernel; its body has no nest if there are no free axes."""
         self.body.add_ops(nest_over(self.extents, self.nest))
         return loop.KernelOp(name, Region(self.body), len(self.outputs))
 
 
 def _named(values: Sequence[SSAValue], monoid: MonoidAttr) -> list[SSAValue]:
-    """`values`, called by what the monoid makes of them."""
+    """Name `values` after the results of the monoid, and return them."""
     for value, name in zip(values, cycle(_FOLD_NAMES[monoid.data])):
         value.name_hint = name
     return [*values]
 
 
 def nest_over(extents: Sequence[int], body: Block) -> Sequence[Operation]:
-    """Return a nest of that body; without axes, the ops of the body."""
+    """Return a nest over `extents` with that body; without axes, return the ops of the body."""
     if extents:
         return [loop.ForOp(extents, Region(body))]
     ops = list(body.ops)

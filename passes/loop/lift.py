@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Tensor IR to Loop IR: each primitive becomes a kernel of its own, and tensors become buffers.
+Lowers Tensor IR to Loop IR: each primitive becomes a kernel, and tensors become buffers.
 
     %b = prim.index_map %bias by affine_map<(d0, d1) -> (d1)> : tensor<64xf32> -> tensor<16x64xf32>
     %a = prim.elementwise add(%x, %b) : tensor<16x64xf32>
@@ -19,10 +19,11 @@ becomes
       }
     }
 
-Index maps, positions, predicates and constants get no kernel: whoever reads them reads through
-them (`views`). Only a function's result must be in memory, and an index map of many sources, as
-`torch.cat` of many tensors is: a reader would select each element from all of them. Its buffer is
-written by several kernels, each of which writes a part that has few sources (`parts`).
+Index maps, positions, predicates and constants get no kernel: their readers read through them (see
+`views`). Exceptions, which are written to memory, are results of a function and index maps with
+many sources, as `torch.cat` of many tensors is: a reader would have to select each element from all
+sources. Several kernels write the buffer of a map with many sources. Each writes a part that has
+few sources (see `parts`).
 """
 
 from collections.abc import Sequence
@@ -61,7 +62,7 @@ RULE = Rule("l", 1, "lift")
 
 
 class LiftPass(ModulePass):
-    """Turn every function over tensors into a plan of launches over buffers."""
+    """Turn each function over tensors into a plan of launches over buffers."""
 
     name = "lift"
 
@@ -78,7 +79,7 @@ class LiftPass(ModulePass):
 
 
 class _Lifting:
-    """One walk over a function, with what each tensor has become."""
+    """State of the walk that lifts one function, with a view for each tensor seen."""
 
     def __init__(self, function: func.FuncOp, names: KernelNames):
         self.function = function
@@ -88,7 +89,7 @@ class _Lifting:
         self.plan = Block(arg_types=[_buffer_type(a.type) for a in function.body.block.args])
 
     def run(self) -> None:
-        """Replace the function by its lifted form, kernels after it."""
+        """Replace the function by its lifted form, followed by its kernels."""
         for old, new in zip(self.function.body.block.args, self.plan.args, strict=True):
             new.name_hint = old.name_hint
             self.views[old] = whole(new, old)
@@ -109,7 +110,7 @@ class _Lifting:
             case func.ReturnOp():
                 self.plan.add_op(func.ReturnOp(*map(self._in_memory, op.arguments)))
             case _:
-                reason = "is not Tensor IR that can be lifted; to-tensor makes it so"
+                reason = "is not Tensor IR that can be lifted; run to-tensor first"
                 raise refused(op, f"'{op.name}' {reason}")
 
     def _lift_primitive(self, op: Primitive) -> None:
@@ -132,7 +133,9 @@ class _Lifting:
             self.views[old] = whole(new, old)
 
     def _in_memory(self, value: SSAValue) -> SSAValue:
-        """Return the buffer that holds `value` as it is; a view of another is copied."""
+        """
+        Return a buffer that holds `value` in its own layout; a view of another tensor is copied.
+        """
         view = self.views[value]
         if isinstance(view.source, SSAValue) and view.source.type == _buffer_type(value.type):
             if view.map == AffineMap.identity(len(view.map.results)):
@@ -149,7 +152,7 @@ class _Lifting:
         return buffer
 
     def _write_parts(self, value: SSAValue) -> None:
-        """Write a tensor of many sources to a buffer, part by part."""
+        """Write a tensor with many sources to a buffer, part by part."""
         view, shape = self.views[value], tensor_type(value).get_shape()
         assert isinstance(view.source, Choice)
         buffer = self._allocate(value)
@@ -158,7 +161,10 @@ class _Lifting:
         self.views[value] = whole(buffer, value)
 
     def _write_part(self, part: Part, value: SSAValue, buffer: SSAValue) -> None:
-        """Write a part to its place in `buffer`, by way of other buffers if it has many sources."""
+        """
+        Write a part to its place in `buffer`. A part with more sources than one kernel reads goes
+        through temporary buffers.
+        """
         last, left = in_steps(part)
         while left:
             before = self._allocate(value, part.extents)
@@ -172,7 +178,7 @@ class _Lifting:
     def _copy(
         self, part: Part, value: SSAValue, buffer: SSAValue, at: Sequence[int]
     ) -> loop.KernelOp:
-        """Launch a kernel that writes a part to `buffer`, its first element at `at`."""
+        """Launch a kernel that writes a part to `buffer`, beginning at the coordinates `at`."""
         kernel = PrimitiveKernel(part.extents, [buffer], self.views)
         steps = kernel.coordinates
         seen = [step + known.low for step, known in zip(steps, part.box, strict=True)]
@@ -182,7 +188,7 @@ class _Lifting:
         return self._launch(kernel, value)
 
     def _allocate(self, value: SSAValue, shape: Sequence[int] | None = None) -> SSAValue:
-        """Return a buffer for `value`, or for a part of it that has another shape."""
+        """Allocate a buffer for `value`, or for a part of it if a `shape` is given."""
         type = tensor_type(value)
         extents = tuple(shape or type.get_shape())
         buffer = memref.AllocOp((), (), memref_of(type.element_type, extents))
@@ -191,7 +197,7 @@ class _Lifting:
         return buffer.memref
 
     def _launch(self, builder: PrimitiveKernel, result: SSAValue) -> loop.KernelOp:
-        """Finish a kernel, called after what it computes, and launch it."""
+        """Finish a kernel, name it after the value that it computes, and launch it."""
         kernel = builder.finish(self.names.unique(result.name_hint or "kernel"))
         launch = loop.LaunchOp(kernel.sym_name.data, builder.inputs, builder.buffers)
         if isinstance(primitive := result.owner, Operation):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Names kernels after the modules that they come from.
+Names kernels after the PyTorch modules that they come from.
 
     loop.launch @mul_rsqrt_add_mean_pow(%x, %weight) -> (%out) ...
 
@@ -8,10 +8,10 @@ becomes, where all ops of the kernel come from one call of a `LlamaRMSNorm`,
 
     loop.launch @llama_rms_norm(%x, %weight) -> (%out) ...
 
-Where several kernels come from that call, the names of their ops stay behind: `llama_attention_mul`
-and `llama_attention_softmax`. Kernels of one op, and kernels of several modules, keep the names of
-their ops; so do those of the program itself, which is a module too, as long as their ops are few.
-Names are C identifiers of at most 40 characters, each once.
+If several kernels come from one call, the names of their ops follow the module's name:
+`llama_attention_mul` and `llama_attention_softmax`. Kernels of one op, and kernels of several
+modules, keep the names of their ops. Kernels of the program itself, which is a module too, also
+keep them as long as their ops are few. Names are unique C identifiers of at most 40 characters.
 """
 
 import re
@@ -41,9 +41,9 @@ class KernelNames:
         self.taken = {name.data for name in names if isinstance(name, StringAttr)} - {*without}
         self.next: dict[str, int] = {}
 
-    def unique(self, wanted: str) -> str:
-        """`wanted`, or `wanted_1`, `wanted_2`, ... when that is taken."""
-        stem = _NO_LETTERS.sub("_", wanted).strip("_") or "kernel"
+    def unique(self, base: str) -> str:
+        """Return `base`, or `base_1`, `base_2`, ... if that is taken."""
+        stem = _NO_LETTERS.sub("_", base).strip("_") or "kernel"
         stem = f"k{stem}" if stem[0].isdigit() else stem
         name = stem
         while name in self.taken:
@@ -53,13 +53,13 @@ class KernelNames:
         return name
 
 
-def rename_kernels(module: ModuleOp, wanted: Mapping[str, str]) -> None:
+def rename_kernels(module: ModuleOp, new_stems: Mapping[str, str]) -> None:
     """
-    Call kernels, by their names now, what is wanted, numbered where several want the same; launches
-    follow.
+    Rename kernels to the values of `new_stems`, whose keys are their present names. Names that
+    occur several times are numbered. Launches are updated.
     """
-    names = KernelNames(module, without=wanted)
-    new_names = {old: names.unique(name) for old, name in wanted.items()}
+    names = KernelNames(module, without=new_stems)
+    new_names = {old: names.unique(name) for old, name in new_stems.items()}
     for op in ops_in(module):
         if isinstance(op, loop.KernelOp) and (old := op.sym_name.data) in new_names:
             op.properties["sym_name"] = StringAttr(new_names[old])
@@ -68,7 +68,9 @@ def rename_kernels(module: ModuleOp, wanted: Mapping[str, str]) -> None:
 
 
 def renumber(module: ModuleOp, kernels: Iterable[loop.KernelOp]) -> None:
-    """Number the kernels afresh, in their order."""
+    """
+    Remove the numbers of the kernels' names, and number equal names afresh, in order of `kernels`.
+    """
     names = [kernel.sym_name.data for kernel in kernels]
     rename_kernels(module, {name: without_number(name) for name in names})
 
@@ -80,8 +82,8 @@ def join_names(
     gone: Sequence[loop.KernelOp] = (),
 ) -> None:
     """
-    Name `kernel`, which does what all of `kernels` did: the parts of their names, each once. The
-    name is unique in the module; those of what is `gone` soon are free.
+    Name `kernel`, which replaces all of `kernels`, by the parts of their names, each once. The name
+    is unique in the module; the names of kernels in `gone`, which are erased soon, count as free.
     """
     names = [k.sym_name.data for k in kernels]
     parts = [part for name in names for part in name.split("_") if not part.isdigit()]
@@ -95,14 +97,17 @@ RULE = Rule("f", 13, "name_kernels")
 _WORD_START = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 _MAX_STEM = 36
-"""Characters before a number, so that a name has 40."""
+"""Characters before a number, so that a name has at most 40 in all."""
 
 _MAX_OPS_OF_PROGRAM = 3
-"""So many names of ops say more than the class of the whole program."""
+"""Number of op names up to which they describe a kernel better than the program's class does."""
 
 
 def module_of(kernel: loop.KernelOp) -> ModuleOfOp | None:
-    """Return the module that a kernel is named after."""
+    """
+    Return the PyTorch module that a kernel is named after. Returns None if its ops come from
+    several modules, or are so few that their own names are better.
+    """
     found = (origin_of(op.location) for op in ops_in(kernel) if op is not kernel)
     origins = [origin for origin in found if origin is not None]
     modules = {origin.module for origin in origins}
@@ -117,29 +122,29 @@ def _ops(origins: Sequence[Origin]) -> set[str]:
 
 
 def snake_case(name: str) -> str:
-    """`LlamaRMSNorm` as `llama_rms_norm`."""
+    """Convert a name to snake case: `LlamaRMSNorm` to `llama_rms_norm`."""
     return _WORD_START.sub("_", name).lower()
 
 
 def shortened(name: str) -> str:
-    """Return the words of a name that fit."""
+    """Return the first words of a name, as many as fit into `_MAX_STEM` characters."""
     while len(name) > _MAX_STEM and "_" in name.strip("_"):
         name = name.rpartition("_")[0]
     return name[:_MAX_STEM]
 
 
 def wanted_names(kernels: Sequence[loop.KernelOp]) -> Mapping[str, str]:
-    """What each kernel should be called, by its name now; some may want the same."""
+    """Return the new name of each kernel, by its present name; names may occur several times."""
     sources = {kernel.sym_name.data: module_of(kernel) for kernel in kernels}
     count = Counter(sources.values())
-    wanted: dict[str, str] = {}
+    stems: dict[str, str] = {}
     for old, source in sources.items():
         stem = without_number(old)
         if source is not None:
             owner = snake_case(source.name)
             stem = owner if count[source] == 1 else f"{owner}_{stem}"
-        wanted[old] = shortened(stem)
-    return wanted
+        stems[old] = shortened(stem)
+    return stems
 
 
 class NameKernelsPass(ModulePass):
@@ -148,7 +153,7 @@ class NameKernelsPass(ModulePass):
     name = "name-kernels"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """All at once, and the launches follow."""
+        """Rename all kernels of the module, and update their launches."""
         kernels = [inner for inner in op.ops if isinstance(inner, loop.KernelOp)]
         with rewriting(RULE, op):
             rename_kernels(op, wanted_names(kernels))

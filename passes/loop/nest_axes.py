@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nests of reductions over other axes: the same steps, counted differently."""
+"""Rewrites of a reducing nest to other axes, which run the same steps with other numbers."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,7 @@ from tilewright.passes.rewriting.substitution import Substitution
 
 
 def reducing_nest(kernel: loop.KernelOp) -> loop.ForOp | None:
-    """Return the outermost nest of the kernel, if each of its steps reduces."""
+    """Return the outermost nest of the kernel if its body contains a reduction, or None."""
     block = nest_block(kernel)
     nest = block.parent_op()
     reduces = any(isinstance(op, loop.ReduceOp) for op in block.ops)
@@ -22,7 +22,7 @@ def reducing_nest(kernel: loop.KernelOp) -> loop.ForOp | None:
 
 
 def replace_nest(nest: loop.ForOp, new: loop.ForOp) -> None:
-    """Put `new` in the place of `nest`."""
+    """Replace `nest` by `new`, and erase it."""
     assert nest.parent is not None
     nest.parent.insert_op_before(new, nest)
     nest.detach()
@@ -33,12 +33,13 @@ def over_axes(
     nest: loop.ForOp, extents: Sequence[int], old_axes: Sequence[AffineExpr]
 ) -> loop.ForOp:
     """
-    Return a copy of `nest` over axes of `extents`; `old_axes` are its own, as expressions of those.
+    Return a copy of `nest` with axes of `extents`; `old_axes` are the axes of `nest`, as
+    expressions over the new ones.
     """
     body = Block(arg_types=[IndexType()] * len(extents))
     for position, axis in enumerate(body.args):
         axis.name_hint = AXIS_NAMES[position % len(AXIS_NAMES)]
-    copy = loop.ForOp(extents, Region(body))  # before its ops: these ask for the axes' ranges
+    copy = loop.ForOp(extents, Region(body))  # before its ops, which ask for the ranges of the axes
     copy.location = nest.location
     axes = zip(nest.body.block.args, old_axes, strict=True)
     substitution = Substitution(indices={axis: (expr, body.args) for axis, expr in axes})

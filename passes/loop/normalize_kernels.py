@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Gives kernels, once fusing is done, their normal form: what differs in names alone reads alike.
+Brings kernels to a normal form after fusion: kernels that differ only in names become identical.
 
     loop.launch @softmax_3(%bias, %x) -> (%out) ...
     loop.kernel @softmax_3(%bias, %x) -> (%out) {
@@ -16,8 +16,8 @@ becomes, when no other kernel is called `softmax`,
         %0 = loop.load %x[%i] ...   %1 = loop.load %bias[%i] ...
         %2 = arith.addf %0, %1 : f32
 
-Inputs are in the order in which the kernel first reads them; the operands of what commutes exactly
-in the order of their definition, constants last; axes are called by their depth.
+Inputs are in the order in which the kernel first reads them. The operands of ops that commute
+exactly are in the order of their definition, constants last. Axes are named by their depth.
 """
 
 from collections.abc import Sequence
@@ -40,7 +40,7 @@ RULE = Rule("f", 5, "normalize_kernels")
 
 
 def order_operands(kernel: loop.KernelOp) -> None:
-    """Put the operands of what commutes in the order of their definition, constants last."""
+    """Sort the operands of commutative ops by the order of their definition, constants last."""
     place: dict[SSAValue, int] = {}
     for op in ops_in(kernel):
         if isinstance(op, COMMUTATIVE):
@@ -56,8 +56,8 @@ def _is_constant(value: SSAValue) -> bool:
 
 def order_inputs(kernel: loop.KernelOp, launches: Sequence[loop.LaunchOp]) -> None:
     """
-    Put the inputs in the order in which the kernel first reads them, unread ones last; those of a
-    kernel that nobody launches are as its caller passes them.
+    Sort the inputs by the order in which the kernel first reads them, unread ones last. The inputs
+    of a kernel without launches keep their order, since its caller passes them.
     """
     read = [op.memref for op in ops_in(kernel) if isinstance(op, loop.LoadOp)]
     inputs: list[SSAValue] = list(kernel.inputs)
@@ -71,7 +71,7 @@ def order_inputs(kernel: loop.KernelOp, launches: Sequence[loop.LaunchOp]) -> No
 
 
 def _permute_arguments(kernel: loop.KernelOp, order: Sequence[int]) -> None:
-    """Argument `order[i]` becomes argument `i`."""
+    """Permute the kernel's inputs: input `order[i]` becomes input `i`."""
     block, facts = kernel.body.block, kernel.facts
     kernel.set_facts([*(facts[source] for source in order), *facts[len(order) :]])
     old: list[BlockArgument] = list(kernel.inputs)
@@ -84,7 +84,7 @@ def _permute_arguments(kernel: loop.KernelOp, order: Sequence[int]) -> None:
 
 
 def name_axes(block: Block, depth: int = 0) -> None:
-    """Call the free axes of nested loops i, j, l, ..., and the axis of what goes along one k."""
+    """Name the free axes of nested loops i, j, l, ..., and the axes of reductions and scans k."""
     for op in block.ops:
         match op:
             case loop.ForOp():
@@ -99,12 +99,12 @@ def name_axes(block: Block, depth: int = 0) -> None:
 
 
 class NormalizeKernelsPass(ModulePass):
-    """Give kernels their normal form, and the names that a reader expects."""
+    """Bring kernels to a normal form, with the customary names of axes."""
 
     name = "normalize-kernels"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """The kernels of the module."""
+        """Normalize each kernel of the module."""
         kernels = [inner for inner in op.ops if isinstance(inner, loop.KernelOp)]
         with rewriting(RULE, op):
             renumber(op, kernels)

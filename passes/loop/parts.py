@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Parts of a tensor that is put together from many others, each part from few of them.
+Parts of a tensor that is assembled from many others; few of them contribute to each part.
 
     cat of 40 tensors of 3 elements: 40 alternatives for each of 120 elements
 
@@ -10,9 +10,9 @@ becomes
     elements 48 to 95: 16 alternatives
     elements 96 to 119: 8 alternatives
 
-A part is a box of coordinates. Boxes are cut where the masks of alternatives begin and end: the
-first box is as large as `MOST_ALTERNATIVES` allow, and the rest is cut in the same way. What cannot
-be cut so, as the diagonals of a matrix, stays one box.
+A part is a box of coordinates. Boxes are cut where the masks of alternatives begin and end. The
+first box is as large as `MOST_ALTERNATIVES` allows, and the rest is cut in the same way. A box that
+cannot be cut this way, such as the diagonals of a matrix, stays whole.
 """
 
 from bisect import bisect_left
@@ -27,33 +27,39 @@ from tilewright.dialects.prim.index_map import ranges_within
 from tilewright.passes.loop.views import Alternative, Choice, Number, View
 
 MOST_ALTERNATIVES = 16
-"""Alternatives of an element that one kernel selects from; so many cost less than a launch each."""
+"""
+Most alternatives that one kernel selects an element from. Selecting from these costs less than
+further launches.
+"""
 
 Box = tuple[Range, ...]
-"""The coordinates of a part: a range for each dimension."""
+"""Coordinates of a part: a range for each dimension."""
 
 
 class Part(NamedTuple):
-    """A box of coordinates and what its elements are."""
+    """A box of coordinates, and the choice that gives its elements."""
 
     box: Box
     choice: Choice
 
     @property
     def extents(self) -> list[int]:
-        """The shape of the box."""
+        """Shape of the box."""
         return [known.high - known.low + 1 for known in self.box]
 
 
 class _Piece(NamedTuple):
-    """An alternative, and the box outside of which its mask does not hold."""
+    """An alternative, and a box outside of which its mask does not hold."""
 
     box: Box
     alternative: Alternative
 
 
 class _Cut(NamedTuple):
-    """A first coordinate of the second half of a box, and the alternatives of each half."""
+    """
+    A cut of a box: the first coordinate of its second half, and the number of alternatives of each
+    half.
+    """
 
     dim: int
     at: int
@@ -77,7 +83,7 @@ def _is_constant(view: View) -> bool:
 
 
 def parts(view: View, shape: Sequence[int]) -> list[Part]:
-    """Return the parts of a tensor of `shape`, which cover it; without elements there is none."""
+    """Return parts that cover a tensor of `shape`; none if the tensor has no elements."""
     flat = _flat(view, AffineMap(len(shape), 0, ()))
     pieces = [_Piece(tuple(ranges_within(one.mask, shape)), one) for one in flat]
     whole = tuple(map(Range.extent, shape))
@@ -86,7 +92,8 @@ def parts(view: View, shape: Sequence[int]) -> list[Part]:
 
 def _flat(view: View, mask: AffineMap) -> Iterator[Alternative]:
     """
-    Yield the alternatives of `view` where `mask` holds, those of its alternatives in their place.
+    Yield the alternatives of `view` where `mask` holds, with nested choices flattened in their
+    place.
     """
     if not isinstance(choice := view.source, Choice):
         yield Alternative(mask, view)
@@ -117,7 +124,7 @@ def _cut_up(whole: Box, pieces: Sequence[_Piece]) -> Iterator[Part]:
 
 
 def _choice(alternatives: Sequence[Alternative]) -> Choice:
-    """Return the alternatives as a choice; a constant at the end is its fill value."""
+    """Return the alternatives as a choice; a constant at the end becomes its fill value."""
     *others, last = alternatives
     if others and isinstance(last.view.source, Number):
         return Choice(others, last.view.source)
@@ -126,7 +133,8 @@ def _choice(alternatives: Sequence[Alternative]) -> Choice:
 
 def _live(box: Box, pieces: Sequence[_Piece]) -> Iterator[_Piece]:
     """
-    Yield the pieces that elements of `box` may be read from; masks are what they still ask there.
+    Yield the pieces that elements of `box` may be read from; masks keep only conditions not proved
+    in it.
     """
     for piece in pieces:
         if not all(a.low <= b.high and b.low <= a.high for a, b in zip(piece.box, box)):
@@ -144,8 +152,8 @@ def _live(box: Box, pieces: Sequence[_Piece]) -> Iterator[_Piece]:
 
 def _best_cut(box: Box, pieces: Sequence[_Piece]) -> _Cut | None:
     """
-    Return the cut that leaves the first half as many alternatives as one kernel may have; else the
-    most even one. None if no cut has fewer alternatives on both sides.
+    Return the cut with the largest first half that one kernel can read, else the most even one.
+    Returns None if no cut reduces the alternatives on both sides.
     """
     cuts = [c for dim in range(len(box)) for c in _cuts(dim, box[dim], pieces)]
     cuts = [cut for cut in cuts if max(cut.left, cut.right) < len(pieces)]
@@ -156,7 +164,9 @@ def _best_cut(box: Box, pieces: Sequence[_Piece]) -> _Cut | None:
 
 
 def _cuts(dim: int, extent: Range, pieces: Sequence[_Piece]) -> Iterator[_Cut]:
-    """Yield the places of a dimension where the mask of a piece begins to hold or has ceased to."""
+    """
+    Yield the cuts of a dimension at which the box of a piece begins, or ends one coordinate before.
+    """
     lows = sorted(piece.box[dim].low for piece in pieces)
     highs = sorted(piece.box[dim].high for piece in pieces)
     for at in sorted({*lows, *(high + 1 for high in highs)}):
@@ -166,8 +176,8 @@ def _cuts(dim: int, extent: Range, pieces: Sequence[_Piece]) -> Iterator[_Cut]:
 
 def in_steps(part: Part) -> tuple[Part, Sequence[Alternative]]:
     """
-    Return the part of the last alternatives, as many as one kernel reads, and the alternatives that
-    are left: those come before what the part is.
+    Split off the last alternatives, as many as one kernel reads. Returns a part of these, and the
+    earlier alternatives, which take precedence over it.
     """
     alternatives, fill = part.choice
     split = max(len(alternatives) - MOST_ALTERNATIVES, 0)
@@ -175,6 +185,9 @@ def in_steps(part: Part) -> tuple[Part, Sequence[Alternative]]:
 
 
 def within(buffer: SSAValue, box: Box) -> View:
-    """Return a buffer that holds `box`, seen from the coordinates of the whole tensor."""
+    """
+    Return a view of a buffer that holds only `box`, addressed by the coordinates of the whole
+    tensor.
+    """
     origin = [AffineExpr.dimension(d) - known.low for d, known in enumerate(box)]
     return View(buffer, AffineMap(len(box), 0, tuple(origin)))

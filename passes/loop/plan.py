@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The launch plan as a graph: which kernel a launch runs, who writes a buffer and who reads it, and
-where two launches can become one.
+The launch plan as a graph: the kernel of a launch, the readers and writers of a buffer, and the
+place where one launch can replace two.
 """
 
 from collections.abc import Iterable, Iterator, Sequence, Set
@@ -20,7 +20,7 @@ from tilewright.passes.loop.plan_index import PlanIndex
 
 
 def launches_by_kernel(module: ModuleOp) -> dict[str, list[loop.LaunchOp]]:
-    """Return all launches of the module, by the name of what they launch, in order."""
+    """Return all launches of the module, by the name of their kernel, in program order."""
     launches: dict[str, list[loop.LaunchOp]] = {}
     for op in ops_in(module):
         if isinstance(op, loop.LaunchOp):
@@ -29,7 +29,7 @@ def launches_by_kernel(module: ModuleOp) -> dict[str, list[loop.LaunchOp]]:
 
 
 def readers(buffer: SSAValue) -> list[loop.LaunchOp]:
-    """Return the launches that read `buffer`, in order; all in the block that allocates it."""
+    """Return the launches that read `buffer` in the block that allocates it, in program order."""
     block = buffer.owner if isinstance(buffer.owner, Block) else buffer.owner.parent
     assert block is not None
     launches = [op for op in _users([buffer]) if isinstance(op, loop.LaunchOp)]
@@ -38,7 +38,7 @@ def readers(buffer: SSAValue) -> list[loop.LaunchOp]:
 
 
 def _in_order(launches: Set[loop.LaunchOp], block: Block) -> list[loop.LaunchOp]:
-    """`launches`, all of which are in the block, as they follow each other."""
+    """Return `launches`, all of which are in `block`, in program order."""
     ordered: list[loop.LaunchOp] = []
     op = block.first_op
     while op is not None and len(ordered) < len(launches):
@@ -49,7 +49,7 @@ def _in_order(launches: Set[loop.LaunchOp], block: Block) -> list[loop.LaunchOp]
 
 
 def writer(buffer: SSAValue) -> loop.LaunchOp | None:
-    """Return the launch that writes `buffer`; one of them if there are several."""
+    """Return the launch that writes `buffer`, any one if there are several, or None."""
     for use in buffer.uses:
         if isinstance(op := use.operation, loop.LaunchOp) and buffer in op.outputs:
             return op
@@ -57,12 +57,15 @@ def writer(buffer: SSAValue) -> loop.LaunchOp | None:
 
 
 def is_temporary(buffer: SSAValue) -> bool:
-    """True if `buffer` only takes a value from one launch to others."""
+    """True if `buffer` only passes a value from one launch to others."""
     return holds_one_value(buffer) and not is_returned(buffer)
 
 
 def holds_one_value(buffer: SSAValue) -> bool:
-    """True if `buffer` was allocated for what one launch writes; its users are in one block."""
+    """
+    True if `buffer` is allocated, is written by one op, and has all its users in the block of its
+    allocation.
+    """
     if not isinstance(alloc := buffer.owner, memref.AllocOp) or _times_written(buffer) != 1:
         return False
     users = [use.operation for use in buffer.uses]
@@ -71,7 +74,7 @@ def holds_one_value(buffer: SSAValue) -> bool:
 
 
 def is_returned(buffer: SSAValue) -> bool:
-    """True if `buffer` is a result of the host function."""
+    """True if `buffer` is a result of its host function."""
     return any(isinstance(use.operation, func.ReturnOp) for use in buffer.uses)
 
 
@@ -92,23 +95,23 @@ def reason_against_fusion(
 
 
 def _from_to(launch: loop.LaunchOp, consumers: Sequence[loop.LaunchOp]) -> set[Operation]:
-    """Return the ops from `launch` to the last of `consumers`, all of which are behind it."""
-    left, ops = set[Operation](consumers), set[Operation]([launch])
+    """Return the ops from `launch` to the last of `consumers`, all of which follow it."""
+    remaining, ops = set[Operation](consumers), set[Operation]([launch])
     for op in following(launch):
-        if not left:
+        if not remaining:
             break
         ops.add(op)
-        left.discard(op)
+        remaining.discard(op)
     return ops
 
 
 def _times_written(buffer: SSAValue) -> int:
-    """How many ops write `buffer`, or may."""
+    """Return the number of ops that write `buffer`, or may write it."""
     return sum(map(_may_write, buffer.uses))
 
 
 def _may_write(use: Use) -> bool:
-    """True if the op may change what it uses."""
+    """True if the op may change the value that it uses."""
     op = use.operation
     if isinstance(op, loop.LaunchOp):
         return op.is_output(use.index)
@@ -117,8 +120,8 @@ def _may_write(use: Use) -> bool:
 
 def common_place(op: loop.LaunchOp, other: loop.LaunchOp) -> loop.LaunchOp | None:
     """
-    Return the one of two launches, `op` first, at which one launch can do the work of both, with
-    nothing in between noticing. What `op` writes for `other` is not in the way.
+    Return the place where one launch can do the work of two, or None. The two are `op` and `other`,
+    in this order; the place is one of them. Buffers that `op` writes for `other` may be in between.
     """
     between = {*ops_between(op, other)}
     if between.isdisjoint(_users(op.outputs)):
@@ -165,13 +168,13 @@ def loads_of(kernel: loop.KernelOp, launch: loop.LaunchOp, buffer: SSAValue) -> 
     """Return the loads in `kernel` that read `buffer` in this launch, in order."""
     arguments = [a for a, value in inputs_of(kernel, launch).items() if value is buffer]
     users = _users(arguments)
-    if len(users) > 1:  # a kernel with one is not searched for it
+    if len(users) > 1:  # a single user needs no walk to be put in order
         users = [op for op in ops_in(kernel) if op in users]
     return [op for op in users if isinstance(op, loop.LoadOp)]
 
 
 def evaluations(op: Operation) -> int:
-    """How many times `op` runs in one launch of its kernel."""
+    """Return the number of times `op` runs in one launch of its kernel."""
     extents: list[int] = []
     scope = op.parent_op()
     while scope is not None:
@@ -182,7 +185,7 @@ def evaluations(op: Operation) -> int:
 
 
 def erase_kernel(rewriter: PatternRewriter, kernel: loop.KernelOp, buffer: SSAValue) -> None:
-    """Erase a kernel that is no longer launched, and the buffer that nobody uses any more."""
+    """Erase a kernel without launches, and `buffer` if nothing uses it."""
     rewriter.erase(kernel)
     if not buffer.uses and isinstance(buffer.owner, Operation):
         rewriter.erase(buffer.owner)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The symbols of a module and how often each kernel is launched, while patterns rewrite the plan: to
-walk the module for each question would take long where a plan has a thousand launches.
+An index of a module's symbols and launch counts that stays valid while patterns rewrite the plan.
+To walk the module for each question would be slow for a plan of a thousand launches.
 """
 
 from collections import Counter
@@ -19,7 +19,7 @@ from tilewright.passes.facts.nest import FlatNest, flat_nest
 
 
 class FlatLaunch(NamedTuple):
-    """A launch, its kernel, and the kernel's one nest."""
+    """A launch, its kernel, and the kernel's single nest."""
 
     launch: loop.LaunchOp
     kernel: loop.KernelOp
@@ -32,7 +32,7 @@ class FlatLaunch(NamedTuple):
 
 
 class PlanIndex:
-    """An index that stays true as long as all changes of the plan go through `rewrite`."""
+    """An index of a plan, valid as long as all changes of the plan go through `rewrite`."""
 
     def __init__(self, module: ModuleOp):
         self.module = module
@@ -44,16 +44,19 @@ class PlanIndex:
                 self._inserted(inner)
 
     def kernel_of(self, launch: loop.LaunchOp) -> loop.KernelOp | None:
-        """Return the kernel that `launch` runs, at Loop or Tile IR."""
+        """Return the kernel that `launch` runs, a `loop.kernel` at Loop or Tile IR, or None."""
         kernel = self._symbols.get(launch.kernel.string_value())
         return kernel if isinstance(kernel, loop.KernelOp) else None
 
     def kernels_of(self, launches: Iterable[loop.LaunchOp]) -> list[loop.KernelOp]:
-        """Return the kernels that launches run, of those that are here."""
+        """Return the kernels of `launches`; launches of anything else are ignored."""
         return [kernel for op in launches if (kernel := self.kernel_of(op)) is not None]
 
     def flat_launch(self, launch: loop.LaunchOp, *, reduces: bool) -> FlatLaunch | None:
-        """`launch`, if its kernel is a flat nest, and reduces or not as asked for."""
+        """
+        Return the launch with its kernel and nest. Returns None unless the kernel is a flat nest
+        that contains a reduction exactly if `reduces` is true.
+        """
         kernel = self.kernel_of(launch)
         if kernel is None or (reduces and not self.reduces(kernel)):
             return None
@@ -62,29 +65,30 @@ class PlanIndex:
         return FlatLaunch(launch, kernel, nest)
 
     def times_launched(self, kernel: loop.KernelOp) -> int:
-        """How many launches run `kernel`."""
+        """Return the number of launches of `kernel`."""
         return self._launches[kernel.sym_name.data]
 
     def reduces(self, kernel: loop.KernelOp) -> bool:
-        """True if there is a reduction in `kernel`, which is searched for it once."""
+        """True if there is a reduction in `kernel`; the answer is cached."""
         if kernel not in self._reduces:
             nests = nests_in(kernel)
             self._reduces[kernel] = any(isinstance(op, loop.ReduceOp) for op in nests)
         return self._reduces[kernel]
 
     def joined(self, kernel: loop.KernelOp, kernels: Iterable[loop.KernelOp]) -> None:
-        """`kernel` does from now on what all of `kernels` did."""
+        """Record that `kernel` now does the work of all of `kernels`."""
         self._reduces[kernel] = any([self.reduces(one) for one in kernels])
 
-    def rename(self, kernel: loop.KernelOp, wanted: str, gone: Sequence[loop.KernelOp]) -> None:
+    def rename(self, kernel: loop.KernelOp, base: str, gone: Sequence[loop.KernelOp]) -> None:
         """
-        Call `kernel` `wanted`, or `wanted_1`, `wanted_2`, ... when that is taken, though not by it
-        or by what is `gone` soon. To launch it by that name is left to the caller.
+        Rename `kernel` to `base`, or to `base_1`, `base_2`, ... if that is taken. The names
+        of `kernel` and of kernels in `gone`, which are erased soon, count as free. The caller
+        updates launches.
         """
-        name, count = wanted, 0
+        name, count = base, 0
         while self._symbols.get(name) not in (None, kernel, *gone):
             count += 1
-            name = f"{wanted}_{count}"
+            name = f"{base}_{count}"
         self._removed(kernel)
         kernel.properties["sym_name"] = StringAttr(name)
         self._inserted(kernel)
@@ -100,7 +104,7 @@ class PlanIndex:
         if len(hosts) == 1:
             walker.rewrite_region(hosts[0])
             return
-        # what changes in one may matter to another, which launches the same kernels
+        # a change in one host function may enable another: they launch the same kernels
         while any([walker.rewrite_region(host) for host in hosts]):
             pass
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Writes comparisons of positions with a single element of an input as predicates of indices.
+Rewrites comparisons of positions with a single element of an input to predicates of indices.
 
     loop.for %i in 4, %j in 48 {
       ...
@@ -21,12 +21,12 @@ becomes
       ...
       %2 = loop.predicate [%6 - %j - 1] : i1
 
-Predicates say where values are needed and how far sums go, so that a decode step leaves the rows of
-its cache alone that no token has filled yet. The element may be any integer: whatever is less than
-all positions is as good as the one before the first, whatever is more as good as the last. It is
-loaded before all else, so that loops can go as far as it says. Positions may have been cast, to
-types that hold them, and are not further apart than the type of the comparison holds; where a
-comparison is negated, so is the predicate.
+Predicates show where values are needed and how far sums go. A decode step therefore skips the rows
+of its cache that no token has filled yet. The element may be any integer: an element below all
+positions is clamped to the one before the first, an element above all to the last. The element is
+loaded at the beginning of the nest, so that it can bound loops. Positions may have been cast to
+types that hold them, and their distances must fit the type of the comparison. A negated comparison
+becomes a negated predicate.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -55,7 +55,7 @@ RULE = Rule("f", 22, "predicate_positions")
 
 _SIGNED = ("slt", "sle", "sgt", "sge")
 _MIRRORED = {"slt": "sgt", "sle": "sge", "sgt": "slt", "sge": "sle"}
-"""What holds of the other side."""
+"""Relation that holds when its operands are exchanged."""
 
 _HOLDS: Mapping[str, Callable[[AffineExpr], AffineExpr]] = {
     "slt": lambda more: more - 1,
@@ -63,36 +63,40 @@ _HOLDS: Mapping[str, Callable[[AffineExpr], AffineExpr]] = {
     "sgt": lambda more: more * -1 - 1,
     "sge": lambda more: more * -1,
 }
-"""What is at least 0 where a relation holds, by how much more the element is than the position."""
+"""Expression that is at least 0 exactly where a relation holds, given element minus position."""
 
 
 def reason_against(kernel: loop.KernelOp) -> str | None:
-    """Reason why the kernel stays unchanged, or None."""
+    """Reason why the kernel is skipped, or None."""
     if isinstance(kernel.body.block.last_op, tile.LaunchOp):
         return "it is scheduled already"
     return None
 
 
 class Compared(NamedTuple):
-    """`position relation element`, of which the positions take each value of a range."""
+    """A comparison `position relation element`, with the range of the positions."""
 
     op: arith.CmpiOp
     relation: str
     position: loop.IndexOp
     positions: Range
     element: Sequence[Operation]
-    """What computes it, in order."""
+    """Ops that compute the element, in order."""
 
     @property
     def elements(self) -> Range:
-        """The elements that tell all positions apart; any other is as good as the nearest."""
+        """
+        Range of elements with distinct outcomes; any other element acts as the nearest one in it.
+        """
         from_before = self.relation in ("sle", "sgt")
         low, high = self.positions
         return Range(low - 1, high) if from_before else Range(low, high + 1)
 
 
 def compared(op: arith.CmpiOp) -> Compared | None:
-    """What `op` compares, if it is positions with a single element of an input."""
+    """
+    Return the comparison if `op` compares positions with a single element of an input, else None.
+    """
     relation = arith.CMPI_COMPARISON_OPERATIONS[op.predicate.value.data]
     if relation not in _SIGNED:
         return None
@@ -126,8 +130,8 @@ def _fits(type: Attribute, numbers: Range) -> bool:
 
 
 def apply(kernel: loop.KernelOp, comparisons: Sequence[Compared]) -> None:
-    """Put predicates in the place of comparisons."""
-    for found in reversed(comparisons):  # each is loaded before what is there
+    """Replace comparisons by predicates."""
+    for found in reversed(comparisons):  # each one loads its element before all others
         _replace(kernel, found)
     erase_dead(kernel)
 
@@ -158,7 +162,7 @@ def _replace(kernel: loop.KernelOp, found: Compared) -> None:
 
 
 def _negations(op: arith.CmpiOp) -> list[arith.XOrIOp]:
-    """What is true where `op` is not."""
+    """Return the negations of `op`: ops that are true where `op` is false."""
     users = [use.operation for use in op.result.uses]
     return [user for user in users if isinstance(user, arith.XOrIOp) and is_true(user.rhs)]
 
@@ -170,7 +174,9 @@ def _replace_by_predicate(op: Operation, where: Access) -> None:
 
 
 def _comparisons(kernel: loop.KernelOp) -> list[Compared]:
-    """Those in the nest, before which elements can be loaded."""
+    """
+    Return the comparisons inside the outermost nest; their elements can be loaded at its beginning.
+    """
     block = nest_block(kernel)
     ops = [op for op in ops_in(kernel) if isinstance(op, arith.CmpiOp)]
     inside = [op for op in ops if block.find_ancestor_op_in_block(op) is not None]
@@ -178,12 +184,12 @@ def _comparisons(kernel: loop.KernelOp) -> list[Compared]:
 
 
 class PredicatePositionsPass(ModulePass):
-    """Write comparisons of positions with a single element as predicates."""
+    """Rewrite comparisons of positions with a single element to predicates."""
 
     name = "predicate-positions"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Each kernel of the module."""
+        """Rewrite the comparisons in each kernel of the module."""
         for kernel in [inner for inner in op.ops if isinstance(inner, loop.KernelOp)]:
             if (reason := reason_against(kernel)) is not None:
                 skipped(RULE, kernel, reason)

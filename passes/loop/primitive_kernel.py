@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What the kernel of each primitive does. Its free axes are the axes of the results; what it needs of
-its operands it reads through their views.
+Bodies of the kernels of primitives. The free axes of a kernel are the axes of its results; operands
+are read through their views.
 
     %s = prim.reduce add(%x) dims [1, 2] : (tensor<16x4x3xf32>) -> tensor<16xf32>
 
@@ -15,8 +15,8 @@ is
       loop.store %sum, %out[%i] : memref<16xf32>
     }
 
-Several reduced axes are one, so that it can be split and shared. What is contiguous is read in a
-row all the same: in its address, quotient and remainder join again.
+Several reduced axes become one, which can then be split and shared. Contiguous elements are still
+read contiguously, since quotient and remainder cancel in their address.
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,11 +36,11 @@ from tilewright.passes.loop.scalar_function import scalar_function
 from tilewright.passes.loop.views import View, read
 
 Primitive = prim.ElementwiseOp | prim.GatherOp | prim.ReduceOp | prim.ScanOp
-"""The ops that compute something, and so need a kernel."""
+"""Ops that compute something, and therefore need a kernel."""
 
 
 class PrimitiveKernel(KernelBuilder):
-    """A kernel over `shape` that reads tensors through `views`."""
+    """A builder of a kernel over `shape` that reads tensors through `views`."""
 
     def __init__(
         self,
@@ -52,9 +52,7 @@ class PrimitiveKernel(KernelBuilder):
         self.buffers, self.views = buffers, views
 
     def read(self, value: SSAValue, coordinates: Sequence[AffineExpr]) -> SSAValue:
-        """
-        Return the element of a tensor at `coordinates`, expressions over this kernel's indices.
-        """
+        """Read the element of a tensor at `coordinates`, expressions over this kernel's indices."""
         return read(self, self.views[value], coordinates)
 
     def subscript(self, value: SSAValue, size: int) -> AffineExpr:
@@ -63,12 +61,15 @@ class PrimitiveKernel(KernelBuilder):
 
 
 def needed_results(op: Primitive) -> Sequence[SSAValue]:
-    """Those that are asked for, as an argmax is without the maximum; all where none is."""
+    """
+    Return the results with uses, or all results if none has any; the maximum of an argmax may have
+    none.
+    """
     return _of_needed(op.results, op)
 
 
 def free_axes(op: Primitive) -> Sequence[int]:
-    """Return the shape of the results, without the axis along which a scan goes in order."""
+    """Return the shape of the results, with the axis of a scan reduced to 1."""
     shape = [*tensor_type(op.results[0]).get_shape()]
     if isinstance(op, prim.ScanOp):
         shape[op.dim.value.data] = 1
@@ -76,7 +77,7 @@ def free_axes(op: Primitive) -> Sequence[int]:
 
 
 def write_body(op: Primitive, kernel: PrimitiveKernel) -> None:
-    """Store what `op` computes of each element."""
+    """Add the body of the kernel: compute each element of the results of `op` and store it."""
     match op:
         case prim.ElementwiseOp():
             _elementwise(op, kernel)
@@ -132,13 +133,15 @@ def _scan(op: prim.ScanOp, kernel: PrimitiveKernel) -> None:
 
 
 def _of_needed(values: Sequence[SSAValue], op: Primitive) -> Sequence[SSAValue]:
-    """Of `values`, one for each result, those for the results that are needed."""
+    """Return the values of the needed results, out of `values`, one for each result."""
     used = [v for v, result in zip(values, op.results, strict=True) if result.uses]
     return used or values
 
 
 def _is_each_element(op: prim.ReduceOp, extents: Sequence[int]) -> bool:
-    """True if every element is folded alone, to itself. The float sum of -0 is 0."""
+    """
+    True if each element is reduced alone, to itself. Excludes float sums, which turn -0 into 0.
+    """
     is_float = isinstance(tensor_type(op.inputs[0]).element_type, AnyFloat)
     return prod(extents) == 1 and not (is_float and op.monoid.data is Monoid.ADD)
 
@@ -153,6 +156,6 @@ def _interleave(
     folded: Sequence[AffineExpr],
     kept: Sequence[AffineExpr],
 ) -> list[AffineExpr]:
-    """Coordinates of the operand: `folded` at the reduced axes, `kept` at the others."""
+    """Return the coordinates of the operand: `folded` at the reduced axes, `kept` at the others."""
     inner, outer = iter(folded), iter(kept)
     return [next(inner) if axis in reduced else next(outer) for axis in range(rank)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The functions of `prim.elementwise` in scalar ops of `arith`, `math` and `scalar`, by table."""
+"""Tables from the functions of `prim.elementwise` to scalar ops of `arith`, `math` and `scalar`."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -96,13 +96,13 @@ _COMPARED: Mapping[ScalarFunction, tuple[str, str, str]] = {
     _F.GT: ("ogt", "sgt", "ugt"),
     _F.GE: ("oge", "sge", "uge"),
 }
-"""The predicates for floats, for integers, and for i1, whose true is not -1 here."""
+"""Predicates for floats, for integers, and for i1, where true counts as 1 instead of -1."""
 
 
 def scalar_function(
     function: ScalarFunction, values: Sequence[SSAValue], result: Attribute, add: Add
 ) -> SSAValue:
-    """`function` of `values` in ops added by `add`: one op for most."""
+    """Apply `function` to `values`, in ops that `add` inserts; most functions take one op."""
     type = values[-1].type
     is_float = isinstance(type, AnyFloat)
     if function is ScalarFunction.CAST:
@@ -117,12 +117,15 @@ def scalar_function(
 
 
 def constant(value: float, type: Attribute) -> arith.ConstantOp:
-    """Return a number in any type."""
+    """Return a constant of any type."""
     return arith.ConstantOp(number_attribute(value, type))
 
 
 def constant_of(value: FloatAttr | IntegerAttr, add: Add) -> SSAValue:
-    """Return a number as a value. `arith` has no unsigned constants: those are cast."""
+    """
+    Return a number attribute as an SSA value. `arith` has no unsigned constants: those are cast
+    from i32.
+    """
     if value.type != ui8:
         return add(arith.ConstantOp(value))
     return scalar_cast(add(constant(value.value.data, i32)), ui8, add)
@@ -137,7 +140,7 @@ def _compare(function: ScalarFunction, values: Sequence[SSAValue], add: Add) -> 
 
 
 def scalar_cast(value: SSAValue, result: Attribute, add: Add) -> SSAValue:
-    """`value` in another type."""
+    """Cast `value` to the type `result`."""
     source = value.type
     if source == result:
         return value
@@ -153,7 +156,7 @@ def scalar_cast(value: SSAValue, result: Attribute, add: Add) -> SSAValue:
         return add(arith.TruncIOp(value, result))
     if result.bitwidth > source.bitwidth:
         return add(_extension(source)(value, result))
-    return add(arith.TruncIOp(_widened(value, add), result))  # i8 and ui8: by way of i32
+    return add(arith.TruncIOp(_widened(value, add), result))  # between i8 and ui8, by way of i32
 
 
 def _extension(source: IntegerType) -> Callable[[SSAValue, IntegerType], Operation]:
@@ -165,14 +168,17 @@ def _wide(type: IntegerType) -> IntegerType:
 
 
 def _widened(value: SSAValue, add: Add) -> SSAValue:
-    """Return a narrow integer as an i32."""
+    """Extend an integer narrower than 32 bits to i32."""
     source = value.type
     assert isa(source, IntegerType)
     return value if _wide(source) == source else add(_extension(source)(value, i32))
 
 
 def _integer_to_float(value: SSAValue, result: AnyFloat, add: Add) -> SSAValue:
-    """Return a narrow integer becomes a half type by way of f32, which holds it as it is."""
+    """
+    Convert an integer to a float type; from narrow integers to f16 and bf16 by way of f32, which is
+    exact.
+    """
     source = value.type
     assert isa(source, IntegerType)
     if result in (f16, bf16) and source.bitwidth < i32.bitwidth:
@@ -200,12 +206,13 @@ def _cast_float(value: SSAValue, source: AnyFloat, result: Attribute, add: Add) 
 
 def _floor_divide(add: Add, a: SSAValue, b: SSAValue) -> SSAValue:
     """
-    Return the largest integer up to `a / b`, as Python and PyTorch divide, from ops added by `add`.
-    By zero it is `a / b`; of an infinite `a` by anything else it is NaN.
+    Return the floor of `a / b` as in Python and PyTorch, from ops added by `add`. If `b` is 0 it is
+    `a / b`; if `a` is infinite and `b` is not 0 it is NaN.
 
     It is not `floor(a / b)`: 1 / 0.1 is just below 10 in float32, since float32's 0.1 is above a
-    tenth, but the quotient rounds up to 10. The rest of `a` shows it: `fma(-10, 0.1, 1)` is
-    negative, therefore 10 is one too many. (PyTorch and Python get the same from fmod.)
+    tenth, but the quotient rounds up to 10. The remainder of `a` shows the error: `fma(-10, 0.1,
+    1)` is negative, therefore 10 is one too many. (PyTorch and Python get the same result from
+    fmod.)
     """
     type = a.type
     assert isinstance(type, AnyFloat)
@@ -227,7 +234,10 @@ def _floor_divide(add: Add, a: SSAValue, b: SSAValue) -> SSAValue:
 
 
 def _rest(add: Add, a: SSAValue, b: SSAValue, floor: SSAValue, zero: SSAValue) -> SSAValue:
-    """`a - floor * b`, its sign exact; just `a` where `floor` is 0, also by an infinite `b`."""
+    """
+    Return `a - floor * b` with its exact sign; returns `a` where `floor` is 0, even if `b` is
+    infinite.
+    """
     is_zero = add(arith.CmpfOp(floor, zero, "oeq"))
     subtracted = add(math.FmaOp(add(arith.NegfOp(floor)), b, a))
     return add(arith.SelectOp(is_zero, a, subtracted))

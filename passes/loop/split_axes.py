@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Splits an axis of which a factor of a product sees the quotient: groups, and what is in each.
+Splits an axis into quotient and remainder where a factor of a product depends on the quotient only:
+groups, and the columns in each group.
 
     loop.for %i in 70, %j in 8 {
       %s = loop.reduce %k in 2 with add {
@@ -16,8 +17,9 @@ becomes
         %1 = loop.load %w[%j * 4 + %l, %k] ...
         %2 = arith.mulf %0, %1 : f32
 
-Both factors vary with groups, so that these are a batch of products, as a grouped convolution is.
-Legal where the divisor divides the extent. It pays where a contraction comes out of what was none.
+Both factors vary with the group, so that the groups are a batch of products, as in a grouped
+convolution. Splitting is legal where the divisor divides the extent. It pays where it turns a nest
+into a contraction.
 """
 
 from typing import NamedTuple
@@ -44,14 +46,17 @@ RULE = Rule("f", 14, "split_axes")
 
 
 class Quotient(NamedTuple):
-    """The axis of a nest, by its position, that a load divides by a divisor of its extent."""
+    """An axis of a nest, by position, that a load divides by a divisor of the extent."""
 
     axis: int
     divisor: int
 
 
 def largest_groups(nest: loop.ForOp) -> Quotient | None:
-    """What is divided by most, of which the most is left for columns; None if nothing is."""
+    """
+    Return the quotient with the largest divisor, which leaves the most columns; None if there is
+    none.
+    """
     axes, extents = nest.body.block.args, nest.axis_extents()
     found = [
         Quotient(axes.index(axis), divisor)
@@ -64,7 +69,7 @@ def largest_groups(nest: loop.ForOp) -> Quotient | None:
 
 
 def _divided(load: loop.LoadOp) -> list[tuple[SSAValue, int]]:
-    """Return the indices that the subscripts divide, each alone, and by how much."""
+    """Return the indices that subscripts divide, each one alone, with the divisors."""
     found: list[tuple[SSAValue, int]] = []
     for expr in (inner for result in load.map.data.results for inner in result.dfs()):
         match expr:
@@ -78,7 +83,7 @@ def _divided(load: loop.LoadOp) -> list[tuple[SSAValue, int]]:
 
 
 def split(nest: loop.ForOp, quotient: Quotient) -> loop.ForOp:
-    """Return a copy of the nest, of which the axis is two: the quotient and the remainder."""
+    """Return a copy of the nest with the axis split into quotient and remainder."""
     (position, divisor), extents = quotient, [*nest.axis_extents()]
     extents[position : position + 1] = [extents[position] // divisor, divisor]
     axes: list[AffineExpr] = [AffineDimExpr(axis) for axis in range(len(extents))]
@@ -88,7 +93,8 @@ def split(nest: loop.ForOp, quotient: Quotient) -> loop.ForOp:
 
 def contraction_of(nest: loop.ForOp) -> loop.ForOp | None:
     """
-    Return a copy of the nest that is a contraction, as some of its axes are split; None if none is.
+    Return a copy of the nest that is a contraction after some of its axes are split. Returns None
+    if splitting gives no contraction.
     """
     if (groups := largest_groups(nest)) is None:
         return None
@@ -96,7 +102,7 @@ def contraction_of(nest: loop.ForOp) -> loop.ForOp | None:
     if is_contraction(copy.body.block):
         return copy
     contraction = contraction_of(copy)
-    copy.erase()  # else it would still count as a reader of what it reads
+    copy.erase()  # else its loads would still count as readers
     return contraction
 
 
@@ -106,13 +112,13 @@ class SplitAxesPass(ModulePass):
     name = "split-axes"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """The nests of the module that reduce, and are no contraction."""
+        """Split axes of the reducing nests that are not contractions yet."""
         for kernel in [k for k in op.ops if isinstance(k, loop.KernelOp)]:
             nest = reducing_nest(kernel)
             if nest is None or largest_groups(nest) is None:
                 continue
             if is_contraction(nest.body.block):
-                skipped(RULE, kernel, "it is a contraction as it is")
+                skipped(RULE, kernel, "it is a contraction already")
                 continue
             if (contraction := contraction_of(nest)) is None:
                 skipped(RULE, kernel, "no axis that a load divides hides a contraction")

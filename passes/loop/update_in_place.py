@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Stores only what changes of a buffer that the program writes in place.
+Stores only the changes of a buffer that the program updates in place.
 
     func.func @main(%cache {torch.becomes = 0 : i64}, %row, %at) -> (%new) {
       %new = memref.alloc()
@@ -17,9 +17,9 @@ becomes, if `@put` copies all but one row,
 
     loop.kernel @put(%row, %at) -> (%out {plan.updated}) { ... }
 
-How a kernel is made to store less is in `changed_steps.py`. It is legal where the argument is to
-hold that result when the program is done, in each function that passes it on, and nobody needs what
-it held before: whatever reads it comes before the launch.
+The module `changed_steps.py` rewrites the kernel to store only the changes. The pass is legal where
+the argument must hold that result at the program's end, in each function that passes it on. Nothing
+may need its old contents later: all other reads come before the launch.
 """
 
 from collections.abc import Mapping, Sequence
@@ -42,28 +42,31 @@ RULE = Rule("f", 20, "update_in_place")
 
 
 def reason_against_update(launch: loop.LaunchOp, old: SSAValue, new: SSAValue) -> str | None:
-    """Reason why a launch cannot write `new` where `old` lies, or None."""
+    """Reason why a launch cannot write `new` into the buffer `old`, or None."""
     function = launch.parent_op()
     if not isinstance(function, func.FuncOp) or not isinstance(new.owner, memref.AllocOp):
-        return "its output is no buffer of a function"
+        return "its output is not allocated by a function"
     if not isinstance(old, BlockArgument):
-        return "what it copies is no argument"
+        return "the buffer that it copies is not an argument"
     if (result := _only_result(function, new)) is None:
-        return "its output is no result of the function"
+        return "its output is not a single result of the function"
     if not _is_last_use(old, launch):
-        return "what it copies is needed later"
-    return None if _becomes(function, old.index, result) else "the argument keeps what it holds"
+        return "the buffer that it copies is used later"
+    return None if _becomes(function, old.index, result) else "the argument must keep its contents"
 
 
 def _only_result(function: func.FuncOp, value: SSAValue) -> int | None:
-    """Which result of the function `value` is, if it is just one."""
+    """
+    Return the position of `value` among the function's results; None unless it is returned exactly
+    once.
+    """
     returned = function.body.block.last_op
     operands = [] if returned is None else [*returned.operands]
     return operands.index(value) if operands.count(value) == 1 else None
 
 
 def _is_last_use(value: SSAValue, op: Operation) -> bool:
-    """True if `op` uses `value` once, and whatever else does is before it."""
+    """True if `op` uses `value` once, and all other uses come before it."""
     uses = [*value.uses]
     others = [use.operation for use in uses if use.operation is not op]
     block = op.parent
@@ -72,7 +75,9 @@ def _is_last_use(value: SSAValue, op: Operation) -> bool:
 
 
 def _becomes(function: func.FuncOp, argument: int, result: int) -> bool:
-    """True if the argument is to hold the result, by all who call the function."""
+    """
+    True if the program, or every caller of the function, requires the argument to hold the result.
+    """
     if function.sym_name.data == "main":
         return becomes(function, argument) == result
     module = function.parent_op()
@@ -92,7 +97,7 @@ def _call_becomes(call: func.CallOp, argument: int, result: int) -> bool:
 
 
 def is_update(kernel: loop.KernelOp, launch: loop.LaunchOp) -> bool:
-    """True if all that a launch has to store is what changes of its output."""
+    """True if the launch only has to store the changed steps of its outputs, in place."""
     changed = changed_steps(kernel)
     return changed is not None and _reason_against_kernel(kernel, changed, launch) is None
 
@@ -109,14 +114,16 @@ def _reason_against_kernel(
 
 
 def _updated(kernel: loop.KernelOp, changed: Changed) -> dict[int, int]:
-    """Return the outputs, by the inputs that they are copies of."""
+    """Return the position of each output, by the position of the input that it copies."""
     inputs, outputs = list[SSAValue](kernel.inputs), list[SSAValue](kernel.outputs)
     stores = changed.stores
     return {inputs.index(s.old.memref): outputs.index(s.store.memref) for s in stores}
 
 
 def update(kernel: loop.KernelOp, changed: Changed, launches: Sequence[loop.LaunchOp]) -> None:
-    """Let the kernel store what changes, and its launches write it where the rest is."""
+    """
+    Make the kernel store only its changes, and make its launches write them into the old buffers.
+    """
     updated = _updated(kernel, changed)
     keep_changes(changed)
     left = [n for n in range(len(kernel.buffers)) if n not in updated]
@@ -131,7 +138,7 @@ def update(kernel: loop.KernelOp, changed: Changed, launches: Sequence[loop.Laun
 
 
 def _relaunch(launch: loop.LaunchOp, updated: Mapping[int, int]) -> None:
-    """Pass inputs as outputs instead."""
+    """Replace a launch by one that writes into its old inputs."""
     inputs, outputs = [*launch.inputs], [*launch.outputs]
     old = {output: inputs[position] for position, output in updated.items()}
     left = [value for n, value in enumerate(inputs) if n not in updated]
@@ -147,12 +154,15 @@ def _relaunch(launch: loop.LaunchOp, updated: Mapping[int, int]) -> None:
 
 
 class UpdateInPlacePass(ModulePass):
-    """Write arguments in place where the program says so, and only what changes."""
+    """Write arguments in place where the program updates them, and store only the changes."""
 
     name = "update-in-place"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """All kernels that copy what their output is to replace."""
+        """
+        Update in place in each kernel of the module that copies the buffer which its output
+        replaces.
+        """
         launches = launches_by_kernel(op)
         for kernel in [k for k in op.ops if isinstance(k, loop.KernelOp)]:
             launched = launches.get(kernel.sym_name.data, [])

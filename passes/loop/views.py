@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Tensors that need no memory: whoever reads an element of them reads through them.
+Tensors that need no memory: their readers read elements through a view.
 
     %p = prim.index_map %x by affine_map<(d0) -> (d0 - 1)> where affine_map<(d0) -> (d0 - 1)>
         else 0.000000e+00 : f32 : tensor<16xf32> -> tensor<17xf32>
@@ -9,7 +9,7 @@ is a view of `%x`, and its element `i` is
 
     %0 = loop.load %x[%i - 1] where [%i - 1] : memref<16xf32>
 
-A mask that something else than a load must heed becomes a select.
+A mask becomes a select, unless a load can apply it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,8 +31,8 @@ Number = FloatAttr | IntegerAttr
 
 class View(NamedTuple):
     """
-    Where a tensor's elements are: in a buffer, or in what needs no memory. The map takes the
-    tensor's coordinates to those of the source.
+    The place of a tensor's elements: a buffer, or a source that needs no memory. The map takes the
+    coordinates of the tensor to those of the source.
     """
 
     source: Union[SSAValue, Number, prim.IotaOp, prim.PredicateOp, "Choice"]
@@ -40,30 +40,30 @@ class View(NamedTuple):
 
 
 class Alternative(NamedTuple):
-    """A view that is taken where all of a mask is at least 0."""
+    """A view that is taken where all results of a mask are at least 0."""
 
     mask: AffineMap
     view: View
 
 
 class Choice(NamedTuple):
-    """The first of several views whose mask holds, else a fill value."""
+    """The first of several views whose mask holds, or else a fill value."""
 
     alternatives: Sequence[Alternative]
     fill: Number | None
 
 
 ViewOp = prim.ConstantOp | prim.IotaOp | prim.PredicateOp | prim.IndexMapOp
-"""The ops whose results need no memory."""
+"""Ops whose results need no memory."""
 
 
 def whole(buffer: SSAValue, value: SSAValue) -> View:
-    """`value` as it lies in `buffer`."""
+    """Return the view of `value` as it lies in `buffer`."""
     return View(buffer, _identity(value))
 
 
 def view_of(op: ViewOp, views: Mapping[SSAValue, View]) -> View:
-    """What the result of `op` is, given what its operands are."""
+    """Return the view of the result of `op`, given the views of its operands."""
     match op:
         case prim.ConstantOp(value=value, result=result):
             return View(value, AffineMap(tensor_type(result).get_num_dims(), 0, ()))
@@ -94,8 +94,8 @@ def read(
     where: Sequence[AffineExpr] = (),
 ) -> SSAValue:
     """
-    Return the element of `view` at `coordinates`, expressions over the kernel's indices. It is any
-    value, and nothing is read, unless all of `where` are at least 0.
+    Read the element of `view` at `coordinates`, expressions over the kernel's indices. Unless all
+    of `where` are at least 0, nothing is read and the result is any value.
     """
     at = at_coordinates(view.map, coordinates)
     match view.source:
@@ -120,14 +120,15 @@ def _read_choice(
     where: Sequence[AffineExpr],
 ) -> SSAValue:
     """
-    Return the last alternative first, each that comes before it selected instead where it holds.
+    Read an element of a choice: the last alternative, overridden by each earlier one whose mask
+    holds.
     """
     result: SSAValue | None = None
     for alternative in reversed(choice.alternatives):
         mask = at_coordinates(alternative.mask, at)
         value = read(kernel, alternative.view, at, [*where, *mask])
         if not mask or (result is None and _is_zero(choice.fill) and _is_load(value)):
-            result = value  # a load is 0 where its mask fails
+            result = value  # a load gives 0 where its mask fails
             continue
         if result is None:
             assert choice.fill is not None

@@ -8,7 +8,7 @@ from tilewright.dialects.origin import place_of
 
 
 class PlacedPassError(PassFailedException):
-    """A pass cannot do its work; `where` is `FILE:LINE:COL`, or empty if no place is known."""
+    """Error of a pass that cannot do its work; `where` is `FILE:LINE:COL`, or empty if unknown."""
 
     def __init__(self, reason: str, where: str = ""):
         self.reason, self.where = reason, where
@@ -19,5 +19,5 @@ class PlacedPassError(PassFailedException):
 
 
 def refused(op: Operation, reason: str) -> PlacedPassError:
-    """Return the error for an operation that a pass cannot handle, to be raised."""
+    """Return the error for an operation that a pass cannot handle, for the caller to raise."""
     return PlacedPassError(reason, place_of(op))

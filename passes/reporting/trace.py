@@ -3,9 +3,9 @@
 Trace of passes: each rewrite with the IR before and after, and a remark with the reason for each
 skip. `tools/output/trace_printer.py` prints it.
 
-A pass says `with rewriting(RULE, kernel): ...` around a change, `skipped(RULE, kernel, why)` where
-it declines and, when it had to weigh, `decided(RULE, kernel, why)` where it does not. By default
-nobody listens, and then all of them cost next to nothing; a driver that wants to know runs the
+A pass wraps a change in `with rewriting(RULE, kernel): ...`. It calls `skipped(RULE, kernel, why)`
+where it declines, and `decided(RULE, kernel, why)` where it changes a kernel after weighing the
+cost. Without a listener all of these cost next to nothing. A driver that needs the trace runs the
 passes inside `with listening(listener)`.
 """
 
@@ -32,7 +32,7 @@ class Rule(NamedTuple):
 
     @property
     def pass_name(self) -> str:
-        """The pass that does it: `stage-inputs`."""
+        """Name of the pass that applies the rule: `stage-inputs`."""
         return self.name.replace("_", "-")
 
 
@@ -40,25 +40,31 @@ Seen = TypeVar("Seen")
 
 
 class Listener(Protocol[Seen]):
-    """Hears what passes do; who derives from it ignores what it says nothing of."""
+    """Receiver of reports from passes; the methods that a subclass does not override do nothing."""
 
     def look(self, scope: Operation) -> Seen:
-        """What to keep of a function, kernel or module that may change: its text, its cost."""
+        """
+        Return what to keep of a function, kernel or module that may change: its text, its cost.
+        """
         ...
 
     def rewrote(self, rule: Rule, site: str, before: Seen, after: Seen) -> None:
-        """`rule` matched at the function or kernel called `site`; what was seen of the scope."""
+        """
+        Receive a match of `rule` in the function or kernel `site`; `look` returned `before` and
+        `after`.
+        """
 
     def skipped(self, rule: Rule, site: str, reason: str) -> None:
-        """`rule` left `site` alone."""
+        """Receive the reason why `rule` skipped `site`."""
 
     def decided(self, rule: Rule, site: str, reason: str) -> None:
-        """`rule` is about to match at `site`, for that reason."""
+        """Receive the reason why `rule` is about to change `site`."""
 
     def weighed(self, decision: str, fuses: bool, ratio: float) -> None:
         """
-        A decision about fusion (`loop.fusion`) has come up, and whether it is to fuse; the model
-        has fused kernels take `ratio` times as long as kernels apart, or infinitely longer.
+        Receive a decision about fusion (`loop.fusion`) and its outcome. `ratio` is the estimated
+        time of the fused kernels relative to separate kernels, or infinity if times were not
+        compared.
         """
 
 
@@ -67,7 +73,7 @@ _listener: ContextVar[Listener[Any] | None] = ContextVar("listener", default=Non
 
 @contextmanager
 def listening(listener: Listener[Any] | None) -> Generator[None]:
-    """Tell `listener`, or nobody, of everything that passes do in this block."""
+    """Send all reports of passes in this block to `listener`; None discards them."""
     token = _listener.set(listener)
     try:
         yield
@@ -76,15 +82,15 @@ def listening(listener: Listener[Any] | None) -> Generator[None]:
 
 
 def is_listening() -> bool:
-    """True if somebody hears what passes report."""
+    """True if a listener receives the reports of passes."""
     return _listener.get() is not None
 
 
 @contextmanager
 def rewriting(rule: Rule, site: Operation, *, whole_module: bool = False) -> Generator[None]:
     """
-    Report the change that the block makes at `site`, a function, a kernel or the module; to the
-    whole module where more than `site` changes.
+    Report the change that the block makes at `site`, a function, a kernel or the module. The report
+    covers the whole module if `whole_module` is true.
     """
     listener = _listener.get()
     if listener is None:
@@ -98,7 +104,7 @@ def rewriting(rule: Rule, site: Operation, *, whole_module: bool = False) -> Gen
 
 
 def skipped(rule: Rule, site: Operation, reason: str) -> None:
-    """Report why `rule` left `site` alone."""
+    """Report why `rule` skipped `site`."""
     listener = _listener.get()
     if listener is not None:
         listener.skipped(rule, site_name(site), reason)
@@ -112,7 +118,7 @@ def decided(rule: Rule, site: Operation, reason: str) -> None:
 
 
 def weighed(decision: str, fuses: bool, ratio: float) -> None:
-    """Report what a model says of a decision about fusion."""
+    """Report the estimate of the cost model for a decision about fusion."""
     listener = _listener.get()
     if listener is not None:
         listener.weighed(decision, fuses, ratio)
@@ -125,14 +131,14 @@ def _root(op: Operation) -> Operation:
 
 
 def site_name(op: Operation) -> str:
-    """Return the symbol of `op`, or of what encloses it."""
+    """Return the symbol of `op`, or of the function or kernel that encloses it."""
     symbol = enclosing_symbol(op)
     name = None if symbol is None else symbol.properties["sym_name"]
     return name.data if isinstance(name, StringAttr) else "module"
 
 
 def enclosing_symbol(op: Operation) -> Operation | None:
-    """Return the function or kernel that `op` is or stands in."""
+    """Return the function or kernel that `op` is or that encloses it."""
     scope: Operation | None = op
     while scope is not None and "sym_name" not in scope.properties:
         scope = scope.parent_op()
@@ -141,7 +147,7 @@ def enclosing_symbol(op: Operation) -> Operation | None:
 
 class TracedPattern(RewritePattern):
     """
-    A rewrite pattern whose every application is reported under its rule. It changes only the
+    A rewrite pattern that reports each application under its rule. The pattern may change only the
     function or kernel that it matches in; one that reaches further uses `rewriting` itself.
     """
 
@@ -149,7 +155,7 @@ class TracedPattern(RewritePattern):
         self.rule, self.pattern = rule, pattern
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
-        """Apply the pattern, and report it if someone listens."""
+        """Apply the pattern, and report the change if there is a listener."""
         scope = enclosing_symbol(op)
         if _listener.get() is None or scope is None:
             self.pattern.match_and_rewrite(op, rewriter)

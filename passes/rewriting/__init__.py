@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tools that passes rewrite with: cloning with other values, appending ops, sharing values."""
+"""Utilities for rewriting: cloning with substituted values, appending ops, sharing values."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Appending ops to the block that is open, at the location of what becomes of them."""
+"""Appending ops to the open block, at the location of the op that they replace."""
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -14,17 +14,17 @@ from tilewright.dialects.origin import named
 
 
 class Appending:
-    """Adds ops at the end of the block that is open."""
+    """A builder that adds ops at the end of the open block."""
 
     def __init__(self, block: Block):
         self.block = block
         self.source: Operation | None = None
-        """The op that the appended ops replace."""
+        """Op that the appended ops replace."""
         self._location: LocationAttr | None = UNKNOWN_LOC
 
     @property
     def location(self) -> LocationAttr:
-        """Where what is appended comes from; found out when it is asked for."""
+        """Location of the appended ops, computed at its first use."""
         if self._location is None:
             assert self.source is not None
             self._location = named(title(self.source), self.source.location)
@@ -32,14 +32,14 @@ class Appending:
 
     @contextmanager
     def at(self, source: Operation) -> Generator[None]:
-        """Give ops that are appended meanwhile the location of `source`."""
+        """Give ops that are appended inside this context the location of `source`."""
         outer = self.source, self._location
         self.source, self._location = source, None
         yield
         self.source, self._location = outer
 
     def at_each(self, sources: Iterable[Operation]) -> Iterator[Operation]:
-        """Yield `sources`; what is appended after each is what that becomes."""
+        """Yield `sources`; ops appended after each one get its location."""
         outer = self.source, self._location
         for source in sources:
             self.source, self._location = source, None
@@ -48,7 +48,7 @@ class Appending:
 
     @contextmanager
     def inside(self, block: Block) -> Generator[None]:
-        """Append into `block` meanwhile."""
+        """Append to `block` inside this context."""
         outer, self.block = self.block, block
         yield
         self.block = outer
@@ -56,8 +56,8 @@ class Appending:
 
 def title(op: Operation) -> str:
     """
-    Title by which a reader would call an op: its name and the memory, axis or value that it is
-    about. What a loop or a stage yields belongs to it.
+    Return a title of an op for readers: its name and the memory, axis or value that it is about.
+    The terminator of a loop or a stage has the title of its parent.
 
         tile.stage %as
         tile.combine %sum across %t, %i
@@ -84,7 +84,7 @@ def _words(op: Operation) -> str:
 
 
 def _named(op: Operation, values: Iterable[SSAValue]) -> str:
-    """Return the op, and the first of `values` that has a name."""
+    """Return the name of the op with the first name hint among `values`."""
     name = next((v.name_hint for v in values if v.name_hint), None)
     return f"{op.name} %{name}" if name else op.name
 

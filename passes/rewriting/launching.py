@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A host function for a kernel that has none: it launches it once, on buffers of its own."""
+"""
+A host function for a kernel that has none: it allocates the outputs and launches the kernel once.
+"""
 
 from xdsl.dialects import func, memref
 from xdsl.dialects.builtin import FunctionType, ModuleOp
@@ -13,7 +15,7 @@ from tilewright.errors import UsageError
 
 
 def launching(kernel: KernelLikeOp, name: str) -> tuple[func.FuncOp, LaunchOp]:
-    """Return the function called `name` that takes the kernel's inputs and gives its outputs."""
+    """Return a function `name` from the kernel's inputs to its outputs, and the launch in it."""
     body = Block(arg_types=[value.type for value in kernel.inputs])
     for argument, value in zip(body.args, kernel.inputs, strict=True):
         argument.name_hint = value.name_hint
@@ -29,7 +31,11 @@ def launching(kernel: KernelLikeOp, name: str) -> tuple[func.FuncOp, LaunchOp]:
 
 
 def with_main(module: ModuleOp) -> ModuleOp:
-    """`module`, or if all it has is a kernel a copy with an `@main` that launches it."""
+    """
+    Return `module`, or a copy with an `@main` if it consists of a kernel only.
+
+    Raises `UsageError` if it has neither.
+    """
     ops = list(module.ops)
     if any(isinstance(op, func.FuncOp) and op.sym_name.data == "main" for op in ops):
         return module

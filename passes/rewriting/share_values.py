@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Computes once what the same body, or one around it, computes twice.
+Eliminates common subexpressions, within a body and with the bodies around it.
 
     loop.for %i in 16 {
       %0 = loop.load %scale[%i] ...
@@ -17,10 +17,10 @@ becomes
         %1 = loop.load %x[%i, %k] ...
         %2 = arith.mulf %0, %1 : f32
 
-It is used in the place of xDSL's `cse`, which does not compare the types of results inside
-loops: to it, two loops that differ in a conversion's type are one. Operands of what commutes may
-stand in either order. A read of what may be written counts as the same in one block, with no write
-in between. What nobody uses goes.
+The pass replaces xDSL's `cse`, which does not compare the types of results inside loops: two loops
+that differ in the type of a conversion are equal to it. Operands of commutative ops may be in
+either order. A read of writable memory is shared only within one block, with no write in between.
+Unused ops are erased.
 """
 
 from collections.abc import Hashable
@@ -39,7 +39,7 @@ from tilewright.dialects.structure import structure
 from tilewright.passes.facts.effects import erase_dead, is_pure, only_has, only_reads
 
 Known = dict[Hashable, Operation]
-"""What has been computed before and is in scope, the last that computed it."""
+"""Ops computed before and in scope, by structure; the last one with that structure."""
 
 
 def _visit_regions(op: Operation, known: Known, rewriter: PatternRewriter) -> None:
@@ -50,7 +50,7 @@ def _visit_regions(op: Operation, known: Known, rewriter: PatternRewriter) -> No
 
 
 def _visit_block(block: Block, known: Known, rewriter: PatternRewriter) -> None:
-    """What the block computes is known to its end; then what was known before is again."""
+    """Share values in a block, whose ops are known up to its end; then restore `known`."""
     hidden: list[tuple[Hashable, Operation | None]] = []
     for op in tuple(block.ops):
         if op.regions:
@@ -88,30 +88,30 @@ def _is_isolated(kind: type[Operation]) -> bool:
 
 
 def _replace(op: Operation, first: Operation, rewriter: PatternRewriter) -> None:
-    """Let `first`, which has computed the same before, do so for `op` too."""
+    """Replace `op` by `first`, which computes the same."""
     for old, new in zip(op.results, first.results, strict=True):
         rewriter.replace_all_uses_with(old, new)
     rewriter.erase(op)
 
 
 def _reads_the_same(first: Operation, second: Operation) -> bool:
-    """True if both are in one block, and nothing between them may write."""
+    """True if both ops are in one block, and no op between them may write."""
     if first.parent is not second.parent:
         return False
     between = first.next_op
     while between is not None and between is not second:
-        if not only_has(between, _leaves_memory):
+        if not only_has(between, _does_not_write):
             return False
         between = between.next_op
     return True
 
 
-def _leaves_memory(effect: EffectInstance) -> bool:
+def _does_not_write(effect: EffectInstance) -> bool:
     return effect.kind is not MemoryEffectKind.WRITE or effect.resource == TEXT
 
 
 def share_values(scope: Operation, rewriter: PatternRewriter) -> None:
-    """Everywhere in a module or a kernel."""
+    """Share values everywhere in a module or a kernel."""
     erase_dead(scope, rewriter)
     _visit_regions(scope, {}, rewriter)
 
@@ -122,5 +122,5 @@ class ShareValuesPass(ModulePass):
     name = "share-values"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Everywhere in the module."""
+        """Share values everywhere in the module."""
         share_values(op, PatternRewriter(InsertPoint.at_end(op.body.block)))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Rewrites subscripts and masks in canonical form, with what the ranges of their axes prove.
+Rewrites subscripts and masks to canonical form, using the ranges of their axes.
 
     loop.for %i in 6, %j in 7 {
       %0 = loop.load %x[(%i * 7 + %j) floordiv 7, %j] where [41 - %i * 7 - %j] ...
@@ -31,7 +31,7 @@ RULE = Rule("f", 4, "simplify_accesses")
 
 
 class SimplifyAccesses(RewritePattern):
-    """Build the op again, since building it makes its subscripts and mask canonical."""
+    """Rebuild an op, which makes its subscripts and mask canonical."""
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
         """Match every op with subscripts or a mask."""
@@ -40,7 +40,7 @@ class SimplifyAccesses(RewritePattern):
 
 
 def _simplified(op: Operation) -> Operation | None:
-    """Return the op in canonical form, None where it is so."""
+    """Return the op in canonical form, or None if it is canonical already."""
     new = None if _is_canonical(op) else _rebuilt(op)
     if new is not None:
         new.location = op.location
@@ -94,7 +94,9 @@ def _access(map: AffineMapAttr, operands: Sequence[SSAValue]) -> Access:
 
 
 def simplify_accesses(scope: Operation, rewriter: PatternRewriter | None = None) -> None:
-    """Once over a kernel, whose axes have been bound anew; new ops need no `rewriter`."""
+    """
+    Simplify the accesses of `scope` in one walk; an optional `rewriter` is notified of the new ops.
+    """
     for op in ops_in(scope):
         if (new := _simplified(op)) is not None:
             (rewriter or PatternRewriter(op)).replace(op, new)
@@ -106,5 +108,5 @@ class SimplifyAccessesPass(ModulePass):
     name = "simplify-accesses"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Everywhere in the module."""
+        """Simplify all accesses in the module."""
         PatternRewriteWalker(TracedPattern(RULE, SimplifyAccesses())).rewrite_module(op)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Cloning loop bodies with other values, and other expressions, in the place of their own.
+Cloning of loop bodies with substituted values and index expressions.
 
-Fusing puts the subscript `[%j * 4 + %v]` in the place of a producer's axis; splitting puts
-`%b * 128 + %t` in the place of a whole axis. Both clone the body through a `Substitution`.
+Fusion puts the subscript `[%j * 4 + %v]` in the place of a producer's axis; splitting puts `%b *
+128 + %t` in the place of a whole axis. Both clone the body through a `Substitution`.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -24,40 +24,46 @@ Cloned = TypeVar("Cloned", bound=Operation)
 
 @dataclass
 class Substitution:
-    """What stands for the values of the original."""
+    """Replacements for the values of the original."""
 
     values: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
-    """Values by value; clones add their results."""
+    """Replacement of each value; clones add their results."""
 
     indices: dict[SSAValue, tuple[AffineExpr, Sequence[SSAValue]]] = field(
         default_factory=dict[SSAValue, tuple[AffineExpr, Sequence[SSAValue]]]
     )
-    """Axes by an affine expression over other indices."""
+    """Replacement of an axis by an affine expression over other indices."""
 
     bounds: dict[SSAValue, Access] = field(default_factory=dict[SSAValue, Access])
     """
-    Axes of the original that overrun, with what holds where they do not. It masks the loads that
-    use such an axis, in a subscript or a mask, and all stores inside it. Data that is made an index
-    is masked by the axes that it comes from, and so are the loads that it subscripts.
+    Axes of the original that may exceed their extent, each with the condition that they do not. The
+    condition masks loads that use the axis, in a subscript or a mask, and all stores inside it. It
+    also masks data that depends on the axis and is converted to an index, and loads subscripted by
+    that data.
     """
 
     parts: dict[SSAValue, Sequence[SSAValue]] = field(
         default_factory=dict[SSAValue, Sequence[SSAValue]]
     )
-    """Axes of a launch by those that they are split into: joining across one is across all."""
+    """
+    Parts that an axis of a launch is split into; a join across the axis becomes one across all
+    parts.
+    """
 
     where: Access | None = None
-    """What holds wherever the clones matter: it masks their loads, and data made an index."""
+    """
+    Condition under which the clones matter: it masks their loads, and data converted to an index.
+    """
 
     def value(self, value: SSAValue) -> SSAValue:
-        """What stands for `value`; itself if nothing does."""
+        """Return the replacement of `value`, or `value` itself if it has none."""
         return self.values.get(value, value)
 
     def access(self, exprs: Iterable[AffineExpr], operands: Sequence[SSAValue]) -> Access:
-        """`exprs` over what stands for `operands`."""
+        """Return `exprs` over the replacements of `operands`."""
         dims: list[AffineExpr] = []
         numbers: dict[SSAValue, int] = {}
-        """What is substituted, each value once."""
+        """Substituted values, each once, with its dimension."""
         for operand in operands:
             expr, values = self.indices.get(operand, (None, (self.value(operand),)))
             new = [AffineExpr.dimension(numbers.setdefault(v, len(numbers))) for v in values]
@@ -65,9 +71,12 @@ class Substitution:
         return [e.replace_dims_and_symbols(dims, ()) for e in exprs], list(numbers)
 
     def mask(self, op: MaskedOp, axes: Iterable[SSAValue] = ()) -> Access | None:
-        """Return the mask of `op`, and the bounds of those of `axes` that overrun."""
+        """
+        Return the mask of `op`, joined with the bounds of those of `axes` that may exceed their
+        extent.
+        """
         masks = list[Access]()
-        if self.bounds:  # most have none, and are not asked what their axes are
+        if self.bounds:  # rarely: else the axes are not computed
             masks += [self.bounds[axis] for axis in dict.fromkeys(axes) if axis in self.bounds]
         if op.mask is not None:
             masks.append(self.access(op.mask.data.results, op.mask_operands))
@@ -76,10 +85,10 @@ class Substitution:
     def _mask_of_read(self, op: MaskedOp, axes: Iterable[SSAValue]) -> Access | None:
         return conjunction([self.where, self.mask(op, axes)])
 
-    def _where_it_matters(self, op: loop.PredicateOp) -> Access:
+    def _predicate_access(self, op: loop.PredicateOp) -> Access:
         """
-        Return the predicate; where all it does is to select between loads under a mask that is the
-        same, and something else, it stays the same as theirs.
+        Return the predicate. If it only selects between a load under this mask and another value,
+        return the mask of the cloned loads instead, so that predicate and loads keep equal masks.
         """
         plain = self.access(op.map.data.results, op.indices)
         loads = [_load_selected_by(use.operation) for use in op.result.uses]
@@ -89,7 +98,7 @@ class Substitution:
         return masks[0] or plain
 
     def clone(self, op: Operation) -> Operation:
-        """`op` with its operands, subscripts, masks and regions substituted."""
+        """Clone `op` with its operands, subscripts, masks and regions substituted."""
         new = self._clone(op)
         new.location = op.location
         for old_result, new_result in zip(op.results, new.results, strict=True):
@@ -109,7 +118,7 @@ class Substitution:
             case loop.IndexOp():
                 return loop.IndexOp(self.access(op.map.data.results, op.indices), op.result.type)
             case loop.PredicateOp():
-                return loop.PredicateOp(self._where_it_matters(op))
+                return loop.PredicateOp(self._predicate_access(op))
             case loop.StoreOp():
                 subscripts = self.access(op.map.data.results, op.indices)
                 mask = self.mask(op, (*op.indices, *op.mask_operands, *_axes_around(op)))
@@ -135,8 +144,8 @@ class Substitution:
 
     def _clone_with_regions(self, op: Cloned) -> Cloned:
         """
-        Return the op before what it contains, whose subscripts are simplified with its axes'
-        ranges.
+        Clone an op before its nested ops, which need the ranges of its axes to simplify their
+        subscripts.
         """
         blocks = [[(old, self._without_ops(old)) for old in r.blocks] for r in op.regions]
         clone = type(op).create(
@@ -151,7 +160,7 @@ class Substitution:
         return clone
 
     def _without_ops(self, block: Block) -> Block:
-        """Return a block with arguments for those of `block`."""
+        """Return an empty block with arguments for those of `block`."""
         new = Block(arg_types=block.arg_types)
         for old_arg, new_arg in zip(block.args, new.args, strict=True):
             new_arg.name_hint = old_arg.name_hint
@@ -160,13 +169,15 @@ class Substitution:
 
 
 def _load_selected_by(select: Operation) -> loop.LoadOp | None:
-    """Return the load that `select` gives under its mask, which is the predicate."""
+    """Return the load that `select` selects where the load's own mask holds, or None."""
     load = select.lhs.owner if isinstance(select, arith.SelectOp) else None
     return load if isinstance(load, loop.LoadOp) and load.selection() is select else None
 
 
 def _axes_of_load(op: loop.LoadOp) -> Iterator[SSAValue]:
-    """Where the axes overrun, its subscripts may leave the memref."""
+    """
+    Yield the axes on which a load depends: beyond their extent, subscripts may leave the memref.
+    """
     for index in (*op.indices, *op.mask_operands):
         yield index
         if isinstance(index.owner, loop.ToIndexOp):
@@ -174,7 +185,10 @@ def _axes_of_load(op: loop.LoadOp) -> Iterator[SSAValue]:
 
 
 def _axes_of_data(op: loop.ToIndexOp) -> Iterator[SSAValue]:
-    """Where they overrun, data may be no index: the axes that it comes from, or all around."""
+    """
+    Yield the axes on which data depends, or all around it if unknown: beyond them it may be no
+    index.
+    """
     sources = index_sources([op.result])
     around = list(_axes_around(op))
     yield from (axis for axis in around if axis in sources or not sources <= set(around))
@@ -200,7 +214,9 @@ def conjunction(masks: Iterable[Access | None]) -> Access | None:
 
 
 def stored_where(store: loop.StoreOp, where: Access) -> loop.StoreOp:
-    """What stores the same as `store`, but only where `where` holds too; not in the IR yet."""
+    """
+    Return a new store like `store`, but masked by `where` too; it is not inserted into the IR.
+    """
     subscripts = store.map.data.results, store.indices
     mask = conjunction([store.where, where])
     new = loop.StoreOp(store.value, store.memref, subscripts, mask)

@@ -28,11 +28,11 @@ FUNCTIONS = {
     "two blocks": (
         f"func.func @main(%x: {_TENSOR}) -> {_TENSOR}"
         f" {{ cf.br ^a\n^a: func.return %x : {_TENSOR} }}",
-        "@main has 2 blocks, and launches stand in one",
+        "@main has 2 blocks; launches must be in one block",
     ),
     "two blocks of buffers": (
         "func.func @main(%x: memref<4xf32>) { cf.br ^a\n^a: func.return }",
-        "@main has 2 blocks, and launches stand in one",
+        "@main has 2 blocks; launches must be in one block",
     ),
     "a number": (
         f"func.func @main(%x: {_TENSOR}, %n: index) -> {_TENSOR} {{ func.return %x : {_TENSOR} }}",
@@ -49,19 +49,19 @@ FUNCTIONS = {
     "a buffer beside a tensor": (
         f"func.func @main(%x: {_TENSOR}, %m: memref<4xf32>) -> {_TENSOR}"
         f" {{ func.return %x : {_TENSOR} }}",
-        "@main takes or returns tensors and buffers, and can have one kind of them",
+        "@main takes or returns both tensors and buffers; only one kind is allowed",
     ),
     "no rank": (
         "func.func @main(%x: tensor<*xf32>) { func.return }",
-        "@main takes or returns tensor<*xf32>, whose size is open",
+        "@main takes or returns tensor<*xf32>, whose size is dynamic",
     ),
     "an open size": (
         "func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> { func.return %x : tensor<?xf32> }",
-        "@main takes or returns tensor<?xf32>, whose size is open",
+        "@main takes or returns tensor<?xf32>, whose size is dynamic",
     ),
     "a buffer of an open size": (
         "func.func @main(%x: memref<?xf32>) { func.return }",
-        "@main takes or returns memref<?xf32>, whose size is open",
+        "@main takes or returns memref<?xf32>, whose size is dynamic",
     ),
     "an open size on the way": (
         "func.func @main(%x: memref<4xf32>, %n: memref<4xf32>)"

@@ -114,7 +114,7 @@ def test_merging_keeps_what_is_newer_in_any_order(tmp_path: Path) -> None:
 def test_a_merge_that_fails_leaves_nothing(path: Path) -> None:
     wrong = Record(KEY, FAST._replace(problem=None), "2026-01-01")  # pyright: ignore[reportArgumentType]
     with Database.writing(path) as database:
-        with pytest.raises(DatabaseError, match="problem is null, and should be a text"):
+        with pytest.raises(DatabaseError, match="problem is null; expected a text"):
             database.merge([], [Record(KEY, SLOW, "2026-01-01"), wrong])
         assert list(database.records()) == []
 
@@ -235,5 +235,5 @@ def test_other_files_are_left_alone(tmp_path: Path) -> None:
 
 def test_a_place_where_there_can_be_none(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(DatabaseError, match="cannot make the folder"):
+    with pytest.raises(DatabaseError, match="cannot create the folder"):
         Database.writing(tmp_path / "file" / "tuning.sqlite")

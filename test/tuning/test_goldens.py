@@ -142,9 +142,9 @@ def test_files_come_back(golden: Golden, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        ("gpu =", "gnu =", "no file of goldens: it lacks 'gpu'"),
-        ("us = 12.5", "us = '12'", "no file of goldens: unexpected '12'"),
-        ("us = 12.5", "us =", "no file of goldens: "),
+        ("gpu =", "gnu =", "not a file of goldens: it lacks 'gpu'"),
+        ("us = 12.5", "us = '12'", "not a file of goldens: unexpected '12'"),
+        ("us = 12.5", "us =", "not a file of goldens: "),
         ("semantics = 1\n", "", "it lacks 'semantics'"),
     ],
 )
@@ -164,4 +164,4 @@ def test_how_a_program_is_fused_can_be_a_golden() -> None:
     (of_good,) = goldens_of({note.kernel: note}, [Record(key, good, "2026-01-01")]).values()
     (of_bad,) = goldens_of({note.kernel: note}, [Record(key, bad, "2026-01-01")]).values()
     assert problem(of_good[0], TARGET) == ""
-    assert problem(of_bad[0], TARGET) == "'fuse-epilogue:a>b' does not come up"
+    assert problem(of_bad[0], TARGET) == "'fuse-epilogue:a>b' is never reached"

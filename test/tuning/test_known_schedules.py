@@ -346,6 +346,6 @@ def test_the_users_own_may_be_unreadable(
     path = tmp_path / "own.sqlite"
     path.write_text("no database at all, but long enough for SQLite to look at its head" * 20)
     monkeypatch.setattr(knowledge, "own_database", lambda: path)
-    with pytest.warns(UserWarning, match=r"own.sqlite': file is not a database; it is left out$"):
+    with pytest.warns(UserWarning, match=r"own.sqlite': file is not a database; it is ignored$"):
         planned = with_known_schedules(module, TARGET)
     assert str(planned) == str(module)

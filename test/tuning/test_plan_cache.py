@@ -117,7 +117,7 @@ def test_a_damaged_database_is_told_each_time(
     (tmp_path / "tilewright").mkdir()
     (tmp_path / "tilewright" / "tuning.sqlite").write_text("nonsense" * 1000)
     for _ in range(2):
-        with pytest.warns(UserWarning, match="it is left out"):
+        with pytest.warns(UserWarning, match="it is ignored"):
             compiled_plan(module(), "sm_90a", True)
 
 

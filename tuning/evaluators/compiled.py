@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A kernel with a schedule, from Loop IR to machine code, in a form that processes can pass on."""
+"""
+Compilation of a kernel with a schedule, from Loop IR to machine code that processes can exchange.
+"""
 
 from typing import NamedTuple
 
@@ -21,18 +23,18 @@ from tilewright.passes.rewriting.launching import with_main
 
 
 class Compiled(NamedTuple):
-    """A kernel that can be launched."""
+    """A compiled kernel that can be launched."""
 
     plan: Plan
     cubins: dict[str, bytes]
-    """The machine code of each kernel, by its text (`kernel_texts`)."""
+    """Machine code of each kernel, by its text (`kernel_texts`)."""
 
 
 def compiled(kernel: str, schedule: str, target: str) -> Compiled | str:
     """
-    Return a kernel at Loop IR, compiled as the schedule says; or why that cannot be.
+    Compile a kernel at Loop IR with a schedule, or return the reason why it cannot be compiled.
 
-    Raises `NvrtcUnavailable`, which is no fault of the schedule.
+    Raises `NvrtcUnavailable`, which is not caused by the schedule.
     """
     try:
         plan = plan_of(lower_to_cuda(scheduled(kernel, schedule), target))
@@ -47,14 +49,14 @@ def compiled(kernel: str, schedule: str, target: str) -> Compiled | str:
 
 
 def in_a_line(err: Exception) -> str:
-    """What an error says."""
+    """Return the message of an error in one line."""
     return one_line(err).removeprefix("error: ")
 
 
 def scheduled(kernel: str, schedule: str = "") -> ModuleOp:
     """
-    Return the module of a kernel's text, with a function `@main` that launches it, and its plan; of
-    the text of a program with one plan for all of its kernels.
+    Return the module of a kernel's text, with an `@main` that launches it, and with its schedule.
+    The text of a program gets the schedule for all of its kernels.
     """
     module = with_main(Parser(context(), kernel).parse_module())
     if schedule:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-How long a kernel takes by what its machine code says: NVRTC compiles it, nobody runs it.
+An estimate of a kernel's time from its machine code; NVRTC compiles it, but it is not run.
 
-Registers, spills and the instructions of loops are as they will be, which no model of IR knows. It
-takes a second or so for each schedule; so it is for those few that a model likes best:
+Registers, spills and the instructions of loops are exact, unlike in a model of IR. It takes about a
+second per schedule, so it is used only for the few schedules that a model ranks best:
 
     for schedule in shortlist(measurements):
         evidence(str(kernel), schedule, "sm_90a")
@@ -20,15 +20,14 @@ from tilewright.tuning.measurement import Measurement
 from tilewright.tuning.search.frame import microseconds
 
 SHORTLIST = 50
-"""Schedules that are worth compiling."""
+"""Number of schedules worth compiling."""
 
 
 def evidence(kernel: str, schedule: str, target: str) -> Measurement:
     """
-    Return the estimate for a kernel, of which there is the text at Loop IR, compiled with a
-    schedule.
+    Return the estimate for a kernel, given as text at Loop IR, compiled with a schedule.
 
-    Raises `NvrtcUnavailable`, which is no fault of the schedule.
+    Raises `NvrtcUnavailable`, which is not caused by the schedule.
     """
     try:
         report = report_of(scheduled(kernel, schedule), target_named(target))
@@ -43,6 +42,6 @@ def evidence(kernel: str, schedule: str, target: str) -> Measurement:
 
 
 def shortlist(measurements: Iterable[Measurement], count: int = SHORTLIST) -> list[str]:
-    """Return the schedules that took the least time, the fastest first; of equals the first."""
+    """Return the schedules with the shortest times, the fastest first, each once."""
     fastest = sorted((m for m in measurements if m.us is not None), key=microseconds)
     return [*dict.fromkeys(m.schedule for m in fastest)][:count]

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Schedules measured on a GPU: compiled side by side, then timed one after the other.
+Schedules measured on a GPU: compiled in parallel, then timed one after the other.
 
-A schedule that does not compile, computes something else, crashes or hangs has a measurement
-without a time, which says so; the next one is measured in a process that is well. What is no fault
-of a schedule, such as a GPU that is not there, is raised.
+A schedule that fails to compile, gives wrong results, crashes or hangs gets a measurement without a
+time and with the reason. The next schedule is measured in a working process. Errors that are not
+caused by a schedule, such as a missing GPU, are raised.
 """
 
 from collections.abc import Callable
@@ -37,18 +37,18 @@ Measure = Callable[[Job], Measurement]
 
 
 class Executors(NamedTuple):
-    """Where schedules of any kernels are compiled and measured."""
+    """Executors that compile and measure schedules of any kernels."""
 
     compiling: Executor
     measuring: Executor
-    """With one process for each GPU."""
+    """Executor with one process for each GPU."""
 
 
 def measured_on_gpu(job: Job) -> Measurement:
     """
-    Return a job, done on the GPU that is PyTorch's current device.
+    Measure a job on the GPU that is PyTorch's current device.
 
-    Raises `SpoiledError` where a kernel has broken the GPU for this process.
+    Raises `SpoiledError` if a kernel has broken the GPU for this process.
     """
     plan, cubins = job.compiled
     for text, cubin in cubins.items():
@@ -65,9 +65,10 @@ def measured_on_gpu(job: Job) -> Measurement:
 
 def checked_on_gpu(default: str, fused: str, target: str) -> str:
     """
-    What is wrong with a program as it is fused, on the same GPU (`complaint`).
+    Return the error of a fused program on PyTorch's current device (`complaint`); empty if it is
+    right.
 
-    Raises `SpoiledError` where a kernel has broken the GPU for this process.
+    Raises `SpoiledError` if a kernel has broken the GPU for this process.
     """
     stopwatch = _stopwatch(target)
     try:
@@ -82,11 +83,11 @@ def checked_on_gpu(default: str, fused: str, target: str) -> str:
 
 def complaint(default: str, fused: str, where: Where) -> str:
     """
-    Return what is wrong with the results of `fused` on a device, or why there are none; empty if
-    they are right, which is what `default` computes. Both are texts of one program at Loop IR,
-    `fused` with the schedules of its kernels.
+    Return the error in the results of `fused` on a device, or the reason why there are none; empty
+    if they match those of `default`. Both are texts of one program at Loop IR; the kernels of
+    `fused` have schedules.
 
-    Raises `NvrtcUnavailable`, which is no fault of the program.
+    Raises `NvrtcUnavailable`, which is not caused by the program.
     """
     try:
         tell("compiling a program")
@@ -104,19 +105,19 @@ def complaint(default: str, fused: str, where: Where) -> str:
 
 @lru_cache(maxsize=1)  # one program is fused in many ways
 def _fused_reference(default: str, where: Where) -> Reference:
-    """Return the reference of a program as it is fused by default, for fixed inputs."""
+    """Return the reference of a program with its default fusion, for fixed inputs; cached."""
     module = Parser(context(), default).parse_module()
     return Reference(default, plan_of(lower_to_cuda(module, where.target)).inputs, where)
 
 
 @lru_cache(maxsize=1)  # a process measures one kernel after the other
 def _reference(kernel: str, inputs: tuple[ArrayType, ...], target: str) -> Reference:
-    """What a kernel should compute, which is found out once."""
+    """Return the reference of a kernel, for fixed inputs; cached."""
     return Reference(kernel, inputs, Where(_stopwatch(target).driver, target))
 
 
 def _check_device(stopwatch: Stopwatch, problem: str) -> None:
-    """Raise `SpoiledError` unless the device goes on after a problem."""
+    """Raise `SpoiledError` unless the device still works after a problem."""
     try:
         stopwatch.device.wait()
     except Exception as err:
@@ -126,14 +127,14 @@ def _check_device(stopwatch: Stopwatch, problem: str) -> None:
 @lru_cache(maxsize=1)
 def _stopwatch(target: str) -> Stopwatch:
     """
-    Return the GPU, once for all jobs of a process. Raises `TilewrightError` where there is none.
+    Return the stopwatch of this process, created once. Raises `TilewrightError` without a GPU.
     """
     driver = gpu_driver()
     return Stopwatch(CudaDevice(target_named(target)), driver)
 
 
 class GpuEvaluator:
-    """Measures schedules of one kernel, of which it has the text at Loop IR."""
+    """Evaluator that measures schedules of one kernel, given as text at Loop IR."""
 
     def __init__(
         self, kernel: str, target: str, executors: Executors, measure: Measure = measured_on_gpu
@@ -145,19 +146,19 @@ class GpuEvaluator:
         self._best_us: float | None = None
 
     def submit(self, schedule: str) -> Future[Measurement]:
-        """Return a schedule's measurement, some time."""
+        """Return a future of the schedule's measurement."""
         promised = Future[Measurement]()
         compiling = self._executors.compiling.submit(compiled, self._kernel, schedule, self._target)
-        compiling.add_done_callback(partial(self._go_on, schedule, promised))
+        compiling.add_done_callback(partial(self._measure_compiled, schedule, promised))
         return promised
 
-    def _go_on(
+    def _measure_compiled(
         self,
         schedule: str,
         promised: Future[Measurement],
         compiling: Future[Compiled | str],
     ) -> None:
-        """Have a schedule measured that has been compiled."""
+        """Submit a compiled schedule for measurement."""
         try:
             found = compiling.result()
             if isinstance(found, str):
@@ -184,11 +185,13 @@ class GpuEvaluator:
 
 
 def _fail(promised: Future[Measurement], schedule: str, when: str, err: BaseException) -> None:
-    """A process that was lost is the schedule's problem; all else is raised."""
+    """
+    Fail a measurement: the loss of a process counts against the schedule, other errors are raised.
+    """
     if isinstance(err, WorkerLost):
         promised.set_result(Measurement(schedule, None, f"{when}{err}"))
     elif isinstance(err, TilewrightError):
         promised.set_exception(err)
     else:
-        said = f"{type(err).__name__}: {err}".removesuffix(": ")
-        promised.set_exception(TilewrightError(f"a schedule was not measured: {said}"))
+        message = f"{type(err).__name__}: {err}".removesuffix(": ")
+        promised.set_exception(TilewrightError(f"a schedule was not measured: {message}"))

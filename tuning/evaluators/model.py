@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-How long a scheduled kernel takes, by a model that looks at its Tile IR only: a few milliseconds for
-each schedule, without NVRTC and without a GPU.
+An estimate of a scheduled kernel's time from its Tile IR only: a few milliseconds per schedule,
+without NVRTC and without a GPU.
 
     model("sm_90a")(space.kernel(leaf))
 
-The ledger's estimate is the same for all schedules that do the same arithmetic on the same bytes;
-so what launches do (`tile_work`) goes into the estimate that reports make of machine code instead.
-The slowest part decides there. Here each of the others adds a little, since nothing is hidden
-completely: else all schedules that wait for device memory would be as good as each other.
+The ledger's estimate is equal for all schedules that do the same arithmetic on the same bytes.
+Therefore this model feeds the work of the launch (`tile_work`) into the estimate that reports make
+from machine code. There, the slowest part determines the time. Here, each other part adds a small
+share, since nothing is hidden completely. Otherwise all schedules that wait for device memory would
+be equal.
 """
 
 from collections.abc import Callable
@@ -20,12 +21,14 @@ from tilewright.dialects.target import target as target_named
 from tilewright.tuning.evaluators.tile_work import tile_work
 from tilewright.tuning.measurement import Measurement
 
-_SEEN_OF_HIDDEN = 0.1
-"""The share of its time that a part takes which others hide."""
+_SHARE_NOT_HIDDEN = 0.1
+"""Share of its time that a part adds although slower parts hide it."""
 
 
 def model(target: str) -> Callable[[loop.KernelOp], Measurement]:
-    """What measures kernels at Tile IR, each with the schedule that it carries."""
+    """
+    Return a function that estimates the time of a kernel at Tile IR with the schedule it carries.
+    """
     machine = target_named(target)
 
     def measure(kernel: loop.KernelOp) -> Measurement:
@@ -37,7 +40,7 @@ def model(target: str) -> Callable[[loop.KernelOp], Measurement]:
             return Measurement(schedule, None, "not even one block fits on a multiprocessor")
         parts = estimate(work, machine).parts.values()
         slowest = max(parts)
-        seconds = slowest + _SEEN_OF_HIDDEN * (sum(parts) - slowest) + LAUNCH_SECONDS
+        seconds = slowest + _SHARE_NOT_HIDDEN * (sum(parts) - slowest) + LAUNCH_SECONDS
         return Measurement(schedule, 1e6 * seconds)
 
     return measure

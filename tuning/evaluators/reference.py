@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What a kernel should compute, in float64, of random inputs.
+Reference results of a kernel in float64, for random inputs.
 
-As its Loop IR is interpreted, if that takes about a minute at most. What is larger the device
-computes itself: the same loops with float64 in the place of float32, as they stand. None of the
-rewrites that schedules are made of has a part in that, and the way from there to CUDA is the one
-on which smaller kernels are compared with the interpreter.
+The kernel's Loop IR is interpreted if that takes about a minute at most. For larger kernels, the
+device computes the same loops unchanged, with float64 in the place of float32. These references use
+no rewrite that schedules consist of. Their way from the loops to CUDA is the one on which smaller
+kernels are compared with the interpreter.
 """
 
 from collections.abc import Sequence
@@ -38,17 +38,17 @@ from tilewright.tuning.evaluators.compiled import scheduled
 from tilewright.tuning.executors.child import beating
 
 SEED = 0
-"""Of the inputs: each process draws the same ones."""
+"""Seed of the inputs: each process draws the same ones."""
 
 INTERPRETED = 2e10
-"""Operations and loads that are interpreted at most: a product of matrices of 1600 x 1600."""
+"""Most operations and loads to interpret: a product of matrices of 1600 x 1600."""
 
 PLAIN = "tileify"
-"""The schedule that leaves the loops of a kernel as they are."""
+"""Schedule that keeps the loops of a kernel as they are."""
 
 
 class Where(NamedTuple):
-    """The device that large references are computed on."""
+    """Device that computes large references."""
 
     driver: Driver
     target: str
@@ -56,9 +56,10 @@ class Where(NamedTuple):
 
 class Reference:
     """
-    The inputs of a kernel or program, and what is right for them by the rules of `tilewright run`.
+    The inputs of a kernel or program, and the judgement of its results by the rules of `tilewright
+    run`.
 
-    To make it takes long. Raises `TilewrightError` where there is no way to say what is right.
+    The constructor is slow. It raises `TilewrightError` if no reference can be computed.
     """
 
     def __init__(
@@ -73,23 +74,23 @@ class Reference:
         is_small = _work(module) <= interpreted
         program = interpreted_program(module) if is_small else _computed_program(kernel, where)
         self._judge = Judge(program, self.inputs)
-        # An interpreter does come to an end; a kernel on a device might not.
+        # An interpreter always ends; a kernel on a device might not.
         with beating("computing what is right") if is_small else nullcontext():
             self._judge.prepare()
 
     def complaint(self, outputs: Sequence[Any]) -> str:
-        """What is wrong with tensors; empty if nothing is."""
+        """Return the error in the output tensors; empty if there is none."""
         return self._judge.problem([array_of(output) for output in outputs])
 
 
 def _work(module: ModuleOp) -> float:
-    """Operations, loads and stores, each kernel launched once."""
+    """Return the operations, loads and stores of all kernels, each launched once."""
     costs = [kernel_cost(op) for op in module.ops if isinstance(op, loop.KernelOp)]
     return sum(cost.flops + cost.accessed_bytes / 4 for cost in costs)
 
 
 def _computed_program(kernel: str, where: Where) -> Program:
-    """Return the program of a kernel, which the device judges by plain loops."""
+    """Return a program whose exact results the device computes with plain loops."""
     module = scheduled(kernel, PLAIN)
     wide = widened(module)
 
@@ -106,7 +107,7 @@ def _computed_program(kernel: str, where: Where) -> Program:
 
 
 def _computed(module: ModuleOp, arrays: Sequence[Array], where: Where) -> list[Array]:
-    """Return the results of a module for arrays that are cast to what it takes."""
+    """Run a module on the device, with arrays cast to the types of its inputs."""
     plan = plan_of(lower_to_cuda(module, where.target))
     cast = [array.astype(type.dtype) for array, type in zip(arrays, plan.inputs, strict=True)]
     return GpuBackend(where.target, where.driver).run(plan, cast).results
@@ -120,7 +121,8 @@ def widened(module: ModuleOp) -> ModuleOp:
         %2 = arith.extf %1 : f32 to f64     -->
         %3 = math.exp %2 : f64                      %3 = math.exp %1 : f64
 
-    Half types stay: they are loaded and stored only. Arithmetic is in what they are extended to.
+    Half types stay, because they are only loaded and stored. Arithmetic uses the type they are
+    extended to.
     """
     wide = module.clone()
     for op in [*wide.walk()]:
@@ -133,7 +135,7 @@ def widened(module: ModuleOp) -> ModuleOp:
 
 
 def _widen(op: Operation) -> None:
-    """Give all that an operation defines its type, and its attributes the values in it."""
+    """Replace float32 by float64 in the results, block arguments and attributes of an operation."""
     blocks = [block for region in op.regions for block in region.blocks]
     for value in [*op.results, *(argument for block in blocks for argument in block.args)]:
         hint, type = value.name_hint, _wide(value.type)

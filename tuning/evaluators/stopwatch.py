@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Measures a kernel with a schedule on a device: right first, then timed.
+Measurement of a kernel with a schedule on a device: check the results, then time it.
 
-What is compared is what is timed, as in a contest with PyTorch (`tilewright bench`). A schedule
-that is clearly slower than the best is looked at once; the others as often as it takes for two
-recordings of the same calls to agree.
+The timed recording is also the one that is checked, as in a contest with PyTorch (`tilewright
+bench`). A schedule that is clearly slower than the best is timed once. Others are timed until two
+recordings of the same calls agree.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,35 +25,35 @@ from tilewright.tuning.evaluators.reference import Reference
 from tilewright.tuning.measurement import Measurement
 
 RECORDINGS = 2
-"""Of each schedule: how far two of the same are apart is the noise."""
+"""Recordings of each schedule; the difference between their times is the noise."""
 
 GLANCE = Protocol(warm_up_us=5e3, measured_us=20e3, least_rounds=3, most_rounds=10)
-"""The first look, which every schedule gets."""
+"""Protocol of the first timing, which every schedule gets."""
 CLOSE_LOOK = Protocol(warm_up_us=20e3, measured_us=200e3)
-"""Of those that may be the best."""
+"""Protocol for schedules that may be the best."""
 
 LOSES = 1.25
-"""Times the best: beyond it a schedule is not looked at again."""
+"""Ratio to the best time above which a schedule is not timed again."""
 QUIET = 0.02
-"""Of the time: what two recordings may be apart."""
+"""Share of the time by which two recordings may differ."""
 MOST_LOOKS = 3
 
 
 class Job(NamedTuple):
-    """What is to be measured."""
+    """A measurement to make."""
 
     kernel: str
-    """Its text at Loop IR."""
+    """Text of the kernel at Loop IR."""
     schedule: str
     compiled: Compiled
     target: str
     best_us: float | None
-    """The fastest so far."""
+    """Fastest time so far."""
 
 
 @dataclass(frozen=True)
 class Stopwatch:
-    """Takes times on a device."""
+    """Timer of kernels on a device."""
 
     device: Device
     driver: Driver
@@ -63,7 +63,7 @@ class Stopwatch:
     def measurement(
         self, job: Job, reference: Reference, tell: Callable[[str], None]
     ) -> Measurement:
-        """What came of it. Whatever fails on the device is raised as it comes."""
+        """Check and time a job. Errors of the device are raised unchanged."""
         plan = job.compiled.plan
         turns = turns_of(plan, self.device.l2_bytes)
         given = [self._copy(reference) for _ in range(turns.copies)]
@@ -79,7 +79,7 @@ class Stopwatch:
         return Measurement(job.schedule, found.us, spread_us=found.iqr_us)
 
     def _copy(self, reference: Reference) -> list[Any]:
-        """Return the inputs once more, on the device."""
+        """Return a new copy of the inputs on the device."""
         tensors = map(tensor_of, reference.inputs)
         return [tensor.to(self.device.torch_device, copy=True) for tensor in tensors]
 
@@ -101,7 +101,7 @@ class Stopwatch:
         complaint: Complaint,
         tell: Callable[[str], None],
     ) -> str:
-        """What is wrong with the results of the first replays; empty if nothing is."""
+        """Return the error in the results of the first replays; empty if there is none."""
         kept = {tensor.untyped_storage().data_ptr() for inputs in given for tensor in inputs}
         for recording in recordings:
             write_anew(recording, kept)
@@ -116,7 +116,8 @@ class Stopwatch:
         self, recordings: Sequence[Recording], turns: Rotation, best_us: float | None
     ) -> Timing:
         """
-        Return a glance; unless that says enough, looks until one is quiet, of which the quietest.
+        Time the recordings: a quick look first, and closer looks if the schedule may be the best.
+        Closer looks stop at the first with little noise; the one with the least noise is returned.
         """
         timer = self.device.timer(turns.needs_flush)
         glance = look(self.glance, recordings, timer, turns.copies)

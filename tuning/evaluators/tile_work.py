@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What a launch does, foretold from Tile IR: instructions, sectors, wavefronts, and how long one warp
-takes by itself.
+A prediction of the work of a launch from its Tile IR: instructions, sectors, wavefronts, and the
+time of a single warp.
 
-Every op counts as often as a thread does it: for each step of the loops around it, and for each
-step of the register axes that it depends on; a load or store only once for what one instruction
-moves. A product that is summed up is one instruction with the sum. What is staged counts as the
-threads share it, and depends on who copies: threads that load and store, threads that only ask
+Every op counts as often as a thread runs it: for each step of the loops around it, and for each
+step of the register axes that it depends on. A load or store counts once per instruction, which may
+move a vector. A product that is summed is one instruction with the sum. A stage counts per thread,
+and depends on its transport: threads that load and store, threads that only issue copies
 (`cp.async`), or the tensor memory accelerator.
 
-A warp that is alone waits for whatever it loads. A loop that is unrolled waits once for all of its
-steps, any other in each step; a ring that is filled ahead hides as much of the wait as its other
-steps take. The clocks of memory and joins were measured on an H100.
+A single warp waits for each of its loads. An unrolled loop waits once for all of its steps, another
+loop in each step. A ring that is filled ahead hides as much of the wait as its other steps take.
+The clocks of memory and joins were measured on an H100.
 """
 
 from collections.abc import Sequence
@@ -43,26 +43,26 @@ from tilewright.passes.facts.slab_walk import SlabWalk
 from tilewright.passes.tile.row_facts import stride
 
 _LOOP = 4
-"""Instructions of a step of a loop beside its body: count, compare, branch, an address."""
+"""Instructions of a loop step in addition to its body: count, compare, branch, an address."""
 
 _BARRIER = 30
-"""Clocks until all threads of a block have met."""
+"""Clocks until all threads of a block have reached a barrier."""
 
 _SECTORS_AT_ONCE = 4
-"""Sectors of the cache in a wavefront: 128 bytes, as of shared memory."""
+"""Sectors of the cache in a wavefront: 128 bytes, as in shared memory."""
 
 _SHARED_LATENCY = 30
 _SHUFFLE_LATENCY = 25
 
 _ALONE = 4
-"""Clocks until the next instruction can have a result."""
+"""Clocks until an instruction that depends on the previous one can be issued."""
 
 _COPIED = {Transport.SYNC: 3, Transport.CP_ASYNC: 2, Transport.TMA: 0}
-"""Instructions for a vector that a thread brings into a slab: address, load, store."""
+"""Instructions per vector that a thread copies into a slab: address, load, store."""
 
 
 def tile_work(launch: tile.LaunchOp, target: Target) -> Work:
-    """Return the work of one launch; no block is resident if a block does not fit."""
+    """Return the work of one launch; its number of resident blocks is 0 if a block does not fit."""
     cost = kernel_cost(launch.kernel)
     count = _Count(launch)
     count.visit(launch.body.block, 1.0)
@@ -91,21 +91,21 @@ def tile_work(launch: tile.LaunchOp, target: Target) -> Work:
 
 
 def _registers_given(launch: tile.LaunchOp, target: Target) -> int:
-    """Return the registers that ptxas lets a thread have."""
+    """Return the number of registers that ptxas allows a thread."""
     blocks = 1 if launch.min_blocks is None else launch.min_blocks.value.data
     return target.registers_given(launch.num_threads, blocks)
 
 
 class _Path(NamedTuple):
-    """How long a warp takes for some ops once, waiting aside, and what it waits for."""
+    """Time of a warp for some ops, split into execution and waits."""
 
     clocks: float = 0.0
     waits: float = 0.0
-    """The longest of what is waited for, as what stands together is waited for together."""
+    """Longest wait; adjacent ops wait at the same time."""
 
 
 class _Count:
-    """What a thread does, and a warp alone."""
+    """A walk that adds up the work of a thread and the time of a single warp."""
 
     def __init__(self, launch: tile.LaunchOp):
         self.launch = launch
@@ -115,7 +115,7 @@ class _Count:
         self.wavefronts = self.joining = 0.0
 
     def visit(self, block: Block, runs: float) -> None:
-        """Count the ops of a block that a thread runs so often."""
+        """Count the ops of a block that a thread runs `runs` times."""
         for op in block.ops:
             issued = runs * self._issued(op)
             self.instructions += issued
@@ -135,7 +135,7 @@ class _Count:
                 self.visit(op.body.block, steps)
 
     def path(self, block: Block, latency: float) -> float:
-        """Return the clocks of a warp that is alone, for a block once."""
+        """Return the clocks of a single warp for one run of a block."""
         path = self._path(block, latency)
         return path.clocks + path.waits
 
@@ -150,8 +150,8 @@ class _Count:
 
     def _path_of_loop(self, op: loop.AnyLoop, latency: float) -> _Path:
         """
-        Return all steps; one that is unrolled, or has a ring that is filled ahead, waits for
-        little.
+        Return the path of all steps of a loop; unrolling or a ring that is filled ahead shortens
+        the waits.
         """
         clocks, waits = self._path(op.body.block, latency)
         steps = _steps(op)
@@ -162,7 +162,7 @@ class _Count:
         return _Path(steps * (clocks + _LOOP + max(0.0, waits - hidden)), waits if hidden else 0.0)
 
     def _waits(self, op: Operation, latency: float) -> float:
-        """Clocks until a warp has what it asks for."""
+        """Return the clocks until a warp has the result of a load or a stage."""
         if isinstance(op, tile.StageOp):
             return latency
         if not isinstance(op, loop.LoadOp):
@@ -170,7 +170,7 @@ class _Count:
         return _SHARED_LATENCY if _is_shared(op) else latency
 
     def _meeting(self, op: Operation) -> float:
-        """Clocks in which threads meet."""
+        """Return the clocks in which threads synchronise or exchange values."""
         if isinstance(op, tile.StageOp | tile.ShareOp):
             return _BARRIER
         if not isinstance(op, tile.CombineOp):
@@ -181,7 +181,7 @@ class _Count:
         return shuffles * _SHUFFLE_LATENCY + barriers * _BARRIER
 
     def _issued(self, op: Operation) -> float:
-        """Instructions of a thread for an op, what is inside loops aside."""
+        """Return the instructions of a thread for one run of an op, without nested loops."""
         copies = self._copies(op.operands)
         match op:
             case loop.LoadOp() | loop.StoreOp():
@@ -202,7 +202,7 @@ class _Count:
                 return 0
 
     def _count_access(self, op: loop.LoadOp | loop.StoreOp, runs: float) -> None:
-        """What a warp does to global memory; it goes through the same pipe as shared memory."""
+        """Count the global memory access of a warp; it uses the same pipe as shared memory."""
         width = self.conflicts.width(op)
         (access,) = accesses_of(op)
         touched = sectors(access._replace(width=width), self.launch.num_threads).actual
@@ -213,7 +213,10 @@ class _Count:
         self.wavefronts += requests * max(1, touched / _SECTORS_AT_ONCE)
 
     def _copies(self, values: Sequence[SSAValue]) -> int:
-        """How many times a thread has what is computed from `values`."""
+        """
+        Return the number of copies that a thread computes of a value that depends on `values`: one
+        per step of their register axes.
+        """
         axes = self.registers.of(values)
         return prod(self.registers.extents[axis] for axis in axes)
 
@@ -233,7 +236,7 @@ def _is_unrolled(op: loop.AnyLoop) -> bool:
 
 
 def _is_fused(op: Operation) -> bool:
-    """True if it is a product that only a sum takes."""
+    """True if the op is a product whose only use is a sum."""
     user = op.results[0].get_user_of_unique_use() if op.results else None
     around = user.parent_op() if isinstance(user, loop.YieldOp) else None
     return (
@@ -248,7 +251,7 @@ def _is_shared(op: loop.LoadOp | loop.StoreOp) -> bool:
 
 
 def _staged_sectors(op: tile.StageOp) -> float:
-    """Sectors that a block reads to fill a slab: whole rows, or one for each element."""
+    """Return the sectors that a block reads to fill a slab: whole rows, or one for each element."""
     extents, found = op.axis_extents(), 0.0
     for load in (load for load in op.body.block.ops if isinstance(load, loop.LoadOp)):
         size = size_of(memref_type(load.memref).element_type)

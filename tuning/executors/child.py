@@ -21,22 +21,22 @@ from tilewright.tuning.executors.isolated import packed, unpacked
 
 
 class SpoiledError(TilewrightError):
-    """To be raised by a call after which its process is of no more use."""
+    """Error raised by a call that leaves its process unusable."""
 
 
-_tellers: list[Send] = []
-"""Whom to tell: nobody, unless this is such a process."""
+_senders: list[Send] = []
+"""Functions that send to the parent process; none in any other process."""
 
 
 def tell(phase: str) -> None:
-    """Give a sign of life: what the call is about to do, which may take its time."""
-    for send in _tellers:
+    """Send a sign of life: the phase that the call begins, which may take time."""
+    for send in _senders:
         send({"phase": phase})
 
 
 @contextmanager
 def beating(phase: str, seconds: float = 1.0) -> Generator[None]:
-    """Give signs of life all the time, while something goes on that takes long but does end."""
+    """Send signs of life from a thread during work that is long but certain to end."""
     done = Event()
 
     def beat() -> None:
@@ -54,8 +54,8 @@ def beating(phase: str, seconds: float = 1.0) -> Generator[None]:
 
 
 def serve(requests: Iterable[str], send: Send) -> None:
-    """Answer calls until there are no more, or the process is spoiled."""
-    _tellers[:] = [send]
+    """Answer calls until there are no more, or the process is unusable."""
+    _senders[:] = [send]
     send({"started": True})
     for line in requests:
         reply = answer(json.loads(line)["call"])
@@ -65,7 +65,7 @@ def serve(requests: Iterable[str], send: Send) -> None:
 
 
 def answer(call: str) -> Reply:
-    """What a call comes to."""
+    """Return the reply to a call: its result or its error."""
     try:
         function, args, kwargs = unpacked(call)
         return {"result": packed(function(*args, **kwargs))}
@@ -73,10 +73,10 @@ def answer(call: str) -> Reply:
         return {"error": str(err), "lost": True}
     except TilewrightError as err:
         return {"error": str(err)}
-    except Exception as err:  # of whatever kind: who has asked must be told
+    except Exception as err:  # of any kind: the caller gets it
         return {"error": f"{type(err).__name__}: {err}"}
 
 
 def main() -> None:
-    """Be such a process; not with `python -m`, where functions would find another `tell`."""
+    """Run the process; not with `python -m`, where functions would import another `tell`."""
     serve(requests(), sender(own_stdout()))

@@ -5,11 +5,12 @@ Machines of a Dask scheduler, `tcp://host:8786`, as an executor.
     dask scheduler                                            on one machine
     CUDA_VISIBLE_DEVICES=0 dask worker tcp://host:8786        for each GPU, on all machines
 
-Every worker measures on its own GPU, one schedule at a time, in a process beside it that may hang.
-Times of one tuning are compared, so only workers with the same GPU take part.
+Every worker measures on its own GPU, one schedule at a time, in a separate process that may hang.
+Times of one tuning run are compared, so that only workers with the same GPU take part.
 
-A farm trusts its network: anybody that reaches a scheduler or a worker runs code there, with the
-rights of its user. `tls://host:8786` has Dask ask for certificates, which its configuration names.
+A farm trusts its network: anyone with access to a scheduler or a worker can run code there, with
+the rights of its user. `tls://host:8786` makes Dask use the certificates named in its
+configuration.
 
 Reference: Dask.distributed, "Futures", `Client.get_executor`; "TLS/SSL", `distributed.comm.tls`.
 """
@@ -35,7 +36,9 @@ _CERTIFICATES = "docs/tune-command.md says where Dask finds certificates"
 
 
 class Farm(AbstractContextManager["Farm"]):
-    """The workers of a scheduler. Raises `TilewrightError` where it cannot be reached."""
+    """
+    Connection to the workers of a scheduler. Raises `TilewrightError` if it cannot be reached.
+    """
 
     def __init__(self, url: str):
         try:
@@ -49,7 +52,7 @@ class Farm(AbstractContextManager["Farm"]):
             _check_certificates(url, keys)
             with ExitStack() as stack:
                 loop = stack.enter_context(event_loop())
-                # a client that cannot connect would say so again at the end
+                # a client that cannot connect would report the error again at exit
                 first = comm.connect(url, _CONNECT_S, **keys.get_connection_args("client"))
                 run_coroutine_threadsafe(first, loop.asyncio_loop).result().abort()
                 self._client: Any = Client(url, loop=loop, timeout=_CONNECT_S, set_as_default=False)
@@ -70,7 +73,9 @@ class Farm(AbstractContextManager["Farm"]):
         return {worker: gpu for worker, gpu in sorted(found.items()) if gpu is not None}
 
     def executor(self, workers: list[str], limit_s: float) -> Executor:
-        """Calls on some of the workers, each in a process of its own, as `IsolatedExecutor`."""
+        """
+        Return an executor on some workers; each call runs in a process as in `IsolatedExecutor`.
+        """
         inner = self._client.get_executor(pure=False, retries=0, workers=workers)
         return FarmExecutor(inner, limit_s)
 
@@ -80,7 +85,7 @@ def event_loop() -> Generator[Any]:
     """
     Run an event loop in a thread, for a client or a cluster.
 
-    Dask's own fails in an assertion where the thread takes 10 s to start, on a busy machine.
+    Dask's own loop fails an assertion if the thread takes 10 s to start, on a busy machine.
     """
     from tornado.ioloop import IOLoop
 
@@ -99,16 +104,16 @@ def event_loop() -> Generator[Any]:
 
 
 def _check_certificates(url: str, security: Any) -> None:
-    """Raise `ValueError` or `OSError` if Dask's configuration lacks what a URL needs."""
+    """Raise `ValueError` or `OSError` if Dask's configuration lacks settings that a URL needs."""
     is_tls = url.startswith("tls://")
     if is_tls and security.get_connection_args("client")["ssl_context"] is None:
         raise ValueError("Dask's configuration names no certificates")
     if security.require_encryption and not is_tls:
-        raise ValueError("Dask's configuration requires encryption, and this is no tls://")
+        raise ValueError("Dask's configuration requires encryption, but this is not tls://")
 
 
 class FarmExecutor(Executor):
-    """Has calls done by the executor of a client, isolated from the processes of the farm."""
+    """Executor whose calls run on the workers of a client, isolated from the workers' processes."""
 
     def __init__(self, inner: Executor, limit_s: float):
         self._inner = inner
@@ -118,7 +123,7 @@ class FarmExecutor(Executor):
         return self._inner.submit(isolated_here, self._limit_s, fn, args, kwargs)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        self._inner.shutdown(wait)  # which cancels where it does not wait
+        self._inner.shutdown(wait)  # cancels if it does not wait
 
 
 def gpu_here() -> Gpu | None:
@@ -129,10 +134,10 @@ def gpu_here() -> Gpu | None:
 def isolated_here(
     limit_s: float, function: Callable[..., T], args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> T:
-    """Call a function in the process beside this one."""
-    return _beside(limit_s).submit(function, *args, **kwargs).result()
+    """Call a function in the worker's separate process."""
+    return _own_executor(limit_s).submit(function, *args, **kwargs).result()
 
 
 @cache
-def _beside(limit_s: float) -> IsolatedExecutor:
+def _own_executor(limit_s: float) -> IsolatedExecutor:
     return IsolatedExecutor(1, limit_s)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Processes that may hang and crash: what a call does to its process becomes of that call alone.
+Processes that may hang and crash without an effect on other calls.
 
-`ProcessPoolExecutor` gives up all calls where one process dies, and cannot end one that hangs. Here
-each process does one call at a time; one that takes too long is killed, with all that it has
-started, and the next call gets a fresh one.
+`ProcessPoolExecutor` fails all calls if one process dies, and cannot end a process that hangs. Here
+each process runs one call at a time. A process that takes too long is killed, with all processes
+that it started, and the next call gets a new process.
 """
 
 import pickle
@@ -28,12 +28,12 @@ _START_S = 120.0
 
 class IsolatedExecutor(Executor):
     """
-    Calls functions in `processes` processes, where none may go on for `limit_s` seconds without a
-    sign of life (`child.tell`).
+    Calls functions in `processes` processes; each must give a sign of life (`child.tell`) at least
+    every `limit_s` seconds.
 
-    A future raises `WorkerLost` where the process was lost to the call, and `TilewrightError` with
-    what was said where the function has raised something. The initializer is called first in each
-    process, as that of `ProcessPoolExecutor`.
+    A future raises `WorkerLost` if the call lost its process, and `TilewrightError` with the
+    message if the function raised an error. The initializer is called first in each process, as in
+    `ProcessPoolExecutor`.
     """
 
     def __init__(
@@ -56,11 +56,11 @@ class IsolatedExecutor(Executor):
         self._is_ended = False
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        """Call the function when it is its turn."""
+        """Call the function when a process is free."""
         return self._threads.submit(self._call, packed((fn, args, kwargs)))
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Take no more calls; with `cancel_futures` those under way are given up as well."""
+        """Accept no more calls; with `cancel_futures`, calls in progress are stopped as well."""
         if cancel_futures:
             self._end()
         self._threads.shutdown(wait, cancel_futures=cancel_futures)
@@ -68,7 +68,7 @@ class IsolatedExecutor(Executor):
             self._end()
 
     def _begin(self) -> None:
-        """Settle what the processes of this thread have in their environment."""
+        """Choose the environment of the processes of this thread."""
         with self._lock:
             self._here.environment = next(self._environments)
 
@@ -89,13 +89,13 @@ class IsolatedExecutor(Executor):
         return _result(reply)
 
     def _worker(self) -> Worker:
-        """That of this thread, which is started if need be."""
+        """Return the worker of this thread, and start it if needed."""
         worker: Worker | None = getattr(self._here, "worker", None)
         if worker is not None:
             return worker
         with self._lock:
             if self._is_ended:
-                raise WorkerLost("given up")
+                raise WorkerLost("the executor was shut down")
             worker = Worker(_COMMAND, self._here.environment)
             self._workers.append(worker)
         try:
@@ -122,10 +122,10 @@ def _result(reply: Reply) -> Any:
 
 
 def packed(value: object) -> str:
-    """Return a value as a line of text."""
+    """Return a pickled value as a line of text."""
     return b64encode(pickle.dumps(value)).decode()
 
 
 def unpacked(text: str) -> Any:
-    """Return the value of such a line, of a process of ours."""
+    """Return the value of a line from one of our own processes."""
     return pickle.loads(b64decode(text))

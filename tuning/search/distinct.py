@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A search that asks for one of several leaves only, where all come to the same thing."""
+"""A search that skips leaves with the identity of a measured leaf."""
 
 from collections.abc import Callable, Hashable
 
@@ -7,14 +7,14 @@ from tilewright.tuning.measurement import Measurement
 from tilewright.tuning.search.frame import Search
 from tilewright.tuning.search.tree import Node
 
-_IN_VAIN = 50
-"""Leaves in a row that lead nowhere new, after which it gives up."""
+_MOST_MISSES = 50
+"""Consecutive known leaves after which the search gives up."""
 
 
 class Distinct:
     """
-    Asks for what `search` asks for, unless a leaf of the same identity was measured: then the
-    search is told the same at once.
+    A wrapper of `search` that skips its leaves with a known identity: the search gets the
+    measurement of the equal leaf at once.
     """
 
     def __init__(self, search: Search, identity: Callable[[Node], Hashable]):
@@ -23,8 +23,8 @@ class Distinct:
         self._measured: dict[Hashable, Measurement] = {}
 
     def ask(self) -> Node | None:
-        """Return a leaf of an identity that was not measured."""
-        for _ in range(_IN_VAIN):
+        """Return a leaf whose identity was not measured, or None."""
+        for _ in range(_MOST_MISSES):
             if (leaf := self._search.ask()) is None:
                 return None
             identity = self._identity(leaf)
@@ -35,6 +35,6 @@ class Distinct:
         return None
 
     def tell(self, leaf: Node, measurement: Measurement) -> None:
-        """Both the search and who comes to the same."""
+        """Record the measurement for its identity, and pass it on to the search."""
         self._measured[self._asked.pop(leaf)] = measurement
         self._search.tell(leaf, measurement)

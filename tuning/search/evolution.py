@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Evolution, by Nevergrad: a baseline that knows nothing of trees.
+Evolution, by Nevergrad: a baseline without knowledge of the tree.
 
-A genome is a row of numbers from 0 to 1, one for each decision on the way down; so many parts of
-the children lie before the one that is taken. 0 is the best guess everywhere. What follows a
-decision is expressed by the same genes, whatever they meant to the parents.
+A genome is a row of numbers from 0 to 1, one for each decision on the way down. A gene is the share
+of the children that precede the chosen one, so that 0 is always the best guess. The decisions after
+a changed one use the same genes, which may have had another meaning in the parents.
 
 Nevergrad comes with `pip install tilewright[tune]`.
 """
@@ -19,14 +19,16 @@ from tilewright.tuning.search.rewards import Rewards
 from tilewright.tuning.search.tree import Node
 
 _GENES = 40
-"""Schedules have fewer decisions; of those that had more, the last would be best guesses."""
+"""
+Number of genes; deeper decisions than this would take best guesses, but no schedule is as deep.
+"""
 
-_IN_VAIN = 200
-"""Genomes in a row that lead nowhere new, after which it gives up."""
+_MOST_MISSES = 200
+"""Consecutive genomes without a new leaf after which the search gives up."""
 
 
 class Evolution:
-    """Asks for what genomes spell that descend from good ones."""
+    """Search among leaves whose genomes descend from good ones."""
 
     def __init__(self, root: Node, seed: int = 0, budget: int = 1000, optimizer: str = "DE"):
         self._root = root
@@ -36,8 +38,8 @@ class Evolution:
         self._known: dict[Node, float] = {}
 
     def ask(self) -> Node | None:
-        """Return a leaf that was not asked for; at first that of best guesses."""
-        for _ in range(_IN_VAIN):
+        """Return a leaf that was not asked for, at first that of best guesses; None to give up."""
+        for _ in range(_MOST_MISSES):
             genome = self._optimizer.ask()
             leaf = _expressed(self._root, genome.value)
             if leaf.schedule is None:
@@ -52,7 +54,7 @@ class Evolution:
         return None
 
     def tell(self, leaf: Node, measurement: Measurement) -> None:
-        """The less, the fitter."""
+        """Report the negative reward to Nevergrad, which minimises."""
         self._known[leaf] = -self._rewards.of(measurement)
         for genome in self._asked.pop(leaf):
             self._optimizer.tell(genome, self._known[leaf])
@@ -70,7 +72,7 @@ def _expressed(root: Node, genes: Any) -> Node:
 
 
 def _optimizer(name: str, budget: int, seed: int) -> Any:
-    """Nevergrad's of that name; it begins with the best guesses."""
+    """Return Nevergrad's optimizer of that name; it begins with the best guesses."""
     try:
         ng: Any = import_module("nevergrad")
     except ImportError as err:

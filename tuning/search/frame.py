@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The frame of all searches: ask for a schedule, have it measured, tell what it came to, until a limit
-is reached or there is nothing left.
+The driver of all searches: ask for a schedule, submit it for measurement, report the result, until
+a limit is reached or no schedule remains.
 
     for trial in trials(Mcts(space.root), submit, Limits(budget=200)):
         ...  # keep trial.measurement; the next one begins afterwards
 
-The first schedule is the default one. The best so far is never slower than that, where it could be
-measured. Several can be under way at once; with one at a time and a fixed seed a search does the
-same every time.
+The first schedule is the default one. The best schedule is never slower than the default, if that
+can be measured. Several measurements can run at once. With one at a time and a fixed seed, a search
+is deterministic.
 """
 
 import time
@@ -22,40 +22,40 @@ from tilewright.tuning.search.tree import Node
 
 
 class Search(Protocol):
-    """Says what to try next."""
+    """Protocol of a search, which chooses the next schedule to try."""
 
     def ask(self) -> Node | None:
         """
-        Return a leaf; at first that of the default schedule. None if there is nothing to try:
-        nothing at all, or not until the search is told of what it has asked for.
+        Return a leaf, at first that of the default schedule. Returns None if no leaf remains, or
+        none until pending results are reported.
         """
         ...
 
     def tell(self, leaf: Node, measurement: Measurement) -> None:
-        """What a leaf came to that was asked for."""
+        """Report the measurement of a leaf that was asked for."""
         ...
 
 
 class Limits(NamedTuple):
-    """When to stop; with none of them, when there is nothing left."""
+    """Limits of a search; without any, it ends when no schedule remains."""
 
     budget: int | None = None
-    """Schedules that are measured."""
+    """Number of schedules to measure, or None."""
     seconds: float | None = None
-    """After which no more begin."""
+    """Seconds after which no more measurements begin, or None."""
     patience: int | None = None
-    """Schedules that are measured after the best one."""
+    """Number of measurements without a new best after which the search stops, or None."""
 
 
 class Trial(NamedTuple):
-    """A schedule that was measured."""
+    """A measured schedule."""
 
     number: int
-    """From 1; 0 for one that was known before."""
+    """Number of the measurement, from 1; 0 for a schedule that was known before."""
     leaf: Node
     measurement: Measurement
     best: Measurement
-    """The fastest so far; without a time if there is none."""
+    """Fastest measurement so far; it has no time if none has."""
 
 
 def trials(
@@ -67,8 +67,8 @@ def trials(
     known: Mapping[str, Measurement] | None = None,
 ) -> Iterator[Trial]:
     """
-    What is measured, as it comes; up to `slots` at once. What is `known`, by schedule, is not
-    measured again, comes when it is asked for, and counts towards no limit.
+    Yield measurements as they arrive, up to `slots` at once. A schedule in `known` is not measured
+    again; its measurement is yielded when the search asks for it, and counts towards no limit.
     """
     run = _Run(search, submit, limits, slots, {} if known is None else known)
     while True:
@@ -79,7 +79,7 @@ def trials(
 
 
 class _Run:
-    """How far a search has come."""
+    """State of a running search."""
 
     def __init__(
         self,
@@ -97,32 +97,32 @@ class _Run:
         self.asked = 0
         self.best: Measurement | None = None
         self.best_at = 0
-        """How many were measured when the best was found."""
+        """Number of measurements when the best one was found."""
 
     def ask(self) -> Iterator[Trial]:
-        """Have schedules measured until all slots are taken; what is known comes at once."""
+        """Submit schedules until all slots are in use; known ones are yielded at once."""
         while self._may_ask() and (leaf := self.search.ask()) is not None:
             schedule = schedule_of(leaf)
             if schedule in self.measured:
                 self.search.tell(leaf, self.measured[schedule])
             elif schedule in self.known:
                 self.measured[schedule] = self.known[schedule]
-                yield self._told(0, leaf, self.known[schedule])
+                yield self._reported(0, leaf, self.known[schedule])
             else:
                 self.under_way[self.submit(leaf)] = leaf
                 self.asked += 1
 
     def gather(self) -> Iterator[Trial]:
-        """Wait until something is done; what is done, in the order in which it was begun."""
+        """Wait for a measurement; yield the finished ones in the order of their submission."""
         done, _ = wait(self.under_way, return_when=FIRST_COMPLETED)
         for future in [future for future in self.under_way if future in done]:
             leaf, measurement = self.under_way.pop(future), future.result()
             self.measured[schedule_of(leaf)] = measurement
-            yield self._told(self.asked - len(self.under_way), leaf, measurement)
+            yield self._reported(self.asked - len(self.under_way), leaf, measurement)
 
     def _may_ask(self) -> bool:
         budget, seconds, patience = self.limits
-        slots = self.slots if self.measured else 1  # nothing is measured before the default
+        slots = self.slots if self.measured else 1  # the default is measured first
         return (
             len(self.under_way) < slots
             and (budget is None or self.asked < budget)
@@ -133,7 +133,7 @@ class _Run:
     def _since_best(self) -> int:
         return self.asked - len(self.under_way) - self.best_at
 
-    def _told(self, number: int, leaf: Node, measurement: Measurement) -> Trial:
+    def _reported(self, number: int, leaf: Node, measurement: Measurement) -> Trial:
         self.search.tell(leaf, measurement)
         if self.best is None or microseconds(measurement) < microseconds(self.best):
             self.best, self.best_at = measurement, self.asked - len(self.under_way)
@@ -141,7 +141,7 @@ class _Run:
 
 
 def at_once(evaluate: Callable[[Node], Measurement]) -> Callable[[Node], Future[Measurement]]:
-    """What measures in this thread, as `trials` wants it."""
+    """Return a `submit` for `trials` that evaluates in this thread."""
 
     def submit(leaf: Node) -> Future[Measurement]:
         future = Future[Measurement]()
@@ -152,11 +152,11 @@ def at_once(evaluate: Callable[[Node], Measurement]) -> Callable[[Node], Future[
 
 
 def schedule_of(leaf: Node) -> str:
-    """Return the schedule that a leaf has."""
+    """Return the schedule of a leaf."""
     assert leaf.schedule is not None
     return leaf.schedule
 
 
 def microseconds(measurement: Measurement) -> float:
-    """Return the time; what has none is slower than all others."""
+    """Return the time in microseconds; infinity for a measurement without a time."""
     return inf if measurement.us is None else measurement.us

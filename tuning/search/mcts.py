@@ -2,18 +2,18 @@
 """
 Single-player Monte-Carlo tree search.
 
-Each time it goes from the root to a leaf. Where it has been before, it goes to the child with the
-highest score; among those it has not been to, only the best guess is considered, as if it had come
-to what its siblings do on average. Where it has not been, it mostly takes best guesses. What the
-leaf comes to is added to all nodes on the way. The score of a child that was visited n times, its
-parent N times, with rewards r from 0 to 1 (the best so far), is
+Each iteration walks from the root to a leaf. At a visited node it goes to the child with the
+highest score. Of unvisited children, only the best guess is considered, as if it had the mean
+reward of its siblings. At an unvisited node it mostly takes best guesses. The reward of the leaf is
+added to all nodes on the way. The score of a child with n visits, whose parent has N visits, with
+rewards r from 0 to 1 (the best so far), is
 
     max(r) + C sqrt(ln N / n) + sqrt((sum of r^2 - n mean(r)^2 + D) / n)
 
-That is UCT with the best instead of the mean, since nobody plays against us, and with the deviation
-of single-player MCTS, which goes where rewards vary, and to nodes that were hardly looked at
-(M. Schadd et al., "Single-Player Monte-Carlo Tree Search", Computers and Games 2008). Leaves that
-are being measured count as visits without rewards, so that others are asked for meanwhile.
+That is UCT with the maximum instead of the mean, since there is no opponent. The deviation is that
+of single-player MCTS, which prefers nodes whose rewards vary and nodes with few visits (M. Schadd
+et al., "Single-Player Monte-Carlo Tree Search", Computers and Games 2008). Leaves under measurement
+count as visits without rewards, so that other leaves are asked for meanwhile.
 """
 
 from collections.abc import Sequence
@@ -25,23 +25,26 @@ from tilewright.tuning.search.rewards import Rewards
 from tilewright.tuning.search.tree import Node, Tally, Visit, best_guess, descend
 
 _BEST_GUESS = 0.75
-"""How often the best guess is taken where nothing is known; else the next best as often, and so on.
+"""
+Probability of the best guess at an unvisited node; if it is not taken, of the next best guess.
 """
 
 
 class Mcts:
-    """Asks for what promises most."""
+    """Search that asks for the leaf with the highest scores."""
 
     def __init__(self, root: Node, seed: int = 0, exploration: float = 0.4, deviation: float = 0.1):
         self.exploration, self.deviation = exploration, deviation
         self.root = Visit(root)
-        """What is remembered of the tree."""
+        """Visits of the tree's nodes."""
         self._random = Random(seed)
         self._rewards = Rewards()
         self._asked: dict[Node, Visit] = {}
 
     def ask(self) -> Node | None:
-        """Return the leaf that scores lead to; at first that of best guesses."""
+        """
+        Return the leaf that scores lead to, at first that of best guesses; None if no leaf remains.
+        """
         leaf = descend(self.root, best_guess if self.root.is_fresh else self._choose)
         if leaf is None:
             return None
@@ -59,14 +62,14 @@ class Mcts:
 
     def _choose(self, visit: Visit, choices: Sequence[Visit]) -> Visit:
         if visit.is_fresh:
-            return self._likely(choices)
+            return self._by_rank(choices)
         fresh = [child for child in choices if child.is_fresh]
         return max(
             [*(child for child in choices if not child.is_fresh), *fresh[:1]],
             key=lambda child: self._score(visit, child),
         )
 
-    def _likely(self, choices: Sequence[Visit]) -> Visit:
+    def _by_rank(self, choices: Sequence[Visit]) -> Visit:
         for choice in choices[:-1]:
             if self._random.random() < _BEST_GUESS:
                 return choice
@@ -82,6 +85,6 @@ class Mcts:
 
 
 def deviation(rewards: Tally, visits: int, best: float, constant: float) -> float:
-    """How far rewards lie apart, as shares of the `best`, and more where there are few."""
+    """Return the deviation of rewards as a share of `best`; it is larger after few visits."""
     spread = rewards.squares - rewards.count * rewards.mean**2
     return sqrt((max(0.0, spread) / best**2 + constant) / visits)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""At each decision any of the choices, one as likely as the other; nothing twice."""
+"""Random search: each decision takes a uniformly random choice, and no leaf is repeated."""
 
 from collections.abc import Sequence
 from random import Random
@@ -9,7 +9,7 @@ from tilewright.tuning.search.tree import Node, Visit, best_guess, descend
 
 
 class RandomSearch:
-    """Asks for what chance leads to."""
+    """Search that asks for random leaves."""
 
     def __init__(self, root: Node, seed: int = 0):
         self._root = Visit(root)
@@ -17,13 +17,13 @@ class RandomSearch:
         self._choose = best_guess
 
     def ask(self) -> Node | None:
-        """Return a leaf; at first that of best guesses."""
+        """Return a leaf, at first that of best guesses; None if no leaf remains."""
         leaf = descend(self._root, self._choose)
         self._choose = self._any
         return None if leaf is None else leaf.node
 
     def tell(self, leaf: Node, measurement: Measurement) -> None:
-        """Nothing is learned."""
+        """Ignore the measurement."""
 
     def _any(self, visit: Visit, choices: Sequence[Visit]) -> Visit:
         return self._random.choice(choices)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What a time is worth: of a schedule twice as fast, as much more whatever it is twice as fast as.
+Rewards of measured times: equal ratios of times give equal differences of rewards.
 
-A reward is the logarithm of how much faster than the default a schedule is. What is `_SLOWEST`
-times as slow, or cannot be had, is worth nothing; how bad it is beyond that is of no interest.
+A reward is the logarithm of the speed relative to a schedule `_SLOWEST` times slower than the
+default. Slower schedules, and those without a time, have reward 0, as their order does not matter.
 """
 
 from math import log
@@ -11,19 +11,19 @@ from math import log
 from tilewright.tuning.measurement import Measurement
 
 _SLOWEST = 2
-"""Schedules that are worth a look lie closer together; the others are alike to a search."""
+"""Ratio to the default time from which on all schedules have reward 0."""
 
 
 class Rewards:
-    """Turns measurements into rewards, relative to the first."""
+    """Converter of measurements to rewards, relative to the first measurement with a time."""
 
     def __init__(self) -> None:
         self._first_us: float | None = None
         self.best = log(_SLOWEST)
-        """The highest so far, that of the first at least."""
+        """Highest reward so far; at least that of the first schedule."""
 
     def of(self, measurement: Measurement) -> float:
-        """0 for what is worth nothing; more for what is faster."""
+        """Return the reward of a measurement, at least 0; faster schedules have a higher one."""
         if measurement.us is None:
             return 0.0
         if self._first_us is None:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What searches search: a tree of decisions, and what they remember of it.
+The tree of decisions that searches explore, and the statistics that they keep of it.
 
-A search sees of a tree what `Node` says. What it has asked for it closes, and with it every node
-below which nothing is left: so no leaf is asked for twice, and a search knows when it is done.
+A search sees a tree through `Node`. It closes each leaf that it asks for, and each node without
+open leaves below. Thus no leaf is asked for twice, and a search detects when it is done.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -13,27 +13,27 @@ from typing import Protocol
 
 
 class Node(Protocol):
-    """A decision to be made; a leaf, where all are made; or a dead end."""
+    """A decision to make; a leaf, where all are made; or a dead end."""
 
     @property
     def label(self) -> str:
-        """What was decided last."""
+        """Description of the last decision."""
         ...
 
     @property
     def children(self) -> Sequence["Node"]:
-        """What can be decided, the best guess first. To find out may take a while."""
+        """Possible decisions, the best guess first. Computing them may take a while."""
         ...
 
     @property
     def schedule(self) -> str | None:
-        """What has been decided, of a leaf; else None."""
+        """Schedule of a leaf, or None."""
         ...
 
 
 @dataclass
 class Tally:
-    """The rewards of all leaves below a node, as far as anyone asks."""
+    """Summary of the rewards of all measured leaves below a node."""
 
     count: int = 0
     total: float = 0.0
@@ -41,7 +41,7 @@ class Tally:
     best: float = 0.0
 
     def add(self, reward: float) -> None:
-        """One more."""
+        """Add a reward."""
         self.count += 1
         self.total += reward
         self.squares += reward * reward
@@ -49,47 +49,47 @@ class Tally:
 
     @property
     def mean(self) -> float:
-        """0 where there are none."""
+        """Mean reward; 0 if there is none."""
         return self.total / self.count if self.count else 0.0
 
 
 class Visit:
-    """A node that a search has come to, and what came of it."""
+    """A node that a search has reached, with the rewards below it."""
 
     def __init__(self, node: Node, parent: "Visit | None" = None):
         self.node = node
         self.parent = parent
         self.is_closed = False
-        """Whether all leaves below were asked for."""
+        """True if all leaves below were asked for."""
         self.pending = 0
-        """Leaves below that were asked for, and nobody has told yet what they came to."""
+        """Number of leaves below that were asked for and are not measured yet."""
         self.rewards = Tally()
-        """What leaves below came to."""
+        """Rewards of the leaves below."""
 
     @cached_property
     def children(self) -> Sequence["Visit"]:
-        """Of all children of the node, in order."""
+        """Visits of the node's children, in order."""
         return [Visit(child, self) for child in self.node.children]
 
     @property
     def open_children(self) -> Sequence["Visit"]:
-        """Those below which something is left."""
+        """Children with open leaves below."""
         return [child for child in self.children if not child.is_closed]
 
     @property
     def is_fresh(self) -> bool:
-        """True if nobody has asked for anything below."""
+        """True if no leaf below was asked for."""
         return not self.pending and not self.rewards.count
 
     def lineage(self) -> Iterator["Visit"]:
-        """This one, and those on the way to it, the root last."""
+        """Yield this visit and its ancestors, the root last."""
         visit: Visit | None = self
         while visit is not None:
             yield visit
             visit = visit.parent
 
     def close(self) -> None:
-        """Nothing is left here."""
+        """Mark the node as exhausted, and then ancestors without open children."""
         self.is_closed = True
         parent = self.parent
         if parent is not None and not parent.open_children:
@@ -97,11 +97,11 @@ class Visit:
 
 
 Chooser = Callable[[Visit, Sequence[Visit]], Visit]
-"""Which of the open children of a node to go to."""
+"""Function that chooses one of the open children of a node."""
 
 
 def descend(root: Visit, choose: Chooser) -> Visit | None:
-    """Return the next leaf that `choose` leads to, closed now; None if none is left."""
+    """Return the next leaf on the path of `choose`, and close it; None if no leaf remains."""
     while not root.is_closed:
         visit = root
         while visit.children:
@@ -113,5 +113,5 @@ def descend(root: Visit, choose: Chooser) -> Visit | None:
 
 
 def best_guess(visit: Visit, choices: Sequence[Visit]) -> Visit:
-    """Return the first that is open."""
+    """Return the first open child."""
     return choices[0]

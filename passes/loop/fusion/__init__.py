@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fusion: which kernels become one, decided by a model of their time."""
+"""Fusion of kernels, decided by a model of their time."""

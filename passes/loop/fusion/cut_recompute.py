@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Gives what a kernel computes over and over a kernel of its own: the inverse of fusion.
+Moves a value that a kernel computes repeatedly into a kernel of its own: the inverse of fusion.
 
     loop.kernel @scaled(%x, %v) -> (%out) {
       loop.for %i in 8192, %j in 4096 {
@@ -17,9 +17,9 @@ becomes, where the powers take longer than a launch,
         %1 = math.powf %0, %0 : f32
         loop.store %1, %out[%j] ...
 
-and a kernel that loads the power. A value can be cut out when it does not vary with all axes around
-it and depends on loads, scalars and whole reductions only. Costs are those of fusion
-(`fusion_cost`); a cut must be faster by a margin, so that what was fused is not cut again.
+and a kernel that loads the power. A value can be cut out if it does not vary with all axes around
+it. It may depend on loads, scalars and whole reductions only. The cost model is that of fusion
+(`fusion_cost`). A cut must be faster by a margin, so that fused kernels are not cut again.
 """
 
 from collections.abc import Mapping
@@ -62,19 +62,19 @@ from tilewright.passes.targeted_pass import TargetedPass
 RULE = Rule("f", 10, "cut_recompute")
 
 MARGIN = 1.05
-"""How many times as long as apart a kernel must take to be cut."""
+"""Ratio of a kernel's time to the time of its two parts above which it is cut."""
 
 
 @dataclass
 class CutRecompute(RewritePattern):
-    """Cut the first part of a kernel that pays."""
+    """Cut the first part that pays out of a kernel."""
 
     plan: PlanIndex
     target: Target
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: loop.LaunchOp, rewriter: PatternRewriter) -> None:
-        """Match the only launch of the kernel."""
+        """Match the only launch of a kernel."""
         kernel = self.plan.kernel_of(op)
         if kernel is None or self.plan.times_launched(kernel) > 1 or not _is_loop_ir(kernel):
             return
@@ -106,7 +106,7 @@ def _decision(
     times: Mapping[Operation, float],
     target: Target,
 ) -> Decision:
-    """Whether the part should stay."""
+    """Decide whether the part stays in the kernel."""
     again = often(part.runs / max(part.elements, 1))
     what = f"recompute {again} of {part.costliest} over {part.elements} elements"
     apart = _apart(kernel, launch, part, whole, times)
@@ -120,7 +120,7 @@ def _apart(
     whole: Work,
     times: Mapping[Operation, float],
 ) -> tuple[Work, Work]:
-    """What computes the part, and what is left: its instructions and what only it reads go."""
+    """Return the work of a kernel for the part, and the work of the kernel without it."""
     gone = {inner for op in _dead_without(part) for inner in ops_in(op)}
     instructions_gone = sum(times.get(op, 0.0) * cost_of(op) for op in gone)
     buffers = inputs_of(kernel, launch)
@@ -149,7 +149,7 @@ def _apart(
 
 
 def _dead_without(part: Part) -> set[Operation]:
-    """Return the ops of the part that nothing else needs."""
+    """Return the ops of the part that have no other use."""
     dead = {part.ops[-1]}
     for op in reversed(part.ops):
         users = {use.operation for result in op.results for use in result.uses}
@@ -176,7 +176,7 @@ def _cut(
     arguments = KernelArguments(kernel, launch)
     where = ([AffineExpr.dimension(d) for d in range(len(shape))], part.axes)
     rewriter.replace(part.ops[-1], loop.LoadOp(arguments.argument(buffer), where))
-    region_dce(kernel.body, rewriter)  # which forgets what is erased
+    region_dce(kernel.body, rewriter)  # the rewriter drops erased ops from its worklist
     arguments.relaunch(rewriter)
 
 
@@ -204,11 +204,11 @@ def _kernel_of_part(
 
 @dataclass(frozen=True)
 class CutRecomputePass(TargetedPass):
-    """Cut out of kernels what they compute too often."""
+    """Cut values that a kernel computes too often out of it."""
 
     name = "cut-recompute"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Until no part is left that pays."""
+        """Cut values out of kernels until no cut pays."""
         plan = PlanIndex(op)
         plan.rewrite(CutRecompute(plan, self.gpu))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Says of a program how decisions about its fusion are to come out, whatever the model says.
+Prescribes decisions about the fusion of a program, which override the cost model.
 
     builtin.module {
 
@@ -8,7 +8,7 @@ becomes, by `decide-fusion{apart="fuse-epilogue:linear>relu"}`,
 
     builtin.module attributes {loop.fusion = #loop.fusion<apart ["fuse-epilogue:linear>relu"]>} {
 
-The passes that fuse do so when they get there, if it is legal. What was said before is forgotten.
+Later fusion passes follow the decisions where they are legal. Earlier prescriptions are dropped.
 """
 
 from dataclasses import dataclass
@@ -27,17 +27,17 @@ RULE = Rule("f", 18, "decide_fusion")
 
 @dataclass(frozen=True)
 class DecideFusionPass(ModulePass):
-    """Say which decisions about fusion are to come out how."""
+    """Prescribe the outcome of decisions about fusion."""
 
     name = "decide-fusion"
 
     fused: tuple[str, ...] = ()
-    """Decisions, as `inline-elementwise:add>linear+mul`, that are to make one kernel."""
+    """Decisions to fuse into one kernel, such as `inline-elementwise:add>linear+mul`."""
     apart: tuple[str, ...] = ()
-    """Decisions that are to leave or make several."""
+    """Decisions to keep or make several kernels."""
 
     def __post_init__(self) -> None:
-        """Raises `ValueError` for what is no decision."""
+        """Raise `ValueError` if a string is not a decision."""
         try:
             _ = self.fusion
         except VerifyException as err:
@@ -45,11 +45,11 @@ class DecideFusionPass(ModulePass):
 
     @property
     def fusion(self) -> loop.FusionAttr:
-        """The same as an attribute."""
+        """The decisions as an attribute."""
         return loop.FusionAttr.get(fused=self.fused, apart=self.apart)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """All that is said is about the module."""
+        """Replace the decisions that the module prescribes."""
         with rewriting(RULE, op):
             op.attributes.pop(ATTRIBUTE, None)
             if self.fused or self.apart:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Computes an elementwise consumer where its producer stores, so that the buffer between them is
+Computes an elementwise consumer at the stores of its producer, so that the buffer between them is
 never written.
 
     loop.kernel @matmul(%x, %w) -> (%out) {
@@ -16,11 +16,11 @@ never written.
         loop.store %1, %out[%i, %j] ...
 
 becomes the first kernel with `%1` computed from the reduction's result. Each element is computed
-once, as before, and the consumer may read a transpose of what is stored. It pays unless the first
+once, as before; the consumer may read a transpose of the stored value. Fusion pays unless the first
 kernel has too few steps to keep the GPU busy (`fusion_cost`).
 
-With `keep`, the first kernel goes on storing what others read, or what is a result, and has one
-output more.
+With `keep`, the first kernel still stores a buffer that has other readers or is a result of the
+function. It then has one more output.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -82,7 +82,7 @@ RULE = Rule("f", 2, "fuse_epilogue")
 
 
 class Epilogue(NamedTuple):
-    """An elementwise launch, and what it reads of the launch before it."""
+    """An elementwise launch, and its loads of the buffer that another launch writes."""
 
     launch: loop.LaunchOp
     kernel: loop.KernelOp
@@ -90,14 +90,14 @@ class Epilogue(NamedTuple):
     buffer: SSAValue
     loads: Sequence[loop.LoadOp]
     place: loop.LaunchOp
-    """Where one launch can do the work of both."""
+    """Place where one launch can do the work of both."""
     kept: bool
-    """True if others need the buffer too."""
+    """True if the buffer has other uses."""
 
 
 @dataclass
 class FuseEpilogue(RewritePattern):
-    """Move the body of a reader of a buffer to where the buffer is stored."""
+    """Move the body of a reader of a buffer to the stores of the buffer."""
 
     plan: PlanIndex
     target: Target
@@ -105,7 +105,7 @@ class FuseEpilogue(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: loop.LaunchOp, rewriter: PatternRewriter) -> None:
-        """Match the producer's launch."""
+        """Match the launch of the producer."""
         producer = self.plan.kernel_of(op)
         if producer is None:
             return
@@ -150,18 +150,16 @@ def _reason_against(
     if subscript is None or not reads_each_once(subscript, epilogue.nest.axes):
         return f"{reader} does not read each of its elements once"
     if any(store.mask is not None for store in _stores(producer, launch, epilogue.buffer)):
-        return f"what {reader} reads is stored under a mask"
+        return f"{reader} reads a buffer that is stored under a mask"
     if epilogue.kept and len(launch.outputs) >= MOST_OUTPUTS:
-        return f"with what {reader} writes it would have more than {MOST_OUTPUTS} outputs"
+        return f"with the output of {reader} it would have more than {MOST_OUTPUTS} outputs"
     consumers = [epilogue.launch]
     reason = reason_against_fusion(launch, consumers, plan)
     return reason or reason_not_fitting(launch, consumers, plan, target)
 
 
 def _stores(kernel: loop.KernelOp, launch: loop.LaunchOp, buffer: SSAValue) -> list[loop.StoreOp]:
-    """
-    Return the stores of what becomes `buffer`, in order; a kernel with one is not searched for it.
-    """
+    """Return the stores to `buffer`, in order; a kernel with a single one is not walked."""
     output = kernel.outputs[list(launch.outputs).index(buffer)]
     users = {use.operation for use in output.uses}
     if len(users) > 1:
@@ -172,7 +170,7 @@ def _stores(kernel: loop.KernelOp, launch: loop.LaunchOp, buffer: SSAValue) -> l
 def _decision(
     kernel: loop.KernelOp, launch: loop.LaunchOp, epilogue: Epilogue, target: Target
 ) -> Decision:
-    """Whether the producer should do what the epilogue does, at as many steps as it has."""
+    """Decide whether the producer computes the epilogue, in the steps that the producer has."""
     made, read = (steps_of(nest_block(one).args) for one in (kernel, epilogue.kernel))
     if not is_listening() and surely_pays(made, read, target):
         return Decision(True, "nothing is done twice")
@@ -192,7 +190,7 @@ def _fuse(
     epilogue: Epilogue,
 ) -> None:
     buffer, (output,) = epilogue.buffer, epilogue.launch.outputs
-    stores = _stores(producer, launch, buffer)  # before the argument is one for another buffer
+    stores = _stores(producer, launch, buffer)  # before the argument changes its buffer
     arguments = KernelArguments(producer, launch)
     values: dict[SSAValue, SSAValue] = {
         theirs: arguments.argument(read)
@@ -218,7 +216,10 @@ def _fuse(
 def _at_store(
     epilogue: Epilogue, store: loop.StoreOp, values: Mapping[SSAValue, SSAValue]
 ) -> list[Operation]:
-    """What the epilogue does with what `store` stores, where `values` stand for its arguments."""
+    """
+    Return the ops of the epilogue for the element that `store` stores; `values` replaces the
+    arguments.
+    """
     first = epilogue.loads[0]
     read = subscripted_dims(first.map.data.results, first.indices)
     stored = {load.result: store.value for load in epilogue.loads}
@@ -230,14 +231,14 @@ def _at_store(
 
 @dataclass(frozen=True)
 class FuseEpiloguePass(TargetedPass):
-    """Compute elementwise consumers in the kernels that produce what they read."""
+    """Compute elementwise consumers in the kernels that produce their input."""
 
     name = "fuse-epilogue"
 
     keep: bool = False
-    """Also where others need what is read: it is written too."""
+    """Fuse even if the input has other uses: the kernel then writes it too."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Until no producer has such a consumer."""
+        """Fuse until no producer has a consumer for which fusion pays."""
         plan = PlanIndex(op)
         plan.rewrite(FuseEpilogue(plan, self.gpu, self.keep))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Computes an elementwise value that others need too in the kernel that reads it, which writes it as
-one more output.
+Computes an elementwise value with several uses in a kernel that reads it, which also writes it as
+another output.
 
     loop.launch @add(%x, %r) -> (%y)
     loop.launch @norm(%y) -> (%out)
@@ -22,10 +22,10 @@ becomes
         %s = loop.reduce %k in 512 with add { ... %x[%i, %k] + %r[%i, %k] ... }
         loop.for %j in 512 { ... %x[%i, %j] + %r[%i, %j], stored to %y[%i, %j] ... }
 
-The value is written by the first reader that reads each element once, or, if there is none, by the
-first that goes row by row, in a loop of its own. Readers before it compute the value themselves,
-those after it read it.
-It pays when that takes less time than the kernels apart (`fusion_cost`).
+The value is written by the first reader that reads each element once. If there is none, it is
+written by the first reader that works row by row, in a separate loop. Earlier readers compute the
+value themselves; later readers load it. Fusion pays if it takes less time than separate kernels
+(`fusion_cost`).
 """
 
 from collections.abc import Iterable, Sequence
@@ -68,26 +68,28 @@ RULE = Rule("f", 11, "fuse_outputs")
 
 
 class Keeper(NamedTuple):
-    """A reader that can write what it reads."""
+    """A reader that can also write the buffer that it reads."""
 
     launch: loop.LaunchOp
     kernel: loop.KernelOp
     load: loop.LoadOp | None
-    """A load of each element, which runs once."""
+    """Load that reads each element exactly once, if there is one."""
     rows: dict[int, SSAValue]
-    """Else the axis of its outermost nest that goes along each of some dimensions."""
+    """
+    Otherwise, the axis of the outermost nest that runs along a dimension, for some dimensions.
+    """
 
 
 @dataclass
 class FuseOutputs(RewritePattern):
-    """Let a reader of an elementwise value write it."""
+    """Compute an elementwise value in a reader that also writes it."""
 
     plan: PlanIndex
     target: Target
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: loop.LaunchOp, rewriter: PatternRewriter) -> None:
-        """Match the producer's launch."""
+        """Match the launch of the producer."""
         buffer = op.outputs[0]
         if not holds_one_value(buffer) or not (consumers := readers(buffer)):
             return
@@ -95,16 +97,16 @@ class FuseOutputs(RewritePattern):
             return
         kernel = inlined.kernel
         if is_update(kernel, op):
-            skipped(RULE, kernel, "alone it stores only what changes: update-in-place")
+            skipped(RULE, kernel, "unfused, it updates its buffer in place")
             return
         keepers = [k for launch in consumers if (k := self._keeper(launch, buffer)) is not None]
         keeper = next((k for k in keepers if k.load is not None), next(iter(keepers), None))
         if keeper is None:
-            skipped(RULE, kernel, "no reader sees each of its elements in steps of free axes")
+            skipped(RULE, kernel, "no reader loads each of its elements in steps of free axes")
             return
         position = consumers.index(keeper.launch) + 1
         if position == len(consumers) and not is_returned(buffer):
-            return  # nobody else needs it
+            return  # nothing needs the buffer afterwards
         computing = consumers[:position]
         reason = reason_against_fusion(op, computing, self.plan) or _reason_against(keeper)
         reason = reason or reason_not_fitting(op, computing, self.plan, self.target)
@@ -138,7 +140,7 @@ class FuseOutputs(RewritePattern):
 
 
 def _reads_each_once(load: loop.LoadOp) -> bool:
-    """True if `load` is in free loops only, each step of which reads an element of its own."""
+    """True if `load` is in free loops only, and each of their steps reads a different element."""
     axes = set[SSAValue]()
     scope = load.parent_op()
     while isinstance(scope, loop.ForOp):
@@ -155,7 +157,9 @@ def _of_several_steps(axes: Iterable[SSAValue]) -> set[SSAValue]:
 
 
 def _rows(load: loop.LoadOp, axes: Sequence[SSAValue]) -> dict[int, SSAValue] | None:
-    """Return the dimensions along which `axes` go, if each goes all along one of its own."""
+    """
+    Return the axis along each dimension; None unless each of `axes` covers one dimension fully.
+    """
     rows: dict[int, SSAValue] = {}
     for dim, expr in enumerate(load.map.data.results):
         if isinstance(expr, AffineDimExpr) and (axis := load.indices[expr.position]) in axes:
@@ -167,15 +171,15 @@ def _rows(load: loop.LoadOp, axes: Sequence[SSAValue]) -> dict[int, SSAValue] | 
 
 
 def _reason_against(keeper: Keeper) -> str | None:
-    """Reason why the keeper cannot store it all, or None."""
+    """Reason why the keeper cannot have another output, or None."""
     if len(keeper.launch.outputs) < MOST_OUTPUTS:
         return None
     name = keeper.kernel.sym_name.data
-    return f"with what others need {name} would have more than {MOST_OUTPUTS} outputs"
+    return f"{name} would need more than {MOST_OUTPUTS} outputs"
 
 
 def _write(rewriter: PatternRewriter, keeper: Keeper, buffer: SSAValue) -> loop.LaunchOp:
-    """Let the keeper write to `buffer` what it reads there; its new launch."""
+    """Make the keeper write to `buffer` the elements that it reads; return its new launch."""
     arguments = KernelArguments(keeper.kernel, keeper.launch)
     written, read = arguments.add_output(buffer), arguments.argument(buffer)
     if keeper.load is None:
@@ -190,7 +194,7 @@ def _write(rewriter: PatternRewriter, keeper: Keeper, buffer: SSAValue) -> loop.
 def _write_rows(
     rewriter: PatternRewriter, keeper: Keeper, read: SSAValue, written: SSAValue
 ) -> None:
-    """Copy a row in each step of the keeper's nest."""
+    """Add a copy of one row of the buffer to each step of the keeper's nest."""
     block, shape = nest_block(keeper.kernel), memref_type(read).get_shape()
     inside = [dim for dim in range(len(shape)) if dim not in keeper.rows]
     body = Block(arg_types=[IndexType()] * len(inside))
@@ -208,11 +212,11 @@ def _write_rows(
 
 @dataclass(frozen=True)
 class FuseOutputsPass(TargetedPass):
-    """Compute elementwise values that others need too in a kernel that reads them."""
+    """Compute elementwise values with several uses in a kernel that reads them."""
 
     name = "fuse-outputs"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Until no value is left that pays."""
+        """Fuse until no value can be written by a reader at a lower cost."""
         plan = PlanIndex(op)
         plan.rewrite(FuseOutputs(plan, self.gpu))

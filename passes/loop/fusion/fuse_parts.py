@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Reduces in the kernel that joins several parts of the result, as a gated unit does with the halves
-of one product.
+Moves a reduction into the elementwise kernel that joins several parts of its result, as a gated
+unit joins the halves of one product.
 
     loop.kernel @linear(%x, %w) -> (%out) {
       loop.for %i in 16, %j in 128 {
@@ -23,10 +23,10 @@ becomes
       %2 = arith.mulf %s, %s_1 : f32
       ...
 
-whose reductions `merge-loops` makes one, which reads `%x` once. Legal when nobody else needs the
-result and its reader is elementwise; when no more is computed than before; when one reduction can
-join all the parts (`MOST_ACCUMULATORS`). It pays as all fusion does (`fusion_cost`). What reads in
-one way only is for `fuse-reduction`.
+The pass `merge-loops` then makes one reduction of them, which reads `%x` once. Fusion is legal if
+the result has one reader, which is elementwise, and if it computes no element more often than
+before. One reduction must be able to join all parts (`MOST_ACCUMULATORS`). It pays if it takes less
+time (`fusion_cost`). A reader with a single subscript is left to `fuse-reduction`.
 """
 
 from collections.abc import Sequence
@@ -70,24 +70,24 @@ RULE = Rule("f", 16, "fuse_parts")
 
 
 class Parts(NamedTuple):
-    """An elementwise launch, and what it reads of one reduction."""
+    """An elementwise launch, and its loads of the result of one reduction."""
 
     reader: FlatLaunch
     loads: Sequence[loop.LoadOp]
     places: Sequence[Subscript]
-    """Where they read, each once."""
+    """Distinct subscripts of the loads."""
 
 
 @dataclass
 class FuseParts(RewritePattern):
-    """Move a reduction into the elementwise launch that joins parts of it."""
+    """Move a reduction into the elementwise launch that joins parts of its result."""
 
     plan: PlanIndex
     target: Target
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: loop.LaunchOp, rewriter: PatternRewriter) -> None:
-        """Match the reduction's launch."""
+        """Match the launch of the reduction."""
         reduction = self.plan.flat_launch(op, reduces=True)
         if reduction is None or (parts := _parts(self.plan, reduction)) is None:
             return
@@ -106,7 +106,9 @@ class FuseParts(RewritePattern):
 
 
 def _parts(plan: PlanIndex, reduction: FlatLaunch) -> Parts | None:
-    """What an elementwise launch reads in several ways, and nobody else at all."""
+    """
+    Return the only reader of a reduction if it is elementwise and has several subscripts, or None.
+    """
     buffer = reduction.buffer
     if not is_temporary(buffer) or len(consumers := readers(buffer)) != 1:
         return None
@@ -131,7 +133,7 @@ def _reason_against(reduction: FlatLaunch, parts: Parts) -> str | None:
 
 
 def _computed(parts: Parts) -> int:
-    """How many elements of the reduction the reader would compute."""
+    """Return the number of elements of the reduction that the reader would compute."""
     return steps_of(parts.reader.nest.axes) * len(parts.places)
 
 
@@ -164,11 +166,11 @@ def _fuse(rewriter: PatternRewriter, plan: PlanIndex, reduction: FlatLaunch, par
 
 @dataclass(frozen=True)
 class FusePartsPass(TargetedPass):
-    """Reduce where several parts of the result are joined."""
+    """Move a reduction to the kernel that joins parts of its result."""
 
     name = "fuse-parts"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Until no reader is left that can."""
+        """Fuse until no reduction can move into its reader."""
         plan = PlanIndex(op)
         plan.rewrite(FuseParts(plan, self.gpu))

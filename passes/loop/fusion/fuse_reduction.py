@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Computes a row's reduction in the kernel that reads it once a row, so that one kernel sees the row.
+Computes the reduction of a row in the kernel that reads its result once per row.
 
     loop.kernel @sum(%x) -> (%out) {
       loop.for %i in 32 {
@@ -21,12 +21,14 @@ becomes
         %0 = loop.load %x[%i, %j] ...
         ...
 
-Legal when all loads of the result agree on where they read, and its free axes are free axes of the
-reader's outermost nest; when the reader does not reduce along the axes that move inside, which
-would take the tiles of a matrix product apart; when it is no scan, whose steps threads cannot
-share. It pays when one kernel takes less time than two (`fusion_cost`): few rows keep few SMs busy.
+Fusion is legal if all loads of the result have one subscript. The axes of the result must be free
+axes of the reader's outermost nest. The reader must not reduce along the axes that move
+inside, which would break the tiles of a matrix product. It must not contain a scan, whose steps
+threads cannot share. Fusion pays if one kernel takes less time than two (`fusion_cost`): few rows
+keep few SMs busy.
 
-With `keep`, the kernel that reads it first also stores what others read, or what is a result.
+With `keep`, the first reader also stores a result that has other readers or that the function
+returns.
 """
 
 from collections.abc import Sequence
@@ -83,20 +85,20 @@ RULE = Rule("f", 3, "fuse_reduction")
 
 
 class Reader(NamedTuple):
-    """The launch that reads a reduction first."""
+    """The first launch that reads the result of a reduction."""
 
     launch: loop.LaunchOp
     kernel: loop.KernelOp
     loads: Sequence[loop.LoadOp]
     subscript: Subscript
-    """Where all of them read."""
+    """Subscript of all these loads."""
     kept: bool
-    """True if others need the reduction too."""
+    """True if the result has other uses."""
 
 
 @dataclass
 class FuseReduction(RewritePattern):
-    """Move a reducing producer into its first reader."""
+    """Move a reduction into the first reader of its result."""
 
     plan: PlanIndex
     target: Target
@@ -104,7 +106,7 @@ class FuseReduction(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: loop.LaunchOp, rewriter: PatternRewriter) -> None:
-        """Match the producer's launch."""
+        """Match the launch of the reduction."""
         buffer = op.outputs[0]
         if not holds_one_value(buffer) or not (consumers := readers(buffer)):
             return
@@ -162,21 +164,21 @@ def _reason_against(reader: Reader) -> str | None:
     )
     outer = () if block is reader.kernel.body.block else block.args
     if any(isinstance(op, loop.ScanOp) for op in ops_in(reader.kernel)):
-        return f"{name} goes along its rows step by step: threads could not share the reduction"
+        return f"{name} is a scan: threads cannot share the reduction"
     if not set(subscript.indices) <= set(outer):
         return f"{name} reads it along axes that are not its outermost free axes"
     inside = [axis for axis in outer if axis not in subscript.indices]
     if inside and any(isinstance(op, loop.ReduceOp | loop.ForOp) for op in block.ops):
         return f"{name} reduces along the axes that would move inside"
     if reader.kept and not reads_each_once(subscript, subscript.indices):
-        return f"others need it too, and {name} does not read each element once"
+        return f"others need it too, but {name} does not read each element once"
     if reader.kept and len(reader.launch.outputs) >= MOST_OUTPUTS:
-        return f"with what others need {name} would have more than {MOST_OUTPUTS} outputs"
+        return f"{name} would need more than {MOST_OUTPUTS} outputs"
     return None
 
 
 def _decision(reduction: FlatLaunch, reader: Reader, target: Target) -> Decision:
-    """Whether the reader should reduce each row itself, at every step of the row's axes."""
+    """Decide whether the reader reduces each row itself, in every step of the row's axes."""
     reducing = work_of(reduction.kernel, reduction.launch)
     reading = work_of(reader.kernel, reader.launch)
     rows = max(prod(reader.subscript.shape), 1)
@@ -190,14 +192,14 @@ def _decision(reduction: FlatLaunch, reader: Reader, target: Target) -> Decision
 
 @dataclass(frozen=True)
 class FuseReductionPass(TargetedPass):
-    """Reduce rows in the kernels that read the results once a row."""
+    """Reduce rows in the kernels that read the results once per row."""
 
     name = "fuse-reduction"
 
     keep: bool = False
-    """Also where others need the result: the reader writes it too."""
+    """Fuse even if the result has other uses: the reader then writes it too."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Until no reader is left that can."""
+        """Fuse until no reduction can move into its first reader."""
         plan = PlanIndex(op)
         plan.rewrite(FuseReduction(plan, self.gpu, self.keep))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Turns a product of rows with columns into one that goes row by row, where it needs a statistic of
-the rows: as attention does, of which the softmax and the product with the values become one kernel.
+Makes a product of rows with columns work row by row if it needs a statistic of the rows. In
+attention, softmax and the product with the values thereby become one kernel.
 
     loop.kernel @total(%weights) -> (%out) {
       loop.for %h in 8, %i in 128 { ... sum over %k of %weights[%h, %i, %k] }
@@ -24,19 +24,19 @@ becomes, when `%weights[%h, %i, %k]` is `exp(%s[%h, %i, %k] - %largest[%h, %i])`
       }
     }
 
-and `@total` reads `%s` too. Then `fuse-reduction` computes `%largest` and `%total` once a row, in
-this kernel: the columns share them.
+and `@total` reads `%s` too. Then `fuse-reduction` computes `%largest` and `%total` once per row in
+this kernel, for all columns.
 
-Legal when the statistic is of what the product reduces,
+The rewrite is legal if the statistic is of the rows that the product reduces, and if
 
-* and one block can do all columns of a row: else each block of columns computes the statistic;
-* and the row fits on chip, where the block keeps the weights (`stage-inputs`): each is computed
+* one block can compute all columns of a row: otherwise each block would repeat the statistic;
+* the row fits on chip, where the block keeps the weights (`stage-inputs`): each weight is computed
   once for all columns, and once for the statistic, and is never written;
-* and it is a batch of products, each with rows of its own: in a single one, such as a linear layer,
-  the columns are the side of a tile.
+* the product is a batch of products, each with rows of its own: in a single product, such as a
+  linear layer, the columns are better used as the side of a tile.
 
-It pays when there are enough rows to keep the GPU busy: what a block loads for its row it shares
-with no other (`fusion_cost`).
+The rewrite pays if there are enough rows to keep the GPU busy, because a block shares its loads
+with no other block (`fusion_cost`).
 """
 
 from collections.abc import Iterator, Sequence
@@ -67,12 +67,12 @@ from tilewright.passes.targeted_pass import TargetedPass
 RULE = Rule("f", 8, "fuse_rows")
 
 _MOST_COLUMNS = 256
-"""Columns of a row that one block does: as many as it has threads."""
+"""Most columns of a row that one block computes: one per thread."""
 
 
 @dataclass
 class FuseRows(RewritePattern):
-    """Let a product that needs a statistic of its rows go row by row."""
+    """Make a product that needs a statistic of its rows work row by row."""
 
     plan: PlanIndex
     target: Target
@@ -106,9 +106,7 @@ class FuseRows(RewritePattern):
             return
 
     def _sources(self, statistic: loop.KernelOp, product: RowProduct) -> Iterator[FlatLaunch]:
-        """
-        Yield the elementwise kernels that compute the weights, which their readers can instead.
-        """
+        """Yield the elementwise launches of the weights that can be inlined into their readers."""
         for weights in filter(is_temporary, product.weights):
             launch = writer(weights)
             source = None if launch is None else self.plan.flat_launch(launch, reduces=False)
@@ -124,14 +122,14 @@ class FuseRows(RewritePattern):
 
 
 def _reason_against(product: RowProduct) -> str | None:
-    """Reason why the product keeps its columns, or None."""
+    """Reason why the product cannot work row by row, or None."""
     name = product.kernel.sym_name.data
     if (columns := steps_of(product.columns)) > _MOST_COLUMNS:
-        return f"{name} has {columns} columns: a block that does a row does {_MOST_COLUMNS} at most"
+        return f"{name} has {columns} columns: a block computes at most {_MOST_COLUMNS}"
     if (bytes := product.row_bytes) > MOST_ROW_BYTES:
-        return f"a row of {size(bytes)} does not fit on chip: every column would compute it"
+        return f"a row of {size(bytes)} does not fit on chip: every column would recompute it"
     if not product.is_batch:
-        return f"{name} is one product for all rows: its columns are worth more in a tile"
+        return f"{name} is one product for all rows: its columns are better used in a tile"
     return None
 
 
@@ -139,8 +137,8 @@ def _decision(
     statistic: FlatLaunch, product: RowProduct, sources: Sequence[FlatLaunch], target: Target
 ) -> Decision:
     """
-    Whether a block should do a row of the product, and its statistic; apart, the statistic joins
-    the kernel that writes the weights.
+    Decide whether a block computes a row of the product and its statistic. In the alternative, the
+    statistic joins the kernel that writes the weights.
     """
     reducing = work_of(statistic.kernel, statistic.launch)
     writing = [work_of(source.kernel, source.launch) for source in sources]
@@ -156,11 +154,11 @@ def _decision(
 
 @dataclass(frozen=True)
 class FuseRowsPass(TargetedPass):
-    """Let products that need a statistic of their rows go row by row."""
+    """Make products that need a statistic of their rows work row by row."""
 
     name = "fuse-rows"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Each product of the module."""
+        """Rewrite each product of the module for which that pays."""
         plan = PlanIndex(op)
         plan.rewrite(FuseRows(plan, self.gpu))

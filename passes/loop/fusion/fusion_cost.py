@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What fusing is worth: the time of kernels apart against the time of the same kernels fused.
+The cost model of fusion: the time of separate kernels against the time of the fused kernels.
 
-A launch is taken to need, on a target,
+The time of a launch on a target is estimated as
 
     max(bytes / bandwidth, instructions / rate) / share + LAUNCH_SECONDS
 
-* `bytes` is the traffic that cannot be avoided: each element that the kernel reads or writes moves
-  once, however often it is read again (that is for caches and shared memory).
-* `instructions` counts every scalar op as often as it runs. In a reduction, what does not vary with
-  some of the free axes is computed once for `REUSE` of their steps: a block computes an operand of
-  a matrix product once for its whole tile. Outside of reductions nothing is reused.
-* `rate` is half of the target's flops, of which a fused multiply-add does two.
-* `share` is the part of the GPU that has work: each step of the outermost nest gets an SM at most,
-  so that a row which one block walks goes at the speed of one SM.
+* `bytes` is the unavoidable traffic: each element that the kernel reads or writes moves once. The
+  model ignores repeated reads, which are served by caches and shared memory.
+* `instructions` counts every scalar op as often as it runs. In a reduction, an op that does not
+  vary with some free axes is computed once for `REUSE` of their steps: a block computes an operand
+  of a matrix product once for its whole tile. Outside of reductions nothing is reused.
+* `rate` is half of the target's flops, because a fused multiply-add counts as two.
+* `share` is the part of the GPU that has work: each step of the outermost nest gets at most one SM.
+  A row that one block processes therefore takes the time of one SM.
 
-The model is for choosing between two forms, not for foretelling times. It knows nothing of latency;
-`MOST_INSTRUCTIONS` stands in for it.
+The model serves to choose between two forms, not to predict times. It ignores latency, for which
+`MOST_INSTRUCTIONS` is a substitute.
 """
 
 from collections import defaultdict
@@ -37,50 +37,52 @@ from tilewright.passes.facts.nest import nest_block, steps_of
 from tilewright.passes.loop.fusion.op_runs import runs
 
 MOST_INSTRUCTIONS = 512
-"""Instructions of one element that are inlined at most: beyond, it is their latency that counts."""
+"""Most instructions of one element that are inlined; with more, their latency dominates."""
 
 MOST_ACCUMULATORS = 3
 """
-Values that one reduction joins at most. A thread that owns 8 by 8 elements of a matrix has 64
+Most values that one reduction joins. A thread that owns 8 by 8 elements of a matrix has 64
 accumulators for each, and 255 registers (CUDA C++ Programming Guide, technical specifications).
 """
 
 MOST_OUTPUTS = 4
-"""What a kernel writes at most: each output has its own loads in flight."""
+"""Most outputs of a kernel; each output has its own loads in flight."""
 
 
 @dataclass(frozen=True)
 class Work:
-    """What one launch does."""
+    """Work of one launch."""
 
     reads: Mapping[SSAValue, float]
-    """Bytes that it reads of each buffer."""
+    """Bytes read of each buffer."""
     writes: Mapping[SSAValue, float]
-    """Bytes that it writes of each buffer."""
+    """Bytes written to each buffer."""
     instructions: float
     steps: int
-    """Steps of the outermost nest: what SMs can share."""
+    """Steps of the outermost nest, which are distributed over SMs."""
     launches: int = 1
 
     @property
     def bytes(self) -> float:
-        """All that moves."""
+        """Bytes read and written in all."""
         return sum(self.reads.values()) + sum(self.writes.values())
 
     def seconds(self, target: Target) -> float:
-        """How long it takes."""
+        """Return the estimated time on a target."""
         share = min(max(self.steps, 1) / target.sms, 1.0)
         busy = max(self.bytes / target.bandwidth, self.instructions / (target.flops / 2))
         return busy / share + self.launches * LAUNCH_SECONDS
 
 
 class Decision(NamedTuple):
-    """Whether to fuse, and why."""
+    """A decision whether to fuse, with its reason."""
 
     pays: bool
     reason: str
     ratio: float = inf
-    """How long fused kernels take, with 1 for kernels apart; infinite where nothing was weighed."""
+    """
+    Time of the fused kernels relative to separate kernels; infinite if times were not compared.
+    """
 
 
 def decide(
@@ -92,8 +94,8 @@ def decide(
     margin: float = 1.0,
 ) -> Decision:
     """
-    Whether `fused` takes no longer than `apart`, or than `margin` times that; `what` says what
-    fusing has to do for it.
+    Decide for `fused` if it takes at most `margin` times as long as `apart`. The reason begins with
+    `what`, which describes the extra work of fusion.
     """
     seconds = [sum(work.seconds(target) for work in form) for form in (fused, apart)]
     saved = sum(work.bytes for work in apart) - sum(work.bytes for work in fused)
@@ -105,19 +107,20 @@ def decide(
 
 def surely_pays(steps: int, reader_steps: int, target: Target) -> bool:
     """
-    True if the model is certain to fuse what does the same work once, in `steps` steps instead of
-    `reader_steps` for the part that reads: no byte or instruction is added and a launch is saved.
+    True if the model certainly decides for fusion of work that is done once. The fused kernel has
+    `steps` steps where its reader had `reader_steps`; no byte or instruction is added and a launch
+    is saved.
     """
     return min(steps, target.sms) >= min(reader_steps, target.sms)
 
 
 def often(times: float) -> str:
-    """How many times as people write it: `2x`, `1.5x`."""
+    """Format a factor: `2x`, `1.5x`."""
     return f"{times:.1f}".removesuffix(".0") + "x"
 
 
 def size(bytes: float) -> str:
-    """Return a number of bytes as people write it."""
+    """Format a number of bytes with a decimal unit."""
     for unit, factor in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if bytes >= factor:
             return f"{bytes / factor:.1f} {unit}"
@@ -125,7 +128,10 @@ def size(bytes: float) -> str:
 
 
 def work_of(kernel: loop.KernelOp, launch: loop.LaunchOp, rows: Collection[SSAValue] = ()) -> Work:
-    """What `launch`, which runs `kernel`, does; with `rows`, if a block does one row of these."""
+    """
+    Return the work of `launch`, which runs `kernel`. If `rows` are given, each step of these axes
+    is assumed to be one block.
+    """
     arguments: list[SSAValue] = [*kernel.body.block.args]
     buffers = dict(zip(arguments, launch.operands, strict=True))
     reads, writes = defaultdict[SSAValue, float](float), defaultdict[SSAValue, float](float)
@@ -157,10 +163,11 @@ def fused(
     kept: bool = False,
 ) -> Work:
     """
-    `reader` when it computes itself, each element `times` times, what it read of `buffer`; which it
-    also writes, if that is `kept` for others, as it does what else `producer` writes.
+    Return the work of `reader` if it computes each element of `buffer` itself, `times` times,
+    instead of reading it. It also does the other writes of `producer`, and writes `buffer` if that
+    is `kept`.
     """
-    part = reader.reads.get(buffer, 0.0) / max(bytes_of(buffer), 1)  # it may never load it
+    part = reader.reads.get(buffer, 0.0) / max(bytes_of(buffer), 1)  # 0 if never loaded
     if kept:
         part = 1.0
     reads = {read: bytes for read, bytes in reader.reads.items() if read is not buffer}
@@ -173,7 +180,10 @@ def fused(
 
 
 def merged(base: Work, other: Work, *, times: float = 1.0) -> Work:
-    """`base` when it also does `times` times what `other` does, and reads once what both read."""
+    """
+    Return the work of `base` plus `times` times that of `other`; buffers that both read are read
+    once.
+    """
     reads = {**base.reads}
     for read, bytes in other.reads.items():
         reads[read] = max(reads.get(read, 0.0), bytes)
@@ -182,7 +192,7 @@ def merged(base: Work, other: Work, *, times: float = 1.0) -> Work:
 
 
 def cost_of(op: Operation) -> int:
-    """Instructions of one step of `op`; of a reduction, those that join one value."""
+    """Return the instructions of one step of `op`; for a reduction, those that join one value."""
     if isinstance(op, loop.ReduceOp):
         return 0 if is_sum_of_products(op) else instructions(op)
     return 0 if isinstance(op, _FREE) else instructions(op)
@@ -192,7 +202,7 @@ _FREE = (loop.ForOp, loop.ScanOp, loop.YieldOp)
 
 
 def is_sum_of_products(op: Operation) -> bool:
-    """True if `op` is a reduction that joins products: the joining is a fused multiply-add."""
+    """True if `op` is a reduction that sums products: each step is a fused multiply-add."""
     if not isinstance(op, loop.ReduceOp) or op.monoid.data is not Monoid.ADD:
         return False
     return all(isinstance(value.owner, arith.MulfOp) for value in op.yield_op.values)

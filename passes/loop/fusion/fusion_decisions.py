@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Decisions about fusion as the module overrides them (`loop.fusion`), those of `cut-recompute`
-included. `fusion_cost.py` has the decision by the model of time. Fusions that are not legal are
-refused before, and cannot be asked for.
+Prescribed decisions about fusion (`loop.fusion` of the module), which override the cost model of
+`fusion_cost.py`. Decisions of `cut-recompute` are included. A fusion that is not legal is rejected
+earlier, and cannot be prescribed.
 """
 
 from collections.abc import Iterable
@@ -19,7 +19,9 @@ from tilewright.passes.reporting.trace import Rule, decided, skipped, weighed
 def accepted(
     rule: Rule, kernel: loop.KernelOp, others: Iterable[loop.KernelOp], decision: Decision
 ) -> bool:
-    """True if to fuse `kernel` with the others; either way the trace says why."""
+    """
+    True if `kernel` is to be fused with the others; the trace records the reason in both cases.
+    """
     made = settled(rule, kernel, [other.sym_name.data for other in others], decision)
     report = decided if made.pays else skipped
     report(rule, kernel, made.reason)
@@ -30,21 +32,22 @@ def settled(
     rule: Rule, kernel: loop.KernelOp, others: Iterable[str], decision: Decision
 ) -> Decision:
     """
-    Return the decision about a kernel and what is called so, unless the module says otherwise.
+    Return the decision that the module prescribes for a kernel and the kernels named `others`;
+    without one, return `decision`.
     """
     name = f"{rule.pass_name}:{kernel.sym_name.data}>{'+'.join(others)}"
     module = kernel.parent_op()
     given = fusion_of(module) if isinstance(module, ModuleOp) else None
-    wanted = None if given is None else given.wanted(name)
-    if module is not None and given is not None and wanted is not None:
+    pays = None if given is None else given.wanted(name)
+    if module is not None and given is not None and pays is not None:
         module.attributes[ATTRIBUTE] = given.with_met(name)
-        decision = decision._replace(pays=wanted, reason=f"as was asked for, {decision.reason}")
+        decision = decision._replace(pays=pays, reason=f"as requested, {decision.reason}")
     weighed(name, decision.pays, decision.ratio)
     return decision
 
 
 def fusion_of(module: ModuleOp) -> loop.FusionAttr | None:
-    """What the module says of fusion; None for nothing."""
+    """Return the decisions about fusion that the module prescribes, or None."""
     found = module.attributes.get(ATTRIBUTE)
     if found is None or isinstance(found, loop.FusionAttr):
         return found

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What inlining an elementwise kernel into its readers costs, and what leaving it alone does."""
+"""
+The cost of inlining an elementwise kernel into its readers, against the cost of separate kernels.
+"""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -26,12 +28,12 @@ from tilewright.passes.loop.plan_index import FlatLaunch, PlanIndex
 
 
 def cost_per_element(nest: FlatNest) -> int:
-    """Instructions that compute one element, loads included."""
+    """Return the number of instructions that compute one element, loads included."""
     return sum(instructions(op) for op in nest.body)
 
 
 def place_of(load: loop.LoadOp) -> tuple[object, ...]:
-    """Equal for loads of one body that read the same element."""
+    """Return a key that is equal for loads of one body that read the same element."""
     return load.parent, load.map, *load.indices, load.mask, *load.mask_operands
 
 
@@ -45,15 +47,16 @@ def inline_decision(
     in_rows: bool = False,
 ) -> Decision:
     """
-    Whether the consumers should compute what is `inlined`, and `keeper` also write it; if that goes
-    `in_rows` of its own, it computes each element once more.
+    Decide whether the consumers compute the elements of `inlined` themselves. The consumer `keeper`
+    also writes them; with `in_rows` it does so in a separate loop, and computes each element once
+    more.
     """
     (launch, kernel, nest), buffer = inlined, inlined.buffer
     producer = work_of(kernel, launch)
     elements = max(prod(memref_type(buffer).get_shape()), 1)
     joins = keeper is None or len(consumers) > 1  # else the reduction joins the keeper, too
     alone = _work_apart(plan, launch, producer) if joins else producer
-    if _become_one(plan, consumers):  # and what the producer would join becomes part of that, too
+    if _will_be_one_kernel(plan, consumers):  # with the reduction it would join
         alone = replace(alone, launches=1)
     apart, together = [alone], list[Work]()
     computed = 0.0
@@ -76,8 +79,9 @@ def inline_decision(
 
 def _work_apart(plan: PlanIndex, launch: loop.LaunchOp, work: Work) -> Work:
     """
-    What the producer adds when it is not inlined: if it reads what nobody else does of a reduction
-    (the statistics of a row), it joins the reduction's kernel, which reads the row anyway.
+    Return the work that the producer adds if it is not inlined. If it is the only reader of a
+    reduction (a statistic of a row), it joins the kernel of the reduction, which reads the row
+    anyway.
     """
     for buffer in launch.inputs:
         host = writer(buffer)
@@ -90,8 +94,11 @@ def _work_apart(plan: PlanIndex, launch: loop.LaunchOp, work: Work) -> Work:
     return work
 
 
-def _become_one(plan: PlanIndex, consumers: Sequence[loop.LaunchOp]) -> bool:
-    """True if the consumers are reductions of rows and an elementwise launch that they can join."""
+def _will_be_one_kernel(plan: PlanIndex, consumers: Sequence[loop.LaunchOp]) -> bool:
+    """
+    True if the consumers will be one kernel: an elementwise launch after the reductions that it
+    reads.
+    """
     *reductions, last = consumers
     if not reductions or plan.flat_launch(last, reduces=False) is None:
         return False
@@ -106,13 +113,13 @@ def _joins(plan: PlanIndex, reduction: loop.LaunchOp, last: loop.LaunchOp) -> bo
 
 
 def costliest(nest: FlatNest) -> str:
-    """Return the instructions of an element, by the name of the op that needs the most."""
+    """Describe the instructions of an element, by the name of the op that needs the most."""
     computing = [op for op in nest.body if not isinstance(op, loop.LoadOp)]
     op = max(computing or nest.body, key=instructions, default=nest.store)
     return f"{op.name.partition('.')[2]} ({cost_per_element(nest)} instructions)"
 
 
 def _most_in_a_body(loads: Sequence[loop.LoadOp]) -> int:
-    """How many different elements one body reads at most."""
+    """Return the largest number of different elements that one body reads."""
     bodies = Counter(load.parent for load in {place_of(load): load for load in loads}.values())
     return max(bodies.values(), default=0)

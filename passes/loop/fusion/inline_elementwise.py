@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Computes an elementwise producer where it is read, so that its buffer is never written.
+Computes an elementwise producer in its readers, so that its buffer is never written.
 
     loop.kernel @add(%x, %bias) -> (%out) {
       loop.for %i in 16, %j in 64 {
@@ -17,12 +17,12 @@ Computes an elementwise producer where it is read, so that its buffer is never w
 
 becomes one kernel that loads `%x` and `%bias` and computes both.
 
-First go the producers of which one reader reads each element once, for nothing is computed twice:
-so the products of a matrix product are part of its sum before anything else is weighed. Then those
-whose readers, although they compute elements several times, take less time together than the
-kernels apart (`fusion_cost`). What its readers cannot all do for less is written once.
+The pass first inlines each producer whose single reader reads each element once, since nothing is
+computed twice. Thus the products of a matrix product become part of its sum before anything else is
+weighed. Then it inlines producers whose readers compute elements several times but take less time
+than separate kernels (`fusion_cost`). A producer is inlined into all of its readers or none.
 
-Where a reader masks its load, what is computed instead masks its own loads, and is 0 outside.
+If a reader masks its load, the inlined ops mask their own loads, and their result is 0 outside.
 """
 
 from collections.abc import Sequence
@@ -73,12 +73,12 @@ class InlineElementwise(RewritePattern):
     plan: PlanIndex
     target: Target
     once: bool
-    """Only where one launch reads each element once."""
+    """True to inline only where one launch reads each element once."""
     always: bool
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: loop.LaunchOp, rewriter: PatternRewriter) -> None:
-        """Match the producer's launch."""
+        """Match the launch of the producer."""
         buffer = op.outputs[0]
         if not is_temporary(buffer) or not (consumers := readers(buffer)):
             return
@@ -117,7 +117,9 @@ def inline_into(
     inlined: FlatLaunch,
     consumers: Sequence[loop.LaunchOp],
 ) -> None:
-    """Compute in each of `consumers` what it reads of the buffer, and launch no kernel for it."""
+    """
+    Compute the elements of the buffer in each of `consumers`, and erase the kernel that wrote it.
+    """
     for consumer in consumers:
         _inline_into_one(rewriter, plan, inlined, consumer)
     rewriter.erase(inlined.launch)
@@ -150,8 +152,8 @@ def _inline_into_one(
 
 
 def _zero_outside(where: Access | None, value: SSAValue) -> list[Operation]:
-    """Ops that give `value` where the mask of the replaced load holds, else 0."""
-    if where is None or isinstance(value.owner, loop.LoadOp):  # a load has the mask itself
+    """Return ops that give `value` where the mask of the replaced load holds, else 0."""
+    if where is None or isinstance(value.owner, loop.LoadOp):  # a load applies the mask itself
         return []
     ops: list[Operation] = [loop.PredicateOp(where)]
 
@@ -178,11 +180,11 @@ class InlineElementwisePass(TargetedPass):
     name = "inline-elementwise"
 
     always: bool = False
-    """Inline all that can be, whatever it costs."""
+    """Inline wherever it is legal, whatever it costs."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Until none is left that pays."""
+        """Inline until there is no producer for which inlining pays."""
         plan, target = PlanIndex(op), self.gpu
         once = InlineElementwise(plan, target, once=True, always=False)
-        plan.rewrite(once, last_first=True)  # each is cloned before others are inlined into it
+        plan.rewrite(once, last_first=True)  # clone each before others are inlined into it
         plan.rewrite(InlineElementwise(plan, target, once=False, always=self.always))

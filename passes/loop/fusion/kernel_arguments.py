@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a kernel reads and writes, while fusion changes both."""
+"""The inputs and outputs of a kernel, while fusion changes both."""
 
 from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import Operation, SSAValue
@@ -11,18 +11,18 @@ from tilewright.passes.loop.plan import inputs_of
 
 
 class KernelArguments:
-    """The buffers of a kernel that is launched once, to which others can be added."""
+    """The buffers of a kernel with a single launch, to which fusion adds others."""
 
     def __init__(self, kernel: loop.KernelOp, launch: loop.LaunchOp):
         self.kernel, self.launch = kernel, launch
         self.buffers = list(launch.inputs)
         self.outputs = list(launch.outputs)
         updated = map(kernel.is_updated, kernel.outputs)
-        self.updated = {buffer for buffer, is_so in zip(self.outputs, updated) if is_so}
-        kernel.set_facts([])  # what is needed of arguments is found once a kernel is scheduled
+        self.updated = {buffer for buffer, is_updated in zip(self.outputs, updated) if is_updated}
+        kernel.set_facts([])  # scheduling finds the facts about arguments again
 
     def argument(self, buffer: SSAValue) -> SSAValue:
-        """Return the kernel's argument for an input, new if it has none yet."""
+        """Return the kernel's argument for an input buffer, and add one if there is none."""
         if buffer not in self.buffers:
             position = len(self.buffers)
             self.buffers.append(buffer)
@@ -33,12 +33,12 @@ class KernelArguments:
     def arguments_like(
         self, kernel: loop.KernelOp, launch: loop.LaunchOp
     ) -> dict[SSAValue, SSAValue]:
-        """This kernel's argument for each input of another."""
+        """Return this kernel's argument for each input of another kernel; adds missing ones."""
         buffers = inputs_of(kernel, launch)
         return {theirs: self.argument(buffer) for theirs, buffer in buffers.items()}
 
     def add_output(self, buffer: SSAValue) -> SSAValue:
-        """Return a new argument, for an output."""
+        """Add an argument for an output, and return it."""
         block = self.kernel.body.block
         new = block.insert_arg(buffer.type, len(block.args))
         new.name_hint = "out"
@@ -47,7 +47,7 @@ class KernelArguments:
         return new
 
     def change_output(self, rewriter: PatternRewriter, old: SSAValue, new: SSAValue) -> SSAValue:
-        """Return the argument that was for the output `old`, and is now for `new`."""
+        """Return the argument for the output `old`, which from now on is for the output `new`."""
         position = self.outputs.index(old)
         self.outputs[position] = new
         argument = self.kernel.body.block.args[len(self.buffers) + position]
@@ -58,7 +58,9 @@ class KernelArguments:
     def relaunch(
         self, rewriter: PatternRewriter, *, at: loop.LaunchOp | None = None
     ) -> loop.LaunchOp:
-        """Drop inputs that the kernel no longer reads and launch it with the rest, before `at`."""
+        """
+        Drop inputs that the kernel no longer reads, and launch it with the others, before `at`.
+        """
         at = at or self.launch
         body = self.kernel.body.block
         for argument in reversed(body.args[: len(self.buffers)]):

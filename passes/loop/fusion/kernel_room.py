@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Limits of what fusion puts into one kernel. They follow from the registers of the target.
+Limits of a fused kernel, which follow from the registers of the target.
 
-Each element that a thread loads takes a register, or two, while the load is under way. A kernel
-that adds 400 tensors loads 400 elements: fusion makes four kernels of it, each of which loads at
-most half as many as a thread has registers. The other half is for addresses and results.
+Each element that a thread loads occupies a register, or two, while the load is in flight. A kernel
+that adds 400 tensors loads 400 elements. Fusion makes four kernels of it, each of which loads at
+most half as many elements as a thread has registers. The other half is for addresses and results.
 
-A thread of a matrix product has many sums, and finishes each with what it loads beside them. So
-few loads are allowed there (`MOST_BESIDE_SUMS`): what is left is one more kernel, whose traffic is
-small next to that of its own inputs.
+A thread of a matrix product holds many sums, and uses other loads to finish each one. Few of these
+loads are allowed (`MOST_BESIDE_SUMS`). The remaining work goes to another kernel, whose traffic is
+small compared with that of its own inputs.
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,10 +24,10 @@ from tilewright.passes.loop.plan import loads_of
 from tilewright.passes.loop.plan_index import PlanIndex
 
 MOST_BESIDE_SUMS = 32
-"""Registers of the loads that a kernel of products does beside its sums."""
+"""Most registers for loads outside the sums of a kernel with products."""
 
 MOST_PRODUCTS = 4
-"""Sums of products that one kernel computes one after the other: each needs accumulators."""
+"""Most sums of products that one kernel computes one after the other; each needs accumulators."""
 
 _REGISTER_BYTES = 4
 
@@ -40,20 +40,20 @@ class Load(NamedTuple):
 
 
 class Contents(NamedTuple):
-    """Loads and products of one step of a kernel, which fusion limits."""
+    """Loads and products in one step of a kernel, which fusion limits."""
 
     reducing: int
     """Registers of the loads in reductions."""
     beside: int
     """Registers of all other loads."""
     products: int
-    """Values that are sums of products."""
+    """Number of values that are sums of products."""
 
 
 def reason_not_fitting(
     launch: loop.LaunchOp, consumers: Sequence[loop.LaunchOp], plan: PlanIndex, target: Target
 ) -> str | None:
-    """Reason why one of `consumers` has no room for what `launch` does, or None."""
+    """Reason why one of `consumers` has no room for the work of `launch`, or None."""
     if (own := plan.kernel_of(launch)) is None:
         return None
     mine = contents(own, plan)
@@ -80,13 +80,13 @@ def contents(kernel: loop.KernelOp, plan: PlanIndex) -> Contents:
 
 
 def _reads(kernel: loop.KernelOp) -> list[loop.LoadOp]:
-    """Return the loads of a kernel, all of which read its inputs, in no order."""
+    """Return the loads of a kernel, in no order; all of them read its inputs."""
     users = [use.operation for argument in kernel.inputs for use in argument.uses]
     return [op for op in users if isinstance(op, loop.LoadOp)]
 
 
 def _loads(loads: Sequence[loop.LoadOp]) -> Iterator[Load]:
-    """Yield the loads that read elements of their own."""
+    """Yield one load for each element that `loads` read."""
     for load in readings(loads, {}).values():
         yield Load(_registers(load), _is_in_reduction(load))
 
@@ -105,7 +105,7 @@ def _is_in_reduction(load: loop.LoadOp) -> bool:
 
 
 def _read(launch: loop.LaunchOp, consumer: loop.LaunchOp, kernel: loop.KernelOp) -> Sequence[Load]:
-    """Return the loads of a consumer that read what `launch` writes."""
+    """Return the loads of a consumer that read outputs of `launch`."""
     return [
         load
         for buffer in launch.outputs
@@ -115,7 +115,9 @@ def _read(launch: loop.LaunchOp, consumer: loop.LaunchOp, kernel: loop.KernelOp)
 
 
 def _fused(own: Contents, reader: Contents, read: Sequence[Load]) -> Contents:
-    """Return the contents of the reader when it does at each place what it reads there."""
+    """
+    Return the contents of the reader if it computes, at each load in `read`, the element itself.
+    """
     times = max(len(read), 1)
     inside = [load for load in read if load.in_reduction]
     beside = times - len(inside)
@@ -129,20 +131,20 @@ def _fused(own: Contents, reader: Contents, read: Sequence[Load]) -> Contents:
 
 def room_for_loads(target: Target) -> int:
     """
-    Return the registers of a thread that loads under way may take: the others are for results.
+    Return the registers of a thread that may hold loads in flight; the others are for results.
     """
     return target.max_registers_per_thread // 2
 
 
 def _reason_against_contents(fused: Contents, target: Target) -> str | None:
-    """Reason why a kernel cannot have these contents, as what follows its name, or None."""
+    """Reason why a kernel cannot have these contents, worded to follow its name, or None."""
     room = room_for_loads(target)
     if (loads := fused.reducing + fused.beside) > room:
-        return f"would have {loads} registers of loads under way, of which there are {room}"
+        return f"would have {loads} registers for loads in flight, more than {room}"
     if fused.products and fused.beside > MOST_BESIDE_SUMS:
         return (
-            f"would have {fused.beside} registers of loads beside its products, of which there "
-            f"are {MOST_BESIDE_SUMS}"
+            f"would have {fused.beside} registers for loads beside its products, "
+            f"more than {MOST_BESIDE_SUMS}"
         )
     if fused.products > MOST_PRODUCTS:
         return f"would compute {fused.products} products, more than {MOST_PRODUCTS}"

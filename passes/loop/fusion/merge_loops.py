@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Two reductions of one body that take the same steps become one, which reads what they share once.
+Merges two reductions of one body that take the same steps into one, which loads common elements
+once.
 
     %s = loop.reduce %k in 64 with add {
       %0 = loop.load %x[%i, %k] ...
@@ -22,9 +23,9 @@ becomes
       loop.yield %2, %4 : f32, f32
     } : f32, f32
 
-Legal when the monoid joins each value by itself, both have the same extent and mask, and neither
-needs the other: the sum of softmax needs its maximum. It pays when they read an element in common,
-as long as a thread can hold the accumulators.
+Merging is legal if the monoid joins each value by itself and both reductions have the same extent
+and mask. Neither may need the other: the sum of softmax needs its maximum. It pays if they read
+an element in common, as long as a thread can hold the accumulators.
 """
 
 from xdsl.context import Context
@@ -57,14 +58,14 @@ class MergeLoops(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: loop.ReduceOp, rewriter: PatternRewriter) -> None:
-        """Match the first of the two."""
+        """Match the first of the two reductions."""
         kernel = enclosing_symbol(op)
         for other in (r for r in following(op) if isinstance(r, loop.ReduceOp)):
             place = _common_place(op, other)
             if kernel is None or place is None or not take_same_steps(op, other):
                 continue
             if not (shared := _bytes_shared(op, other)):
-                skipped(RULE, kernel, "its reductions read no element in common")
+                skipped(RULE, kernel, "its reductions have no element in common")
                 continue
             values = len(op.results) + len(other.results)
             if values > MOST_ACCUMULATORS:
@@ -78,7 +79,7 @@ class MergeLoops(RewritePattern):
 
 
 def take_same_steps(op: loop.ReduceOp, other: loop.ReduceOp) -> bool:
-    """True if one loop can do both, neither of which contains loops of its own."""
+    """True if one loop can compute both reductions, neither of which contains a loop."""
     if op.monoid != other.monoid or op.monoid.data.is_of_pairs or op.extent != other.extent:
         return False
     if not all(loop.is_scalar(inner) for r in (op, other) for inner in r.body.block.ops):
@@ -89,7 +90,7 @@ def take_same_steps(op: loop.ReduceOp, other: loop.ReduceOp) -> bool:
 
 
 def _common_place(op: loop.ReduceOp, other: loop.ReduceOp) -> Operation | None:
-    """Return the one of the two where both can be computed."""
+    """Return the one of the two reductions at whose place both can be computed, or None."""
     if all(_is_known_before(value, op) for value in _operands(other)):
         return op
     needed = set[SSAValue]().union(*map(_operands, (*ops_between(op, other), other)))
@@ -97,12 +98,12 @@ def _common_place(op: loop.ReduceOp, other: loop.ReduceOp) -> Operation | None:
 
 
 def _operands(op: Operation) -> set[SSAValue]:
-    """What `op` and the ops inside it use."""
+    """Return the values that `op` and the ops inside it use."""
     return {value for inner in ops_in(op) for value in inner.operands}
 
 
 def _is_known_before(value: SSAValue, op: Operation) -> bool:
-    """True if `value` is defined before `op`, in a block around it, or inside what uses it."""
+    """True if `value` is defined before `op`, or in another block than `op`."""
     owner = value.owner
     if isinstance(owner, Block) or owner.parent is not op.parent:
         return True
@@ -110,14 +111,17 @@ def _is_known_before(value: SSAValue, op: Operation) -> bool:
 
 
 def _bytes_shared(op: loop.ReduceOp, other: loop.ReduceOp) -> int:
-    """Bytes that both read, at subscripts that are the same step by step."""
+    """Return the number of bytes that both reductions read, at equal subscripts in each step."""
     theirs = _loads(other, op.axis)
     shared = [load for what, load in _loads(op).items() if what in theirs]
     return sum(elements_touched(load) * element_bytes(load.memref) for load in shared)
 
 
 def _loads(op: loop.ReduceOp, axis: SSAValue | None = None) -> dict[Reading, loop.LoadOp]:
-    """Return the loads that differ from step to step, as they are when `axis` takes the steps."""
+    """
+    Return the loads that vary with the step, by their reading with `axis` in place of the axis of
+    `op`.
+    """
     loads = [i for i in op.body.block.ops if isinstance(i, loop.LoadOp) and op.axis in i.indices]
     return readings(loads, {op.axis: axis or op.axis})
 
@@ -125,7 +129,7 @@ def _loads(op: loop.ReduceOp, axis: SSAValue | None = None) -> dict[Reading, loo
 def _merge(
     rewriter: PatternRewriter, op: loop.ReduceOp, other: loop.ReduceOp, place: Operation
 ) -> None:
-    """One reduction at `place` with the results of both."""
+    """Replace two reductions by one at `place` with the results of both."""
     body = Block(arg_types=[op.axis.type])
     body.args[0].name_hint = op.axis.name_hint
     values, where = _add_steps(body, op)
@@ -143,7 +147,10 @@ def _merge(
 
 
 def _add_steps(body: Block, op: loop.ReduceOp) -> tuple[list[SSAValue], Access | None]:
-    """Add what a step of `op` computes, without reading again; its values and their mask."""
+    """
+    Clone a step of `op` into `body`, without loads that are there already. Returns its values and
+    their mask.
+    """
     substitution = Substitution({op.axis: body.args[0]})
     known = readings([i for i in body.ops if isinstance(i, loop.LoadOp)], {})
     for inner in op.body.block.ops:
@@ -159,10 +166,10 @@ def _add_steps(body: Block, op: loop.ReduceOp) -> tuple[list[SSAValue], Access |
 
 
 class MergeLoopsPass(ModulePass):
-    """Merge the reductions of one body that take the same steps."""
+    """Merge reductions of one body that take the same steps."""
 
     name = "merge-loops"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Until no two are left."""
+        """Merge until no two reductions can be merged."""
         PatternRewriteWalker(MergeLoops()).rewrite_module(op)

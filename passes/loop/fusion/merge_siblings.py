@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Two kernels over the same axes that read the same elements become one kernel of several outputs.
+Merges two kernels over the same axes that read the same elements into one with several outputs.
 
     loop.launch @k(%wk, %y) -> (%k)        // loop.for %i in 32, %j in 64 { ... %y[%i, %k] ... }
     loop.launch @v(%wv, %y) -> (%v)        // loop.for %i in 32, %j in 64 { ... %y[%i, %k] ... }
@@ -9,14 +9,15 @@ becomes
 
     loop.launch @k_v(%wk, %y, %wv) -> (%k, %v)
 
-Legal when neither needs the other's result and the plan has a place for both. It saves a launch and
-the bytes that both read, and leaves no more of a GPU idle: launches follow each other anyway
-(`fusion_cost`). What it costs is registers, which must do: a reduction holds accumulators for each
-of its values, a pointwise kernel the loads of each of its outputs. Elementwise kernels may differ
-along one axis, and the smaller is masked: queries and keys that one table rotates, with fewer heads
-of keys. Then the smaller computes for nothing where its mask fails.
+Merging is legal if neither kernel needs the other's result and the plan has a place for both. It
+saves a launch and the bytes that both read. It leaves no more of the GPU idle, since launches run
+one after the other anyway (`fusion_cost`). It costs registers, which are limited: a reduction holds
+accumulators for each of its values, an elementwise kernel the loads of each of its outputs.
+Elementwise kernels may differ in the extent of one axis; the smaller one is then masked. An example
+is the rotation of queries and keys by one table, with fewer heads of keys. Where its mask fails,
+the smaller kernel computes in vain.
 
-Fusion goes first, as it knows kernels of one output only; `merge-loops` merges the loops.
+Fusion goes first, because it handles only kernels of one output; `merge-loops` merges the loops.
 """
 
 from collections.abc import Iterator
@@ -65,14 +66,14 @@ RULE = Rule("f", 7, "merge_siblings")
 
 @dataclass
 class MergeSiblings(RewritePattern):
-    """Merge the kernel of a launch with that of a later one."""
+    """Merge the kernel of a launch with that of a later launch."""
 
     plan: PlanIndex
     target: Target
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: loop.LaunchOp, rewriter: PatternRewriter) -> None:
-        """Match the first launch."""
+        """Match the first of the two launches."""
         first = self._sibling(op)
         if first is None:
             return
@@ -103,12 +104,12 @@ class MergeSiblings(RewritePattern):
         if kernel is None or any(isinstance(op, loop.ScanOp) for op in ops_in(kernel)):
             return None
         if any(map(kernel.is_updated, kernel.outputs)):
-            return None  # another launch may write the rest of the same buffer
+            return None  # another launch may write the rest of its buffer
         return Sibling(launch, kernel, nest_block(kernel))
 
 
 def _sharing_after(launch: loop.LaunchOp) -> Iterator[loop.LaunchOp]:
-    """Yield the later launches that read what `launch` reads."""
+    """Yield the later launches that use an input of `launch`."""
     users = {use.operation for buffer in launch.inputs for use in buffer.uses}
     for op in following(launch):
         if isinstance(op, loop.LaunchOp) and op in users:
@@ -117,15 +118,15 @@ def _sharing_after(launch: loop.LaunchOp) -> Iterator[loop.LaunchOp]:
 
 def _is_full(sibling: Sibling) -> bool:
     """
-    True if no other kernel fits beside it. To ask all siblings would take time that grows with the
-    square of their number; each has one output at least, and accumulators where `sibling` has some.
+    True if no other kernel can be merged with this one. The check avoids asking all siblings, which
+    takes quadratic time. A sibling has at least one output, and accumulators if this one has some.
     """
     outputs = len(sibling.launch.outputs)
     return outputs >= MOST_OUTPUTS or sibling.accumulators >= MOST_ACCUMULATORS
 
 
 def _reason_against(base: Sibling, other: Sibling, saved: int) -> str | None:
-    """Reason why a thread could not hold what both need, or None."""
+    """Reason why a thread could not hold the values of both kernels, or None."""
     shares = f"it shares {size(saved)} with {other.kernel.sym_name.data}, but"
     if (values := base.accumulators + other.accumulators) > MOST_ACCUMULATORS:
         return f"{shares} {values} accumulators take too many registers in a matrix product"
@@ -135,12 +136,12 @@ def _reason_against(base: Sibling, other: Sibling, saved: int) -> str | None:
 
 
 def _decision(base: Sibling, other: Sibling, target: Target) -> Decision:
-    """Whether one kernel should do what both do, in the steps of the larger."""
+    """Decide whether one kernel does the work of both, in the steps of the larger one."""
     if not is_listening() and base.extents == other.extents:
         return Decision(True, "nothing is done twice")
     mine, theirs = (work_of(one.kernel, one.launch) for one in (base, other))
     times = prod(base.extents) / max(prod(other.extents), 1)
-    what = f"do {often(times)} what {other.kernel.sym_name.data} does in the same steps"
+    what = f"do {often(times)} the work of {other.kernel.sym_name.data} in the same steps"
     return decide(what, [mine, theirs], [merged(mine, theirs, times=times)], target)
 
 
@@ -151,7 +152,7 @@ def _merge(
     other: Sibling,
     place: loop.LaunchOp,
 ) -> None:
-    """Do in the kernel of `base` what `other` does too, and launch it at `place`."""
+    """Add the work of `other` to the kernel of `base`, and launch that at `place`."""
     arguments = KernelArguments(base.kernel, base.launch)
     values = arguments.arguments_like(other.kernel, other.launch)
     written = zip(other.kernel.outputs, other.launch.outputs, strict=True)
@@ -164,7 +165,7 @@ def _merge(
 
 
 def _add_steps(base: Sibling, other: Sibling, values: dict[SSAValue, SSAValue]) -> None:
-    """Add to each step of `base` what `other` does, without reading again."""
+    """Add the work of `other` to each step of `base`, without loads that are there already."""
     substitution = Substitution(values)
     for old, new, extent in zip(other.axes, base.axes, other.extents, strict=True):
         values[old] = new
@@ -188,6 +189,6 @@ class MergeSiblingsPass(TargetedPass):
     name = "merge-siblings"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Until no two are left."""
+        """Merge until no two kernels can be merged."""
         plan = PlanIndex(op)
         plan.rewrite(MergeSiblings(plan, self.gpu))

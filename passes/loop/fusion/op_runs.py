@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How often each op of a kernel runs, and with which axes it varies."""
+"""The number of runs of each op of a kernel, and the axes with which it varies."""
 
 from collections.abc import Collection, Iterator, Mapping
 from math import prod
@@ -13,10 +13,12 @@ from tilewright.passes.facts.nest import steps_of
 from tilewright.passes.loop.plan import evaluations
 
 REUSE = 128
-"""Steps of free axes for which a block computes an operand of a reduction once: a tile's side."""
+"""
+Steps of free axes for which a block computes an operand of a reduction once: the side of a tile.
+"""
 
 VECTOR = 4
-"""Elements that a thread loads by one instruction, where nothing is reused: 128 bits of float32."""
+"""Elements that a thread loads in one instruction where nothing is reused: 128 bits of float32."""
 
 
 _NONE = frozenset[SSAValue]()
@@ -24,11 +26,11 @@ _NONE = frozenset[SSAValue]()
 
 def runs(kernel: loop.KernelOp, rows: Collection[SSAValue] = ()) -> dict[Operation, float]:
     """
-    How often each op of `kernel` runs in a launch; a loop, as often as all its steps. A block that
-    does one of `rows` reuses nothing for others, but loads vectors.
+    Return the number of runs of each op of `kernel` in a launch; a loop counts all its steps. If
+    each step of `rows` is a block of its own, blocks do not reuse values, but load vectors.
     """
     reduces = any(isinstance(op, loop.ReduceOp) for op in ops_in(kernel))
-    varies = varying(kernel) if reduces else {}  # it only matters inside of reductions
+    varies = varying(kernel) if reduces else {}  # needed only inside of reductions
     found = dict(_runs(kernel.body.block, 1, None, varies, frozenset(rows)))
     if not rows:
         return found
@@ -37,19 +39,17 @@ def runs(kernel: loop.KernelOp, rows: Collection[SSAValue] = ()) -> dict[Operati
 
 
 def varying(kernel: loop.KernelOp) -> dict[Operation, frozenset[SSAValue]]:
-    """
-    Return the axes around each op with which it varies; those of a loop itself are not around it.
-    """
+    """Return the axes with which each op varies, out of the axes of the loops around it."""
     varies: dict[Operation, frozenset[SSAValue]] = {}
-    _find_varying(kernel.body.block, varies)
+    _add_varying(kernel.body.block, varies)
     return varies
 
 
-def _find_varying(block: Block, varies: dict[Operation, frozenset[SSAValue]]) -> None:
+def _add_varying(block: Block, varies: dict[Operation, frozenset[SSAValue]]) -> None:
     for op in block.ops:
         found = _NONE.union(*(_axes_of(value, varies) for value in op.operands))
         for region in op.regions:
-            _find_varying(region.block, varies)
+            _add_varying(region.block, varies)
             found = found.union(*(varies[inner] for inner in region.block.ops))
             found -= {*region.block.args}
         varies[op] = found
@@ -71,7 +71,10 @@ def _runs(
     varies: Mapping[Operation, frozenset[SSAValue]],
     rows: frozenset[SSAValue],
 ) -> Iterator[tuple[Operation, float]]:
-    """Yield the ops of a body that is run `steps` times, inside `reduction` if it is in one."""
+    """
+    Yield the ops of a body that runs `steps` times, with their runs; `reduction` is the outermost
+    around it.
+    """
     for op in block.ops:
         if not isinstance(op, AxesOp):
             yield op, steps if reduction is None else steps / _reuse(op, reduction, varies, rows)
@@ -88,6 +91,6 @@ def _reuse(
     varies: Mapping[Operation, frozenset[SSAValue]],
     rows: frozenset[SSAValue],
 ) -> int:
-    """For how many outputs of the reduction that it is part of a block computes `op` once."""
+    """Return the number of outputs of `reduction` for which a block computes `op` once."""
     others = varies[reduction] - varies[op] - rows
     return min(max(steps_of(others), 1), REUSE)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Values that a kernel computes anew for axes with which they do not vary."""
+"""Values that a kernel computes again for each step of axes with which they do not vary."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -16,37 +16,37 @@ from tilewright.passes.loop.fusion.op_runs import varying
 
 
 class Part(NamedTuple):
-    """A value that is computed again and again, and all that it takes to compute it."""
+    """A value that is computed repeatedly, and all ops that compute it."""
 
     value: SSAValue
     axes: Sequence[SSAValue]
-    """The axes around it with which it varies, outermost first."""
+    """Axes around the value with which it varies, outermost first."""
     ops: Sequence[Operation]
-    """What computes it, in order."""
+    """Ops that compute the value, in order."""
     runs: float
-    """How often it is computed."""
+    """Number of times the value is computed."""
 
     @property
     def elements(self) -> int:
-        """How many different values it takes."""
+        """Number of different values."""
         return steps_of(self.axes)
 
     @property
     def costliest(self) -> str:
-        """What it takes most of: `powf`."""
+        """Name of the costliest op, such as `powf`."""
         op = max(self.ops, key=lambda op: (cost_of(op), not isinstance(op, loop.LoadOp)))
         return op.name.partition(".")[2]
 
     @property
     def title(self) -> str:
-        """What decisions call it: `powf@4096`; parts that are alike are called alike."""
+        """Name of the part in decisions, such as `powf@4096`; equal parts have equal names."""
         return f"{self.costliest}@{self.elements}"
 
 
 def parts(kernel: loop.KernelOp, times: Mapping[Operation, float]) -> Iterator[Part]:
     """
-    Yield the values of `kernel` that could be cut out: the last ones before more axes come in;
-    `times` says how often each op runs.
+    Yield the values of `kernel` that could be cut out: the last ones before a use that varies with
+    more axes. `times` holds the runs of each op.
     """
     varies = varying(kernel)
     for op in times:
@@ -73,7 +73,9 @@ def _axes_around(op: Operation) -> Iterator[SSAValue]:
 
 
 def _slice(op: Operation) -> list[Operation] | None:
-    """Return all that `op` is computed from, in order; None if a part of it goes step by step."""
+    """
+    Return `op` and all ops that it depends on, in order; None if one is a scan, a store or a nest.
+    """
     found: dict[Operation, None] = {}
     pending = [op]
     while pending:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The body of a kernel's rows: some free axes stay outside, the others move inside."""
+"""Split of a kernel's outermost nest: some free axes stay outside, the others move inside."""
 
 from collections.abc import Sequence
 
@@ -37,7 +37,7 @@ def _nest_over(
     axes: Sequence[SSAValue], nest: loop.ForOp, values: dict[SSAValue, SSAValue]
 ) -> loop.ForOp:
     """
-    Return an empty nest over some of the axes of `nest`; `values` takes the old axes to the new.
+    Return an empty nest over some axes of `nest`, and add to `values` the new axis of each old one.
     """
     all_axes: list[SSAValue] = list(nest.body.block.args)
     positions = [all_axes.index(axis) for axis in axes]

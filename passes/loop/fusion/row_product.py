@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Products of rows with columns that need a statistic of the rows, such as a softmax's total.
+Products of rows with columns that need a statistic of the rows, such as the total of softmax.
 
     loop.kernel @total(%weights) -> (%out) {
       loop.for %h in 8, %i in 128 { ... sum over %k of %weights[%h, %i, %k] }
@@ -32,7 +32,9 @@ from tilewright.passes.loop.plan_index import FlatLaunch
 
 
 class RowProduct(NamedTuple):
-    """A kernel that reduces the rows whose statistic it needs, for each of several columns."""
+    """
+    A kernel that reduces rows, for each of several columns, and needs a statistic of the same rows.
+    """
 
     launch: loop.LaunchOp
     kernel: loop.KernelOp
@@ -40,7 +42,7 @@ class RowProduct(NamedTuple):
     rows: Sequence[SSAValue]
     columns: Sequence[SSAValue]
     weights: Sequence[SSAValue]
-    """What it reads of a row: the buffers that it shares with the statistic."""
+    """Buffers of the rows: those that the product reduces and that the statistic reduces, too."""
 
     @property
     def row_bytes(self) -> int:
@@ -50,13 +52,17 @@ class RowProduct(NamedTuple):
 
     @property
     def is_batch(self) -> bool:
-        """True if a factor varies with the columns and, from product to product, with the rows."""
+        """
+        True if a factor varies with the columns and also, from product to product, with the rows.
+        """
         sources = [index_sources(load.indices) for load in _reduced_loads(self.nest)]
         return any(of.intersection(self.columns) and of.intersection(self.rows) for of in sources)
 
 
 def row_product(statistic: FlatLaunch, reader: FlatLaunch) -> RowProduct | None:
-    """`reader`, which reads the statistic, if it reduces the rows that the statistic is of."""
+    """
+    Return `reader` as a row product if it reduces the rows of the statistic that it reads, or None.
+    """
     launch, consumer, nest = reader
     subscript = common_subscript(loads_of(consumer, launch, statistic.buffer))
     axes = list(nest_block(consumer).args)
@@ -75,7 +81,8 @@ def _correspondence(
     statistic: FlatLaunch, nest: FlatNest, subscript: Subscript
 ) -> dict[SSAValue, SSAValue]:
     """
-    Return the buffers of the statistic, and the axes of `nest` that its own axes go along with.
+    Return the values of `nest` and its launch that correspond to those of the statistic: buffers to
+    its inputs, axes to its axes.
     """
     launch, kernel, own = statistic
     same = inputs_of(kernel, launch)

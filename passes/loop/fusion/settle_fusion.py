@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Forgets what was decided about fusion, once there is nothing left to fuse.
+Removes the prescribed decisions about fusion after the last fusion pass.
 
     builtin.module attributes {loop.fusion = #loop.fusion<apart [...] met [...]>} {
 
@@ -8,7 +8,8 @@ becomes
 
     builtin.module {
 
-A remark says which decisions never came up: there are no such kernels, or it would not be legal.
+A remark names each decision that was never met: its kernels do not exist, or the fusion is not
+legal.
 """
 
 from xdsl.context import Context
@@ -23,15 +24,15 @@ RULE = Rule("f", 19, "settle_fusion")
 
 
 class SettleFusionPass(ModulePass):
-    """Forget what was decided about fusion."""
+    """Remove the prescribed decisions about fusion."""
 
     name = "settle-fusion"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Of the whole module."""
+        """Remove the decisions from the module, and report each one that was never reached."""
         if (fusion := fusion_of(op)) is None:
             return
         for decision in fusion.unmet:
-            skipped(RULE, op, f"'{decision}' did not come up, or it is not legal")
+            skipped(RULE, op, f"'{decision}' was never reached, or it is not legal")
         with rewriting(RULE, op):
             del op.attributes[ATTRIBUTE]

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which loads read the same element, when some values of one body stand for those of another."""
+"""
+Loads that read the same element, where some values of one body correspond to values of another.
+"""
 
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
@@ -11,7 +13,7 @@ from tilewright.dialects import loop
 
 
 class Reading(NamedTuple):
-    """What a load reads, and where it does; equal for loads that read the same."""
+    """Buffer, subscripts and mask of a load; equal for loads that read the same element."""
 
     memref: SSAValue
     map: AffineMap
@@ -21,7 +23,7 @@ class Reading(NamedTuple):
 
 
 def reading(load: loop.LoadOp, same: Mapping[SSAValue, SSAValue]) -> Reading:
-    """What `load` reads; `same` says what stands for its buffer and its indices."""
+    """Return the reading of `load`, with its buffer and indices replaced as `same` maps them."""
     return Reading(
         same.get(load.memref, load.memref),
         load.map.data,
@@ -32,14 +34,16 @@ def reading(load: loop.LoadOp, same: Mapping[SSAValue, SSAValue]) -> Reading:
 
 
 def distinct(loads: Iterable[loop.LoadOp]) -> Iterable[loop.LoadOp]:
-    """One of the loads of one kernel for each element that they read, as `readings` finds them."""
+    """
+    Return one load for each element that loads of one kernel read, by the same key as `readings`.
+    """
     return {(tuple(load.operands), load.map, load.mask): load for load in loads}.values()
 
 
 def readings(
     loads: Iterable[loop.LoadOp], same: Mapping[SSAValue, SSAValue]
 ) -> dict[Reading, loop.LoadOp]:
-    """Return the loads by what they read, the first of each."""
+    """Return the first load of each reading."""
     found: dict[Reading, loop.LoadOp] = {}
     for load in loads:
         found.setdefault(reading(load, same), load)

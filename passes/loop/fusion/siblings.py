@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Launches whose kernels take the same steps: how their axes go along with each other, and what both
-read.
+Launches whose kernels take the same steps: the correspondence of their axes, and the loads in
+common.
 """
 
 from collections.abc import Mapping
@@ -25,39 +25,39 @@ class Sibling(NamedTuple):
 
     @property
     def axes(self) -> list[SSAValue]:
-        """The free axes."""
+        """Free axes of the nest."""
         return [*self.block.args] if isinstance(self.block.parent_op(), loop.ForOp) else []
 
     @property
     def extents(self) -> list[int]:
-        """The extent of each free axis."""
+        """Extent of each free axis."""
         nest = self.block.parent_op()
         return [*nest.axis_extents()] if isinstance(nest, loop.ForOp) else []
 
     @property
     def inner(self) -> list[loop.ReduceOp | loop.ForOp]:
-        """The loops inside the nest."""
+        """Loops inside the nest."""
         return [op for op in self.block.ops if isinstance(op, loop.ReduceOp | loop.ForOp)]
 
     @property
     def accumulators(self) -> int:
-        """Values that its reductions join."""
+        """Number of values that its reductions join."""
         return sum(len(op.results) for op in self.inner if isinstance(op, loop.ReduceOp))
 
     @property
     def loads(self) -> list[loop.LoadOp]:
-        """What its inner loops read, or the nest where it has none."""
+        """Loads in the inner loops, or all loads if there are no inner loops."""
         scopes = self.inner or [self.kernel]
         return [op for scope in scopes for op in ops_in(scope) if isinstance(op, loop.LoadOp)]
 
     @property
     def before(self) -> list[Operation]:
-        """The scalars before the nest."""
+        """Scalar ops before the nest."""
         return [op for op in self.kernel.body.block.ops if op.parent is not self.block][:-1]
 
 
 def in_order_of_size(first: Sibling, second: Sibling) -> tuple[Sibling, Sibling] | None:
-    """Return the two, the one with more steps first, or None when their axes differ."""
+    """Return the two siblings, the one with more steps first; None if their axes do not match."""
     if first.extents == second.extents:
         same = _steps(first) == _steps(second)
         return (first, second) if same else None
@@ -70,12 +70,12 @@ def in_order_of_size(first: Sibling, second: Sibling) -> tuple[Sibling, Sibling]
 
 
 def _steps(sibling: Sibling) -> set[tuple[type[Operation], tuple[int, ...]]]:
-    """Which loops a step of the nest runs."""
+    """Return the kinds and extents of the loops that a step of the nest runs."""
     return {(type(op), tuple(op.axis_extents())) for op in sibling.inner}
 
 
 def bytes_shared(base: Sibling, other: Sibling) -> int:
-    """Bytes that both read, at subscripts that are the same step by step."""
+    """Return the number of bytes that both read, at equal subscripts in each step."""
     mine = readings(base.loads, inputs_of(base.kernel, base.launch))
     theirs = readings(other.loads, _correspondence(base, other))
     shared = {what.memref: load for what, load in mine.items() if what in theirs}
@@ -83,7 +83,10 @@ def bytes_shared(base: Sibling, other: Sibling) -> int:
 
 
 def _correspondence(base: Sibling, other: Sibling) -> Mapping[SSAValue, SSAValue]:
-    """Return the buffers of `other`, and the axes of `base` that its own axes go along with."""
+    """
+    Return the values of `base` that correspond to those of `other`: buffers to its inputs, axes to
+    its axes.
+    """
     same = inputs_of(other.kernel, other.launch)
     same |= zip(other.axes, base.axes, strict=True)
     for theirs in other.inner:

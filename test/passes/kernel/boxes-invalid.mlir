@@ -2,7 +2,7 @@
 
 // Slabs that the tensor memory accelerator cannot copy.
 
-// CHECK: an axis of the tensor does not run with one of the slab's; use transport(cp_async)
+// CHECK: an axis of the tensor does not run along one axis of the slab; use transport(cp_async)
 loop.kernel @strided(%x: memref<64x64xf32>) -> (%out: memref<64xf32>) {
   tile.launch (%t = thread 64) {
     %sum = loop.reduce %ko in 2 with add {
@@ -36,7 +36,7 @@ loop.kernel @transposed(%x: memref<64x64xf32>) -> (%out: memref<64xf32>) {
 
 // -----
 
-// CHECK: it is masked otherwise than by the bounds of the tensor; use transport(cp_async)
+// CHECK: its mask is not the bounds of the tensor; use transport(cp_async)
 loop.kernel @masked(%x: memref<64x64xf32>) -> (%out: memref<64xf32>) {
   tile.launch (%t = thread 64) {
     %sum = loop.reduce %ko in 2 with add {

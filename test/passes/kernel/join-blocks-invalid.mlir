@@ -13,7 +13,7 @@ loop.kernel @large_cluster(%x: memref<9x32xf32>) -> (%out: memref<32xf32>) {
 
 // -----
 
-// CHECK: %s: join(last_block) leaves one block, but what follows differs between blocks; use join(cluster)
+// CHECK: %s: join(last_block) leaves one block, but later ops differ between blocks; use join(cluster)
 loop.kernel @differs(%x: memref<4x32xf32>) -> (%out: memref<4x32xf32>) {
   tile.launch (%s = block 4, %t = thread 32) {
     %0 = loop.load %x[%s, %t] : memref<4x32xf32>
@@ -24,7 +24,7 @@ loop.kernel @differs(%x: memref<4x32xf32>) -> (%out: memref<4x32xf32>) {
 
 // -----
 
-// CHECK: %s: join(last_block) leaves one block, which cannot join what it makes of that; use join(cluster)
+// CHECK: %s: join(last_block) leaves one block, which cannot join again; use join(cluster)
 loop.kernel @again(%x: memref<4x32xf32>) -> (%out: memref<32xf32>) {
   tile.launch (%s = block 4, %t = thread 32) {
     %0 = loop.load %x[%s, %t] : memref<4x32xf32>
@@ -37,7 +37,7 @@ loop.kernel @again(%x: memref<4x32xf32>) -> (%out: memref<32xf32>) {
 
 // -----
 
-// CHECK: %s: one kernel joins its blocks across the same axes, one way
+// CHECK: %s: a kernel joins all its blocks across the same axes, in one way
 loop.kernel @two_ways(%x: memref<4x32xf32>) -> (%out: memref<32xf32>) {
   tile.launch (%s = block 4, %t = thread 32) {
     %0 = loop.load %x[%s, %t] : memref<4x32xf32>
@@ -64,7 +64,7 @@ loop.kernel @in_a_loop(%x: memref<4x3x32xf32>) -> (%out: memref<32xf32>) {
 
 // -----
 
-// CHECK: %s: join(atomic) has no result to go on with: it may only be stored; use join(last_block)
+// CHECK: %s: join(atomic) allows no use of its result except a store; use join(last_block)
 loop.kernel @epilogue(%x: memref<4x32xf32>) -> (%out: memref<32xf32>) {
   tile.launch (%s = block 4, %t = thread 32) {
     %0 = loop.load %x[%s, %t] : memref<4x32xf32>

@@ -1,8 +1,8 @@
 // RUN: opt-tool %s -p collapse-axes --check=each | filecheck %s
 // RUN: opt-tool %s -p collapse-axes --remarks 2>&1 | filecheck %s --check-prefix=REMARK
 
-// REMARK: --- f:015_collapse_axes skipped at matmul: its axes have a role each
-// REMARK: --- f:015_collapse_axes skipped at depthwise: no contraction: all its axes are rows
+// REMARK: --- f:015_collapse_axes skipped at matmul: each of its axes has its own role
+// REMARK: --- f:015_collapse_axes skipped at depthwise: it is not a contraction: all its axes are rows
 
 // A convolution of 3 by 3 over padded images of 7 by 9: 126 positions by 8 channels.
 // CHECK:      loop.kernel @conv2d(%x: memref<2x4x7x9xf32>, %w: memref<8x4x3x3xf32>, %b: memref<8xf32>) -> (%out: memref<2x8x7x9xf32>) {

@@ -2,7 +2,7 @@
 
 // A kernel that nobody launches is there for its name, so it stays.
 
-// CHECK: --- f:012_dedupe_kernels skipped at copy_1: nobody launches it
+// CHECK: --- f:012_dedupe_kernels skipped at copy_1: it has no launch
 // CHECK: loop.kernel @copy(
 // CHECK: loop.kernel @copy_1(
 loop.kernel @copy(%x: memref<7xf32>) -> (%out: memref<7xf32>) {

@@ -1,7 +1,7 @@
 // RUN: opt-tool %s -p lift --check=each --split-input-file | filecheck %s
 // RUN: not opt-tool %S/Inputs/not-tensor-ir.mlir -p lift 2>&1 | filecheck %s --check-prefix=ERROR
 
-// ERROR: error: pass 'lift': 'arith.addf' is not Tensor IR that can be lifted; to-tensor makes it so
+// ERROR: error: pass 'lift': 'arith.addf' is not Tensor IR that can be lifted; run to-tensor first
 
 // An elementwise op becomes a kernel; a broadcast is read through.
 // CHECK:      func.func @broadcast(%x: memref<16x64xf32>, %bias: memref<64xf32>) -> memref<16x64xf32> {

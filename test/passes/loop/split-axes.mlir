@@ -2,7 +2,7 @@
 // RUN: opt-tool %s -p split-axes --remarks 2>&1 | filecheck %s --check-prefix=REMARK
 
 // REMARK: --- f:014_split_axes skipped at rows: no axis that a load divides hides a contraction
-// REMARK: --- f:014_split_axes skipped at prologue: it is a contraction as it is
+// REMARK: --- f:014_split_axes skipped at prologue: it is a contraction already
 
 // A grouped product: 8 outputs in 2 groups of 4, each of which sees 2 of the 4 inputs.
 // CHECK:      loop.kernel @grouped(%x: memref<35x4xf32>, %w: memref<8x2xf32>) -> (%out: memref<35x8xf32>) {

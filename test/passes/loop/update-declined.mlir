@@ -1,9 +1,9 @@
 // RUN: opt-tool %s -p update-in-place --remarks 2>&1 | filecheck %s
 
 // What comes in the way is said of each kernel, and everything stays as it is.
-// CHECK:      skipped at first: the argument keeps what it holds
-// CHECK-NEXT: skipped at second: what it copies is needed later
-// CHECK-NEXT: skipped at third: its output is no result of the function
+// CHECK:      skipped at first: the argument must keep its contents
+// CHECK-NEXT: skipped at second: the buffer that it copies is used later
+// CHECK-NEXT: skipped at third: its output is not a single result of the function
 // CHECK-NOT:  skipped
 // CHECK-NOT:  plan.updated
 func.func @main(%a: memref<8xf32>, %b: memref<8xf32> {torch.becomes = 1 : i64}, %c: memref<8xf32> {torch.becomes = 2 : i64}, %d: memref<8xf32> {torch.becomes = 4 : i64}, %x: memref<2xf32>) -> (memref<8xf32>, memref<8xf32>, memref<8xf32>, memref<8xf32>, memref<8xf32>) {

@@ -9,9 +9,9 @@
 // RUN: not opt-tool %s -p 'cooperative-reduce{threads=64 rows=1 join=cluster}' 2>&1 | filecheck %s --check-prefix=NOBODY
 // RUN: not opt-tool %s -p 'cooperative-reduce{threads=64 rows=1 split=4}' 2>&1 | filecheck %s --check-prefix=ALONE
 
-// ALONE: in @norm: join=last_block leaves one block, but what follows differs between blocks; use join=cluster
-// MANY: in @row_sum: a cluster has at most 8 blocks; take join=last_block
-// TARGET: in @row_sum: sm_80 has no clusters; take join=last_block
+// ALONE: in @norm: join=last_block leaves one block, but later ops differ between blocks; use join=cluster
+// MANY: in @row_sum: a cluster has at most 8 blocks; use join=last_block
+// TARGET: in @row_sum: sm_80 has no clusters; use join=last_block
 // LONG: in @row_sum: 1001 blocks for a row of 1000; split is from 2 to 1000
 // MAIL: in @row_sum: blocks cannot join by 'mail'; join is cluster, last_block, workspace, atomic
 // NOBODY: in @row_sum: join=cluster needs blocks to join (split)

@@ -20,10 +20,10 @@
 
 // ONE: error: pass 'split-matmul-k': cannot do 'split-matmul-k{factor=1 join=cluster}' in @many: 16 chunks among 1 blocks; factor is from 2 to 16
 // MANY: error: pass 'split-matmul-k': cannot do 'split-matmul-k{factor=33 join=cluster}' in @many: 16 chunks among 33 blocks; factor is from 2 to 16
-// CLUSTER: in @many: a cluster has at most 8 blocks; take join=last_block
-// TARGET: in @many: sm_80 has no clusters; take join=last_block
+// CLUSTER: in @many: a cluster has at most 8 blocks; use join=last_block
+// TARGET: in @many: sm_80 has no clusters; use join=last_block
 // JOIN: in @many: blocks cannot join by 'mail'; join is cluster, last_block, workspace, atomic
-// ATOMIC: in @many: join=atomic has no result to go on with: it may only be stored; use join=last_block
+// ATOMIC: in @many: join=atomic allows no use of its result except a store; use join=last_block
 
 loop.kernel @rows(%x: memref<8x32xf32>) -> (%out: memref<8xf32>) {
   tile.launch (%i = block 8 row) {

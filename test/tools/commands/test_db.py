@@ -211,12 +211,12 @@ HEAD = '{"tilewright": "measurements", "schema": 1}\n'
     ("text", "complaint"),
     [
         ("", "error: 'in.jsonl' is empty"),
-        ("{}\n", "in.jsonl:1: error: this is no file of measurements (tilewright db export"),
-        ("junk\n", "in.jsonl:1: error: this is no measurement"),
+        ("{}\n", "in.jsonl:1: error: this is not a file of measurements (tilewright db export"),
+        ("junk\n", "in.jsonl:1: error: this is not a measurement"),
         (HEAD.replace("1}", "3}"), "in.jsonl:1: error: its lines are of version 3, and this"),
-        (f'{HEAD}{{"schedule": "tileify"}}\n', "in.jsonl:2: error: this is no measurement"),
-        (f"{HEAD}[]\n", "in.jsonl:2: error: this is no measurement"),
-        (f"{HEAD}{'[' * 100_000}\n", "in.jsonl:2: error: this is no measurement"),
+        (f'{HEAD}{{"schedule": "tileify"}}\n', "in.jsonl:2: error: this is not a measurement"),
+        (f"{HEAD}[]\n", "in.jsonl:2: error: this is not a measurement"),
+        (f"{HEAD}{'[' * 100_000}\n", "in.jsonl:2: error: this is not a measurement"),
     ],
 )
 def test_files_that_are_no_export(
@@ -251,7 +251,7 @@ def test_values_that_cannot_be(
     (tmp_path / "in.jsonl").write_text(text.replace(*change))
     code, _, err = tilewright("db", "import", "in.jsonl", "--db", "new.sqlite")
     assert code == 2
-    assert "this is no measurement" in err
+    assert "this is not a measurement" in err
 
 
 def test_a_digit_that_has_changed_is_found(tilewright: Tilewright, db: str, tmp_path: Path):
@@ -259,7 +259,7 @@ def test_a_digit_that_has_changed_is_found(tilewright: Tilewright, db: str, tmp_
     (tmp_path / "in.jsonl").write_text(text.replace("2.5", "2.4"))
     code, _, err = tilewright("db", "import", "in.jsonl", "--db", "new.sqlite")
     assert code == 2
-    assert err.endswith("error: this is no measurement: its checksum is another one\n")
+    assert err.endswith("error: this is not a measurement: its checksum does not match\n")
 
 
 def test_lines_of_the_first_version_had_no_checksums(
@@ -283,19 +283,19 @@ NOTE = {"kernel": "f" * 32, "name": "f", "about": "f()", "inputs": ["x"], "origi
 @pytest.mark.parametrize(
     ("fields", "change", "complaint"),
     [
-        (FIELDS, {"us": True}, "us is true, and should be a number of microseconds, at least 0"),
-        (FIELDS, {"us": "1.5"}, 'us is "1.5", and should be a number'),
-        (FIELDS, {"us": [1.5]}, "us is [1.5], and should be a number"),
-        (FIELDS, {"spread_us": None}, "spread_us is null, and should be a number"),
-        (FIELDS, {"semantics": True}, "semantics is true, and should be a whole number"),
-        (FIELDS, {"semantics": 1.0}, "semantics is 1.0, and should be a whole number"),
-        (FIELDS, {"problem": None}, "problem is null, and should be a text"),
-        (FIELDS, {"measured_at": 2026}, "measured_at is 2026, and should be a time as ISO 8601"),
-        (FIELDS, {"spread": 0.5}, '"spread" is no field of it'),
-        (NOTE, {"inputs": "xy"}, 'inputs is "xy", and should be a list of texts'),
-        (NOTE, {"inputs": {"x": 1}}, 'inputs is {"x": 1}, and should be a list of texts'),
-        (NOTE, {"inputs": ["x", None]}, 'inputs is ["x", null], and should be a list of texts'),
-        (NOTE, {"name": []}, "name is [], and should be a text"),
+        (FIELDS, {"us": True}, "us is true; expected a number of microseconds, at least 0"),
+        (FIELDS, {"us": "1.5"}, 'us is "1.5"; expected a number'),
+        (FIELDS, {"us": [1.5]}, "us is [1.5]; expected a number"),
+        (FIELDS, {"spread_us": None}, "spread_us is null; expected a number"),
+        (FIELDS, {"semantics": True}, "semantics is true; expected a whole number"),
+        (FIELDS, {"semantics": 1.0}, "semantics is 1.0; expected a whole number"),
+        (FIELDS, {"problem": None}, "problem is null; expected a text"),
+        (FIELDS, {"measured_at": 2026}, "measured_at is 2026; expected a time as ISO 8601"),
+        (FIELDS, {"spread": 0.5}, '"spread" is an unknown field'),
+        (NOTE, {"inputs": "xy"}, 'inputs is "xy"; expected a list of texts'),
+        (NOTE, {"inputs": {"x": 1}}, 'inputs is {"x": 1}; expected a list of texts'),
+        (NOTE, {"inputs": ["x", None]}, 'inputs is ["x", null]; expected a list of texts'),
+        (NOTE, {"name": []}, "name is []; expected a text"),
     ],
 )
 def test_types_that_cannot_be(
@@ -305,7 +305,7 @@ def test_types_that_cannot_be(
     Path("in.jsonl").write_text("".join(lines))
     code, out, err = tilewright("db", "import", "in.jsonl", "--db", "new.sqlite")
     assert (code, out) == (2, "")
-    assert err.startswith(f"in.jsonl:3: error: this is no measurement: {complaint}")
+    assert err.startswith(f"in.jsonl:3: error: this is not a measurement: {complaint}")
     assert not Path("new.sqlite").exists()
 
 

@@ -138,5 +138,5 @@ def test_certificates_are_asked_for(tmp_path: Path) -> None:
             with settings(wrong), pytest.raises(UsageError, match=r"'tls://.*says where Dask"):
                 Farm(url)
         with settings({"distributed.comm.require-encryption": True}):
-            with pytest.raises(UsageError, match="requires encryption, and this is no tls"):
+            with pytest.raises(UsageError, match="requires encryption, but this is not tls"):
                 Farm(url.replace("tls://", "tcp://"))

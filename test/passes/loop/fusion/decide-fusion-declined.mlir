@@ -3,8 +3,8 @@
 // What is not legal cannot be asked for: there it is the pass that says why, and in the end that it
 // never came to a decision. Two kernels need the sums, so neither can have them for itself.
 
-// CHECK: f:019_settle_fusion skipped at module: 'fuse-epilogue:sums>exps' did not come up, or it is not legal
-// CHECK: f:019_settle_fusion skipped at module: 'fuse-reduction:sums>sines' did not come up, or it is not legal
+// CHECK: f:019_settle_fusion skipped at module: 'fuse-epilogue:sums>exps' was never reached, or it is not legal
+// CHECK: f:019_settle_fusion skipped at module: 'fuse-reduction:sums>sines' was never reached, or it is not legal
 // CHECK: builtin.module {
 // CHECK:   loop.launch
 // CHECK:   loop.launch

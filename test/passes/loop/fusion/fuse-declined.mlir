@@ -6,7 +6,7 @@
 // Why producers and readers stay apart, in words.
 
 // Only one of the two stores of an element happens.
-// EPILOGUE: skipped at halves: what exp_m reads is stored under a mask
+// EPILOGUE: skipped at halves: exp_m reads a buffer that is stored under a mask
 func.func @masked(%x: memref<64xf32>) -> memref<64xf32> {
   %h = memref.alloc() : memref<64xf32>
   %e = memref.alloc() : memref<64xf32>
@@ -54,7 +54,7 @@ kernel.func grid 1 block 64 @neg_threads(%n: memref<64xf32>) -> (%out: memref<64
 }
 
 // Each sum is read in two steps, so that two threads would write it.
-// REDUCTION: skipped at sums: others need it too, and pairs does not read each element once
+// REDUCTION: skipped at sums: others need it too, but pairs does not read each element once
 func.func @pairs_of_steps(%x: memref<5x9xf32>) -> (memref<5xf32>, memref<10xf32>) {
   %s = memref.alloc() : memref<5xf32>
   %p = memref.alloc() : memref<10xf32>
@@ -79,7 +79,7 @@ loop.kernel @pairs(%s: memref<5xf32>) -> (%out: memref<10xf32>) {
 }
 
 // The reader has four outputs without what others need.
-// REDUCTION: skipped at total: with what others need four would have more than 4 outputs
+// REDUCTION: skipped at total: four would need more than 4 outputs
 func.func @fifth_sum(%x: memref<5x9xf32>) -> (memref<5xf32>, memref<5xf32>) {
   %s = memref.alloc() : memref<5xf32>
   %a = memref.alloc() : memref<5xf32>
@@ -110,7 +110,7 @@ loop.kernel @four(%s: memref<5xf32>) -> (%a: memref<5xf32>, %b: memref<5xf32>, %
 }
 
 // The same of a value that is no sum.
-// OUTPUTS: skipped at double: with what others need four_more would have more than 4 outputs
+// OUTPUTS: skipped at double: four_more would need more than 4 outputs
 func.func @fifth_value(%x: memref<5xf32>) -> (memref<5xf32>, memref<5xf32>) {
   %s = memref.alloc() : memref<5xf32>
   %a = memref.alloc() : memref<5xf32>

@@ -3,9 +3,9 @@
 
 // What others need too is written by the kernel that computes it for itself.
 
-// REMARK:     --- f:011_fuse_outputs skipped at twice: no reader sees each of its elements in steps of free axes
+// REMARK:     --- f:011_fuse_outputs skipped at twice: no reader loads each of its elements in steps of free axes
 // REMARK:     --- f:002_fuse_epilogue skipped at kdiv_ksum: kneg does not read each of its elements once
-// REMARK:     --- f:002_fuse_epilogue skipped at f3_f2_f1_f0: with what f4 writes it would have more than 4 outputs
+// REMARK:     --- f:002_fuse_epilogue skipped at f3_f2_f1_f0: with the output of f4 it would have more than 4 outputs
 
 // A residual and its norm: one kernel writes both.
 // CHECK:      func.func @residual(%x: memref<5x33xf32>, %y: memref<5x33xf32>) -> (memref<5x33xf32>, memref<5x33xf32>) {

@@ -153,8 +153,8 @@ loop.kernel @more(%s: memref<64xf64>, %y: memref<64xf64>) -> (%out: memref<64xf6
 // -----
 
 // 64 do not.
-// INLINE: skipped at sums: with sums, more would have 128 registers of loads under way, of which there are 127
-// EPILOGUE: skipped at sums: with sums, more would have 128 registers of loads under way, of which there are 127
+// INLINE: skipped at sums: with sums, more would have 128 registers for loads in flight, more than 127
+// EPILOGUE: skipped at sums: with sums, more would have 128 registers for loads in flight, more than 127
 func.func @main(%x: memref<128xf64>, %y: memref<64xf64>) -> memref<64xf64> {
   %s = memref.alloc() : memref<64xf64>
   %t = memref.alloc() : memref<64xf64>
@@ -304,7 +304,7 @@ loop.kernel @more(%s: memref<64xf64>, %y: memref<64xf64>) -> (%out: memref<64xf6
 // -----
 
 // Each of the many sums that a thread of a product has would load 33 elements beside.
-// EPILOGUE: skipped at product: with product, finish would have 33 registers of loads beside its products, of which there are 32
+// EPILOGUE: skipped at product: with product, finish would have 33 registers for loads beside its products, more than 32
 func.func @main(%v: memref<64xf32>, %w: memref<64x64xf32>, %x: memref<128xf32>) -> memref<64xf32> {
   %p = memref.alloc() : memref<64xf32>
   %t = memref.alloc() : memref<64xf32>

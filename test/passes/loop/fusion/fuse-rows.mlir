@@ -1,9 +1,9 @@
 // RUN: opt-tool %s -p fuse-rows,fuse-reduction --check=each | filecheck %s
 // RUN: opt-tool %s -p fuse-rows --remarks 2>&1 | filecheck %s --check-prefix=REMARK
 
-// REMARK: --- f:008_fuse_rows skipped at wide_total: wide_product has 257 columns: a block that does a row does 256 at most
-// REMARK: --- f:008_fuse_rows skipped at long_total: a row of 32.8 kB does not fit on chip: every column would compute it
-// REMARK: --- f:008_fuse_rows skipped at linear_total: linear_product is one product for all rows: its columns are worth more in a tile
+// REMARK: --- f:008_fuse_rows skipped at wide_total: wide_product has 257 columns: a block computes at most 256
+// REMARK: --- f:008_fuse_rows skipped at long_total: a row of 32.8 kB does not fit on chip: every column would recompute it
+// REMARK: --- f:008_fuse_rows skipped at linear_total: linear_product is one product for all rows: its columns are better used in a tile
 
 // The total is computed once a row, for all columns; no weight is written.
 // CHECK:      func.func @attention(%s: memref<2x5x33xf32>, %v: memref<2x33x7xf32>) -> memref<2x5x7xf32> {

@@ -1,7 +1,7 @@
 // RUN: opt-tool %s -p inline-elementwise,fuse-epilogue,fuse-reduction --check=each | filecheck %s
 // RUN: opt-tool %s -p inline-elementwise,fuse-epilogue,fuse-reduction --remarks 2>&1 | filecheck %s --check-prefix=REMARK
 
-// REMARK: skipped at sum: turned_cumsum_ratio goes along its rows step by step: threads could not share the reduction
+// REMARK: skipped at sum: turned_cumsum_ratio is a scan: threads cannot share the reduction
 
 // Fusing around data that is made an index, values of indices, scans and masked loads.
 

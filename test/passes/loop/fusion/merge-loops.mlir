@@ -1,7 +1,7 @@
 // RUN: opt-tool %s -p merge-loops --check=each | filecheck %s
 // RUN: opt-tool %s -p merge-loops --remarks 2>&1 | filecheck %s --check-prefix=REMARK
 
-// REMARK: --- f:006_merge_loops skipped at apart: its reductions read no element in common
+// REMARK: --- f:006_merge_loops skipped at apart: its reductions have no element in common
 // REMARK: --- f:006_merge_loops skipped at moments: 4 values take too many registers in a matrix product: reads 660 B twice
 
 // CHECK:      func.func @main(%x: memref<5x33xf32>, %g: memref<33x7xf32>, %u: memref<33x7xf32>, %y: memref<5x33xf32>) -> (memref<5x7xf32>, memref<5xf32>, memref<5xf32>, memref<5xf32>, memref<5xf32>) {

@@ -198,14 +198,14 @@ CASES: list[tuple[Callable[..., Any], tuple[Shape, ...], str, str]] = [
         heads,
         ((256, 128, 64), (128, 128, 64), (128, 64)),
         MERGED,
-        "f:007_merge_siblings chosen at mul: do 2x what pow_1 does in the same steps: 10.53 us "
+        "f:007_merge_siblings chosen at mul: do 2x the work of pow_1 in the same steps: 10.53 us "
         "against 13.16 us apart, saves 32.8 kB",
     ),
     (
         heads,
         ((256, 128, 64), (8, 128, 64), (128, 64)),
         MERGED,
-        "f:007_merge_siblings skipped at mul: do 32x what pow_1 does in the same steps: 10.53 us "
+        "f:007_merge_siblings skipped at mul: do 32x the work of pow_1 in the same steps: 10.53 us "
         "against 9.28 us apart, saves 32.8 kB",
     ),
     (
