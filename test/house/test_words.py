@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from .test_layers import ROOT
 
 RULES: dict[str, Any] = tomllib.loads(Path(__file__).with_name("words.toml").read_text())
@@ -112,28 +114,46 @@ def sentences(text: str) -> Iterator[str]:
 
 
 def _findings(text: Text) -> Iterator[str]:
-    """Yield what breaks a rule."""
-    words = text.text.split()
-    first = words[0] if words else ""
-    if text.kind in (FUNCTION, DEFINITION):
-        if first in RULES["first"] or text.text.lstrip().startswith("The same"):
-            yield f"begins with {first}"
-        elif text.kind is FUNCTION and first in RULES["determiners"]:
-            yield f"a function begins with a verb, not with {first}"
+    """Yield a message for each broken rule."""
+    if text.kind in (FUNCTION, DEFINITION) and (reason := _reason_against_first_word(text)):
+        yield reason
     for sentence in sentences(text.text):
-        if text.kind is not MESSAGE and len(sentence.split()) > RULES["longest"]:
-            yield f"{len(sentence.split())} words: {' '.join(sentence.split())}"
+        words = sentence.split()
+        longest = RULES["longest_of_exceptions" if _is_excepted(text, words) else "longest"]
+        if text.kind is not MESSAGE and len(words) > longest:
+            yield f"{len(words)} words: {' '.join(words)}"
         for pattern, better in BANNED:
             if found := pattern.search(sentence):
-                yield f"{found[0].strip()} ({better}): {' '.join(sentence.split())}"
+                yield f"{found[0].strip()} ({better}): {' '.join(words)}"
+
+
+def _reason_against_first_word(text: Text) -> str | None:
+    """Reason why a docstring must not begin with its first word, or None."""
+    first = next(iter(text.text.split()), "")
+    if first in RULES["first"] or text.text.lstrip().startswith("The same"):
+        return f"begins with {first}"
+    if text.kind is FUNCTION and first in RULES["determiners"]:
+        return f"a function begins with a verb, not with {first}"
+    return None
+
+
+def _is_excepted(text: Text, words: list[str]) -> bool:
+    """True if a sentence is among the exceptions of its file."""
+    sentence = " ".join(words)
+    listed = EXCEPTIONS.get(str(text.path).removeprefix(f"{ROOT}/"), [])
+    return any(sentence.startswith(beginning) for beginning in listed)
+
+
+def texts_of(path: Path) -> Iterator[Text]:
+    """Yield all texts of a Python file or of a page."""
+    return texts_of_page(path) if path.suffix == ".md" else texts_of_python(path)
 
 
 def findings(path: Path) -> list[str]:
-    """Return what breaks a rule in a file, each with its place."""
-    texts = texts_of_page(path) if path.suffix == ".md" else texts_of_python(path)
+    """Return a message for each broken rule in a file, with its place."""
     return [
         f"{text.path.relative_to(ROOT)}:{text.line}: {finding}"
-        for text in texts
+        for text in texts_of(path)
         for finding in _findings(text)
     ]
 
@@ -147,3 +167,45 @@ def files(*patterns: str) -> list[Path]:
     return [
         path for path in paths if path.is_file() and path.relative_to(ROOT).parts[0] != "typings"
     ]
+
+
+GROUPS: dict[str, list[Path]] = {}
+for each in files("*.py", "*.md"):
+    parts = each.relative_to(ROOT).parts
+    GROUPS.setdefault("/".join(parts[:2] if len(parts) > 2 else parts[:-1]) or "root", []).append(
+        each
+    )
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_texts_follow_the_rules(group: str):
+    found = [finding for path in GROUPS[group] for finding in findings(path)]
+    assert found == [], "\n".join(["see test/house/words.toml:", *found])
+
+
+def test_exceptions_are_needed():
+    for name, beginnings in EXCEPTIONS.items():
+        every = [sentence for text in texts_of(ROOT / name) for sentence in sentences(text.text)]
+        long = [" ".join(sentence.split()) for sentence in every]
+        for beginning in beginnings:
+            assert any(
+                sentence.startswith(beginning) and len(sentence.split()) > RULES["longest"]
+                for sentence in long
+            ), f"{name}: no long sentence begins with {beginning!r}"
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ('"""What it does."""', "begins with What"),
+        ('def f() -> int:\n    """The size."""', "a function begins with a verb, not with The"),
+        ('"""A size that nobody reads."""', "nobody"),
+        ('"""A size. """\n# An input is told apart from an output.\n', "told"),
+        ('raise ValueError("this is what nobody knows")', "nobody"),
+        (f'"""A size {"and a size " * 9}."""', "30 words"),
+    ],
+)
+def test_broken_rules_are_found(tmp_path: Path, source: str, message: str):
+    path = tmp_path / "example.py"
+    path.write_text(source)
+    assert any(message in found for text in texts_of(path) for found in _findings(text))
