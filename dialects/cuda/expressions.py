@@ -200,7 +200,7 @@ class CastOp(ExpressionOp):
 @irdl_op_definition
 class SubscriptOp(ExpressionOp):
     """
-    Read `p[i]` of a pointer, or `a[i][j]` of an array.
+    Read of an element: `p[i]` of a pointer, or `a[i][j]` of an array.
 
     ```mlir
     %0 = cuda.subscript %p[%i] : !cuda.ptr<f32, const>, i32
