@@ -3,9 +3,9 @@
 Ops with more than one list of operands, such as the indices and the mask of a load.
 
 A property holds the length of each list, as bytes. xDSL packs the lengths whenever it builds an op,
-and unpacks them whenever an operand is accessed by name. Loop bodies consist of many such ops with
-few distinct lengths, therefore both are cached here. An op that xDSL parses, clones or builds
-(`LoadOp.build`) is identical.
+and unpacks them whenever an operand is accessed by name. Here both are cached, because the ops of
+loop bodies have few distinct lengths. An op that xDSL parses, clones or builds (`LoadOp.build`) is
+identical.
 
     @segmented
     @irdl_op_definition

@@ -2,8 +2,8 @@
 """
 Boxes that the tensor memory accelerator (TMA) copies from a tensor to a slot of a ring.
 
-A box whose layout in the slot differs from its own is copied in several pieces (CUDA driver API,
-`cuTensorMapEncodeTiled`; CUDA C++ Programming Guide, "The Swizzle Modes").
+A box whose layout in the slot differs from its own is copied in several pieces. Sources: CUDA
+driver API, `cuTensorMapEncodeTiled`; CUDA C++ Programming Guide, "The Swizzle Modes".
 """
 
 from collections.abc import Sequence

@@ -3,8 +3,8 @@
 Rings: slots in shared memory that are filled ahead of their use.
 
 Fills are counted from 0; fill number `count` goes to slot `count mod depth`. The count is an
-operand because a kernel may run the same loop more than once, and the parity of a slot depends on
-all fills so far. A pipelined loop has these ops, in order:
+operand because a kernel may run one loop several times, and a slot's parity depends on all earlier
+fills. A pipelined loop has these ops, in order:
 
     ring_wait     wait until fill `count` is visible to every thread
     ring_acquire  wait until every thread has released the slot of a later fill

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The op by which threads show each other what they hold."""
+"""The op by which threads make their values visible to the other threads of the block."""
 
 from math import prod
 from typing import ClassVar
@@ -42,9 +42,11 @@ from tilewright.dialects.types import memref_type
 @irdl_op_definition
 class ShareOp(IRDLOperation, MeetingOp):
     """
-    A slab of what the threads of a block hold, for all of them to read: a value for each step of
-    the axes in the subscripts, which are thread and register axes. Together they number all
-    elements of the slab. The value is the same along all other axes of the block.
+    Slab of values that the threads of a block hold, for all of them to read.
+
+    It holds a value for each step of the axes in the subscripts, which are thread and register
+    axes. Together, these axes number all elements of the slab. The value must not vary along other
+    axes of the block.
 
     ```mlir
     %ms = tile.share %max at [%sm * 64 + %tm * 4 + %vm] : memref<128xf32, 3 : i64>
@@ -93,7 +95,10 @@ class ShareOp(IRDLOperation, MeetingOp):
             raise VerifyException("each axis is a part of one subscript")
 
     def _verify_axes(self) -> None:
-        """The subscripts name axes of the block, and all of them that the value differs along."""
+        """
+        Raise `VerifyException` unless subscripts name axes of the block, and all that the value
+        varies along.
+        """
         if not all(map(_is_within_block, self.indices)):
             raise VerifyException("share along thread and register axes of the tile.launch")
         for axis in sorted(value_varies_along(self.value, {}), key=lambda axis: axis.index):
@@ -104,7 +109,11 @@ class ShareOp(IRDLOperation, MeetingOp):
                 )
 
     def _verify_number(self, subscript: AffineExpr, size: int) -> None:
-        """Its axes are the digits of a number, which takes each value below `size` once."""
+        """
+        Raise `VerifyException` unless `subscript` takes each value below `size` exactly once.
+
+        Its axes must be the digits of a mixed-radix number.
+        """
         number = sum_of(subscript, [range_of_value(index) for index in self.indices])
         digits = [
             (factor, extent_of(self.indices[axis.position]) or 0)

@@ -235,7 +235,7 @@ func.func @f(%a: tensor<f32>, %b: tensor<4x8xf32>) {
 // -----
 
 func.func @f(%a: tensor<4x8xf32>, %b: tensor<3x7xf32>) {
-  // CHECK: 4x8 and 3x7 must be alike but for dim 0
+  // CHECK: 4x8 and 3x7 must be equal except in dim 0
   %0 = torch.cat %a, %b : (tensor<4x8xf32>, tensor<3x7xf32>) -> tensor<4x8xf32>
   func.return
 }
