@@ -59,8 +59,9 @@ Bytes of shared memory that the system reserves for each block (Programming Guid
 _USUAL_GPC = 16
 """SMs assumed in each group (GPC) if `gpcs` is unknown."""
 
-# Granularity of allocation (CUDA Occupancy Calculator, 8.0 on): a warp gets registers in units of
-# 256, an SM gets warps in fours, one for each quarter; shared memory comes in units of 128 bytes.
+# Granularity of allocation (CUDA Occupancy Calculator, 8.0 on). A warp gets registers in units of
+# 256. An SM allocates warps in fours, one for each of its quarters. Shared memory is allocated in
+# units of 128 bytes.
 _REGISTER_UNIT = 256
 _WARP_UNIT = 4
 _SHARED_UNIT = 128

@@ -3,9 +3,9 @@
 Tile IR: a kernel scheduled on the GPU.
 
 A `tile.launch` binds axes to levels of the machine; its body is Loop IR over those axes.
-`tile.combine` combines values across axes, `tile.stage` holds a slab of a block's data on chip, and
-`tile.share` holds a slab of values that its threads computed. Register axes stay axes: Tile IR does
-not unroll them.
+`tile.combine` combines values across axes. `tile.stage` is a slab of a block's data on chip, and
+`tile.share` a slab of values that its threads computed. Register axes stay axes: Tile IR does not
+unroll them.
 
 The ops of each kind are in one module, and all of them can be imported from here.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Torch ops that put elements around a tensor, or read windows that reach beyond it."""
+"""Torch ops that pad a tensor, or read windows that extend beyond it."""
 
 from collections.abc import Sequence
 from math import prod
@@ -23,7 +23,9 @@ from tilewright.dialects.types import element_of, shape_of
 
 
 def pads_of(pad: Sequence[int], rank: int) -> list[tuple[int, int]]:
-    """What is put before and after each dimension; `pad` begins with the last dimension's."""
+    """
+    Return the padding before and after each dimension; `pad` begins with the last dimension's pair.
+    """
     if len(pad) % 2 or len(pad) > 2 * rank:
         raise VerifyException(f"pad {list(pad)} must hold two sizes for some of {rank} dimensions")
     pairs = [(pad[i], pad[i + 1]) for i in range(0, len(pad), 2)]
@@ -40,8 +42,9 @@ def _padded(shape: tuple[int, ...], pads: Sequence[tuple[int, int]]) -> tuple[in
 @torch_op("constant_pad_nd")
 class ConstantPadOp(TensorOp):
     """
-    `pad` is (before, after) for the last dimension, then for the one before it, and so on, filled
-    with `value`; negative ones cut off.
+    The input padded with `value`; a negative padding crops.
+
+    `pad` is (before, after) for the last dimension, then for the one before it, and so on.
 
         %1 = torch.constant_pad_nd %0 pad [1, -1] value 2 : (tensor<4x8xf32>) -> tensor<4x8xf32>
     """
@@ -61,8 +64,10 @@ class ConstantPadOp(TensorOp):
 @torch_op("pad")
 class PadOp(TensorOp):
     """
-    As `constant_pad_nd`, or filled with what the input has there if it goes on: mirrored at the
-    edge ("reflect"), with the edge ("replicate"), from the other end ("circular").
+    The input padded with a constant, as by `constant_pad_nd`, or by `mode`.
+
+    Modes continue the input: mirrored at the edge ("reflect"), with the edge element ("replicate"),
+    or from the opposite end ("circular").
 
         %1 = torch.pad %0 pad [1, 2] mode "reflect" : (tensor<4x8xf32>) -> tensor<4x11xf32>
     """
@@ -107,7 +112,7 @@ def _check_reflect(size: int, before: int, after: int) -> None:
 
 
 def _check_replicate(size: int, before: int, after: int) -> None:
-    """The edge can be repeated any number of times."""
+    """Accept any padding: the edge can be repeated any number of times."""
 
 
 def _check_circular(size: int, before: int, after: int) -> None:
@@ -128,8 +133,9 @@ _CHECKS = {
 @torch_op("im2col")
 class Im2colOp(TensorOp):
     """
-    The windows of images, padded with zeros, as columns: N x C x H x W becomes N x (C * kernel
-    sizes) x (number of windows).
+    Windows of zero-padded images as columns.
+
+    N x C x H x W becomes N x (C * kernel sizes) x (number of windows).
 
         %1 = torch.im2col %0 kernel_size [2, 2] dilation [1, 1] padding [1, 1] stride [1, 1]
             : (tensor<1x3x4x4xf32>) -> tensor<1x12x25xf32>
@@ -149,7 +155,7 @@ class Im2colOp(TensorOp):
         return (*shape[:-3], channels, prod(self.windows()))
 
     def windows(self) -> list[int]:
-        """How many windows there are along H and along W."""
+        """Return the number of windows along H and along W."""
         arguments = (self.kernel_size, self.dilation, self.padding, self.stride)
         kernels, dilations, paddings, strides = (pair(a.get_values()) for a in arguments)
         if min(*kernels, *dilations, *strides) < 1 or min(paddings) < 0:
@@ -167,7 +173,7 @@ class Im2colOp(TensorOp):
 
 
 def pair(values: Sequence[int]) -> tuple[int, int]:
-    """Return a number for each of two dimensions; one stands for both."""
+    """Return a number for each of two dimensions; a single number applies to both."""
     if len(values) not in (1, 2):
         raise VerifyException(f"{list(values)} must be one or two numbers")
     return values[0], values[-1]

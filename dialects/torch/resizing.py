@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ops that resize have in common: output sizes or scale factors, and which elements count."""
+"""
+Base classes of torch ops that resize: output sizes or scale factors, and which elements are read.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -24,11 +26,11 @@ from tilewright.dialects.torch.shapes import shown
 from tilewright.dialects.types import element_of, shape_of
 
 _LEAST_FACTOR = 1e-38
-"""Scale factor whose inverse float32 holds."""
+"""Least scale factor that is accepted; its inverse is finite in float32."""
 
 
 class ResizeOp(TensorOp, ABC):
-    """Resizes the last `DIMS` dimensions."""
+    """Base of ops that resize the last `DIMS` dimensions."""
 
     DIMS: ClassVar[int]
     ELEMENTS: ClassVar[tuple[Attribute, ...]] = (*FLOATS, ui8)
@@ -37,11 +39,11 @@ class ResizeOp(TensorOp, ABC):
 
     @abstractmethod
     def sizes(self) -> tuple[int, ...]:
-        """Return the sizes of the result in the dimensions that are resized."""
+        """Return the result's sizes in the resized dimensions."""
 
     @abstractmethod
     def factors(self) -> Sequence[float | None]:
-        """By how much each of them grows, where that is given."""
+        """Return the scale factor of each resized dimension; None where none is given."""
 
     def result_element(self) -> Attribute:
         element = element_of(self.input)
@@ -65,13 +67,13 @@ class ResizeOp(TensorOp, ABC):
         return (*input[:2], *sizes)
 
     def check_count(self, given: Sequence[float], name: str) -> None:
-        """Refuse anything but one number for each dimension that is resized."""
+        """Raise `VerifyException` unless there is one number for each resized dimension."""
         if len(given) != self.DIMS:
             raise VerifyException(f"{name} {list(given)} must have {self.DIMS} elements")
 
 
 class VecResizeOp(ResizeOp):
-    """Resizes to sizes, or by factors, whichever is given."""
+    """Base of `.vec` overloads, which take either output sizes or scale factors."""
 
     output_size = opt_integers()
     scale_factors = opt_reals()
@@ -96,7 +98,7 @@ class VecResizeOp(ResizeOp):
 
 
 class PlainResizeOp(ResizeOp):
-    """Resizes to sizes."""
+    """Base of plain overloads, which take output sizes."""
 
     output_size = integers()
 
@@ -111,7 +113,7 @@ def _numbers(*scales: FloatAttr | None) -> list[float | None]:
 
 
 class PlainResize1dOp(PlainResizeOp):
-    """Resizes one dimension."""
+    """Base of plain overloads that resize one dimension."""
 
     DIMS: ClassVar[int] = 1
 
@@ -122,7 +124,7 @@ class PlainResize1dOp(PlainResizeOp):
 
 
 class PlainResize2dOp(PlainResizeOp):
-    """Resizes two dimensions."""
+    """Base of plain overloads that resize two dimensions."""
 
     DIMS: ClassVar[int] = 2
 
@@ -134,7 +136,7 @@ class PlainResize2dOp(PlainResizeOp):
 
 
 class PlainResize3dOp(PlainResizeOp):
-    """Resizes three dimensions."""
+    """Base of plain overloads that resize three dimensions."""
 
     DIMS: ClassVar[int] = 3
 
@@ -147,15 +149,21 @@ class PlainResize3dOp(PlainResizeOp):
 
 
 class NearestResizeOp(ResizeOp):
-    """The element that `floor(coordinate * input size / output size)` names."""
+    """
+    Base of nearest resizing, which reads element `floor(coordinate * input size / output size)`.
+    """
 
 
 class NearestExactResizeOp(ResizeOp):
-    """The element whose middle is nearest: `floor((coordinate + 0.5) * input / output size)`."""
+    """
+    Base of exact nearest resizing: element `floor((coordinate + 0.5) * input size / output size)`.
+    """
 
 
 class SmoothResizeOp(ResizeOp):
-    """Weighs elements nearby; `align_corners` puts the first and the last on each other."""
+    """
+    Base of resizing by weighted sums of near elements; `align_corners` aligns the corner elements.
+    """
 
     ELEMENTS: ClassVar[tuple[Attribute, ...]] = FLOATS
 
@@ -163,8 +171,8 @@ class SmoothResizeOp(ResizeOp):
 
 
 class LinearResizeOp(SmoothResizeOp):
-    """Weighs two elements in each dimension by how near they are."""
+    """Base of linear resizing: a weighted sum of two elements in each dimension."""
 
 
 class CubicResizeOp(SmoothResizeOp):
-    """Weighs four elements in each dimension by a cubic function of how far they are."""
+    """Base of cubic resizing: a sum of four elements in each dimension, with cubic weights."""
