@@ -118,9 +118,9 @@ def verify_facts(everything: Sequence[Facts], types: Sequence[Attribute], num_in
             _verify_initial(facts[INITIAL], types[position])
         for name in (INITIAL, UPDATED, SCRATCH):
             if name in facts and position < num_inputs:
-                raise VerifyException(f"{name} is said of input {position}; outputs are written")
+                raise VerifyException(f"{name} is for outputs, not for input {position}")
     if all(SCRATCH in facts for facts in everything[num_inputs:]):
-        raise VerifyException(f"all outputs are {SCRATCH}: nothing that the kernel does is of use")
+        raise VerifyException(f"all outputs are {SCRATCH}: the kernel has no result")
 
 
 def _verify_alignment(attribute: Attribute) -> None:
@@ -135,7 +135,7 @@ def _verify_in_place(
     attribute: Attribute, position: int, types: Sequence[Attribute], num_inputs: int
 ) -> None:
     if position < num_inputs:
-        raise VerifyException(f"{IN_PLACE} is said of input {position}; outputs are written")
+        raise VerifyException(f"{IN_PLACE} is for outputs, not for input {position}")
     if not isa(attribute, DenseArrayBase[IntegerType]):
         raise VerifyException(f"{IN_PLACE} is {attribute}, but has to be an array of i64")
     for given in attribute.get_values():

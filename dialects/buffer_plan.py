@@ -37,7 +37,7 @@ def bytes_of_type(type: MemRefType[Attribute]) -> int:
     """Return the size of a buffer in bytes; each element takes a whole number of bytes."""
     element, size = type.element_type, 1
     if not isinstance(element, FixedBitwidthType) or DYNAMIC_INDEX in type.get_shape():
-        raise VerifyException(f"a buffer in a plan has a size that is known, {type} has not")
+        raise VerifyException(f"a buffer in a plan has a known size, unlike {type}")
     for extent in type.get_shape():
         size *= extent
     return size * element.size

@@ -187,12 +187,14 @@ def _verify_pipeline(schedule: ScheduleAttr) -> None:
     Raise `VerifyException` unless `schedule` parses as a pipeline; its passes may be unknown here.
     """
     if not schedule.data:
-        raise VerifyException("the schedule has no steps; leave it out")
+        raise VerifyException("the schedule has no steps; remove it")
     try:
         _ = schedule.steps
     except UsageError as err:
         reason = err.message.splitlines()[0]
-        raise VerifyException(f"the schedule '{schedule.data}' is no pipeline: {reason}") from err
+        raise VerifyException(
+            f"the schedule '{schedule.data}' is not a pipeline: {reason}"
+        ) from err
 
 
 class ThreadFuncOp(KernelLikeOp, ABC):

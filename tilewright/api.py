@@ -51,7 +51,7 @@ def capture(function: Any, *inputs: Any, kwargs: Mapping[str, Any] | None = None
 
     if isinstance(function, CompiledProgram):
         raise UsageError(
-            "a compiled program cannot be captured", remedy="capture what it is made of"
+            "a compiled program cannot be captured", remedy="capture its module or function"
         )
     given = (inputs, _named(kwargs))
     args, named = pytree.tree_map_only(np.ndarray, tensor_of, given)
@@ -144,7 +144,9 @@ def compile(
 def _module_of(module: ModuleOp | Captured | object) -> ModuleOp:
     module = module.module if isinstance(module, Captured) else module
     if not isinstance(module, ModuleOp):
-        raise UsageError(f"not a module of IR, but {type(module).__name__}", remedy="see capture")
+        raise UsageError(
+            f"not a module of IR, but {type(module).__name__}", remedy="call capture first"
+        )
     return module
 
 

@@ -57,7 +57,7 @@ def _compiler(mode: str | None, options: dict[str, Any]) -> "_Compiler":
     """Return the compiler that the arguments of `torch.compile` configure. Raises `UsageError`."""
     if mode is not None:
         raise UsageError(
-            f"there are no modes, as '{mode}'", remedy="every kernel is planned for its sizes"
+            f"the mode '{mode}' is not supported", remedy="every kernel is planned for its sizes"
         )
     for name, value in options.items():
         _check_option(name, value)

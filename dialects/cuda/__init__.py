@@ -100,7 +100,7 @@ class FuncOp(ThreadFuncOp):
                 )
         for map in self.tensor_maps:
             if map.input.data >= len(self.inputs):
-                raise VerifyException(f"{map} is of an input that is not there")
+                raise VerifyException(f"{map} is of an input that the kernel lacks")
         declared = ops_in(self)
         if (static := _static_bytes(declared)) > MAX_STATIC_SHARED:
             raise VerifyException(

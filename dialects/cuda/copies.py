@@ -63,7 +63,7 @@ class AddressOp(ExpressionOp):
     def verify_(self) -> None:
         verify_indices(self.pointer.type, len(self.indices))
         if isinstance(type := self.pointer.type, PointerType) and type != self.result.type:
-            raise VerifyException(f"the address in {type} is no {self.result.type}")
+            raise VerifyException(f"an address in {type} has this type, not {self.result.type}")
 
 
 @irdl_op_definition
@@ -115,7 +115,7 @@ class CopyOp(StatementOp):
     def verify_(self) -> None:
         assert isinstance(self.target.type, PointerType)
         if self.target.type.is_const:
-            raise VerifyException(f"nothing can be stored through {self.target.type}")
+            raise VerifyException(f"cannot store through {self.target.type}")
         if self.num_bytes not in VECTOR_BYTES:
             raise VerifyException(
                 f"one instruction moves {VECTOR_BYTES} bytes, not {self.num_bytes}"

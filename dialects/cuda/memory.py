@@ -190,7 +190,7 @@ class PooledOp(StatementOp):
     def verify_(self) -> None:
         _verify_shared(self.pointer)
         if not self.surroundings():
-            raise VerifyException("what is pooled lies in a cuda.pool")
+            raise VerifyException("a pooled array needs a cuda.pool")
         if (size := size_of(_element(self.pointer))) and self.offset.value.data % size:
             raise VerifyException(
                 f"elements of {size} bytes do not begin at {self.offset.value.data}"

@@ -40,7 +40,7 @@ def _verify_block(block: Block) -> "_Changes":
                 waiting[op] = _Read(source, position)
             continue
         if not isinstance(op, StatementOp):
-            raise VerifyException(f"'{op.name}' is no CUDA statement")
+            raise VerifyException(f"'{op.name}' is not a CUDA statement")
         inside = [_verify_block(region.block) for region in op.regions]
         if waiting:
             _verify_operands(op, changes, inside, waiting)
@@ -112,7 +112,7 @@ def _verify_operands(
         read = waiting.pop(expression, None)
         if read is not None and changes.since(*read):
             raise VerifyException(
-                f"what '{expression.name}' reads changes before '{op.name}' uses it; "
+                f"the value that '{expression.name}' reads changes before '{op.name}' uses it; "
                 "name it with cuda.let"
             )
 

@@ -191,7 +191,7 @@ class StoreOp(StatementOp):
     def verify_(self) -> None:
         type = self.pointer.type
         if isinstance(type, PointerType) and type.is_const:
-            raise VerifyException(f"nothing can be stored through {type}")
+            raise VerifyException(f"cannot store through {type}")
         verify_indices(type, len(self.indices))
 
 

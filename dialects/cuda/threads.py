@@ -100,7 +100,7 @@ class PerformOp(StatementOp):
 
     def verify_(self) -> None:
         if self.callee.string_value() not in EFFECTS:
-            raise VerifyException(f"{self.callee} is no function of the prelude that acts")
+            raise VerifyException(f"{self.callee} is not a function with an effect")
 
 
 @irdl_op_definition
@@ -186,7 +186,7 @@ class RemoteOp(StatementOp):
         expected = PointerType.get(source.element, const=True)
         if pointer != expected:
             raise VerifyException(
-                f"what others have in {source} is read as {expected}, not as {pointer}"
+                f"an address in another block's {source} is {expected}, not {pointer}"
             )
 
 

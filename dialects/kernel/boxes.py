@@ -68,9 +68,9 @@ def box_problem(shape: Sequence[int], box: Sequence[int], target: MemRefType) ->
     if layout.order or layout.pad:
         return "a box is stored in its own order and without padding"
     if row is not None and prod(box[:row]) > 1:
-        return "the rows of several matrices are not dealt out together"
+        return "a box of several matrices cannot be dealt out by rows"
     if row is not None and shape[row] % layout.deal.data:
-        return f"{shape[row]} rows of the tensor are no {layout.deal.data} piles of as many"
+        return f"{shape[row]} rows of the tensor do not divide into {layout.deal.data} equal piles"
     if inner % BOX_ALIGNMENT:
         return f"the inner axis of a box is a multiple of {BOX_ALIGNMENT} bytes, not {inner}"
     if prod(piece) != prod(box) and apart % ROW_BYTES:

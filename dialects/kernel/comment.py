@@ -45,7 +45,9 @@ class TextOp(FormedOp, ABC):
     def verify_(self) -> None:
         text = self.text.data
         if not text.strip():
-            raise VerifyException("the comment is empty; say what follows, or leave it out")
+            raise VerifyException(
+                "the comment is empty; describe the ops that follow, or remove it"
+            )
         if not text.isprintable() or "\\" in text:
             raise VerifyException("a comment is one printable line without backslashes")
 

@@ -98,7 +98,7 @@ class RemoteOp(FormedOp):
 
     def verify_(self) -> None:
         if memref_type(self.source).memory_space != SHARED:
-            raise VerifyException("what other blocks have at the same place is shared memory")
+            raise VerifyException("only arrays in shared memory have a remote address")
 
 
 @irdl_op_definition
@@ -194,7 +194,7 @@ class AtomicOp(FormedOp, MaskedOp):
         verify_monoid(self.monoid, [self.value.type])
         if not is_atomic(self.monoid.data, self.value.type):
             raise VerifyException(
-                f"no target joins {self.value.type} with {self.monoid.data} at once"
+                f"no target has an atomic {self.monoid.data} of {self.value.type}"
             )
 
 

@@ -184,8 +184,8 @@ class RingWaitOp(FillOp):
         depth, pending = self.ring.type.depth.data, self.pending.value.data
         if pending >= depth:
             raise VerifyException(
-                f"of {depth} slots one is read: at most {depth - 1} later fills are under way, "
-                f"not {pending}"
+                f"one of {depth} slots is being read: at most {depth - 1} later fills are in "
+                f"flight, not {pending}"
             )
 
 

@@ -79,9 +79,9 @@ class FusionAttr(ParametrizedAttribute):
             if not _DECISION.fullmatch(decision):
                 raise VerifyException(f"'{decision}' is not spelled as PASS:KERNEL>OTHERS")
         if len(set(said)) < len(said):
-            raise VerifyException("a decision is made once")
+            raise VerifyException("a decision is listed twice")
         if not {*_texts(self.met)} <= {*said}:
-            raise VerifyException("only what is decided can have been met")
+            raise VerifyException("a decision that is met must be fused or apart, too")
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:

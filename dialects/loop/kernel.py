@@ -74,14 +74,14 @@ class KernelOp(KernelLikeOp):
         self.verify_signature()
         if any(map(self.in_place, self.outputs)):
             raise VerifyException(
-                f"{IN_PLACE} is for kernels of Kernel IR: before, it is not settled which thread "
-                "reads what"
+                f"{IN_PLACE} is for Kernel IR: at higher levels it is undecided which thread reads "
+                "an element"
             )
         for argument in self.body.block.args:
             if not isinstance(argument.type, MemRefType):
                 raise VerifyException(f"kernel arguments are memrefs, not {argument.type}")
             if not (type := memref_type(argument)).has_static_shape():
-                raise VerifyException(f"a kernel is made for sizes that are known, not for {type}")
+                raise VerifyException(f"kernel arguments have static shapes, unlike {type}")
 
 
 def kernel_of_argument(memref: SSAValue) -> KernelOp | None:

@@ -124,7 +124,7 @@ class LoadOp(FormedOp, MaskedOp):
         if self.surroundings():
             raise VerifyException(
                 f"reads %{self.memref.name_hint or 'memref'}, which is an output; "
-                "what a kernel stores is for later launches"
+                "only later launches can read what a kernel stores"
             )
 
 

@@ -108,7 +108,7 @@ class ForOp(FormedOp, AxesOp):
         if (least := min(self.axis_extents(), default=0)) < 0:
             raise VerifyException(f"extents are at least 0, not {least}")
         if not axes:
-            raise VerifyException("a nest has at least one axis; what is done once needs no nest")
+            raise VerifyException("a nest has at least one axis; ops that run once need no nest")
 
 
 @irdl_op_definition
@@ -277,7 +277,7 @@ class ReduceOp(FormedOp, AxesOp):
             if (dims := bound.data.num_dims) != given:
                 raise VerifyException(f"the bound takes {dims} operands, got {given}")
             if not bound.data.results:
-                raise VerifyException("a bound has an expression at least; leave out what has none")
+                raise VerifyException("a bound has at least one expression; remove an empty one")
             verify_affine(bound.data)
         if bounds and not self._is_scheduled():
             raise VerifyException("a bound is part of a schedule; mask the yield instead")

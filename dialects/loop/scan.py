@@ -110,6 +110,6 @@ class PrefixOp(IRDLOperation):
     def verify_(self) -> None:
         verify_monoid(self.monoid, list(self.values.types))
         if not self.values:
-            raise VerifyException("join at least one value")
+            raise VerifyException("a prefix has at least one value")
         if not isinstance(self.parent_op(), ScanOp):
-            raise VerifyException("a prefix stands in the body of a loop.scan, not deeper")
+            raise VerifyException("a prefix must be directly in the body of a loop.scan")

@@ -62,7 +62,7 @@ def _verify_axes(map: AffineMap, tensor: SSAValue, steps: Sequence[int]) -> None
     """
     sizes, ranges = shape_of(tensor), [Range.extent(size) for size in steps]
     if len(map.results) != len(sizes):
-        raise VerifyException(f"the map must give {len(sizes)} subscripts, one an axis")
+        raise VerifyException(f"the map must give {len(sizes)} subscripts, one for each axis")
     for axis, (expr, size) in enumerate(zip(map.results, sizes, strict=True)):
         if isinstance(expr, AffineSymExpr):
             continue
@@ -109,7 +109,9 @@ class GatherOp(PrimOp):
     def verify_(self) -> None:
         super().verify_()
         if not self.indices:
-            raise VerifyException("without a tensor of subscripts this is a prim.index_map")
+            raise VerifyException(
+                "a gather has at least one tensor of subscripts; without any, use prim.index_map"
+            )
         if element_of(self.source) != element_of(self.result):
             raise VerifyException(
                 f"the source holds {element_of(self.source)}, the result {element_of(self.result)}"

@@ -136,13 +136,13 @@ class IndexMapOp(HasFolderInterface, PrimOp):
     def verify_(self) -> None:
         super().verify_()
         if not self.inputs or not len(self.inputs) == len(self.maps) == len(self.masks):
-            raise VerifyException("give one map and one mask for each source, and a source")
+            raise VerifyException("give at least one source, and one map and one mask for each")
         for source in self.sources:
             self._verify_source(source)
         if self.sources[-1].mask.results and self.fill is None:
             raise VerifyException(
-                "where no mask holds nothing is read: end with 'else' and a value, or with a "
-                "source without a mask"
+                "elements where no mask is true have no value: end with 'else' and a value, or "
+                "with a source without a mask"
             )
         if self.fill is not None and self.fill.type != element_of(self.result):
             raise VerifyException(
@@ -173,7 +173,7 @@ def verify_subscripts_within(source: Source, shape: Sequence[int]) -> None:
     """
     sizes = shape_of(source.tensor)
     if len(source.map.results) != len(sizes):
-        raise VerifyException(f"the map must give {len(sizes)} subscripts, one an input axis")
+        raise VerifyException(f"the map must give {len(sizes)} subscripts, one for each input axis")
     if 0 in shape or _never_holds(source.mask, shape):
         return
     ranges = ranges_within(source.mask, shape)

@@ -29,7 +29,7 @@ def verify_coordinates(map: AffineMap, result: SSAValue) -> None:
     """Raise `VerifyException` unless the map takes the coordinates of `result`."""
     rank = len(shape_of(result))
     if map.num_dims != rank or map.num_symbols:
-        raise VerifyException(f"the map must take {rank} dimensions, one a result axis")
+        raise VerifyException(f"the map must take {rank} dimensions, one for each result axis")
     verify_divisors(map)
 
 

@@ -128,7 +128,7 @@ class CombineOp(MaskedOp, MeetingOp):
         if any(launch is None for launch in launches):
             raise VerifyException("combine across axes of the enclosing tile.launch")
         if self.join is not None and not self._joins_blocks():
-            raise VerifyException("only block axes are joined by a choice; leave 'join' out")
+            raise VerifyException("'join' is for block axes only; remove it")
 
     def _joins_blocks(self) -> bool:
         launch = launch_of(self.axes[0])

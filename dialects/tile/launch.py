@@ -118,7 +118,7 @@ class LaunchOp(AxesOp):
         for op in self.scalars():
             if not is_scalar(op):
                 raise VerifyException(
-                    f"before its launch a kernel computes scalars, no '{op.name}'"
+                    f"before its launch a kernel only computes scalars; move '{op.name}' inside"
                 )
         for op in ops_in(self):
             if isinstance(op, StoreOp):

@@ -114,7 +114,9 @@ class SlabLayoutAttr(ParametrizedAttribute, MemRefLayoutAttr):
         return _with(self, inner=IntAttr(inner), swizzle_bytes=IntAttr(span))
 
     def get_affine_map(self) -> AffineMap:
-        raise ValueError("where an element lies follows from the slab's shape too: ask `offset`")
+        raise ValueError(
+            "the position of an element depends on the slab's shape, too: use `offset`"
+        )
 
     def verify(self) -> None:
         if sorted(axis.data for axis in self.order) != [*range(len(self.order))]:
@@ -130,7 +132,7 @@ class SlabLayoutAttr(ParametrizedAttribute, MemRefLayoutAttr):
         if len(self.order) not in (0, len(shape)) or len(self.pad) not in (0, len(shape)):
             raise VerifyException(f"the layout is not one of {len(shape)} axes")
         if self.has_slots and not type.get_shape():
-            raise VerifyException("the layout has slots, and there is no axis that counts them")
+            raise VerifyException("the layout has slots, but the slab has no axis that counts them")
         innermost = shape[self.axes(len(shape))[-1]] if shape else 1
         if self.deal.data:
             self._verify_deal(shape)
@@ -141,7 +143,8 @@ class SlabLayoutAttr(ParametrizedAttribute, MemRefLayoutAttr):
         span = (self.inner.data or innermost) * size_of(type.element_type)
         if span != self.swizzle_bytes.data:
             raise VerifyException(
-                f"a swizzle of {self.swizzle_bytes.data} bytes needs as many innermost, not {span}"
+                f"a swizzle of {self.swizzle_bytes.data} bytes needs as many bytes innermost, "
+                f"not {span}"
             )
         if any(pad.data for pad in self.pad):
             raise VerifyException("a swizzled slab has no padding")
@@ -153,7 +156,7 @@ class SlabLayoutAttr(ParametrizedAttribute, MemRefLayoutAttr):
         if shape[row] % self.deal.data:
             raise VerifyException(f"{self.deal.data} piles do not divide {shape[row]} rows")
         if self.pad and self.pad.data[row].data:
-            raise VerifyException("rows that are dealt out have no others beside them as padding")
+            raise VerifyException("rows that are dealt out have no padding between them")
 
     def axes(self, rank: int) -> Sequence[int]:
         """Return the axes of a slab from the outermost to the innermost in memory."""
@@ -259,7 +262,7 @@ class SlabLayoutAttr(ParametrizedAttribute, MemRefLayoutAttr):
             return keyword, parser.parse_comma_separated_list(parser.Delimiter.SQUARE, number)
         value = number()
         if value == 0:
-            parser.raise_error(f"'{keyword}' is at least 1; leave it out for none")
+            parser.raise_error(f"'{keyword}' is at least 1; omit it for none")
         return keyword, value
 
     def print_parameters(self, printer: Printer) -> None:

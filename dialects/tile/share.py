@@ -82,9 +82,7 @@ class ShareOp(IRDLOperation, MeetingOp):
         if slab.memory_space != SHARED:
             raise VerifyException(f"the slab is in shared memory (3 : i64), not {slab}")
         if (layout := layout_of(slab)).has_slots:
-            raise VerifyException(
-                "what is shared is not in a ring; leave 'slots' out of the layout"
-            )
+            raise VerifyException("a shared slab is not in a ring; remove 'slots' from the layout")
         layout.verify_for(slab)
         verify_subscripts(self.slab, self.map.data, self.indices)
         self._verify_axes()
@@ -127,7 +125,9 @@ class ShareOp(IRDLOperation, MeetingOp):
             expected *= extent
         is_whole = expected == size == prod(extent for _, extent in digits)
         if not is_whole or number.constant or len(digits) != len(number.terms):
-            raise VerifyException(f"each of the {size} elements along an axis is held once")
+            raise VerifyException(
+                f"the axes of a subscript number each of its {size} elements once"
+            )
 
 
 def _is_within_block(axis: SSAValue) -> bool:

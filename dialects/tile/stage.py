@@ -159,7 +159,7 @@ class StageOp(AxesOp):
         self._verify_body()
         if self.transport_kind is not Transport.SYNC and self.copied_load() is None:
             raise VerifyException(
-                f"{self.transport_kind} copies what is loaded; leave 'transport' out to compute"
+                f"{self.transport_kind} only copies loaded values; remove 'transport' to compute"
             )
         if any(isinstance(use.operation, StoreOp) for use in self.slab.uses):
             raise VerifyException("a stage holds what its body computes; nothing stores to it")
@@ -175,7 +175,7 @@ class StageOp(AxesOp):
             raise VerifyException(f"the slab must be {slab}, not {self.slab.type}")
         if self.layout.has_slots:
             raise VerifyException(
-                "a stage says by its ring how many slots it has; leave 'slots' out of the layout"
+                "a stage's ring sets its number of slots; remove 'slots' from the layout"
             )
         self.layout.verify_for(slab)
 
@@ -184,7 +184,9 @@ class StageOp(AxesOp):
             if isinstance(op, StoreOp):
                 raise VerifyException("a stage computes values; it does not store")
             if isinstance(op, StageOp | MeetingOp):
-                raise VerifyException(f"threads do not meet inside a stage; move the {op.name} out")
+                raise VerifyException(
+                    f"threads do not exchange values inside a stage; move the {op.name} out"
+                )
 
     def _verify_uniform(self) -> None:
         for axis in sorted(varies_along(self, {}), key=lambda axis: axis.index):

@@ -64,7 +64,7 @@ class ScaledDotProductAttentionOp(TensorOp):
         if query[-1] != key[-1] or key[-2] != value[-2]:
             raise VerifyException(
                 f"query {shown(query)}, key {shown(key)} and value {shown(value)} do not fit: "
-                "query and key have one last size, key and value one second last"
+                "query and key need equal last sizes, key and value equal second last sizes"
             )
         batches = [
             (*shape[:-3], shape[-3] * group) if group > 1 else shape[:-2]
@@ -78,7 +78,9 @@ class ScaledDotProductAttentionOp(TensorOp):
             raise VerifyException("dropout_p is 0 in inference")
         if self.attn_mask is not None:
             if self.is_causal.value.data:
-                raise VerifyException("attn_mask and is_causal exclude each other: put one in both")
+                raise VerifyException(
+                    "attn_mask and is_causal exclude each other: combine both in attn_mask"
+                )
             check_expands(shape_of(self.attn_mask), scores, "attn_mask")
         return (*scores[:-1], shape_of(self.value)[-1])
 

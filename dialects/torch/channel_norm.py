@@ -43,7 +43,7 @@ class ChannelNormOp(NormOp):
         for parameter in parameters:
             if parameter is not None and shape_of(parameter) != shape[1:2]:
                 raise VerifyException(
-                    f"weight, bias and statistics have one element a channel, {shape[1]}, "
+                    f"weight, bias and statistics have one element for each channel, {shape[1]}, "
                     f"not shape {shown(shape_of(parameter))}"
                 )
         return shape
@@ -55,7 +55,7 @@ class ChannelNormOp(NormOp):
 def check_groups(channels: int, groups: int) -> None:
     """Raise `VerifyException` unless the channels divide into `groups` equal groups."""
     if groups < 1 or channels % groups:
-        raise VerifyException(f"{channels} channels do not fall into {groups} equal groups")
+        raise VerifyException(f"{channels} channels do not divide into {groups} equal groups")
 
 
 @torch_op("group_norm")

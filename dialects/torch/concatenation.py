@@ -179,7 +179,9 @@ class ScatteringOp(TensorOp, ABC):
 
     def result_shape(self) -> tuple[int, ...]:
         if (src := shape_of(self.src)) != (replaced := self.replaced_shape()):
-            raise VerifyException(f"src has shape {shown(src)}, what it replaces {shown(replaced)}")
+            raise VerifyException(
+                f"src has shape {shown(src)}, the part that it replaces {shown(replaced)}"
+            )
         return shape_of(self.input)
 
     def result_element(self) -> Attribute:

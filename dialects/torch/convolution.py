@@ -96,7 +96,9 @@ class ConvolutionLikeOp(TensorOp, ABC):
             )
         check_least([groups], 1, "groups")
         if 0 in weight[:2] or weight[0] % groups:
-            raise VerifyException(f"a weight of {shown(weight)} has no {groups} groups of channels")
+            raise VerifyException(
+                f"the channels of a weight of {shown(weight)} do not divide into {groups} groups"
+            )
         taken = weight[0] if self.is_transposed else weight[1] * groups
         given = weight[1] * groups if self.is_transposed else weight[0]
         *batch, channels = shape[: len(shape) - self.dims]

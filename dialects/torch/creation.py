@@ -50,11 +50,11 @@ class RangeOp(OptionsOp, ABC):
             raise VerifyException("arange gives numbers, not booleans")
         for bound in self.bounds():
             if not isfinite(bound):
-                raise VerifyException(f"a range has no bound {bound}")
+                raise VerifyException(f"a bound of a range is finite, not {bound}")
             check_holds(bound, element if element in FLOATS else i64)
         start, end, step = self.numbers() if element == i64 else self.bounds()
         if step == 0 or (end - start) * step < 0:
-            raise VerifyException(f"there is no way from {start} to {end} in steps of {step}")
+            raise VerifyException(f"a range from {start} does not reach {end} in steps of {step}")
         return (_steps(start, end, step),)
 
 

@@ -54,7 +54,7 @@ def quotient_type(op: "DivModeOp | DivScalarModeOp") -> Attribute:
     if mode.data not in ("floor", "trunc"):
         raise VerifyException(f'rounding_mode is "floor" or "trunc", not {mode}')
     if element not in NUMBERS.elements:
-        raise VerifyException(f"{op.name} rounds no quotient of bools: convert the operands")
+        raise VerifyException(f"{op.name} does not round quotients of bools: convert the operands")
     return element
 
 

@@ -64,7 +64,7 @@ class OptionsOp(TensorOp, ABC):
 def checked_size(size: Sequence[int]) -> tuple[int, ...]:
     """Return `size`; raise `VerifyException` if a size in it is negative."""
     if any(n < 0 for n in size):
-        raise VerifyException(f"size {list(size)} has a negative one")
+        raise VerifyException(f"size {list(size)} has a negative element")
     return tuple(size)
 
 

@@ -47,7 +47,8 @@ class SliceWritingOp(WritingOp):
         check_reachable(sizes[dim], self.index)
         if source != (*sizes[:dim], count, *sizes[dim + 1 :]):
             raise VerifyException(
-                f"{count} slices of {shown(input)} along {dim} have not the shape {shown(source)}"
+                f"{count} slices of {shown(input)} along {dim} do not have the shape "
+                f"{shown(source)}"
             )
         return input
 
@@ -96,7 +97,7 @@ class IndexReduceOp(SliceWritingOp):
     def result_shape(self) -> tuple[int, ...]:
         check_reduction(self.reduce, self.result_element(), REDUCTIONS[1:])
         if self.result_element() == i1:
-            raise VerifyException("PyTorch joins no slices of i1: convert them")
+            raise VerifyException("PyTorch does not reduce slices of i1: convert them")
         return super().result_shape()
 
 

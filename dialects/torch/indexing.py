@@ -179,7 +179,7 @@ class IndexSelectOp(ReadingOp):
         input, count = shape_of(self.input), check_vector(self.index)
         dim = wrap_dim(self.dim.value.data, len(input))
         if not input and count != 1:
-            raise VerifyException(f"of a scalar only one element is selected, not {count}")
+            raise VerifyException(f"a scalar has only one element to select, not {count}")
         check_reachable(as_vector(input)[dim], self.index)
         return (*input[:dim], count, *input[dim + 1 :]) if input else ()
 
@@ -226,7 +226,7 @@ class TakeAlongDimOp(ReadingOp):
         if len(input) != len(indices) or not input:
             raise VerifyException(
                 f"input of shape {shown(input)} and indices of shape {shown(indices)} need as "
-                "many dimensions, and one at least"
+                "many dimensions, and at least one"
             )
         dim = wrap_dim(self.dim.value.data, len(input))
         check_reachable(input[dim], self.indices)
@@ -290,7 +290,7 @@ class OneHotOp(TensorOp):
         classes = self.num_classes.value.data
         if classes < 1:
             raise VerifyException(
-                "num_classes must be given: the largest element is known when the program runs"
+                "num_classes must be given: the largest element is only known when the program runs"
             )
         return (*shape_of(self.input), classes)
 

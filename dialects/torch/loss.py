@@ -216,7 +216,7 @@ class ClassLossOp(TensorOp):
             return
         if shape_of(self.weight) != (shape[self.class_dim()],):
             raise VerifyException(
-                f"weight has one element a class, {shape[self.class_dim()]}, "
+                f"weight has one element for each class, {shape[self.class_dim()]}, "
                 f"not shape {shown(shape_of(self.weight))}"
             )
         if element_of(self.weight) != element:

@@ -130,7 +130,7 @@ class NormOp(TorchOp):
         given = {element_of(parameter) for parameter in parameters if parameter is not None}
         if len(given) > 1 or not given <= {element, compute_type(element)}:
             raise VerifyException(
-                f"weight, bias and statistics are all {element} as the input is"
+                f"weight, bias and statistics are all {element} like the input"
                 + (f", or all {f32}" if compute_type(element) != element else "")
             )
 
@@ -163,7 +163,7 @@ class TailNormOp(NormOp):
         shape, tail = shape_of(self.input), tuple(self.normalized_shape.get_values())
         if not tail or shape[-len(tail) :] != tail:
             raise VerifyException(
-                f"normalized_shape {list(tail)} is not the last sizes of {shown(shape)}"
+                f"normalized_shape {list(tail)} must equal the last sizes of {shown(shape)}"
             )
         for operand in affine:
             if operand is not None and shape_of(operand) != tail:

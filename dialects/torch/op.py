@@ -250,7 +250,9 @@ class TorchOp(FormedOp, ABC):
         try:
             expected = self.expected_types()
         except (ArithmeticError, ValueError) as err:  # from infinity, NaN or division by 0
-            raise VerifyException(f"no result has such a size: {one_line(err)}") from err
+            raise VerifyException(
+                f"the size of the result is not defined: {one_line(err)}"
+            ) from err
         if len(expected) != len(self.results):
             raise VerifyException(
                 f"{self.name} of these operands gives {len(expected)} results, "

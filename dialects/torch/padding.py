@@ -27,7 +27,9 @@ def pads_of(pad: Sequence[int], rank: int) -> list[tuple[int, int]]:
     Return the padding before and after each dimension; `pad` begins with the last dimension's pair.
     """
     if len(pad) % 2 or len(pad) > 2 * rank:
-        raise VerifyException(f"pad {list(pad)} must hold two sizes for some of {rank} dimensions")
+        raise VerifyException(
+            f"pad {list(pad)} must hold two sizes for each of up to {rank} dimensions"
+        )
     pairs = [(pad[i], pad[i + 1]) for i in range(0, len(pad), 2)]
     return [(0, 0)] * (rank - len(pairs)) + pairs[::-1]
 
@@ -35,7 +37,9 @@ def pads_of(pad: Sequence[int], rank: int) -> list[tuple[int, int]]:
 def _padded(shape: tuple[int, ...], pads: Sequence[tuple[int, int]]) -> tuple[int, ...]:
     result = tuple(n + before + after for n, (before, after) in zip(shape, pads, strict=True))
     if any(size < 0 for size in result):
-        raise VerifyException(f"pad leaves the shape {list(result)} of {shown(shape)}")
+        raise VerifyException(
+            f"pad turns the shape {shown(shape)} into {list(result)}: sizes are at least 0"
+        )
     return result
 
 
@@ -89,8 +93,8 @@ class PadOp(TensorOp):
             raise VerifyException(f'mode "{mode}" takes no value')
         if len(pad) not in (2, 4, 6) or len(shape) - len(pad) // 2 not in (1, 2):
             raise VerifyException(
-                f'mode "{mode}" pads the last one, two or three of dimensions that are one or two '
-                f"more, not {len(pad) // 2} of {len(shape)}"
+                f'mode "{mode}" pads the last one, two or three dimensions, with one or two before '
+                f"them, not {len(pad) // 2} of {len(shape)}"
             )
         self._verify_edges(shape, result)
         return result
@@ -118,9 +122,7 @@ def _check_replicate(size: int, before: int, after: int) -> None:
 def _check_circular(size: int, before: int, after: int) -> None:
     left = size + min(before, 0) + min(after, 0)
     if max(before, after) > left:
-        raise VerifyException(
-            f'mode "circular" pads by at most the size {left} that there is in a dimension'
-        )
+        raise VerifyException(f'mode "circular" pads by at most the size {left} of the dimension')
 
 
 _CHECKS = {

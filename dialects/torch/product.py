@@ -139,7 +139,7 @@ class EinsumOp(TensorOp):
             a != b and {a, b} <= {*range(count + 1 - step)} for step, (a, b) in enumerate(pairs)
         )
         if not fits:
-            raise VerifyException(f"path {path} does not take {count + 1} operands pair by pair")
+            raise VerifyException(f"path {path} does not combine {count + 1} operands pair by pair")
         return pairs
 
     def result_shape(self) -> tuple[int, ...]:

@@ -49,7 +49,7 @@ class ResizeOp(TensorOp, ABC):
         element = element_of(self.input)
         if element not in self.ELEMENTS:
             types = ", ".join(map(str, self.ELEMENTS))
-            raise VerifyException(f"{types} are resized like this, not {element}: convert it")
+            raise VerifyException(f"this op resizes {types}, not {element}: convert the input")
         return element
 
     def result_shape(self) -> tuple[int, ...]:
@@ -60,10 +60,14 @@ class ResizeOp(TensorOp, ABC):
             )
         for factor in self.factors():
             if factor is not None and not (factor <= 0 or _LEAST_FACTOR <= factor < inf):
-                raise VerifyException(f"a scale is from {_LEAST_FACTOR} up, not {factor}")
+                raise VerifyException(
+                    f"a scale is at least {_LEAST_FACTOR}, and finite, not {factor}"
+                )
         sizes = self.sizes()
         if any(size < 1 for size in (*input[1:], *sizes)):
-            raise VerifyException(f"nothing is resized from {shown(input)} to {list(sizes)}")
+            raise VerifyException(
+                f"cannot resize {shown(input)} to {list(sizes)}: sizes are at least 1"
+            )
         return (*input[:2], *sizes)
 
     def check_count(self, given: Sequence[float], name: str) -> None:
