@@ -141,7 +141,7 @@ def _verify_in_place(
     for given in attribute.get_values():
         if not 0 <= given < num_inputs:
             raise VerifyException(f"{IN_PLACE} names input {given} of {num_inputs}")
-        if _what_is_passed(types[given]) != _what_is_passed(types[position]):
+        if _passed_type(types[given]) != _passed_type(types[position]):
             raise VerifyException(
                 f"{IN_PLACE} names input {given}, a {types[given]}, for a {types[position]}"
             )
@@ -154,7 +154,7 @@ def _verify_initial(attribute: Attribute, type: Attribute) -> None:
         raise VerifyException(f"{INITIAL} is {attribute}, but has to be a constant of {element}")
 
 
-def _what_is_passed(type: Attribute) -> Attribute:
+def _passed_type(type: Attribute) -> Attribute:
     """
     Return the type that two arguments must share to be one buffer; a pointer's const is ignored.
     """

@@ -139,13 +139,13 @@ def remembered_ranges(known: Mapping[SSAValue, Range] | None = None) -> Generato
 def range_of_value(value: SSAValue) -> Range | None:
     """Return the range of an index value, or None if it is unknown."""
     if (known := _known.get()) is None:
-        return _found_range(value)
+        return _compute_range(value)
     if value not in known:
-        known[value] = _found_range(value)
+        known[value] = _compute_range(value)
     return known[value]
 
 
-def _found_range(value: SSAValue) -> Range | None:
+def _compute_range(value: SSAValue) -> Range | None:
     if isinstance(value, BlockArgument):
         op = value.block.parent_op()
         if isinstance(op, AxesOp):

@@ -94,11 +94,11 @@ def _atom_key(atom: AffineExpr) -> tuple[int, str]:
 
 def sum_of(expr: AffineExpr, ranges: Ranges = ()) -> Sum:
     """Return the canonical sum of `expr`, simplified with the ranges of its dimensions."""
-    return _remembered_sum(expr, tuple(ranges))
+    return _cached_sum(expr, tuple(ranges))
 
 
 @lru_cache(maxsize=1 << 14)  # passes ask for the same sums many times
-def _remembered_sum(expr: AffineExpr, ranges: tuple[Range | None, ...]) -> Sum:
+def _cached_sum(expr: AffineExpr, ranges: tuple[Range | None, ...]) -> Sum:
     return _sum(expr, ranges)
 
 

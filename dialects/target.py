@@ -44,7 +44,7 @@ MOST_ROW_BYTES = 32 << 10
 Most bytes of a row that a block keeps in shared memory; an SM then still holds several blocks.
 """
 
-_MOST_FFMA_LANES = 128 / 1.2
+_MAX_FFMA_LANES = 128 / 1.2
 """
 Most multiply-adds of an SM in a clock: 1.2 clocks for each scheduler, measured on an H100
 (`benchmarks/gpu_check.py`, `micro ffma`).
@@ -56,7 +56,7 @@ Bytes of shared memory that the system reserves for each block (Programming Guid
 8.0 on).
 """
 
-_USUAL_GPC = 16
+_DEFAULT_GPC = 16
 """SMs assumed in each group (GPC) if `gpcs` is unknown."""
 
 # Granularity of allocation (CUDA Occupancy Calculator, 8.0 on). A warp gets registers in units of
@@ -134,7 +134,7 @@ class Target:
         Two of a multiply-add's three registers are often in the same bank, which takes a second
         read. The second read is hidden on targets whose multiply-add takes two clocks.
         """
-        return min(self.fp32_lanes, _MOST_FFMA_LANES)
+        return min(self.fp32_lanes, _MAX_FFMA_LANES)
 
     def warps_of(self, threads: int) -> int:
         """Return the number of warps in a block of `threads` threads."""
@@ -150,12 +150,12 @@ class Target:
         `registers` registers. The limit is 0 for a resource that even one block exceeds.
         """
         warps = self.warps_of(threads)
-        of_warp = _round_up(max(registers, 1) * WARP_SIZE, _REGISTER_UNIT)
-        warps_with_registers = self.registers_per_sm // of_warp // _WARP_UNIT * _WARP_UNIT
-        of_block = _round_up(shared + _RESERVED_SHARED, _SHARED_UNIT)
+        warp_registers = _round_up(max(registers, 1) * WARP_SIZE, _REGISTER_UNIT)
+        warps_with_registers = self.registers_per_sm // warp_registers // _WARP_UNIT * _WARP_UNIT
+        block_shared = _round_up(shared + _RESERVED_SHARED, _SHARED_UNIT)
         limits = {
             "registers": warps_with_registers // warps,
-            "shared memory": self.shared_per_sm // of_block,
+            "shared memory": self.shared_per_sm // block_shared,
             "warps": self.max_warps_per_sm // warps,
             "blocks": self.max_blocks_per_sm,
             "barriers": BARRIERS_PER_SM // max(barriers, 1),
@@ -174,8 +174,8 @@ class Target:
         an SM.
         """
         warps = _round_up(blocks * self.warps_of(threads), _WARP_UNIT)
-        of_warp = self.registers_per_sm // warps // _REGISTER_UNIT * _REGISTER_UNIT
-        return min(of_warp // WARP_SIZE, self.max_registers_per_thread)
+        warp_registers = self.registers_per_sm // warps // _REGISTER_UNIT * _REGISTER_UNIT
+        return min(warp_registers // WARP_SIZE, self.max_registers_per_thread)
 
     def blocks_per_sm(self, threads: int, shared: int, registers: int) -> int:
         """
@@ -187,7 +187,7 @@ class Target:
         """Return how many blocks, in whole clusters, are resident if each SM holds `per_sm`."""
         if cluster <= 2:  # SMs come in pairs
             return self.sms * per_sm // cluster * cluster
-        gpcs = self.gpcs or (self.sms % _USUAL_GPC, *(_USUAL_GPC,) * (self.sms // _USUAL_GPC))
+        gpcs = self.gpcs or (self.sms % _DEFAULT_GPC, *(_DEFAULT_GPC,) * (self.sms // _DEFAULT_GPC))
         return sum(sms * per_sm // cluster for sms in gpcs) * cluster
 
     def turns(self, blocks: int, per_sm: int, cluster: int = 1) -> int:

@@ -25,14 +25,14 @@ def scalar_operations(root: Operation, *callers: Operation) -> int:
     hoisted. A call of one of `callers` is recursive, never returns, and counts as zero.
     """
     blocks = [block for region in root.regions for block in region.blocks]
-    return sum(_of_block(block, *callers) for block in blocks) * _points(root)
+    return sum(_block_operations(block, *callers) for block in blocks) * _points(root)
 
 
-def _of_block(block: Block, *callers: Operation) -> int:
-    return sum(_of_op(op, *callers) for op in block.ops)
+def _block_operations(block: Block, *callers: Operation) -> int:
+    return sum(_op_operations(op, *callers) for op in block.ops)
 
 
-def _of_op(op: Operation, *callers: Operation) -> int:
+def _op_operations(op: Operation, *callers: Operation) -> int:
     if isinstance(op, func.CallOp | LaunchOp):
         name = op.callee if isinstance(op, func.CallOp) else op.kernel
         callee = SymbolTable.lookup_symbol(op, name)

@@ -40,13 +40,13 @@ class UnsupportedError(TilewrightError):
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return a remedy with the close matches of `name`, or an empty text if there are none."""
     names = list(known)
-    near = get_close_matches(name, names) or _near_but_for_case(name, names)
+    near = get_close_matches(name, names) or _near_ignoring_case(name, names)
     nearness = [SequenceMatcher(None, name, each).ratio() for each in near]
     best = [each for each, ratio in zip(near, nearness, strict=True) if ratio > nearness[0] - 0.1]
     return f"did you mean {' or '.join(best)}?" if best else ""
 
 
-def _near_but_for_case(name: str, known: Iterable[str]) -> list[str]:
+def _near_ignoring_case(name: str, known: Iterable[str]) -> list[str]:
     folded = {each.casefold(): each for each in known}
     return [folded[each] for each in get_close_matches(name.casefold(), folded)]
 

@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 from tilewright.errors import UsageError
 
-_MOST_BYTES = 1 << 30
+_MAX_BYTES = 1 << 30
 """Most bytes of a text: some million operations."""
 
 _CHUNK = 1 << 24
@@ -37,6 +37,6 @@ def _read(file: BinaryIO, path: str | Path) -> bytes:
         content += chunk
         if b"\0" in chunk:
             raise UsageError(f"cannot read '{path}': it is not text")
-        if len(content) > _MOST_BYTES:
-            raise UsageError(f"cannot read '{path}': it is longer than {_MOST_BYTES} bytes")
+        if len(content) > _MAX_BYTES:
+            raise UsageError(f"cannot read '{path}': it is longer than {_MAX_BYTES} bytes")
     return bytes(content)

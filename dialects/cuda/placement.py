@@ -30,20 +30,20 @@ def _verify_block(block: Block) -> "_Changes":
     Verify `block` and its nested blocks; return the variables and memory that its statements
     change.
     """
-    changes, waiting = _Changes(), dict[Operation, _Read]()
+    changes, pending_reads = _Changes(), dict[Operation, _Read]()
     for position, op in enumerate(block.ops):
         if isinstance(op, LiteralOp):
             continue
         if isinstance(op, ExpressionOp):
             _verify_uses(op)
             if (source := op.reads()) is not None:
-                waiting[op] = _Read(source, position)
+                pending_reads[op] = _Read(source, position)
             continue
         if not isinstance(op, StatementOp):
             raise VerifyException(f"'{op.name}' is not a CUDA statement")
         inside = [_verify_block(region.block) for region in op.regions]
-        if waiting:
-            _verify_operands(op, changes, inside, waiting)
+        if pending_reads:
+            _verify_operands(op, changes, inside, pending_reads)
         changes.note(op, position)
         for made in inside:
             changes.note_all(made, position)
@@ -100,7 +100,7 @@ class _Changes:
 
 
 def _verify_operands(
-    op: StatementOp, before: _Changes, inside: list[_Changes], waiting: dict[Operation, _Read]
+    op: StatementOp, before: _Changes, inside: list[_Changes], pending_reads: dict[Operation, _Read]
 ) -> None:
     changes = before
     if isinstance(op, ForOp):
@@ -109,7 +109,7 @@ def _verify_operands(
         for made in inside:
             changes.note_all(made, _AFTER_THE_BODY)
     for expression in expressions_of(op):
-        read = waiting.pop(expression, None)
+        read = pending_reads.pop(expression, None)
         if read is not None and changes.since(*read):
             raise VerifyException(
                 f"the value that '{expression.name}' reads changes before '{op.name}' uses it; "

@@ -144,8 +144,8 @@ def remembers_hash(kind: type[Frozen]) -> type[Frozen]:
 # --- Expressions
 
 
-_replaced_as_xdsl_does = AffineExpr.replace_dims_and_symbols
-_used_as_xdsl_does = AffineExpr.used_dims
+_xdsl_replace_dims = AffineExpr.replace_dims_and_symbols
+_xdsl_used_dims = AffineExpr.used_dims
 
 
 @lru_cache(maxsize=1 << 10)
@@ -164,7 +164,7 @@ def _replace_dims(self: AffineExpr, new_dims: Any, new_symbols: Any) -> AffineEx
 
 @lru_cache(maxsize=1 << 14)
 def _replaced(expr: AffineExpr, dims: Any, symbols: Any) -> AffineExpr:
-    return _replaced_as_xdsl_does(expr, dims, symbols)
+    return _xdsl_replace_dims(expr, dims, symbols)
 
 
 def _used_dims(self: AffineExpr) -> set[int]:
@@ -173,7 +173,7 @@ def _used_dims(self: AffineExpr) -> set[int]:
 
 @lru_cache(maxsize=1 << 14)
 def _dims(expr: AffineExpr) -> frozenset[int]:
-    return frozenset(_used_as_xdsl_does(expr))
+    return frozenset(_xdsl_used_dims(expr))
 
 
 _EXPRESSIONS = {

@@ -47,7 +47,7 @@ def types_at_the_end(op: Operation) -> Hashable:
     return tuple([end and (type(end), *[v.type for v in end.operands]) for end in ends])
 
 
-_MOST_FORMS = 1 << 15
+_MAX_FORMS = 1 << 15
 _places: dict[Hashable, set[Hashable]] = {}
 """Places in which ops of a form were found well-formed, by form."""
 
@@ -82,7 +82,7 @@ def verify_op(op: Operation) -> None:
 
 def _remember(form: Hashable) -> set[Hashable]:
     """Record that `form` fits its definition; return the places in which it is well-formed."""
-    if len(_places) >= _MOST_FORMS:
+    if len(_places) >= _MAX_FORMS:
         _places.clear()
     return _places.setdefault(form, set())
 

@@ -62,7 +62,7 @@ def box_problem(shape: Sequence[int], box: Sequence[int], target: MemRefType) ->
     """
     layout, size = layout_of(target), size_of(target.element_type)
     _, piece, row = box_pieces(shape, box, layout)
-    inner, apart = piece[-1] * size, prod(piece) * size
+    inner, piece_bytes = piece[-1] * size, prod(piece) * size
     if len(piece) > MAX_BOX_RANK or any(not 1 <= extent <= MAX_BOX for extent in piece):
         return f"a box has up to {MAX_BOX_RANK} axes of 1 to {MAX_BOX} elements, not {piece}"
     if layout.order or layout.pad:
@@ -73,10 +73,10 @@ def box_problem(shape: Sequence[int], box: Sequence[int], target: MemRefType) ->
         return f"{shape[row]} rows of the tensor do not divide into {layout.deal.data} equal piles"
     if inner % BOX_ALIGNMENT:
         return f"the inner axis of a box is a multiple of {BOX_ALIGNMENT} bytes, not {inner}"
-    if prod(piece) != prod(box) and apart % ROW_BYTES:
-        # swizzles count from address 0, and slots begin at a multiple of their period: pieces need
-        # not
+    if prod(piece) != prod(box) and piece_bytes % ROW_BYTES:
+        # swizzles count from address 0; slots begin at a multiple of their period, pieces may not
         return (
-            f"pieces of a box begin at multiples of {ROW_BYTES} bytes, but are {apart} bytes apart"
+            f"pieces of a box begin at multiples of {ROW_BYTES} bytes, but are {piece_bytes} "
+            "bytes apart"
         )
     return None

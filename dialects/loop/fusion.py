@@ -74,13 +74,13 @@ class FusionAttr(ParametrizedAttribute):
         return [each for each in _texts(self.fused) + _texts(self.apart) if each not in met]
 
     def verify(self) -> None:
-        said = _texts(self.fused) + _texts(self.apart)
-        for decision in said:
+        decisions = _texts(self.fused) + _texts(self.apart)
+        for decision in decisions:
             if not _DECISION.fullmatch(decision):
                 raise VerifyException(f"'{decision}' is not spelled as PASS:KERNEL>OTHERS")
-        if len(set(said)) < len(said):
+        if len(set(decisions)) < len(decisions):
             raise VerifyException("a decision is listed twice")
-        if not {*_texts(self.met)} <= {*said}:
+        if not {*_texts(self.met)} <= {*decisions}:
             raise VerifyException("a decision that is met must be fused or apart, too")
 
     @classmethod

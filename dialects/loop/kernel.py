@@ -92,7 +92,7 @@ def kernel_of_argument(memref: SSAValue) -> KernelOp | None:
     return op if isinstance(op, KernelOp) else None
 
 
-def _takes(parameter: Attribute, buffer: SSAValue) -> bool:
+def _accepts(parameter: Attribute, buffer: SSAValue) -> bool:
     """
     True if a parameter of that type takes `buffer`; a pointer takes any buffer of its element type.
     """
@@ -136,7 +136,7 @@ class LaunchCallsKernel(SymbolUserOpInterface):
         if callee is None:
             raise VerifyException(f"no kernel {op.kernel} in this module")
         expected = _parameters(callee)
-        if len(expected) != len(op.operands) or not all(map(_takes, expected, op.operands)):
+        if len(expected) != len(op.operands) or not all(map(_accepts, expected, op.operands)):
             raise VerifyException(
                 f"kernel {op.kernel} takes ({', '.join(str(t) for t in expected)}), "
                 f"the launch passes ({', '.join(str(v.type) for v in op.operands)})"
@@ -186,14 +186,14 @@ class LaunchOp(FormedOp, SegmentedOp):
         if callee is None:
             return None
         parameters = tuple(_parameters(callee))
-        return parameters, callee.properties.get("num_outputs"), self._writes_apart()
+        return parameters, callee.properties.get("num_outputs"), self._has_distinct_outputs()
 
-    def _writes_apart(self) -> bool:
+    def _has_distinct_outputs(self) -> bool:
         outputs = {*self.outputs}
         return len(outputs) == len(self.outputs) and outputs.isdisjoint(self.inputs)
 
     def verify_(self) -> None:
-        if not self._writes_apart():
+        if not self._has_distinct_outputs():
             raise VerifyException(
                 "a launch writes each output once and reads none of them; allocate a buffer for "
                 "each"

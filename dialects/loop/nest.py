@@ -306,11 +306,11 @@ def _canonical_bounds(
     """
     Return the maps of both bounds, None for one without expressions, and their common operands.
     """
-    lower, of_lower = start or ((), ())
-    upper, of_upper = below or ((), ())
-    shift = [AffineExpr.dimension(len(of_lower) + d) for d in range(len(of_upper))]
+    lower, lower_operands = start or ((), ())
+    upper, upper_operands = below or ((), ())
+    shift = [AffineExpr.dimension(len(lower_operands) + d) for d in range(len(upper_operands))]
     shifted = [expr.replace_dims_and_symbols(shift, ()) for expr in upper]
-    map, operands = canonical_access([*lower, *shifted], [*of_lower, *of_upper])
+    map, operands = canonical_access([*lower, *shifted], [*lower_operands, *upper_operands])
     lower, upper = map.results[: len(lower)], map.results[len(lower) :]
     return _bound(lower, operands), _bound(upper, operands), operands
 

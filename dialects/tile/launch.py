@@ -82,7 +82,7 @@ class LaunchOp(AxesOp):
 
     def thread_axes(self) -> list[Axis]:
         """Return the axes whose steps are threads of one block, in order."""
-        return self.axes_at(*_OF_THREADS)
+        return self.axes_at(*_THREAD_LEVELS)
 
     @property
     def num_blocks(self) -> int:
@@ -92,7 +92,7 @@ class LaunchOp(AxesOp):
     @property
     def num_threads(self) -> int:
         """Number of threads in a block."""
-        return _steps_at(self.axes, _OF_THREADS)
+        return _steps_at(self.axes, _THREAD_LEVELS)
 
     @property
     def kernel(self) -> KernelOp:
@@ -127,7 +127,7 @@ class LaunchOp(AxesOp):
 
 _Bound = tuple[Level, int, Role]
 
-_OF_THREADS = tuple(level for level in Level if level.is_thread)
+_THREAD_LEVELS = tuple(level for level in Level if level.is_thread)
 
 
 @lru_cache(maxsize=1 << 12)  # passes query the axes of a launch many times

@@ -214,7 +214,7 @@ def varies_along(op: Operation, known: dict[Operation, Axes]) -> Axes:
     Return the axes of the launch along which the results of `op` vary, directly or through
     operands.
     """
-    for each in needed_first(op, known, _makers):
+    for each in needed_first(op, known, _defining_ops):
         used = (value_varies_along(value, known) for value in _used(each))
         found = frozenset[BlockArgument]().union(*used)
         known[each] = each.varies_among(found) if isinstance(each, MeetingOp) else found
@@ -227,7 +227,7 @@ def _used(op: Operation) -> Sequence[SSAValue]:
     return (*op.operands, *op.yield_op.operands) if has_body else op.operands
 
 
-def _makers(op: Operation) -> Iterator[Operation]:
+def _defining_ops(op: Operation) -> Iterator[Operation]:
     return (value.owner for value in _used(op) if isinstance(value.owner, Operation))
 
 

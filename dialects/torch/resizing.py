@@ -25,7 +25,7 @@ from tilewright.dialects.torch.op import (
 from tilewright.dialects.torch.shapes import shown
 from tilewright.dialects.types import element_of, shape_of
 
-_LEAST_FACTOR = 1e-38
+_MIN_FACTOR = 1e-38
 """Least scale factor that is accepted; its inverse is finite in float32."""
 
 
@@ -59,9 +59,9 @@ class ResizeOp(TensorOp, ABC):
                 f"expected batch, channels and {self.DIMS} more dimensions, not {shown(input)}"
             )
         for factor in self.factors():
-            if factor is not None and not (factor <= 0 or _LEAST_FACTOR <= factor < inf):
+            if factor is not None and not (factor <= 0 or _MIN_FACTOR <= factor < inf):
                 raise VerifyException(
-                    f"a scale is at least {_LEAST_FACTOR}, and finite, not {factor}"
+                    f"a scale is at least {_MIN_FACTOR}, and finite, not {factor}"
                 )
         sizes = self.sizes()
         if any(size < 1 for size in (*input[1:], *sizes)):
