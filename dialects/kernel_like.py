@@ -40,10 +40,10 @@ from tilewright.dialects.signature import Signature
 from tilewright.errors import UsageError
 
 MAX_THREADS = 1024
-"""Threads in a block, on every target (CUDA C++ Programming Guide, technical specifications)."""
+"""Most threads of a block on every target (CUDA C++ Programming Guide, technical specifications)."""
 
 MAX_CLUSTER = 8
-"""Blocks in a cluster, on every target that has them (Programming Guide, thread block clusters)."""
+"""Most blocks of a cluster on targets with clusters (Programming Guide, thread block clusters)."""
 
 
 class Isolated(IsolatedFromAbove):
@@ -59,7 +59,9 @@ class Isolated(IsolatedFromAbove):
 
 
 class KernelLikeOp(BuiltOp, ABC):
-    """Base of kernel ops; the arguments are the input buffers first, then the output buffers."""
+    """
+    Base class of kernel ops; the arguments are the input buffers first, then the output buffers.
+    """
 
     sym_name = prop_def(SymbolNameConstraint())
     num_outputs = prop_def(IntegerAttr.constr(type=eq(i64)))
@@ -121,11 +123,11 @@ class KernelLikeOp(BuiltOp, ABC):
             self._set_fact(argument, with_alignment(self.facts[argument.index], bytes))
 
     def in_place(self, output: BlockArgument) -> tuple[int, ...]:
-        """Return the positions of the inputs that launches may pass as `output`, too."""
+        """Return the positions of the inputs whose buffers launches may also pass as `output`."""
         return inputs_in_place(self.facts[output.index])
 
     def set_in_place(self, output: BlockArgument, inputs: Sequence[int]) -> None:
-        """Allow launches to pass each of `inputs` as `output`, too."""
+        """Allow launches to pass the buffer of each of `inputs` (positions) as `output`, too."""
         self._set_fact(output, with_in_place(self.facts[output.index], inputs))
 
     def initial(self, output: BlockArgument) -> Initial | None:
@@ -199,7 +201,8 @@ def _verify_pipeline(schedule: ScheduleAttr) -> None:
 
 class ThreadFuncOp(KernelLikeOp, ABC):
     """
-    Base of ops that are the program of one thread, launched as `grid` blocks of `block` threads.
+    Base class of ops that are the program of one thread, launched as `grid` blocks of `block`
+    threads.
 
     `min_blocks` is the number of blocks that must fit on a multiprocessor at once, which limits the
     registers of a thread. `cluster` consecutive blocks form a cluster and run at the same time.

@@ -67,7 +67,7 @@ def verify_indices(type: Attribute, given: int) -> None:
 
 
 class ExpressionOp(FormedOp, ABC):
-    """Base of C++ expressions: the one result is printed where it is used, at most once."""
+    """Base class of C++ expressions: the one result is printed where it is used, at most once."""
 
     def __init__(
         self,

@@ -35,7 +35,7 @@ _BITWISE = (BinaryOperator.BIT_AND, BinaryOperator.BIT_OR, BinaryOperator.BIT_XO
 
 
 class InfixOp(ExpressionOp, ABC):
-    """Base of infix operators, whose two operands have one type."""
+    """Base class of infix operators, whose two operands have one type."""
 
     T: ClassVar = VarConstraint("T", AnyAttr())
 
@@ -105,7 +105,7 @@ class CompareOp(InfixOp):
 
 
 class UnaryOp(ExpressionOp, ABC):
-    """Base of prefix operators."""
+    """Base class of prefix operators."""
 
     T: ClassVar = VarConstraint("T", AnyAttr())
 

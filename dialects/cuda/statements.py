@@ -56,7 +56,7 @@ from tilewright.dialects.kernel.comment import TextOp
 
 
 class StatementOp(FormedOp, ABC):
-    """Base of C++ statements."""
+    """Base class of C++ statements."""
 
     def writes(self) -> Iterator[SSAValue]:
         """

@@ -22,7 +22,8 @@ T = TypeVar("T")
 
 class BuiltOp(IRDLOperation, ABC):
     """
-    Base of ops built directly from operands and results, each a value or a list of any length.
+    Base class of ops built directly from operands and results, each a value or a list of any
+    length.
     """
 
     def __init__(

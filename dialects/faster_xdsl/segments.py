@@ -34,7 +34,7 @@ OpT = TypeVar("OpT", bound="SegmentedOp")
 
 
 class SegmentedOp(BuiltOp, ABC):
-    """Base of ops whose operand fields are single values and lists of values."""
+    """Base class of ops whose operand fields are single values and lists of values."""
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
 

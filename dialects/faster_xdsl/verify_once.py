@@ -27,7 +27,7 @@ from tilewright.dialects.faster_xdsl.built_op import BuiltOp
 
 
 class FormedOp(BuiltOp, ABC):
-    """Base of ops that are well-formed if another op with the same form is."""
+    """Base class of ops that are well-formed if another op with the same form is."""
 
     FORM_DECIDES: ClassVar[bool] = True
     """

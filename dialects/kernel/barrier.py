@@ -33,7 +33,9 @@ NAMES = Range(1, 15)
 
 
 class MeetingOp(FormedOp, ABC):
-    """Base of barriers: threads wait for each other, and then see each other's memory writes."""
+    """
+    Base class of barriers: threads wait for each other, and then see each other's memory writes.
+    """
 
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
 

@@ -32,7 +32,7 @@ class WritesText(MemoryEffect):
 
 
 class TextOp(FormedOp, ABC):
-    """Base of ops that are one line of text, printed as a comment."""
+    """Base class of ops that are one line of text, printed as a comment."""
 
     text = prop_def(StringAttr)
 

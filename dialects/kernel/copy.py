@@ -38,7 +38,7 @@ from tilewright.dialects.types import memref_type, size_of
 
 class CopyingOp(FormedOp, MaskedOp, ABC):
     """
-    Base of copies of `width` adjacent elements, beginning at the subscripts on either side.
+    Base class of copies of `width` adjacent elements, beginning at the subscripts on either side.
 
     Elements are adjacent along the axis that is innermost in memory. Both addresses are multiples
     of the number of bytes moved.

@@ -64,7 +64,8 @@ def function_of(op: Operation) -> FuncOp:
 
 class IdOp(RangedIndex, FormedOp):
     """
-    Base of thread and block ids: an index from 0 up to the launch size of the enclosing function.
+    Base class of thread and block ids: an index from 0 up to the launch size of the enclosing
+    function.
     """
 
     result = result_def(IndexType())

@@ -116,7 +116,7 @@ class RingOp(FormedOp):
 
 
 class FillOp(FormedOp):
-    """Base of ops that concern fill number `count` of a ring."""
+    """Base class of ops that concern fill number `count` of a ring."""
 
     ring = operand_def(base(RingType))
     count = operand_def(base(IndexType))

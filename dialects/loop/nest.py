@@ -118,7 +118,7 @@ class ReduceOp(FormedOp, AxesOp):
 
     Where a yield's mask is false, the identity takes part instead. The order is unspecified,
     therefore the axis may be split and distributed. In a launch, `from` and `below` bound the
-    steps: a step runs if it is not before any expression of `from`, and below every expression of
+    steps: a step runs if it is at least every expression of `from`, and below every expression of
     `below`. `unroll` requests an unrolled loop.
 
     ```mlir

@@ -48,7 +48,9 @@ def verify_divisors(map: AffineMap) -> None:
 
 
 class PositionsOp(PrimOp):
-    """Base of ops whose elements are affine expressions, or conditions, of their coordinates."""
+    """
+    Base class of ops whose elements are affine expressions, or conditions, of their coordinates.
+    """
 
     map = prop_def(AffineMapAttr)
     result = result_def(base(TensorType))

@@ -149,7 +149,7 @@ class SourceTypes(CustomDirective):
 
 
 class PrimOp(FormedOp):
-    """Base of ops whose operands and results are tensors of static shape."""
+    """Base class of ops whose operands and results are tensors of static shape."""
 
     traits = traits_def(Pure())
 

@@ -163,7 +163,8 @@ Axes = frozenset[BlockArgument]
 
 class MeetingOp(ABC):
     """
-    Base of ops without a body at which threads or blocks exchange values and get common results.
+    Base class of ops without a body at which threads or blocks exchange values and get common
+    results.
     """
 
     @abstractmethod

@@ -35,7 +35,7 @@ def adaptive_windows(
 
 
 class AdaptiveAvgPoolOp(TensorOp):
-    """Base of average pooling to `output_size`: the mean of each window."""
+    """Base class of average pooling to `output_size`: the mean of each window."""
 
     DIMS: ClassVar[int]
 
@@ -117,7 +117,8 @@ class CoreAdaptiveAvgPool3dOp(AdaptiveAvgPoolOp):
 
 class AdaptiveMaxPoolOp(TorchOp):
     """
-    Base of maximum pooling to `output_size`: the largest element of each window, and its position.
+    Base class of maximum pooling to `output_size`: the largest element of each window, and its
+    position.
 
     NaN is the largest. The position is a row-major index into the pooled dimensions. Of several
     equal elements it is the first, of several NaN the last.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Elementwise torch ops on two broadcast tensors, or on a tensor and a number."""
+"""Torch ops that combine two broadcast tensors, or a tensor and a number, element by element."""
 
 from typing import ClassVar
 
@@ -28,7 +28,7 @@ def check_no_bool(op: ElementwiseOp) -> None:
 
 
 class DifferenceOp(BinaryOp):
-    """Base of differences of two tensors, neither of bools."""
+    """Base class of differences of two tensors, neither of bools."""
 
     alpha = number(1)
 
@@ -38,7 +38,7 @@ class DifferenceOp(BinaryOp):
 
 
 class DifferenceScalarOp(ScalarOp):
-    """Base of differences of a tensor and a number, neither a bool."""
+    """Base class of differences of a tensor and a number, neither a bool."""
 
     alpha = number(1)
 

@@ -16,37 +16,37 @@ from tilewright.dialects.torch.op import torch_op
 
 
 class BitwiseOp(BinaryOp):
-    """Base of bitwise functions of two tensors."""
+    """Base class of bitwise functions of two tensors."""
 
     DOMAIN: ClassVar[Domain] = BITS
 
 
 class BitwiseScalarOp(ScalarOp):
-    """Base of bitwise functions of a tensor and a number."""
+    """Base class of bitwise functions of a tensor and a number."""
 
     DOMAIN: ClassVar[Domain] = BITS
 
 
 class ScalarBitwiseOp(ScalarFirstOp):
-    """Base of bitwise functions of a number and a tensor."""
+    """Base class of bitwise functions of a number and a tensor."""
 
     DOMAIN: ClassVar[Domain] = BITS
 
 
 class ShiftOp(BinaryOp):
-    """Base of shifts of a tensor by `other` bits, a tensor."""
+    """Base class of shifts of a tensor by `other` bits, a tensor."""
 
     DOMAIN: ClassVar[Domain] = WHOLES
 
 
 class ShiftScalarOp(ScalarOp):
-    """Base of shifts of a tensor by `other` bits, a number."""
+    """Base class of shifts of a tensor by `other` bits, a number."""
 
     DOMAIN: ClassVar[Domain] = WHOLES
 
 
 class ScalarShiftOp(ScalarFirstOp):
-    """Base of shifts of a number by `other` bits, a tensor."""
+    """Base class of shifts of a number by `other` bits, a tensor."""
 
     DOMAIN: ClassVar[Domain] = WHOLES
 

@@ -26,7 +26,7 @@ from tilewright.dialects.types import element_of, shape_of
 
 class ChannelNormOp(NormOp):
     """
-    Base of normalisations with one weight and bias, and perhaps mean and variance, for each
+    Base class of normalisations with one weight and bias, and perhaps mean and variance, for each
     channel.
     """
 
@@ -160,7 +160,8 @@ class InstanceNormOp(ChannelNormOp, TensorOp):
 
 class BatchNormLikeOp(ChannelNormOp):
     """
-    Base of batch norms: they return the normalised input, and the statistics that training needs.
+    Base class of batch norms: they return the normalised input, and the statistics that training
+    needs.
     """
 
     normed = result_def(TENSOR)

@@ -9,21 +9,21 @@ from tilewright.dialects.torch.op import torch_op
 
 
 class ComparisonOp(BinaryOp):
-    """Base of comparisons of the elements of two tensors."""
+    """Base class of comparisons of the elements of two tensors."""
 
     def result_element(self) -> Attribute:
         return i1
 
 
 class ComparisonScalarOp(ScalarOp):
-    """Base of comparisons of each element of a tensor with a number."""
+    """Base class of comparisons of each element of a tensor with a number."""
 
     def result_element(self) -> Attribute:
         return i1
 
 
 class LogicalOp(BinaryOp):
-    """Base of logical functions; of numbers, all but 0 count as true."""
+    """Base class of logical functions; of numbers, all but 0 count as true."""
 
     def result_element(self) -> Attribute:
         return i1

@@ -39,7 +39,7 @@ MOST_PARTS = 1 << 16
 
 
 class SplittingOp(TorchOp, ABC):
-    """Base of ops that split a tensor along a dimension into consecutive parts."""
+    """Base class of ops that split a tensor along a dimension into consecutive parts."""
 
     input = tensor()
     dim = integer(0)
@@ -168,7 +168,9 @@ class StackOp(TensorOp):
 
 
 class ScatteringOp(TensorOp, ABC):
-    """Base of ops that return the input with a part of it replaced by `src`, cast to its type."""
+    """
+    Base class of ops that return the input with a part of it replaced by `src`, cast to its type.
+    """
 
     input = tensor()
     src = tensor()

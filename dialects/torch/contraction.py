@@ -11,7 +11,7 @@ from tilewright.dialects.types import element_of, shape_of
 
 
 class ContractionOp(TensorOp):
-    """Base of ops that compute sums of products, of operands with one dtype."""
+    """Base class of ops that compute sums of products, of operands with one dtype."""
 
     def result_element(self) -> Attribute:
         """
@@ -146,7 +146,7 @@ class DotOp(ContractionOp):
 @torch_op("addmm")
 class AddmmOp(ContractionOp):
     """
-    beta * input + alpha * (mat1 @ mat2); beta 0 ignores input, NaN included.
+    beta * input + alpha * (mat1 @ mat2); with beta 0, input is ignored, even if NaN.
 
         %3 = torch.addmm %0, %1, %2 beta 0.5
             : (tensor<16xf32>, tensor<4x8xf32>, tensor<8x16xf32>) -> tensor<4x16xf32>
@@ -170,7 +170,7 @@ class AddmmOp(ContractionOp):
 @torch_op("addmv")
 class AddmvOp(ContractionOp):
     """
-    beta * input + alpha * (mat @ vec); beta 0 ignores input, NaN included.
+    beta * input + alpha * (mat @ vec); with beta 0, input is ignored, even if NaN.
 
         %3 = torch.addmv %0, %1, %2 alpha 2.0
             : (tensor<4xf32>, tensor<4x8xf32>, tensor<8xf32>) -> tensor<4xf32>
@@ -191,7 +191,7 @@ class AddmvOp(ContractionOp):
 @torch_op("addbmm")
 class AddbmmOp(ContractionOp):
     """
-    beta * input + alpha * (batch1 @ batch2, summed over the batch); beta 0 ignores input.
+    beta * input + alpha * (batch1 @ batch2, summed over the batch); with beta 0, input is ignored, even if NaN.
 
         %3 = torch.addbmm %0, %1, %2
             : (tensor<4x16xf32>, tensor<2x4x8xf32>, tensor<2x8x16xf32>) -> tensor<4x16xf32>
@@ -212,7 +212,7 @@ class AddbmmOp(ContractionOp):
 @torch_op("baddbmm")
 class BaddbmmOp(ContractionOp):
     """
-    beta * input + alpha * (batch1 @ batch2); beta 0 ignores input, NaN included.
+    beta * input + alpha * (batch1 @ batch2); with beta 0, input is ignored, even if NaN.
 
         %3 = torch.baddbmm %0, %1, %2 beta 0
             : (tensor<16xf32>, tensor<2x4x8xf32>, tensor<2x8x16xf32>) -> tensor<2x4x16xf32>

@@ -34,7 +34,8 @@ from tilewright.dialects.types import element_of, shape_of
 
 class ConvolutionLikeOp(TensorOp, ABC):
     """
-    Base of convolutions: input [N]xCIxD..., weight COx(CI/groups)xK..., bias CO -> [N]xCOxD...
+    Base class of convolutions: input [N]xCIxD..., weight COx(CI/groups)xK..., bias CO ->
+    [N]xCOxD...
 
     The weight of a transposed convolution is CIx(CO/groups)xK...
     """
@@ -121,7 +122,7 @@ class ConvolutionLikeOp(TensorOp, ABC):
 
 
 class PaddedConvolutionOp(ConvolutionLikeOp):
-    """Base of convolutions whose padding is a number of zeros for each dimension."""
+    """Base class of convolutions whose padding is a number of zeros for each dimension."""
 
     stride = integers()
     padding = integers()
@@ -183,7 +184,8 @@ class Conv3dOp(PaddedConvolutionOp):
 
 class NamedPaddingOp(ConvolutionLikeOp):
     """
-    Base of convolutions whose padding is named: none ("valid"), or up to the input's size ("same").
+    Base class of convolutions whose padding is named: none ("valid"), or up to the input's size
+    ("same").
     """
 
     stride = integers()
@@ -250,8 +252,8 @@ class Conv3dPaddingOp(NamedPaddingOp):
 
 class TransposedOp(ConvolutionLikeOp):
     """
-    Base of transposed convolutions: the gradient of a convolution, in which each element spreads
-    out.
+    Base class of transposed convolutions: the gradient of a convolution, in which each element
+    spreads out.
     """
 
     stride = integers()

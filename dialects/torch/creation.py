@@ -26,7 +26,7 @@ from tilewright.dialects.types import shape_of
 
 
 class RangeOp(OptionsOp, ABC):
-    """Base of ops that return equidistant numbers."""
+    """Base class of ops that return equidistant numbers."""
 
     @abstractmethod
     def bounds(self) -> tuple[int | float, int | float, int | float]:

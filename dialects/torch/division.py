@@ -22,13 +22,13 @@ from tilewright.dialects.torch.promotion import promoted, promoted_to_float
 
 
 class DivisionOp(BinaryOp):
-    """Base of divisions of tensors that return integers for integers."""
+    """Base class of divisions of tensors that return integers for integers."""
 
     DOMAIN: ClassVar[Domain] = NUMBERS
 
 
 class DivisionScalarOp(ScalarOp):
-    """Base of divisions by a number that return integers for integers."""
+    """Base class of divisions by a number that return integers for integers."""
 
     DOMAIN: ClassVar[Domain] = NUMBERS
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Elementwise torch ops that are elementary or special functions of one tensor."""
+"""Torch ops that are elementary or special functions of each element of one tensor."""
 
 from tilewright.dialects.torch.elementwise import FloatUnaryOp
 from tilewright.dialects.torch.op import opt_real, torch_op

@@ -58,7 +58,7 @@ def _limits(type: IntegerType) -> tuple[int, int]:
 
 
 class ElementwiseOp(TensorOp):
-    """Base of functions of the elements of operands that are broadcast to one shape."""
+    """Base class of functions of the elements of operands that are broadcast to one shape."""
 
     DOMAIN: ClassVar[Domain] = ANY
     """Types to which the operands may be promoted."""
@@ -86,7 +86,7 @@ class ElementwiseOp(TensorOp):
 
 
 class UnaryOp(ElementwiseOp):
-    """Base of functions of each element of one tensor."""
+    """Base class of functions of each element of one tensor."""
 
     input = tensor()
 
@@ -95,40 +95,40 @@ class UnaryOp(ElementwiseOp):
 
 
 class NumberUnaryOp(UnaryOp):
-    """Base of functions of one tensor of integers or floats."""
+    """Base class of functions of one tensor of integers or floats."""
 
     DOMAIN: ClassVar[Domain] = NUMBERS
 
 
 class RealUnaryOp(UnaryOp):
-    """Base of functions of one tensor of floats."""
+    """Base class of functions of one tensor of floats."""
 
     DOMAIN: ClassVar[Domain] = REALS
 
 
 class FloatUnaryOp(UnaryOp):
-    """Base of real functions of one tensor; integers are converted to floats."""
+    """Base class of real functions of one tensor; integers are converted to floats."""
 
     def common_element(self) -> Attribute:
         return promoted_to_float(self.input)
 
 
 class PredicateUnaryOp(UnaryOp):
-    """Base of predicates of each element; the result is a bool."""
+    """Base class of predicates of each element; the result is a bool."""
 
     def result_element(self) -> Attribute:
         return i1
 
 
 class BinaryOp(ElementwiseOp):
-    """Base of functions of two tensors."""
+    """Base class of functions of two tensors."""
 
     input = tensor()
     other = tensor()
 
 
 class ScalarOp(ElementwiseOp):
-    """Base of functions of a tensor and a number."""
+    """Base class of functions of a tensor and a number."""
 
     input = tensor()
     other = number()
@@ -138,21 +138,21 @@ class ScalarOp(ElementwiseOp):
 
 
 class FloatBinaryOp(BinaryOp):
-    """Base of real functions of two tensors; integers are converted to floats."""
+    """Base class of real functions of two tensors; integers are converted to floats."""
 
     def common_element(self) -> Attribute:
         return promoted_to_float(*self.arguments())
 
 
 class FloatScalarOp(ScalarOp):
-    """Base of real functions of a tensor and a number; integers are converted to floats."""
+    """Base class of real functions of a tensor and a number; integers are converted to floats."""
 
     def common_element(self) -> Attribute:
         return promoted_to_float(*self.arguments())
 
 
 class ScalarFirstOp(ElementwiseOp):
-    """Base of functions of a number and a tensor."""
+    """Base class of functions of a number and a tensor."""
 
     input = number()
     other = tensor()

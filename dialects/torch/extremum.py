@@ -26,7 +26,7 @@ from tilewright.dialects.types import element_of, shape_of
 
 
 class ExtremeOp(ReducingOp):
-    """Base of ops that find extreme elements; a reduction over no elements is an error."""
+    """Base class of ops that find extreme elements; a reduction over no elements is an error."""
 
     def reduced(self) -> tuple[int, ...]:
         shape, reduced = shape_of(self.input), super().reduced()
@@ -36,7 +36,7 @@ class ExtremeOp(ReducingOp):
 
 
 class ExtremumOp(ExtremeOp, ReductionOp):
-    """Base of ops that return the extreme element."""
+    """Base class of ops that return the extreme element."""
 
 
 @torch_op("amax")
@@ -100,7 +100,7 @@ class AminmaxOp(ExtremeOp):
 
 
 class ExtremumDimOp(ExtremeOp):
-    """Base of ops that return the extreme element along a dimension, and its index there."""
+    """Base class of ops that return the extreme element along a dimension, and its index there."""
 
     dim = integer()
     keepdim = boolean(False)
@@ -132,7 +132,8 @@ class MinDimOp(ExtremumDimOp):
 
 class ArgExtremumOp(ExtremeOp, ReductionOp):
     """
-    Base of ops that return the index of the extreme element along `dim`; row-major without `dim`.
+    Base class of ops that return the index of the extreme element along `dim`; row-major without
+    `dim`.
     """
 
     dim = opt_integer()

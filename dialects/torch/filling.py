@@ -38,7 +38,7 @@ def value_of(number: Scalar) -> int | float:
 
 
 class OptionsOp(TensorOp, ABC):
-    """Base of ops with tensor options."""
+    """Base class of ops with tensor options."""
 
     dtype = opt_dtype()
     layout = opt_text()
@@ -72,7 +72,7 @@ def checked_size(size: Sequence[int]) -> tuple[int, ...]:
 
 
 class FullOfSizeOp(OptionsOp):
-    """Base of tensors of one value and a given size; float32 unless a dtype is given."""
+    """Base class of tensors of one value and a given size; float32 unless a dtype is given."""
 
     size = integers()
 
@@ -84,7 +84,9 @@ class FullOfSizeOp(OptionsOp):
 
 
 class FullLikeAnotherOp(OptionsOp):
-    """Base of tensors of one value with the input's shape, and its type unless a dtype is given."""
+    """
+    Base class of tensors of one value with the input's shape, and its type unless a dtype is given.
+    """
 
     input = tensor()
     memory_format = opt_text()
@@ -95,7 +97,8 @@ class FullLikeAnotherOp(OptionsOp):
 
 class NewOp(OptionsOp):
     """
-    Base of tensors of one value and a given size, of the input's type unless a dtype is given.
+    Base class of tensors of one value and a given size, of the input's type unless a dtype is
+    given.
     """
 
     input = tensor()

@@ -31,7 +31,9 @@ from tilewright.dialects.types import shape_of
 
 
 class SliceWritingOp(WritingOp):
-    """Base of ops that write slices of source along `dim` to the positions in index, a vector."""
+    """
+    Base class of ops that write slices of source along `dim` to the positions in index, a vector.
+    """
 
     input = tensor()
     dim = integer()
@@ -103,7 +105,8 @@ class IndexReduceOp(SliceWritingOp):
 
 class SliceFillingOp(WritingOp):
     """
-    Base of ops that write one value to the slices along `dim` at the positions in index, a vector.
+    Base class of ops that write one value to the slices along `dim` at the positions in index, a
+    vector.
     """
 
     input = tensor()
@@ -152,7 +155,8 @@ class IndexFillOp(SliceFillingOp):
 
 class IndexPutLikeOp(WritingOp):
     """
-    Base of index_put: input with values stored to, or added to, the elements `input[indices]`.
+    Base class of index_put: input with values stored to, or added to, the elements
+    `input[indices]`.
 
     Values are broadcast to the shape of `input[indices]`. If several values replace one element,
     the last remains. Negative subscripts count from the end.

@@ -109,7 +109,7 @@ def indexed_shape(
 
 
 class ReadingOp(TensorOp):
-    """Base of ops that read elements of their first operand."""
+    """Base class of ops that read elements of their first operand."""
 
     def result_element(self) -> Attribute:
         return element_of(self.operands[0])
@@ -237,7 +237,7 @@ class TakeAlongDimOp(ReadingOp):
 
 class IndexLikeOp(ReadingOp):
     """
-    Base of indexing: elements of input at subscripts, one tensor for each dimension in
+    Base class of indexing: elements of input at subscripts, one tensor for each dimension in
     `indices_at`.
 
     Subscript tensors broadcast to one shape; negative subscripts count from the end. Other

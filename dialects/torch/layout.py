@@ -23,7 +23,7 @@ from tilewright.dialects.types import shape_of
 
 
 class IdentityOp(TensorOp):
-    """Base of ops that return the input's values, perhaps in other memory."""
+    """Base class of ops that return the input's values, perhaps in other memory."""
 
     input = tensor()
 

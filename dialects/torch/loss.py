@@ -36,7 +36,7 @@ def reduced_shape(shape: tuple[int, ...], reduction: IntegerAttr[IntegerType]) -
 
 
 class PairLossOp(ElementwiseOp):
-    """Base of losses of each pair of elements: all of them, their mean or their sum."""
+    """Base class of elementwise losses; the result is each loss, their mean or their sum."""
 
     DOMAIN: ClassVar[Domain] = REALS
 
@@ -112,7 +112,9 @@ class KlDivOp(PairLossOp):
 
 
 class BinaryCrossEntropyLikeOp(PairLossOp):
-    """Base of losses of probabilities, or of logits, against probabilities of the same shape."""
+    """
+    Base class of losses of probabilities, or of logits, against probabilities of the same shape.
+    """
 
     def result_shape(self) -> tuple[int, ...]:
         input, target = shape_of(self.input), shape_of(self.target)
@@ -181,7 +183,7 @@ class CosineSimilarityOp(ElementwiseOp):
 
 
 class ClassLossOp(TensorOp):
-    """Base of losses of scores for classes, along dimension 1, or dimension 0 of a vector."""
+    """Base class of losses of scores for classes, along dimension 1, or dimension 0 of a vector."""
 
     input = tensor()
     target = tensor()

@@ -31,7 +31,7 @@ from tilewright.dialects.types import element_of, shape_of
 
 
 class SoftmaxLikeOp(TensorOp):
-    """Base of softmax along the dimension `dim`, and of its logarithm."""
+    """Base class of softmax along the dimension `dim`, and of its logarithm."""
 
     input = tensor()
     dim = integer()
@@ -48,7 +48,9 @@ class SoftmaxLikeOp(TensorOp):
 
 
 class CoreSoftmaxOp(SoftmaxLikeOp):
-    """Base of softmax ops of core ATen; `half_to_float`, which no CPU supports, must be false."""
+    """
+    Base class of softmax ops of core ATen; `half_to_float`, which no CPU supports, must be false.
+    """
 
     dim = integer()
     half_to_float = boolean()
@@ -115,8 +117,8 @@ class LogSoftmaxCoreOp(CoreSoftmaxOp):
 
 class NormOp(TorchOp):
     """
-    Base of normalisations to variance 1 or mean square 1, then scaled by `weight` and shifted by
-    `bias`.
+    Base class of normalisations to variance 1 or mean square 1, then scaled by `weight` and shifted
+    by `bias`.
 
     Statistics of half types are computed in f32.
     """
@@ -143,7 +145,7 @@ class NormOp(TorchOp):
 
 
 class TailNormOp(NormOp):
-    """Base of normalisations over the last dimensions, whose sizes are `normalized_shape`."""
+    """Base class of normalisations over the last dimensions, whose sizes are `normalized_shape`."""
 
     input = tensor()
     normalized_shape = integers()

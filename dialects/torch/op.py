@@ -222,7 +222,8 @@ def python_value(
 
 class TorchOp(FormedOp, ABC):
     """
-    Base of torch ops: one overload of one ATen operator, a pure function of tensors and options.
+    Base class of torch ops: one overload of one ATen operator, a pure function of tensors and
+    options.
     """
 
     ATEN: ClassVar[str]
@@ -276,7 +277,7 @@ def _verify_result(op: str, result: SSAValue, expected: TensorType[Attribute]) -
 
 
 class TensorOp(TorchOp, ABC):
-    """Base of torch ops with one tensor as their result."""
+    """Base class of torch ops with one tensor as their result."""
 
     result = result_def(TENSOR)
 

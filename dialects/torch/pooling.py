@@ -77,8 +77,8 @@ def _pooling_window(
 
 class MaxPoolLikeOp(TorchOp):
     """
-    Base of maximum pooling: the largest element of each window; NaN is the largest, padding is
-    -inf.
+    Base class of maximum pooling: the largest element of each window; NaN is the largest, padding
+    is -inf.
     """
 
     DIMS: ClassVar[int]
@@ -111,7 +111,7 @@ class MaxPoolLikeOp(TorchOp):
 
 
 class MaxPoolOp(MaxPoolLikeOp):
-    """Base of maximum pooling that returns the elements only."""
+    """Base class of maximum pooling that returns the elements only."""
 
     result = result_def(TENSOR)
 
@@ -121,7 +121,7 @@ class MaxPoolOp(MaxPoolLikeOp):
 
 class MaxPoolWithIndicesOp(MaxPoolLikeOp):
     """
-    Base of maximum pooling that returns the elements and their positions.
+    Base class of maximum pooling that returns the elements and their positions.
 
     A position is a row-major index into the pooled dimensions. Of several equal elements it is the
     first, of several NaN the last.
@@ -223,7 +223,7 @@ class MaxPool3dWithIndicesOp(MaxPoolWithIndicesOp):
 
 class AvgPoolOp(TensorOp):
     """
-    Base of average pooling: the mean of each window.
+    Base class of average pooling: the mean of each window.
 
     With `count_include_pad`, padding counts as zeros; without it, padding is left out of the mean.
     """
@@ -271,7 +271,7 @@ class AvgPool1dOp(AvgPoolOp):
 
 
 class OverriddenAvgPoolOp(AvgPoolOp):
-    """Base of average pooling whose divisor may be given."""
+    """Base class of average pooling whose divisor may be given."""
 
     divisor_override = opt_integer()
 

@@ -76,7 +76,7 @@ class OuterOp(TensorOp):
 @torch_op("addr")
 class AddrOp(TensorOp):
     """
-    beta * input + alpha * outer(vec1, vec2); beta 0 ignores input, NaN included.
+    beta * input + alpha * outer(vec1, vec2); with beta 0, input is ignored, even if NaN.
 
         %3 = torch.addr %0, %1, %2 beta 0.5
             : (tensor<4x8xf32>, tensor<4xf32>, tensor<8xf32>) -> tensor<4x8xf32>

@@ -28,7 +28,8 @@ from tilewright.dialects.types import element_of, shape_of
 
 class ReducingOp(TorchOp):
     """
-    Base of ops that reduce the dimensions `dim` of input; with `keepdim` they remain with size 1.
+    Base class of ops that reduce the dimensions `dim` of input; with `keepdim` they remain with
+    size 1.
     """
 
     input = tensor()
@@ -59,7 +60,7 @@ class ReducingOp(TorchOp):
 
 
 class ReductionOp(ReducingOp, TensorOp):
-    """Base of reductions with one tensor as their result."""
+    """Base class of reductions with one tensor as their result."""
 
     def result_shape(self) -> tuple[int, ...]:
         return self.reduced_shape()
@@ -75,14 +76,16 @@ def check_float(op: TorchOp, element: Attribute) -> None:
 
 
 class SumLikeOp(ReductionOp):
-    """Base of sums and products, computed in `dtype`; by default, integers and bools in i64."""
+    """
+    Base class of sums and products, computed in `dtype`; by default, integers and bools in i64.
+    """
 
     def result_element(self) -> Attribute:
         return self.properties.get("dtype") or sum_type(element_of(self.input))
 
 
 class MeanLikeOp(ReductionOp):
-    """Base of means, computed in `dtype` or the input's type."""
+    """Base class of means, computed in `dtype` or the input's type."""
 
     def result_element(self) -> Attribute:
         element = self.properties.get("dtype") or element_of(self.input)
@@ -197,14 +200,16 @@ class NanmeanOp(MeanLikeOp):
 
 
 class TruthOp(ReductionOp):
-    """Base of any and all: the result is a bool, but ui8 for ui8; only 0 counts as false."""
+    """Base class of any and all: the result is a bool, but ui8 for ui8; only 0 counts as false."""
 
     def result_element(self) -> Attribute:
         return ui8 if element_of(self.input) == ui8 else i1
 
 
 class TruthDimsOp(TruthOp):
-    """Base of any and all along dimensions `dim`; an empty list reduces none, an absent one all."""
+    """
+    Base class of any and all along dimensions `dim`; an empty list reduces none, an absent one all.
+    """
 
     dim = opt_integers()
     keepdim = boolean(False)
@@ -275,7 +280,7 @@ class AllDimsOp(TruthDimsOp):
 
 
 class CountOp(ReductionOp):
-    """Base of ops that count the elements that are not 0."""
+    """Base class of ops that count the elements that are not 0."""
 
     def common_element(self) -> Attribute:
         return i1

@@ -30,7 +30,7 @@ _MIN_FACTOR = 1e-38
 
 
 class ResizeOp(TensorOp, ABC):
-    """Base of ops that resize the last `DIMS` dimensions."""
+    """Base class of ops that resize the last `DIMS` dimensions."""
 
     DIMS: ClassVar[int]
     ELEMENTS: ClassVar[tuple[Attribute, ...]] = (*FLOATS, ui8)
@@ -77,7 +77,7 @@ class ResizeOp(TensorOp, ABC):
 
 
 class VecResizeOp(ResizeOp):
-    """Base of `.vec` overloads, which take either output sizes or scale factors."""
+    """Base class of `.vec` overloads, which take either output sizes or scale factors."""
 
     output_size = opt_integers()
     scale_factors = opt_reals()
@@ -102,7 +102,7 @@ class VecResizeOp(ResizeOp):
 
 
 class PlainResizeOp(ResizeOp):
-    """Base of plain overloads, which take output sizes."""
+    """Base class of plain overloads, which take output sizes."""
 
     output_size = integers()
 
@@ -117,7 +117,7 @@ def _numbers(*scales: FloatAttr | None) -> list[float | None]:
 
 
 class PlainResize1dOp(PlainResizeOp):
-    """Base of plain overloads that resize one dimension."""
+    """Base class of plain overloads that resize one dimension."""
 
     DIMS: ClassVar[int] = 1
 
@@ -128,7 +128,7 @@ class PlainResize1dOp(PlainResizeOp):
 
 
 class PlainResize2dOp(PlainResizeOp):
-    """Base of plain overloads that resize two dimensions."""
+    """Base class of plain overloads that resize two dimensions."""
 
     DIMS: ClassVar[int] = 2
 
@@ -140,7 +140,7 @@ class PlainResize2dOp(PlainResizeOp):
 
 
 class PlainResize3dOp(PlainResizeOp):
-    """Base of plain overloads that resize three dimensions."""
+    """Base class of plain overloads that resize three dimensions."""
 
     DIMS: ClassVar[int] = 3
 
@@ -154,19 +154,22 @@ class PlainResize3dOp(PlainResizeOp):
 
 class NearestResizeOp(ResizeOp):
     """
-    Base of nearest resizing, which reads element `floor(coordinate * input size / output size)`.
+    Base class of nearest resizing, which reads element `floor(coordinate * input size / output
+    size)`.
     """
 
 
 class NearestExactResizeOp(ResizeOp):
     """
-    Base of exact nearest resizing: element `floor((coordinate + 0.5) * input size / output size)`.
+    Base class of exact nearest resizing: element `floor((coordinate + 0.5) * input size / output
+    size)`.
     """
 
 
 class SmoothResizeOp(ResizeOp):
     """
-    Base of resizing by weighted sums of near elements; `align_corners` aligns the corner elements.
+    Base class of resizing by weighted sums of near elements; `align_corners` aligns the corner
+    elements.
     """
 
     ELEMENTS: ClassVar[tuple[Attribute, ...]] = FLOATS
@@ -175,8 +178,10 @@ class SmoothResizeOp(ResizeOp):
 
 
 class LinearResizeOp(SmoothResizeOp):
-    """Base of linear resizing: a weighted sum of two elements in each dimension."""
+    """Base class of linear resizing: a weighted sum of two elements in each dimension."""
 
 
 class CubicResizeOp(SmoothResizeOp):
-    """Base of cubic resizing: a sum of four elements in each dimension, with cubic weights."""
+    """
+    Base class of cubic resizing: a sum of four elements in each dimension, with cubic weights.
+    """

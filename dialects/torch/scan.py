@@ -24,7 +24,9 @@ from tilewright.dialects.types import element_of, shape_of
 
 
 class ScanningOp(TorchOp):
-    """Base of inclusive scans: each element is combined with all elements before it along `dim`."""
+    """
+    Base class of inclusive scans: each element is combined with all elements before it along `dim`.
+    """
 
     input = tensor()
     dim = integer()
@@ -40,7 +42,7 @@ class ScanningOp(TorchOp):
 
 
 class ScanOp(ScanningOp, TensorOp):
-    """Base of scans with one tensor as their result."""
+    """Base class of scans with one tensor as their result."""
 
     def result_shape(self) -> tuple[int, ...]:
         return self.scanned()
@@ -48,7 +50,8 @@ class ScanOp(ScanningOp, TensorOp):
 
 class CumulativeOp(ScanOp):
     """
-    Base of running sums and products, computed in `dtype`; by default, integers and bools in i64.
+    Base class of running sums and products, computed in `dtype`; by default, integers and bools in
+    i64.
     """
 
     dtype = opt_dtype()
@@ -92,7 +95,7 @@ class LogcumsumexpOp(ScanOp):
 
 class RunningExtremumOp(ScanningOp):
     """
-    Base of running extrema: the extreme element up to each position, and its last index up to
+    Base class of running extrema: the extreme element up to each position, and its last index up to
     there.
     """
 

@@ -29,7 +29,7 @@ REDUCTIONS = ("sum", "prod", "mean", "amax", "amin")
 
 
 class WritingOp(TensorOp):
-    """Base of ops that return a copy of their first operand with some elements written."""
+    """Base class of ops that return a copy of their first operand with some elements written."""
 
     def result_shape(self) -> tuple[int, ...]:
         return shape_of(self.operands[0])
@@ -59,7 +59,7 @@ def check_reduction(reduce: StringAttr, element: Attribute, allowed: Sequence[st
 
 class ScatterLikeOp(WritingOp):
     """
-    Base of scatters: an update goes to its own coordinates, with `dim`'s coordinate read from
+    Base class of scatters: an update goes to its own coordinates, with `dim`'s coordinate read from
     index.
     """
 
@@ -78,7 +78,9 @@ class ScatterLikeOp(WritingOp):
 
 
 class ScatterTensorOp(ScatterLikeOp):
-    """Base of scatters of a tensor src, of which the part within the index's shape is used."""
+    """
+    Base class of scatters of a tensor src, of which the part within the index's shape is used.
+    """
 
     src = tensor()
 

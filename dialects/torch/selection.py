@@ -21,7 +21,7 @@ def check_mask(mask: SSAValue, what: str) -> None:
 
 
 class SelectionOp(ElementwiseOp, ABC):
-    """Base of choices between two tensors or numbers by `condition`, a tensor of bools."""
+    """Base class of choices between two tensors or numbers by `condition`, a tensor of bools."""
 
     condition = tensor()
 
@@ -104,7 +104,9 @@ class WhereScalarOp(SelectionOp):
 
 
 class MaskedFillLikeOp(ElementwiseOp):
-    """Base of masked fills: `value` where `mask` is true, else `input`, whose type is kept."""
+    """
+    Base class of masked fills: `value` where `mask` is true, else `input`, whose type is kept.
+    """
 
     input = tensor()
     mask = tensor()

@@ -124,7 +124,7 @@ class DiagonalOp(TensorOp):
 
 
 class TriangleOp(TensorOp):
-    """Base of triangles: a part of each matrix, and zeros elsewhere."""
+    """Base class of triangles: a part of each matrix, and zeros elsewhere."""
 
     input = tensor()
     diagonal = integer(0)

@@ -29,7 +29,7 @@ from tilewright.dialects.types import element_of, shape_of
 
 class VarianceOp(ReductionOp):
     """
-    Base of variances and standard deviations.
+    Base class of variances and standard deviations.
 
     The divisor is the number of elements minus `correction`, which is 1 by default.
     """
@@ -44,7 +44,7 @@ class VarianceOp(ReductionOp):
 
 
 class VarianceMeanOp(ReducingOp):
-    """Base of ops that return a variance or standard deviation, and the mean."""
+    """Base class of ops that return a variance or standard deviation, and the mean."""
 
     dim = opt_integers()
     correction = opt_number()

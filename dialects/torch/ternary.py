@@ -22,7 +22,7 @@ from tilewright.dialects.types import element_of
 
 
 class ClampLikeOp(ElementwiseOp, ABC):
-    """Base of clamps, which take one bound or two; NaN in input or a bound propagates."""
+    """Base class of clamps, which take one bound or two; NaN in input or a bound propagates."""
 
     @abstractmethod
     def bounds(self) -> tuple[SSAValue | Scalar | None, SSAValue | Scalar | None]:
@@ -139,7 +139,9 @@ class ClampMaxTensorOp(ClampLikeOp):
 
 
 class LerpLikeOp(ElementwiseOp):
-    """Base of linear interpolation: input + weight * (end - input), of tensors of one type."""
+    """
+    Base class of linear interpolation: input + weight * (end - input), of tensors of one type.
+    """
 
     DOMAIN: ClassVar[Domain] = REALS
 
@@ -178,7 +180,7 @@ class LerpOp(LerpLikeOp):
 
 
 class FusedOp(ElementwiseOp):
-    """Base of ops that add a product or a quotient to a tensor."""
+    """Base class of ops that add a product or a quotient to a tensor."""
 
     input = tensor()
     tensor1 = tensor()

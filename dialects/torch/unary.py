@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Elementwise torch ops of simple arithmetic on one tensor: signs, rounding, units."""
+"""Torch ops of simple arithmetic on each element of one tensor: signs, rounding, units."""
 
 from tilewright.dialects.torch.elementwise import (
     FloatUnaryOp,
