@@ -68,7 +68,7 @@ def alignment_in(facts: Facts, type: Attribute) -> int:
 
 
 def inputs_in_place(facts: Facts) -> tuple[int, ...]:
-    """Return the positions of the inputs that launches may pass as this output, too."""
+    """Return the positions of the inputs whose buffers launches may also pass as this output."""
     if (attribute := facts.get(IN_PLACE)) is None:
         return ()
     return tuple(attribute.get_values()) if isa(attribute, DenseArrayBase[IntegerType]) else ()

@@ -40,7 +40,7 @@ from tilewright.dialects.signature import Signature
 from tilewright.errors import UsageError
 
 MAX_THREADS = 1024
-"""Most threads of a block on every target (CUDA C++ Programming Guide, technical specifications)."""
+"""Most threads of a block on all targets (CUDA C++ Programming Guide, technical specifications)."""
 
 MAX_CLUSTER = 8
 """Most blocks of a cluster on targets with clusters (Programming Guide, thread block clusters)."""

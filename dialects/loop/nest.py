@@ -293,7 +293,7 @@ def within(
     operands: Sequence[SSAValue],
 ) -> Access:
     """
-    Return a mask that is true if `axis` is not before any of `start`, and below all of `below`.
+    Return a mask that is true if `axis` is at least all of `start`, and below all of `below`.
     """
     step = AffineExpr.dimension(len(operands))
     exprs = [*(step - first for first in start), *(end - 1 - step for end in below)]

@@ -191,7 +191,7 @@ class AddmvOp(ContractionOp):
 @torch_op("addbmm")
 class AddbmmOp(ContractionOp):
     """
-    beta * input + alpha * (batch1 @ batch2, summed over the batch); with beta 0, input is ignored, even if NaN.
+    beta * input + alpha * sum(batch1 @ batch2 over the batch); with beta 0, input is ignored.
 
         %3 = torch.addbmm %0, %1, %2
             : (tensor<4x16xf32>, tensor<2x4x8xf32>, tensor<2x8x16xf32>) -> tensor<4x16xf32>
