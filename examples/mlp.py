@@ -7,9 +7,7 @@ from torch import nn
 
 
 class Mlp(nn.Module):
-    """
-    Residual connection of attention, then a normalized gated MLP with its own residual connection.
-    """
+    """Residual connection of attention, then a normalised gated MLP with its own residual."""
 
     def __init__(self, width: int = 256, hidden: int = 512):
         super().__init__()
@@ -19,10 +17,7 @@ class Mlp(nn.Module):
         self.down = nn.Linear(hidden, width, bias=False)
 
     def forward(self, x: torch.Tensor, found: torch.Tensor) -> torch.Tensor:
-        """
-        Return the layer's output; `x`, `found` (attention's output) and the result are (tokens,
-        width).
-        """
+        """Return the layer's output; `found` is attention's. All shapes are (tokens, width)."""
         x = x + found
         y = self.norm(x)
         return x + self.down(F.silu(self.gate(y)) * self.up(y))

@@ -52,9 +52,7 @@ class RasterBlocksPass(SchedulingPass, RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
-        """
-        Split the axis of rows into groups, and make the rows of a group the fastest block axis.
-        """
+        """Split the axis of rows into groups, whose rows become the fastest block axis."""
         assert self.height is not None
         (rows, columns), rebinding = _sides(launch), Rebinding()
         for axis in launch.bound_axes():
