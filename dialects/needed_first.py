@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-A postorder traversal without recursion, for results that follow from other results.
+Postorder traversal without recursion: a result for each value follows from its operands' results.
 
     for each in needed_first(value, known, operands_of):
         known[each] = ...  # the results of its operands are in `known` already

@@ -144,7 +144,7 @@ class RingAcquireOp(FillOp):
 @irdl_op_definition
 class RingCommitOp(FillOp):
     """
-    End of the start of fill `count`: all its copies are in flight.
+    Commit of fill `count`: all its copies have started.
 
     After the last fill, a loop commits empty ones, because each step needs one commit.
 
