@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Dialects of the six levels, and `scalar`, whose ops are common to Loop, Tile and Kernel IR."""
+"""The dialects of the six IR levels, and `scalar`, whose ops Loop, Tile and Kernel IR share."""
 
 from collections.abc import Callable
 from importlib import import_module
@@ -8,7 +8,7 @@ from xdsl.ir import Dialect
 
 from tilewright.dialects.faster_xdsl import shortcuts
 
-# dialect name -> the attribute of `tilewright.dialects.<name>` that holds it
+# dialect name -> name of the attribute of `tilewright.dialects.<name>` that holds the `Dialect`
 _DIALECTS = {
     "torch": "Torch",
     "prim": "Prim",
@@ -24,7 +24,9 @@ shortcuts.take_shortcuts()
 
 
 def get_all_dialects() -> dict[str, Callable[[], Dialect]]:
-    """Dialect factories by name; a dialect's module is imported when its factory is called."""
+    """
+    Return dialect factories by name; a factory imports its dialect's module when it is called.
+    """
 
     def factory(name: str, attribute: str) -> Callable[[], Dialect]:
         return lambda: getattr(import_module(f"tilewright.dialects.{name}"), attribute)

@@ -1,28 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What a kernel and the launch plan promise each other about the kernel's arguments: attributes of
-the arguments.
+Attributes of a kernel's arguments: guarantees between the kernel and the launch plan.
 
     kernel.func grid 1 block 16 @relu(%x: memref<64xf32> {plan.align = 16 : i64})
         -> (%out: memref<64xf32> {plan.align = 16 : i64, plan.in_place = array<i64: 0>})
 
-`plan.align` is what the kernel needs: addresses that are multiples of so many bytes. The plan meets
-it, whatever buffer is passed. Where nothing is said the elements' own size is all that is needed.
+`plan.align` is the alignment in bytes that the kernel needs of the argument's address. The plan
+only passes buffers that have it. The default is the size of an element.
 
-`plan.in_place` is what the kernel allows: launches may pass one buffer as this output and as input
-0. So no thread reads an element of that input after it or another thread has written it.
+`plan.in_place` is a permission: launches may pass the same buffer as this output and as input 0.
+The kernel guarantees that no thread reads an element of that input after any thread has written it.
 
-`plan.initial` is what the kernel finds in each element of an output: the plan fills the buffer with
-it before the launch.
+`plan.initial` is the value of each element of an output when the kernel starts: the plan fills the
+buffer with it before the launch.
 
-`plan.updated` is said of an output that keeps what it holds where the kernel stores nothing.
-Launches pass an input that the program writes in place, or a buffer of which other launches write
-the rest.
+`plan.updated` marks an output whose elements keep their values where the kernel stores nothing.
+Launches pass an input that the program writes in place, or a buffer whose other elements other
+launches write.
 
-`plan.scratch` is said of an output that is no result: what it holds after the launch is of no use.
-With `plan.initial` it is filled once only, for the kernel leaves it as it found it.
+`plan.scratch` marks an output that is workspace, not a result: its contents are useless after the
+launch. With `plan.initial` too, the plan fills it only once, because the kernel restores the
+initial value before it ends.
 
-That elements lie in row-major order without gaps is not said here: the argument's type says so.
+Row-major order without gaps needs no attribute here: the argument's type implies it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -52,50 +52,59 @@ UPDATED = "plan.updated"
 SCRATCH = "plan.scratch"
 
 Initial = IntegerAttr | FloatAttr
-"""What every element of a buffer is."""
+"""Constant that every element of a buffer holds before a launch."""
 
 Facts = Mapping[str, Attribute]
-"""What is said of one argument."""
+"""Attributes of one argument, by name."""
 
 
 def alignment_in(facts: Facts, type: Attribute) -> int:
-    """Return the bytes that the address of an argument of `type` is a multiple of."""
+    """
+    Return the alignment in bytes of an argument of `type`: `plan.align`, or the size of an element.
+    """
     if isinstance(attribute := facts.get(ALIGN), IntegerAttr):
         return attribute.value.data
     return size_of(_element(type))
 
 
 def inputs_in_place(facts: Facts) -> tuple[int, ...]:
-    """Return the inputs, by position, that may be passed as this output too."""
+    """Return the positions of the inputs whose buffers launches may also pass as this output."""
     if (attribute := facts.get(IN_PLACE)) is None:
         return ()
     return tuple(attribute.get_values()) if isa(attribute, DenseArrayBase[IntegerType]) else ()
 
 
 def initial_in(facts: Facts) -> Initial | None:
-    """What the plan fills the buffer with; None if it may hold anything."""
+    """
+    Return the constant that the plan fills the buffer with; None if its contents are arbitrary.
+    """
     attribute = facts.get(INITIAL)
     return attribute if isa(attribute, IntegerAttr) or isa(attribute, FloatAttr) else None
 
 
 def scratch(initial: Initial | None = None) -> Facts:
-    """What is said of an output that is no result, but room that the kernel needs."""
+    """Return the attributes of an output that is workspace of the kernel, not a result."""
     return {SCRATCH: UnitAttr(), **({} if initial is None else {INITIAL: initial})}
 
 
 def with_alignment(facts: Facts, bytes: int) -> Facts:
-    """Return the same, and that the address is a multiple of `bytes`."""
+    """Return `facts` with an alignment of `bytes`."""
     return {**facts, ALIGN: IntegerAttr(bytes, i64)}
 
 
 def with_in_place(facts: Facts, inputs: Sequence[int]) -> Facts:
-    """Return the same, but that these inputs, and no others, may be passed as this output too."""
+    """
+    Return `facts` with exactly `inputs` as the positions that may be passed as this output, too.
+    """
     others = {name: attribute for name, attribute in facts.items() if name != IN_PLACE}
     return {**others, IN_PLACE: DenseArrayBase.from_list(i64, inputs)} if inputs else others
 
 
 def verify_facts(everything: Sequence[Facts], types: Sequence[Attribute], num_inputs: int) -> None:
-    """Raise `VerifyException` for facts that cannot be, of arguments that are of `types`."""
+    """
+    Raise `VerifyException` if the attributes of arguments of `types` contradict the types or each
+    other.
+    """
     if len(everything) != len(types):
         raise VerifyException(
             f"attributes of {len(everything)} arguments, but there are {len(types)}"
@@ -109,9 +118,9 @@ def verify_facts(everything: Sequence[Facts], types: Sequence[Attribute], num_in
             _verify_initial(facts[INITIAL], types[position])
         for name in (INITIAL, UPDATED, SCRATCH):
             if name in facts and position < num_inputs:
-                raise VerifyException(f"{name} is said of input {position}; outputs are written")
+                raise VerifyException(f"{name} is for outputs, not for input {position}")
     if all(SCRATCH in facts for facts in everything[num_inputs:]):
-        raise VerifyException(f"all outputs are {SCRATCH}: nothing that the kernel does is of use")
+        raise VerifyException(f"all outputs are {SCRATCH}: the kernel has no result")
 
 
 def _verify_alignment(attribute: Attribute) -> None:
@@ -126,13 +135,13 @@ def _verify_in_place(
     attribute: Attribute, position: int, types: Sequence[Attribute], num_inputs: int
 ) -> None:
     if position < num_inputs:
-        raise VerifyException(f"{IN_PLACE} is said of input {position}; outputs are written")
+        raise VerifyException(f"{IN_PLACE} is for outputs, not for input {position}")
     if not isa(attribute, DenseArrayBase[IntegerType]):
         raise VerifyException(f"{IN_PLACE} is {attribute}, but has to be an array of i64")
     for given in attribute.get_values():
         if not 0 <= given < num_inputs:
             raise VerifyException(f"{IN_PLACE} names input {given} of {num_inputs}")
-        if _what_is_passed(types[given]) != _what_is_passed(types[position]):
+        if _passed_type(types[given]) != _passed_type(types[position]):
             raise VerifyException(
                 f"{IN_PLACE} names input {given}, a {types[given]}, for a {types[position]}"
             )
@@ -145,12 +154,14 @@ def _verify_initial(attribute: Attribute, type: Attribute) -> None:
         raise VerifyException(f"{INITIAL} is {attribute}, but has to be a constant of {element}")
 
 
-def _what_is_passed(type: Attribute) -> Attribute:
-    """What must be equal: a pointer is to elements, and may be const or not."""
+def _passed_type(type: Attribute) -> Attribute:
+    """
+    Return the type that two arguments must share to be one buffer; a pointer's const is ignored.
+    """
     return type if isinstance(type, ShapedType) else _element(type)
 
 
 def _element(type: Attribute) -> Attribute:
-    """Return the elements of a buffer, or of what a pointer points to."""
+    """Return the element type of a buffer, or the type that a pointer points to."""
     assert isinstance(type, ContainerType)
     return cast(ContainerType[Attribute], type).get_element_type()

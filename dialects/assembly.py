@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Pieces of assembly format that several dialects share, as directives for `assembly_format`:
-subscripts, `where` masks and monoids.
+Directives for `assembly_format` that several dialects share: subscripts, `where` masks and monoids.
 """
 
 from collections.abc import Sequence
@@ -35,9 +34,9 @@ _INDEX = IndexType()
 
 class AffineExprParser:
     """
-    Parses affine expressions over SSA values: `%i * 128 + %l`, `99 - %k`, `%n floordiv 4`.
+    A parser of affine expressions over SSA values: `%i * 128 + %l`, `99 - %k`, `%n floordiv 4`.
 
-    The values met become dimensions 0, 1, ... in the order in which they first appear.
+    The values become dimensions 0, 1, ... in the order of their first appearance.
     """
 
     def __init__(self, parser: Parser):
@@ -45,7 +44,9 @@ class AffineExprParser:
         self.operands: list[UnresolvedOperand] = []
 
     def parse_map(self) -> AffineMap:
-        """`[expr, expr, ...]` as a map, canonical as `index.simplify` makes it."""
+        """
+        Parse `[expr, expr, ...]` and return it as a map in the canonical form of `index.simplify`.
+        """
         exprs = self.parser.parse_comma_separated_list(self.parser.Delimiter.SQUARE, self._sum)
         return simplify_map(AffineMap(len(self.operands), 0, tuple(exprs)))
 
@@ -102,7 +103,7 @@ class AffineExprParser:
 
 
 def print_affine_expr(printer: Printer, expr: AffineExpr, operands: Sequence[SSAValue]) -> None:
-    """Prints `expr` as a person would: `99 - %i * 128`, `(%n + 3) floordiv 4`."""
+    """Print `expr` in human order: `99 - %i * 128`, `(%n + 3) floordiv 4`."""
     positive, negative = signed_terms(expr)
     for position, term in enumerate(positive):
         if position:
@@ -139,8 +140,8 @@ def _print_atom(printer: Printer, atom: AffineExpr, operands: Sequence[SSAValue]
 
 
 def print_subscripts(printer: Printer, map: AffineMap, operands: Sequence[SSAValue]) -> None:
-    """Prints a map as `[expr, expr, ...]`."""
-    canonical = simplify_map(map)  # a map written in generic form may hold what has no text
+    """Print a map as `[expr, expr, ...]`, canonicalized."""
+    canonical = simplify_map(map)  # maps in generic form may not be canonical
     with printer.in_square_brackets():
         printer.print_list(
             canonical.results, lambda expr: print_affine_expr(printer, expr, operands)
@@ -149,7 +150,9 @@ def print_subscripts(printer: Printer, map: AffineMap, operands: Sequence[SSAVal
 
 @irdl_custom_directive
 class Subscripts(CustomDirective):
-    """`[%i * 4 + %v, %k]`: index operands and the affine map over them."""
+    """
+    Directive for subscripts, `[%i * 4 + %v, %k]`: index operands and the affine map over them.
+    """
 
     operands: VariadicOperandVariable
     map: AttributeVariable
@@ -169,7 +172,9 @@ class Subscripts(CustomDirective):
 
 @irdl_custom_directive
 class Where(CustomDirective):
-    """`where [99 - %k, ...]`, or nothing: a mask that holds where every expression is >= 0."""
+    """
+    Directive for an optional mask, `where [99 - %k, ...]`: it holds where every expression is >= 0.
+    """
 
     operands: VariadicOperandVariable
     map: AttributeVariable
@@ -194,7 +199,7 @@ class Where(CustomDirective):
 
 @irdl_custom_directive
 class WithMonoid(CustomDirective):
-    """`with add`."""
+    """Directive for the monoid of a reduction: `with add`."""
 
     monoid: AttributeVariable
 

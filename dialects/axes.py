@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What ops that step, address and mask have in common: axes, the ranges of indices, canonical
-subscripts and `where` masks.
+Parts that ops with axes, subscripts or masks share: index ranges, canonical subscripts and `where`
+masks.
 """
 
 import struct
@@ -47,11 +47,11 @@ from tilewright.dialects.index import (
 from tilewright.dialects.types import memref_type
 
 Access = tuple[Sequence[AffineExpr], Sequence[SSAValue]]
-"""Affine expressions and the values of their dimensions."""
+"""Affine expressions, and the SSA values of their dimensions."""
 
 
 class Role(StrEnum):
-    """What an axis is to a contraction; written down when the axis is made."""
+    """Role of an axis in a contraction; it is recorded when the axis is created."""
 
     FREE = "free"
     BATCH = "batch"
@@ -64,56 +64,56 @@ class Role(StrEnum):
 
 @irdl_attr_definition
 class RoleAttr(EnumAttribute[Role], SpacedOpaqueSyntaxAttribute):
-    """The role of an axis."""
+    """Attribute for the role of an axis."""
 
     name = "loop.role"
 
 
 class AxesOp(BuiltOp, ABC):
-    """An op whose block arguments are axes: indices from 0 up to a constant extent."""
+    """An op whose block arguments are axes: each counts from 0 up to a constant extent."""
 
     @abstractmethod
     def axis_extents(self) -> Sequence[int]:
-        """Return the extent of each block argument."""
+        """Return the extents of all block arguments, in order."""
 
     def axis_extent(self, at: int) -> int:
-        """Return the extent of the block argument at that position."""
+        """Return the extent of the block argument at position `at`."""
         return self.axis_extents()[at]
 
 
 def extents_attribute(extents: Sequence[int]) -> DenseArrayBase[IntegerType]:
-    """Extents of axes as an array of i64."""
+    """Return the extents of axes as an array attribute of i64."""
     return _packed(tuple(extents))
 
 
-@lru_cache(maxsize=1 << 10)  # there are few different ones
+@lru_cache(maxsize=1 << 10)  # few distinct extents occur
 def _packed(extents: tuple[int, ...]) -> DenseArrayBase[IntegerType]:
     return DenseArrayBase.from_list(i64, extents)
 
 
 def extents_in(array: DenseArrayBase[IntegerType]) -> tuple[int, ...]:
-    """Return the extents of axes that an op has as an array of i64."""
+    """Return the extents of axes from an op's array attribute of i64."""
     return _unpacked(array.data.data)
 
 
-@lru_cache(maxsize=1 << 10)  # they are asked for whenever the range of an axis is
+@lru_cache(maxsize=1 << 10)  # every range query of an axis reads its extent
 def _unpacked(extents: bytes) -> tuple[int, ...]:
     return struct.unpack(f"<{len(extents) // 8}q", extents)
 
 
 def extent_of(axis: SSAValue) -> int | None:
-    """How many steps `axis` takes, if it is an axis."""
+    """Return the trip count of `axis`; None if the value is not an axis."""
     if not isinstance(axis, BlockArgument) or not isinstance(op := axis.owner.parent_op(), AxesOp):
         return None
     return op.axis_extent(axis.index)
 
 
 class RangedIndex(ABC):
-    """An op with one index result that knows which values it can take."""
+    """An op with one index result whose range of values can be computed."""
 
     @abstractmethod
     def result_range(self) -> Range | None:
-        """Return the values of the result, or None when nothing is known."""
+        """Return the range of the result, or None if it is unknown."""
 
 
 _Known = dict[SSAValue, Range | None]
@@ -124,8 +124,10 @@ _known: ContextVar[_Known | None] = ContextVar("known ranges", default=None)
 @contextmanager
 def remembered_ranges(known: Mapping[SSAValue, Range] | None = None) -> Generator[None]:
     """
-    Inside, the range of a value is found out once, if it is not `known` before. Nothing that has
-    been asked about may change meanwhile: this is for what only reads its source.
+    Cache the range of each value inside the `with` block; `known` ranges are given in advance.
+
+    Values that have been queried must not change inside the block: use it around code that only
+    reads the IR.
     """
     token = _known.set({**(known or {})})
     try:
@@ -135,15 +137,15 @@ def remembered_ranges(known: Mapping[SSAValue, Range] | None = None) -> Generato
 
 
 def range_of_value(value: SSAValue) -> Range | None:
-    """Return the values an index can take, or None when nothing is known of it."""
+    """Return the range of an index value, or None if it is unknown."""
     if (known := _known.get()) is None:
-        return _found_range(value)
+        return _compute_range(value)
     if value not in known:
-        known[value] = _found_range(value)
+        known[value] = _compute_range(value)
     return known[value]
 
 
-def _found_range(value: SSAValue) -> Range | None:
+def _compute_range(value: SSAValue) -> Range | None:
     if isinstance(value, BlockArgument):
         op = value.block.parent_op()
         if isinstance(op, AxesOp):
@@ -162,7 +164,7 @@ def _steps(extent: int) -> Range:
 
 
 def _range_of_choice(op: MinSIOp | MaxSIOp) -> Range | None:
-    """Return the smaller of two values, or the larger."""
+    """Return the range of the minimum, or the maximum, of two values."""
     lhs, rhs = range_of_value(op.lhs), range_of_value(op.rhs)
     if lhs is None or rhs is None:
         return None
@@ -183,9 +185,10 @@ def canonical_access(
     exprs: Sequence[AffineExpr], operands: Sequence[SSAValue]
 ) -> tuple[AffineMap, list[SSAValue]]:
     """
-    Return the map and operands of a list of expressions, simplified with the ranges of its
-    operands. Operands are distinct, used, and in order of first appearance: equal accesses compare
-    equal.
+    Return the map and the operands of a list of subscripts, simplified with the operands' ranges.
+
+    Operands are distinct, used, and in order of first appearance, which makes equal accesses
+    compare equal.
     """
     dims, distinct, ranges = _numbered(operands)
     canonical, used = _canonical(tuple(exprs), dims, ranges)
@@ -195,7 +198,10 @@ def canonical_access(
 def _numbered(
     operands: Sequence[SSAValue],
 ) -> tuple[tuple[int, ...], list[SSAValue], tuple[Range | None, ...]]:
-    """Which value each operand is, by its number; the values, and the range of each."""
+    """
+    Number the distinct operands; return each operand's number, the distinct values, and their
+    ranges.
+    """
     numbers: dict[SSAValue, int] = {}
     dims = tuple([numbers.setdefault(value, len(numbers)) for value in operands])
     return dims, [*numbers], tuple(map(range_of_value, numbers))
@@ -203,18 +209,20 @@ def _numbered(
 
 @lru_cache(maxsize=1 << 14)
 def map_attr(map: AffineMap) -> AffineMapAttr:
-    """Return the map as an attribute, which is made and verified once."""
+    """Return `map` as an attribute; equal maps share one attribute, verified once."""
     return AffineMapAttr(map)
 
 
-@lru_cache(maxsize=1 << 14)  # passes ask for the same accesses again and again
+@lru_cache(maxsize=1 << 14)  # passes ask for the same accesses many times
 def _canonical(
     exprs: tuple[AffineExpr, ...], values: tuple[int, ...], ranges: tuple[Range | None, ...]
 ) -> tuple[AffineMap, tuple[int, ...]]:
     """
-    Return the map of canonical expressions, and the values that it takes by number; `values` says
-    by its number which value each dimension of `exprs` is, and `ranges` what range each value has.
-    Equal accesses get one map: what looks for it later finds it by identity.
+    Return the map of canonical expressions, and the numbers of the values that the map takes.
+
+    `values` holds the number of the value behind each dimension of `exprs`; `ranges` holds the
+    range of each value. Equal accesses return the identical map object, which makes later cache
+    lookups fast.
     """
     merged = exprs if _is_in_order(values) else _renamed(exprs, values)
     simple = tuple(simplify(e, ranges) for e in merged)
@@ -231,15 +239,16 @@ def _is_in_order(numbers: Sequence[int]) -> bool:
 
 
 def _renamed(exprs: Sequence[AffineExpr], numbers: Sequence[int]) -> list[AffineExpr]:
-    """Return the expressions with the dimensions that `numbers` says in the place of theirs."""
+    """Return the expressions with each dimension `d` renumbered to `numbers[d]`."""
     dims = [AffineExpr.dimension(number) for number in numbers]
     return [expr.replace_dims_and_symbols(dims, ()) for expr in exprs]
 
 
 def optional_mask(mask: Access | None) -> tuple[list[SSAValue], AffineMapAttr | None]:
     """
-    Return the operands and the map of a mask, canonical: without what another part of it or the
-    ranges of its operands prove. Nothing for no mask.
+    Return the operands and the canonical map of a mask; the map is None without a mask.
+
+    Conditions are dropped if other conditions or the ranges of the operands imply them.
     """
     if mask is None:
         return [], None
@@ -253,7 +262,10 @@ def optional_mask(mask: Access | None) -> tuple[list[SSAValue], AffineMapAttr | 
 def _needed(
     exprs: tuple[AffineExpr, ...], values: tuple[int, ...], ranges: tuple[Range | None, ...]
 ) -> tuple[AffineMapAttr | None, tuple[int, ...]]:
-    """What `_canonical` finds, of the conditions that nothing else proves; None for none."""
+    """
+    Canonicalize a mask as `_canonical` does, without implied conditions; the map is None if none
+    remain.
+    """
     map, used = _canonical(exprs, values, ranges)
     known = tuple([ranges[p] for p in used])
     needed = _strictest([e for e in map.results if not _is_proven(e, known)])
@@ -264,7 +276,10 @@ def _needed(
 
 
 def _strictest(exprs: Sequence[AffineExpr]) -> list[AffineExpr]:
-    """Those of `exprs` that others do not imply: of `99 - d0` and `89 - d0`, the second."""
+    """
+    Drop each expression that another implies as a condition: of `99 - d0` and `89 - d0`, keep the
+    second.
+    """
     if len(exprs) < 2:
         return [*exprs]
     least: dict[frozenset[tuple[AffineExpr, int]], tuple[int, AffineExpr]] = {}
@@ -282,7 +297,7 @@ def _is_proven(expr: AffineExpr, ranges: Ranges) -> bool:
 
 
 class MaskedOp(SegmentedOp, ABC):
-    """An op that may carry a mask: it acts where every expression of the mask is at least 0."""
+    """An op with an optional mask: it acts where every expression of the mask is at least 0."""
 
     mask_operands = var_operand_def(IndexType)
     mask = opt_prop_def(AffineMapAttr)
@@ -294,7 +309,10 @@ class MaskedOp(SegmentedOp, ABC):
         properties: Mapping[str, Attribute],
         result_types: Sequence[Attribute] = (),
     ):
-        """`operands` are those of each field, the mask's left out, which come last."""
+        """
+        Initialize the op; `operands` lists the operands of each field except the mask's, which are
+        last.
+        """
         mask_operands, mask = optional_mask(where)
         super().__init__(
             operands=[*operands, mask_operands],
@@ -304,11 +322,11 @@ class MaskedOp(SegmentedOp, ABC):
 
     @property
     def where(self) -> Access | None:
-        """The expressions of the mask and their operands, None where there is no mask."""
+        """The expressions of the mask and their operands; None without a mask."""
         return None if self.mask is None else (self.mask.data.results, self.mask_operands)
 
     def verify_mask(self) -> None:
-        """One operand for each dimension of the mask."""
+        """Raise `VerifyException` unless the mask is affine with one operand for each dimension."""
         dims = 0 if self.mask is None else self.mask.data.num_dims
         if dims != len(self.mask_operands):
             raise VerifyException(f"the mask takes {dims} operands, got {len(self.mask_operands)}")
@@ -317,7 +335,10 @@ class MaskedOp(SegmentedOp, ABC):
 
 
 def verify_subscripts(memref: SSAValue, map: AffineMap, indices: Sequence[SSAValue]) -> None:
-    """One subscript for each axis of the memref, one index for each dimension of the map."""
+    """
+    Raise `VerifyException` unless each memref axis has one subscript, and each map dimension one
+    index.
+    """
     type, given = memref_type(memref), len(map.results)
     if given != type.get_num_dims():
         raise VerifyException(f"{type} takes {type.get_num_dims()} subscripts, got {given}")
@@ -327,7 +348,9 @@ def verify_subscripts(memref: SSAValue, map: AffineMap, indices: Sequence[SSAVal
 
 
 def verify_affine(map: AffineMap) -> None:
-    """Dimensions only, and divisors that are positive constants."""
+    """
+    Raise `VerifyException` if the map has symbols, or divides by anything but a positive constant.
+    """
     if map.num_symbols:
         raise VerifyException("subscripts and masks use dimensions only, not symbols")
     for expr in (inner for result in map.results for inner in result.dfs()):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Where intermediate buffers lie: attributes of the host function `@main`, once its buffers are
-planned.
+The memory plan of intermediate buffers: attributes of the host function `@main` and its
+allocations.
 
     func.func @main(%x: memref<64xf32>) -> memref<64xf32>
         attributes {plan.peak_bytes = 512 : i64, plan.sum_bytes = 768 : i64} {
@@ -9,8 +9,8 @@ planned.
       %b = memref.alloc() {plan.offset = 256 : i64} : memref<64xf32>
       %c = memref.alloc() {plan.offset = 0 : i64} : memref<64xf32>
 
-All that have an offset are parts of one slab of memory. Writing to one ends the contents of those
-that share bytes with it; reading these afterwards has no meaning.
+All buffers with an offset are parts of one slab of memory. A write to one buffer invalidates the
+contents of the buffers that share bytes with it; reading them afterwards is undefined.
 """
 
 from xdsl.dialects.builtin import (
@@ -26,7 +26,7 @@ from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
 
 ALIGNMENT = 256
-"""Bytes that offsets are multiples of: what `cudaMalloc` gives, and enough for any access."""
+"""Alignment of offsets in bytes: what `cudaMalloc` guarantees, and enough for any access."""
 
 _OFFSET = "plan.offset"
 _PEAK = "plan.peak_bytes"
@@ -34,25 +34,26 @@ _SUM = "plan.sum_bytes"
 
 
 def bytes_of_type(type: MemRefType[Attribute]) -> int:
-    """Return the bytes that the elements of a buffer take, each a whole number of bytes."""
+    """Return the size of a buffer in bytes; each element takes a whole number of bytes."""
     element, size = type.element_type, 1
     if not isinstance(element, FixedBitwidthType) or DYNAMIC_INDEX in type.get_shape():
-        raise VerifyException(f"a buffer in a plan has a size that is known, {type} has not")
+        raise VerifyException(f"a buffer in a plan has a known size, unlike {type}")
     for extent in type.get_shape():
         size *= extent
     return size * element.size
 
 
 def aligned(size: int) -> int:
-    """`size` bytes, up to the next offset that a buffer may have."""
+    """Round `size` up to the next multiple of `ALIGNMENT`, in bytes."""
     return -(-size // ALIGNMENT) * ALIGNMENT
 
 
 def slot_of(alloc: AllocOp) -> range | None:
     """
-    Return the bytes of the slab that are this buffer's; None if it has memory of its own.
+    Return the range of bytes of the slab that this buffer occupies; None if it is allocated by
+    itself.
 
-    Raises `VerifyException` for an offset that is none.
+    Raises `VerifyException` if the offset is negative, misaligned or not an integer.
     """
     if (attribute := alloc.attributes.get(_OFFSET)) is None:
         return None
@@ -63,23 +64,25 @@ def slot_of(alloc: AllocOp) -> range | None:
 
 
 def overlap(one: range, other: range) -> bool:
-    """True if two slots share bytes."""
+    """True if two byte ranges of the slab intersect."""
     return max(one.start, other.start) < min(one.stop, other.stop)
 
 
 def set_offset(alloc: AllocOp, offset: int) -> None:
-    """Place the buffer in the slab."""
+    """Place the buffer at `offset` bytes in the slab."""
     alloc.attributes[_OFFSET] = IntegerAttr(offset, i64)
 
 
 def set_totals(main: FuncOp, peak: int, total: int) -> None:
-    """Say how large the slab is, and how large it would be if no two buffers shared bytes."""
+    """
+    Record the size of the slab in bytes (`peak`), and the sum of all buffers' sizes (`total`).
+    """
     main.attributes[_PEAK] = IntegerAttr(peak, i64)
     main.attributes[_SUM] = IntegerAttr(total, i64)
 
 
 def clear(main: FuncOp) -> None:
-    """Take back what was planned."""
+    """Remove the memory plan from the host function and its allocations."""
     for op in (main, *main.body.block.ops):
         for name in (_OFFSET, _PEAK, _SUM):
             op.attributes.pop(name, None)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Canonicalization patterns of our ops, by name.
+Canonicalization patterns of the project's ops, referenced by name.
 
-The patterns stand in the passes that also apply them alone, and passes import dialects. An op names
-its patterns therefore, and they are imported when `canonicalize` first asks for them. Nothing else
-in `dialects/` refers to passes.
+The patterns are defined in passes, and passes import dialects. To avoid an import cycle, an op
+names its patterns, which are imported when `canonicalize` first asks for them. Nothing else in
+`dialects/` refers to passes.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,10 @@ from xdsl.traits import HasCanonicalizationPatternsTrait
 
 @dataclass(frozen=True, init=False)
 class CanonicalizedBy(HasCanonicalizationPatternsTrait):
-    """Trait of ops that have the patterns `module:Class` below `tilewright.passes`."""
+    """
+    Trait of an op that `canonicalize` rewrites by the patterns `module:Class` of
+    `tilewright.passes`.
+    """
 
     patterns: tuple[str, ...]
 
@@ -26,7 +29,7 @@ class CanonicalizedBy(HasCanonicalizationPatternsTrait):
         object.__setattr__(self, "patterns", patterns)
 
     def get_patterns(self, op: type[Operation]) -> tuple[RewritePattern, ...]:
-        """Return the patterns in the order in which they are tried."""
+        """Import and return the patterns, in the order in which they are tried."""
         return tuple(map(_pattern, self.patterns))
 
 
@@ -36,4 +39,4 @@ def _pattern(path: str) -> RewritePattern:
 
 
 SIMPLIFIED_ACCESSES = CanonicalizedBy("rewriting.simplify_accesses:SimplifyAccesses")
-"""Trait of ops whose subscripts and masks can be made canonical."""
+"""Trait of ops whose subscripts and masks have a canonical form."""

@@ -2,8 +2,8 @@
 """
 Element types of tensors, in memory and in computations, and Python numbers of these types.
 
-Half types and narrow integers are only loaded, moved and stored. They are computed with in f32 and
-i32, by casts before and after.
+Half types and narrow integers are only loaded, moved and stored. Computations on them use f32 and
+i32, with casts before and after.
 """
 
 from collections.abc import Mapping
@@ -42,10 +42,10 @@ DTYPES: Mapping[str, Attribute] = {
     "int32": i32,
     "int64": i64,
 }
-"""All element types, by the names of PyTorch's and NumPy's dtypes; true is one byte in memory."""
+"""All element types by PyTorch's and NumPy's dtype names; a bool is one byte in memory."""
 
 DTYPE_NAMES: Mapping[Attribute, str] = {element: name for name, element in DTYPES.items()}
-"""The dtype's name for each element type."""
+"""The dtype's name of each element type."""
 
 FLOATS: tuple[Attribute, ...] = (f16, bf16, f32, f64)
 INTEGERS: tuple[Attribute, ...] = (ui8, i8, i16, i32, i64)
@@ -66,7 +66,7 @@ _COMPUTED_IN: Mapping[Attribute, Attribute] = {
 
 def compute_type(element: Attribute) -> Attribute:
     """
-    Return the type that values of `element` are computed in, to be rounded to `element` afterwards.
+    Return the type that values of `element` are computed in before they are rounded to `element`.
     """
     return _COMPUTED_IN.get(element, element)
 
@@ -77,8 +77,9 @@ Number = int | float
 
 def number_attribute(value: Number, type: Attribute) -> FloatAttr | IntegerAttr:
     """
-    Return a Python number in an element type, as PyTorch has it: what a float type cannot hold
-    becomes infinite, an integer is cut to its type's bits.
+    Convert a Python number to an element type as PyTorch does.
+
+    Numbers too large for a float type become infinite; integers are truncated to the type's bits.
     """
     if isa(type, IntegerType):
         bits = int(bool(value)) if type == i1 else int(value) & (2**type.bitwidth - 1)

@@ -4,10 +4,10 @@ Index arithmetic: affine expressions in one canonical form, simplified with the 
 dimensions.
 
 Reshapes, splits and fusion all produce subscripts such as `(d0 * 7 + d1) floordiv 7`. xDSL's own
-simplifier knows no ranges; this one drops the division once it knows that `0 <= d1 < 7`.
+simplifier knows no ranges; this one drops the division if it knows that `0 <= d1 < 7`.
 
-An expression is held as a sum `c0 * atom0 + c1 * atom1 + ... + constant`, where an atom is a
-dimension or a `floordiv`/`mod` of a canonical expression by a positive constant.
+An expression is a sum `c0 * atom0 + c1 * atom1 + ... + constant`. An atom is a dimension, or a
+`floordiv`/`mod` of a canonical expression by a positive constant.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ from xdsl.ir.affine import (
 
 
 class Range(NamedTuple):
-    """All integers from `low` to `high`, both included."""
+    """The integers from `low` to `high`, both included."""
 
     low: int
     high: int
@@ -36,7 +36,8 @@ class Range(NamedTuple):
     @staticmethod
     def extent(size: int) -> "Range":
         """
-        Return the range of an axis of `size` steps. An empty axis never runs; call it one step.
+        Return the range of an axis of `size` steps; an empty axis, which never runs, counts as one
+        step.
         """
         return Range(0, max(size, 1) - 1)
 
@@ -45,12 +46,14 @@ class Range(NamedTuple):
 
 
 Ranges = Sequence[Range | None]
-"""The range of each dimension; None where nothing is known."""
+"""The range of each dimension; None where it is unknown."""
 
 
 @dataclass(frozen=True)
 class Sum:
-    """`sum(coefficient * atom) + constant`; coefficients are not zero, atoms are distinct."""
+    """
+    The sum `sum(coefficient * atom) + constant`; coefficients are not zero, atoms are distinct.
+    """
 
     terms: Mapping[AffineExpr, int]
     constant: int = 0
@@ -68,12 +71,13 @@ class Sum:
 
     def expr(self) -> AffineExpr:
         """
-        Return the sum as an expression: steepest term first, then by dimension, constant last.
+        Return the sum as an expression: largest coefficient first, then by dimension, constant
+        last.
         """
         return self._expr
 
     @cached_property
-    def _expr(self) -> AffineExpr:  # asked again of each sum that `sum_of` has remembered
+    def _expr(self) -> AffineExpr:  # cached: `sum_of` returns the same sums repeatedly
         ordered = sorted(self.terms.items(), key=lambda t: (-abs(t[1]), _atom_key(t[0])))
         expr: AffineExpr | None = None
         for atom, coefficient in ordered:
@@ -89,12 +93,12 @@ def _atom_key(atom: AffineExpr) -> tuple[int, str]:
 
 
 def sum_of(expr: AffineExpr, ranges: Ranges = ()) -> Sum:
-    """Return the canonical sum of `expr`, simplified with what `ranges` says of its dimensions."""
-    return _remembered_sum(expr, tuple(ranges))
+    """Return the canonical sum of `expr`, simplified with the ranges of its dimensions."""
+    return _cached_sum(expr, tuple(ranges))
 
 
-@lru_cache(maxsize=1 << 14)  # passes ask for the same sums again and again
-def _remembered_sum(expr: AffineExpr, ranges: tuple[Range | None, ...]) -> Sum:
+@lru_cache(maxsize=1 << 14)  # passes ask for the same sums many times
+def _cached_sum(expr: AffineExpr, ranges: tuple[Range | None, ...]) -> Sum:
     return _sum(expr, ranges)
 
 
@@ -134,7 +138,9 @@ def _binary(expr: AffineBinaryOpExpr, ranges: Ranges) -> Sum:
 
 
 def _split(value: Sum, divisor: int) -> tuple[Sum, Sum]:
-    """`value = quotient * divisor + rest`, term by term."""
+    """
+    Split `value` term by term into `quotient` and `rest`: `value = quotient * divisor + rest`.
+    """
     quotient = {a: c // divisor for a, c in value.terms.items() if c % divisor == 0}
     rest = {a: c for a, c in value.terms.items() if c % divisor}
     return (
@@ -145,8 +151,10 @@ def _split(value: Sum, divisor: int) -> tuple[Sum, Sum]:
 
 def _common_step(value: Sum, divisor: int, ranges: Ranges) -> tuple[int, Sum, Sum]:
     """
-    `value = step * high + low` with `step` dividing `divisor` and `0 <= low < step`, the largest
-    such step: then `low` matters neither to `value floordiv divisor` nor to how `mod` splits.
+    Find the largest step with `value = step * high + low`, where `0 <= low < step`.
+
+    `step` divides `divisor`. Then `low` affects neither `value floordiv divisor` nor the split of
+    `mod`. Return `step`, `high` and `low`; step 1 if there is no larger one.
     """
     for step in sorted({gcd(c, divisor) for c in value.terms.values()}, reverse=True):
         high, low = _split(value, step)
@@ -246,7 +254,7 @@ def _range_of_dim(dim: AffineDimExpr, ranges: Ranges) -> Range | None:
 
 
 def range_of_sum(value: Sum, ranges: Ranges) -> Range | None:
-    """Bounds of a sum: exact for independent atoms, never too tight."""
+    """Return bounds of a sum; they are exact if the atoms are independent, and never too tight."""
     low = high = value.constant
     for atom, coefficient in value.terms.items():
         known = _range_of_atom(atom, ranges)
@@ -273,13 +281,13 @@ def _range_of_atom(atom: AffineExpr, ranges: Ranges) -> Range | None:
 
 
 def range_of(expr: AffineExpr, ranges: Ranges) -> Range | None:
-    """Bounds of `expr`, or None when a dimension that matters has no known range."""
+    """Return bounds of `expr`, or None if a dimension that matters has no known range."""
     return range_of_sum(sum_of(expr, ranges), ranges)
 
 
 def simplify(expr: AffineExpr, ranges: Ranges = ()) -> AffineExpr:
     """
-    `expr` in canonical form, equal to it for every point within `ranges`.
+    Return `expr` in canonical form, equal to it at every point within `ranges`.
 
     Example: with `d1` in `[0, 6]`, `(d0 * 7 + d1) floordiv 7` becomes `d0`.
     """
@@ -291,7 +299,7 @@ def linearize(subscripts: Sequence[AffineExpr], shape: Sequence[int]) -> AffineE
     return _linearized(tuple(subscripts), tuple(shape))
 
 
-@lru_cache(maxsize=1 << 14)  # the same accesses are looked at by one pass after the other
+@lru_cache(maxsize=1 << 14)  # consecutive passes look at the same accesses
 def _linearized(subscripts: tuple[AffineExpr, ...], shape: tuple[int, ...]) -> AffineExpr:
     offset: AffineExpr = AffineConstantExpr(0)
     for subscript, size in zip(subscripts, shape, strict=True):
@@ -310,19 +318,20 @@ def delinearize(offset: AffineExpr, shape: Sequence[int]) -> tuple[AffineExpr, .
 
 
 def simplify_map(map: AffineMap, ranges: Ranges = ()) -> AffineMap:
-    """`map` with every result simplified."""
+    """Return `map` with every result simplified."""
     return AffineMap(map.num_dims, 0, tuple(simplify(r, ranges) for r in map.results))
 
 
 Term = tuple[AffineExpr, int]
-"""An atom and its coefficient; a constant is the atom 1."""
+"""An atom and its coefficient; a constant `c` is the atom 1 with coefficient `c`."""
 
 
-@lru_cache(maxsize=1 << 14)  # the same expressions are written again and again
+@lru_cache(maxsize=1 << 14)  # the same expressions are printed many times
 def signed_terms(expr: AffineExpr) -> tuple[tuple[Term, ...], tuple[Term, ...]]:
     """
-    Return the terms added and the terms subtracted, in the order in which a person writes them: a
-    positive constant leads what is cut from it, as in `99 - d0`.
+    Return the added and the subtracted terms in human order.
+
+    A positive constant comes first if terms are subtracted, as in `99 - d0`.
     """
     terms = _terms(expr)
     positive = [(atom, factor) for atom, factor in terms if factor > 0]
@@ -345,7 +354,7 @@ def _terms(expr: AffineExpr) -> list[Term]:
 
 
 def dims_as_written(expr: AffineExpr) -> list[int]:
-    """Return the dimensions of `expr` in the order in which its text names them, each once."""
+    """Return the distinct dimensions of `expr` in the order in which its text names them."""
     positive, negative = signed_terms(expr)
     found: list[int] = []
     for atom, _ in positive + negative:

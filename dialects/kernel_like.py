@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a kernel is at every level from Loop IR down: a symbol with inputs to read and outputs."""
+"""
+Base classes of kernels at every level from Loop IR down: a symbol with input and output buffers.
+"""
 
 from abc import ABC
 from collections.abc import Sequence
@@ -38,30 +40,34 @@ from tilewright.dialects.signature import Signature
 from tilewright.errors import UsageError
 
 MAX_THREADS = 1024
-"""Threads in a block, on every target (CUDA C++ Programming Guide, technical specifications)."""
+"""Most threads of a block on all targets (CUDA C++ Programming Guide, technical specifications)."""
 
 MAX_CLUSTER = 8
-"""Blocks in a cluster, on every target that has them (Programming Guide, thread block clusters)."""
+"""Most blocks of a cluster on targets with clusters (Programming Guide, thread block clusters)."""
 
 
 class Isolated(IsolatedFromAbove):
     """
-    A kernel uses what is its own. Whoever looks for values that are used before they are defined
-    (`verify_dominance`) finds those of others on the way; xDSL's own check is a walk more.
+    Trait of a kernel, whose body uses no values from outside.
+
+    xDSL's own check walks the kernel once more; it is skipped because `verify_dominance` finds
+    outside values, too.
     """
 
     def verify(self, op: Operation) -> None:
-        """Of the op alone there is nothing to ask."""
+        """Check nothing: `verify_dominance` finds values from outside."""
 
 
 class KernelLikeOp(BuiltOp, ABC):
-    """A kernel: its arguments are first the buffers that it reads, then those that it writes."""
+    """
+    Base class of kernel ops; the arguments are the input buffers first, then the output buffers.
+    """
 
     sym_name = prop_def(SymbolNameConstraint())
     num_outputs = prop_def(IntegerAttr.constr(type=eq(i64)))
     arg_attrs = opt_prop_def(ArrayAttr[DictionaryAttr])
     schedule = opt_prop_def(ScheduleAttr)
-    """The passes that scheduled it, as `opt-tool -p` takes them."""
+    """Passes that scheduled the kernel, in the syntax of `opt-tool -p`."""
     body = region_def("single_block")
 
     traits = traits_def(Isolated(), NoTerminator(), SymbolOpInterface())
@@ -69,86 +75,94 @@ class KernelLikeOp(BuiltOp, ABC):
 
     @property
     def buffers(self) -> Sequence[BlockArgument]:
-        """The arguments that launches pass buffers as, in their order."""
+        """The arguments that launches pass buffers for, in order."""
         return self.body.block.args
 
     @property
     def inputs(self) -> Sequence[BlockArgument]:
-        """What the kernel reads."""
+        """The arguments that the kernel reads."""
         return self.buffers[: -self.num_outputs.value.data]
 
     @property
     def outputs(self) -> Sequence[BlockArgument]:
-        """What the kernel writes."""
+        """The arguments that the kernel writes."""
         return self.buffers[-self.num_outputs.value.data :]
 
     @property
     def result_buffers(self) -> Sequence[BlockArgument]:
-        """The outputs that are of use after a launch."""
+        """The outputs that hold results after a launch: all except scratch."""
         return [output for output in self.outputs if not self.is_scratch(output)]
 
     @property
     def facts(self) -> Sequence[Facts]:
-        """What is said of each argument."""
+        """The attributes of each argument."""
         if self.arg_attrs is None:
             return [{} for _ in self.body.block.args]
         return [attributes.data for attributes in self.arg_attrs]
 
     def set_facts(self, facts: Sequence[Facts]) -> None:
-        """Say this of each argument, whatever was said before."""
+        """Replace the attributes of all arguments."""
         self.arg_attrs = ArrayAttr(DictionaryAttr(f) for f in facts) if any(facts) else None
 
     def _set_fact(self, argument: BlockArgument, facts: Facts) -> None:
         self.set_facts([*self.facts[: argument.index], facts, *self.facts[argument.index + 1 :]])
 
     def alignment_of(self, argument: BlockArgument) -> int:
-        """Return the bytes that the address of `argument` is a multiple of, in every launch."""
+        """Return the guaranteed alignment of the address of `argument` in bytes."""
         return alignment_in(self.facts[argument.index], argument.type)
 
     def require_alignment(self, argument: BlockArgument, bytes: int) -> None:
         """
-        From now on rely on an address that is a multiple of `bytes`, a power of two up to
-        `buffer_plan.ALIGNMENT`: the plan passes such buffers alone.
+        Require an alignment of `bytes` of `argument`; a smaller requirement than the present one is
+        ignored.
+
+        `bytes` is a power of two up to `buffer_plan.ALIGNMENT`. The plan passes aligned buffers
+        only.
         """
         if bytes > self.alignment_of(argument):
             self._set_fact(argument, with_alignment(self.facts[argument.index], bytes))
 
     def in_place(self, output: BlockArgument) -> tuple[int, ...]:
-        """Return the inputs, by position, that launches may pass as `output` too."""
+        """Return the positions of the inputs whose buffers launches may also pass as `output`."""
         return inputs_in_place(self.facts[output.index])
 
     def set_in_place(self, output: BlockArgument, inputs: Sequence[int]) -> None:
-        """Say which inputs launches may pass as `output` too."""
+        """Allow launches to pass the buffer of each of `inputs` (positions) as `output`, too."""
         self._set_fact(output, with_in_place(self.facts[output.index], inputs))
 
     def initial(self, output: BlockArgument) -> Initial | None:
-        """What every element of `output` is when the kernel starts; None: anything."""
+        """
+        Return the value of every element of `output` when the kernel starts; None if arbitrary.
+        """
         return initial_in(self.facts[output.index])
 
     def set_initial(self, output: BlockArgument, initial: Initial) -> None:
-        """From now on rely on it that every element of `output` is that when the kernel starts."""
+        """Require that every element of `output` is `initial` when the kernel starts."""
         self._set_fact(output, {**self.facts[output.index], INITIAL: initial})
 
     def is_updated(self, output: BlockArgument) -> bool:
-        """True if `output` holds something when the kernel starts, of which it writes a part."""
+        """True if the kernel writes only a part of `output`, and the rest keeps its contents."""
         return UPDATED in self.facts[output.index]
 
     def set_updated(self, output: BlockArgument) -> None:
-        """From now on write a part of `output` only: launches pass what holds the rest."""
+        """Mark `output` as written in part only; launches pass a buffer that holds the rest."""
         self._set_fact(output, {**self.facts[output.index], UPDATED: UnitAttr()})
 
     def is_scratch(self, output: BlockArgument) -> bool:
-        """True if `output` is no result, but room that the kernel needs."""
+        """True if `output` is workspace of the kernel, not a result."""
         return SCRATCH in self.facts[output.index]
 
     def is_kept(self, output: BlockArgument) -> bool:
-        """True if the kernel leaves `output` as it found it, for the next launch to find."""
+        """
+        True if `output` is scratch that the kernel restores to its initial value for the next
+        launch.
+        """
         return self.is_scratch(output) and self.initial(output) is not None
 
     def add_scratch(
         self, type: Attribute, name: str, initial: Initial | None = None
     ) -> BlockArgument:
-        """Return a new last output that is no result; launches have to pass it."""
+        """Add and return a new last output that is workspace; launches have to pass it."""
         facts = [*self.facts, scratch(initial)]
         argument = self.body.block.insert_arg(type, len(self.body.block.args))
         argument.name_hint = name
@@ -157,7 +171,9 @@ class KernelLikeOp(BuiltOp, ABC):
         return argument
 
     def verify_signature(self) -> None:
-        """Raise `VerifyException` unless the arguments, their facts and the schedule are valid."""
+        """
+        Raise `VerifyException` unless the arguments, their attributes and the schedule are valid.
+        """
         if not 1 <= self.num_outputs.value.data <= len(self.buffers):
             raise VerifyException("a kernel writes at least one output")
         if self.arg_attrs is not None:
@@ -169,22 +185,27 @@ class KernelLikeOp(BuiltOp, ABC):
 
 
 def _verify_pipeline(schedule: ScheduleAttr) -> None:
-    """Raise `VerifyException` unless `schedule` is a pipeline; its passes may be unknown here."""
+    """
+    Raise `VerifyException` unless `schedule` parses as a pipeline; its passes may be unknown here.
+    """
     if not schedule.data:
-        raise VerifyException("the schedule has no steps; leave it out")
+        raise VerifyException("the schedule has no steps; remove it")
     try:
         _ = schedule.steps
     except UsageError as err:
         reason = err.message.splitlines()[0]
-        raise VerifyException(f"the schedule '{schedule.data}' is no pipeline: {reason}") from err
+        raise VerifyException(
+            f"the schedule '{schedule.data}' is not a pipeline: {reason}"
+        ) from err
 
 
 class ThreadFuncOp(KernelLikeOp, ABC):
     """
-    One thread's program, with the launch it is made for: `grid` blocks of `block` threads.
+    Base class of ops that are the program of one thread, launched as `grid` blocks of `block`
+    threads.
 
-    `min_blocks` asks the compiler for so few registers that as many blocks are resident at once.
-    Blocks in a row make a `cluster`: they run at the same time.
+    `min_blocks` is the number of blocks that must fit on a multiprocessor at once, which limits the
+    registers of a thread. `cluster` consecutive blocks form a cluster and run at the same time.
     """
 
     grid = prop_def(IntegerAttr.constr(type=eq(i64), value=AtLeast(1)))
@@ -223,11 +244,14 @@ class ThreadFuncOp(KernelLikeOp, ABC):
 
     @property
     def blocks_in_cluster(self) -> int:
-        """The blocks of a cluster, at least one."""
+        """Number of blocks in a cluster, at least one."""
         return 1 if self.cluster is None else self.cluster.value.data
 
     def verify_launch(self) -> None:
-        """The block and the clusters are ones that a GPU can have, and something is written."""
+        """
+        Raise `VerifyException` unless block and cluster are within a GPU's limits and the signature
+        is valid.
+        """
         if self.block.value.data > MAX_THREADS:
             raise VerifyException(f"a block has at most {MAX_THREADS} threads")
         if self.blocks_in_cluster > MAX_CLUSTER:

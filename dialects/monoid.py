@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Monoids: how a reduction joins values, with the identity that joins without a trace.
+Monoids: how a reduction combines values, with the identity of each.
 
-Zero is not everyone's identity: padding that joins a maximum as 0 changes it. Every mask in a
-reduction therefore yields the monoid's own identity.
+The identity is not always zero: a masked element that enters a maximum as 0 changes the result.
+Every mask in a reduction therefore yields the monoid's own identity.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -20,7 +20,7 @@ from tilewright.dialects.element_types import COMPUTE_FLOATS, COMPUTE_INTEGERS, 
 
 
 class Monoid(StrEnum):
-    """An associative, commutative join with an identity."""
+    """An associative, commutative operation with an identity."""
 
     ADD = "add"
     MUL = "mul"
@@ -29,13 +29,16 @@ class Monoid(StrEnum):
     AND = "and"
     OR = "or"
     ARGMAX = "argmax"
-    """Of (value, index) pairs: NaN wins, then the larger value, then the lower index."""
+    """Maximum of (value, index) pairs: NaN wins, then the larger value, then the lower index."""
     ARGMIN = "argmin"
-    """Of (value, index) pairs: NaN wins, then the smaller value, then the lower index."""
+    """Minimum of (value, index) pairs: NaN wins, then the smaller value, then the lower index."""
 
     @property
     def is_of_pairs(self) -> bool:
-        """True if it joins (value, index) pairs; otherwise it joins each value by itself."""
+        """
+        True if the monoid combines (value, index) pairs; otherwise it combines each value
+        separately.
+        """
         return self in (Monoid.ARGMAX, Monoid.ARGMIN)
 
 
@@ -67,16 +70,16 @@ _IDENTITY: Mapping[Monoid, Callable[[Attribute], float | int]] = {
 @irdl_attr_definition
 class MonoidAttr(EnumAttribute[Monoid], SpacedOpaqueSyntaxAttribute):
     """
-    The monoid of a reduction. `max` and `min` keep NaN, as PyTorch's do.
+    Attribute for the monoid of a reduction. `max` and `min` propagate NaN, as PyTorch's do.
 
-    `add` over two values sums both; `argmax` and `argmin` take the two for a pair.
+    With two values, `add` sums each separately; `argmax` and `argmin` take the two as a pair.
     """
 
     name = "prim.monoid"
 
     def identities(self, types: Sequence[Attribute]) -> list[FloatAttr | IntegerAttr]:
         """
-        Return the constants of `types`, which `verify_monoid` accepts, that leave all as it is.
+        Return the monoid's identity as constants of `types`, which must satisfy `verify_monoid`.
         """
         identity = _IDENTITY[self.data]
         if self.data.is_of_pairs:
@@ -88,7 +91,7 @@ _LAST = 2**63 - 1
 
 
 def verify_monoid(monoid: MonoidAttr, types: Sequence[Attribute]) -> None:
-    """Refuse to join values of `types` that the monoid does not join."""
+    """Raise `VerifyException` unless the monoid can combine values of `types`."""
     joined = monoid.data
     if joined.is_of_pairs:
         if (

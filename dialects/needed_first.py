@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The order in which to find something of many values, each of which follows from others.
+Postorder traversal without recursion: a result for each value follows from its operands' results.
 
     for each in needed_first(value, known, operands_of):
-        known[each] = ...  # what its operands come to is known
+        known[each] = ...  # the results of its operands are in `known` already
 
-A function that calls itself for each operand fails on chains of a thousand operations, which is how
-deep Python lets calls go.
+A recursive function fails on chains of a thousand operations, Python's default recursion limit.
 """
 
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
@@ -21,8 +20,9 @@ def needed_first(
     item: Item, known: Container[Item], needs: Callable[[Item], Iterable[Item]]
 ) -> Iterator[Item]:
     """
-    `item` and all that it needs, each after what it needs itself; but not what is `known`, to which
-    whoever asks adds each one before the next.
+    Yield `item` and everything it needs, in postorder, without the items that are `known`.
+
+    The caller must add each yielded item to `known` before it asks for the next one.
     """
     pending = [item]
     while pending:
@@ -37,5 +37,5 @@ def needed_first(
 
 
 def operands_of(value: SSAValue) -> Sequence[SSAValue]:
-    """What a value is computed of."""
+    """Return the operands of the op that defines `value`; none for a block argument."""
     return value.owner.operands if isinstance(value.owner, Operation) else ()

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Where an op comes from, in its location: the node of PyTorch's graph, the module whose call it was
-part of, and the user's line.
+The origin of an op, encoded in its location: node of PyTorch's graph, called module, and user's
+line.
 
     loc("mul"("layers.0.norm: LlamaRMSNorm"("model.py":7:0)))
 
-From Kernel IR down, the op of Tile IR that it was stands before that:
+From Kernel IR down, the op of Tile IR that it was lowered from comes first:
 
     loc("tile.stage %xs"("mm"("model.py":7:0)))
 """
@@ -34,20 +34,20 @@ _NUMBER = re.compile(r"(_\d+)+$")
 
 
 class ModuleOfOp(NamedTuple):
-    """The innermost module that an op was called in."""
+    """The innermost module whose call contains an op."""
 
     path: str
-    """Where it is in the program: `layers.0.norm`; empty for the program itself."""
+    """Path of the module in the program, such as `layers.0.norm`; empty for the program itself."""
     name: str
-    """Its class."""
+    """Name of the module's class."""
 
 
 class Origin(NamedTuple):
-    """A node of PyTorch's graph."""
+    """A node of PyTorch's graph, with the module that contains it."""
 
     node: str
     module: ModuleOfOp | None
-    """None where a function, rather than a module, was captured."""
+    """The innermost module; None if a function rather than a module was captured."""
 
 
 def without_number(name: str) -> str:
@@ -63,7 +63,7 @@ def located(origin: Origin, line: LocationAttr) -> NameLoc:
 
 
 def origin_of(location: Attribute) -> Origin | None:
-    """What `located` put into a location; None if it is another."""
+    """Return the origin that `located` put into a location; None if the location has none."""
     if not isinstance(location, NameLoc):
         return None
     node, inner = location.desc.data, location.location
@@ -73,15 +73,15 @@ def origin_of(location: Attribute) -> Origin | None:
     return Origin(node, ModuleOfOp(path, name))
 
 
-@lru_cache(maxsize=1 << 12)  # most of what becomes of a kernel's ops has a few names
+@lru_cache(maxsize=1 << 12)  # the ops of a kernel share a few names
 def named(what: str, location: LocationAttr) -> NameLoc:
-    """Return the location of what has become of an op, `what`, that was at `location`."""
+    """Return the location of ops lowered from the op that `what` describes, at `location`."""
     is_known = not isinstance(location, UnknownLoc)
     return NameLoc(StringAttr(what), location if is_known else NoneAttr())
 
 
 def from_same(old: Operation, new: Op) -> Op:
-    """`new`, which comes from where `old` does."""
+    """Give `new` the location of `old`, and return it."""
     new.location = old.location
     return new
 
@@ -103,7 +103,7 @@ def file_place(location: Attribute) -> str:
 
 
 def place_of(op: Operation) -> str:
-    """Return `FILE:LINE:COL` of an op or, if it has none, of the nearest op around it; else ""."""
+    """Return `FILE:LINE:COL` of an op, or of the nearest op around it that has a place; else ""."""
     around: Operation | None = op
     while around is not None:
         if place := file_place(around.location):
@@ -115,11 +115,12 @@ def place_of(op: Operation) -> str:
 @lru_cache(maxsize=1 << 12)  # several statements come from one op
 def story(location: Attribute) -> str:
     """
-    What `named` says, and of what:
+    Return the name that `named` recorded, followed by its origin:
 
         kernel.copy_async %x of tile.stage %xs, mm, layers.0: Linear, model.py:7
 
-    What had its name before is named once: `loop.load %x in tile.stage %xs of mm, model.py:7`.
+    If the origin's first name begins with the recorded name, the name is printed once: `loop.load
+    %x in tile.stage %xs of mm, model.py:7`.
     """
     if not isinstance(location, NameLoc):
         return ""

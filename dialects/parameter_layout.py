@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The layout of a function's arguments: as callers give them, and as the function reads them.
+The layout of a function's arguments: the order of axes that callers pass, and the one the function
+reads.
 
     func.func @main(%x: tensor<3x5xf32>, %w: tensor<3x5xf32> {torch.name = "w",
         torch.kind = "parameter", torch.layout = affine_map<(d0, d1) -> (d1, d0)>})
 
-takes coordinates of %w to those of the tensor that PyTorch has, of 5 x 3 elements: callers give
-that one, whatever level the function is at, and whoever loads it permutes it once. A `func.call`
-passes arguments as the function reads them.
+The map takes coordinates of %w to coordinates of PyTorch's tensor, which has 5 x 3 elements. At
+every level, callers pass PyTorch's tensor, and the loader permutes it once. A `func.call` passes
+arguments in the layout that the function reads.
 """
 
 from collections.abc import Sequence
@@ -32,14 +33,17 @@ _STORED = ("parameter", "buffer", "constant")
 
 
 def is_stored(function: FuncOp, position: int) -> bool:
-    """True if an argument is the module's, a parameter say, rather than the user's."""
+    """
+    True if an argument is stored in the module (a parameter, buffer or constant), not passed by the
+    user.
+    """
     attributes = _attributes(function, position)
     kind = attributes.get("torch.kind")
     return "torch.name" in attributes and isinstance(kind, StringAttr) and kind.data in _STORED
 
 
 def source_names(function: FuncOp) -> dict[int, str]:
-    """What PyTorch calls the arguments that are the module's, by position."""
+    """Return PyTorch's names of the arguments that have one, by position."""
     names = {
         position: _attributes(function, position).get("torch.name")
         for position in range(len(function.function_type.inputs))
@@ -48,7 +52,7 @@ def source_names(function: FuncOp) -> dict[int, str]:
 
 
 def is_mutated(function: FuncOp, position: int) -> bool:
-    """True if a result of the function is the new value of a named argument."""
+    """True if a result of the function is the new value of the argument with this position."""
     name = _attributes(function, position).get("torch.name")
     results = function.res_attrs or ()
     return name is not None and any(r.data.get("torch.mutates") == name for r in results)
@@ -56,8 +60,10 @@ def is_mutated(function: FuncOp, position: int) -> bool:
 
 def layout_of(function: FuncOp, position: int) -> AffineMap | None:
     """
-    Return the map from an argument's coordinates to those of what callers give; None if it is given
-    as it is. `VerifyException` unless it permutes the argument's dimensions.
+    Return the map from an argument's coordinates to coordinates of the tensor that callers pass.
+
+    None if both are identical. Raises `VerifyException` unless the map permutes the argument's
+    dimensions.
     """
     attribute = _attributes(function, position).get(_LAYOUT)
     if attribute is None:
@@ -73,13 +79,13 @@ def layout_of(function: FuncOp, position: int) -> AffineMap | None:
 
 
 def verify_layouts(function: FuncOp) -> None:
-    """Raise `VerifyException` for the first argument whose layout is none."""
+    """Raise `VerifyException` for the first argument whose layout is invalid."""
     for position in range(len(function.function_type.inputs)):
         layout_of(function, position)
 
 
 def set_layout(function: FuncOp, position: int, layout: AffineMap) -> None:
-    """Say that callers give the argument so; nothing is said of one that is given as it is."""
+    """Record the layout in which callers pass the argument; the identity is not recorded."""
     attributes = _attributes(function, position)
     attributes.pop(_LAYOUT, None)
     if layout != AffineMap.identity(layout.num_dims):
@@ -91,7 +97,7 @@ def set_layout(function: FuncOp, position: int, layout: AffineMap) -> None:
 
 
 def given_types(function: FuncOp) -> list[Attribute]:
-    """Return the types of the arguments as callers give them."""
+    """Return the types of the arguments as callers pass them."""
     return [
         type if (layout := layout_of(function, position)) is None else _given(type, layout)
         for position, type in enumerate(function.function_type.inputs)
@@ -100,8 +106,9 @@ def given_types(function: FuncOp) -> list[Attribute]:
 
 def load_axes(function: FuncOp) -> dict[int, tuple[int, ...]]:
     """
-    For each argument that is permuted when it is loaded the axes of what callers give, in the
-    argument's order: `numpy.transpose(given, axes)` is what the function reads.
+    Return the permutation of axes for each argument that is permuted when it is loaded.
+
+    `numpy.transpose(given, axes)` is the array that the function reads.
     """
     layouts = {n: layout_of(function, n) for n in range(len(function.function_type.inputs))}
     return {n: _inverse(_dims(layout)) for n, layout in layouts.items() if layout is not None}
@@ -137,7 +144,7 @@ def _given(type: Attribute, layout: AffineMap) -> Attribute:
 
 
 def _shape(type: Attribute) -> Sequence[int]:
-    """Of a tensor or buffer; a scalar has no dimensions."""
+    """Return the shape of a tensor or buffer; a scalar has no dimensions."""
     if not isinstance(type, TensorType | MemRefType):
         return ()
     return cast(TensorType[Attribute] | MemRefType[Attribute], type).get_shape()

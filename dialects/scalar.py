@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scalar functions that MLIR's `arith` and `math` have, but xDSL's do not."""
+"""Scalar functions that MLIR's `arith` and `math` dialects have, but xDSL's do not."""
 
 from typing import ClassVar
 
@@ -44,8 +44,7 @@ class ErfcOp(FormedOp):
 @irdl_op_definition
 class FmodOp(FormedOp):
     """
-    What is left of `lhs` after whole multiples of `rhs`, with the sign of `lhs`; exact, as C's
-    `fmod`.
+    Remainder of `lhs` divided by `rhs`, with the sign of `lhs`; exact, as C's `fmod`.
 
     ```mlir
     %2 = scalar.fmod %0, %1 : f32

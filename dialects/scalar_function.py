@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The functions of `prim.elementwise`, and on which types they work."""
+"""Scalar functions of `prim.elementwise`, and the element types that each works on."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -21,25 +21,29 @@ from tilewright.dialects.element_types import (
 
 class ScalarFunction(StrEnum):
     """
-    What `prim.elementwise` computes for each element.
+    Function that `prim.elementwise` computes for each element.
 
-    Integers wrap. Comparisons give i1 and are false of NaN, but for `ne`.
+    Integers wrap. Comparisons return i1 and are false if an operand is NaN, except `ne`, which is
+    true.
     """
 
     ADD = "add"
     SUB = "sub"
     MUL = "mul"
     DIV = "div"
-    """The quotient; of integers rounded toward zero."""
+    """Quotient; of integers rounded toward zero."""
     FLOORDIV = "floordiv"
-    """The quotient rounded down, as Python's `//` (and PyTorch's) has it: not floor(a / b)."""
+    """
+    Quotient rounded down, as Python's and PyTorch's `//`; not always equal to floor(a / b) of
+    floats.
+    """
     FMOD = "fmod"
-    """What `div` rounded toward zero leaves; it has the sign of the first operand."""
+    """Remainder of the division rounded toward zero; it has the sign of the first operand."""
     POW = "pow"
     MAXIMUM = "maximum"
-    """The larger, NaN where either is NaN."""
+    """Larger operand; NaN if either is NaN."""
     MINIMUM = "minimum"
-    """The smaller, NaN where either is NaN."""
+    """Smaller operand; NaN if either is NaN."""
     ATAN2 = "atan2"
     NEG = "neg"
     ABS = "abs"
@@ -69,16 +73,16 @@ class ScalarFunction(StrEnum):
     FLOOR = "floor"
     CEIL = "ceil"
     ROUND = "round"
-    """To the nearest integer, halves to the even one."""
+    """Nearest integer; ties round to the even one."""
     TRUNC = "trunc"
     AND = "and"
-    """Bit by bit, as `or` and `xor`."""
+    """Bitwise and; `or` and `xor` are bitwise, too."""
     OR = "or"
     XOR = "xor"
     SHL = "shl"
-    """Shifted left; the shift is at least 0 and below the width, as for `shr`."""
+    """Left shift; the shift is at least 0 and below the bit width, as for `shr`."""
     SHR = "shr"
-    """Shifted right, the sign coming in."""
+    """Arithmetic right shift: it copies the sign bit."""
     EQ = "eq"
     NE = "ne"
     LT = "lt"
@@ -86,21 +90,22 @@ class ScalarFunction(StrEnum):
     GT = "gt"
     GE = "ge"
     SELECT = "select"
-    """The second operand where the first, an i1, is true, else the third."""
+    """Second operand if the first, an i1, is true; else the third."""
     CAST = "cast"
     """
-    The same value in another type: floats round to the nearest, and toward zero to an integer;
-    integers wrap; only 0 is false.
+    Conversion to another type: to nearest between floats, toward zero to an integer.
+
+    Integers wrap. As i1, only 0 is false.
     """
 
     @property
     def arity(self) -> int:
-        """How many operands the function takes."""
+        """Number of operands of the function."""
         return _ARITY.get(self, 1)
 
     @property
     def is_comparison(self) -> bool:
-        """True if it compares, and gives an i1."""
+        """True if the function compares its operands and returns an i1."""
         return self in _COMPARISONS
 
 
@@ -118,7 +123,7 @@ _ARITY: Mapping[ScalarFunction, int] = {
 
 
 class Domain(NamedTuple):
-    """The types that a function works on, and their name."""
+    """Element types that a function works on, and their names in messages."""
 
     types: tuple[Attribute, ...]
     name: str
@@ -138,7 +143,7 @@ _DOMAIN: Mapping[ScalarFunction, Domain] = {
 def verify_function(
     function: ScalarFunction, operands: Sequence[Attribute], result: Attribute
 ) -> None:
-    """Refuse elements of types that `function` does not take or give."""
+    """Raise `VerifyException` unless `function` takes these element types and returns this one."""
     if len(operands) != function.arity:
         raise VerifyException(
             f"'{function}' takes {function.arity} operand(s), got {len(operands)}"
@@ -177,6 +182,6 @@ def _verify_select(operands: Sequence[Attribute], result: Attribute) -> None:
 
 @irdl_attr_definition
 class ScalarFunctionAttr(EnumAttribute[ScalarFunction], SpacedOpaqueSyntaxAttribute):
-    """The scalar function of a `prim.elementwise`."""
+    """Attribute for the scalar function of a `prim.elementwise`."""
 
     name = "prim.function"

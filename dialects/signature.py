@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the arguments of a kernel are written: `@name(%x: T {facts}, ...) -> (%out: T, ...)`."""
+"""Syntax of a kernel's arguments: `@name(%x: T {facts}, ...) -> (%out: T, ...)`."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -36,8 +36,9 @@ def _parse_argument(parser: Parser) -> _Argument:
 @irdl_custom_directive
 class Signature(CustomDirective):
     """
-    `@name(%x: T, ...) -> (%out: T, ...) { ... }`: inputs are read, outputs are written; each may
-    have attributes behind its type.
+    Directive for a kernel's signature and body: `@name(%x: T, ...) -> (%out: T, ...) { ... }`.
+
+    Inputs come before the arrow, outputs after it. Each may have attributes after its type.
     """
 
     sym_name: SymbolNameAttributeVariable

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What an op computes, as a key: equal for ops that differ in names and places alone.
+Structural keys of ops: equal for ops that differ only in value names and locations.
 
-Keys are compared where their hashes agree, as a dictionary does, so a collision merges nothing.
+Use the key itself, not its hash, to compare: a hash collision must not merge different ops.
 """
 
 from collections.abc import Hashable, Iterable
@@ -20,31 +20,32 @@ COMMUTATIVE = (
     arith.XOrIOp,
 )
 """
-Ops whose two operands may change places, exactly. Floats' maximum is none of them: of 0.0 and -0.0
-the hardware may take the one that comes first.
+Ops whose result is identical to the bit if their two operands are swapped.
+
+The maximum of floats is not one: of 0.0 and -0.0 the hardware may return the first operand.
 """
 
 
 def structure(op: Operation) -> Hashable:
-    """Return the key of `op`; a value that it uses from outside stands for itself."""
+    """Return the structural key of `op`; a value from outside the op is its own key."""
     return _op_key(op, {})
 
 
 def body_structure(region: Region) -> Hashable:
-    """Return the key of a body that uses nothing from outside, such as that of a kernel."""
+    """Return the structural key of a body that uses no values from outside, such as a kernel's."""
     return _region_key(region, {})
 
 
 def _op_key(op: Operation, numbers: dict[SSAValue, int]) -> Hashable:
     operands: Hashable = tuple([numbers.get(value, value) for value in op.operands])
     if type(op) in COMMUTATIVE:
-        operands = frozenset(operands)  # of two: one for both, if they are the same
+        operands = frozenset(operands)  # unordered; two equal operands become one element
     return (
         op.name,
         frozenset(op.properties.items()),
         frozenset(op.attributes.items()),
         operands,
-        # a conversion says its type here alone
+        # only the result type distinguishes conversions
         tuple([result.type for result in op.results]),
         tuple([_region_key(region, numbers) for region in op.regions]),
     )

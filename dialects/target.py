@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The GPUs that we schedule for, by the architecture that NVRTC compiles for: what one of their
-multiprocessors (SMs) holds, and how fast a typical product is.
+Supported GPUs, by the architecture that NVRTC compiles for.
+
+Each row holds the limits of one multiprocessor (SM), and the speed of a typical product.
 
 Limits per SM: CUDA C++ Programming Guide, compute capabilities, "Technical Specifications per
-Compute Capability". SM counts, bandwidth, flops and L2: NVIDIA's data sheet of the product named.
+Compute Capability". SM counts, bandwidth, flops and L2: NVIDIA's data sheet of the product.
 """
 
 from dataclasses import dataclass
@@ -16,40 +17,51 @@ WARP_SIZE = 32
 """Lanes in a warp, on every target."""
 
 VECTOR_BYTES = (4, 8, 16)
-"""What one instruction of a thread moves, if not less, on every target (PTX ISA, `cp.async`)."""
+"""Sizes in bytes of a thread's vector accesses, on every target (PTX ISA, `cp.async`)."""
 WIDEST_BYTES = max(VECTOR_BYTES)
 
 _KIB, _MIB = 1024, 1024**2
 
 PARAMETER_BYTES = 32764
 """
-Bytes of the parameters of a kernel at most, on every target (Programming Guide, kernel parameters:
-from CUDA 12.1 and driver 530 on).
+Most bytes of a kernel's parameters, on every target (Programming Guide, kernel parameters: from
+CUDA 12.1 and driver 530 on).
 """
 
 L2_BYTES = 64
-"""What L2 gives to an SM in a clock, on every target (NVIDIA A100 whitepaper, L2)."""
+"""Bytes that L2 delivers to an SM in a clock, on every target (NVIDIA A100 whitepaper, L2)."""
 
 BARRIERS_PER_SM = 64
-"""Barriers of all blocks of an SM, 16 of each block at most (measured on an H100)."""
+"""
+Barriers that all resident blocks of an SM share; a block has at most 16 (measured on an H100).
+"""
 
 LAUNCH_SECONDS = 2e-6
-"""Seconds that a launch takes beside its work, on every target."""
+"""Overhead of a launch in seconds, on every target."""
 
 MOST_ROW_BYTES = 32 << 10
-"""Most bytes of a row that a block keeps in shared memory; an SM then holds several blocks."""
+"""
+Most bytes of a row that a block keeps in shared memory; an SM then still holds several blocks.
+"""
 
-_MOST_FFMA_LANES = 128 / 1.2
-"""1.2 clocks for each scheduler, measured on an H100 (`benchmarks/gpu_check.py`, `micro ffma`)."""
+_MAX_FFMA_LANES = 128 / 1.2
+"""
+Most multiply-adds of an SM in a clock: 1.2 clocks for each scheduler, measured on an H100
+(`benchmarks/gpu_check.py`, `micro ffma`).
+"""
 
 _RESERVED_SHARED = 1 * _KIB
-"""Shared memory that the system takes of each block (Programming Guide, shared memory, 8.0 on)."""
+"""
+Bytes of shared memory that the system reserves for each block (Programming Guide, shared memory,
+8.0 on).
+"""
 
-_USUAL_GPC = 16
-"""SMs assumed for each group where `gpcs` is unknown."""
+_DEFAULT_GPC = 16
+"""SMs assumed in each group (GPC) if `gpcs` is unknown."""
 
-# How registers are handed out (CUDA Occupancy Calculator, 8.0 on): 256 at a time to a warp, and
-# warps in fours, one for each quarter of the SM; and shared memory: 128 bytes at a time.
+# Granularity of allocation (CUDA Occupancy Calculator, 8.0 on). A warp gets registers in units of
+# 256. An SM allocates warps in fours, one for each of its quarters. Shared memory is allocated in
+# units of 128 bytes.
 _REGISTER_UNIT = 256
 _WARP_UNIT = 4
 _SHARED_UNIT = 128
@@ -57,27 +69,28 @@ _SHARED_UNIT = 128
 
 @dataclass(frozen=True)
 class Target:
-    """One architecture, and the product that stands for it."""
+    """One architecture, and the product whose numbers represent it."""
 
     name: str
     product: str
     sms: int
     shared_per_block: int
-    """Bytes of shared memory that a block may opt in to."""
+    """Most bytes of shared memory that a block may opt in to."""
     shared_per_sm: int
-    """Bytes."""
+    """Bytes of shared memory of an SM."""
     max_warps_per_sm: int
     max_blocks_per_sm: int
     bandwidth: float
     """Bytes per second to and from device memory."""
     flops: float
-    """float32 operations per second outside tensor cores; a fused multiply-add is two."""
+    """float32 operations per second outside tensor cores; a fused multiply-add counts as two."""
     l2_size: int
-    """Bytes that the L2 cache holds."""
+    """Capacity of the L2 cache in bytes."""
     gpcs: tuple[int, ...] = ()
     """
-    SMs of each group (GPC) that has to hold a whole cluster of more than two blocks, measured;
-    chips of one product differ. Empty if it was not measured.
+    Measured number of SMs in each group (GPC); empty if it was not measured.
+
+    A cluster of more than two blocks must fit in one group. Chips of one product differ.
     """
     fp32_lanes: int = 128
     """float32 multiply-adds that an SM does in one clock."""
@@ -90,12 +103,12 @@ class Target:
 
     @property
     def max_threads_per_sm(self) -> int:
-        """Threads that are resident on one SM at most."""
+        """Most threads that are resident on one SM."""
         return self.max_warps_per_sm * WARP_SIZE
 
     @cached_property
     def compute_capability(self) -> int:
-        """Of the architecture, as one number: 90 for sm_90a."""
+        """Compute capability of the architecture as one number: 90 for sm_90a."""
         return int(self.name.removeprefix("sm_").rstrip("a"))
 
     @property
@@ -105,41 +118,44 @@ class Target:
 
     @property
     def has_tma(self) -> bool:
-        """True if there is a tensor memory accelerator (PTX ISA, cp.async.bulk, sm_90 on)."""
+        """True if the GPU has a tensor memory accelerator (PTX ISA, cp.async.bulk, sm_90 on)."""
         return self.compute_capability >= 90
 
     @property
     def clock(self) -> float:
-        """Clocks per second, at which `flops` is reached."""
+        """Clock frequency in Hz at which `flops` is reached."""
         return self.flops / (2 * self.fp32_lanes * self.sms)
 
     @property
     def ffma_lanes(self) -> float:
         """
-        Multiply-adds of outer products that an SM does in one clock. Two of three registers are
-        often of one bank, which is read twice; where one takes two clocks anyway, that is hidden.
+        Multiply-adds of outer products that an SM does in one clock.
+
+        Two of a multiply-add's three registers are often in the same bank, which takes a second
+        read. The second read is hidden on targets whose multiply-add takes two clocks.
         """
-        return min(self.fp32_lanes, _MOST_FFMA_LANES)
+        return min(self.fp32_lanes, _MAX_FFMA_LANES)
 
     def warps_of(self, threads: int) -> int:
-        """Warps of a block of `threads` threads."""
+        """Return the number of warps in a block of `threads` threads."""
         return -(-threads // WARP_SIZE)
 
     def block_limits(
         self, threads: int, shared: int, registers: int, barriers: int = 1
     ) -> dict[str, int]:
         """
-        How many blocks of `threads` threads each resource of one SM has room for, when each takes
-        `shared` bytes and `barriers` barriers, and each thread `registers` registers; 0 for a block
-        that cannot run at all.
+        Return how many blocks fit on one SM by each resource: registers, shared memory, warps, ...
+
+        A block has `threads` threads, `shared` bytes and `barriers` barriers; each thread has
+        `registers` registers. The limit is 0 for a resource that even one block exceeds.
         """
         warps = self.warps_of(threads)
-        of_warp = _round_up(max(registers, 1) * WARP_SIZE, _REGISTER_UNIT)
-        warps_with_registers = self.registers_per_sm // of_warp // _WARP_UNIT * _WARP_UNIT
-        of_block = _round_up(shared + _RESERVED_SHARED, _SHARED_UNIT)
+        warp_registers = _round_up(max(registers, 1) * WARP_SIZE, _REGISTER_UNIT)
+        warps_with_registers = self.registers_per_sm // warp_registers // _WARP_UNIT * _WARP_UNIT
+        block_shared = _round_up(shared + _RESERVED_SHARED, _SHARED_UNIT)
         limits = {
             "registers": warps_with_registers // warps,
-            "shared memory": self.shared_per_sm // of_block,
+            "shared memory": self.shared_per_sm // block_shared,
             "warps": self.max_warps_per_sm // warps,
             "blocks": self.max_blocks_per_sm,
             "barriers": BARRIERS_PER_SM // max(barriers, 1),
@@ -154,27 +170,31 @@ class Target:
 
     def registers_given(self, threads: int, blocks: int) -> int:
         """
-        Return the most registers of a thread with which so many blocks are resident on one SM.
+        Return the most registers per thread with which `blocks` blocks of `threads` are resident on
+        an SM.
         """
         warps = _round_up(blocks * self.warps_of(threads), _WARP_UNIT)
-        of_warp = self.registers_per_sm // warps // _REGISTER_UNIT * _REGISTER_UNIT
-        return min(of_warp // WARP_SIZE, self.max_registers_per_thread)
+        warp_registers = self.registers_per_sm // warps // _REGISTER_UNIT * _REGISTER_UNIT
+        return min(warp_registers // WARP_SIZE, self.max_registers_per_thread)
 
     def blocks_per_sm(self, threads: int, shared: int, registers: int) -> int:
-        """How many such blocks (`block_limits`) are resident on one SM; 0 if not even one fits."""
+        """
+        Return how many blocks are resident on one SM (minimum of `block_limits`); 0 if none fits.
+        """
         return min(self.block_limits(threads, shared, registers).values())
 
     def room(self, per_sm: int, cluster: int = 1) -> int:
         """Return how many blocks, in whole clusters, are resident if each SM holds `per_sm`."""
         if cluster <= 2:  # SMs come in pairs
             return self.sms * per_sm // cluster * cluster
-        gpcs = self.gpcs or (self.sms % _USUAL_GPC, *(_USUAL_GPC,) * (self.sms // _USUAL_GPC))
+        gpcs = self.gpcs or (self.sms % _DEFAULT_GPC, *(_DEFAULT_GPC,) * (self.sms // _DEFAULT_GPC))
         return sum(sms * per_sm // cluster for sms in gpcs) * cluster
 
     def turns(self, blocks: int, per_sm: int, cluster: int = 1) -> int:
         """
-        Return how many blocks of a grid the busiest SM runs, if each SM holds `per_sm` at once, at
-        least one.
+        Return how many blocks of a grid the busiest SM runs, if each SM holds `per_sm` at once.
+
+        `per_sm` is at least 1.
         """
         rounds, rest = divmod(blocks, self.room(per_sm, cluster))
         at_once = -(-rest // self.sms)
@@ -228,14 +248,16 @@ _TARGETS = {
 }
 
 TARGETS = tuple(_TARGETS)
-"""The names of all targets, oldest first."""
+"""Names of all targets, oldest first."""
 
 DEFAULT_TARGET = "sm_90a"
-"""What is compiled for where no GPU is present."""
+"""Target to compile for if no GPU is present."""
 
 
 def target(name: str | object) -> Target:
-    """Return the target called `name`; a `UsageError` that lists them all if there is none."""
+    """
+    Return the target called `name`; raise `UsageError`, which lists all targets, if it is unknown.
+    """
     if not isinstance(name, str):
         raise UsageError(f"a target is a name such as 'sm_90a', not {name!r}")
     if name not in _TARGETS:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The shaped types of values, for ops whose constraints already say what they are."""
+"""Shaped types of values, for ops whose constraints already guarantee the kind of type."""
 
 from functools import lru_cache
 from typing import cast
@@ -37,22 +37,26 @@ def element_of(value: SSAValue) -> Attribute:
 
 
 def size_of(type: Attribute) -> int:
-    """Bytes of a scalar; an index is taken as 32 bits."""
+    """Return the size of a scalar in bytes; an index counts as 32 bits."""
     return type.size if isinstance(type, FixedBitwidthType) else 4
 
 
-@lru_cache(maxsize=1 << 12)  # planning compares many layouts and sizes of the same few slabs
+@lru_cache(maxsize=1 << 12)  # planning creates many layouts and sizes of the same few slabs
 def memref_of(
     element: Attribute,
     shape: tuple[int, ...],
     space: Attribute = NoneAttr(),
     layout: MemRefLayoutAttr | NoneAttr = NoneAttr(),
 ) -> MemRefType[Attribute]:
-    """Return the memref type of such parts, which xDSL checks one by one whenever it is made."""
+    """
+    Return the memref type with this element type, shape, memory space and layout.
+
+    Cached, because xDSL verifies every part of a type on each construction.
+    """
     return MemRefType(element, shape, layout, space)
 
 
 @lru_cache(maxsize=1 << 12)
 def tensor_of(element: Attribute, shape: tuple[int, ...]) -> TensorType[Attribute]:
-    """Return the tensor type of such parts, as `memref_of` gives a memref's."""
+    """Return the tensor type with this element type and shape; cached as in `memref_of`."""
     return TensorType(element, shape)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much work it is to run a program: scalar operations, counted without running it."""
+"""Static estimate of a program's work: its number of scalar operations."""
 
 from collections.abc import Callable, Mapping
 from math import prod
@@ -18,20 +18,21 @@ from tilewright.dialects.loop import LaunchOp
 
 def scalar_operations(root: Operation, *callers: Operation) -> int:
     """
-    Scalar operations done by running `root`, a function or kernel: each op counts once for every
-    point of the axes around it, or once for every element of its result or that it copies. An upper
-    estimate: what does not vary along an axis may be computed once. A call of one of `callers`
-    would never return, and counts as nothing.
+    Return the number of scalar operations of one run of `root`, a function or kernel.
+
+    Each op counts once for every point of the axes around it, and for every element that it
+    computes or copies. This is an upper bound: an op that does not vary along an axis may be
+    hoisted. A call of one of `callers` is recursive, never returns, and counts as zero.
     """
     blocks = [block for region in root.regions for block in region.blocks]
-    return sum(_of_block(block, *callers) for block in blocks) * _points(root)
+    return sum(_block_operations(block, *callers) for block in blocks) * _points(root)
 
 
-def _of_block(block: Block, *callers: Operation) -> int:
-    return sum(_of_op(op, *callers) for op in block.ops)
+def _block_operations(block: Block, *callers: Operation) -> int:
+    return sum(_op_operations(op, *callers) for op in block.ops)
 
 
-def _of_op(op: Operation, *callers: Operation) -> int:
+def _op_operations(op: Operation, *callers: Operation) -> int:
     if isinstance(op, func.CallOp | LaunchOp):
         name = op.callee if isinstance(op, func.CallOp) else op.kernel
         callee = SymbolTable.lookup_symbol(op, name)
@@ -48,7 +49,10 @@ def _of_op(op: Operation, *callers: Operation) -> int:
 
 
 def _threads_around(op: Operation) -> int:
-    """Return the threads of the block that does `op` together."""
+    """
+    Return the number of threads of the kernel around `op`, which do it together; 1 outside a
+    kernel.
+    """
     parent = op.parent_op()
     while parent is not None and not isinstance(parent, FuncOp):
         parent = parent.parent_op()

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A model for the command line: `tilewright run examples/gate.py:Gate`."""
+"""Example model for the command line: `tilewright run examples/gate.py:Gate`."""
 
 import torch
 from torch import nn
 
 
 class Gate(nn.Module):
-    """A linear layer, of which a second one says how much passes."""
+    """
+    A linear layer whose output is scaled by a sigmoid gate, the output of a second linear layer.
+    """
 
     def __init__(self, size: int = 8):
         super().__init__()
@@ -17,5 +19,5 @@ class Gate(nn.Module):
         return self.value(x) * torch.sigmoid(self.gate(x))
 
     def example_inputs(self) -> tuple[torch.Tensor, ...]:
-        """What the command line calls it with."""
+        """Return the inputs that the command line calls the model with."""
         return (torch.randn(4, self.value.in_features),)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The second half of a decoder layer, the model of `docs/fusion.md`."""
+"""The second half of a decoder layer: the model of `docs/fusion.md`."""
 
 import torch
 import torch.nn.functional as F
@@ -7,7 +7,7 @@ from torch import nn
 
 
 class Mlp(nn.Module):
-    """Adds what attention found to `x`, and to that what a gated product makes of its norm."""
+    """Residual connection of attention, then a normalised gated MLP with its own residual."""
 
     def __init__(self, width: int = 256, hidden: int = 512):
         super().__init__()
@@ -17,12 +17,12 @@ class Mlp(nn.Module):
         self.down = nn.Linear(hidden, width, bias=False)
 
     def forward(self, x: torch.Tensor, found: torch.Tensor) -> torch.Tensor:
-        """Return both of (tokens, width)."""
+        """Return the layer's output; `found` is attention's. All shapes are (tokens, width)."""
         x = x + found
         y = self.norm(x)
         return x + self.down(F.silu(self.gate(y)) * self.up(y))
 
     def example_inputs(self) -> tuple[torch.Tensor, ...]:
-        """What the command line calls it with."""
+        """Return the inputs that the command line calls the model with."""
         shape = 64, self.gate.in_features
         return torch.randn(shape), torch.randn(shape)

@@ -5,9 +5,9 @@ Tilewright: PyTorch in, raw CUDA out, through six IRs that print, parse, verify 
     program = tilewright.compile(torch.nn.RMSNorm(64), torch.randn(8, 64))
     program(torch.randn(8, 64))
 
-The compiler's folders (`dialects/`, `passes/`, ...) stand at the repository's root and import as
-`tilewright.dialects`, `tilewright.passes`, ... In an installed wheel they lie inside this package;
-in a checkout the package's path is extended by the repository's root.
+The compiler's folders (`dialects/`, `passes/`, ...) are at the repository's root and are imported
+as `tilewright.dialects`, `tilewright.passes`, ... An installed wheel contains them inside this
+package; in a checkout, the repository's root is added to the package's path.
 """
 
 from importlib import import_module
@@ -21,7 +21,7 @@ __all__ = ["CompiledProgram", "capture", "compile", "interpret", "lower"]
 
 __version__ = "0.1.0"
 
-if __name__ != "tilewright":  # what walks the package in a checkout finds it inside itself again
+if __name__ != "tilewright":  # a package walk in a checkout finds this package inside itself
     raise ModuleNotFoundError(f"No module named '{__name__}'")
 
 _here = Path(__file__).parent
@@ -31,7 +31,7 @@ if not (_here / "dialects").is_dir():
 
 def __getattr__(name: str) -> Any:
     """
-    Return the Python API, loaded when it is first used: importing the package alone costs nothing.
+    Load and return a name of the Python API on first use, so that importing the package is cheap.
     """
     if name not in __all__:
         raise AttributeError(f"module 'tilewright' has no attribute '{name}'")
@@ -39,5 +39,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """Return the API and what every package has, but neither imports nor loaded submodules."""
+    """List the API and the dunder names, without imports and loaded submodules."""
     return sorted([*__all__, *(name for name in globals() if name.startswith("__"))])

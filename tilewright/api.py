@@ -40,18 +40,18 @@ __all__ = ["CompiledProgram", "capture", "compile", "interpret", "lower"]
 
 def capture(function: Any, *inputs: Any, kwargs: Mapping[str, Any] | None = None) -> Captured:
     """
-    Return the Torch IR of a module or a function called with `inputs` and `kwargs`, for inference.
+    Capture a module or a function, called with `inputs` and `kwargs`, as Torch IR for inference.
 
-    It may also be a `torch.export.ExportedProgram`, which brings its example inputs if none are
-    given. The result's `module` is the IR, its `inputs` name the arguments of `@main`. Tensors may
-    be fake. Raises `UnsupportedError` for what the compiler cannot do, and `UsageError` where the
+    `function` may also be a `torch.export.ExportedProgram`, whose example inputs are used if none
+    are given. The result's `module` is the IR, its `inputs` name the arguments of `@main`. Tensors
+    may be fake. Raises `UnsupportedError` for unsupported operations, and `UsageError` if the
     function itself fails.
     """
     from torch.utils import _pytree as pytree
 
     if isinstance(function, CompiledProgram):
         raise UsageError(
-            "a compiled program cannot be captured", remedy="capture what it is made of"
+            "a compiled program cannot be captured", remedy="capture its module or function"
         )
     given = (inputs, _named(kwargs))
     args, named = pytree.tree_map_only(np.ndarray, tensor_of, given)
@@ -71,15 +71,15 @@ def lower(
     """
     Return a copy of `module` at a lower level: torch, tensor, loop, tile, kernel or cuda.
 
-    `target` is a GPU architecture such as `sm_90a`, by default that of the GPU that is present.
-    `db` is as of `compile`. Raises `UsageError` for an unknown level or one that the module is
-    below already.
+    `target` is a GPU architecture such as `sm_90a`, by default that of the GPU present. `db` is the
+    same as for `compile`. Raises `UsageError` for an unknown level, and for a level above the
+    module's.
     """
     return _lowered(_module_of(module), level, target_for(target), _checked(db))
 
 
 def _checked(db: object) -> Db:
-    """`db` if it is a path or a bool; `UsageError` otherwise."""
+    """Return `db` if it is a path or a bool; raise `UsageError` otherwise."""
     if not isinstance(db, str | Path | bool) or db == "":
         raise UsageError(f"db is a path or a bool, not {db!r}")
     return db
@@ -94,11 +94,11 @@ def _lowered(module: ModuleOp, level: str, target: str, db: Db) -> ModuleOp:
 
 def interpret(module: ModuleOp | Captured, *arrays: Any) -> list[np.ndarray[Any, Any]]:
     """
-    Return the results of `@main` for `arrays`, computed by the interpreters, at any level but CUDA.
+    Run `@main` on `arrays` in the interpreters and return its results, at any level except CUDA.
 
-    Arrays are tensors or what `numpy.asarray` takes, one for each argument of `@main`. For what
-    `capture` gives, the inputs that the program writes in place are written, and the results are
-    those that the user's function returns; of IR alone all results of `@main` are returned.
+    Arrays are tensors or values that `numpy.asarray` takes, one for each argument of `@main`. For a
+    `Captured`, inputs that the program mutates are written in place, and the results of the user's
+    function are returned. For a module of IR, all results of `@main` are returned.
     """
     import torch
 
@@ -129,11 +129,11 @@ def compile(
     """
     Compile a module, a function or an exported program for inputs like `inputs` and `kwargs`.
 
-    `target` is a GPU architecture such as `sm_90a`, by default that of the GPU that is present.
-    `device` is where calls run: `sim`, `gpu`, or `auto` for the best there is. `db` is the path of
-    a database of measurements that schedules of kernels are looked up in: True is the user's own,
-    if there is one, and the goldens; False is nothing. Raises as `capture` does, and
-    `DatabaseError` for a path that is no database.
+    `target` is a GPU architecture such as `sm_90a`, by default that of the GPU present. `device` is
+    where calls run: `sim`, `gpu`, or `auto` for the best device present. `db` is the path of a
+    database of measurements from which schedules of kernels are looked up. True means the user's
+    own database, if it exists, and the goldens; False means none. Raises the errors of `capture`,
+    and `DatabaseError` for a path that is not a database.
     """
     target = target_for(target)
     backend = backend_for(device, target)
@@ -144,7 +144,9 @@ def compile(
 def _module_of(module: ModuleOp | Captured | object) -> ModuleOp:
     module = module.module if isinstance(module, Captured) else module
     if not isinstance(module, ModuleOp):
-        raise UsageError(f"not a module of IR, but {type(module).__name__}", remedy="see capture")
+        raise UsageError(
+            f"not a module of IR, but {type(module).__name__}", remedy="call capture first"
+        )
     return module
 
 
@@ -153,23 +155,23 @@ class CompiledProgram:
     """
     A compiled module or function: call it as the original, with tensors or NumPy arrays.
 
-    A module's parameters and buffers are read at each call: a change in place, as an optimizer's
-    or `load_state_dict`'s, is seen. One that is put in the place of another is not.
+    A module's parameters and buffers are read at each call. Changes in place, as by an optimizer or
+    `load_state_dict`, take effect; a replaced parameter object does not.
     """
 
     captured: Captured
     backend: Backend
     target: str
-    """The GPU architecture that it is compiled for."""
+    """GPU architecture that the program is compiled for."""
     db: Db = True
-    """Where schedules are looked up, as `compile` says."""
+    """Database in which schedules are looked up, as for `compile`."""
     _called: Callable[..., Any] = field(init=False)
 
     def __post_init__(self) -> None:
         import torch
 
-        _ = self.plan  # what cannot be compiled is an error now, not at the first call
-        # Of a caller that torch.compile traces, Dynamo would trace what runs kernels here, too.
+        _ = self.plan  # report what cannot be compiled now, not at the first call
+        # If torch.compile traces the caller, Dynamo would also trace the code that runs kernels.
         vars(self)["_called"] = cast(Any, torch.compiler).disable(self._results)
 
     def __repr__(self) -> str:
@@ -179,7 +181,7 @@ class CompiledProgram:
         return f"<CompiledProgram{name}: {counts}, {self.target}>"
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
-        """What `copy` and `pickle` ask for: there is nothing to give them."""
+        """Refuse `copy` and `pickle`: raise `UsageError`."""
         raise UsageError(
             "a compiled program is neither copied nor pickled",
             remedy="copy or save the module, and compile that",
@@ -187,12 +189,12 @@ class CompiledProgram:
 
     @cached_property
     def plan(self) -> Plan:
-        """The launches, and the buffers they run over."""
+        """The launches, and the buffers that they use."""
         return compiled_plan(self.captured.module, self.target, self.db)
 
     @cached_property
     def _planned(self) -> ModuleOp:
-        """The program with the schedules that are known."""
+        """The captured module with the known schedules of its kernels."""
         return with_known_schedules(self.captured.module, self.target, self.db)
 
     @cached_property
@@ -201,7 +203,7 @@ class CompiledProgram:
 
     @property
     def kernels(self) -> tuple[Launch, ...]:
-        """The launches in order: kernel name, grid, block, shared memory."""
+        """The launches in order, each with kernel name, grid, block and shared memory."""
         return self.plan.launches
 
     @property
@@ -211,7 +213,9 @@ class CompiledProgram:
 
     @property
     def schedule(self) -> dict[str, str]:
-        """For each kernel by name the pipeline that scheduled it, as `opt-tool -p` takes it."""
+        """
+        The pipeline that scheduled each kernel, by kernel name, in the syntax of `opt-tool -p`.
+        """
         return {launch.kernel: launch.schedule for launch in self.kernels}
 
     def ir(self, level: str) -> str:
@@ -223,37 +227,41 @@ class CompiledProgram:
 
     def report(self) -> StaticReport:
         """
-        What the machine code tells of each kernel: registers, occupancy, instructions, traffic and
-        an estimate of its time. Print it, or see its `kernels`. Raises `NvrtcUnavailable`.
+        Return static properties of each kernel from its machine code, to print or to read as
+        `kernels`.
+
+        They are registers, occupancy, instructions, traffic, and an estimate of its time. Raises
+        `NvrtcUnavailable`.
         """
         return report_of(self._planned, target_named(self.target))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """
-        Run the program; the result is nested as the original's.
+        Run the program; the result is nested like the original's.
 
-        Results are NumPy arrays if all inputs are, else tensors. What the original writes in place,
-        inputs and buffers, is written. Raises `UsageError` for inputs that differ from those of the
-        compilation in number, shape, dtype, or in a Python value, and for one that is written and
-        cannot be. On a GPU the kernels are queued on PyTorch's current stream.
+        Results are NumPy arrays if all inputs are, else tensors. Inputs and buffers that the
+        original writes in place are written. Raises `UsageError` if inputs differ from those of the
+        compilation in number, shape, dtype, or in a Python value. Also raises `UsageError` for an
+        input that the program writes but that is not writable. On a GPU, the kernels are queued on
+        PyTorch's current stream.
         """
         return self._called(*args, **kwargs)
 
     def _results(self, *args: Any, **kwargs: Any) -> Any:
         from torch._subclasses.fake_tensor import unset_fake_temporarily
 
-        # A mode of the caller's would make fake what is computed here.
+        # A fake-tensor mode of the caller would turn these results into fake tensors.
         with unset_fake_temporarily():
             call = Call(self.captured, args, kwargs)
             return call.results(self.run(call.values()))
 
     def run(self, values: Sequence[Any]) -> list[Any]:
         """
-        Return the results of `@main` for `values`, tensors or arrays for `captured.inputs` in
+        Return the results of `@main` for `values`: tensors or arrays for `captured.inputs`, in
         order.
 
-        What the program writes in place stands first among the results. On a GPU results are new
-        tensors, or those of `values` that its kernels write where they are; of the simulator they
-        are arrays, and nothing is written into `values`.
+        New values of inputs written in place come first among the results. On a GPU, results are
+        new tensors, or tensors of `values` that kernels write in place. The simulator returns
+        arrays and writes nothing into `values`.
         """
         return self._run(values)

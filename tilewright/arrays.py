@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tensors as NumPy arrays and back, bit for bit. NumPy has no bfloat16 of its own."""
+"""Conversion of tensors to NumPy arrays and back, bit for bit; bfloat16 uses `ml_dtypes`."""
 
 from collections.abc import Mapping
 from typing import Any, cast
@@ -12,7 +12,7 @@ ROUNDOFF: Mapping[str, float] = {
     "float16": 2.0**-11,
     "bfloat16": 2.0**-8,
 }
-"""How far rounding to a dtype moves a value at most, relative to it."""
+"""Unit roundoff: the largest relative error of rounding to a dtype."""
 
 SMALLEST: Mapping[str, float] = {
     "float64": 2.0**-1074,
@@ -20,14 +20,16 @@ SMALLEST: Mapping[str, float] = {
     "float16": 2.0**-24,
     "bfloat16": 2.0**-133,
 }
-"""The smallest positive number of a dtype, by which its numbers next to zero are apart."""
+"""
+Smallest positive (subnormal) number of a dtype, which is the spacing of its numbers next to zero.
+"""
 
 MAX_RANK = 64
-"""Dims that an array may have (NumPy 2, `NPY_MAXDIMS`)."""
+"""Most dimensions of a NumPy array (NumPy 2, `NPY_MAXDIMS`)."""
 
 
 def dtype_named(name: str) -> Any:
-    """NumPy's dtype of that name; bfloat16 is that of `ml_dtypes`."""
+    """Return NumPy's dtype of that name; bfloat16 comes from `ml_dtypes`."""
     import numpy as np
 
     if name != "bfloat16":
@@ -38,7 +40,7 @@ def dtype_named(name: str) -> Any:
 
 
 def array_of(tensor: Any) -> Any:
-    """Return a tensor's elements as an array of the same dtype; bfloat16 is that of `ml_dtypes`."""
+    """Return a tensor's elements as an array of the same dtype; bfloat16 comes from `ml_dtypes`."""
     import torch
 
     values = tensor.detach().resolve_neg().cpu()
@@ -49,7 +51,7 @@ def array_of(tensor: Any) -> Any:
 
 def tensor_of(value: Any) -> Any:
     """
-    Return an array's elements as a tensor of the same dtype, on the CPU; a tensor as it is.
+    Return an array's elements as a CPU tensor of the same dtype; a tensor is returned unchanged.
 
     Raises `UsageError` for a masked array, and for a dtype that PyTorch does not have.
     """
@@ -63,7 +65,7 @@ def tensor_of(value: Any) -> Any:
     if is_bfloat16 := array.dtype.name == "bfloat16":
         array = array.view(np.int16)
     try:
-        # as_tensor would go to the user's default device
+        # as_tensor would use the user's default device
         tensor = cast(Any, torch).from_numpy(array)
     except (TypeError, ValueError) as err:
         raise UsageError(f"PyTorch has no tensors of NumPy's dtype {array.dtype}") from err
@@ -71,15 +73,17 @@ def tensor_of(value: Any) -> Any:
 
 
 def _has_tensor_strides(array: Any) -> bool:
-    """True if PyTorch, which counts in elements and not backwards, takes the array as it lies."""
+    """
+    True if PyTorch can share the array: its strides are non-negative multiples of the element size.
+    """
     return all(step >= 0 and step % array.itemsize == 0 for step in array.strides)
 
 
 def as_array(value: Any) -> Any:
     """
-    Return a tensor, an array, or what `numpy.asarray` takes, as an array.
+    Return an array for a tensor, an array, or another value that `numpy.asarray` takes.
 
-    Raises `UsageError` for a masked array: `numpy.asarray` drops its mask.
+    Raises `UsageError` for a masked array, because `numpy.asarray` would drop its mask.
     """
     import numpy as np
     import torch

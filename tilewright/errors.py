@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The errors that a user can meet: each is one sentence that names what is wrong and where."""
+"""Errors for users: each is one sentence that names the problem and its place."""
 
 from collections.abc import Iterable
 from difflib import SequenceMatcher, get_close_matches
@@ -10,8 +10,8 @@ class TilewrightError(Exception):
     """
     A user-facing failure: printed as `error: MESSAGE`, never as a traceback.
 
-    `where` names the place when there is one (`file:line:col` or an FX node); `remedy` says what
-    to do about it. `exit_code` is 1 for something that went wrong, 2 for wrong usage.
+    `where` names the place if there is one (`file:line:col` or an FX node); `remedy` proposes a
+    solution. `exit_code` is 1 for a failure and 2 for wrong usage.
     """
 
     exit_code = 1
@@ -34,32 +34,32 @@ class UsageError(TilewrightError):
 
 
 class UnsupportedError(TilewrightError):
-    """Understood, but outside what the compiler supports: an op, an argument, a dtype."""
+    """Valid input outside the supported subset: an op, an argument or a dtype."""
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return a remedy with the near matches of `name`, or an empty text if there are none."""
+    """Return a remedy with the close matches of `name`, or an empty text if there are none."""
     names = list(known)
-    near = get_close_matches(name, names) or _near_but_for_case(name, names)
+    near = get_close_matches(name, names) or _near_ignoring_case(name, names)
     nearness = [SequenceMatcher(None, name, each).ratio() for each in near]
     best = [each for each, ratio in zip(near, nearness, strict=True) if ratio > nearness[0] - 0.1]
     return f"did you mean {' or '.join(best)}?" if best else ""
 
 
-def _near_but_for_case(name: str, known: Iterable[str]) -> list[str]:
+def _near_ignoring_case(name: str, known: Iterable[str]) -> list[str]:
     folded = {each.casefold(): each for each in known}
     return [folded[each] for each in get_close_matches(name.casefold(), folded)]
 
 
 def format_error(err: TilewrightError) -> str:
-    """Return the one line in which `err` is printed."""
+    """Format `err` as the text that is printed, with place and remedy."""
     remedy = f" ({err.remedy})" if err.remedy else ""
     where = f"{err.where}: " if err.where else ""
     return printable(f"{where}error: {err.message}{remedy}")
 
 
 def printable(text: str) -> str:
-    """`text` with escapes for the control characters, which a terminal would obey."""
+    """Return `text` with control characters escaped, because a terminal would obey them."""
     return "".join(
         char.encode("unicode_escape").decode()
         if category(char) == "Cc" and char not in "\n\t"
@@ -69,37 +69,37 @@ def printable(text: str) -> str:
 
 
 def one_line(message: object) -> str:
-    """`message` without its line breaks."""
+    """Return `message` with line breaks and runs of blanks replaced by single blanks."""
     return " ".join(str(message).split())
 
 
 def shortened(text: str, most: int = 160) -> str:
-    """`text` with dots in place of its middle where it has more than `most` characters."""
+    """Return `text`, with its middle replaced by dots if it has more than `most` characters."""
     if len(text) <= most:
         return text
     return f"{text[: most // 3].rstrip()} ... {text[-most + most // 3 :].lstrip()}"
 
 
 def counted(count: int, what: str) -> str:
-    """`1 kernel`, `2 kernels`, `0 launches`."""
+    """Return a count with its noun in singular or plural: `1 kernel`, `2 kernels`, `0 launches`."""
     plural = "es" if what.endswith("ch") else "s"
     return f"{count} {what}{'' if count == 1 else plural}"
 
 
 def in_brief(error: BaseException) -> str:
-    """What kind of error it is, and the first line of what it says: `ValueError: no such axis`."""
+    """Return the error's class and the first line of its message: `ValueError: no such axis`."""
     kind, first = type(error).__name__, str(error).strip().partition("\n")[0]
     return f"{kind}: {first}" if first else kind
 
 
-_WIDTH = 120  # longer source lines are cut to a window around the place
+_WIDTH = 120  # longer source lines are cut to a window around the column
 
 
 def excerpt(line: str, column: int, carets: int = 1, indent: str = "") -> str:
     """
-    Return a source line with carets below `column`, which counts from 0; empty for an empty line.
+    Return a source line with carets below `column`, which counts from 0; empty for a blank line.
 
-    Of a long line only the part around the place is shown.
+    Only the part around the column of a long line is shown.
     """
     if not line.strip():
         return ""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Memory of the machine, or of the container (control group, version 1 or 2) if that has less.
+Memory of the machine, or of the container (control group, version 1 or 2) if it has less.
 
 The files are documented in Linux's `cgroup-v2.rst` and `cgroup-v1/memory.rst`.
 """
@@ -14,25 +14,28 @@ GROUPS = (
     ("/sys/fs/cgroup", "memory.max", "memory.current"),
     ("/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes"),
 )
-"""Folder of a control group, its limit and what is used of that, for versions 2 and 1."""
+"""Folder, file of the limit and file of the usage of a control group, for versions 2 and 1."""
 
 _MISSING = (OSError, ValueError, KeyError)
 
 
 def total_memory() -> int | None:
-    """Return the bytes of memory that there are, or None where the system does not say."""
+    """Return the total memory in bytes, or None if the system does not report it."""
     limits = (limit for limit, _ in _containers())
     return min([*_physical(), *limits], default=None)
 
 
 def available_memory() -> int | None:
-    """Return the bytes that a process may still ask for, or None where the system does not say."""
+    """
+    Return the bytes that the process can still allocate, or None if the system does not report
+    them.
+    """
     left = (max(0, limit - used) for limit, used in _containers())
     return min([*(_unused() or _physical()), *left, *_process_limit()], default=None)
 
 
 def _physical() -> list[int]:
-    """Return the machine's memory in bytes, if it is known."""
+    """Return the machine's physical memory in bytes, as a list that is empty if it is unknown."""
     try:
         return [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
     except (*_MISSING, AttributeError):  # Windows
@@ -40,7 +43,9 @@ def _physical() -> list[int]:
 
 
 def _unused() -> list[int]:
-    """Return the machine's free bytes, those of caches included, if they are known."""
+    """
+    Return the machine's free memory in bytes, caches included, as a list that is empty if unknown.
+    """
     try:
         return [_field(Path("/proc/meminfo"), "MemAvailable:") * 1024]
     except _MISSING:
@@ -48,7 +53,9 @@ def _unused() -> list[int]:
 
 
 def _containers() -> Iterator[tuple[int, int]]:
-    """Yield the limit of each control group that has one, and the bytes that it cannot give up."""
+    """
+    Yield the limit of each control group that has one, and the used bytes that it cannot reclaim.
+    """
     for folder, limit, usage in GROUPS:
         with suppress(*_MISSING):  # no such group, or `max` for no limit
             path = Path(folder)
@@ -57,20 +64,20 @@ def _containers() -> Iterator[tuple[int, int]]:
 
 
 def _reclaimable(group: Path) -> int:
-    """Return the bytes of files that are cached, which are dropped where memory is needed."""
+    """Return the bytes of cached files, which the kernel drops if memory is needed."""
     with suppress(*_MISSING):
         return _field(group / "memory.stat", "inactive_file")
     return 0
 
 
 def _field(path: Path, name: str) -> int:
-    """Return the number behind a name in a file of such lines."""
+    """Return the number after `name` in a file whose lines are names and numbers."""
     fields = dict(line.split()[:2] for line in path.read_text().splitlines())
     return int(fields[name])
 
 
 def _process_limit() -> Iterator[int]:
-    """Yield what is left of the address space, if `ulimit -v` bounds it."""
+    """Yield the remaining bytes of the address space, if `ulimit -v` limits it."""
     with suppress(ImportError, *_MISSING):
         import resource
 

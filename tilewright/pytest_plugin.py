@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The pytest plug-in that makes `.mlir` files with RUN lines tests, also in a folder of your own:
+The pytest plug-in that runs `.mlir` files with RUN lines as tests, also in your own project:
 
     [tool.pytest.ini_options]
     addopts = ["-p", "tilewright.pytest_plugin"]
 
-The lines run inside pytest's process, twenty times faster than lit runs them.
+The lines run inside pytest's process, twenty times as fast as lit.
 """
 
 from collections.abc import Iterable
@@ -19,7 +19,7 @@ from tilewright.tools.run_lines import RunLineError, run_file
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    """Collect `.mlir` files, except inputs of other tests."""
+    """Collect a `.mlir` file, unless it is an input of another test."""
     if file_path.suffix != ".mlir" or "Inputs" in file_path.parts:
         return None
     return MlirFile.from_parent(  # pyright: ignore[reportUnknownMemberType]
@@ -28,7 +28,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 
 
 class MlirFile(pytest.File):
-    """A `.mlir` file with RUN lines."""
+    """Collector of a `.mlir` file with RUN lines."""
 
     def collect(self) -> Iterable[pytest.Item]:
         """Yield the one test of the file."""
@@ -38,15 +38,15 @@ class MlirFile(pytest.File):
 
 
 class RunLines(pytest.Item):
-    """The RUN lines of a file."""
+    """Test that runs the RUN lines of a file."""
 
     def runtest(self) -> None:
-        """Run them in order, with a folder for temporary files."""
+        """Run the lines in order, with a folder for temporary files."""
         with TemporaryDirectory() as temporary:
             run_file(self.path, Path(temporary))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """Show what a failed command printed; a traceback is shown for a crash only."""
+        """Return the output of a failed command; only a crash shows a traceback."""
         if isinstance(excinfo.value, RunLineError):
             return str(excinfo.value)
         return super().repr_failure(excinfo, style)

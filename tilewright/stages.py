@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The stages of a long computation, for a progress line:
+Named stages of a long computation, for a progress line:
 
     with stage("simulate matmul, launch 3 of 20"):
         ...
 
-By default there is no listener, and a stage costs next to nothing. Results never depend on it.
+By default no listener is installed, and a stage costs next to nothing. Stages never affect results.
 """
 
 from collections.abc import Generator
@@ -15,14 +15,14 @@ from typing import Protocol
 
 
 class StageListener(Protocol):
-    """A display of stages, which nest."""
+    """Listener that displays stages, which nest."""
 
     def entered(self, name: str) -> None:
-        """A stage begins inside of those that have begun and not ended."""
+        """Handle the beginning of a stage inside the stages that are still open."""
         ...
 
     def left(self) -> None:
-        """The innermost stage ends."""
+        """Handle the end of the innermost open stage."""
         ...
 
 
@@ -31,7 +31,7 @@ _listener: ContextVar[StageListener | None] = ContextVar("stages", default=None)
 
 @contextmanager
 def reporting_stages(listener: StageListener) -> Generator[None]:
-    """Report the stages of this block to `listener`."""
+    """Report the stages that begin inside the `with` block to `listener`."""
     token = _listener.set(listener)
     try:
         yield
@@ -41,7 +41,7 @@ def reporting_stages(listener: StageListener) -> Generator[None]:
 
 @contextmanager
 def stage(name: str) -> Generator[None]:
-    """Report that the block does what `name` says: a verb and its object."""
+    """Mark the `with` block as a stage called `name`: a verb and its object."""
     listener = _listener.get()
     if listener is None:
         yield

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Text files that the user names: read whole, up to a limit, for devices and pipes have no end."""
+"""
+Text files that the user names: read whole, up to a limit, because devices and pipes may be endless.
+"""
 
 import sys
 from pathlib import Path
@@ -7,18 +9,18 @@ from typing import BinaryIO
 
 from tilewright.errors import UsageError
 
-_MOST_BYTES = 1 << 30
-"""Bytes of a text: some million operations."""
+_MAX_BYTES = 1 << 30
+"""Most bytes of a text: some million operations."""
 
 _CHUNK = 1 << 24
-"""Bytes that are read before they are looked at."""
+"""Bytes that are read at once before they are checked."""
 
 
 def read_text_file(path: str | Path) -> bytes:
     """
-    Return the bytes of a text file, or of stdin for `-`, in whatever encoding.
+    Return the bytes of a text file, or of stdin for `-`, in any encoding.
 
-    Raises `UsageError` for what cannot be read, has a NUL in it, or more than a gibibyte.
+    Raises `UsageError` if the file cannot be read, contains a NUL byte, or exceeds a gibibyte.
     """
     try:
         if path == "-":
@@ -35,6 +37,6 @@ def _read(file: BinaryIO, path: str | Path) -> bytes:
         content += chunk
         if b"\0" in chunk:
             raise UsageError(f"cannot read '{path}': it is not text")
-        if len(content) > _MOST_BYTES:
-            raise UsageError(f"cannot read '{path}': it is longer than {_MOST_BYTES} bytes")
+        if len(content) > _MAX_BYTES:
+            raise UsageError(f"cannot read '{path}': it is longer than {_MAX_BYTES} bytes")
     return bytes(content)

@@ -6,8 +6,8 @@ The backend of `torch.compile`:
     with torch.no_grad():
         fast(x)
 
-An installed Tilewright announces it to PyTorch (entry points `torch_dynamo_backends`); without
-installing it, `backend=tilewright.torch_compile.backend` is the same.
+An installed Tilewright registers it with PyTorch (entry points `torch_dynamo_backends`). Without
+installation, pass `backend=tilewright.torch_compile.backend`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -35,11 +35,10 @@ def backend(
     options: Mapping[str, Any] | None = None,
 ) -> Callable[..., Any]:
     """
-    What Dynamo calls with each graph, a `torch.fx.GraphModule`; gives what is called in its place.
+    Return the callable that runs in place of `graph`, a `torch.fx.GraphModule` from Dynamo.
 
-    Options are `db`, `device` and `target`, as of `tilewright.compile`. Nothing is compiled yet,
-    and nothing refused: what is raised here Dynamo wraps in an error of its own, what is raised at
-    the call it does not.
+    Options are `db`, `device` and `target`, as for `tilewright.compile`. Compilation and errors are
+    deferred to the first call: Dynamo would wrap an error raised here in an error of its own.
     """
     try:
         return lazily(graph, _compiler(mode, dict(options or {})))
@@ -55,10 +54,10 @@ def _raising(error: TilewrightError) -> Callable[..., Any]:
 
 
 def _compiler(mode: str | None, options: dict[str, Any]) -> "_Compiler":
-    """What the arguments of `torch.compile` say. Raises `UsageError`."""
+    """Return the compiler that the arguments of `torch.compile` configure. Raises `UsageError`."""
     if mode is not None:
         raise UsageError(
-            f"there are no modes, as '{mode}'", remedy="every kernel is planned for its sizes"
+            f"the mode '{mode}' is not supported", remedy="every kernel is planned for its sizes"
         )
     for name, value in options.items():
         _check_option(name, value)
@@ -68,7 +67,7 @@ def _compiler(mode: str | None, options: dict[str, Any]) -> "_Compiler":
 
 
 def _check_option(name: object, value: object) -> None:
-    """Raise `UsageError` unless there is such an option, and the value is of its kind."""
+    """Raise `UsageError` unless the option exists and its value has the right type."""
     if name not in OPTIONS:
         near = get_close_matches(str(name), OPTIONS, 1)
         remedy = f"did you mean '{near[0]}'?" if near else f"options: {', '.join(OPTIONS)}"
@@ -80,7 +79,7 @@ def _check_option(name: object, value: object) -> None:
 
 @dataclass(frozen=True)
 class _Compiler:
-    """Compiles what was captured, to be run on a device."""
+    """Compiler of captured graphs for one device."""
 
     target: str
     device: Backend
@@ -88,6 +87,6 @@ class _Compiler:
 
     def __call__(self, captured: Captured) -> Run:
         check_reach(self.device, "the graph", captured.module)
-        # The plan alone: what was captured has the first call's tensors, which must not live on.
+        # Keep the plan only: the capture holds the first call's tensors, which must be freed.
         plan = CompiledProgram(captured, self.device, self.target, self.db).plan
         return runner(plan, self.device)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Work that makes much and throws away little, without garbage collection."""
+"""Garbage collection disabled for code that allocates much and discards little."""
 
 import gc
 from collections.abc import Generator
@@ -9,10 +9,10 @@ from contextlib import contextmanager
 @contextmanager
 def uncollected() -> Generator[None]:
     """
-    Do without garbage collection until the exit.
+    Disable garbage collection inside the `with` block.
 
-    Operations and their uses refer to each other, and so do FX nodes: Python would walk them over
-    and over, and with them all that was ever imported. Little of it is garbage before the end.
+    Operations and their uses refer to each other, as FX nodes do. The collector would walk them
+    repeatedly, together with every imported module, and find little garbage.
     """
     was_enabled = gc.isenabled()
     gc.disable()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The xDSL plug-in: through it plain `xdsl-opt` knows our dialects, our passes and the `cuda` target.
+The xDSL plug-in: it adds our dialects, our passes and the `cuda` target to plain `xdsl-opt`.
 
-Every xDSL tool in the environment imports this file at start-up, so it imports nothing heavy.
+Every xDSL tool in the environment imports this file at start-up, so its imports must be light.
 """
 
 from importlib import import_module

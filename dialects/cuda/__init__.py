@@ -3,7 +3,8 @@
 CUDA IR: C++ statements and expressions, one to one with the text that `-t cuda` prints.
 
 A statement (`dialects/cuda/statements.py`) is one line or block of the text; its operands are
-expressions (`dialects/cuda/expressions.py`) or names. The names of values become those of the text.
+expressions (`dialects/cuda/expressions.py`) or names. Value names become variable names in the
+text.
 """
 
 from collections.abc import Iterable, Sequence
@@ -37,16 +38,20 @@ from tilewright.dialects.kernel_like import ThreadFuncOp
 
 MAX_STATIC_SHARED = 48 * 1024
 """
-Bytes of shared memory that a kernel may declare (CUDA C++ Programming Guide, technical
-specifications). ptxas lets more pass on some targets, and the launch fails.
+Most bytes of shared memory that a kernel may declare statically (CUDA C++ Programming Guide,
+technical specifications).
+
+ptxas accepts more on some targets, and then the launch fails.
 """
 
 
 @irdl_op_definition
 class FuncOp(ThreadFuncOp):
     """
-    `extern "C" __global__ void __launch_bounds__(block) name(...)`, for a launch of `grid` blocks
-    of `block` threads. Its symbol is its name in the text. Tensor maps come before the pointers.
+    A kernel for launches of `grid` blocks of `block` threads; its symbol is its name in the text.
+
+    It prints as `extern "C" __global__ void __launch_bounds__(block) name(...)`. Parameters are
+    tensor maps first, then pointers.
 
     ```mlir
     cuda.func grid 8 block 128 @copy(%x: !cuda.ptr<f32, const>) -> (%out: !cuda.ptr<f32>) {
@@ -62,7 +67,7 @@ class FuncOp(ThreadFuncOp):
 
     @property
     def tensor_maps(self) -> Sequence[TensorMapType]:
-        """What the host has to say of arrays that are copied by boxes."""
+        """Types of the tensor maps that the host must pass, for arrays that TMA copies in boxes."""
         return [t for t in self.body.block.arg_types if isa(t, TensorMapType)]
 
     @property
@@ -71,17 +76,17 @@ class FuncOp(ThreadFuncOp):
 
     @property
     def static_shared_bytes(self) -> int:
-        """The shared memory that the text declares the size of."""
+        """Bytes of shared memory that the text declares statically."""
         return _static_bytes(ops_in(self))
 
     @property
     def dynamic_shared_bytes(self) -> int:
-        """The shared memory whose size the launch gives."""
+        """Bytes of shared memory whose size the launch sets."""
         return sum(op.size.value.data for op in ops_in(self) if isinstance(op, PoolOp))
 
     @property
     def shared_bytes(self) -> int:
-        """The shared memory of a block."""
+        """Bytes of shared memory of a block, static and dynamic."""
         return self.static_shared_bytes + self.dynamic_shared_bytes
 
     def verify_(self) -> None:
@@ -95,7 +100,7 @@ class FuncOp(ThreadFuncOp):
                 )
         for map in self.tensor_maps:
             if map.input.data >= len(self.inputs):
-                raise VerifyException(f"{map} is of an input that is not there")
+                raise VerifyException(f"{map} is of an input that the kernel lacks")
         declared = ops_in(self)
         if (static := _static_bytes(declared)) > MAX_STATIC_SHARED:
             raise VerifyException(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Addresses, and copies of several elements by one instruction."""
+"""CUDA ops for addresses, and for copies of several elements by one instruction."""
 
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
@@ -32,7 +32,8 @@ from tilewright.dialects.types import size_of
 @irdl_op_definition
 class AddressOp(ExpressionOp):
     """
-    `&p[i]`, or of an array `&a[i][j]`; of an address that has no name, `&p[i] + j`.
+    Address `&p[i]` of a pointer's element, or `&a[i][j]` of an array's; `&p[i] + j` if the pointer
+    has no name.
 
     ```mlir
     %0 = cuda.address %p[%i] : !cuda.ptr<f32, const>, i32 -> !cuda.ptr<f32, const>
@@ -62,15 +63,16 @@ class AddressOp(ExpressionOp):
     def verify_(self) -> None:
         verify_indices(self.pointer.type, len(self.indices))
         if isinstance(type := self.pointer.type, PointerType) and type != self.result.type:
-            raise VerifyException(f"the address in {type} is no {self.result.type}")
+            raise VerifyException(f"an address in {type} has this type, not {self.result.type}")
 
 
 @irdl_op_definition
 class CopyOp(StatementOp):
     """
-    Moves elements that lie side by side, by one load and one store of a vector type:
-    `*reinterpret_cast<float4 *>(&r[0]) = *reinterpret_cast<const float4 *>(&x[i]);`. With a
-    condition, zeros are stored where it fails.
+    Vector copy of adjacent elements, by one load and one store.
+
+    It prints as `*reinterpret_cast<float4 *>(&r[0]) = *reinterpret_cast<const float4 *>(&x[i]);`.
+    With a condition, zeros are stored where the condition is false.
 
     ```mlir
     cuda.copy %0 to %1 width 4 where %in : !cuda.ptr<f32, const>, !cuda.ptr<f32>
@@ -106,14 +108,14 @@ class CopyOp(StatementOp):
 
     @property
     def num_bytes(self) -> int:
-        """What is moved."""
+        """Number of bytes that the copy moves."""
         assert isinstance(self.source.type, PointerType)
         return self.width.value.data * size_of(self.source.type.element)
 
     def verify_(self) -> None:
         assert isinstance(self.target.type, PointerType)
         if self.target.type.is_const:
-            raise VerifyException(f"nothing can be stored through {self.target.type}")
+            raise VerifyException(f"cannot store through {self.target.type}")
         if self.num_bytes not in VECTOR_BYTES:
             raise VerifyException(
                 f"one instruction moves {VECTOR_BYTES} bytes, not {self.num_bytes}"

@@ -2,7 +2,8 @@
 """
 The expressions of CUDA IR: pure ops, each printed inside the one statement that uses it.
 
-What is needed twice is named by `cuda.let` (`dialects/cuda/statements.py`), unless it is a literal.
+A value with several uses must be named by `cuda.let` (`dialects/cuda/statements.py`), unless it is
+a literal.
 """
 
 from abc import ABC
@@ -53,20 +54,20 @@ from tilewright.dialects.faster_xdsl.verify_once import FormedOp
 
 
 def elements_of(element: AttrConstraint) -> AttrConstraint:
-    """Return a pointer to elements that are as `element` says, or an array of such."""
+    """Return a constraint: a pointer to, or an array of, elements that satisfy `element`."""
     pointer = ParamAttrConstraint(PointerType, (element, AnyAttr()))
     return pointer | ParamAttrConstraint(ArrayType, (AnyAttr(), element))
 
 
 def verify_indices(type: Attribute, given: int) -> None:
-    """A pointer takes one index, an array one for each of its axes."""
+    """Raise `VerifyException` unless a pointer has one index, and an array one for each axis."""
     expected = len(type.extents) if isinstance(type, ArrayType) else 1
     if given != expected:
         raise VerifyException(f"{type} takes {expected} indices, got {given}")
 
 
 class ExpressionOp(FormedOp, ABC):
-    """A C++ expression: its one result is printed where it is used, at most once."""
+    """Base class of C++ expressions: the one result is printed where it is used, at most once."""
 
     def __init__(
         self,
@@ -77,14 +78,14 @@ class ExpressionOp(FormedOp, ABC):
         super().__init__(operands=operands, result_types=[result], properties=properties)
 
     def reads(self) -> SSAValue | None:
-        """Return the pointer or variable whose content this expression depends on."""
+        """Return the pointer or variable whose contents the expression reads; None by default."""
         return None
 
 
 @irdl_op_definition
 class LiteralOp(ExpressionOp):
     """
-    A constant: `1.0f`, `128`, `true`. It is printed wherever it is used, as often as that is.
+    A constant: `1.0f`, `128`, `true`. It is printed at each of its uses.
 
     ```mlir
     %0 = cuda.literal 128 : i32
@@ -110,8 +111,9 @@ class LiteralOp(ExpressionOp):
 @irdl_op_definition
 class BuiltinOp(ExpressionOp):
     """
-    `blockIdx.x` or `threadIdx.x`. They are unsigned: only `cuda.let`, which gives them the type of
-    the result, may use them.
+    Built-in variable `blockIdx.x` or `threadIdx.x`.
+
+    Both are unsigned. Therefore only `cuda.let` may use them: it converts them to the result type.
 
     ```mlir
     %0 = cuda.builtin thread_idx : i32
@@ -171,7 +173,7 @@ class CallOp(ExpressionOp):
 @irdl_op_definition
 class CastOp(ExpressionOp):
     """
-    `(float)a`.
+    C++ cast: `(float)a`.
 
     ```mlir
     %1 = cuda.cast %0 : i32 to f32
@@ -198,7 +200,7 @@ class CastOp(ExpressionOp):
 @irdl_op_definition
 class SubscriptOp(ExpressionOp):
     """
-    Reads `p[i]`, or of an array `a[i][j]`.
+    Read of an element: `p[i]` of a pointer, or `a[i][j]` of an array.
 
     ```mlir
     %0 = cuda.subscript %p[%i] : !cuda.ptr<f32, const>, i32
@@ -230,7 +232,7 @@ class SubscriptOp(ExpressionOp):
 @irdl_op_definition
 class ReadOp(ExpressionOp):
     """
-    The value that a variable has now.
+    Current value of a mutable variable.
 
     ```mlir
     %0 = cuda.read %sum : !cuda.var<f32>

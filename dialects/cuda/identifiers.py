@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Names that CUDA C++ text may use: which are taken by the language, and how any hint becomes one
-that is not.
+Identifiers of CUDA C++ text: which names are reserved, and how any name hint becomes a valid one.
 """
 
 import re
@@ -19,7 +18,7 @@ KEYWORDS = frozenset(
     unsigned using virtual void volatile wchar_t while xor xor_eq
     """.split()
 )
-"""C++20 (working draft N4861, section 5.11), and `restrict`, `typeof` of GNU C++."""
+"""Keywords of C++20 (working draft N4861, section 5.11), and `restrict`, `typeof` of GNU C++."""
 
 _CUDA = frozenset(
     """
@@ -29,7 +28,7 @@ _CUDA = frozenset(
     NULL NAN INFINITY HUGE_VAL EOF FLT_MAX DBL_MAX INT_MAX INT_MIN linux unix i386 errno
     """.split()
 )
-"""Names and macros that CUDA or a host compiler's headers bring into every file."""
+"""Names and macros that headers of CUDA or of a host compiler define in every file."""
 
 _VECTORS = frozenset(
     f"{scalar}{lanes}"
@@ -52,7 +51,7 @@ _MATH = frozenset(
     """.split()
     for suffix in ("", "f", "l")
 )
-"""The math library (CUDA math API): a kernel of such a name would clash with it."""
+"""Functions of the CUDA math library; a kernel with the same name would clash with it."""
 
 PRELUDE = frozenset(
     """
@@ -61,7 +60,7 @@ PRELUDE = frozenset(
     to_float to_half wrapping_abs wrapping_add wrapping_mul wrapping_sub
     """.split()
 )
-"""The functions of `codegen/prelude.cuh` that give a value."""
+"""Functions of `codegen/prelude.cuh` that return a value."""
 
 _ACTIONS = frozenset(
     """
@@ -70,16 +69,16 @@ _ACTIONS = frozenset(
     named_barrier tma_copy_1d tma_copy_2d tma_copy_3d tma_copy_4d tma_copy_5d
     """.split()
 )
-"""Those that do something."""
+"""Functions of the prelude that are called for their effect and return nothing."""
 
 _TYPES = frozenset(["TensorMap"])
-"""Types of the prelude, beside the half types."""
+"""Types that the prelude defines, in addition to the half types."""
 
 CUDA_ACTIONS = frozenset(["__syncwarp", "atomicAdd", "atomicMax", "atomicMin"])
-"""Functions of CUDA's own that do something (CUDA C++ Programming Guide)."""
+"""CUDA's own functions that have an effect (CUDA C++ Programming Guide)."""
 
 EFFECTS = _ACTIONS | CUDA_ACTIONS
-"""What a statement may call."""
+"""Functions that a statement may call."""
 
 _CONVERSIONS = frozenset(
     """
@@ -88,33 +87,37 @@ _CONVERSIONS = frozenset(
     __longlong_as_double
     """.split()
 )
-"""CUDA math API, type casting intrinsics: they say what becomes of values out of range."""
+"""
+CUDA math API, type casting intrinsics: their results are defined for values out of range, too.
+"""
 
 FUNCTIONS = _MATH | PRELUDE | _CONVERSIONS
-"""What an expression may call."""
+"""Functions that an expression may call."""
 
 _POINTERS = frozenset(["of_rank"])
-"""The functions of the prelude that give a pointer."""
+"""Functions of the prelude that return a pointer."""
 
-_OF_PRELUDE = PRELUDE | _ACTIONS | _TYPES | _POINTERS
+_PRELUDE_NAMES = PRELUDE | _ACTIONS | _TYPES | _POINTERS
 
-RESERVED = KEYWORDS | _CUDA | _VECTORS | _MATH | CUDA_ACTIONS | _OF_PRELUDE
+RESERVED = KEYWORDS | _CUDA | _VECTORS | _MATH | CUDA_ACTIONS | _PRELUDE_NAMES
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def is_identifier(name: str) -> bool:
     """
-    True if `name` may be declared. Double underscores, and one before a capital, belong to the
+    True if `name` may be declared.
+
+    Names with a double underscore, or with an underscore before a capital, are reserved for the
     compiler.
     """
     shaped = _IDENTIFIER.fullmatch(name) and "__" not in name
     return bool(shaped) and not re.match(r"_[A-Z]", name) and name not in RESERVED
 
 
-@lru_cache(maxsize=1 << 12)  # the values of kernels have a few hints
+@lru_cache(maxsize=1 << 12)  # kernels have few distinct name hints
 def identifier(hint: str) -> str:
-    """`hint` as a name that may be declared; itself if it is one."""
+    """Return `hint` if it may be declared, else a valid name derived from it."""
     if is_identifier(hint):
         return hint
     name = re.sub(r"_+", "_", re.sub(r"[^A-Za-z0-9]", "_", hint)).strip("_") or "v"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Statements of CUDA IR that declare memory: of one thread, and of a block."""
+"""Statements of CUDA IR that declare memory: arrays of one thread, and shared memory of a block."""
 
 from collections.abc import Hashable, Sequence
 
@@ -32,8 +32,9 @@ from tilewright.dialects.types import size_of
 
 POOL_ALIGNMENT = 1024
 """
-Bytes: what the tensor memory accelerator asks of swizzled boxes. It is the same in every kernel of
-a text, because all of them name one array.
+Alignment of the pool in bytes, which TMA requires of swizzled boxes.
+
+Every kernel of a source text has the same alignment, because all of them name one array.
 """
 
 _BYTE = IntegerType(8, Signedness.UNSIGNED)
@@ -51,8 +52,10 @@ def _verify_alignment(alignment: IntegerAttr | None) -> None:
 @irdl_op_definition
 class LocalOp(StatementOp):
     """
-    An array of the thread's own: `float acc[4][8];`, with `align 16` `__align__(16) float r[4];`,
-    with `zeroed` `float acc[4][8] = {};`.
+    An array private to the thread: `float acc[4][8];`.
+
+    It prints with `align 16` as `__align__(16) float r[4];`, with `zeroed` as `float acc[4][8] =
+    {};`.
 
     ```mlir
     %acc = cuda.local zeroed : !cuda.array<4x8xf32>
@@ -90,7 +93,9 @@ class LocalOp(StatementOp):
 @irdl_op_definition
 class SharedOp(StatementOp):
     """
-    `__shared__ float s[8];`, with `align 16` `__shared__ __align__(16) float s[8];`.
+    An array in shared memory: `__shared__ float s[8];`.
+
+    It prints with `align 16` as `__shared__ __align__(16) float s[8];`.
 
     ```mlir
     %s = cuda.shared 8 align 16 : !cuda.ptr<f32>
@@ -117,7 +122,7 @@ class SharedOp(StatementOp):
 
     @property
     def num_bytes(self) -> int:
-        """The size of the array."""
+        """Size of the array in bytes."""
         return self.size.value.data * size_of(_element(self.pointer))
 
     def verify_(self) -> None:
@@ -128,8 +133,9 @@ class SharedOp(StatementOp):
 @irdl_op_definition
 class PoolOp(StatementOp):
     """
-    Shared memory whose size the launch gives, because it is more than a kernel may declare:
-    `extern __shared__ __align__(1024) unsigned char pool[];`.
+    Shared memory whose size the launch sets, because it exceeds what a kernel may declare.
+
+    It prints as `extern __shared__ __align__(1024) unsigned char pool[];`.
 
     ```mlir
     %pool = cuda.pool 65536 : !cuda.ptr<ui8>
@@ -152,7 +158,9 @@ class PoolOp(StatementOp):
 @irdl_op_definition
 class PooledOp(StatementOp):
     """
-    An array in the pool: `float *const s = reinterpret_cast<float *>(pool + 1024);`.
+    An array at a byte offset of the pool.
+
+    It prints as `float *const s = reinterpret_cast<float *>(pool + 1024);`.
 
     ```mlir
     %s = cuda.pooled %pool at 1024 : !cuda.ptr<ui8> to !cuda.ptr<f32>
@@ -182,7 +190,7 @@ class PooledOp(StatementOp):
     def verify_(self) -> None:
         _verify_shared(self.pointer)
         if not self.surroundings():
-            raise VerifyException("what is pooled lies in a cuda.pool")
+            raise VerifyException("a pooled array needs a cuda.pool")
         if (size := size_of(_element(self.pointer))) and self.offset.value.data % size:
             raise VerifyException(
                 f"elements of {size} bytes do not begin at {self.offset.value.data}"

@@ -35,7 +35,7 @@ _BITWISE = (BinaryOperator.BIT_AND, BinaryOperator.BIT_OR, BinaryOperator.BIT_XO
 
 
 class InfixOp(ExpressionOp, ABC):
-    """An operator between two operands of one type."""
+    """Base class of infix operators, whose two operands have one type."""
 
     T: ClassVar = VarConstraint("T", AnyAttr())
 
@@ -48,8 +48,10 @@ class InfixOp(ExpressionOp, ABC):
 @irdl_op_definition
 class BinaryOp(InfixOp):
     """
-    `a + b`, `a - b`, `a * b`, `a / b`, `a % b`; on integers `a & b`, `a | b`, `a ^ b`; on bool
-    `a && b`, `a || b`. No operator takes half types, nor integers narrower than int.
+    Arithmetic, bitwise or logical operator: `a + b`, `a - b`, `a * b`, `a / b`, `a % b`.
+
+    Integers also have `a & b`, `a | b`, `a ^ b`; bool has `a && b`, `a || b` only. No operator
+    takes half types, nor integers narrower than int.
 
     ```mlir
     %2 = cuda.binary add %0, %1 : f32
@@ -80,7 +82,7 @@ class BinaryOp(InfixOp):
 @irdl_op_definition
 class CompareOp(InfixOp):
     """
-    `a < b` and its kin.
+    Comparison of two values of one type, such as `a < b`; the result is a bool.
 
     ```mlir
     %2 = cuda.compare lt %0, %1 : i32
@@ -103,7 +105,7 @@ class CompareOp(InfixOp):
 
 
 class UnaryOp(ExpressionOp, ABC):
-    """A prefix operator."""
+    """Base class of prefix operators."""
 
     T: ClassVar = VarConstraint("T", AnyAttr())
 
@@ -120,7 +122,7 @@ class UnaryOp(ExpressionOp, ABC):
 @irdl_op_definition
 class NegOp(UnaryOp):
     """
-    `-a`.
+    Negation of a number: `-a`.
 
     ```mlir
     %1 = cuda.neg %0 : f32
@@ -137,7 +139,7 @@ class NegOp(UnaryOp):
 @irdl_op_definition
 class NotOp(UnaryOp):
     """
-    `!a`.
+    Logical not of a bool: `!a`.
 
     ```mlir
     %1 = cuda.not %0 : i1
@@ -154,7 +156,7 @@ class NotOp(UnaryOp):
 @irdl_op_definition
 class TernaryOp(ExpressionOp):
     """
-    `c ? a : b`, which evaluates one of `a`, `b`.
+    Conditional expression `c ? a : b`, which evaluates only one of `a` and `b`.
 
     ```mlir
     %3 = cuda.ternary %0, %1, %2 : f32

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Where expressions may stand: each is printed inside the statement that uses it, so it must be used
-at most once, in its own block, and before anything changes what it reads. Literals are printed
-wherever they are used.
+Verification of where expressions are used, because each is printed inside the statement that uses
+it.
+
+An expression must be used at most once, in its own block, and before anything changes what it
+reads. Literals are exempt: they are printed at each use.
 """
 
 import sys
@@ -19,26 +21,29 @@ from tilewright.dialects.cuda.types import ArrayType, VariableType
 
 
 def verify_placement(block: Block) -> None:
-    """Raise `VerifyException` at the first expression in `block`, or below, that is misplaced."""
+    """Raise `VerifyException` for the first misplaced expression in `block` or in nested blocks."""
     _verify_block(block)
 
 
 def _verify_block(block: Block) -> "_Changes":
-    """What the statements in `block` change."""
-    changes, waiting = _Changes(), dict[Operation, _Read]()
+    """
+    Verify `block` and its nested blocks; return the variables and memory that its statements
+    change.
+    """
+    changes, pending_reads = _Changes(), dict[Operation, _Read]()
     for position, op in enumerate(block.ops):
         if isinstance(op, LiteralOp):
             continue
         if isinstance(op, ExpressionOp):
             _verify_uses(op)
             if (source := op.reads()) is not None:
-                waiting[op] = _Read(source, position)
+                pending_reads[op] = _Read(source, position)
             continue
         if not isinstance(op, StatementOp):
-            raise VerifyException(f"'{op.name}' is no CUDA statement")
+            raise VerifyException(f"'{op.name}' is not a CUDA statement")
         inside = [_verify_block(region.block) for region in op.regions]
-        if waiting:
-            _verify_operands(op, changes, inside, waiting)
+        if pending_reads:
+            _verify_operands(op, changes, inside, pending_reads)
         changes.note(op, position)
         for made in inside:
             changes.note_all(made, position)
@@ -46,11 +51,11 @@ def _verify_block(block: Block) -> "_Changes":
 
 
 class _Read(NamedTuple):
-    """What an expression reads that waits for the statement it is printed in."""
+    """A read of memory by an expression that no statement has used yet."""
 
     source: SSAValue
     position: int
-    """Where it stands."""
+    """Position of the expression in its block."""
 
 
 def _verify_uses(op: ExpressionOp) -> None:
@@ -69,45 +74,45 @@ _AFTER_THE_BODY = sys.maxsize
 
 @dataclass
 class _Changes:
-    """Where in a block the content of variables and memory last changed."""
+    """Positions in a block at which variables and memory were last changed."""
 
     positions: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
     memory: int = -1
 
     def note(self, op: StatementOp, position: int) -> None:
-        """What `op` itself changes, at `position`."""
+        """Record that `op` itself changes variables or memory at `position`."""
         if op.writes_all_memory():
             self.memory = position
         for written in op.writes():
             self.positions[written] = position
 
     def note_all(self, others: "_Changes", position: int) -> None:
-        """All of `others` is changed at `position`."""
+        """Record that everything in `others` changes at `position`."""
         if others.memory >= 0:
             self.memory = position
         self.positions.update(dict.fromkeys(others.positions, position))
 
     def since(self, source: SSAValue, position: int) -> bool:
-        """True if `source` has changed after `position`."""
+        """True if the contents of `source` changed after `position`."""
         is_own = isinstance(source.type, VariableType | ArrayType)
         memory = -1 if is_own else self.memory
         return max(self.positions.get(source, -1), memory) > position
 
 
 def _verify_operands(
-    op: StatementOp, before: _Changes, inside: list[_Changes], waiting: dict[Operation, _Read]
+    op: StatementOp, before: _Changes, inside: list[_Changes], pending_reads: dict[Operation, _Read]
 ) -> None:
     changes = before
     if isinstance(op, ForOp):
-        # The bound is evaluated again after every step.
+        # The upper bound is evaluated again after every step.
         changes = _Changes(dict(before.positions), before.memory)
         for made in inside:
             changes.note_all(made, _AFTER_THE_BODY)
     for expression in expressions_of(op):
-        read = waiting.pop(expression, None)
+        read = pending_reads.pop(expression, None)
         if read is not None and changes.since(*read):
             raise VerifyException(
-                f"what '{expression.name}' reads changes before '{op.name}' uses it; "
+                f"the value that '{expression.name}' reads changes before '{op.name}' uses it; "
                 "name it with cuda.let"
             )
 

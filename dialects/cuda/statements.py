@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The statements of CUDA IR: one line or block of the text each, in the order of the text. Here those
-of any C++; what is CUDA's own is in `memory.py`, `copies.py` and `threads.py`.
+The general C++ statements of CUDA IR: each is one line or block of the text, in order.
+
+Statements that only CUDA has are in `memory.py`, `copies.py` and `threads.py`.
 """
 
 from abc import ABC
@@ -55,23 +56,23 @@ from tilewright.dialects.kernel.comment import TextOp
 
 
 class StatementOp(FormedOp, ABC):
-    """A C++ statement."""
+    """Base class of C++ statements."""
 
     def writes(self) -> Iterator[SSAValue]:
         """
-        Yield the pointers and variables whose content this statement, without its bodies, changes.
+        Yield the pointers and variables whose contents this statement changes, its bodies excluded.
         """
         yield from ()
 
     def writes_all_memory(self) -> bool:
-        """True if other threads' writes become visible here."""
+        """True if writes of other threads become visible at this statement."""
         return False
 
 
 @irdl_op_definition
 class CommentOp(TextOp, StatementOp):
     """
-    `// what the statements that follow are for`.
+    A comment about the statements that follow: `// softmax: maximum across 32 threads`.
 
     ```mlir
     cuda.comment "softmax: maximum across 32 threads"
@@ -84,7 +85,7 @@ class CommentOp(TextOp, StatementOp):
 @irdl_op_definition
 class LetOp(StatementOp):
     """
-    Names an expression: `const float v = e;`.
+    Declaration of a constant for an expression: `const float v = e;`.
 
     ```mlir
     %v = cuda.let %0 : f32
@@ -109,7 +110,7 @@ class LetOp(StatementOp):
 @irdl_op_definition
 class VarOp(StatementOp):
     """
-    Declares a variable that `cuda.assign` changes: `float v = e;`, or `float v;`.
+    Declaration of a variable that `cuda.assign` changes: `float v = e;`, or `float v;`.
 
     ```mlir
     %sum = cuda.var %0 : !cuda.var<f32>
@@ -134,7 +135,7 @@ class VarOp(StatementOp):
 @irdl_op_definition
 class AssignOp(StatementOp):
     """
-    `v = e;`.
+    Assignment to a variable: `v = e;`.
 
     ```mlir
     cuda.assign %sum, %1 : !cuda.var<f32>
@@ -161,7 +162,7 @@ class AssignOp(StatementOp):
 @irdl_op_definition
 class StoreOp(StatementOp):
     """
-    `p[i] = e;`, or in an array `a[i][j] = e;`.
+    Store to memory, `p[i] = e;`, or to an array, `a[i][j] = e;`.
 
     ```mlir
     cuda.store %v, %p[%i] : !cuda.ptr<f32>, i32
@@ -190,14 +191,14 @@ class StoreOp(StatementOp):
     def verify_(self) -> None:
         type = self.pointer.type
         if isinstance(type, PointerType) and type.is_const:
-            raise VerifyException(f"nothing can be stored through {type}")
+            raise VerifyException(f"cannot store through {type}")
         verify_indices(type, len(self.indices))
 
 
 @irdl_op_definition
 class IfOp(StatementOp):
     """
-    `if (c) { ... } else { ... }`.
+    Conditional statement: `if (c) { ... } else { ... }`.
 
     ```mlir
     cuda.if %0 {
@@ -221,7 +222,7 @@ class IfOp(StatementOp):
 
 @irdl_custom_directive
 class ForHeader(CustomDirective):
-    """`%k = %low to %high step 1 : i32 { ... }`."""
+    """Directive for the header and body of a loop: `%k = %low to %high step 1 : i32 { ... }`."""
 
     low: OperandVariable
     type: TypeDirective
@@ -259,7 +260,7 @@ class ForHeader(CustomDirective):
 @irdl_op_definition
 class ForOp(StatementOp):
     """
-    `for (int k = low; k < high; k += step) { ... }`, with `#pragma unroll` if marked so.
+    Counted loop `for (int k = low; k < high; k += step) { ... }`; `unroll` adds `#pragma unroll`.
 
     ```mlir
     cuda.for %k = %0 to %1 step 1 : i32 {
@@ -298,7 +299,7 @@ class ForOp(StatementOp):
 
     @property
     def counter(self) -> BlockArgument:
-        """What counts the steps."""
+        """The loop counter, which is the body's block argument."""
         return self.body.block.args[0]
 
     def verify_(self) -> None:

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Statements of CUDA IR by which threads wait for each other, calls for their effect, and the address
-of another block's shared memory in a cluster.
+Statements of CUDA IR for cooperation: barriers, calls for their effect, shuffles, remote addresses.
 """
 
 from collections.abc import Sequence
@@ -42,7 +41,7 @@ def _constants(values: tuple[int, ...]) -> DenseArrayBase:
 @irdl_op_definition
 class SyncthreadsOp(StatementOp):
     """
-    `__syncthreads();`.
+    Barrier of all threads of the block: `__syncthreads();`.
 
     ```mlir
     cuda.syncthreads
@@ -61,7 +60,9 @@ class SyncthreadsOp(StatementOp):
 @irdl_op_definition
 class PerformOp(StatementOp):
     """
-    A call of a function of the prelude that does something: `copy_async<16>(&s[i], &x[j]);`.
+    Call of a function for its effect: `copy_async<16>(&s[i], &x[j]);`.
+
+    The function is of the prelude, or one of CUDA's own without a used result.
 
     ```mlir
     cuda.perform @copy_async [16](%0, %1) : !cuda.ptr<f32>, !cuda.ptr<f32, const>
@@ -91,7 +92,7 @@ class PerformOp(StatementOp):
         )
 
     def template_arguments(self) -> tuple[int, ...]:
-        """What stands in angle brackets."""
+        """Return the template arguments, which are printed in angle brackets."""
         return () if self.constants is None else tuple(self.constants.get_values())
 
     def writes_all_memory(self) -> bool:
@@ -99,13 +100,15 @@ class PerformOp(StatementOp):
 
     def verify_(self) -> None:
         if self.callee.string_value() not in EFFECTS:
-            raise VerifyException(f"{self.callee} is no function of the prelude that acts")
+            raise VerifyException(f"{self.callee} is not a function with an effect")
 
 
 @irdl_op_definition
 class ShuffleOp(StatementOp):
     """
-    Names what another lane holds: `const float o = __shfl_xor_sync(0xffffffff, v, 16);`.
+    Shuffle that reads a value from another lane.
+
+    It prints as `const float o = __shfl_xor_sync(0xffffffff, v, 16);`.
 
     ```mlir
     %o = cuda.shuffle xor %v, 16 width 32 : f32
@@ -148,8 +151,10 @@ class ShuffleOp(StatementOp):
 @irdl_op_definition
 class RemoteOp(StatementOp):
     """
-    What lies at the same place in the block of that rank in the cluster, to be read:
-    `const float *const theirs = of_rank(partial, rank);`.
+    Read-only address of the same array in the shared memory of another block of the cluster.
+
+    It prints as `const float *const theirs = of_rank(partial, rank);`, where `rank` is that block's
+    rank in the cluster.
 
     ```mlir
     %theirs = cuda.remote %partial of %rank : !cuda.ptr<f32>, i32 to !cuda.ptr<f32, const>
@@ -181,7 +186,7 @@ class RemoteOp(StatementOp):
         expected = PointerType.get(source.element, const=True)
         if pointer != expected:
             raise VerifyException(
-                f"what others have in {source} is read as {expected}, not as {pointer}"
+                f"an address in another block's {source} is {expected}, not {pointer}"
             )
 
 

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Pointers, arrays, operators and tensor maps: the attributes of CUDA IR besides numbers.
+Attributes of CUDA IR: types of pointers, arrays, variables and tensor maps, and operators.
 
 Numbers have C++ types: `i1` is bool, `i32` int, `i64` long long, `f32` float, `f64` double. The
-others are only loaded, stored, moved and converted: `i8`, `ui8`, `i16`, `f16`, `bf16`. No memory
-has `ui16`, `ui32` or `ui64`: they are bits seen as unsigned on the way from one type to another.
+other types are only loaded, stored, moved and converted: `i8`, `ui8`, `i16`, `f16`, `bf16`. No
+memory has `ui16`, `ui32` or `ui64`: they are unsigned views of bits during a conversion.
 
-A tensor map describes an array in global memory to the tensor memory accelerator. The host makes
-one for each launch (CUDA driver API, `cuTensorMapEncodeTiled`) and passes it by value.
+A tensor map describes an array in global memory to the tensor memory accelerator (TMA). The host
+encodes one for each launch (CUDA driver API, `cuTensorMapEncodeTiled`) and passes it by value.
 """
 
 from collections.abc import Sequence
@@ -52,34 +52,36 @@ STORED: tuple[Attribute, ...] = (
     *(i1, i8, i16, i32, i64, IntegerType(8, Signedness.UNSIGNED)),
     *(f16, bf16, f32, f64),
 )
-"""The types that memory and variables may have."""
+"""Types that memory and variables may have."""
 
 COMPUTED: tuple[Attribute, ...] = (
     *(i1, i32, i64, IntegerType(32, Signedness.UNSIGNED), IntegerType(64, Signedness.UNSIGNED)),
     *(f32, f64),
 )
-"""The types that operators take: of narrower integers C++ would make int before it computes."""
+"""Types that operators take; C++ would promote narrower integers to int."""
 
 
-@lru_cache(maxsize=1 << 10)  # steps, sizes and widths are few
+@lru_cache(maxsize=1 << 10)  # steps, sizes and widths have few distinct values
 def number(value: int) -> IntegerAttr:
-    """Return a number that is a property of an op."""
+    """Return `value` as an i64 attribute, for a property of an op."""
     return IntegerAttr(value, i64)
 
 
 @lru_cache(maxsize=1 << 10)
 def symbol(name: str) -> SymbolRefAttr:
-    """Return a function that is called."""
+    """Return a reference to the function `name`, for a call."""
     return SymbolRefAttr(name)
 
 
 HALVES: tuple[Attribute, ...] = (f16, bf16)
-"""Structs in C++: functions convert them, not casts."""
+"""Half types: structs in C++, which functions convert, not casts."""
 
 
 @irdl_attr_definition
 class PointerType(ParametrizedAttribute, TypeAttribute, ContainerType[Attribute]):
-    """`!cuda.ptr<f32, const>` is `const float *`, `!cuda.ptr<f32>` is `float *`."""
+    """
+    Pointer to memory: `!cuda.ptr<f32, const>` is `const float *`, `!cuda.ptr<f32>` is `float *`.
+    """
 
     name = "cuda.ptr"
 
@@ -89,12 +91,12 @@ class PointerType(ParametrizedAttribute, TypeAttribute, ContainerType[Attribute]
     @staticmethod
     @lru_cache(maxsize=1 << 10)
     def get(element: Attribute, *, const: bool = False) -> "PointerType":
-        """Return the pointer to `element`."""
+        """Return the pointer type to `element`, optionally const."""
         return PointerType(element, UnitAttr() if const else NoneAttr())
 
     @property
     def is_const(self) -> bool:
-        """True if nothing is stored through this pointer."""
+        """True if stores through this pointer are forbidden."""
         return isinstance(self.qualifier, UnitAttr)
 
     def get_element_type(self) -> Attribute:
@@ -118,7 +120,7 @@ class PointerType(ParametrizedAttribute, TypeAttribute, ContainerType[Attribute]
 
 @irdl_attr_definition
 class ArrayType(ParametrizedAttribute, TypeAttribute, ContainerType[Attribute]):
-    """An array of one thread's: `!cuda.array<4x8xf32>` is `float a[4][8]`."""
+    """Array private to one thread: `!cuda.array<4x8xf32>` is `float a[4][8]`."""
 
     name = "cuda.array"
 
@@ -127,12 +129,12 @@ class ArrayType(ParametrizedAttribute, TypeAttribute, ContainerType[Attribute]):
 
     @staticmethod
     def get(shape: Sequence[int], element: Attribute) -> "ArrayType":
-        """Return the array of that shape."""
+        """Return the array type with that shape and element type."""
         return ArrayType(ArrayAttr(map(IntAttr, shape)), element)
 
     @property
     def extents(self) -> tuple[int, ...]:
-        """Its shape."""
+        """Shape of the array."""
         return tuple(extent.data for extent in self.shape)
 
     def get_element_type(self) -> Attribute:
@@ -156,7 +158,7 @@ class ArrayType(ParametrizedAttribute, TypeAttribute, ContainerType[Attribute]):
 
 @irdl_attr_definition
 class VariableType(ParametrizedAttribute, TypeAttribute):
-    """A variable that assignments change: `!cuda.var<f32>`."""
+    """Mutable variable, which assignments change: `!cuda.var<f32>`."""
 
     name = "cuda.var"
 
@@ -165,12 +167,12 @@ class VariableType(ParametrizedAttribute, TypeAttribute):
     @staticmethod
     @lru_cache(maxsize=1 << 10)
     def get(element: Attribute) -> "VariableType":
-        """Return the variable of that type."""
+        """Return the type of a variable that holds `element`."""
         return VariableType(element)
 
 
 class Builtin(StrEnum):
-    """A variable of CUDA's (CUDA C++ Programming Guide, built-in variables)."""
+    """Built-in variable (CUDA C++ Programming Guide, built-in variables)."""
 
     BLOCK = "block_idx"
     THREAD = "thread_idx"
@@ -178,13 +180,13 @@ class Builtin(StrEnum):
 
 @irdl_attr_definition
 class BuiltinAttr(EnumAttribute[Builtin], SpacedOpaqueSyntaxAttribute):
-    """A variable of CUDA's."""
+    """Attribute for a built-in variable."""
 
     name = "cuda.builtin_variable"
 
 
 class BinaryOperator(StrEnum):
-    """An operator on two values of one type."""
+    """Operator on two values of one type."""
 
     ADD = "add"
     SUB = "sub"
@@ -200,13 +202,13 @@ class BinaryOperator(StrEnum):
 
 @irdl_attr_definition
 class BinaryOperatorAttr(EnumAttribute[BinaryOperator], SpacedOpaqueSyntaxAttribute):
-    """An operator on two values of one type."""
+    """Attribute for an operator on two values of one type."""
 
     name = "cuda.binary_operator"
 
 
 class Comparison(StrEnum):
-    """An ordered comparison, except that `ne` holds for NaN."""
+    """Comparison of two values; with a NaN operand only `ne` is true."""
 
     LT = "lt"
     LE = "le"
@@ -218,7 +220,7 @@ class Comparison(StrEnum):
 
 @irdl_attr_definition
 class ComparisonAttr(EnumAttribute[Comparison], SpacedOpaqueSyntaxAttribute):
-    """A comparison."""
+    """Attribute for a comparison."""
 
     name = "cuda.comparison"
 
@@ -226,8 +228,10 @@ class ComparisonAttr(EnumAttribute[Comparison], SpacedOpaqueSyntaxAttribute):
 @irdl_attr_definition
 class TensorMapType(ParametrizedAttribute, TypeAttribute):
     """
-    A parameter `const __grid_constant__ TensorMap`: of the kernel's input number `of`, which has
-    that shape, a copy moves a `box`, and permutes chunks of 16 bytes within `swizzle` bytes.
+    A parameter `const __grid_constant__ TensorMap`, which describes an input of the kernel to TMA.
+
+    `of` is the input's number, and the type before `box` is its shape. One copy moves a `box`, and
+    permutes chunks of 16 bytes within `swizzle` bytes.
 
     ```mlir
     !cuda.tensor_map<6x256x128xf32, box [1, 128, 16], swizzle 64, of 0>
@@ -246,7 +250,7 @@ class TensorMapType(ParametrizedAttribute, TypeAttribute):
     def get(
         shape: Sequence[int], element: Attribute, box: Sequence[int], swizzle: int, input: int
     ) -> "TensorMapType":
-        """Return the map of an input of that shape; no swizzle is 0 bytes."""
+        """Return the tensor map type of input number `input`; a `swizzle` of 0 bytes means none."""
         return TensorMapType(
             ArrayAttr(map(IntAttr, shape)),
             element,
@@ -257,12 +261,12 @@ class TensorMapType(ParametrizedAttribute, TypeAttribute):
 
     @property
     def extents(self) -> tuple[int, ...]:
-        """The shape of the input."""
+        """Shape of the input."""
         return tuple(extent.data for extent in self.shape)
 
     @property
     def box_extents(self) -> tuple[int, ...]:
-        """The shape of what one copy moves."""
+        """Shape of the box that one copy moves."""
         return tuple(extent.data for extent in self.box)
 
     def verify(self) -> None:

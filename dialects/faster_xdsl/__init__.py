@@ -1,2 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Replacements of general code of xDSL, for speed; each says what would make it unnecessary."""
+"""
+Faster replacements of general xDSL code; each names the change of xDSL that would make it
+unnecessary.
+"""

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Ops built from what is given, without a look at their definition.
+Ops built from given parts, without a look at their definition.
 
-xDSL's builder sorts operands, types and regions into the fields of the definition, to find those
-that do not fit: two thirds of the time that it takes to build an op. Verification finds them too.
-Unnecessary when `irdl_op_definition` generates an `__init__` for each op, as `dataclass` does.
+xDSL's builder sorts operands, types and regions into the fields of the definition, and reports
+parts that do not fit. This takes two thirds of the time to build an op, and verification reports
+the same errors. Unnecessary when `irdl_op_definition` generates an `__init__` for each op, as
+`dataclass` does.
 """
 
 from abc import ABC
@@ -20,7 +21,10 @@ T = TypeVar("T")
 
 
 class BuiltOp(IRDLOperation, ABC):
-    """An op whose operands and results are values and lists of values, of whatever sizes."""
+    """
+    Base class of ops built directly from operands and results, each a value or a list of any
+    length.
+    """
 
     def __init__(
         self,
@@ -31,8 +35,9 @@ class BuiltOp(IRDLOperation, ABC):
         regions: Sequence[Region | None] = (),
     ):
         """
-        Build the op of `operands`, `result_types` and `regions`, in the order of the fields that
-        they are for. Parts and properties that are None are left out.
+        Build the op from `operands`, `result_types` and `regions`, in the order of their fields.
+
+        Parts and properties that are None are omitted.
         """
         given = properties or {}
         Operation.__init__(
@@ -46,7 +51,7 @@ class BuiltOp(IRDLOperation, ABC):
 
     def __post_init__(self) -> None:
         if _has_defaults(type(self)):
-            super().__post_init__()  # it fills them in
+            super().__post_init__()  # fills in the defaults
 
 
 def _flat(parts: Sequence[T | Sequence[T] | None], single: type[T]) -> list[T]:
@@ -61,7 +66,7 @@ def _flat(parts: Sequence[T | Sequence[T] | None], single: type[T]) -> list[T]:
 
 @cache
 def _has_defaults(kind: type[IRDLOperation]) -> bool:
-    """True if ops of `kind` have properties or attributes that need not be given."""
+    """True if ops of `kind` have properties or attributes with default values."""
     definition = kind.get_irdl_definition()
     fields = (*definition.properties.values(), *definition.attributes.values())
     return any(field.default_value is not None for field in fields)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Apply a pattern once to each op of a kind, in order.
+Application of a pattern once to each op of some classes, in order.
 
-`PatternRewriteWalker` does the same if it is not to apply the pattern to new ops, but makes a
-rewriter for every op, and most of a kernel's ops do not interest most passes. Unnecessary when the
-walker makes a rewriter only for ops of the kinds that its pattern matches.
+`PatternRewriteWalker` can do this, too, without rewriting new ops. But it creates a rewriter for
+every op, and most passes skip most ops of a kernel. Unnecessary when the walker creates rewriters
+only for the op classes that its pattern matches.
 """
 
 from xdsl.ir import Operation
@@ -14,7 +14,7 @@ from tilewright.dialects.faster_xdsl.walk import ops_in
 
 
 def rewrite_each(scope: Operation, pattern: RewritePattern, *kinds: type[Operation]) -> None:
-    """Apply `pattern` to the ops of `kinds` in `scope`, those left out that are gone by then."""
+    """Apply `pattern` to each op of `kinds` in `scope`; skip ops that were erased meanwhile."""
     ops = ops_in(scope)
     matching = {kind for kind in set(map(type, ops)) if issubclass(kind, kinds)}
     for op in ops:

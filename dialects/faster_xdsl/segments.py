@@ -2,10 +2,10 @@
 """
 Ops with more than one list of operands, such as the indices and the mask of a load.
 
-The length of each list is in a property, as bytes. xDSL packs them whenever such an op is built,
-and unpacks them whenever one of its operands is asked for by name. Bodies of loops consist of such
-ops, with few different sizes: here both are cached. What xDSL parses, clones or builds
-(`LoadOp.build`) is the same op.
+A property holds the length of each list, as bytes. xDSL packs the lengths whenever it builds an op,
+and unpacks them whenever an operand is accessed by name. Here both are cached, because the ops of
+loop bodies have few distinct lengths. An op that xDSL parses, clones or builds (`LoadOp.build`) is
+identical.
 
     @segmented
     @irdl_op_definition
@@ -34,7 +34,7 @@ OpT = TypeVar("OpT", bound="SegmentedOp")
 
 
 class SegmentedOp(BuiltOp, ABC):
-    """An op whose operands are single values and lists of values."""
+    """Base class of ops whose operand fields are single values and lists of values."""
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
@@ -46,8 +46,9 @@ class SegmentedOp(BuiltOp, ABC):
         properties: Mapping[str, Attribute | None],
     ):
         """
-        Build the op as `BuiltOp` does, with the sizes of the lists among `operands`, which are as
-        they are declared.
+        Build the op as `BuiltOp` does, and record the length of each list among `operands`.
+
+        `operands` are in the order of the declared fields.
         """
         sizes = [1 if isinstance(part, SSAValue) else len(part) for part in operands]
         super().__init__(
@@ -59,8 +60,9 @@ class SegmentedOp(BuiltOp, ABC):
 
 def segmented(op: type[OpT]) -> type[OpT]:
     """
-    Let the operands of an op be found by their names without unpacking the sizes anew. It comes
-    after `irdl_op_definition`, which puts xDSL's way of finding them in the class.
+    Decorate an op class so that operands are found by name without unpacking the sizes again.
+
+    Apply it after `irdl_op_definition`, whose accessors it replaces.
     """
     for name, accessor in list(vars(op).items()):
         if isinstance(accessor, BaseAttrAccessor) and accessor.option in SegmentedOp.irdl_options:
@@ -69,7 +71,7 @@ def segmented(op: type[OpT]) -> type[OpT]:
 
 
 def has_segments(op: Operation) -> bool:
-    """True unless the op has lists of operands whose sizes are missing or do not add up."""
+    """True unless the sizes of the op's operand lists are missing or do not match its operands."""
     if not isinstance(op, SegmentedOp):
         return True
     sizes = op.properties.get(_SIZES)
@@ -80,13 +82,15 @@ def has_segments(op: Operation) -> bool:
 
 
 def start_of(op: SegmentedOp, segment: int) -> int:
-    """Return the position of the first operand of a list, or the one at which it would stand."""
+    """
+    Return the position of the first operand of a list, or where it would be if the list is empty.
+    """
     sizes: Any = op.properties[_SIZES]
     return _spans(sizes.data.data)[segment][0]
 
 
 class _Operand:
-    """What stands for the name of an operand."""
+    """Descriptor that returns the operand, or the list of operands, of one field."""
 
     def __init__(self, accessor: BaseAttrAccessor):
         self._at, self._is_single = accessor.idx, isinstance(accessor, SingleAttrAccessor)
@@ -94,7 +98,7 @@ class _Operand:
 
     def __get__(self, op: Operation, kind: type[Operation] | None = None) -> Any:
         sizes: Any = op.properties[_SIZES]
-        operands = op._operands  # pyright: ignore[reportPrivateUsage]: without a view of them
+        operands = op._operands  # pyright: ignore[reportPrivateUsage]: avoids a view of the tuple
         start, end = _spans(sizes.data.data)[self._at]
         if self._is_single:
             return operands[start]
@@ -113,7 +117,7 @@ def _packed(sizes: tuple[int, ...]) -> DenseArrayBase:
 
 @lru_cache(maxsize=1 << 10)
 def _spans(sizes: bytes) -> list[tuple[int, int]]:
-    """Where each list begins and ends among all operands."""
+    """Return the start and end of each list in the tuple of all operands."""
     ends = [*accumulate(_unpacked(sizes))]
     return [*zip([0, *ends], ends)]
 

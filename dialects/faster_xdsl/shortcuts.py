@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Shorter forms of xDSL 0.74's functions, in which lowering would spend a sixth of its time.
+Faster versions of xDSL 0.74's functions, in which lowering would spend a sixth of its time.
 
-Each replaces a function of xDSL and returns what that function returns. `take_shortcuts` puts them
-in place when the dialects are first imported. Only facts that never change are cached.
+Each replaces a function of xDSL and returns the same result. `take_shortcuts` installs them when
+the dialects are first imported. Only facts that never change are cached.
 
-    isinstance        No class is registered with xDSL's abstract classes. They are asked as other
-                      classes are, without the caches in which Python looks for registered ones.
-    hashes of IR      An op, a block, a region and a value equal themselves alone: `object` hashes
-                      them, and no function in Python does.
-    hashes of types   Computed once, where they are made of other attributes or of expressions.
-    expressions       A dimension or a number that is made again is the one made before. Replaced
+    isinstance        No class is registered with xDSL's abstract classes. Plain subclass tests
+                      replace those of `ABCMeta`, without its caches of registered classes.
+    hashes of IR      An op, a block, a region and a value are equal only to themselves: `object`
+                      hashes them, without a Python function.
+    hashes of types   Computed once for types made of other attributes or of expressions.
+    expressions       Equal dimensions and numbers are one object. The expression with replaced
                       dimensions, and the set of used ones, are computed once.
-    operands by name  Taken from the tuple in which an op has them, without a view in between.
+    operands by name  Read from the op's own tuple of operands, without a view of it.
 
 Unnecessary when `Operation`, `Attribute` and `SSAValue` have no `ABCMeta`, xDSL's attributes and
 affine expressions cache their hash, and its accessors read `_operands` directly.
@@ -56,10 +56,12 @@ from xdsl.irdl.operations import (
 Frozen = TypeVar("Frozen")
 
 _ABSTRACT = (Operation.__mro__[1], SSAValue, Attribute, AffineExpr)
-"""Abstract classes that are asked about most; the first is that of ops, blocks and regions."""
+"""
+Abstract classes with the most `isinstance` tests; the first is the base of ops, blocks and regions.
+"""
 
 _ITSELF = (Operation, IRDLOperation, Block, Region, SSAValue, AffineBinaryOpKind)
-"""Classes whose instances equal themselves alone."""
+"""Classes whose instances are equal only to themselves."""
 
 _COMPOSED = (
     AffineBinaryOpExpr,
@@ -75,11 +77,11 @@ _COMPOSED = (
     SymbolRefAttr,
     TensorType,
 )
-"""Classes whose instances never change, and are hashed again and again."""
+"""Classes of immutable attributes and expressions that are hashed many times."""
 
 
 def take_shortcuts() -> None:
-    """Put the shortcuts in the place of xDSL's functions."""
+    """Replace the slow functions of xDSL by the faster ones of this module."""
     for root in _ABSTRACT:
         for kind in _derived(root):
             kind.__class__ = _Plain
@@ -94,7 +96,7 @@ def take_shortcuts() -> None:
 
 
 def replace(kind: type, functions: Mapping[str, object]) -> None:
-    """Give a class of xDSL other functions, by name."""
+    """Replace functions of a class of xDSL, given by name."""
     for name, function in functions.items():
         setattr(kind, name, function)
 
@@ -103,14 +105,14 @@ def replace(kind: type, functions: Mapping[str, object]) -> None:
 
 
 class _Plain(ABCMeta):
-    """The class of abstract classes with which none is registered."""
+    """Metaclass for xDSL's abstract classes, which have no registered subclasses."""
 
     __instancecheck__ = type.__instancecheck__
     __subclasscheck__ = type.__subclasscheck__
 
 
 def _derived(kind: type) -> Iterator[type]:
-    """Yield an abstract class and those derived from it."""
+    """Yield an abstract class and all classes derived from it."""
     if type(kind) is ABCMeta:
         yield kind
     for inner in type.__subclasses__(kind):
@@ -121,7 +123,9 @@ def _derived(kind: type) -> Iterator[type]:
 
 
 def remembers_hash(kind: type[Frozen]) -> type[Frozen]:
-    """Let the instances of a class, which never change, be hashed once each."""
+    """
+    Cache the hash in each instance of a class whose instances are immutable; return the class.
+    """
     compute: Callable[[Any], int] = kind.__hash__
 
     def remembered(self: Any) -> int:
@@ -130,7 +134,7 @@ def remembers_hash(kind: type[Frozen]) -> type[Frozen]:
             known["_hash"] = compute(self)
         return known["_hash"]
 
-    def without_hash(self: Any) -> dict[str, Any]:  # another process hashes strings otherwise
+    def without_hash(self: Any) -> dict[str, Any]:  # string hashes differ in another process
         return {name: value for name, value in self.__dict__.items() if name != "_hash"}
 
     replace(kind, {"__hash__": remembered, "__getstate__": without_hash})
@@ -140,8 +144,8 @@ def remembers_hash(kind: type[Frozen]) -> type[Frozen]:
 # --- Expressions
 
 
-_replaced_as_xdsl_does = AffineExpr.replace_dims_and_symbols
-_used_as_xdsl_does = AffineExpr.used_dims
+_xdsl_replace_dims = AffineExpr.replace_dims_and_symbols
+_xdsl_used_dims = AffineExpr.used_dims
 
 
 @lru_cache(maxsize=1 << 10)
@@ -160,7 +164,7 @@ def _replace_dims(self: AffineExpr, new_dims: Any, new_symbols: Any) -> AffineEx
 
 @lru_cache(maxsize=1 << 14)
 def _replaced(expr: AffineExpr, dims: Any, symbols: Any) -> AffineExpr:
-    return _replaced_as_xdsl_does(expr, dims, symbols)
+    return _xdsl_replace_dims(expr, dims, symbols)
 
 
 def _used_dims(self: AffineExpr) -> set[int]:
@@ -169,7 +173,7 @@ def _used_dims(self: AffineExpr) -> set[int]:
 
 @lru_cache(maxsize=1 << 14)
 def _dims(expr: AffineExpr) -> frozenset[int]:
-    return frozenset(_used_as_xdsl_does(expr))
+    return frozenset(_xdsl_used_dims(expr))
 
 
 _EXPRESSIONS = {

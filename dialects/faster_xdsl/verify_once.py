@@ -2,12 +2,11 @@
 """
 Verification of single ops, once for each form.
 
-The form of an op is its kind, its types, its properties and attributes, and the arguments of its
-blocks: all of these never change. The form alone decides whether an op fits its definition and,
-for most kinds, together with the op's place, whether the op is well-formed. Kernels consist of
-thousands of ops of few forms, and programs compiled one after the other share most of them.
-Unnecessary when xDSL verifies the constraints of an op once for all of the same types and
-properties.
+The form of an op is its class, its types, its properties and attributes, and the types of its block
+arguments. All of them are immutable. The form alone decides whether an op fits its definition. For
+most classes, the form and the op's place together decide whether the op is well-formed. Kernels
+consist of thousands of ops with few forms, and programs compiled in sequence share most forms.
+Unnecessary when xDSL caches the verification of ops with equal types and properties.
 """
 
 from abc import ABC
@@ -28,29 +27,33 @@ from tilewright.dialects.faster_xdsl.built_op import BuiltOp
 
 
 class FormedOp(BuiltOp, ABC):
-    """An op that is well-formed if another op of its form is."""
+    """Base class of ops that are well-formed if another op with the same form is."""
 
     FORM_DECIDES: ClassVar[bool] = True
-    """True if properties and types, with those of its blocks' arguments, decide if it verifies."""
+    """
+    True if properties and types, block arguments included, decide whether an op is well-formed.
+    """
 
     def surroundings(self) -> Hashable:
-        """Return all else that decides if the op verifies; None where its form does alone."""
+        """
+        Return all other facts that decide whether the op is well-formed; None if its form suffices.
+        """
         return None
 
 
 def types_at_the_end(op: Operation) -> Hashable:
-    """Kind of the last op of each block in `op`, with the types of its operands."""
+    """Return the class and the operand types of the last op of each block in `op`."""
     ends = [block.last_op for region in op.regions for block in region.blocks]
     return tuple([end and (type(end), *[v.type for v in end.operands]) for end in ends])
 
 
-_MOST_FORMS = 1 << 15
+_MAX_FORMS = 1 << 15
 _places: dict[Hashable, set[Hashable]] = {}
-"""Places in which ops of a form were well-formed, by forms that fit their definition."""
+"""Places in which ops of a form were found well-formed, by form."""
 
 
 def verify_definition(op: Operation) -> None:
-    """Raise `VerifyException` unless `op` fits the definition of its kind, traits included."""
+    """Raise `VerifyException` unless `op` fits the definition of its class, traits included."""
     if not isinstance(op, IRDLOperation):
         return
     if not _form_decides(type(op)):
@@ -64,7 +67,7 @@ def verify_definition(op: Operation) -> None:
 
 
 def verify_op(op: Operation) -> None:
-    """Raise `VerifyException` unless `op`, whose contents are well-formed, is so itself."""
+    """Raise `VerifyException` unless `op` is well-formed; its contents are verified already."""
     if not _form_decides(type(op)):
         op.verify(verify_nested_ops=False)
         return
@@ -78,15 +81,15 @@ def verify_op(op: Operation) -> None:
 
 
 def _remember(form: Hashable) -> set[Hashable]:
-    """Note that `form` fits its definition; return the places in which it is well-formed."""
-    if len(_places) >= _MOST_FORMS:
+    """Record that `form` fits its definition; return the places in which it is well-formed."""
+    if len(_places) >= _MAX_FORMS:
         _places.clear()
     return _places.setdefault(form, set())
 
 
 def _form(op: Operation) -> Hashable:
-    """Everything but the op's operands themselves, its place and the contents of its blocks."""
-    values = op._operands  # pyright: ignore[reportPrivateUsage]: without a view of them
+    """Return the op's form: everything except operand values, place, and block contents."""
+    values = op._operands  # pyright: ignore[reportPrivateUsage]: avoids a view of the tuple
     operands = [value.type for value in values]
     results = [result.type for result in op.results]
     properties, attributes = op.properties, op.attributes
@@ -100,9 +103,11 @@ def _form(op: Operation) -> Hashable:
 
 
 def _place(op: Operation) -> Hashable:
-    """Surroundings that the kind of `op` asks for, and what `op` ends as the last of its block."""
+    """
+    Return the op's place: its `surroundings`, and, if it ends a block, what that block belongs to.
+    """
     look, is_last = _surroundings(type(op)), op.next_op is None
-    if look is None and not is_last:  # most ops
+    if look is None and not is_last:  # the case of most ops
         return None
     around = None if look is None else look(op)
     if not is_last:
@@ -119,24 +124,28 @@ def _function_type(op: ReturnOp) -> Hashable:
 
 _UPSTREAM: dict[type[Operation], Callable[[Any], Hashable] | None] = {
     **dict.fromkeys((*Arith.operations, *Math.operations, AllocOp)),
-    FuncOp: None,  # dominance is verified before, and with it that functions are isolated
+    FuncOp: None,  # dominance is verified earlier, which implies that functions are isolated
     ReturnOp: _function_type,
     scf.ForOp: types_at_the_end,
     scf.IfOp: types_at_the_end,
     scf.YieldOp: None,
 }
-"""Ops of xDSL that their form and place decide, with what that place consists of."""
+"""
+Ops of xDSL that their form and place decide, with the function that returns their surroundings.
+"""
 
 
 @cache
 def _form_decides(kind: type[Operation]) -> bool:
-    """True if an op of `kind` is well-formed if another of its form is, in such a place."""
+    """True if the form and the place of an op of `kind` decide whether it is well-formed."""
     return kind in _UPSTREAM or (issubclass(kind, FormedOp) and kind.FORM_DECIDES)
 
 
 @cache
 def _surroundings(kind: type[Operation]) -> Callable[[Any], Hashable] | None:
-    """Function that returns the surroundings of ops of `kind`; None where they do not matter."""
+    """
+    Return the function that computes the surroundings of ops of `kind`; None if they do not matter.
+    """
     if not issubclass(kind, FormedOp):
         return _UPSTREAM[kind]
     return None if kind.surroundings is FormedOp.surroundings else kind.surroundings
@@ -144,6 +153,6 @@ def _surroundings(kind: type[Operation]) -> Callable[[Any], Hashable] | None:
 
 @cache
 def _verified_traits(kind: type[IRDLOperation]) -> list[OpTrait]:
-    """Traits of `kind` that have something to verify."""
+    """Return the traits of `kind` that verify anything."""
     traits = kind.get_irdl_definition().traits
     return [trait for trait in traits if type(trait).verify is not OpTrait.verify]

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-All ops inside others, in the order of `Operation.walk`: an op comes before the ops inside it.
+Lists of nested ops, in the order of `Operation.walk`: an op comes before the ops inside it.
 
-Passes look through small bodies again and again; a list takes a quarter of the time of xDSL's
-nested generators. Unnecessary when `Operation.walk` does not nest a generator for each region.
+Passes traverse small bodies many times; a list takes a quarter of the time of xDSL's nested
+generators. Unnecessary when `Operation.walk` does not nest a generator for each region.
 """
 
 from xdsl.ir import Operation
 
 
 def ops_in(*scopes: Operation) -> list[Operation]:
-    """Return each of `scopes` and all that it contains, as it is now."""
+    """Return each of `scopes` and all ops nested in it, as a snapshot."""
     found: list[Operation] = []
     for scope in scopes:
         _add(scope, found)
@@ -18,12 +18,12 @@ def ops_in(*scopes: Operation) -> list[Operation]:
 
 
 def ops_within(op: Operation) -> list[Operation]:
-    """Return the ops of the blocks of `op`, without what they contain."""
+    """Return the ops directly in the blocks of `op`, without ops nested deeper."""
     return [inner for region in op.regions for block in region.blocks for inner in block.ops]
 
 
 def nests_in(scope: Operation) -> list[Operation]:
-    """Return the ops inside `scope` that contain others: few of the ops of a kernel do."""
+    """Return the ops with regions nested in `scope`, at any depth; a kernel has few of them."""
     found: list[Operation] = []
     pending = [scope]
     while pending:

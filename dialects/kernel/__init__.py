@@ -2,9 +2,9 @@
 """
 Kernel IR: one thread's program in hardware primitives.
 
-Ids, shared memory, barriers and shuffles stand here; arithmetic is `arith` and `math`, control
-flow `scf`, memory access `loop.load` and `loop.store` with their affine subscripts and masks, which
-`loop.predicate` makes values.
+Thread ids, shared memory, copies, barriers and shuffles are ops of this dialect. Arithmetic uses
+`arith` and `math`, control flow `scf`. Memory access uses `loop.load` and `loop.store` with their
+affine subscripts and masks, and `loop.predicate` turns a mask into a value.
 """
 
 from xdsl.ir import Dialect

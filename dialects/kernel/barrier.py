@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Where threads of a block wait for each other: all of them, those of a warp, or groups of warps.
+Barriers at which threads of a block wait for each other: all threads, one warp, or groups of warps.
 
-Who has waited sees what the others wrote to memory before. The fewer threads a barrier is for, the
-less any of them waits: rows that share a block need not wait for each other.
+After a barrier, a thread sees the memory writes that the other threads did before it. A barrier for
+fewer threads waits less: rows that share a block need not wait for each other.
 """
 
 from abc import ABC
@@ -29,11 +29,13 @@ from tilewright.dialects.kernel_like import ThreadFuncOp
 from tilewright.dialects.target import WARP_SIZE
 
 NAMES = Range(1, 15)
-"""The numbers of named barriers: a block has 16 barriers, and barrier 0 is `kernel.barrier`."""
+"""Valid numbers of named barriers: a block has 16 barriers, and barrier 0 is `kernel.barrier`."""
 
 
 class MeetingOp(FormedOp, ABC):
-    """Threads wait for each other, and then see what they wrote to memory."""
+    """
+    Base class of barriers: threads wait for each other, and then see each other's memory writes.
+    """
 
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
 
@@ -41,8 +43,9 @@ class MeetingOp(FormedOp, ABC):
 @irdl_op_definition
 class BarrierOp(MeetingOp):
     """
-    Waits for every thread of the block and makes their shared memory writes visible. Not allowed
-    where threads of a block may go different ways.
+    Barrier of all threads of the block, which makes their shared memory writes visible.
+
+    Not allowed in divergent control flow.
 
     ```mlir
     kernel.barrier
@@ -57,8 +60,9 @@ class BarrierOp(MeetingOp):
 @irdl_op_definition
 class WarpBarrierOp(MeetingOp):
     """
-    The same for the threads of each warp, which wait for nobody else. Not allowed where lanes of a
-    warp may go different ways.
+    Barrier of the threads of each warp, which makes their shared memory writes visible to the warp.
+
+    Not allowed where lanes of a warp may diverge.
 
     ```mlir
     kernel.warp_barrier
@@ -73,9 +77,11 @@ class WarpBarrierOp(MeetingOp):
 @irdl_op_definition
 class NamedBarrierOp(MeetingOp):
     """
-    The same for groups of `threads` threads, whole warps: those that come with the same `id`, from
-    1 to 15, wait for each other. As many as `threads` have to come, and other threads may not use
-    an `id` before they know that those who had it have met (PTX ISA, `barrier`).
+    Barrier of a group of `threads` threads, whole warps: threads with the same `id` wait for each
+    other.
+
+    The `id` is from 1 to 15. Exactly `threads` threads have to arrive. Other threads may reuse an
+    `id` only after the barrier of its previous users has completed (PTX ISA, `barrier`).
 
     Rows of 128 threads that share a block:
 
@@ -86,7 +92,7 @@ class NamedBarrierOp(MeetingOp):
     """
 
     name = "kernel.named_barrier"
-    FORM_DECIDES: ClassVar[bool] = False  # it asks for the range of its id, and for the block
+    FORM_DECIDES: ClassVar[bool] = False  # verification reads the id's range
 
     id = operand_def(IndexType)
     threads = prop_def(IntegerAttr.constr(type=eq(i64), value=AtLeast(1)))
@@ -114,7 +120,7 @@ class NamedBarrierOp(MeetingOp):
 
 
 def _block_around(op: Operation) -> int | None:
-    """Return the threads of the block; None outside of kernels."""
+    """Return the number of threads in the block around `op`; None outside of kernels."""
     parent = op.parent_op()
     while parent is not None and not isinstance(parent, ThreadFuncOp):
         parent = parent.parent_op()

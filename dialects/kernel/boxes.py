@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Boxes that the tensor memory accelerator copies from a tensor to a slot, and how a box that the slot
-does not hold as it is comes there as several (CUDA driver API, `cuTensorMapEncodeTiled`; CUDA C++
-Programming Guide, "The Swizzle Modes").
+Boxes that the tensor memory accelerator (TMA) copies from a tensor to a slot of a ring.
+
+A box whose layout in the slot differs from its own is copied in several pieces. Sources: CUDA
+driver API, `cuTensorMapEncodeTiled`; CUDA C++ Programming Guide, "The Swizzle Modes".
 """
 
 from collections.abc import Sequence
@@ -15,31 +16,35 @@ from tilewright.dialects.tile.layout import ROW_BYTES, SlabLayoutAttr, layout_of
 from tilewright.dialects.types import size_of
 
 MAX_BOX = 256
-"""Elements of a box along each axis."""
+"""Most elements of a box along each axis."""
 
 MAX_BOX_RANK = 5
-"""Axes of a box."""
+"""Most axes of a box."""
 
 BOX_ALIGNMENT = 16
-"""Bytes that a tensor, its rows and those of a box are multiples of."""
+"""Alignment in bytes of a tensor's address and rows, and of a box's rows."""
 
 
 class Pieces(NamedTuple):
-    """What the hardware is told of a box, which it copies in one or several pieces."""
+    """Parameters of TMA for a box, which it copies in one or several pieces."""
 
     tensor: Sequence[int]
     """
-    The shape that the tensor is given: where the slot deals rows out to 4 piles, an axis of 128
-    rows is two, of 32 rows in a pile and of 4 piles.
+    Shape of the tensor for TMA.
+
+    If the slot deals rows out to 4 piles, an axis of 128 rows becomes two axes: 32 rows in a pile,
+    and 4 piles.
     """
     piece: Sequence[int]
-    """The extents of one piece along the axes of that shape."""
+    """Extents of one piece along the axes of `tensor`."""
     row: int | None
-    """The axis of the tensor whose steps are dealt out, if they are."""
+    """Axis of the original tensor whose rows are dealt out to piles; None if there is none."""
 
 
 def box_pieces(shape: Sequence[int], box: Sequence[int], layout: SlabLayoutAttr) -> Pieces:
-    """Return the pieces of a box, of a tensor of that shape, in a slot that is laid out so."""
+    """
+    Return the pieces in which TMA copies a box, from a tensor of `shape` to a slot with `layout`.
+    """
     piece = [*box[:-1], layout.inner.data or box[-1]]
     row = next((axis for axis in reversed(range(len(box) - 1)) if box[axis] > 1), None)
     deal = layout.deal.data
@@ -51,25 +56,27 @@ def box_pieces(shape: Sequence[int], box: Sequence[int], layout: SlabLayoutAttr)
 
 def box_problem(shape: Sequence[int], box: Sequence[int], target: MemRefType) -> str | None:
     """
-    Why the hardware cannot store a box with these extents, of a tensor of that shape, in memory of
-    that type, or None.
+    Reason why TMA cannot store a box with these extents in memory of type `target`, or None.
+
+    `shape` is the shape of the tensor that the box is copied from.
     """
     layout, size = layout_of(target), size_of(target.element_type)
     _, piece, row = box_pieces(shape, box, layout)
-    inner, apart = piece[-1] * size, prod(piece) * size
+    inner, piece_bytes = piece[-1] * size, prod(piece) * size
     if len(piece) > MAX_BOX_RANK or any(not 1 <= extent <= MAX_BOX for extent in piece):
         return f"a box has up to {MAX_BOX_RANK} axes of 1 to {MAX_BOX} elements, not {piece}"
     if layout.order or layout.pad:
         return "a box is stored in its own order and without padding"
     if row is not None and prod(box[:row]) > 1:
-        return "the rows of several matrices are not dealt out together"
+        return "a box of several matrices cannot be dealt out by rows"
     if row is not None and shape[row] % layout.deal.data:
-        return f"{shape[row]} rows of the tensor are no {layout.deal.data} piles of as many"
+        return f"{shape[row]} rows of the tensor do not divide into {layout.deal.data} equal piles"
     if inner % BOX_ALIGNMENT:
         return f"the inner axis of a box is a multiple of {BOX_ALIGNMENT} bytes, not {inner}"
-    if prod(piece) != prod(box) and apart % ROW_BYTES:
-        # swizzles count from address 0, and slots begin where they repeat: pieces need not
+    if prod(piece) != prod(box) and piece_bytes % ROW_BYTES:
+        # swizzles count from address 0; slots begin at a multiple of their period, pieces may not
         return (
-            f"pieces of a box begin at multiples of {ROW_BYTES} bytes, but are {apart} bytes apart"
+            f"pieces of a box begin at multiples of {ROW_BYTES} bytes, but are {piece_bytes} "
+            "bytes apart"
         )
     return None

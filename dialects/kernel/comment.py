@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the ops that follow are for, in words: comments of Kernel IR, which end up in the text."""
+"""Comments of Kernel IR: text about the ops that follow, which is printed in the CUDA source."""
 
 from abc import ABC
 
@@ -13,7 +13,7 @@ from tilewright.dialects.faster_xdsl.verify_once import FormedOp
 
 
 class _Text(Resource):
-    """The text of the program: no memory."""
+    """The text of the program, as a resource apart from memory."""
 
     def name(self) -> str:
         return "text"
@@ -23,16 +23,16 @@ TEXT = _Text()
 
 
 class WritesText(MemoryEffect):
-    """It does nothing, but stays where it is."""
+    """Memory effect of a comment: it writes text only, therefore it is neither erased nor moved."""
 
     @classmethod
     def get_effects(cls, op: Operation) -> set[EffectInstance]:
-        """Return a change of the text alone."""
+        """Return the one effect: a write to the text of the program."""
         return {EffectInstance(MemoryEffectKind.WRITE, resource=TEXT)}
 
 
 class TextOp(FormedOp, ABC):
-    """One line of words, which is printed as a comment."""
+    """Base class of ops that are one line of text, printed as a comment."""
 
     text = prop_def(StringAttr)
 
@@ -45,7 +45,9 @@ class TextOp(FormedOp, ABC):
     def verify_(self) -> None:
         text = self.text.data
         if not text.strip():
-            raise VerifyException("the comment is empty; say what follows, or leave it out")
+            raise VerifyException(
+                "the comment is empty; describe the ops that follow, or remove it"
+            )
         if not text.isprintable() or "\\" in text:
             raise VerifyException("a comment is one printable line without backslashes")
 
@@ -53,7 +55,7 @@ class TextOp(FormedOp, ABC):
 @irdl_op_definition
 class CommentOp(TextOp):
     """
-    What the ops from here to the next comment, or to the end of the body, are for.
+    Comment about the ops up to the next comment, or up to the end of the body.
 
     ```mlir
     kernel.comment "softmax: maximum across 32 threads"

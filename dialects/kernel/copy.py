@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Copies of several elements at once, by a thread itself or by the hardware behind its back."""
+"""
+Copies of several elements at once, synchronous by vector instructions or asynchronous by hardware.
+"""
 
 from abc import ABC
 from typing import ClassVar
@@ -36,8 +38,10 @@ from tilewright.dialects.types import memref_type, size_of
 
 class CopyingOp(FormedOp, MaskedOp, ABC):
     """
-    Moves `width` elements that lie side by side: from the element at the subscripts on, along the
-    axis that is innermost in memory on either side. Both addresses are multiples of what is moved.
+    Base class of copies of `width` adjacent elements, beginning at the subscripts on either side.
+
+    Elements are adjacent along the axis that is innermost in memory. Both addresses are multiples
+    of the number of bytes moved.
     """
 
     T: ClassVar = VarConstraint("T", AnyAttr())
@@ -81,7 +85,7 @@ class CopyingOp(FormedOp, MaskedOp, ABC):
 
     @property
     def num_bytes(self) -> int:
-        """What is moved."""
+        """Number of bytes that the copy moves."""
         return self.width.value.data * size_of(memref_type(self.source).element_type)
 
     def verify_(self) -> None:
@@ -99,8 +103,9 @@ class CopyingOp(FormedOp, MaskedOp, ABC):
 @irdl_op_definition
 class CopyOp(CopyingOp):
     """
-    A vector load or store: one side is registers. Where the mask fails, registers and shared memory
-    get zeros, and global memory stays as it is.
+    Vector load or store: the source or the target is registers.
+
+    Where the mask is false, registers and shared memory get zeros, and global memory is unchanged.
 
     ```mlir
     kernel.copy %x[%t * 4] to %r[0] width 4 where [96 - %t * 4]
@@ -121,9 +126,10 @@ class CopyOp(CopyingOp):
 @irdl_op_definition
 class CopyAsyncOp(CopyingOp):
     """
-    Begins a copy from global to shared memory that goes on behind the thread's back (PTX ISA,
-    `cp.async`): nobody may read its target, or write it, until the fill of the ring that it belongs
-    to has been waited for. Where the mask fails nothing is read, and zeros are written.
+    Start of an asynchronous copy from global to shared memory (PTX ISA, `cp.async`).
+
+    No thread may read or write the target until it has waited for the ring's fill that the copy
+    belongs to. Where the mask is false, nothing is read and zeros are written.
 
     ```mlir
     kernel.copy_async %x[%t * 4] to %s[%slot, %t * 4] width 4

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The function of one thread of a kernel, and the indices that tell threads and blocks apart."""
+"""The function of one thread of a kernel, and the indices of threads and blocks."""
 
 from typing import ClassVar
 
@@ -37,8 +37,7 @@ from tilewright.dialects.kernel_like import ThreadFuncOp
 @irdl_op_definition
 class FuncOp(ThreadFuncOp):
     """
-    What one thread of a kernel does, with the launch it is made for: `grid` blocks of `block`
-    threads, both linear.
+    Program of one thread of a kernel, launched as `grid` blocks of `block` threads, both linear.
 
     ```mlir
     kernel.func grid 8 block 128 @copy(%x: memref<1024xf32>) -> (%out: memref<1024xf32>) {
@@ -57,14 +56,17 @@ class FuncOp(ThreadFuncOp):
 
 
 def function_of(op: Operation) -> FuncOp:
-    """Return the function that `op` is part of."""
+    """Return the `kernel.func` that contains `op`."""
     parent = op.parent_op()
     assert parent is not None
     return parent if isinstance(parent, FuncOp) else function_of(parent)
 
 
 class IdOp(RangedIndex, FormedOp):
-    """An index that tells threads apart, from 0 up to what the enclosing function launches."""
+    """
+    Base class of thread and block ids: an index from 0 up to the launch size of the enclosing
+    function.
+    """
 
     result = result_def(IndexType())
 
@@ -90,7 +92,7 @@ class IdOp(RangedIndex, FormedOp):
 @irdl_op_definition
 class BlockIdOp(IdOp):
     """
-    The block's number in the grid.
+    Number of the block in the grid.
 
     ```mlir
     %b = kernel.block_id
@@ -104,7 +106,7 @@ class BlockIdOp(IdOp):
 @irdl_op_definition
 class ThreadIdOp(IdOp):
     """
-    The thread's number in its block.
+    Number of the thread in its block.
 
     ```mlir
     %t = kernel.thread_id
@@ -118,7 +120,7 @@ class ThreadIdOp(IdOp):
 @irdl_op_definition
 class IndexOp(RangedIndex, FormedOp):
     """
-    A named index: an affine expression of others.
+    Named index: an affine expression of other indices.
 
     ```mlir
     %row = kernel.index [%b * 4 + %t floordiv 32]

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-How blocks of a launch find each other: those of a cluster, which run at the same time, in each
-other's shared memory; all others in global memory, whatever order they run in.
+Communication between blocks of a launch.
+
+Blocks of a cluster run at the same time and read each other's shared memory. All other blocks
+communicate through global memory, in whatever order they run.
 """
 
 from typing import ClassVar
@@ -42,14 +44,20 @@ _ATOMIC_TYPES: dict[Monoid, tuple[str, ...]] = {
     Monoid.MAX: ("i32", "i64"),
     Monoid.MIN: ("i32", "i64"),
 }
-"""What every target updates at once (CUDA C++ Programming Guide, atomic functions)."""
+"""
+Types that every target can update atomically, by monoid (CUDA C++ Programming Guide, atomic
+functions).
+"""
 
 
 @irdl_op_definition
 class ClusterBarrierOp(FormedOp):
     """
-    Waits for every thread of the cluster and makes their shared memory writes visible to all of
-    them. A block must not end before others have read its shared memory: they meet once more.
+    Barrier of all threads of the cluster, which makes their shared memory writes visible to all of
+    them.
+
+    A block must not end before other blocks have read its shared memory, which takes one more
+    barrier.
 
     ```mlir
     kernel.cluster_barrier
@@ -65,8 +73,9 @@ class ClusterBarrierOp(FormedOp):
 @irdl_op_definition
 class RemoteOp(FormedOp):
     """
-    The array that lies at the same place in the shared memory of another block of the cluster: of
-    that rank, which is the block's number modulo the blocks of a cluster. It may be read.
+    Read-only view of the same array in the shared memory of another block of the cluster.
+
+    `rank` selects the block: its number modulo the number of blocks in a cluster.
 
     ```mlir
     %theirs = kernel.remote %partial of %rank : memref<8x256xf32, 3 : i64>
@@ -89,15 +98,17 @@ class RemoteOp(FormedOp):
 
     def verify_(self) -> None:
         if memref_type(self.source).memory_space != SHARED:
-            raise VerifyException("what other blocks have at the same place is shared memory")
+            raise VerifyException("only arrays in shared memory have a remote address")
 
 
 @irdl_op_definition
 class ArriveOp(FormedOp):
     """
-    The block arrives at a counter, which was 0 before the first of `of` blocks: whether it is the
-    last of them. That one sees all that the others had written to global memory when they arrived,
-    and the counter is 0 again. All threads of the block come to it, and have the same result.
+    Arrival of the block at a counter; the result is true in the last of `of` blocks.
+
+    The counter must be 0 before the first block arrives, and is 0 again after the last. The last
+    block sees everything that the other blocks wrote to global memory before they arrived. All
+    threads of the block execute the op and get the same result.
 
     ```mlir
     %last = kernel.arrive %arrived[%tile] of 4 : memref<64xi32>
@@ -136,8 +147,9 @@ class ArriveOp(FormedOp):
 @irdl_op_definition
 class AtomicOp(FormedOp, MaskedOp):
     """
-    Joins a value into an element, where the mask holds: no other thread comes between. Floats are
-    added in the order in which threads happen to come.
+    Atomic update of an element with a value, where the mask is true.
+
+    The order of updates, and therefore the rounding of float sums, varies between runs.
 
     ```mlir
     kernel.atomic %v into %out[%i, %j] with add where [69 - %i] : memref<70x50xf32>
@@ -182,10 +194,10 @@ class AtomicOp(FormedOp, MaskedOp):
         verify_monoid(self.monoid, [self.value.type])
         if not is_atomic(self.monoid.data, self.value.type):
             raise VerifyException(
-                f"no target joins {self.value.type} with {self.monoid.data} at once"
+                f"no target has an atomic {self.monoid.data} of {self.value.type}"
             )
 
 
 def is_atomic(monoid: Monoid, type: Attribute) -> bool:
-    """True if there is an atomic update that joins values of `type`."""
+    """True if every target has an atomic update that combines values of `type` with `monoid`."""
     return str(type) in _ATOMIC_TYPES.get(monoid, ())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays of a thread's registers, and the unrolled nests that step through them."""
+"""Arrays in a thread's registers, and the unrolled nests that step through them."""
 
 from collections.abc import Sequence
 
@@ -33,17 +33,18 @@ from tilewright.dialects.faster_xdsl.verify_once import FormedOp
 from tilewright.dialects.types import memref_of, memref_type
 
 LOCAL = IntegerAttr(5, i64)
-"""The memory space of what one thread owns, as NVPTX numbers it."""
+"""Memory space private to one thread, by NVPTX's number."""
 
 UNROLL = "unroll"
-"""The attribute by which an `scf.for` asks to be unrolled."""
+"""Name of the attribute by which an `scf.for` requests unrolling."""
 
 
 @irdl_op_definition
 class RegistersOp(FormedOp):
     """
-    An array that each thread holds in registers: the subscripts of every access are constants once
-    the nests around it are unrolled. Its contents are undefined at first.
+    Array that each thread holds in registers; its contents are undefined at first.
+
+    The subscripts of every access must be constants once the nests around it are unrolled.
 
     ```mlir
     %acc = kernel.registers : memref<8x8xf32, 5 : i64>
@@ -68,7 +69,7 @@ class RegistersOp(FormedOp):
 
 @irdl_custom_directive
 class UnrolledAxes(CustomDirective):
-    """`%i in 8, %j in 4 { ... }`."""
+    """Directive for the axes and body of an unrolled nest: `%i in 8, %j in 4 { ... }`."""
 
     extents: AttributeVariable
     body: RegionVariable
@@ -102,8 +103,9 @@ class UnrolledAxes(CustomDirective):
 @irdl_op_definition
 class UnrollOp(FormedOp, AxesOp):
     """
-    Does its body for each step of its axes, unrolled. Every step is independent of the others, so
-    that each may be done in any order.
+    Unrolled nest of loops: the body runs for each step of its axes.
+
+    All steps are independent, therefore any order is valid.
 
     ```mlir
     kernel.unroll %i in 8, %j in 8 {

@@ -2,15 +2,15 @@
 """
 Rings: slots in shared memory that are filled ahead of their use.
 
-Fills are counted from 0; the fill of number `count` goes to slot `count mod depth`. The count is an
-operand, because a kernel may come to a ring more than once, and the parity of a slot depends on all
-fills so far. What a thread does with a fill, in the order of a pipelined loop:
+Fills are counted from 0; fill number `count` goes to slot `count mod depth`. The count is an
+operand because a kernel may run one loop several times, and a slot's parity depends on all earlier
+fills. A pipelined loop has these ops, in order:
 
-    ring_wait     until fill `count` is there for every thread to read
-    ring_acquire  until the slot of a later fill has been released by every thread that read it
-    copy_async / tma_copy / store, ring_commit   that fill, which is now under way
-    ...           reads of fill `count`
-    ring_release  fill `count` will not be read any more
+    ring_wait     wait until fill `count` is visible to every thread
+    ring_acquire  wait until every thread has released the slot of a later fill
+    copy_async / tma_copy / store, ring_commit   start that later fill
+    ...           read fill `count`
+    ring_release  promise not to read fill `count` again
 """
 
 from collections.abc import Sequence
@@ -59,7 +59,7 @@ from tilewright.dialects.types import memref_type
 
 @irdl_attr_definition
 class RingType(ParametrizedAttribute, TypeAttribute):
-    """A ring of so many slots, filled by that transport."""
+    """Type of a ring with `depth` slots that `transport` fills."""
 
     name = "kernel.ring"
 
@@ -68,7 +68,7 @@ class RingType(ParametrizedAttribute, TypeAttribute):
 
     @staticmethod
     def get(depth: int, transport: Transport) -> "RingType":
-        """Return a ring of `depth` slots."""
+        """Return the type of a ring with `depth` slots that `transport` fills."""
         return RingType(IntAttr(depth), TransportAttr(transport))
 
     @classmethod
@@ -91,8 +91,9 @@ class RingType(ParametrizedAttribute, TypeAttribute):
 @irdl_op_definition
 class RingOp(FormedOp):
     """
-    Makes a ring ready, with all of its slots free. `bytes` is what each fill brings, which the
-    hardware counts when it is the one that copies (`tma`).
+    Ring of slots in shared memory, all of them free at first.
+
+    `bytes` is the number of bytes in a fill; with the transport `tma`, the hardware counts them.
 
     ```mlir
     %ring = kernel.ring bytes 16384 : !kernel.ring<4, tma>
@@ -115,7 +116,7 @@ class RingOp(FormedOp):
 
 
 class FillOp(FormedOp):
-    """An op that concerns the fill of a ring with that number."""
+    """Base class of ops that concern fill number `count` of a ring."""
 
     ring = operand_def(base(RingType))
     count = operand_def(base(IndexType))
@@ -130,7 +131,7 @@ class FillOp(FormedOp):
 @irdl_op_definition
 class RingAcquireOp(FillOp):
     """
-    Waits until the slot of fill `count` is free: every thread has released fill `count - depth`.
+    Wait until the slot of fill `count` is free: every thread has released fill `count - depth`.
 
     ```mlir
     kernel.ring_acquire %ring, %next : !kernel.ring<4, tma>
@@ -143,8 +144,9 @@ class RingAcquireOp(FillOp):
 @irdl_op_definition
 class RingCommitOp(FillOp):
     """
-    All copies of fill `count` have begun. In a loop that runs out of fills an empty one is
-    committed, so that each step has its own.
+    Commit of fill `count`: all its copies have started.
+
+    After the last fill, a loop commits empty ones, because each step needs one commit.
 
     ```mlir
     kernel.ring_commit %ring, %next : !kernel.ring<4, tma>
@@ -157,8 +159,9 @@ class RingCommitOp(FillOp):
 @irdl_op_definition
 class RingWaitOp(FillOp):
     """
-    Waits until fill `count` has arrived for all threads of the block, while up to `pending` fills
-    that were committed later may still be under way.
+    Wait until fill `count` is visible to all threads of the block.
+
+    Up to `pending` fills that were committed later may still be in flight.
 
     ```mlir
     kernel.ring_wait %ring, %ko pending 2 : !kernel.ring<4, tma>
@@ -181,15 +184,15 @@ class RingWaitOp(FillOp):
         depth, pending = self.ring.type.depth.data, self.pending.value.data
         if pending >= depth:
             raise VerifyException(
-                f"of {depth} slots one is read: at most {depth - 1} later fills are under way, "
-                f"not {pending}"
+                f"one of {depth} slots is being read: at most {depth - 1} later fills are in "
+                f"flight, not {pending}"
             )
 
 
 @irdl_op_definition
 class RingReleaseOp(FillOp):
     """
-    The thread reads fill `count` no more.
+    Release of fill `count`: the thread does not read it again.
 
     ```mlir
     kernel.ring_release %ring, %ko : !kernel.ring<4, tma>
@@ -202,11 +205,12 @@ class RingReleaseOp(FillOp):
 @irdl_op_definition
 class TmaCopyOp(FormedOp):
     """
-    The tensor memory accelerator copies a box of global memory, whose first element is at the
-    subscripts, to a slot; what is outside of the tensor is zero (PTX ISA,
-    `cp.async.bulk.tensor`). All threads come to it, one of them acts. Axes on which the box has one
-    step are not axes of the slot. Where the slot lies in pieces of its innermost axis, or its rows
-    are dealt out to piles, each of them is a box to the hardware.
+    TMA copy of a box of global memory to a slot (PTX ISA, `cp.async.bulk.tensor`).
+
+    The subscripts address the box's first element; elements outside the tensor are zero. All
+    threads execute the op, and one of them starts the copy. Axes along which the box has one
+    element are not axes of the slot. If the slot stores its innermost axis in pieces, or deals its
+    rows out to piles, the hardware copies each part as a box.
 
     ```mlir
     kernel.tma_copy %x[%g, %row, %k] box [1, 128, 16] to %s[%slot] on %ring, %count

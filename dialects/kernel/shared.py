@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Arrays in the shared memory of a block, and which of them lie in the same place.
+Arrays in the shared memory of a block, and which of them occupy the same bytes.
 
     %as = kernel.shared at 0 : memref<2x128x16xf32, 3 : i64>
     %partial = kernel.shared at 0 : memref<64x256xf32, 3 : i64>
 
-Writing to one ends the contents of those that share bytes with it.
+A write to one array invalidates the contents of the arrays that share bytes with it.
 """
 
 from xdsl.dialects.builtin import IntegerAttr, MemRefType, i64
@@ -31,8 +31,9 @@ from tilewright.dialects.types import memref_type, size_of
 @irdl_op_definition
 class SharedOp(FormedOp):
     """
-    An array in the block's shared memory. Its contents are undefined at first. `at` is its first
-    byte there; where nothing is said it has memory of its own.
+    Array in the block's shared memory; its contents are undefined at first.
+
+    `at` is the offset of its first byte; an array without it does not overlap any other.
 
     ```mlir
     %partial = kernel.shared : memref<8xf32, 3 : i64>
@@ -56,18 +57,18 @@ class SharedOp(FormedOp):
 
     @property
     def num_bytes(self) -> int:
-        """What it takes, padding included."""
+        """Size of the array in bytes, padding included."""
         type = memref_type(self.memref)
         return layout_of(type).size(type) * size_of(type.element_type)
 
     @property
     def alignment(self) -> int:
-        """The bytes that its address is a multiple of; enough for whatever accesses it."""
+        """Alignment of the array's address in bytes, enough for every access to it."""
         return layout_of(memref_type(self.memref)).alignment
 
     @property
     def place(self) -> range | None:
-        """The bytes that it lies in, if that is said."""
+        """Range of bytes that the array occupies; None if it has no offset."""
         if self.offset is None:
             return None
         return range(self.offset.value.data, self.offset.value.data + self.num_bytes)
@@ -85,13 +86,14 @@ class SharedOp(FormedOp):
 
 WORTH_A_BARRIER = 1024
 """
-Bytes saved from which on arrays are laid in the same place, which may take a barrier between them;
-less seldom makes room for a block more.
+Fewest bytes saved for which arrays are overlapped, because that may need a barrier between them.
+
+Smaller savings seldom make room for another block.
 """
 
 
 def share_bytes(one: SSAValue, other: SSAValue) -> bool:
-    """True if two arrays lie in the same memory, or partly."""
+    """True if two arrays occupy some of the same bytes."""
     if not isinstance(one.owner, SharedOp) or not isinstance(other.owner, SharedOp):
         return False
     first, second = one.owner.place, other.owner.place

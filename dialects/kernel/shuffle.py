@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shuffles: reading a value that another lane of the warp holds."""
+"""Shuffles: a lane reads a value that another lane of the warp holds."""
 
 from typing import ClassVar
 
@@ -32,7 +32,9 @@ from tilewright.dialects.target import WARP_SIZE
 
 
 class ShuffleMode(StrEnum):
-    """Which lane a shuffle reads: `xor` own id ^ offset, `idx` the lane of that number."""
+    """
+    Lane that a shuffle reads: own id ^ offset for `xor`, the lane with number `offset` for `idx`.
+    """
 
     XOR = "xor"
     IDX = "idx"
@@ -40,13 +42,13 @@ class ShuffleMode(StrEnum):
 
 @irdl_attr_definition
 class ShuffleModeAttr(EnumAttribute[ShuffleMode], SpacedOpaqueSyntaxAttribute):
-    """Which lane a shuffle reads."""
+    """Attribute for the lane that a shuffle reads."""
 
     name = "kernel.shuffle_mode"
 
 
 def verify_segment(offset: int, width: int) -> None:
-    """Raise `VerifyException` unless lanes of segments of `width` can read across `offset`."""
+    """Raise `VerifyException` unless lanes in segments of `width` can read across `offset`."""
     if width not in (1, 2, 4, 8, 16, 32):
         raise VerifyException(f"the width {width} must be a power of two up to {WARP_SIZE}")
     if offset >= width:
@@ -56,7 +58,8 @@ def verify_segment(offset: int, width: int) -> None:
 @irdl_op_definition
 class ShuffleOp(FormedOp):
     """
-    The value that another lane of the warp holds; all lanes take part (PTX ISA, `shfl.sync`).
+    Value that another lane of the warp holds; all lanes take part (PTX ISA, `shfl.sync`).
+
     Lanes form segments of `width`, a power of two; `idx` counts within the segment.
 
     ```mlir

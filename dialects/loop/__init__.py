@@ -3,11 +3,11 @@
 Loop IR: one kernel is one loop nest over memrefs.
 
 `loop.for` axes are free (every step is independent), `loop.reduce` folds an axis with a monoid,
-`loop.scan` goes along an axis in order. Subscripts are affine expressions of axes, and of indices
-that `loop.to_index` makes of data; a mask is visible as `where [expr, ...]` and holds where every
+`loop.scan` runs along an axis in order. Subscripts are affine expressions of axes, and of indices
+that `loop.to_index` makes from data. A mask prints as `where [expr, ...]` and is true where every
 expression is at least 0. Tile and Kernel IR use the same bodies.
 
-The ops stand in one module for each kind, and all of them can be had from here.
+The ops of each kind are in one module, and all of them can be imported from here.
 """
 
 from xdsl.dialects.arith import ArithConstantMaterializationInterface
@@ -23,7 +23,7 @@ from tilewright.dialects.loop.values import IndexOp, PredicateOp, ToIndexOp
 from tilewright.dialects.schedule import ScheduleAttr
 
 AnyLoop = ForOp | ReduceOp | ScanOp
-"""What does its body once for each step of its axes."""
+"""Ops that run their body once for each step of their axes."""
 
 __all__ = [
     "AnyLoop",
@@ -46,7 +46,7 @@ __all__ = [
 
 
 def is_scalar(op: Operation) -> bool:
-    """True if `op` computes values by itself: it neither loops nor stores."""
+    """True if `op` only computes values: it has no region and does not store."""
     return not op.regions and not isinstance(op, StoreOp)
 
 

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What is decided about the fusion of a program before any pass has looked at it, as an attribute of
-its module.
+Fusion decisions for a program, made before passes run, as an attribute of the module.
 
     builtin.module attributes {loop.fusion = #loop.fusion<apart ["fuse-epilogue:linear>relu"]>} {
 
-A decision is called `PASS:KERNEL>OTHERS`: the pass that asks, the kernel that would go into others
-(or of which another would be cut), and these, with a `+` between them; kernels are called as they
-are when it is asked.
+A decision is named `PASS:KERNEL>OTHERS`. PASS is the pass that makes it, KERNEL the kernel to be
+fused into others (or that another kernel would be cut from). OTHERS are those others, joined by
+`+`. Kernels are named as they are when the pass asks.
 """
 
 import re
@@ -22,7 +21,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 ATTRIBUTE = "loop.fusion"
-"""What modules call it."""
+"""Name of the attribute of a module."""
 
 _DECISION = re.compile(r"[\w-]+:[\w.$-]+>[\w.$@-]+(\+[\w.$-]+)*")
 
@@ -32,13 +31,12 @@ _LISTS = ("fused", "apart", "met")
 @irdl_attr_definition
 class FusionAttr(ParametrizedAttribute):
     """
-    The decisions that are to come out as
+    Fusion decisions, by their required outcome.
 
-    * `fused`: one kernel does it all, which is what `fuse-*`, `merge-*` and `inline-*` make, and
-      `cut-recompute` leaves alone;
-    * `apart`: the others;
-
-    and which of them have been `met` so far: passes have asked, and done as is said here.
+    * `fused`: one kernel does it all, as `fuse-*`, `merge-*` and `inline-*` make it, and
+      `cut-recompute` keeps it;
+    * `apart`: the kernels stay, or become, separate;
+    * `met`: decisions of both lists that passes have asked for and followed so far.
 
     ```mlir
     #loop.fusion<fused ["inline-elementwise:add>linear+mul"] apart ["fuse-epilogue:linear>relu"]>
@@ -59,29 +57,31 @@ class FusionAttr(ParametrizedAttribute):
         return FusionAttr(*map(_strings, (fused, apart, met)))
 
     def wanted(self, decision: str) -> bool | None:
-        """Whether to fuse; None where nothing is said of it."""
+        """
+        Return True to fuse, False to keep apart, and None if the decision is left to the pass.
+        """
         name = StringAttr(decision)
         return name in self.fused.data or (False if name in self.apart.data else None)
 
     def with_met(self, decision: str) -> "FusionAttr":
-        """Now that a pass has asked for it."""
+        """Return the attribute with `decision` added to `met`."""
         return FusionAttr(self.fused, self.apart, _strings({*_texts(self.met), decision}))
 
     @property
     def unmet(self) -> list[str]:
-        """What no pass has asked for."""
+        """Decisions that no pass has asked for yet."""
         met = {*_texts(self.met)}
         return [each for each in _texts(self.fused) + _texts(self.apart) if each not in met]
 
     def verify(self) -> None:
-        said = _texts(self.fused) + _texts(self.apart)
-        for decision in said:
+        decisions = _texts(self.fused) + _texts(self.apart)
+        for decision in decisions:
             if not _DECISION.fullmatch(decision):
                 raise VerifyException(f"'{decision}' is not spelled as PASS:KERNEL>OTHERS")
-        if len(set(said)) < len(said):
-            raise VerifyException("a decision is made once")
-        if not {*_texts(self.met)} <= {*said}:
-            raise VerifyException("only what is decided can have been met")
+        if len(set(decisions)) < len(decisions):
+            raise VerifyException("a decision is listed twice")
+        if not {*_texts(self.met)} <= {*decisions}:
+            raise VerifyException("a decision that is met must be fused or apart, too")
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:

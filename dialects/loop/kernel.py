@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels and their launches."""
+"""Kernels of Loop and Tile IR, and launches of kernels at every level."""
 
 from collections.abc import Hashable, Sequence
 from typing import cast
@@ -36,10 +36,11 @@ from tilewright.dialects.types import memref_type
 @irdl_op_definition
 class KernelOp(KernelLikeOp):
     """
-    One kernel: reads its inputs, writes every element of its outputs, but for those that it
-    updates. The body is a loop nest (Loop IR) or, after scalars that the whole kernel uses, one
-    `tile.launch` (Tile IR). Behind it may stand the `schedule` that made the launch, and the steps
-    that are `planned`, both as pipelines.
+    One kernel: it reads its inputs and writes its outputs.
+
+    It writes every element of an output, except of outputs that it updates. The body is a loop nest
+    (Loop IR). In Tile IR it is one `tile.launch`, after scalars that the whole kernel uses. The
+    `schedule` that made the launch, and the steps that are still `planned`, follow as pipelines.
 
     ```mlir
     loop.kernel @relu(%x: memref<16x64xf32>) -> (%out: memref<16x64xf32>) {
@@ -56,7 +57,7 @@ class KernelOp(KernelLikeOp):
     name = "loop.kernel"
 
     planned = opt_prop_def(ScheduleAttr)
-    """The passes that are to schedule it further: what they are to do is decided."""
+    """Passes that are still to schedule the kernel, with their options decided."""
 
     assembly_format = (
         "custom<Signature>($sym_name, $num_outputs, $arg_attrs, $body) "
@@ -73,26 +74,28 @@ class KernelOp(KernelLikeOp):
         self.verify_signature()
         if any(map(self.in_place, self.outputs)):
             raise VerifyException(
-                f"{IN_PLACE} is for kernels of Kernel IR: before, it is not settled which thread "
-                "reads what"
+                f"{IN_PLACE} is for Kernel IR: at higher levels it is undecided which thread reads "
+                "an element"
             )
         for argument in self.body.block.args:
             if not isinstance(argument.type, MemRefType):
                 raise VerifyException(f"kernel arguments are memrefs, not {argument.type}")
             if not (type := memref_type(argument)).has_static_shape():
-                raise VerifyException(f"a kernel is made for sizes that are known, not for {type}")
+                raise VerifyException(f"kernel arguments have static shapes, unlike {type}")
 
 
 def kernel_of_argument(memref: SSAValue) -> KernelOp | None:
-    """Return the kernel that `memref` is an argument of, if any."""
+    """Return the kernel that `memref` is an argument of; None if it is not one."""
     if not isinstance(memref, BlockArgument):
         return None
     op = memref.owner.parent_op()
     return op if isinstance(op, KernelOp) else None
 
 
-def _takes(parameter: Attribute, buffer: SSAValue) -> bool:
-    """Return a pointer, which has elements but no shape, takes any buffer of its elements."""
+def _accepts(parameter: Attribute, buffer: SSAValue) -> bool:
+    """
+    True if a parameter of that type takes `buffer`; a pointer takes any buffer of its element type.
+    """
     if not isinstance(parameter, ContainerType) or isinstance(parameter, ShapedType):
         return parameter == buffer.type
     pointer = cast(ContainerType[Attribute], parameter)
@@ -100,7 +103,11 @@ def _takes(parameter: Attribute, buffer: SSAValue) -> bool:
 
 
 def _callee(launch: "LaunchOp") -> Operation | None:
-    """What it names. `SymbolTable.lookup_symbol` would take long where there are many launches."""
+    """
+    Return the op that the launch calls, or None.
+
+    `SymbolTable.lookup_symbol` is slow in modules with many launches.
+    """
     table = launch.parent_op()
     while table is not None and not table.has_trait(SymbolTable):
         table = table.parent_op()
@@ -121,7 +128,7 @@ def _parameters(callee: Operation) -> list[Attribute]:
 
 
 class LaunchCallsKernel(SymbolUserOpInterface):
-    """The callee exists and takes what the launch passes."""
+    """Trait of launches: the callee exists and takes the buffers that the launch passes."""
 
     def verify(self, op: Operation) -> None:
         assert isinstance(op, LaunchOp)
@@ -129,7 +136,7 @@ class LaunchCallsKernel(SymbolUserOpInterface):
         if callee is None:
             raise VerifyException(f"no kernel {op.kernel} in this module")
         expected = _parameters(callee)
-        if len(expected) != len(op.operands) or not all(map(_takes, expected, op.operands)):
+        if len(expected) != len(op.operands) or not all(map(_accepts, expected, op.operands)):
             raise VerifyException(
                 f"kernel {op.kernel} takes ({', '.join(str(t) for t in expected)}), "
                 f"the launch passes ({', '.join(str(v.type) for v in op.operands)})"
@@ -146,8 +153,9 @@ class LaunchCallsKernel(SymbolUserOpInterface):
 @irdl_op_definition
 class LaunchOp(FormedOp, SegmentedOp):
     """
-    Runs a kernel over buffers, from `loop.kernel` down to its CUDA form. The launches of a
-    function run in order.
+    Launch of a kernel over buffers, at every level from Loop IR to CUDA IR.
+
+    The launches of a function run in order.
 
     ```mlir
     loop.launch @relu(%x) -> (%out) : (memref<16x64xf32>) -> (memref<16x64xf32>)
@@ -170,7 +178,7 @@ class LaunchOp(FormedOp, SegmentedOp):
         super().__init__(operands=[inputs, outputs], properties={"kernel": SymbolRefAttr(kernel)})
 
     def is_output(self, index: int) -> bool:
-        """True if the operand at that position is an output; inputs come first."""
+        """True if the operand at position `index` is an output; inputs come first."""
         return index >= start_of(self, 1)
 
     def surroundings(self) -> Hashable:
@@ -178,14 +186,14 @@ class LaunchOp(FormedOp, SegmentedOp):
         if callee is None:
             return None
         parameters = tuple(_parameters(callee))
-        return parameters, callee.properties.get("num_outputs"), self._writes_apart()
+        return parameters, callee.properties.get("num_outputs"), self._has_distinct_outputs()
 
-    def _writes_apart(self) -> bool:
+    def _has_distinct_outputs(self) -> bool:
         outputs = {*self.outputs}
         return len(outputs) == len(self.outputs) and outputs.isdisjoint(self.inputs)
 
     def verify_(self) -> None:
-        if not self._writes_apart():
+        if not self._has_distinct_outputs():
             raise VerifyException(
                 "a launch writes each output once and reads none of them; allocate a buffer for "
                 "each"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loads and stores: affine subscripts, and a mask that says where they act."""
+"""Loads and stores with affine subscripts, and a mask of the points at which they act."""
 
 from collections.abc import Hashable
 from collections.abc import Set as AbstractSet
@@ -45,12 +45,12 @@ _READS = frozenset((EffectInstance(MemoryEffectKind.READ),))
 
 
 class ReadsUnlessInput(MemoryEffect):
-    """A read, except of an input of a kernel: nothing writes that, so such a load only computes."""
+    """Memory effect of a load: none from a kernel's input, which nothing writes; else a read."""
 
     @classmethod
     def get_effects(cls, op: Operation) -> AbstractSet[EffectInstance]:
         assert isinstance(op, LoadOp)
-        memref = op.operands[0]  # by its name it is found ten times as slowly; this is asked often
+        memref = op.operands[0]  # ten times as fast as by name, in a hot path
         if kernel_of_argument(memref) is not None:
             return frozenset()
         return _READS
@@ -60,8 +60,9 @@ class ReadsUnlessInput(MemoryEffect):
 @irdl_op_definition
 class LoadOp(FormedOp, MaskedOp):
     """
-    Reads one element. Where the mask fails nothing is read and the value is zero; an unmasked
-    subscript out of bounds is an error.
+    Load of one element; where the mask is false, nothing is read and the value is zero.
+
+    An unmasked subscript out of bounds is an error.
 
     ```mlir
     %v = loop.load %x[%i * 4 + %j, %k] where [99 - %k] : memref<16x100xf32>
@@ -95,11 +96,15 @@ class LoadOp(FormedOp, MaskedOp):
 
     def selection(self) -> SelectOp | None:
         """
-        Return the only use, if it selects the load just where its mask holds: what the load gives
-        outside of its mask does not matter.
+        Return the load's only user, if that is a select by exactly the load's mask; else None.
 
-        ```mlir %v = loop.load %x[%i - 3] where [%i - 3] : memref<97xf32> %p = loop.predicate [%i -
-        3] : i1 %s = arith.select %p, %v, %fill : f32 ```
+        Then the value of the load where its mask is false does not matter.
+
+        ```mlir
+        %v = loop.load %x[%i - 3] where [%i - 3] : memref<97xf32>
+        %p = loop.predicate [%i - 3] : i1
+        %s = arith.select %p, %v, %fill : f32
+        ```
         """
         select = self.result.get_user_of_unique_use()
         if not isinstance(select, SelectOp) or select.lhs is not self.result:
@@ -119,7 +124,7 @@ class LoadOp(FormedOp, MaskedOp):
         if self.surroundings():
             raise VerifyException(
                 f"reads %{self.memref.name_hint or 'memref'}, which is an output; "
-                "what a kernel stores is for later launches"
+                "only later launches can read what a kernel stores"
             )
 
 
@@ -127,7 +132,7 @@ class LoadOp(FormedOp, MaskedOp):
 @irdl_op_definition
 class StoreOp(FormedOp, MaskedOp):
     """
-    Writes one element, where the mask holds.
+    Store of one element, where the mask is true.
 
     ```mlir
     loop.store %v, %out[%i * 4 + %j] where [99 - %i * 4 - %j] : memref<100xf32>

@@ -58,7 +58,7 @@ from tilewright.dialects.loop.syntax import ForAxes, ReduceAxis
 from tilewright.dialects.monoid import MonoidAttr, verify_monoid
 
 
-@lru_cache(maxsize=1 << 10)  # there are few different ones
+@lru_cache(maxsize=1 << 10)  # few distinct tuples occur
 def _roles(roles: tuple[Role, ...]) -> ArrayAttr[RoleAttr]:
     return ArrayAttr(RoleAttr(role) for role in roles)
 
@@ -66,7 +66,7 @@ def _roles(roles: tuple[Role, ...]) -> ArrayAttr[RoleAttr]:
 @irdl_op_definition
 class ForOp(FormedOp, AxesOp):
     """
-    A nest of free loops: every step of every axis is independent of the others.
+    Nest of free loops: every step of every axis is independent of the others.
 
     ```mlir
     loop.for %i in 16 m, %j in 64 n {
@@ -108,16 +108,18 @@ class ForOp(FormedOp, AxesOp):
         if (least := min(self.axis_extents(), default=0)) < 0:
             raise VerifyException(f"extents are at least 0, not {least}")
         if not axes:
-            raise VerifyException("a nest has at least one axis; what is done once needs no nest")
+            raise VerifyException("a nest has at least one axis; ops that run once need no nest")
 
 
 @irdl_op_definition
 class ReduceOp(FormedOp, AxesOp):
     """
-    Folds what the body yields along one axis; where a yield's mask fails, the identity joins. The
-    order of joining is unspecified, so that the axis may be split and shared. In a launch, steps
-    are left out that are before any expression of `from`, or not below every expression of `below`,
-    and `unroll` asks for a loop that is unrolled.
+    Reduction along one axis: the monoid combines the values that the body yields.
+
+    Where a yield's mask is false, the identity takes part instead. The order is unspecified,
+    therefore the axis may be split and distributed. In a launch, `from` and `below` bound the
+    steps: a step runs if it is at least every expression of `from`, and below every expression of
+    `below`. `unroll` requests an unrolled loop.
 
     ```mlir
     %s = loop.reduce %k in 64 with add {
@@ -171,8 +173,10 @@ class ReduceOp(FormedOp, AxesOp):
 
     def begun(self, extent: int, axis: str | None) -> "ReduceOp":
         """
-        Return a reduction of as many values as this one, with so many steps along an axis of that
-        name, and without a body: what is added to it is simplified with the range of its axis.
+        Return a reduction like this one with an empty body, along an axis with that extent and
+        name.
+
+        Ops inserted into the new body are simplified with the range of its axis.
         """
         block = Block(arg_types=[IndexType()])
         block.args[0].name_hint = axis
@@ -188,49 +192,50 @@ class ReduceOp(FormedOp, AxesOp):
 
     @property
     def axis(self) -> BlockArgument:
-        """The index that steps through the reduction."""
+        """Index that steps through the reduction."""
         return self.body.block.args[0]
 
     @property
     def yield_op(self) -> "YieldOp":
-        """The terminator of the body."""
+        """Terminator of the body."""
         terminator = self.body.block.last_op
         assert isinstance(terminator, YieldOp)
         return terminator
 
     @property
     def start(self) -> Access | None:
-        """What steps are not before, apart from 0."""
+        """Lower bounds of the steps, besides 0; None without any."""
         return self._access(self.lower_bound)
 
     @property
     def below(self) -> Access | None:
-        """What steps are below, apart from the extent."""
+        """Exclusive upper bounds of the steps, besides the extent; None without any."""
         return self._access(self.upper_bound)
 
     def _access(self, bound: AffineMapAttr | None) -> Access | None:
         return None if bound is None else (bound.data.results, self.bound_operands)
 
     def set_bounds(self, start: Access | None, below: Access | None) -> None:
-        """From now on `start` and `below` bound the steps; None: 0, and the extent."""
+        """Replace the bounds of the steps; None stands for 0 and for the extent."""
         self.lower_bound, self.upper_bound, self.operands = _canonical_bounds(start, below)
 
     @property
     def done_where(self) -> Access:
-        """Where steps are done, as far as the bounds say: what is at least 0."""
+        """Condition, as a mask, under which the bounds let a step run."""
         start, below = (bound[0] if bound else () for bound in (self.start, self.below))
         return within(self.axis, start, below, self.bound_operands)
 
     @property
     def is_bounded(self) -> bool:
-        """True if steps may be left out."""
+        """True if bounds may exclude steps."""
         return self.lower_bound is not None or self.upper_bound is not None
 
     @property
     def partial_below(self) -> Access | None:
         """
-        What is left of `below` once a step is done. A bound that is a multiple of the extent lets
-        all steps be done or none.
+        Part of `below` that a running step does not imply; None if there is none.
+
+        A bound that is a multiple of the extent lets either all steps run or none.
         """
         if self.upper_bound is None:
             return None
@@ -241,12 +246,12 @@ class ReduceOp(FormedOp, AxesOp):
 
     @property
     def is_unrolled(self) -> bool:
-        """True if the loop asks to be unrolled."""
+        """True if the loop requests unrolling."""
         return self.unroll is not None
 
     @property
     def has_one_step(self) -> bool:
-        """True if the body is done once, whatever the bounds' operands are."""
+        """True if the body runs exactly once, whatever the values of outer indices."""
         return self.extent.value.data == 1 and not self.is_bounded
 
     def axis_extents(self) -> Sequence[int]:
@@ -272,7 +277,7 @@ class ReduceOp(FormedOp, AxesOp):
             if (dims := bound.data.num_dims) != given:
                 raise VerifyException(f"the bound takes {dims} operands, got {given}")
             if not bound.data.results:
-                raise VerifyException("a bound has an expression at least; leave out what has none")
+                raise VerifyException("a bound has at least one expression; remove an empty one")
             verify_affine(bound.data)
         if bounds and not self._is_scheduled():
             raise VerifyException("a bound is part of a schedule; mask the yield instead")
@@ -287,7 +292,9 @@ def within(
     below: Iterable[AffineExpr],
     operands: Sequence[SSAValue],
 ) -> Access:
-    """Where the step of `axis` is not before any of `start`, and below all of `below`."""
+    """
+    Return a mask that is true if `axis` is at least all of `start`, and below all of `below`.
+    """
     step = AffineExpr.dimension(len(operands))
     exprs = [*(step - first for first in start), *(end - 1 - step for end in below)]
     return exprs, [*operands, axis]
@@ -297,13 +304,13 @@ def _canonical_bounds(
     start: Access | None, below: Access | None
 ) -> tuple[AffineMapAttr | None, AffineMapAttr | None, Sequence[SSAValue]]:
     """
-    Return the maps of both bounds, None for those without expressions, and the operands of both.
+    Return the maps of both bounds, None for one without expressions, and their common operands.
     """
-    lower, of_lower = start or ((), ())
-    upper, of_upper = below or ((), ())
-    shift = [AffineExpr.dimension(len(of_lower) + d) for d in range(len(of_upper))]
+    lower, lower_operands = start or ((), ())
+    upper, upper_operands = below or ((), ())
+    shift = [AffineExpr.dimension(len(lower_operands) + d) for d in range(len(upper_operands))]
     shifted = [expr.replace_dims_and_symbols(shift, ()) for expr in upper]
-    map, operands = canonical_access([*lower, *shifted], [*of_lower, *of_upper])
+    map, operands = canonical_access([*lower, *shifted], [*lower_operands, *upper_operands])
     lower, upper = map.results[: len(lower)], map.results[len(lower) :]
     return _bound(lower, operands), _bound(upper, operands), operands
 
@@ -323,8 +330,10 @@ def _ancestors(op: Operation) -> Iterator[Operation]:
 @irdl_op_definition
 class YieldOp(FormedOp, MaskedOp):
     """
-    Ends a body with its values. Where the mask fails, the values count as the reduction's
-    identity (`loop.reduce`), or as zero (`tile.stage`).
+    Terminator that yields the values of a body.
+
+    Where the mask is false, the values count as the reduction's identity (`loop.reduce`), or as
+    zero (`tile.stage`).
 
     ```mlir
     loop.yield %v where [99 - %k] : f32

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loops whose steps happen in order: prefix sums and their kin."""
+"""Loops whose steps run in order, for prefix sums and other scans."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -33,8 +33,7 @@ from tilewright.dialects.monoid import MonoidAttr, verify_monoid
 @irdl_op_definition
 class ScanOp(AxesOp):
     """
-    A loop along one axis whose steps happen one after another: what a `loop.prefix` in its body
-    joins goes on from step to step.
+    Loop along one axis whose steps run in order; `loop.prefix` ops in its body accumulate.
 
     ```mlir
     loop.scan %k in 64 {
@@ -59,12 +58,12 @@ class ScanOp(AxesOp):
 
     @property
     def axis(self) -> BlockArgument:
-        """The index that steps through the scan."""
+        """Index that steps through the scan."""
         return self.body.block.args[0]
 
     @property
     def prefixes(self) -> "list[PrefixOp]":
-        """What goes on from step to step, in order."""
+        """Prefix ops of the body, which accumulate from step to step, in order."""
         return [op for op in self.body.block.ops if isinstance(op, PrefixOp)]
 
     def axis_extents(self) -> Sequence[int]:
@@ -74,14 +73,14 @@ class ScanOp(AxesOp):
         if len(self.body.block.args) != 1:
             raise VerifyException("a scan has one axis; put free axes in a loop.for around it")
         if any(isinstance(op, ScanOp) for op in self.body.walk()):
-            # else cse could take the prefix of the outer scan for that of the inner one
+            # else cse could replace the inner scan's prefix by the outer scan's
             raise VerifyException("scans do not nest; give the inner one a kernel of its own")
 
 
 @irdl_op_definition
 class PrefixOp(IRDLOperation):
     """
-    The join of its operands at all steps of the scan up to this one, this one included.
+    Inclusive prefix: its operands at all steps of the scan up to the present one, combined.
 
     ```mlir
     %sum = loop.prefix %v with add : f32
@@ -96,7 +95,7 @@ class PrefixOp(IRDLOperation):
     monoid = prop_def(MonoidAttr)
     results_ = var_result_def(T)
 
-    # not pure: what does not vary is joined anew at each step, so it stays in the scan
+    # not pure: a loop-invariant value is accumulated at each step, so it must not be hoisted
     traits = traits_def(NoMemoryEffect())
     custom_directives = (WithMonoid,)
     assembly_format = "$values custom<WithMonoid>($monoid) attr-dict `:` type($values)"
@@ -111,6 +110,6 @@ class PrefixOp(IRDLOperation):
     def verify_(self) -> None:
         verify_monoid(self.monoid, list(self.values.types))
         if not self.values:
-            raise VerifyException("join at least one value")
+            raise VerifyException("a prefix has at least one value")
         if not isinstance(self.parent_op(), ScanOp):
-            raise VerifyException("a prefix stands in the body of a loop.scan, not deeper")
+            raise VerifyException("a prefix must be directly in the body of a loop.scan")

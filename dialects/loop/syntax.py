@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the loops of Loop IR are written: `%i in 16 m, %j in 64 { ... }`, `%k in 64 with add`."""
+"""Syntax of Loop IR's loops: `%i in 16 m, %j in 64 { ... }`, `%k in 64 with add`."""
 
 from collections.abc import Sequence
 
@@ -37,7 +37,9 @@ _INDEX = IndexType()
 
 @irdl_custom_directive
 class ForAxes(CustomDirective):
-    """`%i in 16 m, %j in 64 { ... }`: axes named in the header; the role `free` is not written."""
+    """
+    Directive for the axes of a nest: `%i in 16 m, %j in 64 { ... }`; the role `free` is omitted.
+    """
 
     extents: AttributeVariable
     roles: AttributeVariable
@@ -74,7 +76,9 @@ def _print_axis(printer: Printer, axis: SSAValue, extent: int | float, role: Rol
 
 @irdl_custom_directive
 class ReduceAxis(CustomDirective):
-    """`%k in 64 from [%b - 2] below [%b * 4 + 4] with add unroll { ... }`."""
+    """
+    Directive for a reduction: `%k in 64 from [%b - 2] below [%b * 4 + 4] with add unroll { ... }`.
+    """
 
     extent: AttributeVariable
     bound_operands: VariadicOperandVariable
@@ -96,19 +100,19 @@ class ReduceAxis(CustomDirective):
         self.body.set(state, parser.parse_region([axis.resolve(_INDEX)]))
 
     def _parse_bounds(self, parser: Parser, state: ParsingState) -> None:
-        """Both are expressions of the same operands."""
+        """Parse both bounds, as expressions of the same operands."""
         exprs, found = AffineExprParser(parser), list[tuple[AttributeVariable, AffineMap]]()
         for keyword, bound in self._bounds:
             if parser.parse_optional_keyword(keyword):
                 found.append((bound, exprs.parse_map()))
-        dims = len(exprs.operands)  # the second bound may add to those of the first
+        dims = len(exprs.operands)  # the second bound may add operands
         for bound, map in found:
             bound.set(state, AffineMapAttr(AffineMap(dims, 0, map.results)))
         self.bound_operands.set(state, exprs.operands)
 
     @property
     def _bounds(self) -> Sequence[tuple[str, AttributeVariable]]:
-        """The keyword of each bound, in order."""
+        """Keyword and attribute of each bound, in order."""
         return ("from", self.lower_bound), ("below", self.upper_bound)
 
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
@@ -131,7 +135,7 @@ class ReduceAxis(CustomDirective):
 
 @irdl_custom_directive
 class ScanAxis(CustomDirective):
-    """`%k in 64 { ... }`."""
+    """Directive for the axis and body of a scan: `%k in 64 { ... }`."""
 
     extent: AttributeVariable
     body: RegionVariable

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Between indices and values: an index as an integer, a mask as a truth value, and back."""
+"""Conversions between indices and values: an index as an integer, a mask as an i1, and back."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -43,7 +43,7 @@ from tilewright.dialects.index import Range
 @irdl_op_definition
 class IndexOp(FormedOp):
     """
-    An affine expression of indices as an integer value; in i32 it wraps.
+    Affine expression of indices as an integer value; in i32 it wraps.
 
     ```mlir
     %v = loop.index [%i * 64 + %j] : i64
@@ -74,8 +74,10 @@ class IndexOp(FormedOp):
 @irdl_op_definition
 class PredicateOp(HasFolderInterface, FormedOp):
     """
-    True where every expression is at least 0, as `where` means it. What the ranges of the indices
-    prove is dropped when it is built; nothing to compare is true.
+    Value of a mask: true where every expression is at least 0.
+
+    Expressions that the ranges of the indices prove are dropped when the op is built; without
+    expressions it is true.
 
     ```mlir
     %p = loop.predicate [99 - %k, %k - 3] : i1
@@ -98,7 +100,7 @@ class PredicateOp(HasFolderInterface, FormedOp):
         super().__init__(operands=[indices], properties={"map": map}, result_types=[i1])
 
     def fold(self) -> Sequence[SSAValue | Attribute] | None:
-        """Return true, if the ranges of the indices prove every comparison."""
+        """Return true, if the ranges of the indices prove every expression; else None."""
         _, needed = optional_mask((self.map.data.results, self.indices))
         return (IntegerAttr(1, i1),) if needed is None else None
 
@@ -116,8 +118,10 @@ def _verify_map(map: AffineMap, indices: Sequence[SSAValue]) -> None:
 @irdl_op_definition
 class ToIndexOp(RangedIndex, FormedOp, MaskedOp):
     """
-    An integer value as an index below a bound. Where the mask fails the value does not matter and
-    the index is 0; elsewhere a value outside is an error, and stops a kernel on the GPU.
+    Conversion of an integer value to an index below a bound.
+
+    Where the mask is false, the value does not matter and the index is 0. Elsewhere, a value out of
+    bounds is an error, which stops a kernel on the GPU.
 
     ```mlir
     %s = loop.to_index %v below 4096 where [99 - %k] : i64

@@ -2,13 +2,15 @@
 """
 Tensor IR: whole-tensor programs in three primitives.
 
-`prim.elementwise` computes each element from the same element of its operands, `prim.reduce`
-folds axes away, `prim.index_map` says where each element comes from (views, broadcasts,
-transposes, padding, concatenation). Beside them stands only what they cannot say: constants,
-positions and predicates of positions, `prim.gather` and `prim.scatter`, whose subscripts are data,
-and `prim.scan`.
+* `prim.elementwise` computes each element from the elements of its operands at the same position.
+* `prim.reduce` folds axes.
+* `prim.index_map` states which source element each element is (views, broadcasts, transposes,
+  padding, concatenation).
 
-Arithmetic is on f32, f64, i1, i32 and i64; a cast stands before and after it for other types.
+The other ops express what these cannot: constants, positions and predicates of positions,
+`prim.gather` and `prim.scatter`, whose subscripts are data, and `prim.scan`.
+
+Arithmetic is on f32, f64, i1, i32 and i64; other types are cast before and after it.
 """
 
 from xdsl.ir import Dialect

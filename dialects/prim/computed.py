@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Elementwise functions of constants.
+Constant folding of elementwise functions.
 
-Of f32 nothing is computed that rounds: a quotient such as 1 / 3 is left to the program.
+f32 results are folded only if they need no rounding: a quotient such as 1 / 3 stays in the program.
 """
 
 import operator
@@ -31,7 +31,7 @@ _POSITIVE_FLOATS: Mapping[ScalarFunction, Compute] = {
     _F.DIV: float.__truediv__,
     _F.SQRT: sqrt,
 }
-"""Errors of Python for 0, negative or infinite operands."""
+"""Functions for which Python raises errors on 0, negative or infinite operands."""
 _INTEGERS: Mapping[ScalarFunction, Compute] = {
     **_FLOATS,
     _F.AND: int.__and__,
@@ -54,8 +54,9 @@ def computed(
     function: ScalarFunction, numbers: Sequence[int | float], element: Attribute, result: Attribute
 ) -> FloatAttr | IntegerAttr | None:
     """
-    Return what `function` gives for numbers of the type `element`, in the type `result`; None if
-    that is not known exactly.
+    Return `function` of numbers of type `element`, as a constant of type `result`.
+
+    None if the result is not known exactly.
     """
     if function is _F.CAST:
         return _cast(numbers[0], element, result)
@@ -72,7 +73,7 @@ def computed(
 
 
 def _exact(number: float, element: Attribute) -> FloatAttr | IntegerAttr | None:
-    """Return a float as a constant, unless it has to be rounded."""
+    """Return a float as a constant of type `element`; None if it would be rounded."""
     attribute = number_attribute(number, element)
     held = attribute.value.data
     return attribute if held == number or isnan(number) else None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tensors computed element by element, and tensors of one value."""
+"""Elementwise ops on tensors, and tensors whose elements are all equal."""
 
 from collections.abc import Sequence
 
@@ -46,9 +46,12 @@ from tilewright.dialects.types import element_of, shape_of, tensor_of
 @irdl_op_definition
 class ElementwiseOp(HasFolderInterface, PrimOp):
     """
-    Computes every element of the result from the same element of each operand. `maximum` and
-    `minimum` keep NaN, as PyTorch's do. A product of floats with
-    `fastmath<nnan,ninf>` may be taken for 0 where a factor is 0, be the other infinite or NaN.
+    Elementwise function: every result element is computed from the operands' elements at its
+    position.
+
+    `maximum` and `minimum` propagate NaN, as PyTorch's do. A float product with
+    `fastmath<nnan,ninf>` may be replaced by 0 if one factor is 0, even if the other is infinite or
+    NaN.
 
     ```mlir
     %c = prim.elementwise add(%a, %b) : tensor<16x64xf32>
@@ -98,7 +101,7 @@ class ElementwiseOp(HasFolderInterface, PrimOp):
             raise VerifyException("only a product of floats has fast-math flags")
 
     def fold(self) -> Sequence[SSAValue | Attribute] | None:
-        """Return the operand or the constant that the result is."""
+        """Return the operand or the constant that the result is known to equal; else None."""
         for fold in (
             ElementwiseOp.equal_operand,
             ElementwiseOp.selected_operand,
@@ -110,7 +113,10 @@ class ElementwiseOp(HasFolderInterface, PrimOp):
         return None
 
     def equal_operand(self) -> SSAValue | None:
-        """Return the value that the result is equal to by an identity."""
+        """
+        Return the operand, or an operand's operand, that the result equals by an identity; else
+        None.
+        """
         function, first = self.function.data, self.inputs[0]
         if function in IDEMPOTENT_BINARY and self.inputs[0] is self.inputs[1]:
             return first
@@ -126,7 +132,12 @@ class ElementwiseOp(HasFolderInterface, PrimOp):
         return None
 
     def selected_operand(self) -> SSAValue | None:
-        """Return the choice between equal values, or whose condition is known."""
+        """
+        Return the chosen operand of a select whose choices are equal or whose condition is
+        constant.
+
+        None otherwise.
+        """
         if self.function.data is not ScalarFunction.SELECT:
             return None
         condition, then, otherwise = self.inputs
@@ -136,12 +147,14 @@ class ElementwiseOp(HasFolderInterface, PrimOp):
         return otherwise if known == 0 else then
 
     def uncast_operand(self) -> SSAValue | None:
-        """Return the operand of a cast to its own type."""
+        """Return the operand of a cast to its own type; else None."""
         is_cast = self.function.data is ScalarFunction.CAST
         return self.inputs[0] if is_cast and self.inputs[0].type == self.result.type else None
 
     def constant_result(self) -> FloatAttr | IntegerAttr | None:
-        """Return the value of each element, if all operands are constants and it is exact."""
+        """
+        Return the value of each element, if all operands are constants and it is exact; else None.
+        """
         numbers = [number for value in self.inputs if (number := _number(value)) is not None]
         if len(numbers) < len(self.inputs):
             return None
@@ -150,15 +163,16 @@ class ElementwiseOp(HasFolderInterface, PrimOp):
 
 
 def elementwise_op(value: SSAValue, function: ScalarFunction) -> ElementwiseOp | None:
-    """Return the op that `value` is made by, if it computes `function`."""
+    """Return the op that defines `value`, if it computes `function`; else None."""
     op = value.owner
     return op if isinstance(op, ElementwiseOp) and op.function.data is function else None
 
 
 def _number(value: SSAValue) -> int | float | None:
     """
-    Return the number that every element of `value` is, if it is a constant; true is -1, as an i1
-    is.
+    Return the number that every element of `value` has, if it is a constant; else None.
+
+    True is -1, as in an i1 attribute.
     """
     op = value.owner
     return op.value.value.data if isinstance(op, ConstantOp) else None
@@ -167,7 +181,7 @@ def _number(value: SSAValue) -> int | float | None:
 @irdl_op_definition
 class ConstantOp(HasFolderInterface, PrimOp):
     """
-    A tensor whose every element is one value.
+    Tensor whose elements are all one value.
 
     ```mlir
     %zero = prim.constant 0.000000e+00 : f32 -> tensor<16x16xf32>
@@ -197,10 +211,12 @@ class ConstantOp(HasFolderInterface, PrimOp):
 
 
 class ConstantMaterialization(ConstantMaterializationInterface):
-    """Constants that folds of whole tensors give, as ops."""
+    """Conversion of constants, as folds of tensor ops return them, to ops."""
 
     def materialize_constant(self, value: Attribute, type: Attribute) -> Operation | None:
-        """Return a tensor of that value in each element."""
+        """
+        Return a tensor constant of that value in each element; None for other values and types.
+        """
         if not isa(value, FloatAttr | IntegerAttr) or not isa(type, TensorType):
             return None
         return ConstantOp(value, type)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tensor IR that reads and writes where other tensors, as subscripts, say."""
+"""Ops of Tensor IR that read or write at subscripts which are data of other tensors."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -34,7 +34,12 @@ _TENSOR = base(TensorType)
 
 
 def _verify_indexed(map: AffineMap, indices: Sequence[SSAValue], steps: SSAValue) -> None:
-    """A map of the coordinates of `steps`, and of the index tensors' values there."""
+    """
+    Raise `VerifyException` unless the map and the index tensors fit each other and `steps`.
+
+    The map's dimensions are the coordinates of `steps`, and its symbols the values of the index
+    tensors there.
+    """
     shape = shape_of(steps)
     if map.num_dims != len(shape) or map.num_symbols != len(indices):
         raise VerifyException(
@@ -50,10 +55,14 @@ def _verify_indexed(map: AffineMap, indices: Sequence[SSAValue], steps: SSAValue
 
 
 def _verify_axes(map: AffineMap, tensor: SSAValue, steps: Sequence[int]) -> None:
-    """One subscript an axis of `tensor`: a symbol, or over dimensions and within the axis."""
+    """
+    Raise `VerifyException` unless the map has one valid subscript for each axis of `tensor`.
+
+    A subscript is a single symbol, or an expression of dimensions that stays within the axis.
+    """
     sizes, ranges = shape_of(tensor), [Range.extent(size) for size in steps]
     if len(map.results) != len(sizes):
-        raise VerifyException(f"the map must give {len(sizes)} subscripts, one an axis")
+        raise VerifyException(f"the map must give {len(sizes)} subscripts, one for each axis")
     for axis, (expr, size) in enumerate(zip(map.results, sizes, strict=True)):
         if isinstance(expr, AffineSymExpr):
             continue
@@ -66,9 +75,10 @@ def _verify_axes(map: AffineMap, tensor: SSAValue, steps: Sequence[int]) -> None
 @irdl_op_definition
 class GatherOp(PrimOp):
     """
-    Reads each element of the result from the element of the source that the map names; symbols
-    are the values of the index tensors, which have the result's shape. A value outside of its
-    axis is an error.
+    Gather: each result element is the source element whose subscripts the map gives.
+
+    Symbols of the map are the values of the index tensors, which have the result's shape. A value
+    out of bounds is an error.
 
     ```mlir
     %e = prim.gather %weight[%ids] by affine_map<(d0, d1)[s0] -> (s0, d1)>
@@ -99,7 +109,9 @@ class GatherOp(PrimOp):
     def verify_(self) -> None:
         super().verify_()
         if not self.indices:
-            raise VerifyException("without a tensor of subscripts this is a prim.index_map")
+            raise VerifyException(
+                "a gather has at least one tensor of subscripts; without any, use prim.index_map"
+            )
         if element_of(self.source) != element_of(self.result):
             raise VerifyException(
                 f"the source holds {element_of(self.source)}, the result {element_of(self.result)}"
@@ -111,10 +123,11 @@ class GatherOp(PrimOp):
 @irdl_op_definition
 class ScatterOp(PrimOp):
     """
-    The base, with each update joined by the combiner to the element that the map names. Without a
-    combiner it takes that element's place; of several the last in row-major order stays. Symbols
-    are the values of the index tensors, which have the updates' shape. A value outside of its axis
-    is an error.
+    Scatter: the base, with each update combined into the element whose subscripts the map gives.
+
+    Without a combiner, the update replaces the element; of several updates of one element the last
+    in row-major order remains. Symbols of the map are the values of the index tensors, which have
+    the updates' shape. A value out of bounds is an error.
 
     ```mlir
     %s = prim.scatter %updates to %base[%ids] with add by affine_map<(d0, d1)[s0] -> (s0, d1)>

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Algebra that holds for every value of a type to the bit, NaN and -0.0 included: what an elementwise
-function with a certain constant is.
+Algebraic identities of elementwise functions, exact to the bit, also for NaN and -0.0.
 
-So `x + 0` is not here for floats, since -0.0 + 0.0 is 0.0; `x + -0.0` is. `x * 0` is not, since
-inf * 0 is NaN. A row is (function, position of the constant, constant), and why.
+A row is (function, position of the constant, constant), with the reason in a comment. For floats,
+`x + 0` is no identity, because -0.0 + 0.0 is 0.0; `x + -0.0` is one. `x * 0` is not 0, because inf
+* 0 is NaN.
 """
 
 from collections.abc import Mapping
@@ -15,15 +15,17 @@ from tilewright.dialects.scalar_function import ScalarFunction
 
 
 class Neutral(NamedTuple):
-    """A function of x and a constant that is x."""
+    """Function of x and a constant whose result is x."""
 
     function: ScalarFunction
     position: int
-    """Where the constant stands."""
+    """Position of the constant among the operands."""
     constant: float
 
     def is_met(self, function: ScalarFunction, position: int, value: float) -> bool:
-        """True if a call is this one; 0.0 and -0.0 differ."""
+        """
+        True if a call with this constant at this position is the identity; 0.0 and -0.0 differ.
+        """
         same = value == self.constant and copysign(1, value) == copysign(1, self.constant)
         return function is self.function and position == self.position and same
 
@@ -31,13 +33,13 @@ class Neutral(NamedTuple):
 _F = ScalarFunction
 
 FLOAT_NEUTRALS: tuple[Neutral, ...] = (
-    Neutral(_F.ADD, 0, -0.0),  # adding -0.0 changes neither 0.0 nor -0.0
+    Neutral(_F.ADD, 0, -0.0),  # adding -0.0 keeps 0.0 and -0.0
     Neutral(_F.ADD, 1, -0.0),
     Neutral(_F.SUB, 1, 0.0),  # -0.0 - 0.0 is -0.0
     Neutral(_F.MUL, 0, 1.0),
     Neutral(_F.MUL, 1, 1.0),
     Neutral(_F.DIV, 1, 1.0),
-    Neutral(_F.MAXIMUM, 0, -inf),  # keeps NaN, as every maximum does
+    Neutral(_F.MAXIMUM, 0, -inf),  # propagates NaN, as every maximum does
     Neutral(_F.MAXIMUM, 1, -inf),
     Neutral(_F.MINIMUM, 0, inf),
     Neutral(_F.MINIMUM, 1, inf),
@@ -51,7 +53,7 @@ INTEGER_NEUTRALS: tuple[Neutral, ...] = (
     Neutral(_F.MUL, 1, 1),
     Neutral(_F.DIV, 1, 1),
     Neutral(_F.FLOORDIV, 1, 1),
-    Neutral(_F.AND, 0, -1),  # all bits set; of an i1 that is true
+    Neutral(_F.AND, 0, -1),  # all bits set, which is true in an i1
     Neutral(_F.AND, 1, -1),
     Neutral(_F.OR, 0, 0),
     Neutral(_F.OR, 1, 0),
@@ -67,10 +69,10 @@ INVOLUTIONS: frozenset[ScalarFunction] = frozenset({_F.NEG})
 IDEMPOTENT_UNARY: frozenset[ScalarFunction] = frozenset(
     {_F.ABS, _F.FLOOR, _F.CEIL, _F.ROUND, _F.TRUNC}
 )
-"""Functions for which f(f(x)) is f(x)."""
+"""Idempotent functions of one operand: f(f(x)) is f(x)."""
 
 IDEMPOTENT_BINARY: frozenset[ScalarFunction] = frozenset({_F.MAXIMUM, _F.MINIMUM, _F.AND, _F.OR})
-"""Functions for which f(x, x) is x."""
+"""Idempotent functions of two operands: f(x, x) is x."""
 
 HOLDS_EXACTLY: Mapping[str, tuple[str, ...]] = {
     "i1": ("ui8", "i8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64"),
@@ -82,4 +84,4 @@ HOLDS_EXACTLY: Mapping[str, tuple[str, ...]] = {
     "bf16": ("f32", "f64"),
     "f32": ("f64",),
 }
-"""The types that have every value of a type: a cast to them is undone by a cast back."""
+"""Types that represent every value of a type exactly; a cast to them and back is the identity."""

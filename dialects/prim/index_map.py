@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tensor IR that only says from where in other tensors each element comes."""
+"""Ops of Tensor IR that only move elements: they state which source element each element is."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -34,7 +34,12 @@ from tilewright.dialects.types import element_of, shape_of, tensor_of
 
 @dataclass(frozen=True)
 class Source:
-    """A tensor, which of its elements is read, and where: if every result of `mask` is >= 0."""
+    """
+    Source of an index map: the tensor, the map to its coordinates, and the mask of where it is
+    read.
+
+    The mask is true where all its results are >= 0.
+    """
 
     tensor: SSAValue
     map: AffineMap
@@ -49,10 +54,12 @@ class Source:
 @irdl_op_definition
 class IndexMapOp(HasFolderInterface, PrimOp):
     """
-    Reads each element of the result from the element of a source that the source's map names:
-    views, broadcasts, transposes, slices, padding, concatenation. Maps take result coordinates to
-    source coordinates. An element comes from the first source whose mask holds, that is, whose
-    expressions are all at least 0; where none does, it is the fill value.
+    Index map: each result element is a source's element whose coordinates the source's map gives.
+
+    It expresses views, broadcasts, transposes, slices, padding and concatenation. Maps take result
+    coordinates to source coordinates. An element comes from the first source whose mask is true,
+    which means that all its expressions are at least 0. If no mask is true, the element is the fill
+    value.
 
     ```mlir
     %b = prim.index_map %bias by affine_map<(d0, d1) -> (d1)> : tensor<64xf32> -> tensor<16x64xf32>
@@ -99,7 +106,7 @@ class IndexMapOp(HasFolderInterface, PrimOp):
 
     @property
     def sources(self) -> list[Source]:
-        """Where elements may come from, first choice first."""
+        """Sources of the elements, in order of priority."""
         return [
             Source(tensor, map.data, mask.data)
             for tensor, map, mask in zip(self.inputs, self.maps, self.masks, strict=True)
@@ -107,7 +114,7 @@ class IndexMapOp(HasFolderInterface, PrimOp):
 
     @property
     def only_source(self) -> Source | None:
-        """The source of every element, if there is only one and it has no mask."""
+        """Source of every element, if there is only one and it has no mask; else None."""
         is_only = len(self.inputs) == 1 and not self.masks.data[0].data.results
         return self.sources[0] if is_only else None
 
@@ -117,7 +124,7 @@ class IndexMapOp(HasFolderInterface, PrimOp):
         return None if source is None else (source,)
 
     def unmoved_source(self) -> SSAValue | None:
-        """Return the source, if every element stays where it is."""
+        """Return the source tensor, if every element keeps its position; else None."""
         source = self.only_source
         if source is None or source.tensor.type != self.result.type:
             return None
@@ -129,13 +136,13 @@ class IndexMapOp(HasFolderInterface, PrimOp):
     def verify_(self) -> None:
         super().verify_()
         if not self.inputs or not len(self.inputs) == len(self.maps) == len(self.masks):
-            raise VerifyException("give one map and one mask for each source, and a source")
+            raise VerifyException("give at least one source, and one map and one mask for each")
         for source in self.sources:
             self._verify_source(source)
         if self.sources[-1].mask.results and self.fill is None:
             raise VerifyException(
-                "where no mask holds nothing is read: end with 'else' and a value, or with a "
-                "source without a mask"
+                "elements where no mask is true have no value: end with 'else' and a value, or "
+                "with a source without a mask"
             )
         if self.fill is not None and self.fill.type != element_of(self.result):
             raise VerifyException(
@@ -154,15 +161,19 @@ class IndexMapOp(HasFolderInterface, PrimOp):
 
 
 def composed(outer: AffineMap, inner: AffineMap, shape: Sequence[int]) -> AffineMap:
-    """Return `outer` of `inner`, simplified for coordinates within `shape`."""
+    """Return `outer` after `inner`, simplified for coordinates within `shape`."""
     return simplify_map(outer.compose(inner), [Range.extent(size) for size in shape])
 
 
 def verify_subscripts_within(source: Source, shape: Sequence[int]) -> None:
-    """Each subscript stays within its axis, by the ranges of the dimensions or by the mask."""
+    """
+    Raise `VerifyException` unless each subscript stays within its axis.
+
+    The proof uses the ranges of the dimensions and the mask.
+    """
     sizes = shape_of(source.tensor)
     if len(source.map.results) != len(sizes):
-        raise VerifyException(f"the map must give {len(sizes)} subscripts, one an input axis")
+        raise VerifyException(f"the map must give {len(sizes)} subscripts, one for each input axis")
     if 0 in shape or _never_holds(source.mask, shape):
         return
     ranges = ranges_within(source.mask, shape)
@@ -173,14 +184,15 @@ def verify_subscripts_within(source: Source, shape: Sequence[int]) -> None:
 
 
 def _never_holds(mask: AffineMap, shape: Sequence[int]) -> bool:
-    """True if a mask is known to hold nowhere within `shape`, so that nothing is read."""
+    """True if the mask is provably false everywhere within `shape`: nothing is read."""
     bounds = (range_of(expr, [*map(Range.extent, shape)]) for expr in mask.results)
     return any(bound is not None and bound.high < 0 for bound in bounds)
 
 
 def ranges_within(mask: AffineMap, shape: Sequence[int]) -> list[Range]:
     """
-    Return the ranges of coordinates where a mask holds: a bound of one coordinate cuts its range.
+    Return the ranges of coordinates where a mask is true; conditions on one coordinate narrow its
+    range.
     """
     ranges = [Range.extent(size) for size in shape]
     for bound in map(sum_of, mask.results):
@@ -197,6 +209,9 @@ def ranges_within(mask: AffineMap, shape: Sequence[int]) -> list[Range]:
 
 
 def _at_least_0(expr: AffineExpr, mask: AffineMap, ranges: Ranges) -> bool:
-    """True if `expr` is at least 0 wherever the mask holds: it is, or is no less than a mask's."""
+    """
+    True if `expr` is provably at least 0 wherever the mask is true, by its range or by one
+    condition.
+    """
     bounds = (range_of(e, ranges) for e in (expr, *(expr - m for m in mask.results)))
     return any(bound is not None and bound.low >= 0 for bound in bounds)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tensor IR whose elements follow from their own positions."""
+"""Ops of Tensor IR whose elements are functions of their own coordinates."""
 
 from collections.abc import Sequence
 
@@ -26,15 +26,15 @@ from tilewright.dialects.types import element_of, shape_of
 
 
 def verify_coordinates(map: AffineMap, result: SSAValue) -> None:
-    """Refuse a map that is not of the coordinates of `result`."""
+    """Raise `VerifyException` unless the map takes the coordinates of `result`."""
     rank = len(shape_of(result))
     if map.num_dims != rank or map.num_symbols:
-        raise VerifyException(f"the map must take {rank} dimensions, one a result axis")
+        raise VerifyException(f"the map must take {rank} dimensions, one for each result axis")
     verify_divisors(map)
 
 
 def verify_divisors(map: AffineMap) -> None:
-    """Refuse a division that no index has: by anything but a positive constant."""
+    """Raise `VerifyException` for a division by anything but a positive constant."""
     for expr in (inner for result in map.results for inner in result.dfs()):
         match expr:
             case AffineBinaryOpExpr(AffineBinaryOpKind.Add | AffineBinaryOpKind.Mul):
@@ -48,7 +48,9 @@ def verify_divisors(map: AffineMap) -> None:
 
 
 class PositionsOp(PrimOp):
-    """An op whose elements are what affine expressions of their coordinates say."""
+    """
+    Base class of ops whose elements are affine expressions, or conditions, of their coordinates.
+    """
 
     map = prop_def(AffineMapAttr)
     result = result_def(base(TensorType))
@@ -63,7 +65,7 @@ class PositionsOp(PrimOp):
 @irdl_op_definition
 class IotaOp(PositionsOp):
     """
-    Each element is an affine expression of its own coordinates.
+    Tensor of positions: each element is an affine expression of its own coordinates.
 
     ```mlir
     %i = prim.iota affine_map<(d0, d1) -> (d1)> : tensor<16x64xi64>
@@ -91,7 +93,7 @@ class IotaOp(PositionsOp):
 @irdl_op_definition
 class PredicateOp(PositionsOp):
     """
-    True where every expression of the element's coordinates is at least 0.
+    Tensor of i1: true where every expression of the element's coordinates is at least 0.
 
     ```mlir
     %causal = prim.predicate affine_map<(d0, d1) -> ((d0 + (d1 * -1)))> : tensor<128x128xi1>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reductions and scans: elements along axes, joined by a monoid."""
+"""Reductions and scans: a monoid combines elements along axes."""
 
 from collections.abc import Sequence
 
@@ -31,9 +31,10 @@ def _elements(values: Sequence[SSAValue]) -> list[Attribute]:
 @irdl_op_definition
 class ReduceOp(PrimOp):
     """
-    Folds the axes `dims` away with a monoid; an empty axis gives the monoid's identity. The order
-    of joining is unspecified. Over several operands of one shape it folds each; `argmax` and
-    `argmin` fold (value, index) pairs.
+    Reduction over the axes `dims`; the result lacks these axes.
+
+    An empty axis gives the monoid's identity. The order is unspecified. Several operands of one
+    shape are reduced separately, except that `argmax` and `argmin` reduce (value, index) pairs.
 
     ```mlir
     %s = prim.reduce add(%a) dims [1] : (tensor<16x64xf32>) -> tensor<16xf32>
@@ -90,7 +91,7 @@ def _reduced_type(value: SSAValue, dims: Sequence[int]) -> TensorType[Attribute]
 @irdl_op_definition
 class ScanOp(PrimOp):
     """
-    Joins with each element all that stand before it along one axis.
+    Inclusive scan along one axis: each element is combined with all elements before it.
 
     ```mlir
     %s = prim.scan add(%a) dim 1 : (tensor<16x64xf32>) -> tensor<16x64xf32>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How Tensor IR is written: types once where all are equal, and the sources of an index map."""
+"""Syntax of Tensor IR: one type where all types are equal, and the sources of an index map."""
 
 from collections.abc import Sequence
 
@@ -28,7 +28,9 @@ from tilewright.dialects.types import shape_of
 
 @irdl_custom_directive
 class EqualTypes(CustomDirective):
-    """`tensor<4xf32>` where operands and result are all of it, else `(types) -> type`."""
+    """
+    Directive for types: `tensor<4xf32>` if operands and result share it, else `(types) -> type`.
+    """
 
     inputs: TypeDirective
     result: TypeDirective
@@ -59,13 +61,16 @@ class EqualTypes(CustomDirective):
 
 
 def _always(map: AffineMap) -> AffineMapAttr:
-    """Return the mask, over the dimensions of `map`, that always holds."""
+    """Return a mask over the dimensions of `map` that is always true."""
     return AffineMapAttr(AffineMap(map.num_dims, 0, ()))
 
 
 @irdl_custom_directive
 class Sources(CustomDirective):
-    """`%a by MAP where MASK, %b by MAP else 0.0 : f32`; a mask that always holds is left out."""
+    """
+    Directive for sources: `%a by MAP where MASK, %b by MAP else 0.0 : f32`; trivial masks are
+    omitted.
+    """
 
     inputs: VariadicOperandVariable
     maps: AttributeVariable
@@ -118,7 +123,7 @@ def _parse_map(parser: Parser) -> AffineMapAttr:
 
 @irdl_custom_directive
 class SourceTypes(CustomDirective):
-    """`type -> type` for one source, `(types) -> type` for several."""
+    """Directive for types: `type -> type` for one source, `(types) -> type` for several."""
 
     inputs: TypeDirective
     result: TypeDirective
@@ -144,7 +149,7 @@ class SourceTypes(CustomDirective):
 
 
 class PrimOp(FormedOp):
-    """An op whose operands and results are tensors."""
+    """Base class of ops whose operands and results are tensors of static shape."""
 
     traits = traits_def(Pure())
 

@@ -3,11 +3,11 @@
 Tile IR: a kernel scheduled on the GPU.
 
 A `tile.launch` binds axes to levels of the machine; its body is Loop IR over those axes.
-`tile.combine` joins values across axes, `tile.stage` holds a slab of a block's data on chip,
-`tile.share` one of what its threads hold.
-Register axes stay axes: nothing is replicated here.
+`tile.combine` combines values across axes. `tile.stage` is a slab of a block's data on chip, and
+`tile.share` a slab of values that its threads computed. Register axes stay axes: Tile IR does not
+unroll them.
 
-The ops stand in one module for each kind, and all of them can be had from here.
+The ops of each kind are in one module, and all of them can be imported from here.
 """
 
 from xdsl.ir import Dialect

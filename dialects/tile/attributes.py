@@ -26,8 +26,10 @@ _INDEX = IndexType()
 
 class Level(StrEnum):
     """
-    A level of the machine, outermost first. `thread` is warp and lane not yet told apart; the
-    steps of a `register` axis are done by one thread, each with registers of its own.
+    Level of the machine that an axis is bound to, outermost first.
+
+    `thread` is a thread that is not yet split into warp and lane. One thread does all steps of a
+    `register` axis, each with its own registers.
     """
 
     BLOCK = "block"
@@ -44,7 +46,7 @@ class Level(StrEnum):
 
 @irdl_attr_definition
 class LevelAttr(EnumAttribute[Level], SpacedOpaqueSyntaxAttribute):
-    """The level of an axis."""
+    """Attribute for the level of an axis."""
 
     name = "tile.level"
 
@@ -62,7 +64,7 @@ class AxisAttr(ParametrizedAttribute):
     @staticmethod
     @lru_cache(maxsize=1 << 10)
     def get(level: Level, extent: int, role: Role = Role.FREE) -> "AxisAttr":
-        """Return the axis of `extent` steps at `level`."""
+        """Return the binding of an axis of `extent` steps to `level`."""
         return AxisAttr(LevelAttr(level), IntAttr(extent), RoleAttr(role))
 
     @classmethod
@@ -76,7 +78,7 @@ class AxisAttr(ParametrizedAttribute):
 
     @staticmethod
     def parse_binding(parser: AttrParser) -> "AxisAttr":
-        """`thread 16 m`; the role `free` is not written."""
+        """Parse `thread 16 m`; the role `free` is omitted."""
         level = parser.parse_str_enum(Level)
         extent = parser.parse_integer(allow_boolean=False, allow_negative=False)
         role = parser.parse_optional_keyword_in(list(Role)) or Role.FREE
@@ -89,7 +91,7 @@ class AxisAttr(ParametrizedAttribute):
 
 
 class Axis(NamedTuple):
-    """An axis of a launch, as passes see it."""
+    """An axis of a launch: its index value, and its binding."""
 
     value: BlockArgument
     level: Level
@@ -98,29 +100,29 @@ class Axis(NamedTuple):
 
 
 class Transport(StrEnum):
-    """How a slab gets into shared memory."""
+    """Way in which a slab is moved into shared memory."""
 
     SYNC = "sync"
-    """Through registers: threads load, compute and store."""
+    """Synchronous, through registers: threads load, compute and store."""
     CP_ASYNC = "cp_async"
-    """By `cp.async`, 16, 8 or 4 bytes at a time (sm_80 on)."""
+    """Asynchronous by `cp.async`, 16, 8 or 4 bytes at a time (sm_80 on)."""
     TMA = "tma"
-    """By the tensor memory accelerator, the whole slab at once (sm_90 on)."""
+    """Asynchronous by the tensor memory accelerator, the whole slab at once (sm_90 on)."""
 
 
 @irdl_attr_definition
 class TransportAttr(EnumAttribute[Transport], SpacedOpaqueSyntaxAttribute):
-    """How a slab gets into shared memory."""
+    """Attribute for the way in which a slab is moved into shared memory."""
 
     name = "tile.transport"
 
 
 MOST_SLOTS = 64
-"""Number of slots a ring may have: passes and kernels name the first steps one by one."""
+"""Most slots of a ring, because passes and kernels list the first steps one by one."""
 
 
 def verify_slots(depth: int) -> None:
-    """Raise `VerifyException` for a ring of more slots than are supported."""
+    """Raise `VerifyException` for a ring with more slots than `MOST_SLOTS`."""
     if depth > MOST_SLOTS:
         raise VerifyException(f"a ring has at most {MOST_SLOTS} slots, not {depth}")
 
@@ -128,8 +130,9 @@ def verify_slots(depth: int) -> None:
 @irdl_attr_definition
 class RingAttr(ParametrizedAttribute):
     """
-    How many slots the slab of a loop has, and how many steps ahead they are filled. A slot is
-    filled again only after all threads have read it, so that `lookahead` is below `depth`.
+    Number of slots of a loop's slab, and number of steps that they are filled ahead.
+
+    A slot is refilled only after all threads have read it, therefore `lookahead` is below `depth`.
     """
 
     name = "tile.ring"
@@ -163,7 +166,7 @@ class RingAttr(ParametrizedAttribute):
 
     @staticmethod
     def parse_parts(parser: AttrParser) -> "RingAttr":
-        """`depth 4, lookahead 2`; no lookahead is not written."""
+        """Parse `depth 4, lookahead 2`; a lookahead of 0 is omitted."""
         parser.parse_keyword("depth")
         depth, lookahead = parser.parse_integer(allow_boolean=False, allow_negative=False), 0
         if parser.parse_optional_punctuation(","):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The op that joins values across axes of a launch, and how blocks can do that."""
+"""The op that combines values across axes of a launch, and the ways in which blocks can do this."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -33,25 +33,30 @@ from tilewright.dialects.tile.launch import Axes, MeetingOp, launch_of
 
 
 class Join(StrEnum):
-    """How blocks join their values. All but `atomic` do so in a fixed order."""
+    """Way in which blocks combine their values; only `atomic` has no fixed order."""
 
     CLUSTER = "cluster"
     """Blocks of one cluster read each other's shared memory (sm_90 on, up to 8 blocks)."""
     LAST_BLOCK = "last_block"
-    """Each leaves its values in a workspace; the last to arrive joins them and goes on."""
+    """
+    Each block writes its values to a workspace; the last block to arrive combines them and
+    continues.
+    """
     WORKSPACE = "workspace"
-    """Each leaves its values in a workspace; a second kernel joins them and goes on."""
+    """Each block writes its values to a workspace; a second kernel combines them and continues."""
     ATOMIC = "atomic"
-    """Each adds to the result, in the order in which they happen to come."""
+    """Each block adds its values to the result atomically, in order of arrival."""
 
     def cluster(self, blocks: int) -> int:
-        """Return the size of a cluster where `blocks` blocks join this way."""
+        """
+        Return the number of blocks in a cluster, if `blocks` blocks combine values in this way.
+        """
         return blocks if self is Join.CLUSTER else 1
 
 
 @irdl_attr_definition
 class JoinAttr(EnumAttribute[Join], SpacedOpaqueSyntaxAttribute):
-    """How blocks join their values."""
+    """Attribute for the way in which blocks combine their values."""
 
     name = "tile.join"
 
@@ -60,9 +65,10 @@ class JoinAttr(EnumAttribute[Join], SpacedOpaqueSyntaxAttribute):
 @irdl_op_definition
 class CombineOp(MaskedOp, MeetingOp):
     """
-    Joins values across axes of any level; every step of those axes has the result. Where the mask
-    fails, the identity joins. The order of joining is unspecified. `join` says how blocks do it,
-    where a block axis is among the axes.
+    Combination of values across axes of any level; every step of those axes gets the result.
+
+    Where the mask is false, the identity takes part instead. The order is unspecified. `join`
+    chooses the way across blocks, if a block axis is among the axes.
 
     ```mlir
     %s = tile.combine %v across %t with add where [99 - %t] : f32
@@ -105,7 +111,7 @@ class CombineOp(MaskedOp, MeetingOp):
 
     @property
     def join_kind(self) -> Join:
-        """How blocks join, where they do: the last to arrive does it unless something is said."""
+        """Way in which blocks combine values, if they do; `last_block` by default."""
         return Join.LAST_BLOCK if self.join is None else self.join.data
 
     def varies_among(self, axes: Axes) -> Axes:
@@ -122,7 +128,7 @@ class CombineOp(MaskedOp, MeetingOp):
         if any(launch is None for launch in launches):
             raise VerifyException("combine across axes of the enclosing tile.launch")
         if self.join is not None and not self._joins_blocks():
-            raise VerifyException("only block axes are joined by a choice; leave 'join' out")
+            raise VerifyException("'join' is for block axes only; remove it")
 
     def _joins_blocks(self) -> bool:
         launch = launch_of(self.axes[0])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The op that binds the axes of a kernel to levels of the machine, and what its threads meet in."""
+"""The op that binds a kernel's axes to levels of the machine, and the base of its exchange ops."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -32,9 +32,11 @@ from tilewright.dialects.tile.syntax import LaunchAxes
 @irdl_op_definition
 class LaunchOp(AxesOp):
     """
-    The whole body of a scheduled kernel. Block axes are linear in the grid and thread axes linear
-    in the block, the last axis fastest. `min_blocks` asks the compiler for so few registers that
-    so many blocks are resident on one SM (CUDA C++ Programming Guide, launch bounds).
+    Whole body of a scheduled kernel, with its axes bound to levels of the machine.
+
+    Block axes are linear in the grid and thread axes linear in the block, the last axis fastest.
+    `min_blocks` is the number of blocks that must fit on one SM at once, which limits the registers
+    of a thread (CUDA C++ Programming Guide, launch bounds).
 
     ```mlir
     tile.launch (%b = block 8, %t = thread 128) min_blocks 4 {
@@ -70,7 +72,7 @@ class LaunchOp(AxesOp):
         return self.axes.data[at].extent.data
 
     def bound_axes(self) -> list[Axis]:
-        """Return every axis with its value and what it is bound to, in order."""
+        """Return every axis with its value and its binding, in order."""
         return self.axes_at(*Level)
 
     def axes_at(self, *levels: Level) -> list[Axis]:
@@ -80,27 +82,27 @@ class LaunchOp(AxesOp):
 
     def thread_axes(self) -> list[Axis]:
         """Return the axes whose steps are threads of one block, in order."""
-        return self.axes_at(*_OF_THREADS)
+        return self.axes_at(*_THREAD_LEVELS)
 
     @property
     def num_blocks(self) -> int:
-        """Blocks in the grid."""
+        """Number of blocks in the grid."""
         return _steps_at(self.axes, (Level.BLOCK,))
 
     @property
     def num_threads(self) -> int:
-        """Threads in a block."""
-        return _steps_at(self.axes, _OF_THREADS)
+        """Number of threads in a block."""
+        return _steps_at(self.axes, _THREAD_LEVELS)
 
     @property
     def kernel(self) -> KernelOp:
-        """The kernel that is scheduled."""
+        """The kernel that the launch schedules."""
         kernel = self.parent_op()
         assert isinstance(kernel, KernelOp)
         return kernel
 
     def scalars(self) -> list[Operation]:
-        """What the kernel computes before the launch, in order."""
+        """Return the ops that the kernel computes before the launch, in order."""
         assert self.parent is not None
         return [op for op in self.parent.ops if op is not self]
 
@@ -116,7 +118,7 @@ class LaunchOp(AxesOp):
         for op in self.scalars():
             if not is_scalar(op):
                 raise VerifyException(
-                    f"before its launch a kernel computes scalars, no '{op.name}'"
+                    f"before its launch a kernel only computes scalars; move '{op.name}' inside"
                 )
         for op in ops_in(self):
             if isinstance(op, StoreOp):
@@ -125,12 +127,12 @@ class LaunchOp(AxesOp):
 
 _Bound = tuple[Level, int, Role]
 
-_OF_THREADS = tuple(level for level in Level if level.is_thread)
+_THREAD_LEVELS = tuple(level for level in Level if level.is_thread)
 
 
-@lru_cache(maxsize=1 << 12)  # passes ask for the axes of a launch again and again
+@lru_cache(maxsize=1 << 12)  # passes query the axes of a launch many times
 def _bound_at(axes: ArrayAttr[AxisAttr], levels: tuple[Level, ...]) -> Sequence[tuple[int, _Bound]]:
-    """Return the positions of the axes at one of `levels`, and what they are bound to."""
+    """Return the positions of the axes at one of `levels`, and their bindings."""
     bound = [(axis.level.data, axis.extent.data, axis.role.data) for axis in axes]
     return [(at, each) for at, each in enumerate(bound) if each[0] in levels]
 
@@ -140,7 +142,12 @@ def _steps_at(axes: ArrayAttr[AxisAttr], levels: tuple[Level, ...]) -> int:
 
 
 def _verify_store(store: StoreOp, launch: LaunchOp) -> None:
-    """A store that misses a thread axis would be done by every thread of it: it needs a mask."""
+    """
+    Raise `VerifyException` for a store that depends on a thread axis neither by subscript nor by
+    mask.
+
+    Every thread along that axis would store the same element.
+    """
     named = {*store.indices, *store.mask_operands}
     for axis in launch.thread_axes():
         if axis.extent > 1 and axis.value not in named:
@@ -155,11 +162,17 @@ Axes = frozenset[BlockArgument]
 
 
 class MeetingOp(ABC):
-    """An op without a body in which threads or blocks meet, so that they have its results alike."""
+    """
+    Base class of ops without a body at which threads or blocks exchange values and get common
+    results.
+    """
 
     @abstractmethod
     def varies_among(self, axes: Axes) -> Axes:
-        """Along which of `axes` its results differ, where its operands do along all of them."""
+        """
+        Return those of `axes` along which the results differ, if the operands differ along all of
+        them.
+        """
 
 
 def launches_of(module: ModuleOp) -> list[LaunchOp]:
@@ -169,7 +182,7 @@ def launches_of(module: ModuleOp) -> list[LaunchOp]:
 
 
 def launch_of(axis: SSAValue) -> LaunchOp | None:
-    """Return the launch that `axis` is an axis of."""
+    """Return the launch that `axis` is an axis of; None if it is not one."""
     if not isinstance(axis, BlockArgument):
         return None
     op = axis.owner.parent_op()
@@ -177,7 +190,7 @@ def launch_of(axis: SSAValue) -> LaunchOp | None:
 
 
 def level_of(axis: BlockArgument) -> Level:
-    """What an axis of a launch is bound to."""
+    """Return the level that an axis of a launch is bound to."""
     launch = launch_of(axis)
     assert launch is not None
     return launch.axes.data[axis.index].level.data

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Where the elements of a slab lie in shared memory.
+Layouts of slabs: the position of each element in shared memory.
 
-A layout is part of a slab's type, so that subscripts stay logical: nobody who loads `%s[%m, %k]`
-knows of padding or swizzles. Without one, a slab is row-major and dense.
+A layout is part of a slab's type, and subscripts stay logical: a load of `%s[%m, %k]` does not
+mention padding or swizzles. A slab without a layout is row-major and dense.
 """
 
 from collections.abc import Sequence
@@ -31,13 +31,13 @@ from tilewright.dialects.types import memref_of, size_of
 T = TypeVar("T")
 
 SWIZZLES = (32, 64, 128)
-"""The spans in bytes that the tensor memory accelerator can swizzle."""
+"""Spans in bytes within which the tensor memory accelerator (TMA) can swizzle."""
 
 CHUNK_BYTES = 16
-"""What a swizzle moves as a whole (CUDA driver API, `CUtensorMapSwizzle`)."""
+"""Bytes that a swizzle moves as one chunk (CUDA driver API, `CUtensorMapSwizzle`)."""
 
 ROW_BYTES = 128
-"""All banks, once."""
+"""Bytes of one row of all shared memory banks."""
 
 _NUMBERS = ("deal", "inner", "swizzle")
 
@@ -46,18 +46,17 @@ _NUMBERS = ("deal", "inner", "swizzle")
 @irdl_attr_definition
 class SlabLayoutAttr(ParametrizedAttribute, MemRefLayoutAttr):
     """
-    How a slab is stored:
+    Layout of a slab, in these parts:
 
-    * `slots`: the first axis counts slots of a ring, each a slab that is stored by itself, aligned;
-    * `order`: its axes from the outermost to the innermost in memory;
-    * `pad`: elements that are left free at the end of each axis, in the slab's own order;
-    * `deal`: the rows, which are the steps of the axis before the innermost, are dealt out to so
-      many piles, each with all of its rows before the next begins: rows that follow each other lie
-      apart;
-    * `inner`: the innermost axis is cut into pieces of so many elements, each with all of the
-      other axes before the next begins;
-    * `swizzle`: in each 128 bytes the chunks of 16 bytes are permuted, as TMA does it: the number
-      of the chunk within the span, xor the number of the 128 bytes.
+    * `slots`: the first axis counts slots of a ring; each slot is a slab stored by itself, aligned;
+    * `order`: the slab's axes from the outermost to the innermost in memory;
+    * `pad`: unused elements at the end of each axis, listed in the slab's own order of axes;
+    * `deal`: rows, which are the steps of the axis before the innermost, are dealt out to this many
+      piles. One pile is stored after the other, which moves consecutive rows apart;
+    * `inner`: the innermost axis is cut into pieces of this many elements. One piece, with all
+      other axes, is stored after the other;
+    * `swizzle`: the chunks of 16 bytes in each 128 bytes are permuted, as by TMA. The chunk's new
+      number within the span is its old number xor the number of the 128 bytes.
 
     ```mlir
     memref<128x16xf32, #tile.layout<pad [0, 4]>, 3 : i64>
@@ -85,7 +84,7 @@ class SlabLayoutAttr(ParametrizedAttribute, MemRefLayoutAttr):
         swizzle: int = 0,
         slots: bool = False,
     ) -> "SlabLayoutAttr":
-        """Return the layout with these parts; those that are left out change nothing."""
+        """Return the layout with these parts; the defaults change nothing."""
         return SlabLayoutAttr(
             ArrayAttr(map(IntAttr, order)),
             ArrayAttr(map(IntAttr, pad)),
@@ -96,25 +95,28 @@ class SlabLayoutAttr(ParametrizedAttribute, MemRefLayoutAttr):
         )
 
     def with_slots(self) -> "SlabLayoutAttr":
-        """Return the layout of a ring of such slabs."""
+        """Return the layout of a ring whose slots have this layout."""
         return _with(self, slots=IntAttr(1))
 
     def with_pad(self, type: MemRefType, elements: int) -> "SlabLayoutAttr":
-        """Return the layout of a slab of that type whose rows are so many elements longer."""
+        """Return this layout with `elements` unused elements at the end of the innermost axis."""
         return _with_pad(self, type.get_num_dims(), elements)
 
     def with_deal(self, piles: int) -> "SlabLayoutAttr":
-        """Return the layout of a slab whose rows are dealt out to so many piles."""
+        """Return this layout with rows dealt out to `piles` piles."""
         return _with(self, deal=IntAttr(piles))
 
     def with_swizzle(self, span: int, inner: int = 0) -> "SlabLayoutAttr":
         """
-        Return the layout of a slab that is swizzled within so many bytes, in pieces if `inner`.
+        Return this layout with a swizzle within `span` bytes, and with pieces of `inner` elements
+        if not 0.
         """
         return _with(self, inner=IntAttr(inner), swizzle_bytes=IntAttr(span))
 
     def get_affine_map(self) -> AffineMap:
-        raise ValueError("where an element lies follows from the slab's shape too: ask `offset`")
+        raise ValueError(
+            "the position of an element depends on the slab's shape, too: use `offset`"
+        )
 
     def verify(self) -> None:
         if sorted(axis.data for axis in self.order) != [*range(len(self.order))]:
@@ -125,12 +127,12 @@ class SlabLayoutAttr(ParametrizedAttribute, MemRefLayoutAttr):
             raise VerifyException(f"swizzles span {SWIZZLES} bytes, not {self.swizzle_bytes.data}")
 
     def verify_for(self, type: MemRefType) -> None:
-        """Raise `VerifyException` unless memory of `type` can be laid out so."""
+        """Raise `VerifyException` unless memory of `type` can have this layout."""
         shape = self._slab(type.get_shape())
         if len(self.order) not in (0, len(shape)) or len(self.pad) not in (0, len(shape)):
             raise VerifyException(f"the layout is not one of {len(shape)} axes")
         if self.has_slots and not type.get_shape():
-            raise VerifyException("the layout has slots, and there is no axis that counts them")
+            raise VerifyException("the layout has slots, but the slab has no axis that counts them")
         innermost = shape[self.axes(len(shape))[-1]] if shape else 1
         if self.deal.data:
             self._verify_deal(shape)
@@ -141,7 +143,8 @@ class SlabLayoutAttr(ParametrizedAttribute, MemRefLayoutAttr):
         span = (self.inner.data or innermost) * size_of(type.element_type)
         if span != self.swizzle_bytes.data:
             raise VerifyException(
-                f"a swizzle of {self.swizzle_bytes.data} bytes needs as many innermost, not {span}"
+                f"a swizzle of {self.swizzle_bytes.data} bytes needs as many bytes innermost, "
+                f"not {span}"
             )
         if any(pad.data for pad in self.pad):
             raise VerifyException("a swizzled slab has no padding")
@@ -153,7 +156,7 @@ class SlabLayoutAttr(ParametrizedAttribute, MemRefLayoutAttr):
         if shape[row] % self.deal.data:
             raise VerifyException(f"{self.deal.data} piles do not divide {shape[row]} rows")
         if self.pad and self.pad.data[row].data:
-            raise VerifyException("rows that are dealt out have no others beside them as padding")
+            raise VerifyException("rows that are dealt out have no padding between them")
 
     def axes(self, rank: int) -> Sequence[int]:
         """Return the axes of a slab from the outermost to the innermost in memory."""
@@ -161,14 +164,16 @@ class SlabLayoutAttr(ParametrizedAttribute, MemRefLayoutAttr):
 
     def innermost(self, type: MemRefType) -> int:
         """
-        Return the axis of memory of `type` along which elements lie side by side: one of some
-        steps.
+        Return the innermost axis of memory of `type` with more than one step; its elements are
+        adjacent.
         """
         return _innermost(self, type)
 
     @property
     def alignment(self) -> int:
-        """The bytes at a multiple of which each slot begins: swizzles count from there."""
+        """
+        Alignment of each slot in bytes; a swizzled slot begins where the swizzle's pattern repeats.
+        """
         return 8 * ROW_BYTES if self.swizzle_bytes.data else ROW_BYTES
 
     @property
@@ -177,30 +182,34 @@ class SlabLayoutAttr(ParametrizedAttribute, MemRefLayoutAttr):
         return bool(self.slots.data)
 
     def size(self, type: MemRefType) -> int:
-        """Return the elements that memory of `type` takes, padding included."""
+        """Return the number of elements that memory of `type` takes, padding included."""
         return _size(self, type)
 
     def find_size(self, type: MemRefType) -> int:
-        """Return what `size` does, found anew."""
+        """Compute `size` without the cache."""
         if not self.has_slots:
             return prod(self._stored(type.get_shape()))
         return type.get_shape()[0] * self._slot_size(type)
 
     def offset(self, subscripts: Sequence[AffineExpr], type: MemRefType) -> AffineExpr:
         """
-        Return the element at `subscripts`, counted from the start of memory, before the swizzle.
+        Return the offset of the element at `subscripts` from the start of memory, before the
+        swizzle.
         """
         return _offset(self, tuple(subscripts), type)
 
     def find_offset(self, subscripts: Sequence[AffineExpr], type: MemRefType) -> AffineExpr:
-        """Return what `offset` does, found anew."""
+        """Compute `offset` without the cache."""
         within = self._offset_within(self._slab(subscripts), self._slab(type.get_shape()))
         if not self.has_slots:
             return within
         return subscripts[0] * self._slot_size(type) + within
 
     def swizzled(self, byte: int) -> int:
-        """Where the byte at an offset from the start of memory, as `offset` has it, lies."""
+        """
+        Return the swizzled position of a byte, given its offset from the start of memory before the
+        swizzle.
+        """
         if not (span := self.swizzle_bytes.data):
             return byte
         return byte ^ (byte // ROW_BYTES % (span // CHUNK_BYTES) * CHUNK_BYTES)
@@ -253,7 +262,7 @@ class SlabLayoutAttr(ParametrizedAttribute, MemRefLayoutAttr):
             return keyword, parser.parse_comma_separated_list(parser.Delimiter.SQUARE, number)
         value = number()
         if value == 0:
-            parser.raise_error(f"'{keyword}' is at least 1; leave it out for none")
+            parser.raise_error(f"'{keyword}' is at least 1; omit it for none")
         return keyword, value
 
     def print_parameters(self, printer: Printer) -> None:
@@ -270,12 +279,12 @@ def _commas(values: ArrayAttr[IntAttr]) -> str:
     return ", ".join(str(value.data) for value in values)
 
 
-# A kernel has few layouts and types of memory, and each pass asks for the same offsets.
+# A kernel has few layouts and memory types, and every pass asks for the same offsets.
 
 
 @lru_cache(maxsize=1 << 12)
 def _with(layout: SlabLayoutAttr, **parts: Attribute) -> SlabLayoutAttr:
-    """Return the layout with these parameters, and its own for the others."""
+    """Return `layout` with the given parameters replaced."""
     names = [name for name, _ in SlabLayoutAttr.get_irdl_definition().parameters]
     own = dict(zip(names, layout.parameters, strict=True))
     return SlabLayoutAttr.new([*{**own, **parts}.values()])
@@ -308,7 +317,7 @@ def _innermost(layout: SlabLayoutAttr, type: MemRefType) -> int:
 
 
 def layout_of(type: MemRefType) -> SlabLayoutAttr:
-    """Return the layout of memory; dense and row-major unless its type says otherwise."""
+    """Return the layout of a memory type; dense and row-major if the type has none."""
     return type.layout if isinstance(type.layout, SlabLayoutAttr) else _DENSE
 
 
@@ -316,5 +325,5 @@ _DENSE = SlabLayoutAttr.get()
 
 
 def with_layout(type: MemRefType, layout: SlabLayoutAttr) -> MemRefType:
-    """Memory of that type, laid out so."""
+    """Return the memory type `type` with `layout`."""
     return memref_of(type.element_type, type.get_shape(), type.memory_space, layout)

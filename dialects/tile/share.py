@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The op by which threads show each other what they hold."""
+"""The op by which threads make their values visible to the other threads of the block."""
 
 from math import prod
 from typing import ClassVar
@@ -42,9 +42,11 @@ from tilewright.dialects.types import memref_type
 @irdl_op_definition
 class ShareOp(IRDLOperation, MeetingOp):
     """
-    A slab of what the threads of a block hold, for all of them to read: a value for each step of
-    the axes in the subscripts, which are thread and register axes. Together they number all
-    elements of the slab. The value is the same along all other axes of the block.
+    Slab of values that the threads of a block hold, for all of them to read.
+
+    It holds a value for each step of the axes in the subscripts, which are thread and register
+    axes. Together, these axes number all elements of the slab. The value must not vary along other
+    axes of the block.
 
     ```mlir
     %ms = tile.share %max at [%sm * 64 + %tm * 4 + %vm] : memref<128xf32, 3 : i64>
@@ -80,9 +82,7 @@ class ShareOp(IRDLOperation, MeetingOp):
         if slab.memory_space != SHARED:
             raise VerifyException(f"the slab is in shared memory (3 : i64), not {slab}")
         if (layout := layout_of(slab)).has_slots:
-            raise VerifyException(
-                "what is shared is not in a ring; leave 'slots' out of the layout"
-            )
+            raise VerifyException("a shared slab is not in a ring; remove 'slots' from the layout")
         layout.verify_for(slab)
         verify_subscripts(self.slab, self.map.data, self.indices)
         self._verify_axes()
@@ -93,7 +93,10 @@ class ShareOp(IRDLOperation, MeetingOp):
             raise VerifyException("each axis is a part of one subscript")
 
     def _verify_axes(self) -> None:
-        """The subscripts name axes of the block, and all of them that the value differs along."""
+        """
+        Raise `VerifyException` unless subscripts name axes of the block, and all that the value
+        varies along.
+        """
         if not all(map(_is_within_block, self.indices)):
             raise VerifyException("share along thread and register axes of the tile.launch")
         for axis in sorted(value_varies_along(self.value, {}), key=lambda axis: axis.index):
@@ -104,7 +107,11 @@ class ShareOp(IRDLOperation, MeetingOp):
                 )
 
     def _verify_number(self, subscript: AffineExpr, size: int) -> None:
-        """Its axes are the digits of a number, which takes each value below `size` once."""
+        """
+        Raise `VerifyException` unless `subscript` takes each value below `size` exactly once.
+
+        Its axes must be the digits of a mixed-radix number.
+        """
         number = sum_of(subscript, [range_of_value(index) for index in self.indices])
         digits = [
             (factor, extent_of(self.indices[axis.position]) or 0)
@@ -118,7 +125,9 @@ class ShareOp(IRDLOperation, MeetingOp):
             expected *= extent
         is_whole = expected == size == prod(extent for _, extent in digits)
         if not is_whole or number.constant or len(digits) != len(number.terms):
-            raise VerifyException(f"each of the {size} elements along an axis is held once")
+            raise VerifyException(
+                f"the axes of a subscript number each of its {size} elements once"
+            )
 
 
 def _is_within_block(axis: SSAValue) -> bool:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`tile.stage`: a slab of a block's data on chip, with its transport."""
+"""`tile.stage`: a slab of a block's data in shared memory, with its transport."""
 
 from collections.abc import Iterator, Sequence
 
@@ -43,15 +43,17 @@ from tilewright.dialects.tile.syntax import StageHeader
 from tilewright.dialects.types import memref_of, memref_type
 
 SHARED = IntegerAttr(3, i64)
-"""The memory space of shared memory, as NVPTX numbers it."""
+"""Memory space of shared memory, by NVPTX's number."""
 
 
 @irdl_op_definition
 class StageOp(AxesOp):
     """
-    A slab of values that a block holds in shared memory: a cache, computed by its body over slab
-    coordinates and the same for every thread. Where the yield's mask fails the slab holds zero.
-    The ring, the transport and the layout of the slab's type say how; they change no value.
+    Slab of values that a block caches in shared memory.
+
+    The body computes the value at each slab coordinate, and must not vary between threads. Where
+    the yield's mask is false, the slab holds zero. The ring, the transport and the layout of the
+    slab's type decide how it is filled and stored; they do not change values.
 
     ```mlir
     %s = tile.stage (%i, %k) in [16, 32] ring(depth 2, lookahead 1) transport(cp_async) {
@@ -102,40 +104,40 @@ class StageOp(AxesOp):
 
     @property
     def yield_op(self) -> YieldOp:
-        """The terminator of the body."""
+        """Terminator of the body."""
         terminator = self.body.block.last_op
         assert isinstance(terminator, YieldOp)
         return terminator
 
     @property
     def loop(self) -> ReduceOp | None:
-        """The loop in each of whose steps the slab is filled."""
+        """Loop that fills the slab in each step; None if the stage is not directly in a loop."""
         parent = self.parent_op()
         return parent if isinstance(parent, ReduceOp) else None
 
     @property
     def depth(self) -> int:
-        """How many slots the slab has."""
+        """Number of slots of the slab."""
         return 1 if self.ring is None else self.ring.depth.data
 
     @property
     def lookahead(self) -> int:
-        """How many steps ahead of its use a slot is filled."""
+        """Number of steps that a slot is filled ahead of its use."""
         return 0 if self.ring is None else self.ring.lookahead.data
 
     @property
     def transport_kind(self) -> Transport:
-        """How the slab gets into shared memory."""
+        """Way in which the slab is moved into shared memory."""
         return Transport.SYNC if self.transport is None else self.transport.data
 
     @property
     def layout(self) -> SlabLayoutAttr:
-        """Where the slab's elements lie."""
+        """Layout of the slab's elements."""
         return layout_of(memref_type(self.slab))
 
     def copied_load(self) -> LoadOp | None:
         """
-        Return the load whose value the slab holds as it is; None if the body computes something.
+        Return the load whose value the slab holds unchanged; None if the body computes anything.
         """
         (value,) = self.yield_op.values
         load = value.owner
@@ -157,7 +159,7 @@ class StageOp(AxesOp):
         self._verify_body()
         if self.transport_kind is not Transport.SYNC and self.copied_load() is None:
             raise VerifyException(
-                f"{self.transport_kind} copies what is loaded; leave 'transport' out to compute"
+                f"{self.transport_kind} only copies loaded values; remove 'transport' to compute"
             )
         if any(isinstance(use.operation, StoreOp) for use in self.slab.uses):
             raise VerifyException("a stage holds what its body computes; nothing stores to it")
@@ -173,7 +175,7 @@ class StageOp(AxesOp):
             raise VerifyException(f"the slab must be {slab}, not {self.slab.type}")
         if self.layout.has_slots:
             raise VerifyException(
-                "a stage says by its ring how many slots it has; leave 'slots' out of the layout"
+                "a stage's ring sets its number of slots; remove 'slots' from the layout"
             )
         self.layout.verify_for(slab)
 
@@ -182,7 +184,9 @@ class StageOp(AxesOp):
             if isinstance(op, StoreOp):
                 raise VerifyException("a stage computes values; it does not store")
             if isinstance(op, StageOp | MeetingOp):
-                raise VerifyException(f"threads do not meet inside a stage; move the {op.name} out")
+                raise VerifyException(
+                    f"threads do not exchange values inside a stage; move the {op.name} out"
+                )
 
     def _verify_uniform(self) -> None:
         for axis in sorted(varies_along(self, {}), key=lambda axis: axis.index):
@@ -201,15 +205,16 @@ def _slab_type(
 
 
 def stages_of(launch: LaunchOp) -> list[StageOp]:
-    """Return the slabs that the blocks of a launch hold, in order."""
+    """Return the stages of a launch, in order."""
     return [op for op in ops_in(launch) if isinstance(op, StageOp)]
 
 
 def varies_along(op: Operation, known: dict[Operation, Axes]) -> Axes:
     """
-    Return the axes of the launch that the results of `op` depend on, through whatever it uses.
+    Return the axes of the launch along which the results of `op` vary, directly or through
+    operands.
     """
-    for each in needed_first(op, known, _makers):
+    for each in needed_first(op, known, _defining_ops):
         used = (value_varies_along(value, known) for value in _used(each))
         found = frozenset[BlockArgument]().union(*used)
         known[each] = each.varies_among(found) if isinstance(each, MeetingOp) else found
@@ -217,17 +222,17 @@ def varies_along(op: Operation, known: dict[Operation, Axes]) -> Axes:
 
 
 def _used(op: Operation) -> Sequence[SSAValue]:
-    """What the results of `op` are made of."""
+    """Return the operands of `op`, and the values that its body yields."""
     has_body = isinstance(op, ReduceOp | StageOp)
     return (*op.operands, *op.yield_op.operands) if has_body else op.operands
 
 
-def _makers(op: Operation) -> Iterator[Operation]:
+def _defining_ops(op: Operation) -> Iterator[Operation]:
     return (value.owner for value in _used(op) if isinstance(value.owner, Operation))
 
 
 def value_varies_along(value: SSAValue, known: dict[Operation, Axes]) -> Axes:
-    """Return the axes of the launch that a value depends on."""
+    """Return the axes of the launch along which a value varies."""
     if isinstance(value.owner, Operation):
         return varies_along(value.owner, known)
     if isinstance(value, BlockArgument) and launch_of(value) is not None:

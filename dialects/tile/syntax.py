@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How launches and stages are written: the pieces of assembly format of Tile IR."""
+"""Directives for the assembly format of Tile IR: the headers of launches and stages."""
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -33,7 +33,7 @@ def _number(parser: Parser) -> int:
 
 @irdl_custom_directive
 class LaunchAxes(CustomDirective):
-    """`(%b = block 4 m, %t = thread 128 n) min_blocks 2 { ... }`."""
+    """Directive for a launch: `(%b = block 4 m, %t = thread 128 n) min_blocks 2 { ... }`."""
 
     axes: AttributeVariable
     min_blocks: AttributeVariable
@@ -73,8 +73,9 @@ class LaunchAxes(CustomDirective):
 @irdl_custom_directive
 class StageHeader(CustomDirective):
     """
-    `(%i, %j) in [128, 16] ring(depth 2) transport(cp_async) { ... }`: coordinates named in the
-    header, extents beside them.
+    Directive for a stage: `(%i, %j) in [128, 16] ring(depth 2) transport(cp_async) { ... }`.
+
+    The names are slab coordinates, followed by their extents.
     """
 
     extents: AttributeVariable

@@ -6,13 +6,13 @@ The Torch dialect: the functional ATen graph, one op per ATen overload with all 
       %rms_norm = torch.rms_norm %x normalized_shape [8] weight %weight : (...) -> tensor<4x8xf32>
       %softmax = torch.softmax.int %rms_norm dim -1 : (tensor<4x8xf32>) -> tensor<4x8xf32>
 
-An argument of the function that is not the user's says where it comes from: `torch.name` is its
-path in the module, `torch.kind` is "parameter", "buffer" or "constant". A result with
-`torch.mutates` is the new value of the input or buffer of that name, written in place; the argument
-says by `torch.becomes` which result that is (see `updates`). An argument with `torch.layout` is
-permuted when it is loaded (see `parameter_layout`).
+An argument that the module provides has attributes: `torch.name` is its path in the module,
+`torch.kind` is "parameter", "buffer" or "constant". A result with `torch.mutates` is the new value
+of the input or buffer of that name, written in place. The argument's `torch.becomes` is the
+position of that result (see `updates`). An argument with `torch.layout` is permuted when it is
+loaded (see `parameter_layout`).
 
-The ops stand in one module per family, and all of them can be had from here.
+The ops of each family are in one module, and all of them can be imported from here.
 """
 
 from types import ModuleType
@@ -131,7 +131,7 @@ FAMILIES: tuple[ModuleType, ...] = (
 
 
 def ops_of(family: ModuleType) -> list[type[TorchOp]]:
-    """Return the ops that a module defines, in its order."""
+    """Return the ops that a module defines, in order of definition."""
     classes = [c for c in vars(family).values() if isinstance(c, type) and issubclass(c, TorchOp)]
     return [c for c in classes if c.__module__ == family.__name__ and "ATEN" in vars(c)]
 
@@ -142,5 +142,5 @@ Torch = Dialect("torch", [*OPS])
 
 
 def torch_op_names() -> list[str]:
-    """Return the names of all ops, as they are spelled in the IR."""
+    """Return the names of all ops, as they are spelled in the IR, in alphabetical order."""
     return sorted(op.name for op in OPS)

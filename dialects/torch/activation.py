@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Torch ops that stand between layers: activations."""
+"""Torch ops that are activation functions of neural networks."""
 
 from xdsl.utils.exceptions import VerifyException
 
@@ -89,7 +89,7 @@ class LeakyReluOp(RealUnaryOp):
 @torch_op("rrelu")
 class RreluOp(RealUnaryOp):
     """
-    A leaky relu whose slope is random in training, and the middle of lower and upper otherwise.
+    A leaky relu whose slope is random in training, and the mean of lower and upper in inference.
 
         %1 = torch.rrelu %0 lower 0.1 upper 0.3 : (tensor<4x8xf32>) -> tensor<4x8xf32>
     """
@@ -108,7 +108,8 @@ class RreluOp(RealUnaryOp):
 @torch_op("prelu")
 class PreluOp(RealUnaryOp):
     """
-    input where it is positive, else weight * input; a weight for each channel, or one for all.
+    input where it is positive, else weight * input; weight has one element, or one for each
+    channel.
 
         %2 = torch.prelu %0, %1 : (tensor<2x3x8xf32>, tensor<3xf32>) -> tensor<2x3x8xf32>
     """
@@ -116,7 +117,7 @@ class PreluOp(RealUnaryOp):
     weight = tensor()
 
     def channels(self) -> int:
-        """How many there are along dimension 1; without it, one."""
+        """Return the number of channels: the size of dimension 1, or 1 without it."""
         shape = shape_of(self.input)
         return shape[1] if len(shape) > 1 else 1
 
@@ -134,7 +135,7 @@ class PreluOp(RealUnaryOp):
 @torch_op("hardshrink")
 class HardshrinkOp(RealUnaryOp):
     """
-    0 where input is within -lambd and lambd, else input.
+    0 where input is from -lambd to lambd, else input.
 
         %1 = torch.hardshrink %0 lambd 0.3 : (tensor<4x8xf32>) -> tensor<4x8xf32>
     """
@@ -145,7 +146,7 @@ class HardshrinkOp(RealUnaryOp):
 @torch_op("softshrink")
 class SoftshrinkOp(RealUnaryOp):
     """
-    input moved toward 0 by lambd, at most to 0.
+    input moved toward 0 by lambd, but not past 0.
 
         %1 = torch.softshrink %0 lambd 0.3 : (tensor<4x8xf32>) -> tensor<4x8xf32>
     """
@@ -195,7 +196,7 @@ class EluOp(RealUnaryOp):
 @torch_op("selu")
 class SeluOp(RealUnaryOp):
     """
-    An elu that keeps mean 0 and variance 1.
+    An elu with alpha and scale chosen to preserve mean 0 and variance 1.
 
         %1 = torch.selu %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
     """
@@ -220,7 +221,7 @@ class CeluOp(RealUnaryOp):
 @torch_op("gelu")
 class GeluOp(RealUnaryOp):
     """
-    input * Phi(input), with the Gauss cdf by erf ("none") or approximated by "tanh".
+    input * Phi(input), Phi the Gaussian cdf: by erf ("none"), or its approximation by "tanh".
 
         %1 = torch.gelu %0 approximate "tanh" : (tensor<4x8xf32>) -> tensor<4x8xf32>
     """
@@ -254,7 +255,7 @@ class MishOp(RealUnaryOp):
 @torch_op("softplus")
 class SoftplusOp(RealUnaryOp):
     """
-    log(1 + exp(beta * input)) / beta; where beta * input is above threshold, input itself.
+    log(1 + exp(beta * input)) / beta; input itself where beta * input is above threshold.
 
         %1 = torch.softplus %0 beta 2 : (tensor<4x8xf32>) -> tensor<4x8xf32>
     """
@@ -275,7 +276,7 @@ class LogSigmoidOp(RealUnaryOp):
 @torch_op("glu")
 class GluOp(RealUnaryOp):
     """
-    The first half along dim times the sigmoid of the second.
+    The first half of input along dim times the sigmoid of the second half.
 
         %1 = torch.glu %0 dim 0 : (tensor<4x8xf32>) -> tensor<2x8xf32>
     """

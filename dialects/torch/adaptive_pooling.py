@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Torch ops that reduce to a given size: windows that cut the input in nearly equal parts."""
+"""Torch ops that pool to a given output size, with windows of nearly equal size."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -19,7 +19,11 @@ from tilewright.dialects.types import element_of, shape_of
 def adaptive_windows(
     input: SSAValue, output_size: DenseArrayBase[IntegerType], dims: int
 ) -> list[AdaptiveWindow]:
-    """Return the windows of the last `dims` dimensions of [N]xCxD..."""
+    """
+    Return the window of each of the last `dims` dimensions of an input [N]xCxD...
+
+    Raises `VerifyException` unless the input and `output_size` fit.
+    """
     shape = shape_of(input)
     if len(shape) not in (dims + 1, dims + 2) or 0 in shape[-dims - 1 :]:
         raise VerifyException(
@@ -31,7 +35,7 @@ def adaptive_windows(
 
 
 class AdaptiveAvgPoolOp(TensorOp):
-    """The mean of each part of the input."""
+    """Base class of average pooling to `output_size`: the mean of each window."""
 
     DIMS: ClassVar[int]
 
@@ -39,7 +43,7 @@ class AdaptiveAvgPoolOp(TensorOp):
     output_size = integers()
 
     def windows(self) -> list[AdaptiveWindow]:
-        """How each dimension is cut."""
+        """Return the window of each pooled dimension."""
         return adaptive_windows(self.input, self.output_size, self.DIMS)
 
     def result_shape(self) -> tuple[int, ...]:
@@ -55,7 +59,7 @@ class AdaptiveAvgPoolOp(TensorOp):
 @torch_op("adaptive_avg_pool1d")
 class AdaptiveAvgPool1dOp(AdaptiveAvgPoolOp):
     """
-    The means of parts of the last dimension.
+    Mean of each window of the last dimension; there are `output_size` windows.
 
         %1 = torch.adaptive_avg_pool1d %0 output_size [3] : (tensor<2x4x8xf32>) -> tensor<2x4x3xf32>
     """
@@ -66,7 +70,7 @@ class AdaptiveAvgPool1dOp(AdaptiveAvgPoolOp):
 @torch_op("adaptive_avg_pool2d")
 class AdaptiveAvgPool2dOp(AdaptiveAvgPoolOp):
     """
-    The means of parts of the last two dimensions.
+    Mean of each window of the last two dimensions; there are `output_size` windows.
 
         %1 = torch.adaptive_avg_pool2d %0 output_size [1, 1]
             : (tensor<2x4x7x7xf32>) -> tensor<2x4x1x1xf32>
@@ -78,7 +82,7 @@ class AdaptiveAvgPool2dOp(AdaptiveAvgPoolOp):
 @torch_op("adaptive_avg_pool3d")
 class AdaptiveAvgPool3dOp(AdaptiveAvgPoolOp):
     """
-    The means of parts of the last three dimensions.
+    Mean of each window of the last three dimensions; there are `output_size` windows.
 
         %1 = torch.adaptive_avg_pool3d %0 output_size [2, 2, 2]
             : (tensor<2x4x7x7x7xf32>) -> tensor<2x4x2x2x2xf32>
@@ -90,7 +94,7 @@ class AdaptiveAvgPool3dOp(AdaptiveAvgPoolOp):
 @torch_op("_adaptive_avg_pool2d")
 class CoreAdaptiveAvgPool2dOp(AdaptiveAvgPoolOp):
     """
-    The same as `adaptive_avg_pool2d`, as core ATen calls it.
+    `adaptive_avg_pool2d` under its name in core ATen.
 
         %1 = torch._adaptive_avg_pool2d %0 output_size [3, 3]
             : (tensor<2x4x7x7xf32>) -> tensor<2x4x3x3xf32>
@@ -102,7 +106,7 @@ class CoreAdaptiveAvgPool2dOp(AdaptiveAvgPoolOp):
 @torch_op("_adaptive_avg_pool3d")
 class CoreAdaptiveAvgPool3dOp(AdaptiveAvgPoolOp):
     """
-    The same as `adaptive_avg_pool3d`, as core ATen calls it.
+    `adaptive_avg_pool3d` under its name in core ATen.
 
         %1 = torch._adaptive_avg_pool3d %0 output_size [3, 3, 3]
             : (tensor<2x4x7x7x7xf32>) -> tensor<2x4x3x3x3xf32>
@@ -113,8 +117,11 @@ class CoreAdaptiveAvgPool3dOp(AdaptiveAvgPoolOp):
 
 class AdaptiveMaxPoolOp(TorchOp):
     """
-    The largest element of each part of the input, NaN if there is one, and where it stands in the
-    dimensions that are cut, in row-major order: of equal ones the first, of several NaN the last.
+    Base class of maximum pooling to `output_size`: the largest element of each window, and its
+    position.
+
+    NaN is the largest. The position is a row-major index into the pooled dimensions. Of several
+    equal elements it is the first, of several NaN the last.
     """
 
     DIMS: ClassVar[int]
@@ -125,7 +132,7 @@ class AdaptiveMaxPoolOp(TorchOp):
     indices = result_def(TENSOR)
 
     def windows(self) -> list[AdaptiveWindow]:
-        """How each dimension is cut."""
+        """Return the window of each pooled dimension."""
         return adaptive_windows(self.input, self.output_size, self.DIMS)
 
     def expected_types(self) -> Sequence[TensorType[Attribute]]:
@@ -139,7 +146,7 @@ class AdaptiveMaxPoolOp(TorchOp):
 @torch_op("adaptive_max_pool1d")
 class AdaptiveMaxPool1dOp(AdaptiveMaxPoolOp):
     """
-    The largest elements of parts of the last dimension, and where they are.
+    Largest element, and its position, of each window of the last dimension.
 
         %1, %2 = torch.adaptive_max_pool1d %0 output_size [3]
             : (tensor<2x4x8xf32>) -> (tensor<2x4x3xf32>, tensor<2x4x3xi64>)
@@ -151,7 +158,7 @@ class AdaptiveMaxPool1dOp(AdaptiveMaxPoolOp):
 @torch_op("adaptive_max_pool2d")
 class AdaptiveMaxPool2dOp(AdaptiveMaxPoolOp):
     """
-    The largest elements of parts of the last two dimensions, and where they are.
+    Largest element, and its position, of each window of the last two dimensions.
 
         %1, %2 = torch.adaptive_max_pool2d %0 output_size [3, 3]
             : (tensor<2x4x8x8xf32>) -> (tensor<2x4x3x3xf32>, tensor<2x4x3x3xi64>)
@@ -163,7 +170,7 @@ class AdaptiveMaxPool2dOp(AdaptiveMaxPoolOp):
 @torch_op("adaptive_max_pool3d")
 class AdaptiveMaxPool3dOp(AdaptiveMaxPoolOp):
     """
-    The largest elements of parts of the last three dimensions, and where they are.
+    Largest element, and its position, of each window of the last three dimensions.
 
         %1, %2 = torch.adaptive_max_pool3d %0 output_size [3, 3, 3]
             : (tensor<4x8x8x8xf32>) -> (tensor<4x3x3x3xf32>, tensor<4x3x3x3xi64>)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Torch ops that attend."""
+"""Torch ops for attention."""
 
 from xdsl.dialects.builtin import f32, i1
 from xdsl.ir import Attribute
@@ -22,10 +22,11 @@ from tilewright.dialects.types import element_of, shape_of
 @torch_op("scaled_dot_product_attention")
 class ScaledDotProductAttentionOp(TensorOp):
     """
-    softmax(scale * query @ key^T, masked) @ value; a row with nothing to attend to is 0.
+    softmax(scale * query @ key^T, masked) @ value; a row whose keys are all masked is 0.
 
-    `attn_mask` is added, or of bool: true is attended to. `is_causal`: query i attends to the keys
-    up to i. `enable_gqa`: several heads of the query share one of key and value.
+    `attn_mask` is added to the scores; a bool mask keeps a key where it is true. With `is_causal`,
+    query i attends to the keys up to i. With `enable_gqa`, several heads of the query share one
+    head of key and value.
 
         %3 = torch.scaled_dot_product_attention %0, %1, %2 is_causal true
             : (tensor<2x4x8x16xf32>, tensor<2x4x9x16xf32>, tensor<2x4x9x12xf32>)
@@ -42,7 +43,9 @@ class ScaledDotProductAttentionOp(TensorOp):
     enable_gqa = boolean(False)
 
     def groups(self) -> tuple[int, int]:
-        """How many heads of the query share one of the key, and one of the value."""
+        """
+        Return how many heads of the query share one head of the key, and one head of the value.
+        """
         if not self.enable_gqa.value.data:
             return 1, 1
         shapes = [shape_of(v) for v in (self.query, self.key, self.value)]
@@ -54,14 +57,14 @@ class ScaledDotProductAttentionOp(TensorOp):
         return heads // shared[0], heads // shared[1]
 
     def score_shape(self) -> tuple[int, ...]:
-        """Return the batch that all have in common, then queries, then keys."""
+        """Return the shape of the scores: the broadcast batch, then queries, then keys."""
         query, key, value = (shape_of(v) for v in (self.query, self.key, self.value))
         if min(map(len, (query, key, value))) < 2:
             raise VerifyException("query, key and value have at least two dimensions")
         if query[-1] != key[-1] or key[-2] != value[-2]:
             raise VerifyException(
                 f"query {shown(query)}, key {shown(key)} and value {shown(value)} do not fit: "
-                "query and key have one last size, key and value one second last"
+                "query and key need equal last sizes, key and value equal second last sizes"
             )
         batches = [
             (*shape[:-3], shape[-3] * group) if group > 1 else shape[:-2]
@@ -75,7 +78,9 @@ class ScaledDotProductAttentionOp(TensorOp):
             raise VerifyException("dropout_p is 0 in inference")
         if self.attn_mask is not None:
             if self.is_causal.value.data:
-                raise VerifyException("attn_mask and is_causal exclude each other: put one in both")
+                raise VerifyException(
+                    "attn_mask and is_causal exclude each other: combine both in attn_mask"
+                )
             check_expands(shape_of(self.attn_mask), scores, "attn_mask")
         return (*scores[:-1], shape_of(self.value)[-1])
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Torch ops that map the elements of two broadcast tensors, or of a tensor and a number."""
+"""Torch ops that combine two broadcast tensors, or a tensor and a number, element by element."""
 
 from typing import ClassVar
 
@@ -22,13 +22,13 @@ from tilewright.dialects.torch.promotion import promoted, promoted_to_float
 
 
 def check_no_bool(op: ElementwiseOp) -> None:
-    """Refuse a difference of bools, or with one, as PyTorch does."""
+    """Raise `VerifyException` for a subtraction with a bool operand, as PyTorch does."""
     if any(promoted(argument) == i1 for argument in op.arguments()):
         raise VerifyException(f"{op.name} does not subtract bools: use logical_xor or logical_not")
 
 
 class DifferenceOp(BinaryOp):
-    """A difference of two tensors, neither of bools."""
+    """Base class of differences of two tensors, neither of bools."""
 
     alpha = number(1)
 
@@ -38,7 +38,7 @@ class DifferenceOp(BinaryOp):
 
 
 class DifferenceScalarOp(ScalarOp):
-    """A difference of a tensor and a number, neither a bool."""
+    """Base class of differences of a tensor and a number, neither a bool."""
 
     alpha = number(1)
 
@@ -126,7 +126,7 @@ class MulScalarOp(ScalarOp):
 @torch_op("maximum")
 class MaximumOp(BinaryOp):
     """
-    The larger of both, NaN where either is NaN.
+    The larger of input and other, NaN where either is NaN.
 
         %2 = torch.maximum %0, %1 : (tensor<16x64xf32>, tensor<64xf32>) -> tensor<16x64xf32>
     """
@@ -135,7 +135,7 @@ class MaximumOp(BinaryOp):
 @torch_op("minimum")
 class MinimumOp(BinaryOp):
     """
-    The smaller of both, NaN where either is NaN.
+    The smaller of input and other, NaN where either is NaN.
 
         %2 = torch.minimum %0, %1 : (tensor<16x64xf32>, tensor<64xf32>) -> tensor<16x64xf32>
     """
@@ -144,7 +144,7 @@ class MinimumOp(BinaryOp):
 @torch_op("fmax")
 class FmaxOp(BinaryOp):
     """
-    The larger of both, or the one that is no NaN.
+    The larger of input and other; where one of them is NaN, the other one.
 
         %2 = torch.fmax %0, %1 : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
     """
@@ -153,7 +153,7 @@ class FmaxOp(BinaryOp):
 @torch_op("fmin")
 class FminOp(BinaryOp):
     """
-    The smaller of both, or the one that is no NaN.
+    The smaller of input and other; where one of them is NaN, the other one.
 
         %2 = torch.fmin %0, %1 : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
     """
@@ -162,7 +162,7 @@ class FminOp(BinaryOp):
 @torch_op("atan2")
 class Atan2Op(FloatBinaryOp):
     """
-    The angle of the point (other, input), from -pi to pi.
+    The angle of the point (x = other, y = input), from -pi to pi.
 
         %2 = torch.atan2 %0, %1 : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
     """
@@ -171,7 +171,7 @@ class Atan2Op(FloatBinaryOp):
 @torch_op("hypot")
 class HypotOp(BinaryOp):
     """
-    sqrt(input^2 + other^2), without overflow on the way.
+    sqrt(input^2 + other^2), without intermediate overflow.
 
         %2 = torch.hypot %0, %1 : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
     """
@@ -182,7 +182,7 @@ class HypotOp(BinaryOp):
 @torch_op("copysign.Tensor")
 class CopysignOp(FloatBinaryOp):
     """
-    The size of input with the sign of other; a NaN there counts as positive.
+    The magnitude of input with the sign of other; a NaN in other counts as positive.
 
         %2 = torch.copysign %0, %1 : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
     """
@@ -191,7 +191,7 @@ class CopysignOp(FloatBinaryOp):
 @torch_op("copysign.Scalar")
 class CopysignScalarOp(FloatScalarOp):
     """
-    The size of input with the sign of other; a NaN there counts as positive.
+    The magnitude of input with the sign of the number other; a NaN in other counts as positive.
 
         %1 = torch.copysign.Scalar %0 other -0.0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Torch ops on the bits of integers, and on bools as single bits."""
+"""Torch ops on the bits of integers; a bool is a single bit."""
 
 from typing import ClassVar
 
@@ -16,37 +16,37 @@ from tilewright.dialects.torch.op import torch_op
 
 
 class BitwiseOp(BinaryOp):
-    """A function of each bit of two tensors."""
+    """Base class of bitwise functions of two tensors."""
 
     DOMAIN: ClassVar[Domain] = BITS
 
 
 class BitwiseScalarOp(ScalarOp):
-    """A function of each bit of a tensor and a number."""
+    """Base class of bitwise functions of a tensor and a number."""
 
     DOMAIN: ClassVar[Domain] = BITS
 
 
 class ScalarBitwiseOp(ScalarFirstOp):
-    """A function of each bit of a number and a tensor."""
+    """Base class of bitwise functions of a number and a tensor."""
 
     DOMAIN: ClassVar[Domain] = BITS
 
 
 class ShiftOp(BinaryOp):
-    """A shift by as many bits as `other` says."""
+    """Base class of shifts of a tensor by `other` bits, a tensor."""
 
     DOMAIN: ClassVar[Domain] = WHOLES
 
 
 class ShiftScalarOp(ScalarOp):
-    """A shift of a tensor by a number of bits."""
+    """Base class of shifts of a tensor by `other` bits, a number."""
 
     DOMAIN: ClassVar[Domain] = WHOLES
 
 
 class ScalarShiftOp(ScalarFirstOp):
-    """A shift of a number by as many bits as `other` says."""
+    """Base class of shifts of a number by `other` bits, a tensor."""
 
     DOMAIN: ClassVar[Domain] = WHOLES
 
@@ -54,7 +54,7 @@ class ScalarShiftOp(ScalarFirstOp):
 @torch_op("bitwise_not")
 class BitwiseNotOp(UnaryOp):
     """
-    Every bit reversed.
+    Every bit of input inverted.
 
         %1 = torch.bitwise_not %0 : (tensor<4x8xi32>) -> tensor<4x8xi32>
     """
@@ -65,7 +65,7 @@ class BitwiseNotOp(UnaryOp):
 @torch_op("bitwise_and.Tensor")
 class BitwiseAndOp(BitwiseOp):
     """
-    The bits that are set in both.
+    Bitwise and: the bits that are set in both input and other.
 
         %2 = torch.bitwise_and %0, %1 : (tensor<4x8xi32>, tensor<8xi32>) -> tensor<4x8xi32>
     """
@@ -74,7 +74,7 @@ class BitwiseAndOp(BitwiseOp):
 @torch_op("bitwise_and.Scalar")
 class BitwiseAndScalarOp(BitwiseScalarOp):
     """
-    The bits that are set in both.
+    Bitwise and: the bits that are set in both input and other.
 
         %1 = torch.bitwise_and.Scalar %0 other 3 : (tensor<4x8xi32>) -> tensor<4x8xi32>
     """
@@ -83,7 +83,7 @@ class BitwiseAndScalarOp(BitwiseScalarOp):
 @torch_op("bitwise_and.Scalar_Tensor")
 class ScalarBitwiseAndOp(ScalarBitwiseOp):
     """
-    The bits that are set in both.
+    Bitwise and: the bits that are set in both input and other.
 
         %1 = torch.bitwise_and.Scalar_Tensor %0 input 3 : (tensor<4x8xi32>) -> tensor<4x8xi32>
     """
@@ -92,7 +92,7 @@ class ScalarBitwiseAndOp(ScalarBitwiseOp):
 @torch_op("bitwise_or.Tensor")
 class BitwiseOrOp(BitwiseOp):
     """
-    The bits that are set in either.
+    Bitwise or: the bits that are set in input, in other, or in both.
 
         %2 = torch.bitwise_or %0, %1 : (tensor<4x8xi32>, tensor<8xi32>) -> tensor<4x8xi32>
     """
@@ -101,7 +101,7 @@ class BitwiseOrOp(BitwiseOp):
 @torch_op("bitwise_or.Scalar")
 class BitwiseOrScalarOp(BitwiseScalarOp):
     """
-    The bits that are set in either.
+    Bitwise or: the bits that are set in input, in other, or in both.
 
         %1 = torch.bitwise_or.Scalar %0 other 3 : (tensor<4x8xi32>) -> tensor<4x8xi32>
     """
@@ -110,7 +110,7 @@ class BitwiseOrScalarOp(BitwiseScalarOp):
 @torch_op("bitwise_or.Scalar_Tensor")
 class ScalarBitwiseOrOp(ScalarBitwiseOp):
     """
-    The bits that are set in either.
+    Bitwise or: the bits that are set in input, in other, or in both.
 
         %1 = torch.bitwise_or.Scalar_Tensor %0 input 3 : (tensor<4x8xi32>) -> tensor<4x8xi32>
     """
@@ -119,7 +119,7 @@ class ScalarBitwiseOrOp(ScalarBitwiseOp):
 @torch_op("bitwise_xor.Tensor")
 class BitwiseXorOp(BitwiseOp):
     """
-    The bits that are set in just one.
+    Bitwise xor: the bits that are set in exactly one of input and other.
 
         %2 = torch.bitwise_xor %0, %1 : (tensor<4x8xi32>, tensor<8xi32>) -> tensor<4x8xi32>
     """
@@ -128,7 +128,7 @@ class BitwiseXorOp(BitwiseOp):
 @torch_op("bitwise_xor.Scalar")
 class BitwiseXorScalarOp(BitwiseScalarOp):
     """
-    The bits that are set in just one.
+    Bitwise xor: the bits that are set in exactly one of input and other.
 
         %1 = torch.bitwise_xor.Scalar %0 other 3 : (tensor<4x8xi32>) -> tensor<4x8xi32>
     """
@@ -137,7 +137,7 @@ class BitwiseXorScalarOp(BitwiseScalarOp):
 @torch_op("bitwise_xor.Scalar_Tensor")
 class ScalarBitwiseXorOp(ScalarBitwiseOp):
     """
-    The bits that are set in just one.
+    Bitwise xor: the bits that are set in exactly one of input and other.
 
         %1 = torch.bitwise_xor.Scalar_Tensor %0 input 3 : (tensor<4x8xi32>) -> tensor<4x8xi32>
     """
@@ -146,7 +146,7 @@ class ScalarBitwiseXorOp(ScalarBitwiseOp):
 @torch_op("bitwise_left_shift.Tensor")
 class LeftShiftOp(ShiftOp):
     """
-    input shifted left; 0 where `other` is negative, or as large as the width.
+    input shifted left by `other` bits; 0 where `other` is negative or not below the width.
 
         %2 = torch.bitwise_left_shift %0, %1 : (tensor<4x8xi32>, tensor<8xi32>) -> tensor<4x8xi32>
     """
@@ -155,7 +155,7 @@ class LeftShiftOp(ShiftOp):
 @torch_op("bitwise_left_shift.Tensor_Scalar")
 class LeftShiftScalarOp(ShiftScalarOp):
     """
-    input shifted left; 0 where `other` is negative, or as large as the width.
+    input shifted left by `other` bits; 0 where `other` is negative or not below the width.
 
         %1 = torch.bitwise_left_shift.Tensor_Scalar %0 other 3
             : (tensor<4x8xi32>) -> tensor<4x8xi32>
@@ -165,7 +165,7 @@ class LeftShiftScalarOp(ShiftScalarOp):
 @torch_op("bitwise_left_shift.Scalar_Tensor")
 class ScalarLeftShiftOp(ScalarShiftOp):
     """
-    input shifted left; 0 where `other` is negative, or as large as the width.
+    input shifted left by `other` bits; 0 where `other` is negative or not below the width.
 
         %1 = torch.bitwise_left_shift.Scalar_Tensor %0 input 1
             : (tensor<4x8xi32>) -> tensor<4x8xi32>
@@ -175,7 +175,8 @@ class ScalarLeftShiftOp(ScalarShiftOp):
 @torch_op("bitwise_right_shift.Tensor")
 class RightShiftOp(ShiftOp):
     """
-    input shifted right, the sign coming in; all the way where `other` is no possible shift.
+    input shifted right by `other` bits, with sign extension; an invalid `other` leaves only sign
+    bits.
 
         %2 = torch.bitwise_right_shift %0, %1 : (tensor<4x8xi32>, tensor<8xi32>) -> tensor<4x8xi32>
     """
@@ -184,7 +185,8 @@ class RightShiftOp(ShiftOp):
 @torch_op("bitwise_right_shift.Tensor_Scalar")
 class RightShiftScalarOp(ShiftScalarOp):
     """
-    input shifted right, the sign coming in; all the way where `other` is no possible shift.
+    input shifted right by `other` bits, with sign extension; an invalid `other` leaves only sign
+    bits.
 
         %1 = torch.bitwise_right_shift.Tensor_Scalar %0 other 3
             : (tensor<4x8xi32>) -> tensor<4x8xi32>
@@ -194,7 +196,8 @@ class RightShiftScalarOp(ShiftScalarOp):
 @torch_op("bitwise_right_shift.Scalar_Tensor")
 class ScalarRightShiftOp(ScalarShiftOp):
     """
-    input shifted right, the sign coming in; all the way where `other` is no possible shift.
+    input shifted right by `other` bits, with sign extension; an invalid `other` leaves only sign
+    bits.
 
         %1 = torch.bitwise_right_shift.Scalar_Tensor %0 input 1
             : (tensor<4x8xi32>) -> tensor<4x8xi32>
@@ -204,7 +207,7 @@ class ScalarRightShiftOp(ScalarShiftOp):
 @torch_op("__lshift__.Tensor")
 class LshiftOp(ShiftOp):
     """
-    `input << other`: what `bitwise_left_shift` gives.
+    `input << other`, equal to `bitwise_left_shift`.
 
         %2 = torch.__lshift__ %0, %1 : (tensor<4x8xi32>, tensor<8xi32>) -> tensor<4x8xi32>
     """
@@ -213,7 +216,7 @@ class LshiftOp(ShiftOp):
 @torch_op("__lshift__.Scalar")
 class LshiftScalarOp(ShiftScalarOp):
     """
-    `input << other`: what `bitwise_left_shift` gives.
+    `input << other`, equal to `bitwise_left_shift`.
 
         %1 = torch.__lshift__.Scalar %0 other 3 : (tensor<4x8xi32>) -> tensor<4x8xi32>
     """
@@ -222,7 +225,7 @@ class LshiftScalarOp(ShiftScalarOp):
 @torch_op("__rshift__.Tensor")
 class RshiftOp(ShiftOp):
     """
-    `input >> other`: what `bitwise_right_shift` gives.
+    `input >> other`, equal to `bitwise_right_shift`.
 
         %2 = torch.__rshift__ %0, %1 : (tensor<4x8xi32>, tensor<8xi32>) -> tensor<4x8xi32>
     """
@@ -231,7 +234,7 @@ class RshiftOp(ShiftOp):
 @torch_op("__rshift__.Scalar")
 class RshiftScalarOp(ShiftScalarOp):
     """
-    `input >> other`: what `bitwise_right_shift` gives.
+    `input >> other`, equal to `bitwise_right_shift`.
 
         %1 = torch.__rshift__.Scalar %0 other 3 : (tensor<4x8xi32>) -> tensor<4x8xi32>
     """

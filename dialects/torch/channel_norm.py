@@ -25,12 +25,17 @@ from tilewright.dialects.types import element_of, shape_of
 
 
 class ChannelNormOp(NormOp):
-    """A normalisation with one weight and bias, and perhaps mean and variance, a channel."""
+    """
+    Base class of normalisations with one weight and bias, and perhaps mean and variance, for each
+    channel.
+    """
 
     input = tensor()
 
     def channel_norm(self, *parameters: SSAValue | None) -> tuple[int, ...]:
-        """Return the input's shape, once the parameters match its channels."""
+        """
+        Return the input's shape; raise `VerifyException` unless the parameters match its channels.
+        """
         self.check_parameters(self.input, *parameters)
         shape = shape_of(self.input)
         if len(shape) < 2:
@@ -38,7 +43,7 @@ class ChannelNormOp(NormOp):
         for parameter in parameters:
             if parameter is not None and shape_of(parameter) != shape[1:2]:
                 raise VerifyException(
-                    f"weight, bias and statistics have one element a channel, {shape[1]}, "
+                    f"weight, bias and statistics have one element for each channel, {shape[1]}, "
                     f"not shape {shown(shape_of(parameter))}"
                 )
         return shape
@@ -48,15 +53,15 @@ class ChannelNormOp(NormOp):
 
 
 def check_groups(channels: int, groups: int) -> None:
-    """Refuse groups of unequal size."""
+    """Raise `VerifyException` unless the channels divide into `groups` equal groups."""
     if groups < 1 or channels % groups:
-        raise VerifyException(f"{channels} channels do not fall into {groups} equal groups")
+        raise VerifyException(f"{channels} channels do not divide into {groups} equal groups")
 
 
 @torch_op("group_norm")
 class GroupNormOp(ChannelNormOp, TensorOp):
     """
-    (input - mean) / sqrt(variance + eps) * weight + bias, with the statistics of groups of
+    (input - mean) / sqrt(variance + eps) * weight + bias, with statistics of each group of
     channels.
 
         %1 = torch.group_norm %0 num_groups 2 : (tensor<2x4x8xf32>) -> tensor<2x4x8xf32>
@@ -81,7 +86,7 @@ class GroupNormOp(ChannelNormOp, TensorOp):
 @torch_op("native_group_norm")
 class NativeGroupNormOp(ChannelNormOp):
     """
-    group_norm, the mean, and 1 / sqrt(variance + eps); the sizes are the input's.
+    group_norm, the mean, and 1 / sqrt(variance + eps); N, C and HxW must be the input's sizes.
 
         %1, %2, %3 = torch.native_group_norm %0 N 2 C 4 HxW 8 group 2 eps 1.0e-05
             : (tensor<2x4x8xf32>) -> (tensor<2x4x8xf32>, tensor<2x2xf32>, tensor<2x2xf32>)
@@ -117,8 +122,10 @@ class NativeGroupNormOp(ChannelNormOp):
 @torch_op("instance_norm")
 class InstanceNormOp(ChannelNormOp, TensorOp):
     """
-    (input - mean) / sqrt(variance + eps) * weight + bias, with the statistics of each channel of
-    each sample, or, without `use_input_stats`, the running ones.
+    (input - mean) / sqrt(variance + eps) * weight + bias, normalised for each channel of each
+    sample.
+
+    Without `use_input_stats`, mean and variance are the running statistics.
 
         %1 = torch.instance_norm %0
             use_input_stats true momentum 0.1 eps 1.0e-05 cudnn_enabled false
@@ -152,7 +159,10 @@ class InstanceNormOp(ChannelNormOp, TensorOp):
 
 
 class BatchNormLikeOp(ChannelNormOp):
-    """Normalises each channel; beside the result stand the statistics that training needs."""
+    """
+    Base class of batch norms: they return the normalised input, and the statistics that training
+    needs.
+    """
 
     normed = result_def(TENSOR)
     save_mean = result_def(TENSOR)
@@ -187,8 +197,9 @@ class BatchNormOp(BatchNormLikeOp):
 @torch_op("_native_batch_norm_legit.no_stats")
 class BatchNormNoStatsOp(BatchNormLikeOp):
     """
-    (input - mean) / sqrt(variance + eps) * weight + bias, the mean, and 1 / sqrt(variance + eps)
-    of each channel: of a module that has no running statistics.
+    (input - mean) / sqrt(variance + eps) * weight + bias, the mean, and 1 / sqrt(variance + eps).
+
+    The statistics are of each channel of the input, for a module without running statistics.
 
         %1, %2, %3 = torch._native_batch_norm_legit.no_stats %0
             training true momentum 0.1 eps 1.0e-05

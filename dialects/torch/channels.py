@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Torch ops that move elements between the channels of images and the places in them."""
+"""Torch ops that move elements between the channels and the pixels of images."""
 
 from xdsl.utils.exceptions import VerifyException
 
@@ -11,7 +11,7 @@ from tilewright.dialects.types import shape_of
 @torch_op("pixel_shuffle")
 class PixelShuffleOp(TensorOp):
     """
-    Channels become squares of `upscale_factor` pixels.
+    Rearrangement of channels into squares of `upscale_factor` x `upscale_factor` pixels.
 
         %1 = torch.pixel_shuffle %0 upscale_factor 2 : (tensor<8x3x3xf32>) -> tensor<2x6x6xf32>
     """
@@ -30,7 +30,7 @@ class PixelShuffleOp(TensorOp):
 @torch_op("pixel_unshuffle")
 class PixelUnshuffleOp(TensorOp):
     """
-    Squares of `downscale_factor` pixels become channels.
+    Rearrangement of squares of `downscale_factor` x `downscale_factor` pixels into channels.
 
         %1 = torch.pixel_unshuffle %0 downscale_factor 2 : (tensor<2x6x6xf32>) -> tensor<8x3x3xf32>
     """
@@ -49,7 +49,7 @@ class PixelUnshuffleOp(TensorOp):
 @torch_op("channel_shuffle")
 class ChannelShuffleOp(TensorOp):
     """
-    Dimension 1, `groups` runs of channels, takes one channel of each run in turn.
+    Permutation of the channels: of `groups` equal runs, one channel of each run in turn.
 
         %1 = torch.channel_shuffle %0 groups 2 : (tensor<1x6x3xf32>) -> tensor<1x6x3xf32>
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Torch ops that compare, and those on truth values; all give bools."""
+"""Torch ops that compare, and logical functions of truth values; all results are bools."""
 
 from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute
@@ -9,21 +9,21 @@ from tilewright.dialects.torch.op import torch_op
 
 
 class ComparisonOp(BinaryOp):
-    """Whether something is true of the elements of two tensors."""
+    """Base class of comparisons of the elements of two tensors."""
 
     def result_element(self) -> Attribute:
         return i1
 
 
 class ComparisonScalarOp(ScalarOp):
-    """Whether something is true of each element and a number."""
+    """Base class of comparisons of each element of a tensor with a number."""
 
     def result_element(self) -> Attribute:
         return i1
 
 
 class LogicalOp(BinaryOp):
-    """A function of truth values; of what is no bool, all but 0 is true."""
+    """Base class of logical functions; of numbers, all but 0 count as true."""
 
     def result_element(self) -> Attribute:
         return i1
@@ -32,7 +32,7 @@ class LogicalOp(BinaryOp):
 @torch_op("eq.Tensor")
 class EqOp(ComparisonOp):
     """
-    Whether both are equal.
+    True where input and other are equal.
 
         %2 = torch.eq %0, %1 : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xi1>
     """
@@ -41,7 +41,7 @@ class EqOp(ComparisonOp):
 @torch_op("eq.Scalar")
 class EqScalarOp(ComparisonScalarOp):
     """
-    Whether both are equal.
+    True where input and the number other are equal.
 
         %1 = torch.eq.Scalar %0 other 2 : (tensor<4x8xf32>) -> tensor<4x8xi1>
     """
@@ -50,7 +50,7 @@ class EqScalarOp(ComparisonScalarOp):
 @torch_op("ne.Tensor")
 class NeOp(ComparisonOp):
     """
-    Whether they differ, as NaN does from everything.
+    True where input and other differ; NaN differs from everything.
 
         %2 = torch.ne %0, %1 : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xi1>
     """
@@ -59,7 +59,7 @@ class NeOp(ComparisonOp):
 @torch_op("ne.Scalar")
 class NeScalarOp(ComparisonScalarOp):
     """
-    Whether they differ, as NaN does from everything.
+    True where input and the number other differ; NaN differs from everything.
 
         %1 = torch.ne.Scalar %0 other 2 : (tensor<4x8xf32>) -> tensor<4x8xi1>
     """
@@ -68,7 +68,7 @@ class NeScalarOp(ComparisonScalarOp):
 @torch_op("lt.Tensor")
 class LtOp(ComparisonOp):
     """
-    Whether input is the smaller.
+    True where input is less than other.
 
         %2 = torch.lt %0, %1 : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xi1>
     """
@@ -77,7 +77,7 @@ class LtOp(ComparisonOp):
 @torch_op("lt.Scalar")
 class LtScalarOp(ComparisonScalarOp):
     """
-    Whether input is the smaller.
+    True where input is less than the number other.
 
         %1 = torch.lt.Scalar %0 other 2 : (tensor<4x8xf32>) -> tensor<4x8xi1>
     """
@@ -86,7 +86,7 @@ class LtScalarOp(ComparisonScalarOp):
 @torch_op("le.Tensor")
 class LeOp(ComparisonOp):
     """
-    Whether input is not the larger.
+    True where input is less than or equal to other.
 
         %2 = torch.le %0, %1 : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xi1>
     """
@@ -95,7 +95,7 @@ class LeOp(ComparisonOp):
 @torch_op("le.Scalar")
 class LeScalarOp(ComparisonScalarOp):
     """
-    Whether input is not the larger.
+    True where input is less than or equal to the number other.
 
         %1 = torch.le.Scalar %0 other 2 : (tensor<4x8xf32>) -> tensor<4x8xi1>
     """
@@ -104,7 +104,7 @@ class LeScalarOp(ComparisonScalarOp):
 @torch_op("gt.Tensor")
 class GtOp(ComparisonOp):
     """
-    Whether input is the larger.
+    True where input is greater than other.
 
         %2 = torch.gt %0, %1 : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xi1>
     """
@@ -113,7 +113,7 @@ class GtOp(ComparisonOp):
 @torch_op("gt.Scalar")
 class GtScalarOp(ComparisonScalarOp):
     """
-    Whether input is the larger.
+    True where input is greater than the number other.
 
         %1 = torch.gt.Scalar %0 other 2 : (tensor<4x8xf32>) -> tensor<4x8xi1>
     """
@@ -122,7 +122,7 @@ class GtScalarOp(ComparisonScalarOp):
 @torch_op("ge.Tensor")
 class GeOp(ComparisonOp):
     """
-    Whether input is not the smaller.
+    True where input is greater than or equal to other.
 
         %2 = torch.ge %0, %1 : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xi1>
     """
@@ -131,7 +131,7 @@ class GeOp(ComparisonOp):
 @torch_op("ge.Scalar")
 class GeScalarOp(ComparisonScalarOp):
     """
-    Whether input is not the smaller.
+    True where input is greater than or equal to the number other.
 
         %1 = torch.ge.Scalar %0 other 2 : (tensor<4x8xf32>) -> tensor<4x8xi1>
     """
@@ -140,7 +140,7 @@ class GeScalarOp(ComparisonScalarOp):
 @torch_op("isnan")
 class IsnanOp(PredicateUnaryOp):
     """
-    Whether input is NaN.
+    True where input is NaN.
 
         %1 = torch.isnan %0 : (tensor<4x8xf32>) -> tensor<4x8xi1>
     """
@@ -149,7 +149,7 @@ class IsnanOp(PredicateUnaryOp):
 @torch_op("isinf")
 class IsinfOp(PredicateUnaryOp):
     """
-    Whether input is inf or -inf.
+    True where input is inf or -inf.
 
         %1 = torch.isinf %0 : (tensor<4x8xf32>) -> tensor<4x8xi1>
     """
@@ -158,7 +158,7 @@ class IsinfOp(PredicateUnaryOp):
 @torch_op("isfinite")
 class IsfiniteOp(PredicateUnaryOp):
     """
-    Whether input is neither infinite nor NaN.
+    True where input is neither infinite nor NaN.
 
         %1 = torch.isfinite %0 : (tensor<4x8xf32>) -> tensor<4x8xi1>
     """
@@ -167,7 +167,7 @@ class IsfiniteOp(PredicateUnaryOp):
 @torch_op("isposinf")
 class IsposinfOp(PredicateUnaryOp):
     """
-    Whether input is inf.
+    True where input is inf.
 
         %1 = torch.isposinf %0 : (tensor<4x8xf32>) -> tensor<4x8xi1>
     """
@@ -176,7 +176,7 @@ class IsposinfOp(PredicateUnaryOp):
 @torch_op("isneginf")
 class IsneginfOp(PredicateUnaryOp):
     """
-    Whether input is -inf.
+    True where input is -inf.
 
         %1 = torch.isneginf %0 : (tensor<4x8xf32>) -> tensor<4x8xi1>
     """
@@ -185,7 +185,7 @@ class IsneginfOp(PredicateUnaryOp):
 @torch_op("signbit")
 class SignbitOp(PredicateUnaryOp):
     """
-    Whether input is negative or -0.0; a NaN counts as positive.
+    True where input is negative or -0.0; a NaN counts as positive.
 
         %1 = torch.signbit %0 : (tensor<4x8xf32>) -> tensor<4x8xi1>
     """
@@ -194,7 +194,7 @@ class SignbitOp(PredicateUnaryOp):
 @torch_op("logical_not")
 class LogicalNotOp(PredicateUnaryOp):
     """
-    Whether input is 0.
+    True where input is 0.
 
         %1 = torch.logical_not %0 : (tensor<4x8xf32>) -> tensor<4x8xi1>
     """
@@ -203,7 +203,7 @@ class LogicalNotOp(PredicateUnaryOp):
 @torch_op("logical_and")
 class LogicalAndOp(LogicalOp):
     """
-    Whether both are true.
+    True where both input and other are true.
 
         %2 = torch.logical_and %0, %1 : (tensor<4x8xi1>, tensor<8xi1>) -> tensor<4x8xi1>
     """
@@ -212,7 +212,7 @@ class LogicalAndOp(LogicalOp):
 @torch_op("logical_or")
 class LogicalOrOp(LogicalOp):
     """
-    Whether at least one is true.
+    True where at least one of input and other is true.
 
         %2 = torch.logical_or %0, %1 : (tensor<4x8xi1>, tensor<8xi1>) -> tensor<4x8xi1>
     """
@@ -221,7 +221,7 @@ class LogicalOrOp(LogicalOp):
 @torch_op("logical_xor")
 class LogicalXorOp(LogicalOp):
     """
-    Whether just one is true.
+    True where exactly one of input and other is true.
 
         %2 = torch.logical_xor %0, %1 : (tensor<4x8xi1>, tensor<8xi1>) -> tensor<4x8xi1>
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Torch ops that cut tensors into several, join several into one, or put one into another."""
+"""Torch ops that split a tensor, concatenate several, or insert one into another."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -33,13 +33,13 @@ from tilewright.dialects.torch.slicing import (
 from tilewright.dialects.types import element_of, shape_of
 
 MOST_PARTS = 1 << 16
-"""Number of results that an op may have; a tensor of 2^40 rows has no op with a result for each."""
+"""Most results of an op; this rejects, for example, one result for each row of 2^40 rows."""
 
-# --- Into several ----------------------------------------------------------------------------
+# --- Splitting --------------------------------------------------------------------------------
 
 
 class SplittingOp(TorchOp, ABC):
-    """Consecutive parts of a tensor along a dimension."""
+    """Base class of ops that split a tensor along a dimension into consecutive parts."""
 
     input = tensor()
     dim = integer(0)
@@ -48,7 +48,7 @@ class SplittingOp(TorchOp, ABC):
 
     @abstractmethod
     def sizes(self, whole: int) -> Sequence[int]:
-        """How many positions of `dim`, of which there are `whole`, each part has."""
+        """Return the size of each part along `dim`, whose size is `whole`."""
 
     def expected_types(self) -> Sequence[TensorType[Attribute]]:
         shape, element = shape_of(self.input), element_of(self.input)
@@ -60,7 +60,7 @@ class SplittingOp(TorchOp, ABC):
 @torch_op("split.Tensor")
 class SplitOp(SplittingOp):
     """
-    Parts of `split_size` each, but for the last, which may be smaller.
+    Consecutive parts of size `split_size` along `dim`; the last may be smaller.
 
         %1, %2 = torch.split %0 split_size 5 dim 1
             : (tensor<4x8xf32>) -> (tensor<4x5xf32>, tensor<4x3xf32>)
@@ -81,7 +81,7 @@ class SplitOp(SplittingOp):
 @torch_op("split_with_sizes")
 class SplitWithSizesOp(SplittingOp):
     """
-    Parts of the sizes `split_sizes`.
+    Consecutive parts of the sizes `split_sizes` along `dim`.
 
         %1, %2 = torch.split_with_sizes %0 split_sizes [2, 6] dim -1
             : (tensor<4x8xf32>) -> (tensor<4x2xf32>, tensor<4x6xf32>)
@@ -99,7 +99,7 @@ class SplitWithSizesOp(SplittingOp):
 @torch_op("unbind.int")
 class UnbindOp(TorchOp):
     """
-    One tensor for each position of `dim`, which goes.
+    One tensor for each position along `dim`, without that dimension.
 
         %1, %2 = torch.unbind.int %0 dim 1 : (tensor<4x2xf32>) -> (tensor<4xf32>, tensor<4xf32>)
     """
@@ -117,13 +117,13 @@ class UnbindOp(TorchOp):
         return [TensorType(element, [*shape[:dim], *shape[dim + 1 :]])] * shape[dim]
 
 
-# --- Into one --------------------------------------------------------------------------------
+# --- Concatenation ----------------------------------------------------------------------------
 
 
 @torch_op("cat")
 class CatOp(TensorOp):
     """
-    The tensors one after another along `dim`. A tensor of shape (0,) adds nothing.
+    Concatenation of the tensors along `dim`; tensors of shape (0,) are ignored.
 
         %2 = torch.cat %0, %1 dim 1 : (tensor<4x8xf32>, tensor<4x2xf32>) -> tensor<4x10xf32>
     """
@@ -140,7 +140,7 @@ class CatOp(TensorOp):
         kept = [key for key, _ in groupby((*s[:dim], "dim", *s[dim + 1 :]) for s in shapes)]
         if len(kept) > 1 or any(len(s) != len(shapes[0]) for s in shapes):
             raise VerifyException(
-                f"{' and '.join(map(shown, shapes))} must be alike but for dim {dim}"
+                f"{' and '.join(map(shown, shapes))} must be equal except in dim {dim}"
             )
         return (*shapes[0][:dim], sum(s[dim] for s in shapes), *shapes[0][dim + 1 :])
 
@@ -148,7 +148,7 @@ class CatOp(TensorOp):
 @torch_op("stack")
 class StackOp(TensorOp):
     """
-    Tensors of one shape side by side along a new dimension `dim`.
+    Tensors of one shape stacked along a new dimension `dim`.
 
         %2 = torch.stack %0, %1 dim -1 : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8x2xf32>
     """
@@ -164,22 +164,26 @@ class StackOp(TensorOp):
         return (*shapes[0][:dim], len(shapes), *shapes[0][dim:])
 
 
-# --- One into another ------------------------------------------------------------------------
+# --- Insertion --------------------------------------------------------------------------------
 
 
 class ScatteringOp(TensorOp, ABC):
-    """The input with `src`, cast to its type, in the place of a view of it."""
+    """
+    Base class of ops that return the input with a part of it replaced by `src`, cast to its type.
+    """
 
     input = tensor()
     src = tensor()
 
     @abstractmethod
     def replaced_shape(self) -> tuple[int, ...]:
-        """Return the shape of what `src` replaces."""
+        """Return the shape of the part of the input that `src` replaces."""
 
     def result_shape(self) -> tuple[int, ...]:
         if (src := shape_of(self.src)) != (replaced := self.replaced_shape()):
-            raise VerifyException(f"src has shape {shown(src)}, what it replaces {shown(replaced)}")
+            raise VerifyException(
+                f"src has shape {shown(src)}, the part that it replaces {shown(replaced)}"
+            )
         return shape_of(self.input)
 
     def result_element(self) -> Attribute:
@@ -189,7 +193,7 @@ class ScatteringOp(TensorOp, ABC):
 @torch_op("select_scatter")
 class SelectScatterOp(ScatteringOp):
     """
-    The input with `src` at `index` of `dim`.
+    The input with `src` in place of position `index` of `dim`.
 
         %2 = torch.select_scatter %0, %1 dim 0 index 2
             : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
@@ -208,7 +212,7 @@ class SelectScatterOp(ScatteringOp):
 @torch_op("slice_scatter")
 class SliceScatterOp(ScatteringOp):
     """
-    The input with `src` in the place of a slice.
+    The input with `src` in place of a slice along `dim`.
 
         %2 = torch.slice_scatter %0, %1 dim 1 start 2 end 5
             : (tensor<4x8xf32>, tensor<4x3xf32>) -> tensor<4x8xf32>
@@ -229,7 +233,7 @@ class SliceScatterOp(ScatteringOp):
 @torch_op("diagonal_scatter")
 class DiagonalScatterOp(ScatteringOp):
     """
-    The input with `src` in the place of a diagonal.
+    The input with `src` in place of a diagonal.
 
         %2 = torch.diagonal_scatter %0, %1 offset -1
             : (tensor<4x4xf32>, tensor<3xf32>) -> tensor<4x4xf32>

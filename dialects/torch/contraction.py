@@ -11,10 +11,13 @@ from tilewright.dialects.types import element_of, shape_of
 
 
 class ContractionOp(TensorOp):
-    """Sums of products, of operands that have one dtype."""
+    """Base class of ops that compute sums of products, of operands with one dtype."""
 
     def result_element(self) -> Attribute:
-        """Return the dtype of all operands."""
+        """
+        Return the dtype that all operands share; raise `VerifyException` if they differ, or for
+        bool.
+        """
         elements = [*map(element_of, self.operands)]
         if len({*elements}) > 1:
             raise VerifyException(
@@ -31,9 +34,7 @@ def _check_rank(shape: tuple[int, ...], rank: int, name: str) -> None:
 
 
 def _product(left: tuple[int, ...], right: tuple[int, ...]) -> tuple[int, ...]:
-    """
-    Return the shape of the matrix product of ...xMxK and ...xKxN, whose batches are broadcast.
-    """
+    """Return the shape of the matrix product of ...xMxK and ...xKxN, whose batches broadcast."""
     if left[-1] != right[-2]:
         raise VerifyException(
             f"{shown(left)} times {shown(right)}: the inner sizes {left[-1]} and {right[-2]} differ"
@@ -42,7 +43,7 @@ def _product(left: tuple[int, ...], right: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _batched_product(left: tuple[int, ...], right: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the same of two equally long batches of matrices."""
+    """Return the shape of the product of two batches of matrices, BxMxK and BxKxN."""
     _check_rank(left, 3, "the first batch")
     _check_rank(right, 3, "the second batch")
     if left[0] != right[0]:
@@ -53,7 +54,7 @@ def _batched_product(left: tuple[int, ...], right: tuple[int, ...]) -> tuple[int
 @torch_op("matmul")
 class MatmulOp(ContractionOp):
     """
-    The matrix product; a vector stands for a row (left) or a column (right), batches broadcast.
+    The matrix product; a vector counts as a row (left) or a column (right), batches broadcast.
 
         %2 = torch.matmul %0, %1 : (tensor<2x4x8xf32>, tensor<8x16xf32>) -> tensor<2x4x16xf32>
     """
@@ -91,7 +92,7 @@ class MmOp(ContractionOp):
 @torch_op("bmm")
 class BmmOp(ContractionOp):
     """
-    The products of two equally long batches of matrices.
+    The products of two batches of matrices with equally many matrices.
 
         %2 = torch.bmm %0, %1 : (tensor<2x4x8xf32>, tensor<2x8x16xf32>) -> tensor<2x4x16xf32>
     """
@@ -106,7 +107,7 @@ class BmmOp(ContractionOp):
 @torch_op("mv")
 class MvOp(ContractionOp):
     """
-    A matrix times a vector.
+    The product of a matrix and a vector.
 
         %2 = torch.mv %0, %1 : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4xf32>
     """
@@ -127,7 +128,7 @@ def _product_with_vector(matrix: tuple[int, ...], vector: tuple[int, ...]) -> tu
 @torch_op("dot")
 class DotOp(ContractionOp):
     """
-    The sum of the products of two vectors.
+    The dot product of two vectors.
 
         %2 = torch.dot %0, %1 : (tensor<8xf32>, tensor<8xf32>) -> tensor<f32>
     """
@@ -145,7 +146,7 @@ class DotOp(ContractionOp):
 @torch_op("addmm")
 class AddmmOp(ContractionOp):
     """
-    beta * input + alpha * (mat1 @ mat2); beta 0 ignores input, NaN included.
+    beta * input + alpha * (mat1 @ mat2); with beta 0, input is ignored, even if NaN.
 
         %3 = torch.addmm %0, %1, %2 beta 0.5
             : (tensor<16xf32>, tensor<4x8xf32>, tensor<8x16xf32>) -> tensor<4x16xf32>
@@ -169,7 +170,7 @@ class AddmmOp(ContractionOp):
 @torch_op("addmv")
 class AddmvOp(ContractionOp):
     """
-    beta * input + alpha * (mat @ vec); beta 0 ignores input, NaN included.
+    beta * input + alpha * (mat @ vec); with beta 0, input is ignored, even if NaN.
 
         %3 = torch.addmv %0, %1, %2 alpha 2.0
             : (tensor<4xf32>, tensor<4x8xf32>, tensor<8xf32>) -> tensor<4xf32>
@@ -190,7 +191,7 @@ class AddmvOp(ContractionOp):
 @torch_op("addbmm")
 class AddbmmOp(ContractionOp):
     """
-    beta * input + alpha * (batch1 @ batch2, summed over the batch); beta 0 ignores input.
+    beta * input + alpha * sum(batch1 @ batch2 over the batch); with beta 0, input is ignored.
 
         %3 = torch.addbmm %0, %1, %2
             : (tensor<4x16xf32>, tensor<2x4x8xf32>, tensor<2x8x16xf32>) -> tensor<4x16xf32>
@@ -211,7 +212,7 @@ class AddbmmOp(ContractionOp):
 @torch_op("baddbmm")
 class BaddbmmOp(ContractionOp):
     """
-    beta * input + alpha * (batch1 @ batch2); beta 0 ignores input, NaN included.
+    beta * input + alpha * (batch1 @ batch2); with beta 0, input is ignored, even if NaN.
 
         %3 = torch.baddbmm %0, %1, %2 beta 0
             : (tensor<16xf32>, tensor<2x4x8xf32>, tensor<2x8x16xf32>) -> tensor<2x4x16xf32>
@@ -232,7 +233,7 @@ class BaddbmmOp(ContractionOp):
 @torch_op("linear")
 class LinearOp(ContractionOp):
     """
-    input @ weight^T + bias; the weight is OUTxIN or, for one output without its size, IN.
+    input @ weight^T + bias; weight is OUTxIN, or a vector IN for a single output.
 
         %3 = torch.linear %0, %1 bias %2
             : (tensor<4x8xf32>, tensor<16x8xf32>, tensor<16xf32>) -> tensor<4x16xf32>
@@ -258,7 +259,7 @@ class LinearOp(ContractionOp):
 @torch_op("bilinear")
 class BilinearOp(ContractionOp):
     """
-    input1 @ weight[o] @ input2 for each output o, + bias; the weight is OUTxIN1xIN2.
+    input1 @ weight[o] @ input2 for each output o, + bias; weight is OUTxIN1xIN2.
 
         %3 = torch.bilinear %0, %1, %2
             : (tensor<4x8xf32>, tensor<4x6xf32>, tensor<5x8x6xf32>) -> tensor<4x5xf32>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which Python numbers PyTorch lets an element type have."""
+"""Range check of Python numbers that are converted to an element type, as in PyTorch."""
 
 from math import isinf, isnan
 from typing import cast
@@ -13,15 +13,15 @@ _LARGEST: dict[Attribute, float] = {
     bf16: (2 - 2**-7) * 2.0**127,
     f32: (2 - 2**-23) * 2.0**127,
 }
-"""The largest finite number of each float type that has not all that Python's have."""
+"""Largest finite number of each float type that is narrower than Python's."""
 
 
 def check_holds(number: float, element: Attribute) -> None:
     """
-    Refuse a number that is out of `element`'s range.
+    Raise `VerifyException` for a number out of the range of `element`.
 
-    A fraction is cut off; a negative number wraps in an unsigned type, down to minus the largest
-    (`c10/util/overflows.h`).
+    A fraction is truncated. In an unsigned type, a negative number wraps if it is at least minus
+    the largest value (`c10/util/overflows.h`).
     """
     if element == i1:
         return

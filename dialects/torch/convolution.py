@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Torch ops that convolve."""
+"""Torch ops for convolutions, also transposed ones."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -34,12 +34,14 @@ from tilewright.dialects.types import element_of, shape_of
 
 class ConvolutionLikeOp(TensorOp, ABC):
     """
-    Input [N]xCIxD..., weight COx(CI/groups)xK..., bias CO -> [N]xCOxD...; a transposed one has a
-    weight of CIx(CO/groups)xK...
+    Base class of convolutions: input [N]xCIxD..., weight COx(CI/groups)xK..., bias CO ->
+    [N]xCOxD...
+
+    The weight of a transposed convolution is CIx(CO/groups)xK...
     """
 
     DIMS: ClassVar[int] = 0
-    """How many dimensions the window moves along; 0: the weight says."""
+    """Number of dimensions that the window moves along; 0 if it follows from the weight."""
 
     input = tensor()
     weight = tensor()
@@ -47,26 +49,29 @@ class ConvolutionLikeOp(TensorOp, ABC):
 
     @abstractmethod
     def windows(self) -> Sequence[Window | TransposedWindow]:
-        """How the window moves, by dimension."""
+        """Return the window of each dimension that it moves along."""
 
     @abstractmethod
     def channel_groups(self) -> int:
-        """How many groups of channels there are, each convolved on its own."""
+        """Return the number of groups of channels, each convolved separately."""
 
     @property
     def is_transposed(self) -> bool:
-        """True if it is transposed."""
+        """True if the convolution is transposed."""
         return False
 
     @property
     def dims(self) -> int:
-        """How many dimensions the window moves along."""
+        """Number of dimensions that the window moves along."""
         return self.DIMS or max(len(shape_of(self.weight)) - 2, 0)
 
     def moves(
         self, stride: DenseArrayBase[IntegerType], dilation: DenseArrayBase[IntegerType]
     ) -> list[Move]:
-        """Size, kernel, stride and dilation of each dimension."""
+        """
+        Return size, kernel size, stride and dilation of each dimension; raise `VerifyException` if
+        invalid.
+        """
         sizes = shape_of(self.input)[len(shape_of(self.input)) - self.dims :]
         steps = shape_of(self.weight)[2:]
         strides = per_dim(stride, self.dims, "stride")
@@ -78,7 +83,7 @@ class ConvolutionLikeOp(TensorOp, ABC):
         return [*zip(sizes, steps, strides, dilations, strict=True)]
 
     def padded(self, padding: DenseArrayBase[IntegerType]) -> tuple[int, ...]:
-        """Return the padding on both sides of each dimension."""
+        """Return the padding of each dimension, the same on both sides."""
         paddings = per_dim(padding, self.dims, "padding")
         check_least(paddings, 0, "padding")
         return paddings
@@ -92,7 +97,9 @@ class ConvolutionLikeOp(TensorOp, ABC):
             )
         check_least([groups], 1, "groups")
         if 0 in weight[:2] or weight[0] % groups:
-            raise VerifyException(f"a weight of {shown(weight)} has no {groups} groups of channels")
+            raise VerifyException(
+                f"the channels of a weight of {shown(weight)} do not divide into {groups} groups"
+            )
         taken = weight[0] if self.is_transposed else weight[1] * groups
         given = weight[1] * groups if self.is_transposed else weight[0]
         *batch, channels = shape[: len(shape) - self.dims]
@@ -115,7 +122,7 @@ class ConvolutionLikeOp(TensorOp, ABC):
 
 
 class PaddedConvolutionOp(ConvolutionLikeOp):
-    """A convolution that pads by numbers of zeros."""
+    """Base class of convolutions whose padding is a number of zeros for each dimension."""
 
     stride = integers()
     padding = integers()
@@ -133,7 +140,7 @@ class PaddedConvolutionOp(ConvolutionLikeOp):
 @torch_op("conv1d")
 class Conv1dOp(PaddedConvolutionOp):
     """
-    The convolution along one dimension.
+    Convolution along one dimension.
 
         %3 = torch.conv1d %0, %1 bias %2 padding [1]
             : (tensor<2x4x16xf32>, tensor<8x4x3xf32>, tensor<8xf32>) -> tensor<2x8x16xf32>
@@ -148,7 +155,7 @@ class Conv1dOp(PaddedConvolutionOp):
 @torch_op("conv2d")
 class Conv2dOp(PaddedConvolutionOp):
     """
-    The convolution along two dimensions.
+    Convolution along two dimensions.
 
         %2 = torch.conv2d %0, %1 stride [2, 2] groups 4
             : (tensor<2x4x9x9xf32>, tensor<8x1x3x3xf32>) -> tensor<2x8x4x4xf32>
@@ -163,7 +170,7 @@ class Conv2dOp(PaddedConvolutionOp):
 @torch_op("conv3d")
 class Conv3dOp(PaddedConvolutionOp):
     """
-    The convolution along three dimensions.
+    Convolution along three dimensions.
 
         %2 = torch.conv3d %0, %1
             : (tensor<2x4x6x6x6xf32>, tensor<8x4x1x3x3xf32>) -> tensor<2x8x6x4x4xf32>
@@ -176,7 +183,10 @@ class Conv3dOp(PaddedConvolutionOp):
 
 
 class NamedPaddingOp(ConvolutionLikeOp):
-    """A convolution that pads not at all ("valid"), or to the size that it has ("same")."""
+    """
+    Base class of convolutions whose padding is named: none ("valid"), or up to the input's size
+    ("same").
+    """
 
     stride = integers()
     padding = text("valid")
@@ -201,7 +211,7 @@ class NamedPaddingOp(ConvolutionLikeOp):
 @torch_op("conv1d.padding")
 class Conv1dPaddingOp(NamedPaddingOp):
     """
-    The convolution along one dimension, padded by name.
+    Convolution along one dimension, with padding "valid" or "same".
 
         %2 = torch.conv1d.padding %0, %1 padding "same"
             : (tensor<2x4x16xf32>, tensor<8x4x3xf32>) -> tensor<2x8x16xf32>
@@ -215,7 +225,7 @@ class Conv1dPaddingOp(NamedPaddingOp):
 @torch_op("conv2d.padding")
 class Conv2dPaddingOp(NamedPaddingOp):
     """
-    The convolution along two dimensions, padded by name.
+    Convolution along two dimensions, with padding "valid" or "same".
 
         %2 = torch.conv2d.padding %0, %1 padding "same"
             : (tensor<2x4x9x9xf32>, tensor<8x4x3x2xf32>) -> tensor<2x8x9x9xf32>
@@ -229,7 +239,7 @@ class Conv2dPaddingOp(NamedPaddingOp):
 @torch_op("conv3d.padding")
 class Conv3dPaddingOp(NamedPaddingOp):
     """
-    The convolution along three dimensions, padded by name.
+    Convolution along three dimensions, with padding "valid" or "same".
 
         %2 = torch.conv3d.padding %0, %1 padding "same"
             : (tensor<2x4x6x6x6xf32>, tensor<8x4x3x3x3xf32>) -> tensor<2x8x6x6x6xf32>
@@ -241,7 +251,10 @@ class Conv3dPaddingOp(NamedPaddingOp):
 
 
 class TransposedOp(ConvolutionLikeOp):
-    """What a convolution of the same arguments has as its gradient: each element spreads out."""
+    """
+    Base class of transposed convolutions: the gradient of a convolution, in which each element
+    spreads out.
+    """
 
     stride = integers()
     padding = integers()
@@ -265,7 +278,7 @@ class TransposedOp(ConvolutionLikeOp):
 @torch_op("conv_transpose1d")
 class ConvTranspose1dOp(TransposedOp):
     """
-    The transposed convolution along one dimension.
+    Transposed convolution along one dimension.
 
         %2 = torch.conv_transpose1d %0, %1 stride [2]
             : (tensor<2x4x16xf32>, tensor<4x8x3xf32>) -> tensor<2x8x33xf32>
@@ -281,7 +294,7 @@ class ConvTranspose1dOp(TransposedOp):
 @torch_op("conv_transpose2d.input", "conv_transpose2d")
 class ConvTranspose2dOp(TransposedOp):
     """
-    The transposed convolution along two dimensions.
+    Transposed convolution along two dimensions.
 
         %2 = torch.conv_transpose2d %0, %1 stride [2, 2] output_padding [1, 1]
             : (tensor<2x4x5x5xf32>, tensor<4x8x3x3xf32>) -> tensor<2x8x12x12xf32>
@@ -297,7 +310,7 @@ class ConvTranspose2dOp(TransposedOp):
 @torch_op("conv_transpose3d.input", "conv_transpose3d")
 class ConvTranspose3dOp(TransposedOp):
     """
-    The transposed convolution along three dimensions.
+    Transposed convolution along three dimensions.
 
         %2 = torch.conv_transpose3d %0, %1
             : (tensor<2x4x5x5x5xf32>, tensor<4x8x2x2x2xf32>) -> tensor<2x8x6x6x6xf32>
@@ -313,7 +326,7 @@ class ConvTranspose3dOp(TransposedOp):
 @torch_op("convolution")
 class ConvolutionOp(ConvolutionLikeOp):
     """
-    A convolution, transposed or not, along as many dimensions as the weight has behind two.
+    Convolution, transposed or not, along the dimensions of the weight after its first two.
 
         %2 = torch.convolution %0, %1 stride [1] padding [0] dilation [1] transposed false
             output_padding [0] groups 1

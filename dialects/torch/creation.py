@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Torch ops that make tensors of many numbers, or convert tensors."""
+"""Torch ops that create tensors of different numbers, or convert tensors."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -26,14 +26,17 @@ from tilewright.dialects.types import shape_of
 
 
 class RangeOp(OptionsOp, ABC):
-    """Equidistant numbers."""
+    """Base class of ops that return equidistant numbers."""
 
     @abstractmethod
     def bounds(self) -> tuple[int | float, int | float, int | float]:
-        """Where the numbers start, where they end, and their distance."""
+        """Return the start, the end (excluded) and the step."""
 
     def numbers(self) -> Sequence[int | float]:
-        """Return the bounds as they are computed with: PyTorch cuts fractions off for integers."""
+        """
+        Return start, end and step as the result computes them; PyTorch truncates fractions for
+        integers.
+        """
         is_float = self.result_element() in FLOATS
         return self.bounds() if is_float else [int(bound) for bound in self.bounds()]
 
@@ -47,11 +50,11 @@ class RangeOp(OptionsOp, ABC):
             raise VerifyException("arange gives numbers, not booleans")
         for bound in self.bounds():
             if not isfinite(bound):
-                raise VerifyException(f"a range has no bound {bound}")
+                raise VerifyException(f"a bound of a range is finite, not {bound}")
             check_holds(bound, element if element in FLOATS else i64)
         start, end, step = self.numbers() if element == i64 else self.bounds()
         if step == 0 or (end - start) * step < 0:
-            raise VerifyException(f"there is no way from {start} to {end} in steps of {step}")
+            raise VerifyException(f"a range from {start} does not reach {end} in steps of {step}")
         return (_steps(start, end, step),)
 
 
@@ -64,7 +67,7 @@ def _steps(start: int | float, end: int | float, step: int | float) -> int:
 @torch_op("arange")
 class ArangeOp(RangeOp):
     """
-    0, 1, ... up to but without `end`.
+    0, 1, ... up to `end`, which is excluded.
 
         %0 = torch.arange end 8 : () -> tensor<8xi64>
     """
@@ -78,7 +81,7 @@ class ArangeOp(RangeOp):
 @torch_op("arange.start")
 class ArangeStartOp(RangeOp):
     """
-    `start`, `start` + 1, ... up to but without `end`.
+    `start`, `start` + 1, ... up to `end`, which is excluded.
 
         %0 = torch.arange.start start 2 end 8 dtype i32 : () -> tensor<6xi32>
     """
@@ -93,7 +96,7 @@ class ArangeStartOp(RangeOp):
 @torch_op("arange.start_step")
 class ArangeStepOp(RangeOp):
     """
-    `start`, `start` + `step`, ... up to but without `end`.
+    `start`, `start` + `step`, ... up to `end`, which is excluded.
 
         %0 = torch.arange.start_step start 0 end 1 step 0.25 : () -> tensor<4xf32>
     """
@@ -109,7 +112,8 @@ class ArangeStepOp(RangeOp):
 @torch_op("linspace")
 class LinspaceOp(OptionsOp):
     """
-    `steps` equidistant numbers from `start` to `end`, of float32 without a dtype.
+    `steps` equidistant numbers from `start` to `end`, both included; float32 unless a dtype is
+    given.
 
         %0 = torch.linspace start 0 end 1.0 steps 5 : () -> tensor<5xf32>
     """
@@ -133,7 +137,7 @@ class LinspaceOp(OptionsOp):
 @torch_op("eye")
 class EyeOp(OptionsOp):
     """
-    Ones on the diagonal of an n x n matrix, zeros elsewhere.
+    An n x n matrix with ones on the diagonal and zeros elsewhere.
 
         %0 = torch.eye n 4 : () -> tensor<4x4xf32>
     """
@@ -150,7 +154,7 @@ class EyeOp(OptionsOp):
 @torch_op("eye.m")
 class EyeMOp(OptionsOp):
     """
-    Ones on the diagonal of an n x m matrix, zeros elsewhere.
+    An n x m matrix with ones on the diagonal and zeros elsewhere.
 
         %0 = torch.eye.m n 4 m 8 : () -> tensor<4x8xf32>
     """
@@ -171,7 +175,7 @@ class EyeMOp(OptionsOp):
 @torch_op("_to_copy")
 class ToCopyOp(OptionsOp):
     """
-    The input's values in another type.
+    The input's values, converted to another dtype.
 
         %1 = torch._to_copy %0 dtype f16 : (tensor<4x8xf32>) -> tensor<4x8xf16>
     """

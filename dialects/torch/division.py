@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Torch ops that divide, and what a division leaves."""
+"""Torch ops for quotients and remainders."""
 
 from typing import ClassVar
 
@@ -22,13 +22,13 @@ from tilewright.dialects.torch.promotion import promoted, promoted_to_float
 
 
 class DivisionOp(BinaryOp):
-    """A division that gives integers for integers."""
+    """Base class of divisions of tensors that return integers for integers."""
 
     DOMAIN: ClassVar[Domain] = NUMBERS
 
 
 class DivisionScalarOp(ScalarOp):
-    """A division by a number that gives integers for integers."""
+    """Base class of divisions by a number that return integers for integers."""
 
     DOMAIN: ClassVar[Domain] = NUMBERS
 
@@ -38,21 +38,23 @@ class DivisionScalarOp(ScalarOp):
 
 
 def check_divisor(op: ScalarOp) -> None:
-    """Refuse to divide integers by the integer 0."""
+    """Raise `VerifyException` for a division of integers by the integer 0."""
     is_zero = isinstance(op.other, IntegerAttr) and not op.other.value.data
     if is_zero and promoted(*op.arguments()) in INTEGERS:
         raise VerifyException(f"{op.name} divides integers by 0")
 
 
 def quotient_type(op: "DivModeOp | DivScalarModeOp") -> Attribute:
-    """What the operands are divided in: floats, unless the quotient is rounded."""
+    """
+    Return the type in which the operands are divided: a float, unless the quotient is rounded.
+    """
     mode, element = op.rounding_mode, promoted(*op.arguments())
     if mode is None:
         return promoted_to_float(*op.arguments())
     if mode.data not in ("floor", "trunc"):
         raise VerifyException(f'rounding_mode is "floor" or "trunc", not {mode}')
     if element not in NUMBERS.elements:
-        raise VerifyException(f"{op.name} rounds no quotient of bools: convert the operands")
+        raise VerifyException(f"{op.name} does not round quotients of bools: convert the operands")
     return element
 
 
@@ -130,7 +132,7 @@ class FloorDivideScalarOp(DivisionScalarOp):
 @torch_op("remainder.Tensor")
 class RemainderOp(DivisionOp):
     """
-    What `floor_divide` leaves; it has the sign of other.
+    The remainder of `floor_divide`; it has the sign of other.
 
         %2 = torch.remainder %0, %1 : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
     """
@@ -139,7 +141,7 @@ class RemainderOp(DivisionOp):
 @torch_op("remainder.Scalar")
 class RemainderScalarOp(DivisionScalarOp):
     """
-    What `floor_divide` leaves; it has the sign of other.
+    The remainder of `floor_divide`; it has the sign of other.
 
         %1 = torch.remainder.Scalar %0 other 3 : (tensor<4x8xf32>) -> tensor<4x8xf32>
     """
@@ -148,7 +150,7 @@ class RemainderScalarOp(DivisionScalarOp):
 @torch_op("remainder.Scalar_Tensor")
 class ScalarRemainderOp(ScalarFirstOp):
     """
-    What `floor_divide` leaves; it has the sign of other.
+    The remainder of `floor_divide`; it has the sign of other.
 
         %1 = torch.remainder.Scalar_Tensor %0 input 3 : (tensor<4x8xf32>) -> tensor<4x8xf32>
     """
@@ -159,7 +161,7 @@ class ScalarRemainderOp(ScalarFirstOp):
 @torch_op("fmod.Tensor")
 class FmodOp(DivisionOp):
     """
-    What a division rounded toward zero leaves; it has the sign of input.
+    The remainder of the division rounded toward zero; it has the sign of input.
 
         %2 = torch.fmod %0, %1 : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
     """
@@ -168,7 +170,7 @@ class FmodOp(DivisionOp):
 @torch_op("fmod.Scalar")
 class FmodScalarOp(DivisionScalarOp):
     """
-    What a division rounded toward zero leaves; it has the sign of input.
+    The remainder of the division rounded toward zero; it has the sign of input.
 
         %1 = torch.fmod.Scalar %0 other 3 : (tensor<4x8xf32>) -> tensor<4x8xf32>
     """

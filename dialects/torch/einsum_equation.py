@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The equations of `torch.einsum`: which label each dimension of each operand and of the result has.
+Equations of `torch.einsum`: the label of each dimension of the operands and of the result.
 
     "...ij,jk" of 5x2x3 and 3x4 is (...0, i, j) and (j, k) -> (...0, i, k)
 
-A dimension that an ellipsis stands for is labelled by how far it is from the ellipsis' end. A
-label that the result lacks is summed; dimensions of one label have one size, or 1.
+The label of a dimension covered by an ellipsis is its distance from the ellipsis' end. Labels that
+the result lacks are summed. Dimensions with the same label have the same size, or size 1.
 """
 
 from collections import Counter
@@ -22,7 +22,7 @@ _ELLIPSIS = "..."
 
 @dataclass(frozen=True)
 class Equation:
-    """What is multiplied and summed, over all labels and their sizes."""
+    """A parsed equation: labels of the operands and of the result, and the size of each label."""
 
     operands: tuple[Labels, ...]
     result: Labels
@@ -30,18 +30,18 @@ class Equation:
 
     @property
     def result_shape(self) -> Shape:
-        """The shape of the result."""
+        """Shape of the result."""
         return tuple(self.sizes[label] for label in self.result)
 
     @property
     def sums(self) -> bool:
-        """True if anything is summed."""
+        """True if the result lacks any label, which is therefore summed."""
         return not {*self.sizes} <= {*self.result}
 
 
 def parse_equation(text: str, shapes: Sequence[Shape]) -> Equation:
     """
-    Return the equation `text` for operands of `shapes`; a `VerifyException` says what is wrong.
+    Parse the equation `text` for operands of `shapes`; raise `VerifyException` if it is invalid.
     """
     inputs, arrow, output = text.replace(" ", "").partition("->")
     terms = inputs.split(",")
@@ -88,7 +88,10 @@ def _output_labels(term: str, covered: Sequence[str]) -> Labels:
 
 
 def _implicit_output(operands: Sequence[Labels], covered: Sequence[str]) -> Labels:
-    """What an ellipsis covers, then the letters that appear once, capitals first."""
+    """
+    Return the result's labels without `->`: ellipsis labels, then letters that occur once, capitals
+    first.
+    """
     counts = Counter(label for labels in operands for label in labels if label not in covered)
     return (*covered, *sorted(label for label, count in counts.items() if count == 1))
 

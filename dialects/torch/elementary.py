@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Torch ops that map every element of one tensor by an elementary or special function."""
+"""Torch ops that are elementary or special functions of each element of one tensor."""
 
 from tilewright.dialects.torch.elementwise import FloatUnaryOp
 from tilewright.dialects.torch.op import opt_real, torch_op
@@ -26,7 +26,7 @@ class Exp2Op(FloatUnaryOp):
 @torch_op("expm1")
 class Expm1Op(FloatUnaryOp):
     """
-    exp(input) - 1, exact also near 0.
+    exp(input) - 1, accurate also near 0.
 
         %1 = torch.expm1 %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
     """
@@ -35,7 +35,7 @@ class Expm1Op(FloatUnaryOp):
 @torch_op("log")
 class LogOp(FloatUnaryOp):
     """
-    The natural logarithm.
+    The natural logarithm of input.
 
         %1 = torch.log %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
     """
@@ -44,7 +44,7 @@ class LogOp(FloatUnaryOp):
 @torch_op("log2")
 class Log2Op(FloatUnaryOp):
     """
-    The logarithm to base 2.
+    The logarithm of input to base 2.
 
         %1 = torch.log2 %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
     """
@@ -53,7 +53,7 @@ class Log2Op(FloatUnaryOp):
 @torch_op("log10")
 class Log10Op(FloatUnaryOp):
     """
-    The logarithm to base 10.
+    The logarithm of input to base 10.
 
         %1 = torch.log10 %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
     """
@@ -62,7 +62,7 @@ class Log10Op(FloatUnaryOp):
 @torch_op("log1p")
 class Log1pOp(FloatUnaryOp):
     """
-    log(1 + input), exact also near 0.
+    log(1 + input), accurate also near 0.
 
         %1 = torch.log1p %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
     """
@@ -71,7 +71,7 @@ class Log1pOp(FloatUnaryOp):
 @torch_op("sqrt")
 class SqrtOp(FloatUnaryOp):
     """
-    The square root.
+    The square root of input.
 
         %1 = torch.sqrt %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
     """
@@ -89,7 +89,7 @@ class RsqrtOp(FloatUnaryOp):
 @torch_op("sin")
 class SinOp(FloatUnaryOp):
     """
-    The sine.
+    The sine of input.
 
         %1 = torch.sin %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
     """
@@ -98,7 +98,7 @@ class SinOp(FloatUnaryOp):
 @torch_op("cos")
 class CosOp(FloatUnaryOp):
     """
-    The cosine.
+    The cosine of input.
 
         %1 = torch.cos %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
     """
@@ -107,7 +107,7 @@ class CosOp(FloatUnaryOp):
 @torch_op("tan")
 class TanOp(FloatUnaryOp):
     """
-    The tangent.
+    The tangent of input.
 
         %1 = torch.tan %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
     """
@@ -116,7 +116,7 @@ class TanOp(FloatUnaryOp):
 @torch_op("asin")
 class AsinOp(FloatUnaryOp):
     """
-    The inverse sine.
+    The inverse sine of input.
 
         %1 = torch.asin %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
     """
@@ -125,7 +125,7 @@ class AsinOp(FloatUnaryOp):
 @torch_op("acos")
 class AcosOp(FloatUnaryOp):
     """
-    The inverse cosine.
+    The inverse cosine of input.
 
         %1 = torch.acos %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
     """
@@ -134,7 +134,7 @@ class AcosOp(FloatUnaryOp):
 @torch_op("atan")
 class AtanOp(FloatUnaryOp):
     """
-    The inverse tangent.
+    The inverse tangent of input.
 
         %1 = torch.atan %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
     """
@@ -143,7 +143,7 @@ class AtanOp(FloatUnaryOp):
 @torch_op("sinh")
 class SinhOp(FloatUnaryOp):
     """
-    The hyperbolic sine.
+    The hyperbolic sine of input.
 
         %1 = torch.sinh %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
     """
@@ -152,7 +152,7 @@ class SinhOp(FloatUnaryOp):
 @torch_op("cosh")
 class CoshOp(FloatUnaryOp):
     """
-    The hyperbolic cosine.
+    The hyperbolic cosine of input.
 
         %1 = torch.cosh %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
     """
@@ -161,7 +161,7 @@ class CoshOp(FloatUnaryOp):
 @torch_op("tanh")
 class TanhOp(FloatUnaryOp):
     """
-    The hyperbolic tangent.
+    The hyperbolic tangent of input.
 
         %1 = torch.tanh %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
     """
@@ -170,7 +170,7 @@ class TanhOp(FloatUnaryOp):
 @torch_op("asinh")
 class AsinhOp(FloatUnaryOp):
     """
-    The inverse hyperbolic sine.
+    The inverse hyperbolic sine of input.
 
         %1 = torch.asinh %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
     """
@@ -179,7 +179,7 @@ class AsinhOp(FloatUnaryOp):
 @torch_op("acosh")
 class AcoshOp(FloatUnaryOp):
     """
-    The inverse hyperbolic cosine.
+    The inverse hyperbolic cosine of input.
 
         %1 = torch.acosh %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
     """
@@ -188,7 +188,7 @@ class AcoshOp(FloatUnaryOp):
 @torch_op("atanh")
 class AtanhOp(FloatUnaryOp):
     """
-    The inverse hyperbolic tangent.
+    The inverse hyperbolic tangent of input.
 
         %1 = torch.atanh %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
     """
@@ -197,7 +197,7 @@ class AtanhOp(FloatUnaryOp):
 @torch_op("erf")
 class ErfOp(FloatUnaryOp):
     """
-    The Gauss error function.
+    The Gauss error function of input.
 
         %1 = torch.erf %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
     """
@@ -206,7 +206,7 @@ class ErfOp(FloatUnaryOp):
 @torch_op("erfc")
 class ErfcOp(FloatUnaryOp):
     """
-    1 - erf(input), exact also where erf is nearly 1.
+    1 - erf(input), accurate also where erf is nearly 1.
 
         %1 = torch.erfc %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
     """
@@ -224,7 +224,7 @@ class SigmoidOp(FloatUnaryOp):
 @torch_op("logit")
 class LogitOp(FloatUnaryOp):
     """
-    log(input / (1 - input)), where `eps` keeps input within [eps, 1 - eps].
+    log(input / (1 - input)); with `eps`, input is clamped to [eps, 1 - eps].
 
         %1 = torch.logit %0 eps 1.0e-06 : (tensor<4x8xf32>) -> tensor<4x8xf32>
     """

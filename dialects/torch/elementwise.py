@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What Torch ops have in common that compute each element from the same element of each operand.
+Base classes of elementwise torch ops, which broadcast and promote their operands.
 
-Operands are broadcast to one shape and promoted to one type. On which types an op works at all,
-PyTorch decides kernel by kernel; a `Domain` says it once for each op.
+Operands are broadcast to one shape and promoted to one type. In PyTorch each kernel decides which
+types it supports; here the `Domain` of each op lists them.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ from tilewright.dialects.types import shape_of
 
 
 class Domain(NamedTuple):
-    """The types that an op works on, and what they are called."""
+    """Element types that an op supports, and their name in messages."""
 
     elements: tuple[Attribute, ...]
     name: str
@@ -36,7 +36,7 @@ BITS = Domain((*INTEGERS, i1), "integers and bools")
 
 
 def check_fits(number: Attribute, element: Attribute, what: str) -> None:
-    """Refuse a number that PyTorch does not convert to `element`, as it would overflow there."""
+    """Raise `VerifyException` if `number` overflows the integer type `element`, as PyTorch does."""
     if element not in INTEGERS:
         return
     value, low, high = python_value(number), *_limits(cast(IntegerType, element))
@@ -47,7 +47,9 @@ def check_fits(number: Attribute, element: Attribute, what: str) -> None:
 
 def _limits(type: IntegerType) -> tuple[int, int]:
     """
-    Return the smallest and the largest number; negative ones become unsigned by wrapping around.
+    Return the least and the greatest number that PyTorch converts to `type`.
+
+    Negative numbers wrap in an unsigned type, therefore its least number is negative.
     """
     bits = type.width.data
     if type.signedness.data is Signedness.UNSIGNED:
@@ -56,13 +58,13 @@ def _limits(type: IntegerType) -> tuple[int, int]:
 
 
 class ElementwiseOp(TensorOp):
-    """A function of the elements of its operands, broadcast to one shape."""
+    """Base class of functions of the elements of operands that are broadcast to one shape."""
 
     DOMAIN: ClassVar[Domain] = ANY
-    """What the operands may be promoted to."""
+    """Types to which the operands may be promoted."""
 
     def arguments(self) -> Sequence[SSAValue | Attribute]:
-        """Return the tensors and numbers whose types are promoted to one."""
+        """Return the tensors and numbers whose types are promoted to one type."""
         return self.operands
 
     def common_element(self) -> Attribute:
@@ -84,7 +86,7 @@ class ElementwiseOp(TensorOp):
 
 
 class UnaryOp(ElementwiseOp):
-    """A function of each element."""
+    """Base class of functions of each element of one tensor."""
 
     input = tensor()
 
@@ -93,40 +95,40 @@ class UnaryOp(ElementwiseOp):
 
 
 class NumberUnaryOp(UnaryOp):
-    """A function of integers and floats."""
+    """Base class of functions of one tensor of integers or floats."""
 
     DOMAIN: ClassVar[Domain] = NUMBERS
 
 
 class RealUnaryOp(UnaryOp):
-    """A function of floats."""
+    """Base class of functions of one tensor of floats."""
 
     DOMAIN: ClassVar[Domain] = REALS
 
 
 class FloatUnaryOp(UnaryOp):
-    """A function of real numbers: of integers it gives floats."""
+    """Base class of real functions of one tensor; integers are converted to floats."""
 
     def common_element(self) -> Attribute:
         return promoted_to_float(self.input)
 
 
 class PredicateUnaryOp(UnaryOp):
-    """Whether something is true of each element."""
+    """Base class of predicates of each element; the result is a bool."""
 
     def result_element(self) -> Attribute:
         return i1
 
 
 class BinaryOp(ElementwiseOp):
-    """A function of two tensors."""
+    """Base class of functions of two tensors."""
 
     input = tensor()
     other = tensor()
 
 
 class ScalarOp(ElementwiseOp):
-    """A function of a tensor and a number."""
+    """Base class of functions of a tensor and a number."""
 
     input = tensor()
     other = number()
@@ -136,21 +138,21 @@ class ScalarOp(ElementwiseOp):
 
 
 class FloatBinaryOp(BinaryOp):
-    """A function of two tensors of real numbers: of integers it gives floats."""
+    """Base class of real functions of two tensors; integers are converted to floats."""
 
     def common_element(self) -> Attribute:
         return promoted_to_float(*self.arguments())
 
 
 class FloatScalarOp(ScalarOp):
-    """A function of a tensor of real numbers and a number: of integers it gives floats."""
+    """Base class of real functions of a tensor and a number; integers are converted to floats."""
 
     def common_element(self) -> Attribute:
         return promoted_to_float(*self.arguments())
 
 
 class ScalarFirstOp(ElementwiseOp):
-    """A function of a number and a tensor."""
+    """Base class of functions of a number and a tensor."""
 
     input = number()
     other = tensor()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Torch ops that find the largest or the smallest element, and where it is.
+Torch ops that find the largest or the smallest element, and its position.
 
-NaN is more extreme than anything; of equal elements the first one counts.
+NaN counts as both the largest and the smallest; of equal elements the first one counts.
 """
 
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ from tilewright.dialects.types import element_of, shape_of
 
 
 class ExtremeOp(ReducingOp):
-    """What is the extreme of no elements, is refused, as nothing could stand for it."""
+    """Base class of ops that find extreme elements; a reduction over no elements is an error."""
 
     def reduced(self) -> tuple[int, ...]:
         shape, reduced = shape_of(self.input), super().reduced()
@@ -36,13 +36,13 @@ class ExtremeOp(ReducingOp):
 
 
 class ExtremumOp(ExtremeOp, ReductionOp):
-    """The extreme element."""
+    """Base class of ops that return the extreme element."""
 
 
 @torch_op("amax")
 class AmaxOp(ExtremumOp):
     """
-    The largest element along dimensions; along all if there are none.
+    The largest element along dimensions `dim`; along all if `dim` is empty.
 
         %1 = torch.amax %0 dim [1] : (tensor<4x8xf32>) -> tensor<4xf32>
     """
@@ -54,7 +54,7 @@ class AmaxOp(ExtremumOp):
 @torch_op("amin")
 class AminOp(ExtremumOp):
     """
-    The smallest element along dimensions; along all if there are none.
+    The smallest element along dimensions `dim`; along all if `dim` is empty.
 
         %1 = torch.amin %0 : (tensor<4x8xf32>) -> tensor<f32>
     """
@@ -84,7 +84,7 @@ class MinOp(ExtremumOp):
 @torch_op("aminmax")
 class AminmaxOp(ExtremeOp):
     """
-    The smallest and the largest element, of all or along a dimension.
+    The smallest and the largest element, along `dim` or of all elements.
 
         %1, %2 = torch.aminmax %0 dim 1 : (tensor<4x8xf32>) -> (tensor<4xf32>, tensor<4xf32>)
     """
@@ -100,7 +100,7 @@ class AminmaxOp(ExtremeOp):
 
 
 class ExtremumDimOp(ExtremeOp):
-    """The extreme element along a dimension, and its index there."""
+    """Base class of ops that return the extreme element along a dimension, and its index there."""
 
     dim = integer()
     keepdim = boolean(False)
@@ -115,7 +115,7 @@ class ExtremumDimOp(ExtremeOp):
 @torch_op("max.dim")
 class MaxDimOp(ExtremumDimOp):
     """
-    The largest element along a dimension, and its index there.
+    The largest element along `dim`, and its index there.
 
         %1, %2 = torch.max.dim %0 dim 1 : (tensor<4x8xf32>) -> (tensor<4xf32>, tensor<4xi64>)
     """
@@ -124,14 +124,17 @@ class MaxDimOp(ExtremumDimOp):
 @torch_op("min.dim")
 class MinDimOp(ExtremumDimOp):
     """
-    The smallest element along a dimension, and its index there.
+    The smallest element along `dim`, and its index there.
 
         %1, %2 = torch.min.dim %0 dim 1 : (tensor<4x8xf32>) -> (tensor<4xf32>, tensor<4xi64>)
     """
 
 
 class ArgExtremumOp(ExtremeOp, ReductionOp):
-    """The index of the extreme element along a dimension; with none, in row-major order."""
+    """
+    Base class of ops that return the index of the extreme element along `dim`; row-major without
+    `dim`.
+    """
 
     dim = opt_integer()
     keepdim = boolean(False)
@@ -148,7 +151,7 @@ class ArgExtremumOp(ExtremeOp, ReductionOp):
 @torch_op("argmax")
 class ArgmaxOp(ArgExtremumOp):
     """
-    The index of the largest element along a dimension; with none, in row-major order.
+    The index of the largest element along `dim`; without `dim`, its index in row-major order.
 
         %1 = torch.argmax %0 dim 1 : (tensor<4x8xf32>) -> tensor<4xi64>
     """
@@ -157,7 +160,7 @@ class ArgmaxOp(ArgExtremumOp):
 @torch_op("argmin")
 class ArgminOp(ArgExtremumOp):
     """
-    The index of the smallest element along a dimension; with none, in row-major order.
+    The index of the smallest element along `dim`; without `dim`, its index in row-major order.
 
         %1 = torch.argmin %0 : (tensor<4x8xf32>) -> tensor<i64>
     """

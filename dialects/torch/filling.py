@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Torch ops that make tensors of one number, and what all ops with tensor options share.
+Torch ops that create tensors of one number, and the base of all ops with tensor options.
 
-Of the options only the dtype shows in values. `device`, `memory_format` and `non_blocking` say
-where and how a tensor lies in the user's memory, which is not where a compiled program has it.
+Of these options only the dtype affects values. `device`, `memory_format` and `non_blocking` concern
+the user's memory, which a compiled program does not use for intermediate tensors.
 """
 
 from abc import ABC, abstractmethod
@@ -33,12 +33,12 @@ from tilewright.dialects.types import element_of, shape_of
 
 
 def value_of(number: Scalar) -> int | float:
-    """Return a number's value."""
+    """Return the value of a number that is an attribute."""
     return cast(int | float, python_value(number))
 
 
 class OptionsOp(TensorOp, ABC):
-    """An op with tensor options."""
+    """Base class of ops with tensor options."""
 
     dtype = opt_dtype()
     layout = opt_text()
@@ -47,7 +47,7 @@ class OptionsOp(TensorOp, ABC):
 
     @abstractmethod
     def shape(self) -> tuple[int, ...]:
-        """Return the result's shape."""
+        """Return the shape of the result."""
 
     def result_shape(self) -> tuple[int, ...]:
         if self.layout is not None and self.layout.data != "strided":
@@ -62,9 +62,9 @@ class OptionsOp(TensorOp, ABC):
 
 
 def checked_size(size: Sequence[int]) -> tuple[int, ...]:
-    """Refuse a negative size."""
+    """Return `size`; raise `VerifyException` if a size in it is negative."""
     if any(n < 0 for n in size):
-        raise VerifyException(f"size {list(size)} has a negative one")
+        raise VerifyException(f"size {list(size)} has a negative element")
     return tuple(size)
 
 
@@ -72,7 +72,7 @@ def checked_size(size: Sequence[int]) -> tuple[int, ...]:
 
 
 class FullOfSizeOp(OptionsOp):
-    """A tensor of one value and a given size, of float32 without a dtype."""
+    """Base class of tensors of one value and a given size; float32 unless a dtype is given."""
 
     size = integers()
 
@@ -84,7 +84,9 @@ class FullOfSizeOp(OptionsOp):
 
 
 class FullLikeAnotherOp(OptionsOp):
-    """A tensor of one value, with the input's shape, and its type without a dtype."""
+    """
+    Base class of tensors of one value with the input's shape, and its type unless a dtype is given.
+    """
 
     input = tensor()
     memory_format = opt_text()
@@ -94,7 +96,10 @@ class FullLikeAnotherOp(OptionsOp):
 
 
 class NewOp(OptionsOp):
-    """A tensor of one value and a given size, of the input's type without a dtype."""
+    """
+    Base class of tensors of one value and a given size, of the input's type unless a dtype is
+    given.
+    """
 
     input = tensor()
     size = integers()
@@ -106,7 +111,7 @@ class NewOp(OptionsOp):
 @torch_op("full")
 class FullOp(FullOfSizeOp):
     """
-    Every element is `fill_value`.
+    A tensor of the given size whose elements are all `fill_value`.
 
         %0 = torch.full size [4, 8] fill_value 2.5 dtype f32 : () -> tensor<4x8xf32>
     """
@@ -125,7 +130,7 @@ class FullOp(FullOfSizeOp):
 @torch_op("full_like")
 class FullLikeOp(FullLikeAnotherOp):
     """
-    As the input, but every element is `fill_value`.
+    A tensor of the input's shape whose elements are all `fill_value`.
 
         %1 = torch.full_like %0 fill_value 3 dtype i64 : (tensor<4x8xf32>) -> tensor<4x8xi64>
     """
@@ -140,7 +145,7 @@ class FullLikeOp(FullLikeAnotherOp):
 @torch_op("new_full")
 class NewFullOp(NewOp):
     """
-    Every element is `fill_value`.
+    A tensor of the given size, of the input's type, whose elements are all `fill_value`.
 
         %1 = torch.new_full %0 size [2] fill_value -1.0 : (tensor<4x8xf32>) -> tensor<2xf32>
     """
@@ -156,7 +161,7 @@ class NewFullOp(NewOp):
 @torch_op("zeros")
 class ZerosOp(FullOfSizeOp):
     """
-    Zeros.
+    A tensor of zeros of the given size.
 
         %0 = torch.zeros size [4, 8] dtype i1 : () -> tensor<4x8xi1>
     """
@@ -165,7 +170,7 @@ class ZerosOp(FullOfSizeOp):
 @torch_op("zeros_like")
 class ZerosLikeOp(FullLikeAnotherOp):
     """
-    Zeros in the input's shape.
+    A tensor of zeros of the input's shape.
 
         %1 = torch.zeros_like %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
     """
@@ -174,7 +179,7 @@ class ZerosLikeOp(FullLikeAnotherOp):
 @torch_op("new_zeros")
 class NewZerosOp(NewOp):
     """
-    Zeros of the input's type.
+    A tensor of zeros of the given size and the input's type.
 
         %1 = torch.new_zeros %0 size [2, 3] : (tensor<4x8xf32>) -> tensor<2x3xf32>
     """
@@ -183,7 +188,7 @@ class NewZerosOp(NewOp):
 @torch_op("ones")
 class OnesOp(FullOfSizeOp):
     """
-    Ones.
+    A tensor of ones of the given size.
 
         %0 = torch.ones size [4, 8] : () -> tensor<4x8xf32>
     """
@@ -192,7 +197,7 @@ class OnesOp(FullOfSizeOp):
 @torch_op("ones_like")
 class OnesLikeOp(FullLikeAnotherOp):
     """
-    Ones in the input's shape.
+    A tensor of ones of the input's shape.
 
         %1 = torch.ones_like %0 dtype i1 : (tensor<4x8xf32>) -> tensor<4x8xi1>
     """
@@ -201,7 +206,7 @@ class OnesLikeOp(FullLikeAnotherOp):
 @torch_op("new_ones")
 class NewOnesOp(NewOp):
     """
-    Ones of the input's type.
+    A tensor of ones of the given size and the input's type.
 
         %1 = torch.new_ones %0 size [2, 3] : (tensor<4x8xf32>) -> tensor<2x3xf32>
     """
@@ -210,7 +215,7 @@ class NewOnesOp(NewOp):
 @torch_op("empty.memory_format")
 class EmptyOp(FullOfSizeOp):
     """
-    Elements that nothing may be assumed of; they are zeros.
+    A tensor of the given size with undefined elements, compiled as zeros.
 
         %0 = torch.empty.memory_format size [4, 8] : () -> tensor<4x8xf32>
     """
@@ -221,7 +226,7 @@ class EmptyOp(FullOfSizeOp):
 @torch_op("empty_like")
 class EmptyLikeOp(FullLikeAnotherOp):
     """
-    Elements that nothing may be assumed of, in the input's shape; they are zeros.
+    A tensor of the input's shape with undefined elements, compiled as zeros.
 
         %1 = torch.empty_like %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
     """
@@ -230,7 +235,7 @@ class EmptyLikeOp(FullLikeAnotherOp):
 @torch_op("new_empty")
 class NewEmptyOp(NewOp):
     """
-    Elements that nothing may be assumed of, of the input's type; they are zeros.
+    A tensor of the given size and the input's type with undefined elements, compiled as zeros.
 
         %1 = torch.new_empty %0 size [2, 3] : (tensor<4x8xf32>) -> tensor<2x3xf32>
     """
@@ -239,7 +244,7 @@ class NewEmptyOp(NewOp):
 @torch_op("scalar_tensor")
 class ScalarTensorOp(OptionsOp):
     """
-    A number as a tensor without dimensions, of float32 without a dtype.
+    A number as a tensor without dimensions; float32 unless a dtype is given.
 
         %0 = torch.scalar_tensor s 2 dtype i64 : () -> tensor<i64>
     """
@@ -257,7 +262,7 @@ class ScalarTensorOp(OptionsOp):
 @torch_op("fill.Scalar")
 class FillScalarOp(TensorOp):
     """
-    As the input, but every element is `value`.
+    A tensor of the input's shape and type whose elements are all the number `value`.
 
         %1 = torch.fill.Scalar %0 value 2 : (tensor<4x8xf32>) -> tensor<4x8xf32>
     """
@@ -273,7 +278,8 @@ class FillScalarOp(TensorOp):
 @torch_op("fill.Tensor")
 class FillOp(TensorOp):
     """
-    As the input, but every element is the one of `value`.
+    A tensor of the input's shape and type whose elements are all the element of the scalar tensor
+    `value`.
 
         %2 = torch.fill %0, %1 : (tensor<4x8xf32>, tensor<i64>) -> tensor<4x8xf32>
     """

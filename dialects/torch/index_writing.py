@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Torch ops that write slices, or elements, where vectors of subscripts say."""
+"""Torch ops that write slices or elements at subscripts given by index tensors."""
 
 from math import prod
 
@@ -31,7 +31,9 @@ from tilewright.dialects.types import shape_of
 
 
 class SliceWritingOp(WritingOp):
-    """Writes the slices of source along `dim` where index, a vector, says."""
+    """
+    Base class of ops that write slices of source along `dim` to the positions in index, a vector.
+    """
 
     input = tensor()
     dim = integer()
@@ -47,7 +49,8 @@ class SliceWritingOp(WritingOp):
         check_reachable(sizes[dim], self.index)
         if source != (*sizes[:dim], count, *sizes[dim + 1 :]):
             raise VerifyException(
-                f"{count} slices of {shown(input)} along {dim} have not the shape {shown(source)}"
+                f"{count} slices of {shown(input)} along {dim} do not have the shape "
+                f"{shown(source)}"
             )
         return input
 
@@ -55,7 +58,8 @@ class SliceWritingOp(WritingOp):
 @torch_op("index_copy")
 class IndexCopyOp(SliceWritingOp):
     """
-    input with slices replaced by those of source; of several the last stays.
+    input with slices along `dim` replaced by slices of source; for equal indices the last one
+    remains.
 
         %3 = torch.index_copy %0, %1, %2 dim 0
             : (tensor<4x8xf32>, tensor<2xi64>, tensor<2x8xf32>) -> tensor<4x8xf32>
@@ -69,7 +73,7 @@ class IndexCopyOp(SliceWritingOp):
 @torch_op("index_add")
 class IndexAddOp(SliceWritingOp):
     """
-    input with slices of alpha * source added to it.
+    input with slices of alpha * source added to its slices along `dim`.
 
         %3 = torch.index_add %0, %1, %2 dim 0 alpha 2
             : (tensor<4x8xf32>, tensor<2xi64>, tensor<2x8xf32>) -> tensor<4x8xf32>
@@ -81,7 +85,9 @@ class IndexAddOp(SliceWritingOp):
 @torch_op("index_reduce")
 class IndexReduceOp(SliceWritingOp):
     """
-    input with slices of source joined to it, or to each other alone without `include_self`.
+    input with slices of source combined into its slices along `dim`, by the operation `reduce`.
+
+    Without `include_self`, the old values of the written slices do not take part.
 
         %3 = torch.index_reduce %0, %1, %2 dim 0 reduce "prod"
             : (tensor<4x8xf32>, tensor<2xi64>, tensor<2x8xf32>) -> tensor<4x8xf32>
@@ -93,12 +99,15 @@ class IndexReduceOp(SliceWritingOp):
     def result_shape(self) -> tuple[int, ...]:
         check_reduction(self.reduce, self.result_element(), REDUCTIONS[1:])
         if self.result_element() == i1:
-            raise VerifyException("PyTorch joins no slices of i1: convert them")
+            raise VerifyException("PyTorch does not reduce slices of i1: convert them")
         return super().result_shape()
 
 
 class SliceFillingOp(WritingOp):
-    """Writes one value to the slices along `dim` that index, a vector, names."""
+    """
+    Base class of ops that write one value to the slices along `dim` at the positions in index, a
+    vector.
+    """
 
     input = tensor()
     dim = integer()
@@ -115,7 +124,7 @@ class SliceFillingOp(WritingOp):
 @torch_op("index_fill.int_Scalar")
 class IndexFillScalarOp(SliceFillingOp):
     """
-    input with slices replaced by a number; from the end where an index is negative.
+    input with slices along `dim` replaced by a number; a negative index counts from the end.
 
         %2 = torch.index_fill.int_Scalar %0, %1 dim 0 value 2.0
             : (tensor<4x8xf32>, tensor<2xi64>) -> tensor<4x8xf32>
@@ -127,7 +136,7 @@ class IndexFillScalarOp(SliceFillingOp):
 @torch_op("index_fill.int_Tensor")
 class IndexFillOp(SliceFillingOp):
     """
-    input with slices replaced by a scalar's value; from the end where an index is negative.
+    input with slices along `dim` replaced by a scalar tensor; a negative index counts from the end.
 
         %3 = torch.index_fill.int_Tensor %0, %1, %2 dim 0
             : (tensor<4x8xf32>, tensor<2xi64>, tensor<f32>) -> tensor<4x8xf32>
@@ -146,8 +155,11 @@ class IndexFillOp(SliceFillingOp):
 
 class IndexPutLikeOp(WritingOp):
     """
-    input with values, broadcast to the shape of `input[indices]`, put or added to its elements.
-    Of several that replace one the last stays. Negative subscripts count from the end.
+    Base class of index_put: input with values stored to, or added to, the elements
+    `input[indices]`.
+
+    Values are broadcast to the shape of `input[indices]`. If several values replace one element,
+    the last remains. Negative subscripts count from the end.
     """
 
     input = tensor()
@@ -167,7 +179,7 @@ class IndexPutLikeOp(WritingOp):
 @torch_op("index_put")
 class IndexPutOp(IndexPutLikeOp):
     """
-    input with input[:, indices] = values.
+    input after input[:, indices] = values; with `accumulate`, after input[:, indices] += values.
 
         %3 = torch.index_put %0, %1 indices(%2) indices_at [1] accumulate true
             : (tensor<4x8xi64>, tensor<3xi64>, tensor<3xi64>) -> tensor<4x8xi64>
@@ -177,7 +189,7 @@ class IndexPutOp(IndexPutLikeOp):
 @torch_op("_unsafe_index_put")
 class UnsafeIndexPutOp(IndexPutLikeOp):
     """
-    input with input[:, indices] = values, by a promise of PyTorch's decompositions within bounds.
+    index_put with indices that PyTorch's decompositions guarantee to be within bounds.
 
         %3 = torch._unsafe_index_put %0, %1 indices(%2) indices_at [1]
             : (tensor<4x8xi64>, tensor<3xi64>, tensor<3xi64>) -> tensor<4x8xi64>
@@ -187,8 +199,9 @@ class UnsafeIndexPutOp(IndexPutLikeOp):
 @torch_op("put")
 class PutOp(WritingOp):
     """
-    input, taken as a vector, with elements of source put, or added, where index says; from the
-    end where it is negative.
+    input with elements of source stored at, or added to, row-major positions in index.
+
+    A negative index counts from the end.
 
         %3 = torch.put %0, %1, %2
             : (tensor<4x8xf32>, tensor<3xi64>, tensor<3xf32>) -> tensor<4x8xf32>

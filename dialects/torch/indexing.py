@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Torch ops that read what elements of tensors, as subscripts, name."""
+"""Torch ops that read elements at subscripts given by index tensors."""
 
 from collections.abc import Sequence
 from math import prod
@@ -25,7 +25,10 @@ from tilewright.dialects.types import element_of, shape_of
 
 
 def check_index(index: SSAValue, *elements: Attribute) -> None:
-    """Refuse subscripts of other types, i32 and i64 if none are given."""
+    """
+    Raise `VerifyException` unless subscripts are of one of the types `elements`; by default i32 or
+    i64.
+    """
     allowed = elements or (i32, i64)
     if element_of(index) not in allowed:
         types = " or ".join(map(str, allowed))
@@ -33,7 +36,10 @@ def check_index(index: SSAValue, *elements: Attribute) -> None:
 
 
 def check_reachable(size: int, index: SSAValue) -> None:
-    """Refuse subscripts of a dimension without elements, which cannot be right."""
+    """
+    Raise `VerifyException` for subscripts into a dimension of size 0, which are always out of
+    bounds.
+    """
     if size == 0 and prod(shape_of(index)):
         raise VerifyException(
             f"the index of shape {shown(shape_of(index))} names elements of a dimension of size 0"
@@ -41,21 +47,25 @@ def check_reachable(size: int, index: SSAValue) -> None:
 
 
 def check_vector(index: SSAValue) -> int:
-    """Refuse subscripts along one dimension that are more than a list of them; how many."""
+    """
+    Return the number of subscripts; raise `VerifyException` unless `index` is a vector or a scalar.
+    """
     if len(shape_of(index)) > 1:
         raise VerifyException(f"the index is a vector or a scalar, not {shown(shape_of(index))}")
     return prod(shape_of(index))
 
 
 def as_vector(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Return a scalar's shape as one of a single element, which is what `dim` says of it."""
+    """
+    Return the shape, with a scalar's replaced by (1,), because `dim` treats a scalar as a vector.
+    """
     return shape or (1,)
 
 
 def check_within(
     index: tuple[int, ...], target: tuple[int, ...], what: str, but: int | None = None
 ) -> None:
-    """Refuse an index that is larger than `target` in a dimension other than `but`."""
+    """Raise `VerifyException` if an index is larger than `target` in any dimension except `but`."""
     if len(as_vector(index)) != len(as_vector(target)):
         raise VerifyException(
             f"the index of shape {shown(index)} needs as many dimensions as {what} of shape "
@@ -72,8 +82,10 @@ def indexed_shape(
     input: tuple[int, ...], indices: Sequence[SSAValue], at: Sequence[int]
 ) -> tuple[tuple[int, ...], int, int]:
     """
-    Return the shape of `input[..., indices, ...]`, where the dimensions of the subscripts begin in
-    it, and how many they are. Subscripts of dimensions that are not adjacent come first.
+    Return the shape of `input[..., indices, ...]`, and start and number of the subscripts'
+    dimensions in it.
+
+    If the indexed dimensions are not adjacent, the subscripts' dimensions come first.
     """
     for index in indices:
         check_index(index)
@@ -97,7 +109,7 @@ def indexed_shape(
 
 
 class ReadingOp(TensorOp):
-    """Reads elements of its first operand."""
+    """Base class of ops that read elements of their first operand."""
 
     def result_element(self) -> Attribute:
         return element_of(self.operands[0])
@@ -106,7 +118,7 @@ class ReadingOp(TensorOp):
 @torch_op("embedding")
 class EmbeddingOp(ReadingOp):
     """
-    The row of weight that each index names; the other arguments matter to gradients alone.
+    The row of weight at each index; the other arguments only affect gradients.
 
         %2 = torch.embedding %0, %1 : (tensor<100x8xf32>, tensor<4x5xi64>) -> tensor<4x5x8xf32>
     """
@@ -129,7 +141,8 @@ class EmbeddingOp(ReadingOp):
 @torch_op("gather")
 class GatherOp(ReadingOp):
     """
-    The element of input at the same coordinates, but for `dim`, where index says.
+    The elements of input at the coordinates of index's elements, with `dim`'s coordinate read from
+    index.
 
         %2 = torch.gather %0, %1 dim 1 : (tensor<4x8xf32>, tensor<4x3xi64>) -> tensor<4x3xf32>
     """
@@ -152,7 +165,7 @@ class GatherOp(ReadingOp):
 @torch_op("index_select")
 class IndexSelectOp(ReadingOp):
     """
-    The slices of input along `dim` that index, a vector, names.
+    The slices of input along `dim` at the positions in index, a vector.
 
         %2 = torch.index_select %0, %1 dim -1 : (tensor<4x8xf32>, tensor<3xi64>) -> tensor<4x3xf32>
     """
@@ -166,7 +179,7 @@ class IndexSelectOp(ReadingOp):
         input, count = shape_of(self.input), check_vector(self.index)
         dim = wrap_dim(self.dim.value.data, len(input))
         if not input and count != 1:
-            raise VerifyException(f"of a scalar only one element is selected, not {count}")
+            raise VerifyException(f"a scalar has only one element to select, not {count}")
         check_reachable(as_vector(input)[dim], self.index)
         return (*input[:dim], count, *input[dim + 1 :]) if input else ()
 
@@ -174,7 +187,7 @@ class IndexSelectOp(ReadingOp):
 @torch_op("take")
 class TakeOp(ReadingOp):
     """
-    The elements of input, taken as a vector, that index names; from the end if it is negative.
+    The elements of input at row-major positions in index; a negative index counts from the end.
 
         %2 = torch.take %0, %1 : (tensor<4x8xf32>, tensor<3x5xi64>) -> tensor<3x5xf32>
     """
@@ -191,8 +204,10 @@ class TakeOp(ReadingOp):
 @torch_op("take_along_dim")
 class TakeAlongDimOp(ReadingOp):
     """
-    As gather, where input and indices broadcast but for `dim`, and subscripts are taken modulo
-    its size. Without `dim` both are taken as vectors, and subscripts as they are.
+    gather with broadcasting of input and indices in all dimensions except `dim`.
+
+    Subscripts are taken modulo the size of `dim`. Without `dim`, both tensors are flattened, and
+    subscripts are not taken modulo the size.
 
         %2 = torch.take_along_dim %0, %1 dim 1
             : (tensor<4x8xf32>, tensor<1x3xi64>) -> tensor<4x3xf32>
@@ -211,7 +226,7 @@ class TakeAlongDimOp(ReadingOp):
         if len(input) != len(indices) or not input:
             raise VerifyException(
                 f"input of shape {shown(input)} and indices of shape {shown(indices)} need as "
-                "many dimensions, and one at least"
+                "many dimensions, and at least one"
             )
         dim = wrap_dim(self.dim.value.data, len(input))
         check_reachable(input[dim], self.indices)
@@ -222,9 +237,12 @@ class TakeAlongDimOp(ReadingOp):
 
 class IndexLikeOp(ReadingOp):
     """
-    The elements of input at subscripts that broadcast to one shape, one tensor for each of the
-    dimensions `indices_at`; from the end if negative. Other dimensions stay. The dimensions of
-    the subscripts stand where the first of theirs stood if these are adjacent, else in front.
+    Base class of indexing: elements of input at subscripts, one tensor for each dimension in
+    `indices_at`.
+
+    Subscript tensors broadcast to one shape; negative subscripts count from the end. Other
+    dimensions are kept. The dimensions of the subscripts replace the indexed ones if these are
+    adjacent; else they come first.
     """
 
     input = tensor()
@@ -249,7 +267,7 @@ class IndexOp(IndexLikeOp):
 @torch_op("_unsafe_index.Tensor")
 class UnsafeIndexOp(IndexLikeOp):
     """
-    input[:, indices], by a promise of PyTorch's decompositions within bounds.
+    input[:, indices], with indices that PyTorch's decompositions guarantee to be within bounds.
 
         %2 = torch._unsafe_index %0 indices(%1) indices_at [1]
             : (tensor<4x8xf32>, tensor<2x3xi64>) -> tensor<4x2x3xf32>
@@ -259,7 +277,7 @@ class UnsafeIndexOp(IndexLikeOp):
 @torch_op("one_hot")
 class OneHotOp(TensorOp):
     """
-    1 in the place that each element names, along a new last dimension, and 0 elsewhere.
+    One-hot vectors along a new last dimension: 1 at the position that the element names, else 0.
 
         %1 = torch.one_hot %0 num_classes 10 : (tensor<4xi64>) -> tensor<4x10xi64>
     """
@@ -272,7 +290,7 @@ class OneHotOp(TensorOp):
         classes = self.num_classes.value.data
         if classes < 1:
             raise VerifyException(
-                "num_classes must be given: the largest element is known when the program runs"
+                "num_classes must be given: the largest element is only known when the program runs"
             )
         return (*shape_of(self.input), classes)
 

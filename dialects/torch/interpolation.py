@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Torch ops that resize sequences, images and volumes: the dimensions behind batch and channels.
+Torch ops that resize sequences, images and volumes: all dimensions after batch and channels.
 
-Each comes in two overloads: `.vec` takes output sizes or scale factors, as `F.interpolate` passes
-them on; the plain one takes output sizes, and perhaps the scales that they came from, which then
-say where elements are read.
+Each op has two overloads. `.vec` takes output sizes or scale factors, as `F.interpolate` passes
+them. The plain overload takes output sizes, and optionally the scales behind them, which then
+determine where elements are read.
 """
 
 from typing import ClassVar
@@ -25,7 +25,7 @@ from tilewright.dialects.torch.resizing import (
 @torch_op("upsample_nearest1d")
 class UpsampleNearest1dOp(NearestResizeOp, PlainResize1dOp):
     """
-    The sequence resized by nearest elements, rounding down.
+    The sequence resized with the nearest element, found by rounding the position down.
 
         %1 = torch.upsample_nearest1d %0 output_size [8]
             : (tensor<1x3x4xf32>) -> tensor<1x3x8xf32>
@@ -35,7 +35,7 @@ class UpsampleNearest1dOp(NearestResizeOp, PlainResize1dOp):
 @torch_op("upsample_nearest1d.vec")
 class UpsampleNearest1dVecOp(NearestResizeOp, VecResizeOp):
     """
-    The sequence resized by nearest elements, rounding down.
+    The sequence resized with the nearest element, found by rounding the position down.
 
         %1 = torch.upsample_nearest1d.vec %0 scale_factors [2.000000e+00]
             : (tensor<1x3x4xf32>) -> tensor<1x3x8xf32>
@@ -47,7 +47,7 @@ class UpsampleNearest1dVecOp(NearestResizeOp, VecResizeOp):
 @torch_op("upsample_nearest2d")
 class UpsampleNearest2dOp(NearestResizeOp, PlainResize2dOp):
     """
-    The image resized by nearest elements, rounding down.
+    The image resized with the nearest element, found by rounding the position down.
 
         %1 = torch.upsample_nearest2d %0 output_size [8, 12]
             : (tensor<1x3x4x6xf32>) -> tensor<1x3x8x12xf32>
@@ -57,7 +57,7 @@ class UpsampleNearest2dOp(NearestResizeOp, PlainResize2dOp):
 @torch_op("upsample_nearest2d.vec")
 class UpsampleNearest2dVecOp(NearestResizeOp, VecResizeOp):
     """
-    The image resized by nearest elements, rounding down.
+    The image resized with the nearest element, found by rounding the position down.
 
         %1 = torch.upsample_nearest2d.vec %0 scale_factors [2.000000e+00, 2.000000e+00]
             : (tensor<1x3x4x6xf32>) -> tensor<1x3x8x12xf32>
@@ -69,7 +69,7 @@ class UpsampleNearest2dVecOp(NearestResizeOp, VecResizeOp):
 @torch_op("upsample_nearest3d")
 class UpsampleNearest3dOp(NearestResizeOp, PlainResize3dOp):
     """
-    The volume resized by nearest elements, rounding down.
+    The volume resized with the nearest element, found by rounding the position down.
 
         %1 = torch.upsample_nearest3d %0 output_size [4, 8, 12]
             : (tensor<1x3x2x4x6xf32>) -> tensor<1x3x4x8x12xf32>
@@ -79,7 +79,7 @@ class UpsampleNearest3dOp(NearestResizeOp, PlainResize3dOp):
 @torch_op("upsample_nearest3d.vec")
 class UpsampleNearest3dVecOp(NearestResizeOp, VecResizeOp):
     """
-    The volume resized by nearest elements, rounding down.
+    The volume resized with the nearest element, found by rounding the position down.
 
         %1 = torch.upsample_nearest3d.vec %0 output_size [4, 8, 12]
             : (tensor<1x3x2x4x6xf32>) -> tensor<1x3x4x8x12xf32>
@@ -91,7 +91,7 @@ class UpsampleNearest3dVecOp(NearestResizeOp, VecResizeOp):
 @torch_op("_upsample_nearest_exact1d")
 class UpsampleNearestExact1dOp(NearestExactResizeOp, PlainResize1dOp):
     """
-    The sequence resized by nearest elements.
+    The sequence resized with the element nearest to each position's centre.
 
         %1 = torch._upsample_nearest_exact1d %0 output_size [8]
             : (tensor<1x3x4xf32>) -> tensor<1x3x8xf32>
@@ -101,7 +101,7 @@ class UpsampleNearestExact1dOp(NearestExactResizeOp, PlainResize1dOp):
 @torch_op("_upsample_nearest_exact1d.vec")
 class UpsampleNearestExact1dVecOp(NearestExactResizeOp, VecResizeOp):
     """
-    The sequence resized by nearest elements.
+    The sequence resized with the element nearest to each position's centre.
 
         %1 = torch._upsample_nearest_exact1d.vec %0 scale_factors [2.000000e+00]
             : (tensor<1x3x4xf32>) -> tensor<1x3x8xf32>
@@ -113,7 +113,7 @@ class UpsampleNearestExact1dVecOp(NearestExactResizeOp, VecResizeOp):
 @torch_op("_upsample_nearest_exact2d")
 class UpsampleNearestExact2dOp(NearestExactResizeOp, PlainResize2dOp):
     """
-    The image resized by nearest elements.
+    The image resized with the element nearest to each position's centre.
 
         %1 = torch._upsample_nearest_exact2d %0 output_size [8, 12]
             : (tensor<1x3x4x6xf32>) -> tensor<1x3x8x12xf32>
@@ -123,7 +123,7 @@ class UpsampleNearestExact2dOp(NearestExactResizeOp, PlainResize2dOp):
 @torch_op("_upsample_nearest_exact2d.vec")
 class UpsampleNearestExact2dVecOp(NearestExactResizeOp, VecResizeOp):
     """
-    The image resized by nearest elements.
+    The image resized with the element nearest to each position's centre.
 
         %1 = torch._upsample_nearest_exact2d.vec %0 scale_factors [2.000000e+00, 2.000000e+00]
             : (tensor<1x3x4x6xf32>) -> tensor<1x3x8x12xf32>
@@ -135,7 +135,7 @@ class UpsampleNearestExact2dVecOp(NearestExactResizeOp, VecResizeOp):
 @torch_op("_upsample_nearest_exact3d")
 class UpsampleNearestExact3dOp(NearestExactResizeOp, PlainResize3dOp):
     """
-    The volume resized by nearest elements.
+    The volume resized with the element nearest to each position's centre.
 
         %1 = torch._upsample_nearest_exact3d %0 output_size [4, 8, 12]
             : (tensor<1x3x2x4x6xf32>) -> tensor<1x3x4x8x12xf32>
@@ -145,7 +145,7 @@ class UpsampleNearestExact3dOp(NearestExactResizeOp, PlainResize3dOp):
 @torch_op("_upsample_nearest_exact3d.vec")
 class UpsampleNearestExact3dVecOp(NearestExactResizeOp, VecResizeOp):
     """
-    The volume resized by nearest elements.
+    The volume resized with the element nearest to each position's centre.
 
         %1 = torch._upsample_nearest_exact3d.vec %0 output_size [4, 8, 12]
             : (tensor<1x3x2x4x6xf32>) -> tensor<1x3x4x8x12xf32>

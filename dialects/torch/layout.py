@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Torch ops that only rearrange: they compute nothing, and many are the identity on values."""
+"""Torch ops that only rearrange elements; many are the identity on values."""
 
 from math import prod
 
@@ -19,11 +19,11 @@ from tilewright.dialects.torch.op import (
 from tilewright.dialects.torch.shapes import resolve_size, shown, wrap_dim, wrap_dims
 from tilewright.dialects.types import shape_of
 
-# --- The same elements in the same order -----------------------------------------------------
+# --- Same elements, same order --------------------------------------------------------------
 
 
 class IdentityOp(TensorOp):
-    """The input's values, perhaps in other memory."""
+    """Base class of ops that return the input's values, perhaps in other memory."""
 
     input = tensor()
 
@@ -34,7 +34,7 @@ class IdentityOp(TensorOp):
 @torch_op("clone")
 class CloneOp(IdentityOp):
     """
-    A copy.
+    A copy of the input.
 
         %1 = torch.clone %0 memory_format "contiguous_format" : (tensor<4x8xf32>) -> tensor<4x8xf32>
     """
@@ -74,7 +74,7 @@ class DetachOp(IdentityOp):
 @torch_op("lift_fresh_copy")
 class LiftFreshCopyOp(IdentityOp):
     """
-    A copy of a constant.
+    A copy of a constant, the input.
 
         %1 = torch.lift_fresh_copy %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
     """
@@ -83,7 +83,7 @@ class LiftFreshCopyOp(IdentityOp):
 @torch_op("reshape")
 class ReshapeOp(TensorOp):
     """
-    The elements in row-major order, under another shape; one size may be -1.
+    The elements in row-major order, with another shape; one size may be -1 and is inferred.
 
         %1 = torch.reshape %0 shape [2, -1] : (tensor<4x8xf32>) -> tensor<2x16xf32>
     """
@@ -98,7 +98,7 @@ class ReshapeOp(TensorOp):
 @torch_op("view")
 class ViewOp(TensorOp):
     """
-    A reshape that shares memory.
+    A reshape that shares memory with the input.
 
         %1 = torch.view %0 size [2, -1] : (tensor<4x8xf32>) -> tensor<2x16xf32>
     """
@@ -113,7 +113,7 @@ class ViewOp(TensorOp):
 @torch_op("_unsafe_view")
 class UnsafeViewOp(TensorOp):
     """
-    A reshape of a value that nothing else refers to.
+    A reshape of a temporary that nothing else refers to.
 
         %1 = torch._unsafe_view %0 size [2, -1] : (tensor<4x8xf32>) -> tensor<2x16xf32>
     """
@@ -128,7 +128,7 @@ class UnsafeViewOp(TensorOp):
 @torch_op("flatten.using_ints")
 class FlattenOp(TensorOp):
     """
-    The dimensions from `start_dim` to `end_dim` become one.
+    The input with the dimensions from `start_dim` to `end_dim` merged into one.
 
         %1 = torch.flatten.using_ints %0 start_dim 1 : (tensor<2x4x8xf32>) -> tensor<2x32xf32>
     """
@@ -149,7 +149,7 @@ class FlattenOp(TensorOp):
 @torch_op("unsqueeze")
 class UnsqueezeOp(TensorOp):
     """
-    A new dimension of size 1, which becomes dimension `dim`.
+    The input with a new dimension of size 1, which becomes dimension `dim`.
 
         %1 = torch.unsqueeze %0 dim 1 : (tensor<4x8xf32>) -> tensor<4x1x8xf32>
     """
@@ -166,7 +166,7 @@ class UnsqueezeOp(TensorOp):
 @torch_op("squeeze")
 class SqueezeOp(TensorOp):
     """
-    Every dimension of size 1 goes.
+    The input without its dimensions of size 1.
 
         %1 = torch.squeeze %0 : (tensor<4x1x8xf32>) -> tensor<4x8xf32>
     """
@@ -180,7 +180,7 @@ class SqueezeOp(TensorOp):
 @torch_op("squeeze.dim")
 class SqueezeDimOp(TensorOp):
     """
-    Dimension `dim` goes if its size is 1.
+    The input without dimension `dim`, if its size is 1.
 
         %1 = torch.squeeze.dim %0 dim 1 : (tensor<4x1x8xf32>) -> tensor<4x8xf32>
     """
@@ -197,7 +197,7 @@ class SqueezeDimOp(TensorOp):
 @torch_op("squeeze.dims")
 class SqueezeDimsOp(TensorOp):
     """
-    Those of the dimensions `dim` go whose size is 1.
+    The input without those dimensions in `dim` whose size is 1.
 
         %1 = torch.squeeze.dims %0 dim [0, 2] : (tensor<1x4x1xf32>) -> tensor<4xf32>
     """
@@ -211,13 +211,13 @@ class SqueezeDimsOp(TensorOp):
         return tuple(size for i, size in enumerate(shape) if size != 1 or i not in dims)
 
 
-# --- The same elements elsewhere -------------------------------------------------------------
+# --- Same elements, other order -------------------------------------------------------------
 
 
 @torch_op("t")
 class TOp(TensorOp):
     """
-    A matrix transposed; a vector or a scalar as it is.
+    A matrix transposed; a vector or a scalar unchanged.
 
         %1 = torch.t %0 : (tensor<4x8xf32>) -> tensor<8x4xf32>
     """
@@ -234,7 +234,7 @@ class TOp(TensorOp):
 @torch_op("transpose.int")
 class TransposeOp(TensorOp):
     """
-    The dimensions `dim0` and `dim1` change places.
+    The input with dimensions `dim0` and `dim1` swapped.
 
         %1 = torch.transpose.int %0 dim0 1 dim1 -1 : (tensor<2x4x8xf32>) -> tensor<2x8x4xf32>
     """
@@ -255,7 +255,8 @@ class TransposeOp(TensorOp):
 @torch_op("permute")
 class PermuteOp(TensorOp):
     """
-    Dimension i of the result is dimension `dims[i]` of the input.
+    The input with permuted dimensions: dimension i of the result is dimension `dims[i]` of the
+    input.
 
         %1 = torch.permute %0 dims [2, 0, 1] : (tensor<2x4x8xf32>) -> tensor<8x2x4xf32>
     """
@@ -273,7 +274,8 @@ class PermuteOp(TensorOp):
 @torch_op("expand")
 class ExpandOp(TensorOp):
     """
-    Dimensions of size 1 repeat up to `size`, new ones stand in front; -1 keeps a size.
+    The input broadcast to `size`: dimensions of size 1 repeat, new ones come first; -1 keeps a
+    size.
 
         %1 = torch.expand %0 size [2, -1, 8] : (tensor<4x1xf32>) -> tensor<2x4x8xf32>
     """
@@ -296,7 +298,7 @@ class ExpandOp(TensorOp):
 @torch_op("repeat")
 class RepeatOp(TensorOp):
     """
-    The tensor laid side by side `repeats` times along each dimension, new ones in front.
+    The input repeated `repeats[i]` times along each dimension i; new dimensions come first.
 
         %1 = torch.repeat %0 repeats [2, 1, 3] : (tensor<4x8xf32>) -> tensor<2x4x24xf32>
     """
@@ -317,7 +319,7 @@ class RepeatOp(TensorOp):
 @torch_op("repeat_interleave.self_int")
 class RepeatInterleaveOp(TensorOp):
     """
-    Each element `repeats` times in a row along `dim`; without `dim`, of all in row-major order.
+    Each element `repeats` times in a row along `dim`; without `dim`, of the flattened input.
 
         %1 = torch.repeat_interleave.self_int %0 repeats 3 dim 1
             : (tensor<4x8xf32>) -> tensor<4x24xf32>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Torch ops that measure how far two tensors are apart."""
+"""Torch ops that are loss functions: they measure how far two tensors are apart."""
 
 from typing import ClassVar
 
@@ -22,21 +22,21 @@ from tilewright.dialects.torch.shapes import broadcast, shown, wrap_dim
 from tilewright.dialects.types import element_of, shape_of
 
 NONE, MEAN, SUM = 0, 1, 2
-"""What `reduction` stands for."""
+"""Values of `reduction`: each loss by itself, their mean, or their sum."""
 
 
 def reduced_shape(shape: tuple[int, ...], reduction: IntegerAttr[IntegerType]) -> tuple[int, ...]:
-    """`shape`, or none where all losses become one."""
+    """Return `shape`, or () if the losses are reduced to their mean or sum."""
     if (kind := reduction.value.data) not in (NONE, MEAN, SUM):
         raise VerifyException(f"reduction is 0 (none), 1 (mean) or 2 (sum), not {kind}")
     return shape if kind == NONE else ()
 
 
-# --- Element by element ----------------------------------------------------------------------
+# --- Elementwise -----------------------------------------------------------------------------
 
 
 class PairLossOp(ElementwiseOp):
-    """A loss for each pair of elements: of all of them, their mean or their sum."""
+    """Base class of elementwise losses; the result is each loss, their mean or their sum."""
 
     DOMAIN: ClassVar[Domain] = REALS
 
@@ -51,7 +51,7 @@ class PairLossOp(ElementwiseOp):
 @torch_op("mse_loss")
 class MseLossOp(PairLossOp):
     """
-    (input - target)^2.
+    (input - target)^2, by default the mean.
 
         %2 = torch.mse_loss %0, %1 : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<f32>
     """
@@ -60,7 +60,7 @@ class MseLossOp(PairLossOp):
 @torch_op("l1_loss")
 class L1LossOp(PairLossOp):
     """
-    |input - target|.
+    |input - target|, by default the mean.
 
         %2 = torch.l1_loss %0, %1 : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<f32>
     """
@@ -69,7 +69,7 @@ class L1LossOp(PairLossOp):
 @torch_op("smooth_l1_loss")
 class SmoothL1LossOp(PairLossOp):
     """
-    |input - target| - beta / 2; below beta a parabola instead.
+    |input - target| - beta / 2; where |input - target| < beta, (input - target)^2 / (2 * beta).
 
         %2 = torch.smooth_l1_loss %0, %1 beta 0.5
             : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<f32>
@@ -86,7 +86,7 @@ class SmoothL1LossOp(PairLossOp):
 @torch_op("huber_loss")
 class HuberLossOp(PairLossOp):
     """
-    delta * (|input - target| - delta / 2); below delta a parabola instead.
+    delta * (|input - target| - delta / 2); where |input - target| < delta, (input - target)^2 / 2.
 
         %2 = torch.huber_loss %0, %1 delta 0.5 : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<f32>
     """
@@ -102,7 +102,7 @@ class HuberLossOp(PairLossOp):
 @torch_op("kl_div")
 class KlDivOp(PairLossOp):
     """
-    target * (log(target) - input), where log_target says that target is a logarithm already.
+    target * (log(target) - input); with log_target, target already holds log(target).
 
         %2 = torch.kl_div %0, %1 log_target true
             : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<f32>
@@ -112,7 +112,9 @@ class KlDivOp(PairLossOp):
 
 
 class BinaryCrossEntropyLikeOp(PairLossOp):
-    """A loss of probabilities, or of what gives them, against probabilities of the same shape."""
+    """
+    Base class of losses of probabilities, or of logits, against probabilities of the same shape.
+    """
 
     def result_shape(self) -> tuple[int, ...]:
         input, target = shape_of(self.input), shape_of(self.target)
@@ -126,7 +128,7 @@ class BinaryCrossEntropyLikeOp(PairLossOp):
 @torch_op("binary_cross_entropy")
 class BinaryCrossEntropyOp(BinaryCrossEntropyLikeOp):
     """
-    -(target * log(input) + (1 - target) * log(1 - input)), of logarithms that are at least -100.
+    -(target * log(input) + (1 - target) * log(1 - input)); logarithms are clamped to at least -100.
 
         %3 = torch.binary_cross_entropy %0, %1 weight %2
             : (tensor<4x8xf32>, tensor<4x8xf32>, tensor<8xf32>) -> tensor<f32>
@@ -138,7 +140,7 @@ class BinaryCrossEntropyOp(BinaryCrossEntropyLikeOp):
 @torch_op("binary_cross_entropy_with_logits")
 class BinaryCrossEntropyWithLogitsOp(BinaryCrossEntropyLikeOp):
     """
-    binary_cross_entropy of sigmoid(input), where the positive term is pos_weight times as heavy.
+    binary_cross_entropy of sigmoid(input), with the term of target multiplied by pos_weight.
 
         %3 = torch.binary_cross_entropy_with_logits %0, %1 pos_weight %2
             : (tensor<4x8xf32>, tensor<4x8xf32>, tensor<8xf32>) -> tensor<f32>
@@ -154,7 +156,7 @@ class BinaryCrossEntropyWithLogitsOp(BinaryCrossEntropyLikeOp):
 @torch_op("cosine_similarity")
 class CosineSimilarityOp(ElementwiseOp):
     """
-    The cosine of the angle between vectors along dim; their lengths are taken as at least eps.
+    The cosine of the angle between vectors along dim; each norm is clamped to at least eps.
 
         %2 = torch.cosine_similarity %0, %1 dim -1
             : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4xf32>
@@ -169,8 +171,7 @@ class CosineSimilarityOp(ElementwiseOp):
 
     def reduced_dims(self) -> tuple[int, ...]:
         """
-        Return the dimension of the broadcast operands that the vectors lie along; scalars have
-        none.
+        Return the dimension of the broadcast operands along which the vectors lie; () for scalars.
         """
         rank = len(broadcast(*map(shape_of, self.operands)))
         dim = wrap_dim(self.dim.value.data, rank)
@@ -182,7 +183,7 @@ class CosineSimilarityOp(ElementwiseOp):
 
 
 class ClassLossOp(TensorOp):
-    """A loss of scores for each class, along dimension 1, or 0 if that is the only one."""
+    """Base class of losses of scores for classes, along dimension 1, or dimension 0 of a vector."""
 
     input = tensor()
     target = tensor()
@@ -198,12 +199,17 @@ class ClassLossOp(TensorOp):
         return min(len(shape_of(self.input)) - 1, 1)
 
     def loss_shape(self) -> tuple[int, ...]:
-        """Return the shape of the losses before they are reduced: that of target classes."""
+        """
+        Return the shape of the losses before they are reduced, which is the shape of target
+        classes.
+        """
         shape, dim = shape_of(self.input), self.class_dim()
         return (*shape[:dim], *shape[dim + 1 :])
 
     def check_scores(self) -> None:
-        """Refuse scores that are no floats, and a weight that is not one for each class."""
+        """
+        Raise `VerifyException` unless scores are floats, and weight has one element for each class.
+        """
         if (element := element_of(self.input)) not in FLOATS:
             raise VerifyException(f"{self.name} works on floats, not on {element}: convert input")
         if not (shape := shape_of(self.input)):
@@ -212,14 +218,14 @@ class ClassLossOp(TensorOp):
             return
         if shape_of(self.weight) != (shape[self.class_dim()],):
             raise VerifyException(
-                f"weight has one element a class, {shape[self.class_dim()]}, "
+                f"weight has one element for each class, {shape[self.class_dim()]}, "
                 f"not shape {shown(shape_of(self.weight))}"
             )
         if element_of(self.weight) != element:
             raise VerifyException(f"weight is of {element_of(self.weight)}, input of {element}")
 
     def check_classes(self) -> None:
-        """Refuse targets that are not one class for each loss."""
+        """Raise `VerifyException` unless target has one class for each loss."""
         if (element := element_of(self.target)) not in (i64, ui8):
             raise VerifyException(f"target holds classes as int64 or uint8, not {element}")
         if (shape := shape_of(self.target)) != self.loss_shape():
@@ -232,8 +238,9 @@ class ClassLossOp(TensorOp):
 @torch_op("nll_loss_nd")
 class NllLossOp(ClassLossOp):
     """
-    -weight[target] * input[target]; 0 for a target that is ignore_index, which also a mean leaves
-    out. A mean is over weights.
+    -weight[target] * input[target]; 0 where target is ignore_index.
+
+    A mean divides by the sum of the weights of all targets except ignore_index.
 
         %2 = torch.nll_loss_nd %0, %1 : (tensor<4x8xf32>, tensor<4xi64>) -> tensor<f32>
     """
@@ -247,7 +254,7 @@ class NllLossOp(ClassLossOp):
 @torch_op("cross_entropy_loss")
 class CrossEntropyLossOp(ClassLossOp):
     """
-    nll_loss_nd of log_softmax(input); the target may also hold a probability for each class.
+    nll_loss_nd of log_softmax(input); target may also hold a probability for each class.
 
         %2 = torch.cross_entropy_loss %0, %1 label_smoothing 0.1
             : (tensor<4x8x16xf32>, tensor<4x16xi64>) -> tensor<f32>
@@ -256,7 +263,7 @@ class CrossEntropyLossOp(ClassLossOp):
     label_smoothing = real(0.0)
 
     def has_probabilities(self) -> bool:
-        """True if target is of probabilities: it has the input's shape."""
+        """True if target holds probabilities, which means that it has the input's shape."""
         return shape_of(self.target) == shape_of(self.input)
 
     def result_shape(self) -> tuple[int, ...]:

@@ -31,7 +31,7 @@ from tilewright.dialects.types import element_of, shape_of
 
 
 class SoftmaxLikeOp(TensorOp):
-    """A softmax along the dimension `dim`, or its logarithm."""
+    """Base class of softmax along the dimension `dim`, and of its logarithm."""
 
     input = tensor()
     dim = integer()
@@ -48,7 +48,9 @@ class SoftmaxLikeOp(TensorOp):
 
 
 class CoreSoftmaxOp(SoftmaxLikeOp):
-    """As core ATen has it; `half_to_float`, which no CPU takes, must be false."""
+    """
+    Base class of softmax ops of core ATen; `half_to_float`, which no CPU supports, must be false.
+    """
 
     dim = integer()
     half_to_float = boolean()
@@ -62,7 +64,7 @@ class CoreSoftmaxOp(SoftmaxLikeOp):
 @torch_op("softmax.int")
 class SoftmaxOp(SoftmaxLikeOp):
     """
-    exp(input) over its sum along `dim`.
+    exp(input) divided by its sum along `dim`.
 
         %1 = torch.softmax.int %0 dim -1 : (tensor<4x8xf32>) -> tensor<4x8xf32>
     """
@@ -73,7 +75,7 @@ class SoftmaxOp(SoftmaxLikeOp):
 @torch_op("_softmax")
 class SoftmaxCoreOp(CoreSoftmaxOp):
     """
-    exp(input) over its sum along `dim`, in core ATen.
+    exp(input) divided by its sum along `dim`, under its name in core ATen.
 
         %1 = torch._softmax %0 dim -1 half_to_float false : (tensor<4x8xf32>) -> tensor<4x8xf32>
     """
@@ -82,7 +84,7 @@ class SoftmaxCoreOp(CoreSoftmaxOp):
 @torch_op("_safe_softmax")
 class SafeSoftmaxOp(SoftmaxLikeOp):
     """
-    exp(input) over its sum along `dim`, but 0 where all of the input is -inf.
+    exp(input) divided by its sum along `dim`; 0 where all inputs along `dim` are -inf.
 
         %1 = torch._safe_softmax %0 dim -1 : (tensor<4x8xf32>) -> tensor<4x8xf32>
     """
@@ -104,7 +106,7 @@ class LogSoftmaxOp(SoftmaxLikeOp):
 @torch_op("_log_softmax")
 class LogSoftmaxCoreOp(CoreSoftmaxOp):
     """
-    input - log(sum(exp(input))) along `dim`, in core ATen.
+    input - log(sum(exp(input))) along `dim`, under its name in core ATen.
 
         %1 = torch._log_softmax %0 dim 0 half_to_float false : (tensor<8xf32>) -> tensor<8xf32>
     """
@@ -115,32 +117,35 @@ class LogSoftmaxCoreOp(CoreSoftmaxOp):
 
 class NormOp(TorchOp):
     """
-    A normalisation to mean 0 or size 1, then scaled by `weight` and shifted by `bias`.
+    Base class of normalisations to variance 1 or mean square 1, then scaled by `weight` and shifted
+    by `bias`.
 
     Statistics of half types are computed in f32.
     """
 
     def check_parameters(self, input: SSAValue, *parameters: SSAValue | None) -> None:
-        """Refuse another type than the input's, or than f32 where the input's is narrower."""
+        """
+        Raise `VerifyException` unless parameters have the input's type, or f32 if that is narrower.
+        """
         element = element_of(input)
         check_float(self, element)
         given = {element_of(parameter) for parameter in parameters if parameter is not None}
         if len(given) > 1 or not given <= {element, compute_type(element)}:
             raise VerifyException(
-                f"weight, bias and statistics are all {element} as the input is"
+                f"weight, bias and statistics are all {element} like the input"
                 + (f", or all {f32}" if compute_type(element) != element else "")
             )
 
     def statistics_element(self, input: SSAValue, *parameters: SSAValue | None) -> Attribute:
         """
-        Return the type of the statistics that are results: that of the parameters, or the input.
+        Return the type of the statistics among the results: the parameters' type, or the input's.
         """
         given = [element_of(parameter) for parameter in parameters if parameter is not None]
         return given[0] if given else element_of(input)
 
 
 class TailNormOp(NormOp):
-    """A normalisation over the last dimensions, whose sizes are `normalized_shape`."""
+    """Base class of normalisations over the last dimensions, whose sizes are `normalized_shape`."""
 
     input = tensor()
     normalized_shape = integers()
@@ -152,12 +157,15 @@ class TailNormOp(NormOp):
 
     def normalized(self, *affine: SSAValue | None) -> tuple[int, ...]:
         """
-        Return the input's shape, once its tail and the affine operands match `normalized_shape`.
+        Return the input's shape.
+
+        Raises `VerifyException` unless its last sizes and the affine operands match
+        `normalized_shape`.
         """
         shape, tail = shape_of(self.input), tuple(self.normalized_shape.get_values())
         if not tail or shape[-len(tail) :] != tail:
             raise VerifyException(
-                f"normalized_shape {list(tail)} is not the last sizes of {shown(shape)}"
+                f"normalized_shape {list(tail)} must equal the last sizes of {shown(shape)}"
             )
         for operand in affine:
             if operand is not None and shape_of(operand) != tail:
@@ -167,7 +175,7 @@ class TailNormOp(NormOp):
         return shape
 
     def statistics_shape(self) -> tuple[int, ...]:
-        """Return the shape of one value for each row, whose dimensions stay."""
+        """Return the shape of the statistics: the input's, with normalised dimensions of size 1."""
         shape, dims = shape_of(self.input), self.normalized_dims()
         return tuple(1 if i in dims else size for i, size in enumerate(shape))
 
@@ -175,7 +183,8 @@ class TailNormOp(NormOp):
 @torch_op("rms_norm")
 class RmsNormOp(TailNormOp, TensorOp):
     """
-    input / sqrt(mean(input^2) + eps) * weight; an absent eps is that of the type computed in.
+    input / sqrt(mean(input^2) + eps) * weight; eps defaults to the epsilon of the computation's
+    type.
 
         %2 = torch.rms_norm %0 normalized_shape [8] weight %1 eps 1.0e-05
             : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>

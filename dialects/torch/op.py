@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What every op of the Torch dialect is made of: how an argument of an ATen schema is declared, the
-base class that verifies, and the decorator that turns a declaration into an op.
+Building blocks of torch ops: argument declarations, the verifying base class, and the op decorator.
 
 An op is a class with one field per argument of its ATen overload, in the schema's order. Tensors
 are operands, everything else is a property, None is an absent property. ATen's `self` is called
@@ -60,7 +59,7 @@ from tilewright.errors import one_line
 # --- Types -----------------------------------------------------------------------------------
 
 Scalar = IntegerAttr[IntegerType] | FloatAttr[Float64Type]
-"""A Python number: bool is `i1`, int is `i64`, float is `f64`."""
+"""A Python number as an attribute: bool is `i1`, int is `i64`, float is `f64`."""
 
 _DTYPE = MessageConstraint(
     AttrSetConstraint.get(*ELEMENTS),
@@ -93,25 +92,27 @@ _REALS = DenseArrayBase.constr(f64)
 
 
 def tensor() -> Operand:
-    """`Tensor`"""
+    """Declare an argument of type `Tensor`."""
     return operand_def(TENSOR)
 
 
 def opt_tensor() -> OptOperand:
-    """`Tensor?`"""
+    """Declare an argument of type `Tensor?`."""
     return opt_operand_def(TENSOR)
 
 
 def tensors() -> VarOperand:
     """
-    `Tensor[]`; also `Tensor?[]`, of an argument `a` whose tensors stand at the positions that a
-    property `a_at` names.
+    Declare an argument of type `Tensor[]`.
+
+    Also `Tensor?[]`: for an argument `a`, a property `a_at` lists the positions of the tensors that
+    are not None.
     """
     return var_operand_def(TENSOR)
 
 
 def number(default: int | float | None = None) -> Scalar:
-    """`Scalar`"""
+    """Declare an argument of type `Scalar`."""
     if default is None:
         return prop_def(_SCALAR)
     is_float = isinstance(default, float)
@@ -120,81 +121,88 @@ def number(default: int | float | None = None) -> Scalar:
 
 
 def opt_number() -> Scalar | None:
-    """`Scalar?`"""
+    """Declare an argument of type `Scalar?`."""
     return opt_prop_def(_SCALAR)
 
 
 def real(default: float | None = None) -> FloatAttr[Float64Type]:
-    """`float`"""
+    """Declare an argument of type `float`."""
     return prop_def(_F64, default_value=None if default is None else FloatAttr(default, f64))
 
 
 def opt_real() -> FloatAttr[Float64Type] | None:
-    """`float?`"""
+    """Declare an argument of type `float?`."""
     return opt_prop_def(_F64)
 
 
 def integer(default: int | None = None) -> IntegerAttr[IntegerType]:
-    """`int` or `SymInt`"""
+    """Declare an argument of type `int` or `SymInt`."""
     return prop_def(_I64, default_value=None if default is None else IntegerAttr(default, i64))
 
 
 def opt_integer() -> IntegerAttr[IntegerType] | None:
-    """`int?`"""
+    """Declare an argument of type `int?`."""
     return opt_prop_def(_I64)
 
 
 def opt_boolean() -> IntegerAttr[IntegerType] | None:
-    """`bool?`"""
+    """Declare an argument of type `bool?`."""
     return opt_prop_def(_I1)
 
 
 def opt_reals() -> DenseArrayBase[Float64Type] | None:
-    """`float[]?`"""
+    """Declare an argument of type `float[]?`."""
     return opt_prop_def(_REALS)
 
 
 def boolean(default: bool | None = None) -> IntegerAttr[IntegerType]:
-    """`bool`"""
+    """Declare an argument of type `bool`."""
     return prop_def(_I1, default_value=None if default is None else IntegerAttr(default, i1))
 
 
 def integers(default: Sequence[int] | None = None) -> DenseArrayBase[IntegerType]:
-    """`int[]` or `SymInt[]`"""
+    """Declare an argument of type `int[]` or `SymInt[]`."""
     empty = None if default is None else DenseArrayBase.from_list(i64, default)
     return prop_def(_INTS, default_value=empty)
 
 
 def opt_integers() -> DenseArrayBase[IntegerType] | None:
-    """`int[]?`"""
+    """Declare an argument of type `int[]?`."""
     return opt_prop_def(_INTS)
 
 
 def text(default: str | None = None) -> StringAttr:
-    """`str`"""
+    """Declare an argument of type `str`."""
     default_value = None if default is None else StringAttr(default)
     return prop_def(StringAttr, default_value=default_value)
 
 
 def opt_text() -> StringAttr | None:
-    """`str?`; `MemoryFormat?`, `Layout?`, `Device?` by their names without `torch.`"""
+    """
+    Declare an argument of type `str?`, `MemoryFormat?`, `Layout?` or `Device?`.
+
+    Its value is the PyTorch name without `torch.`.
+    """
     return opt_prop_def(StringAttr)
 
 
 def opt_dtype() -> Attribute | None:
-    """`ScalarType?` as an element type"""
+    """Declare an argument of type `ScalarType?`, whose value is an element type."""
     return opt_prop_def(_DTYPE)
 
 
 def dtype_() -> Attribute:
-    """`ScalarType` as an element type"""
+    """Declare an argument of type `ScalarType`, whose value is an element type."""
     return prop_def(_DTYPE)
 
 
 def python_value(
     attribute: Attribute,
 ) -> bool | int | float | str | tuple[int, ...] | tuple[float, ...]:
-    """Return the Python value that a property stands for (a dtype stands for itself: not here)."""
+    """
+    Return the Python value of a property; raise `ValueError` for a dtype, which is an attribute
+    itself.
+    """
     match attribute:
         case IntegerAttr(value=value):
             return bool(value.data) if is_bool(attribute) else value.data
@@ -213,21 +221,27 @@ def python_value(
 
 
 class TorchOp(FormedOp, ABC):
-    """One overload of one ATen operator: a pure function of tensors, numbers and options."""
+    """
+    Base class of torch ops: one overload of one ATen operator, a pure function of tensors and
+    options.
+    """
 
     ATEN: ClassVar[str]
-    """The overload as PyTorch names it, without `aten.`: `add.Tensor`; `relu` for the default."""
+    """The overload in PyTorch's spelling without `aten.`: `add.Tensor`; `relu` for the default."""
 
     traits = traits_def(Pure())
 
-    __init__ = IRDLOperation.__init__  # an op that has several lists says how long they are
+    __init__ = IRDLOperation.__init__  # records the lengths of several operand lists
 
     @abstractmethod
     def expected_types(self) -> Sequence[TensorType[Attribute]]:
-        """What ATen gives the results, or a `VerifyException` that names the misfit."""
+        """
+        Return the types that ATen gives the results; raise `VerifyException` if the operands do not
+        fit.
+        """
 
     def common_element(self) -> Attribute:
-        """Return the type that ATen casts operands to before it computes."""
+        """Return the type to which ATen casts operands before it computes."""
         return element_of(self.results[0])
 
     def verify_(self) -> None:
@@ -236,8 +250,10 @@ class TorchOp(FormedOp, ABC):
                 raise VerifyException(f"{value.type} has an unknown size; shapes are static here")
         try:
             expected = self.expected_types()
-        except (ArithmeticError, ValueError) as err:  # of infinity, NaN or a division by 0
-            raise VerifyException(f"no result has such a size: {one_line(err)}") from err
+        except (ArithmeticError, ValueError) as err:  # from infinity, NaN or division by 0
+            raise VerifyException(
+                f"the size of the result is not defined: {one_line(err)}"
+            ) from err
         if len(expected) != len(self.results):
             raise VerifyException(
                 f"{self.name} of these operands gives {len(expected)} results, "
@@ -261,19 +277,21 @@ def _verify_result(op: str, result: SSAValue, expected: TensorType[Attribute]) -
 
 
 class TensorOp(TorchOp, ABC):
-    """An op with one tensor as its result."""
+    """Base class of torch ops with one tensor as their result."""
 
     result = result_def(TENSOR)
 
     @abstractmethod
     def result_shape(self) -> tuple[int, ...]:
         """
-        Return the shape that ATen gives the result, or a `VerifyException` that names the misfit.
+        Return the shape that ATen gives the result; raise `VerifyException` if the operands do not
+        fit.
         """
 
     def result_element(self) -> Attribute:
         """
-        Return the element type that ATen gives the result: an explicit dtype, or the operands'.
+        Return the element type that ATen gives the result: an explicit dtype, or the operands'
+        promoted type.
         """
         return self.properties.get("dtype") or promoted(*self.operands)
 
@@ -286,10 +304,10 @@ _Op = TypeVar("_Op", bound=TorchOp)
 
 def torch_op(aten: str, name: str | None = None) -> Callable[[type[_Op]], type[_Op]]:
     """
-    Make a declaration the op for the ATen overload `aten`.
+    Return a decorator that turns a declaration into the op for the ATen overload `aten`.
 
-    The op is called `torch.` and the overload's name, less `.Tensor`, which most operators have
-    as their plain form; where there is a default overload too, `name` says it in full.
+    The op's name is `torch.` and the overload's name without `.Tensor`, the usual plain overload.
+    If the operator has a default overload, too, `name` gives the full name.
     """
 
     def define(declaration: type[_Op]) -> type[_Op]:
@@ -308,7 +326,11 @@ def torch_op(aten: str, name: str | None = None) -> Callable[[type[_Op]], type[_
 
 
 def _order_fields(declaration: type[TorchOp], definition: OpDef) -> None:
-    """Put the fields of bases first, as schemas of one family begin alike; pyrdl has them last."""
+    """
+    Put the fields of base classes first, because schemas of one family share their first arguments.
+
+    pyrdl puts them last.
+    """
     fields = {name for name, _ in definition.operands} | {*definition.properties}
     bases = [base for base in reversed(declaration.mro()) if fields & {*vars(base)}]
     if len(bases) < 2:
@@ -321,7 +343,9 @@ def _order_fields(declaration: type[TorchOp], definition: OpDef) -> None:
 
 
 def _refuse_shadowed_fields(declaration: type[TorchOp]) -> None:
-    """pyrdl silently drops a field that is called like a member of `Operation`."""
+    """
+    Raise `TypeError` for fields named like members of `Operation`, which pyrdl silently drops.
+    """
     members = {"name", "traits", "irdl_options", "verify_"}
     shadowed = [f for f in vars(declaration) if hasattr(Operation, f) and f not in members]
     if fields := [f for f in shadowed if not f.startswith("_")]:

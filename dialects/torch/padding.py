@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Torch ops that put elements around a tensor, or read windows that reach beyond it."""
+"""Torch ops that pad a tensor, or read windows that extend beyond it."""
 
 from collections.abc import Sequence
 from math import prod
@@ -23,9 +23,13 @@ from tilewright.dialects.types import element_of, shape_of
 
 
 def pads_of(pad: Sequence[int], rank: int) -> list[tuple[int, int]]:
-    """What is put before and after each dimension; `pad` begins with the last dimension's."""
+    """
+    Return the padding before and after each dimension; `pad` begins with the last dimension's pair.
+    """
     if len(pad) % 2 or len(pad) > 2 * rank:
-        raise VerifyException(f"pad {list(pad)} must hold two sizes for some of {rank} dimensions")
+        raise VerifyException(
+            f"pad {list(pad)} must hold two sizes for each of up to {rank} dimensions"
+        )
     pairs = [(pad[i], pad[i + 1]) for i in range(0, len(pad), 2)]
     return [(0, 0)] * (rank - len(pairs)) + pairs[::-1]
 
@@ -33,15 +37,18 @@ def pads_of(pad: Sequence[int], rank: int) -> list[tuple[int, int]]:
 def _padded(shape: tuple[int, ...], pads: Sequence[tuple[int, int]]) -> tuple[int, ...]:
     result = tuple(n + before + after for n, (before, after) in zip(shape, pads, strict=True))
     if any(size < 0 for size in result):
-        raise VerifyException(f"pad leaves the shape {list(result)} of {shown(shape)}")
+        raise VerifyException(
+            f"pad turns the shape {shown(shape)} into {list(result)}: sizes are at least 0"
+        )
     return result
 
 
 @torch_op("constant_pad_nd")
 class ConstantPadOp(TensorOp):
     """
-    `pad` is (before, after) for the last dimension, then for the one before it, and so on, filled
-    with `value`; negative ones cut off.
+    The input padded with `value`; a negative padding crops.
+
+    `pad` is (before, after) for the last dimension, then for the one before it, and so on.
 
         %1 = torch.constant_pad_nd %0 pad [1, -1] value 2 : (tensor<4x8xf32>) -> tensor<4x8xf32>
     """
@@ -61,8 +68,10 @@ class ConstantPadOp(TensorOp):
 @torch_op("pad")
 class PadOp(TensorOp):
     """
-    As `constant_pad_nd`, or filled with what the input has there if it goes on: mirrored at the
-    edge ("reflect"), with the edge ("replicate"), from the other end ("circular").
+    The input padded with a constant, as by `constant_pad_nd`, or by `mode`.
+
+    Modes continue the input: mirrored at the edge ("reflect"), with the edge element ("replicate"),
+    or from the opposite end ("circular").
 
         %1 = torch.pad %0 pad [1, 2] mode "reflect" : (tensor<4x8xf32>) -> tensor<4x11xf32>
     """
@@ -84,8 +93,8 @@ class PadOp(TensorOp):
             raise VerifyException(f'mode "{mode}" takes no value')
         if len(pad) not in (2, 4, 6) or len(shape) - len(pad) // 2 not in (1, 2):
             raise VerifyException(
-                f'mode "{mode}" pads the last one, two or three of dimensions that are one or two '
-                f"more, not {len(pad) // 2} of {len(shape)}"
+                f'mode "{mode}" pads the last one, two or three dimensions, with one or two before '
+                f"them, not {len(pad) // 2} of {len(shape)}"
             )
         self._verify_edges(shape, result)
         return result
@@ -107,15 +116,13 @@ def _check_reflect(size: int, before: int, after: int) -> None:
 
 
 def _check_replicate(size: int, before: int, after: int) -> None:
-    """The edge can be repeated any number of times."""
+    """Accept any padding: the edge can be repeated any number of times."""
 
 
 def _check_circular(size: int, before: int, after: int) -> None:
     left = size + min(before, 0) + min(after, 0)
     if max(before, after) > left:
-        raise VerifyException(
-            f'mode "circular" pads by at most the size {left} that there is in a dimension'
-        )
+        raise VerifyException(f'mode "circular" pads by at most the size {left} of the dimension')
 
 
 _CHECKS = {
@@ -128,8 +135,9 @@ _CHECKS = {
 @torch_op("im2col")
 class Im2colOp(TensorOp):
     """
-    The windows of images, padded with zeros, as columns: N x C x H x W becomes N x (C * kernel
-    sizes) x (number of windows).
+    Windows of zero-padded images as columns.
+
+    N x C x H x W becomes N x (C * kernel sizes) x (number of windows).
 
         %1 = torch.im2col %0 kernel_size [2, 2] dilation [1, 1] padding [1, 1] stride [1, 1]
             : (tensor<1x3x4x4xf32>) -> tensor<1x12x25xf32>
@@ -149,7 +157,7 @@ class Im2colOp(TensorOp):
         return (*shape[:-3], channels, prod(self.windows()))
 
     def windows(self) -> list[int]:
-        """How many windows there are along H and along W."""
+        """Return the number of windows along H and along W."""
         arguments = (self.kernel_size, self.dilation, self.padding, self.stride)
         kernels, dilations, paddings, strides = (pair(a.get_values()) for a in arguments)
         if min(*kernels, *dilations, *strides) < 1 or min(paddings) < 0:
@@ -167,7 +175,7 @@ class Im2colOp(TensorOp):
 
 
 def pair(values: Sequence[int]) -> tuple[int, int]:
-    """Return a number for each of two dimensions; one stands for both."""
+    """Return a number for each of two dimensions; a single number applies to both."""
     if len(values) not in (1, 2):
         raise VerifyException(f"{list(values)} must be one or two numbers")
     return values[0], values[-1]

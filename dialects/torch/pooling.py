@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Torch ops that reduce a moving window."""
+"""Torch ops that pool: they reduce each position of a moving window."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -25,7 +25,7 @@ from tilewright.dialects.types import element_of, shape_of
 
 
 def _check_pooled(input: SSAValue, dims: int) -> None:
-    """Refuse what is not [N]xCxD..., or has nothing to pool."""
+    """Raise `VerifyException` unless the input is [N]xCxD..., with elements, and not of bools."""
     shape = shape_of(input)
     if len(shape) not in (dims + 1, dims + 2) or 0 in shape[-dims - 1 :]:
         raise VerifyException(
@@ -43,7 +43,7 @@ def pooling_windows(
     dilation: DenseArrayBase[IntegerType] | None,
     ceil_mode: bool,
 ) -> list[Window]:
-    """Return the windows of each dimension; without a stride they stand side by side."""
+    """Return the window of each dimension; the stride defaults to the kernel size."""
     dims = len(size)
     steps = per_dim(kernel_size, dims, "kernel_size")
     strides = per_dim(stride, dims, "stride") if stride.get_values() else steps
@@ -76,7 +76,10 @@ def _pooling_window(
 
 
 class MaxPoolLikeOp(TorchOp):
-    """The largest element of each window, NaN if there is one; padding counts as -inf."""
+    """
+    Base class of maximum pooling: the largest element of each window; NaN is the largest, padding
+    is -inf.
+    """
 
     DIMS: ClassVar[int]
 
@@ -88,7 +91,7 @@ class MaxPoolLikeOp(TorchOp):
     ceil_mode = boolean(False)
 
     def windows(self) -> Sequence[Window | AdaptiveWindow]:
-        """How the window moves, by dimension."""
+        """Return the window of each pooled dimension."""
         _check_pooled(self.input, self.DIMS)
         size, ceil_mode = shape_of(self.input)[-self.DIMS :], bool(self.ceil_mode.value.data)
         windows = pooling_windows(
@@ -102,13 +105,13 @@ class MaxPoolLikeOp(TorchOp):
         return windows
 
     def pooled_shape(self) -> tuple[int, ...]:
-        """One element for each window."""
+        """Return the shape of the result, which has one element for each position of the window."""
         windows = self.windows()
         return (*shape_of(self.input)[: -self.DIMS], *(window.positions for window in windows))
 
 
 class MaxPoolOp(MaxPoolLikeOp):
-    """Only the elements."""
+    """Base class of maximum pooling that returns the elements only."""
 
     result = result_def(TENSOR)
 
@@ -118,8 +121,10 @@ class MaxPoolOp(MaxPoolLikeOp):
 
 class MaxPoolWithIndicesOp(MaxPoolLikeOp):
     """
-    The elements, and where each stands in the dimensions that are pooled, in row-major order: of
-    equal ones the first, of several NaN the last.
+    Base class of maximum pooling that returns the elements and their positions.
+
+    A position is a row-major index into the pooled dimensions. Of several equal elements it is the
+    first, of several NaN the last.
     """
 
     values = result_def(TENSOR)
@@ -133,7 +138,7 @@ class MaxPoolWithIndicesOp(MaxPoolLikeOp):
 @torch_op("max_pool1d")
 class MaxPool1dOp(MaxPoolOp):
     """
-    The largest element of windows along the last dimension.
+    The largest element of each window along the last dimension.
 
         %1 = torch.max_pool1d %0 kernel_size [2] : (tensor<2x4x9xf32>) -> tensor<2x4x4xf32>
     """
@@ -146,7 +151,7 @@ class MaxPool1dOp(MaxPoolOp):
 @torch_op("max_pool2d")
 class MaxPool2dOp(MaxPoolOp):
     """
-    The largest element of windows along the last two dimensions.
+    The largest element of each window along the last two dimensions.
 
         %1 = torch.max_pool2d %0 kernel_size [3, 3] stride [2, 2] padding [1, 1]
             : (tensor<2x4x9x9xf32>) -> tensor<2x4x5x5xf32>
@@ -160,7 +165,7 @@ class MaxPool2dOp(MaxPoolOp):
 @torch_op("max_pool3d")
 class MaxPool3dOp(MaxPoolOp):
     """
-    The largest element of windows along the last three dimensions.
+    The largest element of each window along the last three dimensions.
 
         %1 = torch.max_pool3d %0 kernel_size [2, 2, 2]
             : (tensor<2x4x8x8x8xf32>) -> tensor<2x4x4x4x4xf32>
@@ -174,7 +179,7 @@ class MaxPool3dOp(MaxPoolOp):
 @torch_op("max_pool1d_with_indices")
 class MaxPool1dWithIndicesOp(MaxPoolWithIndicesOp):
     """
-    The largest element of windows along the last dimension, and where it is.
+    The largest element, and its position, of each window along the last dimension.
 
         %1, %2 = torch.max_pool1d_with_indices %0 kernel_size [2]
             : (tensor<2x4x9xf32>) -> (tensor<2x4x4xf32>, tensor<2x4x4xi64>)
@@ -188,7 +193,7 @@ class MaxPool1dWithIndicesOp(MaxPoolWithIndicesOp):
 @torch_op("max_pool2d_with_indices")
 class MaxPool2dWithIndicesOp(MaxPoolWithIndicesOp):
     """
-    The largest element of windows along the last two dimensions, and where it is.
+    The largest element, and its position, of each window along the last two dimensions.
 
         %1, %2 = torch.max_pool2d_with_indices %0 kernel_size [3, 3] stride [2, 2]
             : (tensor<2x4x9x9xf32>) -> (tensor<2x4x4x4xf32>, tensor<2x4x4x4xi64>)
@@ -202,7 +207,7 @@ class MaxPool2dWithIndicesOp(MaxPoolWithIndicesOp):
 @torch_op("max_pool3d_with_indices")
 class MaxPool3dWithIndicesOp(MaxPoolWithIndicesOp):
     """
-    The largest element of windows along the last three dimensions, and where it is.
+    The largest element, and its position, of each window along the last three dimensions.
 
         %1, %2 = torch.max_pool3d_with_indices %0 kernel_size [2, 2, 2]
             : (tensor<4x8x8x8xf32>) -> (tensor<4x4x4x4xf32>, tensor<4x4x4x4xi64>)
@@ -217,7 +222,11 @@ class MaxPool3dWithIndicesOp(MaxPoolWithIndicesOp):
 
 
 class AvgPoolOp(TensorOp):
-    """The mean of each window; padding counts as 0, or not at all (`count_include_pad`)."""
+    """
+    Base class of average pooling: the mean of each window.
+
+    With `count_include_pad`, padding counts as zeros; without it, padding is left out of the mean.
+    """
 
     DIMS: ClassVar[int]
 
@@ -229,11 +238,14 @@ class AvgPoolOp(TensorOp):
     count_include_pad = boolean(True)
 
     def divisor(self) -> int | None:
-        """What the sum of each window is divided by, instead of by the number of its elements."""
+        """
+        Return the number by which the sum of each window is divided; None for its number of
+        elements.
+        """
         return None
 
     def windows(self) -> list[Window]:
-        """How the window moves, by dimension."""
+        """Return the window of each pooled dimension."""
         _check_pooled(self.input, self.DIMS)
         size, ceil_mode = shape_of(self.input)[-self.DIMS :], bool(self.ceil_mode.value.data)
         return pooling_windows(size, self.kernel_size, self.stride, self.padding, None, ceil_mode)
@@ -248,7 +260,7 @@ class AvgPoolOp(TensorOp):
 @torch_op("avg_pool1d")
 class AvgPool1dOp(AvgPoolOp):
     """
-    The mean of windows along the last dimension.
+    The mean of each window along the last dimension.
 
         %1 = torch.avg_pool1d %0 kernel_size [3] stride [1] padding [1]
             : (tensor<2x4x9xf32>) -> tensor<2x4x9xf32>
@@ -259,7 +271,7 @@ class AvgPool1dOp(AvgPoolOp):
 
 
 class OverriddenAvgPoolOp(AvgPoolOp):
-    """A mean that may be divided by another number than that of its elements."""
+    """Base class of average pooling whose divisor may be given."""
 
     divisor_override = opt_integer()
 
@@ -270,7 +282,7 @@ class OverriddenAvgPoolOp(AvgPoolOp):
 @torch_op("avg_pool2d")
 class AvgPool2dOp(OverriddenAvgPoolOp):
     """
-    The mean of windows along the last two dimensions.
+    The mean of each window along the last two dimensions.
 
         %1 = torch.avg_pool2d %0 kernel_size [2, 2] ceil_mode true
             : (tensor<2x4x9x9xf32>) -> tensor<2x4x5x5xf32>
@@ -283,7 +295,7 @@ class AvgPool2dOp(OverriddenAvgPoolOp):
 @torch_op("avg_pool3d")
 class AvgPool3dOp(OverriddenAvgPoolOp):
     """
-    The mean of windows along the last three dimensions.
+    The mean of each window along the last three dimensions.
 
         %1 = torch.avg_pool3d %0 kernel_size [2, 2, 2]
             : (tensor<2x4x8x8x8xf32>) -> tensor<2x4x4x4x4xf32>

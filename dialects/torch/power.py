@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Torch ops that raise to a power: to a negative one in a tensor, integers become 1, -1 or 0."""
+"""Torch ops for powers; an integer to a negative power in a tensor is 1, -1 or 0."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -54,7 +54,7 @@ class PowScalarOp(ElementwiseOp):
 @torch_op("pow.Scalar")
 class ScalarPowOp(ElementwiseOp):
     """
-    A number to the power of exponent.
+    The number input to the power of exponent, a tensor.
 
         %1 = torch.pow.Scalar %0 input 2.0 : (tensor<16x64xf32>) -> tensor<16x64xf32>
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Torch ops that multiply along several dimensions: inner and outer products, einsum, distances."""
+"""Torch ops for products along several dimensions: inner and outer products, einsum, distances."""
 
 from xdsl.dialects.builtin import FloatAttr, i1
 from xdsl.ir import Attribute
@@ -31,7 +31,8 @@ def _check_vector(shape: tuple[int, ...], name: str) -> None:
 @torch_op("inner")
 class InnerOp(TensorOp):
     """
-    The sums of products along the last dimension of both; a scalar multiplies.
+    The sums of products along the last dimension of input and other; a scalar multiplies every
+    element.
 
         %2 = torch.inner %0, %1 : (tensor<4x8xf32>, tensor<16x8xf32>) -> tensor<4x16xf32>
     """
@@ -57,7 +58,7 @@ class InnerOp(TensorOp):
 @torch_op("outer")
 class OuterOp(TensorOp):
     """
-    Every element of one vector times every element of another.
+    Every element of one vector times every element of the other.
 
         %2 = torch.outer %0, %1 : (tensor<4xf32>, tensor<8xf32>) -> tensor<4x8xf32>
     """
@@ -75,7 +76,7 @@ class OuterOp(TensorOp):
 @torch_op("addr")
 class AddrOp(TensorOp):
     """
-    beta * input + alpha * outer(vec1, vec2); beta 0 ignores input, NaN included.
+    beta * input + alpha * outer(vec1, vec2); with beta 0, input is ignored, even if NaN.
 
         %3 = torch.addr %0, %1, %2 beta 0.5
             : (tensor<4x8xf32>, tensor<4xf32>, tensor<8xf32>) -> tensor<4x8xf32>
@@ -107,7 +108,7 @@ class AddrOp(TensorOp):
 @torch_op("einsum")
 class EinsumOp(TensorOp):
     """
-    Products summed as the equation says; path tells which operands to multiply first.
+    Products of the tensors, summed by the equation; path chooses the order of multiplication.
 
         %2 = torch.einsum %0, %1 equation "bij,bjk->bik"
             : (tensor<2x4x8xf32>, tensor<2x8x16xf32>) -> tensor<2x4x16xf32>
@@ -118,13 +119,16 @@ class EinsumOp(TensorOp):
     path = opt_integers()
 
     def parsed(self) -> Equation:
-        """Return the labels of all dimensions."""
+        """Return the parsed equation, with the labels of all dimensions."""
         return parse_equation(self.equation.data, [*map(shape_of, self.tensors)])
 
     def steps(self) -> list[tuple[int, int]]:
         """
-        Which two of the operands that are left are multiplied next. The product is the last of
-        those that are left then; without a path it is the first, and they are taken in order.
+        Return the pair of operands multiplied in each step, as positions among the remaining
+        operands.
+
+        The product becomes the last of the remaining operands. Without a path, it becomes the
+        first, and operands are multiplied in order.
         """
         count = len(self.tensors) - 1
         if self.path is None:
@@ -135,7 +139,7 @@ class EinsumOp(TensorOp):
             a != b and {a, b} <= {*range(count + 1 - step)} for step, (a, b) in enumerate(pairs)
         )
         if not fits:
-            raise VerifyException(f"path {path} does not take {count + 1} operands pair by pair")
+            raise VerifyException(f"path {path} does not combine {count + 1} operands pair by pair")
         return pairs
 
     def result_shape(self) -> tuple[int, ...]:
@@ -156,7 +160,7 @@ class EinsumOp(TensorOp):
 @torch_op("_cdist_forward")
 class CdistForwardOp(TensorOp):
     """
-    The p-norm of the difference of each row of x1 and each row of x2. `compute_mode` chooses how.
+    The p-norm of the difference of each row of x1 and each row of x2; `compute_mode` is ignored.
 
         %2 = torch._cdist_forward %0, %1 p 2.0
             : (tensor<4x8xf32>, tensor<5x8xf32>) -> tensor<4x5xf32>

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-PyTorch's type promotion: the element type of the result of mixed operands.
+PyTorch's type promotion: the element type of the result of operands of different types.
 
 https://docs.pytorch.org/docs/stable/tensor_attributes.html#type-promotion-doc
 """
@@ -36,10 +36,10 @@ _NEITHER_HOLDS_BOTH: Mapping[frozenset[Attribute], Attribute] = {
 
 def promoted(*arguments: SSAValue | Attribute) -> Attribute:
     """
-    Return the element type that tensors and numbers are promoted to together.
+    Return the element type to which PyTorch promotes tensors and numbers together.
 
-    Tensors with dimensions count most, then those without, then numbers: what counts less matters
-    only by its kind (bool, integer, float), and only if it is of a higher kind.
+    Tensors with dimensions have the highest priority, then tensors without, then numbers. An
+    argument of lower priority counts only if its kind (bool, integer, float) is higher.
     """
     tensors = [a for a in arguments if isinstance(a, SSAValue)]
     with_dims = [element_of(t) for t in tensors if shape_of(t)]
@@ -50,7 +50,7 @@ def promoted(*arguments: SSAValue | Attribute) -> Attribute:
 
 
 def promoted_types(left: Attribute, right: Attribute) -> Attribute:
-    """Return the smallest type that holds both, of equal importance."""
+    """Return the smallest type that represents values of both types, which have equal priority."""
     both = _NEITHER_HOLDS_BOTH.get(frozenset({left, right}))
     return both or max(left, right, key=_ORDER.index)
 
@@ -64,7 +64,7 @@ def _kind(element: Attribute) -> int:
 
 
 def number_type(number: Attribute) -> Attribute:
-    """Return a Python number's element type: a float is of PyTorch's default, float32."""
+    """Return the element type of a Python number; a float has PyTorch's default type, float32."""
     if isinstance(number, FloatAttr):
         return f32
     assert isa(number, IntegerAttr)
@@ -72,11 +72,11 @@ def number_type(number: Attribute) -> Attribute:
 
 
 def promoted_to_float(*arguments: SSAValue | Attribute) -> Attribute:
-    """As `promoted`, but integers become float32: what a function like `exp` gives."""
+    """Return the promoted type, with integers and bools replaced by float32, as for `exp`."""
     element = promoted(*arguments)
     return element if element in FLOATS else f32
 
 
 def sum_type(element: Attribute) -> Attribute:
-    """What a sum or product of `element` is of: integers and bools add up in i64."""
+    """Return the type of a sum or product of `element`; integers and bools are summed in i64."""
     return element if element in FLOATS else i64

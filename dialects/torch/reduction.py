@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Torch ops that fold dimensions: sums, products, means, and whether any or all hold."""
+"""Torch ops that reduce dimensions: sums, products, means, and tests for any or all elements."""
 
 from collections.abc import Sequence
 
@@ -27,14 +27,19 @@ from tilewright.dialects.types import element_of, shape_of
 
 
 class ReducingOp(TorchOp):
-    """Folds the dimensions of `input` that `dim` names; with `keepdim` they stay, of size 1."""
+    """
+    Base class of ops that reduce the dimensions `dim` of input; with `keepdim` they remain with
+    size 1.
+    """
 
     input = tensor()
 
     def reduced(self) -> tuple[int, ...]:
         """
-        Return the dimensions that are folded, from the front and in order. No `dim`, or an empty
-        one, means all; a scalar has none, though `dim` may name one.
+        Return the reduced dimensions, counted from the front, in order.
+
+        Without `dim`, or if it is empty, all dimensions are reduced. A scalar has none, though
+        `dim` may name one.
         """
         rank = len(shape_of(self.input))
         named = wrap_dims(self._named_dims(), rank)
@@ -47,7 +52,7 @@ class ReducingOp(TorchOp):
         return [int(d) for d in (dim if isinstance(dim, tuple) else (dim,))]
 
     def reduced_shape(self) -> tuple[int, ...]:
-        """Return the shape of what is left."""
+        """Return the shape after the reduction."""
         shape, reduced = shape_of(self.input), self.reduced()
         if "keepdim" in self.properties and python_value(self.properties["keepdim"]):
             return tuple(1 if i in reduced else size for i, size in enumerate(shape))
@@ -55,14 +60,14 @@ class ReducingOp(TorchOp):
 
 
 class ReductionOp(ReducingOp, TensorOp):
-    """A fold to one tensor."""
+    """Base class of reductions with one tensor as their result."""
 
     def result_shape(self) -> tuple[int, ...]:
         return self.reduced_shape()
 
 
 def check_float(op: TorchOp, element: Attribute) -> None:
-    """Refuse to compute in a type without fractions."""
+    """Raise `VerifyException` if the op would compute in a type that is not a float."""
     if element not in FLOATS:
         raise VerifyException(f"{op.name} is of floats, not of {element}: cast the input")
 
@@ -71,14 +76,16 @@ def check_float(op: TorchOp, element: Attribute) -> None:
 
 
 class SumLikeOp(ReductionOp):
-    """A sum or a product, in `dtype`; integers and bools add up in i64 if there is none."""
+    """
+    Base class of sums and products, computed in `dtype`; by default, integers and bools in i64.
+    """
 
     def result_element(self) -> Attribute:
         return self.properties.get("dtype") or sum_type(element_of(self.input))
 
 
 class MeanLikeOp(ReductionOp):
-    """A mean, in `dtype` or the input's type."""
+    """Base class of means, computed in `dtype` or the input's type."""
 
     def result_element(self) -> Attribute:
         element = self.properties.get("dtype") or element_of(self.input)
@@ -101,7 +108,7 @@ class SumOp(SumLikeOp):
 @torch_op("sum.dim_IntList")
 class SumDimOp(SumLikeOp):
     """
-    The sum along dimensions.
+    The sum along dimensions `dim`.
 
         %1 = torch.sum.dim_IntList %0 dim [-1] keepdim true : (tensor<4x8xf32>) -> tensor<4x1xf32>
     """
@@ -114,7 +121,7 @@ class SumDimOp(SumLikeOp):
 @torch_op("nansum")
 class NansumOp(SumLikeOp):
     """
-    The sum along dimensions of what is not NaN.
+    The sum along dimensions `dim` of the elements that are not NaN.
 
         %1 = torch.nansum %0 dim [0] : (tensor<4x8xf32>) -> tensor<8xf32>
     """
@@ -138,7 +145,7 @@ class ProdOp(SumLikeOp):
 @torch_op("prod.dim_int")
 class ProdDimOp(SumLikeOp):
     """
-    The product along a dimension.
+    The product along dimension `dim`.
 
         %1 = torch.prod.dim_int %0 dim 1 : (tensor<4x8xf32>) -> tensor<4xf32>
     """
@@ -162,7 +169,7 @@ class MeanOp(MeanLikeOp):
 @torch_op("mean.dim")
 class MeanDimOp(MeanLikeOp):
     """
-    The mean along dimensions.
+    The mean along dimensions `dim`.
 
         %1 = torch.mean.dim %0 dim [0, 2] : (tensor<2x4x8xf32>) -> tensor<4xf32>
     """
@@ -175,7 +182,7 @@ class MeanDimOp(MeanLikeOp):
 @torch_op("nanmean")
 class NanmeanOp(MeanLikeOp):
     """
-    The mean along dimensions of what is not NaN.
+    The mean along dimensions `dim` of the elements that are not NaN.
 
         %1 = torch.nanmean %0 dim [0] : (tensor<4x8xf32>) -> tensor<8xf32>
     """
@@ -193,14 +200,16 @@ class NanmeanOp(MeanLikeOp):
 
 
 class TruthOp(ReductionOp):
-    """A bool, for which only 0 is false; of ui8 it is ui8 again, 0 or 1."""
+    """Base class of any and all: the result is a bool, but ui8 for ui8; only 0 counts as false."""
 
     def result_element(self) -> Attribute:
         return ui8 if element_of(self.input) == ui8 else i1
 
 
 class TruthDimsOp(TruthOp):
-    """Along the dimensions `dim`: an empty list is no dimension here, and an absent one is all."""
+    """
+    Base class of any and all along dimensions `dim`; an empty list reduces none, an absent one all.
+    """
 
     dim = opt_integers()
     keepdim = boolean(False)
@@ -213,7 +222,7 @@ class TruthDimsOp(TruthOp):
 @torch_op("any")
 class AnyOp(TruthOp):
     """
-    Whether any element is not 0.
+    True if any element is not 0.
 
         %1 = torch.any %0 : (tensor<4x8xi1>) -> tensor<i1>
     """
@@ -222,7 +231,7 @@ class AnyOp(TruthOp):
 @torch_op("any.dim")
 class AnyDimOp(TruthOp):
     """
-    Whether any element along a dimension is not 0.
+    True if any element along dimension `dim` is not 0.
 
         %1 = torch.any.dim %0 dim -1 : (tensor<4x8xf32>) -> tensor<4xi1>
     """
@@ -234,7 +243,7 @@ class AnyDimOp(TruthOp):
 @torch_op("any.dims")
 class AnyDimsOp(TruthDimsOp):
     """
-    Whether any element along dimensions is not 0.
+    True if any element along dimensions `dim` is not 0.
 
         %1 = torch.any.dims %0 dim [0, 1] keepdim true : (tensor<4x8xi1>) -> tensor<1x1xi1>
     """
@@ -243,7 +252,7 @@ class AnyDimsOp(TruthDimsOp):
 @torch_op("all")
 class AllOp(TruthOp):
     """
-    Whether no element is 0.
+    True if no element is 0.
 
         %1 = torch.all %0 : (tensor<4x8xi1>) -> tensor<i1>
     """
@@ -252,7 +261,7 @@ class AllOp(TruthOp):
 @torch_op("all.dim")
 class AllDimOp(TruthOp):
     """
-    Whether no element along a dimension is 0.
+    True if no element along dimension `dim` is 0.
 
         %1 = torch.all.dim %0 dim -1 : (tensor<4x8xui8>) -> tensor<4xui8>
     """
@@ -264,14 +273,14 @@ class AllDimOp(TruthOp):
 @torch_op("all.dims")
 class AllDimsOp(TruthDimsOp):
     """
-    Whether no element along dimensions is 0.
+    True if no element along dimensions `dim` is 0.
 
         %1 = torch.all.dims %0 dim [0, 1] : (tensor<4x8xi1>) -> tensor<i1>
     """
 
 
 class CountOp(ReductionOp):
-    """How many elements are not 0."""
+    """Base class of ops that count the elements that are not 0."""
 
     def common_element(self) -> Attribute:
         return i1
@@ -283,7 +292,7 @@ class CountOp(ReductionOp):
 @torch_op("count_nonzero")
 class CountNonzeroOp(CountOp):
     """
-    How many elements, in all or along a dimension, are not 0.
+    The number of elements that are not 0, along dimension `dim` or in the whole tensor.
 
         %1 = torch.count_nonzero %0 dim 1 : (tensor<4x8xf32>) -> tensor<4xi64>
     """
@@ -294,7 +303,7 @@ class CountNonzeroOp(CountOp):
 @torch_op("count_nonzero.dim_IntList")
 class CountNonzeroDimsOp(CountOp):
     """
-    How many elements along dimensions are not 0.
+    The number of elements along dimensions `dim` that are not 0.
 
         %1 = torch.count_nonzero.dim_IntList %0 dim [0, 1] : (tensor<4x8xf32>) -> tensor<i64>
     """

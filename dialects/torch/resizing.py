@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ops that resize have in common: output sizes or scale factors, and which elements count."""
+"""
+Base classes of torch ops that resize: output sizes or scale factors, and which elements are read.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -23,12 +25,12 @@ from tilewright.dialects.torch.op import (
 from tilewright.dialects.torch.shapes import shown
 from tilewright.dialects.types import element_of, shape_of
 
-_LEAST_FACTOR = 1e-38
-"""Scale factor whose inverse float32 holds."""
+_MIN_FACTOR = 1e-38
+"""Least scale factor that is accepted; its inverse is finite in float32."""
 
 
 class ResizeOp(TensorOp, ABC):
-    """Resizes the last `DIMS` dimensions."""
+    """Base class of ops that resize the last `DIMS` dimensions."""
 
     DIMS: ClassVar[int]
     ELEMENTS: ClassVar[tuple[Attribute, ...]] = (*FLOATS, ui8)
@@ -37,17 +39,17 @@ class ResizeOp(TensorOp, ABC):
 
     @abstractmethod
     def sizes(self) -> tuple[int, ...]:
-        """Return the sizes of the result in the dimensions that are resized."""
+        """Return the result's sizes in the resized dimensions."""
 
     @abstractmethod
     def factors(self) -> Sequence[float | None]:
-        """By how much each of them grows, where that is given."""
+        """Return the scale factor of each resized dimension; None where none is given."""
 
     def result_element(self) -> Attribute:
         element = element_of(self.input)
         if element not in self.ELEMENTS:
             types = ", ".join(map(str, self.ELEMENTS))
-            raise VerifyException(f"{types} are resized like this, not {element}: convert it")
+            raise VerifyException(f"this op resizes {types}, not {element}: convert the input")
         return element
 
     def result_shape(self) -> tuple[int, ...]:
@@ -57,21 +59,25 @@ class ResizeOp(TensorOp, ABC):
                 f"expected batch, channels and {self.DIMS} more dimensions, not {shown(input)}"
             )
         for factor in self.factors():
-            if factor is not None and not (factor <= 0 or _LEAST_FACTOR <= factor < inf):
-                raise VerifyException(f"a scale is from {_LEAST_FACTOR} up, not {factor}")
+            if factor is not None and not (factor <= 0 or _MIN_FACTOR <= factor < inf):
+                raise VerifyException(
+                    f"a scale is at least {_MIN_FACTOR}, and finite, not {factor}"
+                )
         sizes = self.sizes()
         if any(size < 1 for size in (*input[1:], *sizes)):
-            raise VerifyException(f"nothing is resized from {shown(input)} to {list(sizes)}")
+            raise VerifyException(
+                f"cannot resize {shown(input)} to {list(sizes)}: sizes are at least 1"
+            )
         return (*input[:2], *sizes)
 
     def check_count(self, given: Sequence[float], name: str) -> None:
-        """Refuse anything but one number for each dimension that is resized."""
+        """Raise `VerifyException` unless there is one number for each resized dimension."""
         if len(given) != self.DIMS:
             raise VerifyException(f"{name} {list(given)} must have {self.DIMS} elements")
 
 
 class VecResizeOp(ResizeOp):
-    """Resizes to sizes, or by factors, whichever is given."""
+    """Base class of `.vec` overloads, which take either output sizes or scale factors."""
 
     output_size = opt_integers()
     scale_factors = opt_reals()
@@ -96,7 +102,7 @@ class VecResizeOp(ResizeOp):
 
 
 class PlainResizeOp(ResizeOp):
-    """Resizes to sizes."""
+    """Base class of plain overloads, which take output sizes."""
 
     output_size = integers()
 
@@ -111,7 +117,7 @@ def _numbers(*scales: FloatAttr | None) -> list[float | None]:
 
 
 class PlainResize1dOp(PlainResizeOp):
-    """Resizes one dimension."""
+    """Base class of plain overloads that resize one dimension."""
 
     DIMS: ClassVar[int] = 1
 
@@ -122,7 +128,7 @@ class PlainResize1dOp(PlainResizeOp):
 
 
 class PlainResize2dOp(PlainResizeOp):
-    """Resizes two dimensions."""
+    """Base class of plain overloads that resize two dimensions."""
 
     DIMS: ClassVar[int] = 2
 
@@ -134,7 +140,7 @@ class PlainResize2dOp(PlainResizeOp):
 
 
 class PlainResize3dOp(PlainResizeOp):
-    """Resizes three dimensions."""
+    """Base class of plain overloads that resize three dimensions."""
 
     DIMS: ClassVar[int] = 3
 
@@ -147,15 +153,24 @@ class PlainResize3dOp(PlainResizeOp):
 
 
 class NearestResizeOp(ResizeOp):
-    """The element that `floor(coordinate * input size / output size)` names."""
+    """
+    Base class of nearest resizing, which reads element `floor(coordinate * input size / output
+    size)`.
+    """
 
 
 class NearestExactResizeOp(ResizeOp):
-    """The element whose middle is nearest: `floor((coordinate + 0.5) * input / output size)`."""
+    """
+    Base class of exact nearest resizing: element `floor((coordinate + 0.5) * input size / output
+    size)`.
+    """
 
 
 class SmoothResizeOp(ResizeOp):
-    """Weighs elements nearby; `align_corners` puts the first and the last on each other."""
+    """
+    Base class of resizing by weighted sums of near elements; `align_corners` aligns the corner
+    elements.
+    """
 
     ELEMENTS: ClassVar[tuple[Attribute, ...]] = FLOATS
 
@@ -163,8 +178,10 @@ class SmoothResizeOp(ResizeOp):
 
 
 class LinearResizeOp(SmoothResizeOp):
-    """Weighs two elements in each dimension by how near they are."""
+    """Base class of linear resizing: a weighted sum of two elements in each dimension."""
 
 
 class CubicResizeOp(SmoothResizeOp):
-    """Weighs four elements in each dimension by a cubic function of how far they are."""
+    """
+    Base class of cubic resizing: a sum of four elements in each dimension, with cubic weights.
+    """

@@ -24,27 +24,35 @@ from tilewright.dialects.types import element_of, shape_of
 
 
 class ScanningOp(TorchOp):
-    """Joins with each element all that stand before it along `dim`."""
+    """
+    Base class of inclusive scans: each element is combined with all elements before it along `dim`.
+    """
 
     input = tensor()
     dim = integer()
 
     def scanned(self) -> tuple[int, ...]:
-        """Return the input's shape, which the results have, once `dim` is found to be one of it."""
+        """
+        Return the shape of input and results; raise `VerifyException` unless `dim` is one of its
+        dimensions.
+        """
         shape = shape_of(self.input)
         wrap_dim(self.dim.value.data, len(shape))
         return shape
 
 
 class ScanOp(ScanningOp, TensorOp):
-    """A scan that gives one tensor."""
+    """Base class of scans with one tensor as their result."""
 
     def result_shape(self) -> tuple[int, ...]:
         return self.scanned()
 
 
 class CumulativeOp(ScanOp):
-    """Running sums or products, in `dtype`; of integers and bools in i64 if there is none."""
+    """
+    Base class of running sums and products, computed in `dtype`; by default, integers and bools in
+    i64.
+    """
 
     dtype = opt_dtype()
 
@@ -57,7 +65,7 @@ class CumulativeOp(ScanOp):
 @torch_op("cumsum")
 class CumsumOp(CumulativeOp):
     """
-    The sum of each element and all before it.
+    The sum of each element and all elements before it along `dim`.
 
         %1 = torch.cumsum %0 dim -1 : (tensor<4x8xf32>) -> tensor<4x8xf32>
     """
@@ -66,7 +74,7 @@ class CumsumOp(CumulativeOp):
 @torch_op("cumprod")
 class CumprodOp(CumulativeOp):
     """
-    The product of each element and all before it.
+    The product of each element and all elements before it along `dim`.
 
         %1 = torch.cumprod %0 dim 0 : (tensor<4x8xi32>) -> tensor<4x8xi64>
     """
@@ -75,7 +83,7 @@ class CumprodOp(CumulativeOp):
 @torch_op("logcumsumexp")
 class LogcumsumexpOp(ScanOp):
     """
-    log(sum(exp(input))) of each element and all before it, computed without overflow.
+    log(sum(exp(input))) of each element and all elements before it along `dim`, without overflow.
 
         %1 = torch.logcumsumexp %0 dim 1 : (tensor<4x8xf32>) -> tensor<4x8xf32>
     """
@@ -86,7 +94,10 @@ class LogcumsumexpOp(ScanOp):
 
 
 class RunningExtremumOp(ScanningOp):
-    """The extreme of each element and all before it, and the last index at which it stands."""
+    """
+    Base class of running extrema: the extreme element up to each position, and its last index up to
+    there.
+    """
 
     values = result_def(TENSOR)
     indices = result_def(TENSOR)
@@ -99,7 +110,7 @@ class RunningExtremumOp(ScanningOp):
 @torch_op("cummax")
 class CummaxOp(RunningExtremumOp):
     """
-    The largest of each element and all before it, and the last index at which it stands.
+    The largest element up to each position along `dim`, and its last index up to there.
 
         %1, %2 = torch.cummax %0 dim 1 : (tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xi64>)
     """
@@ -108,7 +119,7 @@ class CummaxOp(RunningExtremumOp):
 @torch_op("cummin")
 class CumminOp(RunningExtremumOp):
     """
-    The smallest of each element and all before it, and the last index at which it stands.
+    The smallest element up to each position along `dim`, and its last index up to there.
 
         %1, %2 = torch.cummin %0 dim 1 : (tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xi64>)
     """

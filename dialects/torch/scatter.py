@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Torch ops that write each update where an element of a tensor of subscripts says."""
+"""Torch ops that write each update to the position that an element of an index tensor names."""
 
 from collections.abc import Sequence
 
@@ -29,7 +29,7 @@ REDUCTIONS = ("sum", "prod", "mean", "amax", "amin")
 
 
 class WritingOp(TensorOp):
-    """A copy of its first operand with elements replaced."""
+    """Base class of ops that return a copy of their first operand with some elements written."""
 
     def result_shape(self) -> tuple[int, ...]:
         return shape_of(self.operands[0])
@@ -38,7 +38,9 @@ class WritingOp(TensorOp):
         return element_of(self.operands[0])
 
     def check_element(self, updates: SSAValue) -> None:
-        """Refuse updates of another type than what they are written to."""
+        """
+        Raise `VerifyException` unless updates have the type of the tensor that they are written to.
+        """
         if element_of(updates) != self.result_element():
             raise VerifyException(
                 f"{element_of(updates)} is not written into {self.result_element()}: convert it"
@@ -46,7 +48,9 @@ class WritingOp(TensorOp):
 
 
 def check_reduction(reduce: StringAttr, element: Attribute, allowed: Sequence[str]) -> None:
-    """Refuse what PyTorch does not join updates by."""
+    """
+    Raise `VerifyException` unless PyTorch has the reduction `reduce` for updates of this type.
+    """
     if reduce.data not in allowed:
         raise VerifyException(f'reduce "{reduce.data}" is none of {", ".join(allowed)}')
     if reduce.data == "mean" and element == i1:
@@ -54,7 +58,10 @@ def check_reduction(reduce: StringAttr, element: Attribute, allowed: Sequence[st
 
 
 class ScatterLikeOp(WritingOp):
-    """Writes to the coordinates of each update, but for `dim`, where index says."""
+    """
+    Base class of scatters: an update goes to its own coordinates, with `dim`'s coordinate read from
+    index.
+    """
 
     input = tensor()
     dim = integer()
@@ -71,7 +78,9 @@ class ScatterLikeOp(WritingOp):
 
 
 class ScatterTensorOp(ScatterLikeOp):
-    """Writes elements of a tensor, of which those within the index's shape are used."""
+    """
+    Base class of scatters of a tensor src, of which the part within the index's shape is used.
+    """
 
     src = tensor()
 
@@ -86,7 +95,8 @@ class ScatterTensorOp(ScatterLikeOp):
 @torch_op("scatter.src")
 class ScatterOp(ScatterTensorOp):
     """
-    input with elements replaced by those of src; of several the last stays.
+    input with elements replaced by elements of src; of several updates of one element the last
+    remains.
 
         %3 = torch.scatter.src %0, %1, %2 dim 1
             : (tensor<4x8xf32>, tensor<4x3xi64>, tensor<4x3xf32>) -> tensor<4x8xf32>
@@ -96,7 +106,7 @@ class ScatterOp(ScatterTensorOp):
 @torch_op("scatter.value")
 class ScatterValueOp(ScatterLikeOp):
     """
-    input with elements replaced by a number.
+    input with the elements at index replaced by a number.
 
         %2 = torch.scatter.value %0, %1 dim 1 value 2.0
             : (tensor<4x8xf32>, tensor<4x3xi64>) -> tensor<4x8xf32>
@@ -108,7 +118,7 @@ class ScatterValueOp(ScatterLikeOp):
 @torch_op("scatter.reduce")
 class ScatterJoinOp(ScatterTensorOp):
     """
-    input with elements of src added or multiplied to it.
+    input with elements of src added to, or multiplied into, its elements at index.
 
         %3 = torch.scatter.reduce %0, %1, %2 dim 1 reduce "add"
             : (tensor<4x8xf32>, tensor<4x3xi64>, tensor<4x3xf32>) -> tensor<4x8xf32>
@@ -124,7 +134,7 @@ class ScatterJoinOp(ScatterTensorOp):
 @torch_op("scatter.value_reduce")
 class ScatterValueJoinOp(ScatterLikeOp):
     """
-    input with a number added or multiplied to elements of it.
+    input with a number added to, or multiplied into, its elements at index.
 
         %2 = torch.scatter.value_reduce %0, %1 dim 1 value 2.0 reduce "multiply"
             : (tensor<4x8xf32>, tensor<4x3xi64>) -> tensor<4x8xf32>
@@ -141,7 +151,7 @@ class ScatterValueJoinOp(ScatterLikeOp):
 @torch_op("scatter_add")
 class ScatterAddOp(ScatterTensorOp):
     """
-    input with elements of src added to it.
+    input with elements of src added to its elements at index.
 
         %3 = torch.scatter_add %0, %1, %2 dim 1
             : (tensor<4x8xf32>, tensor<4x3xi64>, tensor<4x3xf32>) -> tensor<4x8xf32>
@@ -151,7 +161,9 @@ class ScatterAddOp(ScatterTensorOp):
 @torch_op("scatter_reduce.two")
 class ScatterReduceOp(ScatterTensorOp):
     """
-    input with elements of src joined to it, or to each other alone without `include_self`.
+    input with elements of src combined into its elements at index, by the operation `reduce`.
+
+    Without `include_self`, the old values of the written elements do not take part.
 
         %3 = torch.scatter_reduce.two %0, %1, %2 dim 1 reduce "amax" include_self false
             : (tensor<4x8xf32>, tensor<4x3xi64>, tensor<4x3xf32>) -> tensor<4x8xf32>

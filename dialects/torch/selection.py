@@ -15,19 +15,19 @@ from tilewright.dialects.types import element_of, shape_of
 
 
 def check_mask(mask: SSAValue, what: str) -> None:
-    """Refuse a mask that is not of bools."""
+    """Raise `VerifyException` unless the mask is of bools."""
     if (element := element_of(mask)) != i1:
         raise VerifyException(f"{what} is of bools, not of {element}: compare it, as with `!= 0`")
 
 
 class SelectionOp(ElementwiseOp, ABC):
-    """A choice between two tensors or numbers by `condition`, a tensor of bools."""
+    """Base class of choices between two tensors or numbers by `condition`, a tensor of bools."""
 
     condition = tensor()
 
     @abstractmethod
     def choices(self) -> tuple[SSAValue | Scalar, SSAValue | Scalar]:
-        """What is chosen where the condition is true, and where it is not."""
+        """Return the choice where the condition is true, and the choice where it is false."""
 
     def arguments(self) -> Sequence[SSAValue | Attribute]:
         return self.choices()
@@ -104,7 +104,9 @@ class WhereScalarOp(SelectionOp):
 
 
 class MaskedFillLikeOp(ElementwiseOp):
-    """`value` where `mask` is true, else `input`, whose type it keeps."""
+    """
+    Base class of masked fills: `value` where `mask` is true, else `input`, whose type is kept.
+    """
 
     input = tensor()
     mask = tensor()

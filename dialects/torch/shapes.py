@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The shape rules of PyTorch, as the Torch dialect's verifier checks them."""
+"""Shape rules of PyTorch, as the Torch dialect's verifier checks them."""
 
 from collections.abc import Sequence
 from math import prod
@@ -8,14 +8,16 @@ from xdsl.utils.exceptions import VerifyException
 
 
 def shown(shape: Sequence[int]) -> str:
-    """Return a shape in words: `16x64`; a tensor without dimensions is a `scalar`."""
+    """Return the text of a shape: `16x64`, or `scalar` for a tensor without dimensions."""
     return "x".join(map(str, shape)) or "scalar"
 
 
 def broadcast(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     """
-    Return the shape that PyTorch broadcasts `shapes` to: aligned at the last dimension, 1
-    stretches.
+    Return the shape to which PyTorch broadcasts `shapes`.
+
+    Dimensions are aligned at the last one, and size 1 is repeated. Raises `VerifyException` if they
+    do not fit.
     """
     rank = max(map(len, shapes))
     result: list[int] = []
@@ -29,14 +31,16 @@ def broadcast(*shapes: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def check_expands(shape: Sequence[int], target: Sequence[int], what: str) -> None:
-    """Refuse a shape that does not broadcast to `target` alone."""
+    """Raise `VerifyException` unless `shape` can be broadcast to exactly `target`."""
     tail = target[len(target) - len(shape) :] if len(shape) <= len(target) else ()
     if len(tail) < len(shape) or any(s not in (1, t) for s, t in zip(shape, tail, strict=True)):
         raise VerifyException(f"{what} of shape {shown(shape)} does not expand to {shown(target)}")
 
 
 def wrap_dim(dim: int, rank: int, what: str = "dim") -> int:
-    """`dim` counted from the front; a scalar is taken as having one dimension, as PyTorch does."""
+    """
+    Return `dim` counted from the front; as in PyTorch, a scalar counts as having one dimension.
+    """
     rank = max(rank, 1)
     if not -rank <= dim < rank:
         raise VerifyException(
@@ -46,7 +50,7 @@ def wrap_dim(dim: int, rank: int, what: str = "dim") -> int:
 
 
 def wrap_dims(dims: Sequence[int], rank: int, what: str = "dim") -> tuple[int, ...]:
-    """`dims` counted from the front, each at most once."""
+    """Return `dims` counted from the front; raise `VerifyException` if one occurs twice."""
     wrapped = tuple(wrap_dim(dim, rank, what) for dim in dims)
     if len({*wrapped}) < len(wrapped):
         raise VerifyException(f"{what} {list(dims)} names a dimension twice")
@@ -54,7 +58,7 @@ def wrap_dims(dims: Sequence[int], rank: int, what: str = "dim") -> tuple[int, .
 
 
 def resolve_size(size: Sequence[int], numel: int) -> tuple[int, ...]:
-    """`size` with its -1, if any, replaced so that it holds `numel` elements."""
+    """Return `size` with -1, if any, replaced by the size that makes `numel` elements in total."""
     known = prod(s for s in size if s != -1)
     resolved = tuple(numel // known if s == -1 and known else s for s in size)
     if list(size).count(-1) > 1 or any(s < 0 for s in resolved) or prod(resolved) != numel:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Torch ops that take a part of a tensor, or its elements along a dimension in another order."""
+"""Torch ops that take a part of a tensor, or reorder its elements along a dimension."""
 
 from xdsl.dialects.builtin import IntegerAttr, IntegerType
 from xdsl.utils.exceptions import VerifyException
@@ -22,21 +22,26 @@ _Integer = IntegerAttr[IntegerType]
 
 
 def dim_of(op: TorchOp, dim: int, shape: tuple[int, ...], what: str = "dim") -> int:
-    """`dim` counted from the front, of a tensor that has dimensions."""
+    """
+    Return `dim` counted from the front; raise `VerifyException` for a tensor without dimensions.
+    """
     if not shape:
         raise VerifyException(f"{op.name} takes no tensor without dimensions")
     return wrap_dim(dim, len(shape), what)
 
 
 def wrap_index(index: int, size: int) -> int:
-    """`index` counted from the front of a dimension of `size`."""
+    """
+    Return `index` counted from the front of a dimension of `size`; raise `VerifyException` if out
+    of range.
+    """
     if not -size <= index < size:
         raise VerifyException(f"index {index} is out of range for a dimension of size {size}")
     return index % size
 
 
 def sliced(start: _Integer | None, end: _Integer | None, step: _Integer, size: int) -> range:
-    """Return the positions along a dimension of `size` that a slice takes."""
+    """Return the positions that a slice takes along a dimension of `size`."""
     if step.value.data < 1:
         raise VerifyException(f"step {step.value.data} must be at least 1")
     first, last = (None if bound is None else bound.value.data for bound in (start, end))
@@ -46,7 +51,8 @@ def sliced(start: _Integer | None, end: _Integer | None, step: _Integer, size: i
 @torch_op("slice.Tensor")
 class SliceOp(TensorOp):
     """
-    The elements of `dim` from `start` up to `end`, every `step`-th; both are cut to the range.
+    Every `step`-th element along `dim` from `start` up to `end`, excluded; both are clamped to the
+    size.
 
         %1 = torch.slice %0 dim 1 start -6 end 9223372036854775807 step 2
             : (tensor<4x8xf32>) -> tensor<4x3xf32>
@@ -68,7 +74,7 @@ class SliceOp(TensorOp):
 @torch_op("select.int")
 class SelectOp(TensorOp):
     """
-    The elements at `index` of `dim`, which goes.
+    The elements at position `index` of dimension `dim`, which the result lacks.
 
         %1 = torch.select.int %0 dim 0 index -1 : (tensor<4x8xf32>) -> tensor<8xf32>
     """
@@ -85,21 +91,22 @@ class SelectOp(TensorOp):
 
 
 def two_dims(dim1: _Integer, dim2: _Integer, rank: int) -> tuple[int, ...]:
-    """Two dimensions, which must differ."""
+    """Return two dimensions counted from the front; raise `VerifyException` if they are equal."""
     if rank < 2:
         raise VerifyException(f"a diagonal needs two dimensions, not {rank}")
     return wrap_dims((dim1.value.data, dim2.value.data), rank, "dim1, dim2")
 
 
 def diagonal_size(rows: int, columns: int, offset: int) -> int:
-    """How many elements the diagonal of a matrix has that is `offset` above the main one."""
+    """Return the number of elements of a matrix's diagonal that is `offset` above the main one."""
     return max(min(rows + min(offset, 0), columns - max(offset, 0)), 0)
 
 
 @torch_op("diagonal")
 class DiagonalOp(TensorOp):
     """
-    The elements where `dim2` is `dim1` + `offset`, as the last dimension.
+    The diagonals, where the coordinate of `dim2` is that of `dim1` + `offset`, as the last
+    dimension.
 
         %1 = torch.diagonal %0 offset 1 dim1 1 dim2 2 : (tensor<2x4x4xf32>) -> tensor<2x3xf32>
     """
@@ -117,7 +124,7 @@ class DiagonalOp(TensorOp):
 
 
 class TriangleOp(TensorOp):
-    """A part of each matrix, zeros elsewhere."""
+    """Base class of triangles: a part of each matrix, and zeros elsewhere."""
 
     input = tensor()
     diagonal = integer(0)
@@ -132,7 +139,7 @@ class TriangleOp(TensorOp):
 @torch_op("tril")
 class TrilOp(TriangleOp):
     """
-    Each matrix on and below the diagonal that is `diagonal` above the main one.
+    Each matrix on and below the diagonal that is `diagonal` above the main one; zeros elsewhere.
 
         %1 = torch.tril %0 diagonal -1 : (tensor<4x8xf32>) -> tensor<4x8xf32>
     """
@@ -141,7 +148,7 @@ class TrilOp(TriangleOp):
 @torch_op("triu")
 class TriuOp(TriangleOp):
     """
-    Each matrix on and above the diagonal that is `diagonal` above the main one.
+    Each matrix on and above the diagonal that is `diagonal` above the main one; zeros elsewhere.
 
         %1 = torch.triu %0 diagonal 1 : (tensor<4x8xf32>) -> tensor<4x8xf32>
     """
@@ -150,7 +157,7 @@ class TriuOp(TriangleOp):
 @torch_op("diag_embed")
 class DiagEmbedOp(TensorOp):
     """
-    Matrices, of `dim1` and `dim2`, with the last dimension as a diagonal, zeros elsewhere.
+    Matrices along `dim1` and `dim2` with the input's last dimension as a diagonal; zeros elsewhere.
 
         %1 = torch.diag_embed %0 offset 1 : (tensor<2x3xf32>) -> tensor<2x4x4xf32>
     """
@@ -171,7 +178,8 @@ class DiagEmbedOp(TensorOp):
 @torch_op("unfold")
 class UnfoldOp(TensorOp):
     """
-    Windows of `size` elements along `dimension`, one every `step`; the last dimension is within.
+    Windows of `size` elements along `dimension`, one every `step`; their elements are the last
+    dimension.
 
         %1 = torch.unfold %0 dimension 1 size 3 step 2 : (tensor<4x8xf32>) -> tensor<4x3x3xf32>
     """
@@ -193,20 +201,20 @@ class UnfoldOp(TensorOp):
         )
 
     def windows(self, length: int) -> int:
-        """How many windows a dimension of `length` has."""
+        """Return the number of windows in a dimension of size `length`."""
         size, step = self.size.value.data, self.step.value.data
         if not 0 <= size <= length or step < 1:
             raise VerifyException(f"size {size} must be within {length}, and step {step} above 0")
         return (length - size) // step + 1
 
 
-# --- Another order ---------------------------------------------------------------------------
+# --- Other orders ----------------------------------------------------------------------------
 
 
 @torch_op("flip")
 class FlipOp(TensorOp):
     """
-    The elements of each of `dims` from last to first.
+    The elements in reverse order along each of `dims`.
 
         %1 = torch.flip %0 dims [0, -1] : (tensor<4x8xf32>) -> tensor<4x8xf32>
     """
@@ -223,8 +231,10 @@ class FlipOp(TensorOp):
 @torch_op("roll")
 class RollOp(TensorOp):
     """
-    The elements of each of `dims` moved on by a number of `shifts`, the last becoming the first;
-    without `dims` all elements in row-major order.
+    The elements rotated along each of `dims` by the corresponding number of `shifts`.
+
+    Elements shifted past the end reappear at the front. Without `dims`, the flattened input is
+    rotated.
 
         %1 = torch.roll %0 shifts [1, -2] dims [0, 1] : (tensor<4x8xf32>) -> tensor<4x8xf32>
     """

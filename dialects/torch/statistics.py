@@ -28,7 +28,11 @@ from tilewright.dialects.types import element_of, shape_of
 
 
 class VarianceOp(ReductionOp):
-    """A variance or its root; it is divided by the number of elements less `correction`, or 1."""
+    """
+    Base class of variances and standard deviations.
+
+    The divisor is the number of elements minus `correction`, which is 1 by default.
+    """
 
     dim = opt_integers()
     correction = opt_number()
@@ -40,7 +44,7 @@ class VarianceOp(ReductionOp):
 
 
 class VarianceMeanOp(ReducingOp):
-    """A variance or its root, and the mean."""
+    """Base class of ops that return a variance or standard deviation, and the mean."""
 
     dim = opt_integers()
     correction = opt_number()
@@ -57,7 +61,7 @@ class VarianceMeanOp(ReducingOp):
 @torch_op("var.correction")
 class VarOp(VarianceOp):
     """
-    The variance along dimensions, which is divided by their size less `correction`, or 1.
+    The variance along dimensions `dim`, with divisor: their size minus `correction`, by default 1.
 
         %1 = torch.var.correction %0 dim [1] correction 0 : (tensor<4x8xf32>) -> tensor<4xf32>
     """
@@ -66,7 +70,7 @@ class VarOp(VarianceOp):
 @torch_op("std.correction")
 class StdOp(VarianceOp):
     """
-    The standard deviation along dimensions.
+    The standard deviation along dimensions `dim`.
 
         %1 = torch.std.correction %0 : (tensor<4x8xf32>) -> tensor<f32>
     """
@@ -75,7 +79,7 @@ class StdOp(VarianceOp):
 @torch_op("var_mean.correction")
 class VarMeanOp(VarianceMeanOp):
     """
-    The variance and the mean along dimensions.
+    The variance and the mean along dimensions `dim`.
 
         %1, %2 = torch.var_mean.correction %0 dim [1]
             : (tensor<4x8xf32>) -> (tensor<4xf32>, tensor<4xf32>)
@@ -85,7 +89,7 @@ class VarMeanOp(VarianceMeanOp):
 @torch_op("std_mean.correction")
 class StdMeanOp(VarianceMeanOp):
     """
-    The standard deviation and the mean along dimensions.
+    The standard deviation and the mean along dimensions `dim`.
 
         %1, %2 = torch.std_mean.correction %0 dim [1]
             : (tensor<4x8xf32>) -> (tensor<4xf32>, tensor<4xf32>)
@@ -98,7 +102,8 @@ class StdMeanOp(VarianceMeanOp):
 @torch_op("linalg_vector_norm")
 class VectorNormOp(ReductionOp):
     """
-    (sum |input|^ord)^(1/ord); the largest of |input| for inf, how many are not 0 for 0.
+    (sum |input|^ord)^(1/ord); the largest |input| for inf, the smallest for -inf, the nonzero count
+    for 0.
 
         %1 = torch.linalg_vector_norm %0 ord 3.5 dim [-1] : (tensor<4x8xf32>) -> tensor<4xf32>
     """
@@ -131,7 +136,7 @@ class VectorNormOp(ReductionOp):
 @torch_op("logsumexp")
 class LogsumexpOp(ReductionOp):
     """
-    log(sum(exp(input))) along dimensions, computed without overflow.
+    log(sum(exp(input))) along dimensions `dim`, computed without overflow.
 
         %1 = torch.logsumexp %0 dim [-1] : (tensor<4x8xf32>) -> tensor<4xf32>
     """

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The one syntax of every Torch op, derived from the op's declaration.
+The common syntax of torch ops, derived from each op's declaration.
 
     torch.NAME %tensor, %tensor KEYWORD VALUE ... : (TENSOR TYPES) -> RESULT TYPE
 
-Tensors that ATen requires stand first; every other argument follows its name, again the required
-ones first. A list of tensors beside other tensors stands in parentheses after its name. An
-argument equal to ATen's default is not printed.
+Tensors that ATen requires come first. Every other argument follows its name, required ones before
+optional ones. If an op has a list of tensors and other tensors, the list is in parentheses after
+its name. An argument equal to ATen's default is not printed.
 """
 
 import math
@@ -42,7 +42,7 @@ _NOT_FINITE = {"inf": math.inf, "nan": math.nan}
 
 
 def _float_text(value: float) -> str:
-    """Return the shortest text that reads back as `value`; MLIR wants a point in every float."""
+    """Return the shortest text that parses as `value`; MLIR requires a point in every float."""
     text = repr(value)
     if not math.isfinite(value) or "." in text:
         return text
@@ -57,7 +57,10 @@ def is_bool(number: Attribute) -> bool:
 
 @irdl_custom_directive
 class Scalar(CustomDirective):
-    """A Python number without its type: `2` is an int, `2.0`, `-inf` and `nan` floats, `true`."""
+    """
+    Directive for a Python number without type: `2` is an int, `2.0`, `-inf` and `nan` are floats,
+    `true` is a bool.
+    """
 
     value: AttributeVariable
 
@@ -95,9 +98,10 @@ class Scalar(CustomDirective):
 
 class Signature(CustomDirective):
     """
-    `(types of the operands that are there) -> result types`, where several operands are optional.
+    Directive for types if several operands are optional: `(types of present operands) -> result
+    types`.
 
-    xDSL's own `functional-type(operands, results)` allows one optional operand only.
+    xDSL's own `functional-type(operands, results)` allows only one optional operand.
     """
 
     num_operands: ClassVar[int]
@@ -136,7 +140,7 @@ def _present(operands: Sequence[Sequence[object] | None]) -> list[int]:
 
 
 def _signature_of(operands: int, results: int) -> type[Signature]:
-    """`Signature` for an op with so many operands and results."""
+    """Return a subclass of `Signature` for an op with that number of operands and results."""
     parameters = {str(i): TypeDirective for i in range(operands + results)}
     members = {"parameters": parameters, "num_operands": operands}
     return type("Signature", (Signature,), members)
@@ -148,8 +152,10 @@ def _is_list(definition: OperandDef) -> bool:
 
 def give_syntax(op: type[IRDLOperation]) -> None:
     """
-    Let `op` print and parse in this syntax. Its assembly format is compiled when it is first
-    needed: a program uses a few of the hundreds of ops, and each costs a millisecond.
+    Give `op` its printer and parser for this syntax.
+
+    The assembly format is compiled on first use: a program uses a few of the hundreds of ops, and
+    each takes a millisecond.
     """
 
     @cache
@@ -188,7 +194,7 @@ def _syntax_of(definition: OpDef) -> tuple[str, tuple[type[CustomDirective], ...
 
     counts_vary = sum(isinstance(d, VarOperandDef) for d in operands.values()) > 1
     types = ", ".join(f"type(${name})" for name in (*operands, *dict(definition.results)))
-    own = counts_vary or not operands  # than what xDSL's directive can say
+    own = counts_vary or not operands  # cases that xDSL's directive lacks
     signature = f"custom<Signature>({types})" if own else "functional-type(operands, results)"
     directives = (Scalar, _signature_of(len(operands), len(definition.results)))
     tensors = " `,` ".join(positional)
@@ -196,6 +202,6 @@ def _syntax_of(definition: OpDef) -> tuple[str, tuple[type[CustomDirective], ...
 
 
 def _is_scalar(constraint: AttrConstraint) -> bool:
-    """True if a property holds a number: all its attributes are integers or floats."""
+    """True if a property holds a number: all its possible attributes are integers or floats."""
     bases = constraint.get_bases()
     return bases is not None and bases <= {IntegerAttr, FloatAttr}

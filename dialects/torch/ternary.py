@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Torch ops of three operands: bounds, interpolation, fused products."""
+"""Torch ops with three operands: bounds, interpolation, fused products."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -22,11 +22,11 @@ from tilewright.dialects.types import element_of
 
 
 class ClampLikeOp(ElementwiseOp, ABC):
-    """Keeps elements within bounds, of which there is at least one; NaN stays, also of a bound."""
+    """Base class of clamps, which take one bound or two; NaN in input or a bound propagates."""
 
     @abstractmethod
     def bounds(self) -> tuple[SSAValue | Scalar | None, SSAValue | Scalar | None]:
-        """Return the smallest and the largest result."""
+        """Return the lower and the upper bound; None for an absent one."""
 
     def arguments(self) -> Sequence[SSAValue | Attribute]:
         return (self.operands[0], *(bound for bound in self.bounds() if bound is not None))
@@ -139,7 +139,9 @@ class ClampMaxTensorOp(ClampLikeOp):
 
 
 class LerpLikeOp(ElementwiseOp):
-    """input + weight * (end - input), of tensors of one type."""
+    """
+    Base class of linear interpolation: input + weight * (end - input), of tensors of one type.
+    """
 
     DOMAIN: ClassVar[Domain] = REALS
 
@@ -178,7 +180,7 @@ class LerpOp(LerpLikeOp):
 
 
 class FusedOp(ElementwiseOp):
-    """A product or a quotient added to a tensor."""
+    """Base class of ops that add a product or a quotient to a tensor."""
 
     input = tensor()
     tensor1 = tensor()

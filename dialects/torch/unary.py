@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Torch ops that map every element of one tensor by arithmetic: signs, rounding, units."""
+"""Torch ops of simple arithmetic on each element of one tensor: signs, rounding, units."""
 
 from tilewright.dialects.torch.elementwise import (
     FloatUnaryOp,
@@ -22,7 +22,7 @@ class NegOp(NumberUnaryOp):
 @torch_op("abs")
 class AbsOp(NumberUnaryOp):
     """
-    The absolute value.
+    The absolute value of input.
 
         %1 = torch.abs %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
     """
@@ -31,7 +31,7 @@ class AbsOp(NumberUnaryOp):
 @torch_op("sign")
 class SignOp(UnaryOp):
     """
-    -1, 0 or 1, as input is below, at or above 0; 0 where it is NaN.
+    The sign of input as -1, 0 or 1; 0 where it is NaN.
 
         %1 = torch.sign %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
     """
@@ -40,7 +40,7 @@ class SignOp(UnaryOp):
 @torch_op("sgn")
 class SgnOp(UnaryOp):
     """
-    What `sign` gives; it differs for complex numbers only.
+    The sign of input, equal to `sign` except for complex numbers.
 
         %1 = torch.sgn %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
     """
@@ -58,7 +58,7 @@ class ReciprocalOp(FloatUnaryOp):
 @torch_op("floor")
 class FloorOp(NumberUnaryOp):
     """
-    The largest integer that is not above input.
+    The largest integer that is at most input.
 
         %1 = torch.floor %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
     """
@@ -67,7 +67,7 @@ class FloorOp(NumberUnaryOp):
 @torch_op("ceil")
 class CeilOp(NumberUnaryOp):
     """
-    The smallest integer that is not below input.
+    The smallest integer that is at least input.
 
         %1 = torch.ceil %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
     """
@@ -76,7 +76,7 @@ class CeilOp(NumberUnaryOp):
 @torch_op("trunc")
 class TruncOp(NumberUnaryOp):
     """
-    The integer part.
+    The integer part of input.
 
         %1 = torch.trunc %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
     """
@@ -85,7 +85,7 @@ class TruncOp(NumberUnaryOp):
 @torch_op("frac")
 class FracOp(RealUnaryOp):
     """
-    What `trunc` cuts off.
+    The fractional part, input - trunc(input).
 
         %1 = torch.frac %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
     """
@@ -94,7 +94,7 @@ class FracOp(RealUnaryOp):
 @torch_op("round")
 class RoundOp(NumberUnaryOp):
     """
-    The nearest integer, halves to the even one.
+    The integer nearest to input; ties round to the even one.
 
         %1 = torch.round %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
     """
@@ -103,7 +103,7 @@ class RoundOp(NumberUnaryOp):
 @torch_op("round.decimals")
 class RoundDecimalsOp(RealUnaryOp):
     """
-    The nearest number of so many decimals; before the point where `decimals` is negative.
+    input rounded to `decimals` decimal places; a negative number rounds left of the decimal point.
 
         %1 = torch.round.decimals %0 decimals 2 : (tensor<4x8xf32>) -> tensor<4x8xf32>
     """
@@ -114,7 +114,7 @@ class RoundDecimalsOp(RealUnaryOp):
 @torch_op("deg2rad")
 class Deg2radOp(FloatUnaryOp):
     """
-    Degrees as radians.
+    input converted from degrees to radians.
 
         %1 = torch.deg2rad %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
     """
@@ -123,7 +123,7 @@ class Deg2radOp(FloatUnaryOp):
 @torch_op("rad2deg")
 class Rad2degOp(FloatUnaryOp):
     """
-    Radians as degrees.
+    input converted from radians to degrees.
 
         %1 = torch.rad2deg %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
     """
@@ -132,7 +132,8 @@ class Rad2degOp(FloatUnaryOp):
 @torch_op("nan_to_num")
 class NanToNumOp(UnaryOp):
     """
-    NaN, inf and -inf replaced by numbers: 0, the largest and the smallest of the type by default.
+    input with NaN, inf and -inf replaced; by default with 0 and the type's largest and smallest
+    number.
 
         %1 = torch.nan_to_num %0 nan 1.0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
     """

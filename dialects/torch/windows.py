@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Windows that move along a dimension, as convolutions and poolings see it: where they look, and how
-often they fit.
+Windows that move along a dimension in convolutions and poolings: their elements and positions.
 """
 
 from collections.abc import Sequence
@@ -15,8 +14,10 @@ from xdsl.utils.exceptions import VerifyException
 @dataclass(frozen=True)
 class Window:
     """
-    Step k of the window at position p looks at element p * stride + k * dilation - padding of a
-    dimension of `size` elements. `high` is the padding after the dimension.
+    Window along a dimension of `size` elements, as a convolution moves it.
+
+    Step k of the window at position p reads element p * stride + k * dilation - padding. `padding`
+    is before the elements, `high` is the padding after them.
     """
 
     size: int
@@ -28,17 +29,18 @@ class Window:
     high: int
 
     def sees_any(self, position: int) -> bool:
-        """True if any step looks at an element."""
+        """True if any step of the window at `position` reads an element, not padding."""
         first = position * self.stride - self.padding
-        step = max(0, -(first // self.dilation))  # the first that is not before the elements
+        step = max(0, -(first // self.dilation))  # first step not before the elements
         return step < self.steps and first + step * self.dilation < self.size
 
     def sees_everywhere(self) -> bool:
         """
         True if `sees_any` holds at each position, for a padding of at most half the steps.
 
-        Positions that begin within the elements see one. Of those before, the first decides unless
-        the dilation jumps over all elements; then the padding holds two positions at most.
+        Positions that begin within the elements read one. Of the positions before, checking the
+        first suffices, unless the dilation jumps over all elements. Then the padding holds at most
+        two positions.
         """
         before = min(self.positions, -(-self.padding // self.stride), 2)
         last = (self.positions - 1) * self.stride - self.padding
@@ -48,8 +50,10 @@ class Window:
 @dataclass(frozen=True)
 class TransposedWindow:
     """
-    The same seen from the other side, as a transposed convolution does: step k of position p looks
-    at element (p + padding - k * dilation) / stride, if that is one.
+    Window along a dimension of `size` elements, as a transposed convolution moves it.
+
+    Step k at position p reads element (p + padding - k * dilation) / stride, if that is the
+    position of an element.
     """
 
     size: int
@@ -63,31 +67,33 @@ class TransposedWindow:
 @dataclass(frozen=True)
 class AdaptiveWindow:
     """
-    Windows that cut a dimension in `positions` nearly equal parts: p looks at the elements from
-    floor(p * size / positions) to ceil((p + 1) * size / positions).
+    Windows that cut a dimension of `size` elements into `positions` nearly equal parts.
+
+    Window p holds the elements from floor(p * size / positions) up to ceil((p + 1) * size /
+    positions), excluded.
     """
 
     size: int
     positions: int
 
     def bounds(self, position: int) -> tuple[int, int]:
-        """Return the first element, and the first after the last."""
+        """Return the first element of the window at `position`, and the element after its last."""
         end = -(-(position + 1) * self.size // self.positions)
         return position * self.size // self.positions, end
 
     @property
     def steps(self) -> int:
-        """Return the length of the longest."""
+        """Number of elements of the longest window."""
         if not self.positions:
             return 0
         whole, rest = divmod(self.size, self.positions)
-        # bounds are rounded outwards, by all multiples of this below `positions`
+        # bounds are rounded outwards, by every multiple of `rounded` below `positions`
         rounded = gcd(rest, self.positions)
         return whole + (rest > 0) + (rest > rounded)
 
 
 def per_dim(values: DenseArrayBase[IntegerType], dims: int, name: str) -> tuple[int, ...]:
-    """Return an argument's value for each dimension; one value stands for all."""
+    """Return an argument's value for each dimension; a single value applies to all."""
     given = tuple(values.get_values())
     if len(given) not in (1, dims):
         raise VerifyException(f"{name} {list(given)} must have {dims} values, or one")
@@ -95,17 +101,19 @@ def per_dim(values: DenseArrayBase[IntegerType], dims: int, name: str) -> tuple[
 
 
 def check_least(values: Sequence[int], least: int, name: str) -> None:
-    """Refuse values below `least`."""
+    """Raise `VerifyException` if a value is below `least`."""
     if any(value < least for value in values):
         raise VerifyException(f"{name} {list(values)} must be at least {least}")
 
 
 Move = tuple[int, int, int, int]
-"""Size, kernel, stride and dilation of a dimension."""
+"""Size, kernel size, stride and dilation of a dimension."""
 
 
 def convolution_windows(moves: Sequence[Move], padding: Sequence[tuple[int, int]]) -> list[Window]:
-    """Return the windows of a convolution that pads before and after each dimension."""
+    """
+    Return the window of each dimension of a convolution; `padding` is (before, after) of each.
+    """
     windows: list[Window] = []
     for (size, steps, stride, dilation), (low, high) in zip(moves, padding, strict=True):
         rest = size + low + high - dilation * (steps - 1) - 1
@@ -122,7 +130,9 @@ def transposed_windows(
     moves: Sequence[Move], padding: Sequence[int], output_padding: Sequence[int]
 ) -> list[TransposedWindow]:
     """
-    Return the windows of a transposed convolution, whose result lacks `padding` on both sides.
+    Return the window of each dimension of a transposed convolution.
+
+    `padding` is removed from both sides of the result, and `output_padding` added at its end.
     """
     windows: list[TransposedWindow] = []
     for (size, steps, stride, dilation), low, extra in zip(

@@ -2,7 +2,7 @@
 // RUN: opt-tool %s -p merge-reductions --remarks 2>&1 | filecheck %s --check-prefix=REMARK
 // RUN: opt-tool %s -p merge-reductions,to-loop --check=each
 
-// A reduction of a reduction is one, over the dims of both.
+// A reduction of a reduction becomes one reduction over the dims of both.
 // CHECK-LABEL: @nested
 // CHECK-NEXT:    %s = prim.reduce max(%x) dims [1, 2] : (tensor<8x16x32xf32>) -> tensor<8xf32>
 // CHECK-NEXT:    func.return %s
@@ -32,7 +32,7 @@ func.func @pair(%x: tensor<4x6xf32>, %y: tensor<4x6xf32>) -> (tensor<f32>, tenso
   func.return %s#0, %s#1 : tensor<f32>, tensor<f32>
 }
 
-// But not the values of one reduction in another order.
+// Values in another order are not merged.
 // CHECK-LABEL: @swapped
 // CHECK-COUNT-2: prim.reduce
 func.func @swapped(%x: tensor<4x6xf32>, %y: tensor<4x6xf32>) -> (tensor<f32>, tensor<f32>) {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Merges a reduction of a reduction into one, so that the tensor between them never exists.
+Merge a reduction of a reduction into one, which saves the tensor between them.
 
     %r = prim.reduce max(%x) dims [2] : (tensor<8x16x32xf32>) -> tensor<8x16xf32>
     %s = prim.reduce max(%r) dims [1] : (tensor<8x16xf32>) -> tensor<8xf32>
@@ -28,7 +28,7 @@ RULE = Rule("o", 900, "merge_reductions")
 
 
 def reason_against(outer: prim.ReduceOp, inner: prim.ReduceOp) -> str | None:
-    """Why the two reductions cannot or should not be merged, or None."""
+    """Reason why the two reductions cannot or should not be merged, or None."""
     if outer.monoid != inner.monoid:
         return f"'{outer.monoid.data}' of '{inner.monoid.data}' is not one reduction"
     if not all(result.has_one_use() for result in inner.results):
@@ -37,14 +37,14 @@ def reason_against(outer: prim.ReduceOp, inner: prim.ReduceOp) -> str | None:
 
 
 def merged_dims(outer: prim.ReduceOp, inner: prim.ReduceOp) -> tuple[int, ...]:
-    """Return the dims of both, counted in the shape that the inner reduction takes."""
+    """Return the dims of both reductions, counted in the shape of the inner reduction's operand."""
     rank, folded = tensor_type(inner.inputs[0]).get_num_dims(), inner.dims.get_values()
     kept = [dim for dim in range(rank) if dim not in folded]
     return tuple(sorted([*folded, *(kept[dim] for dim in outer.dims.get_values())]))
 
 
 class MergeReductions(RewritePattern):
-    """Reduce over all dims at once."""
+    """Rewrite of two nested reductions to one reduction over all their dims."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: prim.ReduceOp, rewriter: PatternRewriter) -> None:
@@ -60,10 +60,10 @@ class MergeReductions(RewritePattern):
 
 
 class MergeReductionsPass(ModulePass):
-    """Merge reductions of reductions."""
+    """Pass that merges reductions of reductions."""
 
     name = "merge-reductions"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Everywhere in the module."""
+        """Apply the pattern everywhere in the module."""
         PatternRewriteWalker(TracedPattern(RULE, MergeReductions())).rewrite_module(op)

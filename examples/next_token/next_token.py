@@ -8,13 +8,16 @@ from torch import nn
 
 
 def causal_window(length: int, window: int) -> torch.Tensor:
-    """Which positions (columns) each position (row) sees: the last `window` up to itself."""
+    """
+    Return True where a position (row) attends to another (column): the last `window`, itself
+    included.
+    """
     row, column = torch.arange(length)[:, None], torch.arange(length)[None, :]
     return (column <= row) & (row - column < window)
 
 
 class Layer(nn.Module):
-    """Attention to a window of positions."""
+    """Layer of attention to a window of the latest positions."""
 
     def __init__(self, size: int, heads: int, window: int):
         super().__init__()
@@ -33,7 +36,7 @@ class Layer(nn.Module):
 
 
 class NextToken(nn.Module):
-    """The likeliest token behind each position of a text."""
+    """Language model that returns the likeliest next token after each position of a text."""
 
     def __init__(self, tokens: int = 24, size: int = 8, heads: int = 2, window: int = 4):
         super().__init__()

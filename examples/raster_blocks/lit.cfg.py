@@ -6,7 +6,7 @@ import sys
 
 import lit.formats
 
-config = globals()["config"]  # lit runs this file with it defined
+config = globals()["config"]  # lit runs this file with `config` defined
 
 config.name = "raster-blocks"
 config.suffixes = [".mlir"]
@@ -15,6 +15,6 @@ config.test_format = lit.formats.ShTest()
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.test_source_root, "Output")
 
-# opt-tool and filecheck are those of the environment that lit itself runs in.
+# opt-tool and filecheck come from the environment in which lit itself runs.
 tools = os.path.dirname(sys.executable)
 config.environment["PATH"] = os.pathsep.join([tools, config.environment["PATH"]])

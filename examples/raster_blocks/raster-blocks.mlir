@@ -3,12 +3,12 @@
 // RUN: not opt-tool %s -p raster-blocks{height=4} 2>&1 | filecheck %s --check-prefix WRONG
 // RUN: opt-tool %s -p raster-blocks --remarks 2>&1 | filecheck %s --check-prefix ROWS
 
-// 90 rows are no multiple of 16: what is masked stays so.
+// 90 rows are not a multiple of 16: masks are kept.
 // CHECK: tile.launch (%g = block 3 m, %bn = block 2 n, %r = block 2 m, %tm = thread 16 m, %tn = thread 16 n) {
 // CHECK: loop.load %x[%g * 32 + %r * 16 + %tm, %k] where [89 - %g * 32 - %r * 16 - %tm]
 // CHECK: schedule "tileify,blockify-launch{m=16 n=16},raster-blocks{height=2}"
 
-// A GPU runs all these blocks at one time, in whatever order.
+// A GPU runs all these blocks at the same time, in whatever order.
 // SMALL: --- t:099_raster_blocks skipped at mm: it costs 8 without, and at best 8 with it
 
 // WRONG: cannot do 'raster-blocks{height=4}' in @mm: 6 rows of blocks are no groups of 4

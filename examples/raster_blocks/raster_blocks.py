@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Does the blocks of a product in groups of rows, so that those that run at one time share more of
-what they read, which then is in the L2 cache.
+Order the blocks of a matrix product in groups of rows.
+
+Then blocks that run at the same time share more of their inputs, which stay in the L2 cache.
 
     tile.launch (%bm = block 32 m, %bn = block 64 n, ...) {
       ... %x[%bm * 128 + %tm, %k] ... %w[%k, %bn * 64 + %tn] ...
@@ -11,8 +12,8 @@ becomes, with `raster-blocks{height=8}`,
     tile.launch (%g = block 4 m, %bn = block 64 n, %r = block 8 m, ...) {
       ... %x[%g * 1024 + %r * 128 + %tm, %k] ... %w[%k, %bn * 64 + %tn] ...
 
-The last axis of blocks is counted first: 132 blocks at one time were 3 rows and 64 columns of
-blocks, and are 8 rows and 17 columns.
+The last axis of blocks varies fastest. 132 concurrent blocks cover 3 rows and 64 columns of blocks
+before the rewrite, and 8 rows and 17 columns after it.
 """
 
 from dataclasses import dataclass
@@ -31,12 +32,12 @@ from tilewright.passes.tile.scheduling_pass import SchedulingPass
 
 @dataclass(frozen=True)
 class RasterBlocksPass(SchedulingPass, RewritePattern):
-    """Do blocks in groups of rows."""
+    """Pass that orders blocks in groups of rows."""
 
     name = "raster-blocks"
 
     height: int | None = None
-    """Rows of blocks in a group."""
+    """Number of rows of blocks in a group."""
 
     def reason_against(self, launch: tile.LaunchOp) -> str | None:
         return None if _sides(launch) else "its blocks have no rows and columns"
@@ -52,7 +53,7 @@ class RasterBlocksPass(SchedulingPass, RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
-        """Part the axis of rows, and count the rows of a group first."""
+        """Split the axis of rows into groups, whose rows become the fastest block axis."""
         assert self.height is not None
         (rows, columns), rebinding = _sides(launch), Rebinding()
         for axis in launch.bound_axes():
@@ -67,7 +68,7 @@ class RasterBlocksPass(SchedulingPass, RewritePattern):
 
 
 def cost(choice: RasterBlocksPass | None, launch: tile.LaunchOp, target: Target) -> float:
-    """Rows and columns of blocks that are read for the blocks that run at one time."""
+    """Return the number of rows plus columns of blocks that concurrent blocks read."""
     rows, columns = (side.extent for side in _sides(launch))
     running = min(target.sms, rows * columns)
     if choice is None or choice.height is None:
@@ -77,7 +78,9 @@ def cost(choice: RasterBlocksPass | None, launch: tile.LaunchOp, target: Target)
 
 def _sides(launch: tile.LaunchOp) -> tuple[Axis, ...]:
     """
-    Return the axes of rows and columns of blocks; none if they are others, or in groups already.
+    Return the axes of rows and columns of blocks, in this order.
+
+    Empty if there are others, or if the rows are split already.
     """
     sides = [axis for axis in launch.axes_at(Level.BLOCK) if axis.role in (Role.M, Role.N)]
     return tuple(sides) if [axis.role for axis in sides] == [Role.M, Role.N] else ()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Trains the model in this folder, a Llama of two layers, to continue one text from any word on.
+Train the model in this folder, a Llama of two layers, to continue one text from any word on.
 
     python examples/tiny_llama/train.py
 """
@@ -17,11 +17,11 @@ Tilewright takes a PyTorch program through six IRs to raw CUDA. Each IR prints a
 verifies and runs, so that you can stop anywhere, read, edit, run, and go on."""
 
 NOTHING = -100
-"""What a loss does not count."""
+"""Label that the loss ignores."""
 
 
 def tokenizer() -> Any:
-    """Return a word is a token, and `<s>` stands before each text."""
+    """Return a tokenizer with a token for each word; `<s>` begins each text."""
     words = ["<s>", "</s>", "<unk>", *dict.fromkeys(TEXT.split())]
     numbers = {word: number for number, word in enumerate(words)}
     backend = tokenizers.Tokenizer(tokenizers.models.WordLevel(numbers, unk_token="<unk>"))
@@ -35,7 +35,9 @@ def tokenizer() -> Any:
 
 
 def untrained(vocabulary: int) -> Any:
-    """Two layers, whose heads share keys and values in pairs."""
+    """
+    Return an untrained Llama of two layers whose attention heads share keys and values in pairs.
+    """
     config = transformers.LlamaConfig(
         vocab_size=vocabulary,
         hidden_size=32,
@@ -52,19 +54,19 @@ def untrained(vocabulary: int) -> Any:
 
 
 def texts(tokenize: Any) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the text from each word on, and the same as what is to be predicted."""
+    """Return the text from each word on as inputs, and the tokens to predict as labels."""
     words = TEXT.split()
     rows = [[*tokenize(" ".join(words[start:]))["input_ids"], 1] for start in range(len(words))]
     longest = max(map(len, rows))
     inputs = torch.tensor([row + [1] * (longest - len(row)) for row in rows])
     labels = torch.tensor([row + [NOTHING] * (longest - len(row)) for row in rows])
-    labels[:, 1] = NOTHING  # where a text begins is not to be learned
+    labels[:, 1] = NOTHING  # the word that begins a text is not predicted
     labels[0, 1] = inputs[0, 1]
     return inputs, labels
 
 
 def main() -> None:
-    """Train, and write what `transformers` loads."""
+    """Train the model, and save the model and its tokenizer for `transformers`."""
     torch.manual_seed(0)
     tokenize = tokenizer()
     model = untrained(len(tokenize))

@@ -66,5 +66,5 @@ def test_a_text_that_is_no_pipeline_stays_and_is_refused() -> None:
     with pytest.raises(UsageError, match="Expected argument name"):
         _ = schedule.steps
     kernel = 'loop.kernel @k() -> (%out: memref<4xf32>) {} schedule "tileify{"'
-    with pytest.raises(VerifyException, match="is no pipeline"):
+    with pytest.raises(VerifyException, match="is not a pipeline"):
         Parser(context(), kernel).parse_module().verify()

@@ -86,7 +86,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "an option that is a number": ({"options": {3: 4}}, "unknown option '3'"),
     "an unknown target": ({"options": {"target": "sm_1"}}, "sm_1"),
     "an unknown device": ({"options": {"device": "tpu"}}, "unknown device 'tpu'"),
-    "a mode": ({"mode": "max-autotune"}, "there are no modes, as 'max-autotune'"),
+    "a mode": ({"mode": "max-autotune"}, "the mode 'max-autotune' is not supported"),
 }
 
 

@@ -28,7 +28,7 @@ def test_text_without_end_is_refused(monkeypatch: pytest.MonkeyPatch):
         return b"y\n" * 50
 
     endless = SimpleNamespace(read=read)
-    monkeypatch.setattr(text_file, "_MOST_BYTES", 1000)
+    monkeypatch.setattr(text_file, "_MAX_BYTES", 1000)
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=endless))
     with pytest.raises(UsageError, match="cannot read '-': it is longer than 1000 bytes"):
         read_text_file("-")

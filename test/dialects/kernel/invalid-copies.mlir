@@ -50,7 +50,7 @@ kernel.func grid 1 block 32 @k(%x: memref<100xf32>) -> (%out: memref<100xf32>) {
 kernel.func grid 1 block 32 @k(%x: memref<100xf32>) -> (%out: memref<100xf32>) {
   %count = arith.constant 0 : index
   %ring = kernel.ring bytes 512 : !kernel.ring<2, cp_async>
-  // CHECK: of 2 slots one is read: at most 1 later fills are under way, not 2
+  // CHECK: one of 2 slots is being read: at most 1 later fills are in flight, not 2
   kernel.ring_wait %ring, %count pending 2 : !kernel.ring<2, cp_async>
 }
 
@@ -105,7 +105,7 @@ kernel.func grid 1 block 32 @k(%x: memref<66x32xf32>) -> (%out: memref<100xf32>)
   %count = arith.constant 0 : index
   %s = kernel.shared : memref<2x64x32xf32, #tile.layout<slots, deal 4>, 3 : i64>
   %ring = kernel.ring bytes 512 : !kernel.ring<2, tma>
-  // CHECK: 66 rows of the tensor are no 4 piles of as many
+  // CHECK: 66 rows of the tensor do not divide into 4 equal piles
   kernel.tma_copy %x[0, 0] box [64, 32] to %s[%count] on %ring, %count : memref<66x32xf32>, memref<2x64x32xf32, #tile.layout<slots, deal 4>, 3 : i64>, !kernel.ring<2, tma>
 }
 
@@ -115,7 +115,7 @@ kernel.func grid 1 block 32 @k(%x: memref<6x64x32xf32>) -> (%out: memref<100xf32
   %count = arith.constant 0 : index
   %s = kernel.shared : memref<2x2x64x32xf32, #tile.layout<slots, deal 4>, 3 : i64>
   %ring = kernel.ring bytes 512 : !kernel.ring<2, tma>
-  // CHECK: the rows of several matrices are not dealt out together
+  // CHECK: a box of several matrices cannot be dealt out by rows
   kernel.tma_copy %x[0, 0, 0] box [2, 64, 32] to %s[%count] on %ring, %count : memref<6x64x32xf32>, memref<2x2x64x32xf32, #tile.layout<slots, deal 4>, 3 : i64>, !kernel.ring<2, tma>
 }
 

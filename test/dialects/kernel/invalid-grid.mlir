@@ -4,7 +4,7 @@
 
 kernel.func grid 8 block 32 cluster 2 @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
   %b = kernel.block_id
-  // CHECK: what other blocks have at the same place is shared memory
+  // CHECK: only arrays in shared memory have a remote address
   %0 = kernel.remote %x of %b : memref<8xf32>
 }
 
@@ -19,13 +19,13 @@ kernel.func grid 8 block 32 @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
 
 kernel.func grid 8 block 32 @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
   %0 = loop.load %x[0] : memref<8xf32>
-  // CHECK: no target joins f32 with max at once
+  // CHECK: no target has an atomic max of f32
   kernel.atomic %0 into %out[0] with max : memref<8xf32>
 }
 
 // -----
 
-// CHECK: plan.initial is said of input 0; outputs are written
+// CHECK: plan.initial is for outputs, not for input 0
 kernel.func grid 8 block 32 @k(%x: memref<8xf32> {plan.initial = 0.0 : f32}) -> (%out: memref<8xf32>) {
 }
 
@@ -37,6 +37,6 @@ kernel.func grid 8 block 32 @k(%x: memref<8xf32>) -> (%out: memref<8xf32> {plan.
 
 // -----
 
-// CHECK: all outputs are plan.scratch: nothing that the kernel does is of use
+// CHECK: all outputs are plan.scratch: the kernel has no result
 kernel.func grid 8 block 32 @k(%x: memref<8xf32>) -> (%out: memref<8xf32> {plan.scratch}) {
 }

@@ -104,7 +104,7 @@ kernel.func grid 8 block 32 @k(%x: memref<8xf32> {plan.align = 512 : i64}) -> (%
 
 // -----
 
-// CHECK: plan.in_place is said of input 0; outputs are written
+// CHECK: plan.in_place is for outputs, not for input 0
 kernel.func grid 8 block 32 @k(%x: memref<8xf32> {plan.in_place = array<i64: 0>}) -> (%out: memref<8xf32>) {
 }
 
@@ -135,7 +135,7 @@ kernel.func grid 8 block 32 @k(%x: memref<8xf32>) -> (%out: memref<8xf32> {plan.
 
 // -----
 
-// CHECK: plan.in_place is for kernels of Kernel IR: before, it is not settled which thread reads what
+// CHECK: plan.in_place is for Kernel IR: at higher levels it is undecided which thread reads an element
 loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32> {plan.in_place = array<i64: 0>}) {
 }
 
@@ -148,7 +148,7 @@ kernel.func grid 8 block 32 @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
 
 // -----
 
-// CHECK: the comment is empty; say what follows, or leave it out
+// CHECK: the comment is empty; describe the ops that follow, or remove it
 kernel.func grid 8 block 32 @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
   kernel.comment " "
 }
@@ -163,6 +163,6 @@ kernel.func grid 8 block 128 @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
 // -----
 
 kernel.func grid 8 block 128 @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
-  // CHECK: the layout has slots, and there is no axis that counts them
+  // CHECK: the layout has slots, but the slab has no axis that counts them
   %s = kernel.shared : memref<f32, #tile.layout<slots>, 3 : i64>
 }

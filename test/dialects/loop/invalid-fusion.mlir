@@ -6,12 +6,12 @@ builtin.module attributes {loop.fusion = #loop.fusion<apart ["relu"]>} {
 
 // -----
 
-// CHECK: a decision is made once
+// CHECK: a decision is listed twice
 builtin.module attributes {loop.fusion = #loop.fusion<fused ["a:b>c"] apart ["a:b>c"]>} {
 }
 
 // -----
 
-// CHECK: only what is decided can have been met
+// CHECK: a decision that is met must be fused or apart, too
 builtin.module attributes {loop.fusion = #loop.fusion<fused ["a:b>c"] met ["a:b>d"]>} {
 }

@@ -47,7 +47,7 @@ loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
 
 // -----
 
-// CHECK: a prefix stands in the body of a loop.scan, not deeper
+// CHECK: a prefix must be directly in the body of a loop.scan
 loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
   loop.scan %k in 8 {
     loop.for %i in 8 {
@@ -69,7 +69,7 @@ loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
 
 // -----
 
-// CHECK: join at least one value
+// CHECK: a prefix has at least one value
 loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
   loop.scan %k in 8 {
     "loop.prefix"() <{monoid = #prim.monoid add}> : () -> ()

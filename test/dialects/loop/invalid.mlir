@@ -157,7 +157,7 @@ loop.kernel @k(%x: memref<4x8xf32>, %s: memref<8xf32>) -> (%out: memref<8xf32>) 
 
 // -----
 
-// CHECK: a kernel is made for sizes that are known, not for memref<?xf32>
+// CHECK: kernel arguments have static shapes, unlike memref<?xf32>
 loop.kernel @k(%x: memref<?xf32>) -> (%out: memref<8xf32>) {
 }
 
@@ -175,7 +175,7 @@ loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
 
 loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
   loop.for %i in 8 {
-    // CHECK: reads %out, which is an output; what a kernel stores is for later launches
+    // CHECK: reads %out, which is an output; only later launches can read what a kernel stores
     %0 = loop.load %out[%i] : memref<8xf32>
   }
 }
@@ -243,7 +243,7 @@ loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
 // -----
 
 loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
-  // CHECK: a nest has at least one axis; what is done once needs no nest
+  // CHECK: a nest has at least one axis; ops that run once need no nest
   "loop.for"() <{extents = array<i64>, roles = []}> ({
   ^bb0:
   }) : () -> ()

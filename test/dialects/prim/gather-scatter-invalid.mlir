@@ -3,7 +3,7 @@
 // What the verifier refuses of subscripts that are data.
 
 func.func @f(%w: tensor<100x8xf32>) {
-  // CHECK: without a tensor of subscripts this is a prim.index_map
+  // CHECK: a gather has at least one tensor of subscripts; without any, use prim.index_map
   %0 = prim.gather %w[] by affine_map<(d0) -> (d0, 0)> : (tensor<100x8xf32>) -> tensor<4xf32>
   func.return
 }
@@ -43,7 +43,7 @@ func.func @f(%w: tensor<100x8xf32>, %i: tensor<4xi8>) {
 // -----
 
 func.func @f(%w: tensor<100x8xf32>, %i: tensor<4xi64>) {
-  // CHECK: the map must give 2 subscripts, one an axis
+  // CHECK: the map must give 2 subscripts, one for each axis
   %0 = prim.gather %w[%i] by affine_map<(d0)[s0] -> (s0)> : (tensor<100x8xf32>, tensor<4xi64>) -> tensor<4xf32>
   func.return
 }

@@ -91,7 +91,7 @@ func.func @f(%a: tensor<4x8xf32>, %b: tensor<8xf32>) {
 // -----
 
 func.func @f(%a: tensor<4x8xf32>, %b: tensor<8xf32>) {
-  // CHECK: the map must take 2 dimensions, one a result axis
+  // CHECK: the map must take 2 dimensions, one for each result axis
   %0 = prim.index_map %b by affine_map<(d0) -> (d0)> : tensor<8xf32> -> tensor<4x8xf32>
   func.return
 }
@@ -99,7 +99,7 @@ func.func @f(%a: tensor<4x8xf32>, %b: tensor<8xf32>) {
 // -----
 
 func.func @f(%a: tensor<4x8xf32>, %b: tensor<8xf32>) {
-  // CHECK: the map must take 1 dimensions, one a result axis
+  // CHECK: the map must take 1 dimensions, one for each result axis
   %0 = prim.index_map %b by affine_map<(d0)[s0] -> (d0)> : tensor<8xf32> -> tensor<8xf32>
   func.return
 }
@@ -107,7 +107,7 @@ func.func @f(%a: tensor<4x8xf32>, %b: tensor<8xf32>) {
 // -----
 
 func.func @f(%a: tensor<4x8xf32>, %b: tensor<8xf32>) {
-  // CHECK: the map must give 2 subscripts, one an input axis
+  // CHECK: the map must give 2 subscripts, one for each input axis
   %0 = prim.index_map %a by affine_map<(d0) -> (d0)> : tensor<4x8xf32> -> tensor<4xf32>
   func.return
 }
@@ -235,7 +235,7 @@ func.func @f(%a: tensor<4xf32>) {
 // -----
 
 func.func @f(%a: tensor<4xf32>) {
-  // CHECK: where no mask holds nothing is read: end with 'else' and a value, or with a source without a mask
+  // CHECK: elements where no mask is true have no value: end with 'else' and a value, or with a source without a mask
   %0 = prim.index_map %a by affine_map<(d0) -> (d0)> where affine_map<(d0) -> (d0 * -1 + 3)> : tensor<4xf32> -> tensor<6xf32>
   func.return
 }
@@ -291,7 +291,7 @@ func.func @f() {
 // -----
 
 func.func @f() {
-  // CHECK: the map must take 2 dimensions, one a result axis
+  // CHECK: the map must take 2 dimensions, one for each result axis
   %0 = prim.predicate affine_map<(d0) -> (d0)> : tensor<4x4xi1>
   func.return
 }

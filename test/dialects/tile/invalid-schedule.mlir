@@ -27,14 +27,14 @@
 
 // -----
 
-// CHECK: 'deal' is at least 1; leave it out for none
+// CHECK: 'deal' is at least 1; omit it for none
 "test.op"() {layout = #tile.layout<deal 0>} : () -> ()
 
 // -----
 
 loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
   tile.launch (%b = block 8) {
-    // CHECK: cp_async copies what is loaded; leave 'transport' out to compute
+    // CHECK: cp_async only copies loaded values; remove 'transport' to compute
     %s = tile.stage (%i) in [8] transport(cp_async) {
       %v = loop.load %x[%i] : memref<8xf32>
       %w = arith.addf %v, %v : f32
@@ -83,7 +83,7 @@ loop.kernel @k(%x: memref<6x8xf32>) -> (%out: memref<6x8xf32>) {
 
 loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
   tile.launch (%b = block 8) {
-    // CHECK: a swizzle of 64 bytes needs as many innermost, not 32
+    // CHECK: a swizzle of 64 bytes needs as many bytes innermost, not 32
     %s = tile.stage (%i) in [8] {
       %v = loop.load %x[%i] : memref<8xf32>
       loop.yield %v : f32
@@ -108,7 +108,7 @@ loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
 loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
   tile.launch (%l = lane 8) {
     %v = loop.load %x[%l] : memref<8xf32>
-    // CHECK: only block axes are joined by a choice; leave 'join' out
+    // CHECK: 'join' is for block axes only; remove it
     %s = tile.combine %v across %l with add join(cluster) : f32
   }
 }
@@ -156,7 +156,7 @@ loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
 
 loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
   tile.launch (%b = block 8) {
-    // CHECK: a bound has an expression at least; leave out what has none
+    // CHECK: a bound has at least one expression; remove an empty one
     %s = "loop.reduce"(%b) <{extent = 2 : i64, monoid = #prim.monoid add, upper_bound = affine_map<(d0) -> ()>}> ({
     ^bb0(%k: index):
       %v = loop.load %x[%k] : memref<8xf32>
@@ -169,7 +169,7 @@ loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
 
 loop.kernel @k(%x: memref<8xf32>, %at: memref<8xi64>) -> (%out: memref<8xf32>) {
   tile.launch (%b = block 8) {
-    // CHECK: cp_async copies what is loaded; leave 'transport' out to compute
+    // CHECK: cp_async only copies loaded values; remove 'transport' to compute
     %s = tile.stage (%i) in [8] transport(cp_async) {
       %a = loop.load %at[%i] : memref<8xi64>
       %n = loop.to_index %a below 8 : i64
@@ -181,7 +181,7 @@ loop.kernel @k(%x: memref<8xf32>, %at: memref<8xi64>) -> (%out: memref<8xf32>) {
 
 // -----
 
-// CHECK: the schedule 'tileify,{' is no pipeline: Expected pass name here
+// CHECK: the schedule 'tileify,{' is not a pipeline: Expected pass name here
 loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
   tile.launch (%i = thread 8) {
     %0 = loop.load %x[%i] : memref<8xf32>

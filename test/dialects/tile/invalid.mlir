@@ -183,7 +183,7 @@ loop.kernel @k(%x: memref<8x4xf32>) -> (%out: memref<8xf32>) {
 
 loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
   tile.launch (%b = block 8) {
-    // CHECK: threads do not meet inside a stage; move the tile.stage out
+    // CHECK: threads do not exchange values inside a stage; move the tile.stage out
     %s = tile.stage (%i) in [8] {
       %q = tile.stage (%j) in [4] {
         %0 = loop.load %x[%j] : memref<8xf32>
@@ -223,7 +223,7 @@ loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
 loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
   loop.for %i in 8 {
   }
-  // CHECK: before its launch a kernel computes scalars, no 'loop.for'
+  // CHECK: before its launch a kernel only computes scalars; move 'loop.for' inside
   tile.launch (%t = thread 8) {
   }
 }
@@ -232,7 +232,7 @@ loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
 
 loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
   tile.launch (%t = thread 8) {
-    // CHECK: a stage says by its ring how many slots it has; leave 'slots' out of the layout
+    // CHECK: a stage's ring sets its number of slots; remove 'slots' from the layout
     %s = tile.stage (%i) in [8] {
       %0 = loop.load %x[%i] : memref<8xf32>
       loop.yield %0 : f32
@@ -266,7 +266,7 @@ loop.kernel @k(%x: memref<64xf32>) -> (%out: memref<64xf32>) {
 
 loop.kernel @k(%x: memref<64xf32>) -> (%out: memref<64xf32>) {
   tile.launch (%b = block 2, %t = thread 8, %u = thread 4) {
-    // CHECK: each of the 9 elements along an axis is held once
+    // CHECK: the axes of a subscript number each of its 9 elements once
     %v = loop.load %x[%t] : memref<64xf32>
     %s = tile.share %v at [%t] : memref<9xf32, 3 : i64>
   }
@@ -276,7 +276,7 @@ loop.kernel @k(%x: memref<64xf32>) -> (%out: memref<64xf32>) {
 
 loop.kernel @k(%x: memref<64xf32>) -> (%out: memref<64xf32>) {
   tile.launch (%b = block 2, %t = thread 8, %u = thread 4) {
-    // CHECK: each of the 16 elements along an axis is held once
+    // CHECK: the axes of a subscript number each of its 16 elements once
     %v = loop.load %x[%t] : memref<64xf32>
     %s = tile.share %v at [%t * 2] : memref<16xf32, 3 : i64>
   }
@@ -286,7 +286,7 @@ loop.kernel @k(%x: memref<64xf32>) -> (%out: memref<64xf32>) {
 
 loop.kernel @k(%x: memref<64xf32>) -> (%out: memref<64xf32>) {
   tile.launch (%b = block 2, %t = thread 8, %u = thread 4) {
-    // CHECK: each of the 11 elements along an axis is held once
+    // CHECK: the axes of a subscript number each of its 11 elements once
     %v = loop.load %x[%t * 4 + %u] : memref<64xf32>
     %s = tile.share %v at [%t + %u] : memref<11xf32, 3 : i64>
   }
@@ -326,7 +326,7 @@ loop.kernel @k(%x: memref<64xf32>) -> (%out: memref<64xf32>) {
 
 loop.kernel @k(%x: memref<64xf32>) -> (%out: memref<64xf32>) {
   tile.launch (%b = block 2, %t = thread 8) {
-    // CHECK: what is shared is not in a ring; leave 'slots' out of the layout
+    // CHECK: a shared slab is not in a ring; remove 'slots' from the layout
     %v = loop.load %x[%t] : memref<64xf32>
     %s = tile.share %v at [%t] : memref<8xf32, #tile.layout<slots>, 3 : i64>
   }
@@ -336,7 +336,7 @@ loop.kernel @k(%x: memref<64xf32>) -> (%out: memref<64xf32>) {
 
 loop.kernel @k(%x: memref<64xf32>) -> (%out: memref<64xf32>) {
   tile.launch (%b = block 2, %t = thread 8, %u = thread 4) {
-    // CHECK: threads do not meet inside a stage; move the tile.share out
+    // CHECK: threads do not exchange values inside a stage; move the tile.share out
     %s = tile.stage (%i) in [8] {
       %0 = loop.load %x[%i] : memref<64xf32>
       %1 = tile.share %0 at [%t] : memref<8xf32, 3 : i64>

@@ -98,7 +98,7 @@ def test_there_is_no_padding_below_zero():
     [
         ({"deal": 3}, (8, 32), "3 piles do not divide 8 rows"),
         ({"deal": 4}, (32,), "a slab of one axis has no rows to deal out"),
-        ({"deal": 4, "pad": [1, 0]}, (8, 32), "no others beside them as padding"),
+        ({"deal": 4, "pad": [1, 0]}, (8, 32), "have no padding between them"),
     ],
 )
 def test_rows_that_cannot_be_dealt_out(

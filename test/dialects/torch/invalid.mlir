@@ -99,7 +99,7 @@ func.func @f(%a: tensor<0x8xf32>) {
 // -----
 
 func.func @f(%a: tensor<4x8xf32>) {
-  // CHECK: normalized_shape [4] is not the last sizes of 4x8
+  // CHECK: normalized_shape [4] must equal the last sizes of 4x8
   %0 = torch.rms_norm %a normalized_shape [4] : (tensor<4x8xf32>) -> tensor<4x8xf32>
   func.return
 }

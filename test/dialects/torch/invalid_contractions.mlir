@@ -131,7 +131,7 @@ func.func @f(%a: tensor<4x8xf32>, %b: tensor<4x8xf32>) {
 // -----
 
 func.func @f(%a: tensor<4x8xf32>, %b: tensor<4x8xf32>) {
-  // CHECK: path [0, 2] does not take 2 operands pair by pair
+  // CHECK: path [0, 2] does not combine 2 operands pair by pair
   %0 = torch.einsum %a, %b equation "ij,ij" path [0, 2] : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<f32>
   func.return
 }

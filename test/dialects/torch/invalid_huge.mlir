@@ -48,7 +48,7 @@ func.func @adaptive(%x: tensor<2x4x1099511627776xf32>) -> (tensor<2x4x1099511627
 
 // Sizes that are computed from numbers which are none.
 func.func @resized(%x: tensor<1x1x4xf32>) -> tensor<1x1x8xf32> {
-  // CHECK: 'torch.upsample_nearest1d.vec': a scale is from 1e-38 up, not inf
+  // CHECK: 'torch.upsample_nearest1d.vec': a scale is at least 1e-38, and finite, not inf
   %r = torch.upsample_nearest1d.vec %x scale_factors [1.0e400]
       : (tensor<1x1x4xf32>) -> tensor<1x1x8xf32>
   func.return %r : tensor<1x1x8xf32>
@@ -57,7 +57,7 @@ func.func @resized(%x: tensor<1x1x4xf32>) -> tensor<1x1x8xf32> {
 // -----
 
 func.func @resized(%x: tensor<1x1x4xf32>) -> tensor<1x1x8xf32> {
-  // CHECK: 'torch.upsample_nearest1d': a scale is from 1e-38 up, not 1e-320
+  // CHECK: 'torch.upsample_nearest1d': a scale is at least 1e-38, and finite, not 1e-320
   %r = torch.upsample_nearest1d %x output_size [8] scales 1.0e-320
       : (tensor<1x1x4xf32>) -> tensor<1x1x8xf32>
   func.return %r : tensor<1x1x8xf32>
@@ -66,7 +66,7 @@ func.func @resized(%x: tensor<1x1x4xf32>) -> tensor<1x1x8xf32> {
 // -----
 
 func.func @numbers() -> tensor<8xf64> {
-  // CHECK: 'torch.arange.start': no result has such a size: cannot convert float infinity to integer
+  // CHECK: 'torch.arange.start': the size of the result is not defined: cannot convert float infinity to integer
   %r = torch.arange.start start -1.0e308 end 1.0e308 dtype f64 : () -> tensor<8xf64>
   func.return %r : tensor<8xf64>
 }

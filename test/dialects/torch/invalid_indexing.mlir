@@ -57,7 +57,7 @@ func.func @f(%a: tensor<4x8xf32>, %i: tensor<2x2xi64>) {
 // -----
 
 func.func @f(%a: tensor<f32>, %i: tensor<2xi64>) {
-  // CHECK: of a scalar only one element is selected, not 2
+  // CHECK: a scalar has only one element to select, not 2
   %r = torch.index_select %a, %i dim 0
       : (tensor<f32>, tensor<2xi64>) -> tensor<2xf32>
   func.return
@@ -75,7 +75,7 @@ func.func @f(%a: tensor<4xf32>, %i: tensor<2xi32>) {
 // -----
 
 func.func @f(%a: tensor<4x8xf32>, %i: tensor<2xi64>) {
-  // CHECK: input of shape 4x8 and indices of shape 2 need as many dimensions, and one at least
+  // CHECK: input of shape 4x8 and indices of shape 2 need as many dimensions, and at least one
   %r = torch.take_along_dim %a, %i dim 0
       : (tensor<4x8xf32>, tensor<2xi64>) -> tensor<2xf32>
   func.return
@@ -129,7 +129,7 @@ func.func @f(%a: tensor<4x8xf32>, %i: tensor<4xi64>, %j: tensor<3xi64>) {
 // -----
 
 func.func @f(%a: tensor<4xi64>) {
-  // CHECK: num_classes must be given: the largest element is known when the program runs
+  // CHECK: num_classes must be given: the largest element is only known when the program runs
   %r = torch.one_hot %a
       : (tensor<4xi64>) -> tensor<4x10xi64>
   func.return
@@ -174,7 +174,7 @@ func.func @f(%a: tensor<4x8xi1>, %i: tensor<4x3xi64>, %u: tensor<4x3xi1>) {
 // -----
 
 func.func @f(%a: tensor<4x8xi1>, %i: tensor<4xi64>, %u: tensor<4x8xi1>) {
-  // CHECK: PyTorch joins no slices of i1: convert them
+  // CHECK: PyTorch does not reduce slices of i1: convert them
   %r = torch.index_reduce %a, %i, %u dim 0 reduce "amax"
       : (tensor<4x8xi1>, tensor<4xi64>, tensor<4x8xi1>) -> tensor<4x8xi1>
   func.return
@@ -183,7 +183,7 @@ func.func @f(%a: tensor<4x8xi1>, %i: tensor<4xi64>, %u: tensor<4x8xi1>) {
 // -----
 
 func.func @f(%a: tensor<4x8xf32>, %i: tensor<3xi64>, %u: tensor<2x8xf32>) {
-  // CHECK: 3 slices of 4x8 along 0 have not the shape 2x8
+  // CHECK: 3 slices of 4x8 along 0 do not have the shape 2x8
   %r = torch.index_copy %a, %i, %u dim 0
       : (tensor<4x8xf32>, tensor<3xi64>, tensor<2x8xf32>) -> tensor<4x8xf32>
   func.return

@@ -12,7 +12,7 @@ func.func @f(%x: tensor<3x4xf32>) {
 // -----
 
 func.func @f(%x: tensor<1x3x4xi32>) {
-  // CHECK: f16, bf16, f32, f64, ui8 are resized like this, not i32: convert it
+  // CHECK: this op resizes f16, bf16, f32, f64, ui8, not i32: convert the input
   %r = torch.upsample_nearest1d %x output_size [4]
       : (tensor<1x3x4xi32>) -> tensor<1x3x4xi32>
   func.return
@@ -21,7 +21,7 @@ func.func @f(%x: tensor<1x3x4xi32>) {
 // -----
 
 func.func @f(%x: tensor<1x3x4xui8>) {
-  // CHECK: f16, bf16, f32, f64 are resized like this, not ui8: convert it
+  // CHECK: this op resizes f16, bf16, f32, f64, not ui8: convert the input
   %r = torch.upsample_linear1d %x output_size [4] align_corners false
       : (tensor<1x3x4xui8>) -> tensor<1x3x4xui8>
   func.return
@@ -30,7 +30,7 @@ func.func @f(%x: tensor<1x3x4xui8>) {
 // -----
 
 func.func @f(%x: tensor<1x3x4xf32>) {
-  // CHECK: nothing is resized from 1x3x4 to [0]
+  // CHECK: cannot resize 1x3x4 to [0]: sizes are at least 1
   %r = torch.upsample_nearest1d %x output_size [0]
       : (tensor<1x3x4xf32>) -> tensor<1x3x0xf32>
   func.return

@@ -123,7 +123,7 @@ func.func @f(%a: tensor<1x4x2xf32>) {
 // -----
 
 func.func @f(%a: tensor<4x8xf32>) {
-  // CHECK: pad [1] must hold two sizes for some of 2 dimensions
+  // CHECK: pad [1] must hold two sizes for each of up to 2 dimensions
   %0 = torch.pad %a pad [1] : (tensor<4x8xf32>) -> tensor<4x8xf32>
   func.return
 }
@@ -131,7 +131,7 @@ func.func @f(%a: tensor<4x8xf32>) {
 // -----
 
 func.func @f(%a: tensor<4x8xf32>) {
-  // CHECK: pad leaves the shape [4, -1] of 4x8
+  // CHECK: pad turns the shape 4x8 into [4, -1]: sizes are at least 0
   %0 = torch.pad %a pad [-4, -5] : (tensor<4x8xf32>) -> tensor<4x8xf32>
   func.return
 }
@@ -147,7 +147,7 @@ func.func @f(%a: tensor<4x8xf32>) {
 // -----
 
 func.func @f(%a: tensor<4x8xf32>) {
-  // CHECK: mode "circular" pads by at most the size 5 that there is in a dimension
+  // CHECK: mode "circular" pads by at most the size 5 of the dimension
   %0 = torch.pad %a pad [-3, 6] mode "circular" : (tensor<4x8xf32>) -> tensor<4x11xf32>
   func.return
 }
@@ -163,7 +163,7 @@ func.func @f(%a: tensor<4x8xf32>) {
 // -----
 
 func.func @f(%a: tensor<4x8xf32>) {
-  // CHECK: mode "replicate" pads the last one, two or three of dimensions that are one or two more, not 2 of 2
+  // CHECK: mode "replicate" pads the last one, two or three dimensions, with one or two before them, not 2 of 2
   %0 = torch.pad %a pad [1, 0, 1, 0] mode "replicate" : (tensor<4x8xf32>) -> tensor<5x9xf32>
   func.return
 }
@@ -235,7 +235,7 @@ func.func @f(%a: tensor<f32>, %b: tensor<4x8xf32>) {
 // -----
 
 func.func @f(%a: tensor<4x8xf32>, %b: tensor<3x7xf32>) {
-  // CHECK: 4x8 and 3x7 must be alike but for dim 0
+  // CHECK: 4x8 and 3x7 must be equal except in dim 0
   %0 = torch.cat %a, %b : (tensor<4x8xf32>, tensor<3x7xf32>) -> tensor<4x8xf32>
   func.return
 }
@@ -251,7 +251,7 @@ func.func @f(%a: tensor<4x8xf32>, %b: tensor<3x8xf32>) {
 // -----
 
 func.func @f(%a: tensor<4x8xf32>, %b: tensor<7xf32>) {
-  // CHECK: src has shape 7, what it replaces 8
+  // CHECK: src has shape 7, the part that it replaces 8
   %0 = torch.select_scatter %a, %b dim 0 index 1 : (tensor<4x8xf32>, tensor<7xf32>) -> tensor<4x8xf32>
   func.return
 }
@@ -283,7 +283,7 @@ func.func @f() {
 // -----
 
 func.func @f() {
-  // CHECK: size [-1] has a negative one
+  // CHECK: size [-1] has a negative element
   %0 = torch.zeros size [-1] : () -> tensor<1xf32>
   func.return
 }
@@ -315,7 +315,7 @@ func.func @f() {
 // -----
 
 func.func @f() {
-  // CHECK: there is no way from 5 to 0 in steps of 1
+  // CHECK: a range from 5 does not reach 0 in steps of 1
   %0 = torch.arange.start start 5 end 0 : () -> tensor<5xi64>
   func.return
 }
@@ -323,7 +323,7 @@ func.func @f() {
 // -----
 
 func.func @f() {
-  // CHECK: a range has no bound inf
+  // CHECK: a bound of a range is finite, not inf
   %0 = torch.arange end inf : () -> tensor<5xf32>
   func.return
 }

@@ -59,7 +59,7 @@ func.func @f(%a: tensor<4xi32>) {
 // -----
 
 func.func @f(%a: tensor<4xi1>) {
-  // CHECK: rounds no quotient of bools
+  // CHECK: does not round quotients of bools
   %r = torch.div.Tensor_mode %a, %a rounding_mode "floor" : (tensor<4xi1>, tensor<4xi1>) -> tensor<4xi1>
   func.return
 }
@@ -171,7 +171,7 @@ func.func @f(%a: tensor<4x5xf32>, %b: tensor<5xi64>) {
 // -----
 
 func.func @f(%a: tensor<4x5xf32>, %b: tensor<4xi64>, %w: tensor<4xf32>) {
-  // CHECK: weight has one element a class, 5, not shape 4
+  // CHECK: weight has one element for each class, 5, not shape 4
   %r = torch.nll_loss_nd %a, %b weight %w : (tensor<4x5xf32>, tensor<4xi64>, tensor<4xf32>) -> tensor<f32>
   func.return
 }

@@ -123,7 +123,7 @@ func.func @f(%a: tensor<4xi32>) {
 // -----
 
 func.func @f(%a: tensor<4x8xf16>, %w: tensor<8xf16>, %b: tensor<8xf32>) {
-  // CHECK: weight, bias and statistics are all f16 as the input is, or all f32
+  // CHECK: weight, bias and statistics are all f16 like the input, or all f32
   %0 = torch.layer_norm %a normalized_shape [8] weight %w bias %b
       : (tensor<4x8xf16>, tensor<8xf16>, tensor<8xf32>) -> tensor<4x8xf16>
   func.return
@@ -140,7 +140,7 @@ func.func @f(%a: tensor<4xf32>) {
 // -----
 
 func.func @f(%a: tensor<2x5xf32>) {
-  // CHECK: 5 channels do not fall into 2 equal groups
+  // CHECK: 5 channels do not divide into 2 equal groups
   %0 = torch.group_norm %a num_groups 2 : (tensor<2x5xf32>) -> tensor<2x5xf32>
   func.return
 }
@@ -148,7 +148,7 @@ func.func @f(%a: tensor<2x5xf32>) {
 // -----
 
 func.func @f(%a: tensor<2x4xf32>, %w: tensor<3xf32>) {
-  // CHECK: weight, bias and statistics have one element a channel, 4, not shape 3
+  // CHECK: weight, bias and statistics have one element for each channel, 4, not shape 3
   %0 = torch.group_norm %a num_groups 2 weight %w
       : (tensor<2x4xf32>, tensor<3xf32>) -> tensor<2x4xf32>
   func.return

@@ -19,7 +19,7 @@ func.func @f(%a: tensor<2x3x9xf32>, %b: tensor<8x4x3xf32>) {
 // -----
 
 func.func @f(%a: tensor<2x4x9xf32>, %b: tensor<7x2x3xf32>) {
-  // CHECK: a weight of 7x2x3 has no 2 groups of channels
+  // CHECK: the channels of a weight of 7x2x3 do not divide into 2 groups
   %0 = torch.conv1d %a, %b groups 2 : (tensor<2x4x9xf32>, tensor<7x2x3xf32>) -> tensor<2x7x7xf32>
   func.return
 }

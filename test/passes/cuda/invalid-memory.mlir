@@ -46,7 +46,7 @@ cuda.func grid 1 block 32 @k(%x: !cuda.ptr<f32, const>) -> (%out: !cuda.ptr<f32>
 // -----
 
 cuda.func grid 1 block 32 @k(%x: !cuda.ptr<f32, const>) -> (%out: !cuda.ptr<f32>) {
-  // CHECK: what is pooled lies in a cuda.pool
+  // CHECK: a pooled array needs a cuda.pool
   %a = cuda.pooled %out at 0 : !cuda.ptr<f32> to !cuda.ptr<f32>
 }
 
@@ -68,7 +68,7 @@ cuda.func grid 1 block 32 @k(%x: !cuda.ptr<f32, const>) -> (%out: !cuda.ptr<f32>
 // -----
 
 cuda.func grid 1 block 32 @k(%x: !cuda.ptr<f32, const>) -> (%out: !cuda.ptr<f32>) {
-  // CHECK: nothing can be stored through !cuda.ptr<f32, const>
+  // CHECK: cannot store through !cuda.ptr<f32, const>
   cuda.copy %out to %x width 4 : !cuda.ptr<f32>, !cuda.ptr<f32, const>
 }
 
@@ -76,20 +76,20 @@ cuda.func grid 1 block 32 @k(%x: !cuda.ptr<f32, const>) -> (%out: !cuda.ptr<f32>
 
 cuda.func grid 1 block 32 @k(%x: !cuda.ptr<f32, const>) -> (%out: !cuda.ptr<f32>) {
   %0 = cuda.literal 0 : i32
-  // CHECK: the address in !cuda.ptr<f32, const> is no !cuda.ptr<f32>
+  // CHECK: an address in !cuda.ptr<f32, const> has this type, not !cuda.ptr<f32>
   %1 = cuda.address %x[%0] : !cuda.ptr<f32, const>, i32 -> !cuda.ptr<f32>
 }
 
 // -----
 
 cuda.func grid 1 block 32 @k(%x: !cuda.ptr<f32, const>) -> (%out: !cuda.ptr<f32>) {
-  // CHECK: @printf is no function of the prelude that acts
+  // CHECK: @printf is not a function with an effect
   cuda.perform @printf
 }
 
 // -----
 
-// CHECK: !cuda.tensor_map<8x8xf32, box [8, 8], of 1> is of an input that is not there
+// CHECK: !cuda.tensor_map<8x8xf32, box [8, 8], of 1> is of an input that the kernel lacks
 cuda.func grid 1 block 32 @k(%m: !cuda.tensor_map<8x8xf32, box [8, 8], of 1>, %x: !cuda.ptr<f32, const>) -> (%out: !cuda.ptr<f32>) {
 }
 
@@ -102,7 +102,7 @@ cuda.func grid 1 block 32 @k(%m: !cuda.tensor_map<8x8xf32, box [8], of 0>, %x: !
 // -----
 
 // What reads an array stands before it is written.
-// CHECK: what 'cuda.subscript' reads changes before 'cuda.store' uses it; name it with cuda.let
+// CHECK: the value that 'cuda.subscript' reads changes before 'cuda.store' uses it; name it with cuda.let
 cuda.func grid 1 block 32 @k(%x: !cuda.ptr<f32, const>) -> (%out: !cuda.ptr<f32>) {
   %r = cuda.local zeroed : !cuda.array<4xf32>
   %0 = cuda.literal 0 : i32
@@ -126,6 +126,6 @@ cuda.func grid 1 block 32 @k(%x: !cuda.ptr<f32, const>) -> (%out: !cuda.ptr<f32>
 cuda.func grid 1 block 32 @k(%x: !cuda.ptr<f32, const>) -> (%out: !cuda.ptr<f32>) {
   %s = cuda.shared 8 : !cuda.ptr<f32>
   %rank = cuda.literal 1 : i32
-  // CHECK: what others have in !cuda.ptr<f32> is read as !cuda.ptr<f32, const>, not as !cuda.ptr<f32>
+  // CHECK: an address in another block's !cuda.ptr<f32> is !cuda.ptr<f32, const>, not !cuda.ptr<f32>
   %theirs = cuda.remote %s of %rank : !cuda.ptr<f32>, i32 to !cuda.ptr<f32>
 }

@@ -60,7 +60,7 @@ cuda.func grid 1 block 32 @k(%x: !cuda.ptr<i1, const>) -> (%out: !cuda.ptr<i1>) 
 // -----
 
 // The text would read the variable after the assignment.
-// CHECK: what 'cuda.read' reads changes before 'cuda.store' uses it; name it with cuda.let
+// CHECK: the value that 'cuda.read' reads changes before 'cuda.store' uses it; name it with cuda.let
 cuda.func grid 1 block 32 @k(%x: !cuda.ptr<f32, const>) -> (%out: !cuda.ptr<f32>) {
   %0 = cuda.builtin thread_idx : i32
   %t = cuda.let %0 : i32
@@ -76,7 +76,7 @@ cuda.func grid 1 block 32 @k(%x: !cuda.ptr<f32, const>) -> (%out: !cuda.ptr<f32>
 // -----
 
 // So it would shared memory, after the barrier.
-// CHECK: what 'cuda.subscript' reads changes before 'cuda.store' uses it; name it with cuda.let
+// CHECK: the value that 'cuda.subscript' reads changes before 'cuda.store' uses it; name it with cuda.let
 cuda.func grid 1 block 32 @k(%x: !cuda.ptr<f32, const>) -> (%out: !cuda.ptr<f32>) {
   %0 = cuda.builtin thread_idx : i32
   %t = cuda.let %0 : i32
@@ -89,7 +89,7 @@ cuda.func grid 1 block 32 @k(%x: !cuda.ptr<f32, const>) -> (%out: !cuda.ptr<f32>
 // -----
 
 // A loop's bound is evaluated at each step.
-// CHECK: what 'cuda.read' reads changes before 'cuda.for' uses it; name it with cuda.let
+// CHECK: the value that 'cuda.read' reads changes before 'cuda.for' uses it; name it with cuda.let
 cuda.func grid 1 block 32 @k(%x: !cuda.ptr<f32, const>) -> (%out: !cuda.ptr<f32>) {
   %0 = cuda.literal 8 : i32
   %n = cuda.var %0 : !cuda.var<i32>
@@ -112,7 +112,7 @@ cuda.func grid 1 block 32 @k(%x: !cuda.ptr<f32, const>) -> (%out: !cuda.ptr<i32>
 
 // -----
 
-// CHECK: nothing can be stored through !cuda.ptr<f32, const>
+// CHECK: cannot store through !cuda.ptr<f32, const>
 cuda.func grid 1 block 32 @k(%x: !cuda.ptr<f32, const>) -> (%out: !cuda.ptr<f32>) {
   %0 = cuda.literal 0 : i32
   %1 = cuda.literal 0.0 : f32
@@ -138,7 +138,7 @@ cuda.func grid 1 block 32 @k(%x: !cuda.ptr<f32, const>) -> (%out: !cuda.ptr<f32>
 
 // -----
 
-// CHECK: 'arith.constant' is no CUDA statement
+// CHECK: 'arith.constant' is not a CUDA statement
 cuda.func grid 1 block 32 @k(%x: !cuda.ptr<f32, const>) -> (%out: !cuda.ptr<f32>) {
   %0 = arith.constant 0 : i32
 }

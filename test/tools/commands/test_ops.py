@@ -76,7 +76,7 @@ def test_names_show_details(capsys: pytest.CaptureFixture[str]):
         "  %2 = torch.add %0, %1 alpha 2 : (tensor<16x64xf32>, tensor<64xf32>) -> "
         "tensor<16x64xf32>",
         "softmax.int(Tensor input, int dim, ScalarType? dtype=None)",
-        "  exp(input) over its sum along `dim`.",
+        "  exp(input) divided by its sum along `dim`.",
         "  %1 = torch.softmax.int %0 dim -1 : (tensor<4x8xf32>) -> tensor<4x8xf32>",
     ]
 
@@ -203,7 +203,7 @@ def test_every_example_is_of_its_operator(family: Family):
 
 def test_notes_stand_apart(capsys: pytest.CaptureFixture[str]):
     _, out, _ = ops(capsys, "scaled_dot_product_attention")
-    assert out.splitlines()[2].startswith("  `attn_mask` is added, or of bool")
+    assert out.splitlines()[2].startswith("  `attn_mask` is added to the scores")
     assert out.splitlines()[3].startswith("  %3 = torch.scaled_dot_product_attention")
 
 
