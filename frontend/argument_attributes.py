@@ -13,7 +13,10 @@ from tilewright.frontend.signature import Input, Output
 def argument_attributes(
     inputs: Sequence[Input], outputs: Sequence[Output]
 ) -> ArrayAttr[DictionaryAttr]:
-    """Where arguments come from, if they are not the user's, and which results they become."""
+    """
+    Return one dictionary of attributes per argument. It holds the argument's name and kind unless
+    it is a user input, and the number of the result that is its new value.
+    """
     written = {o.mutates.node: n for n, o in enumerate(outputs) if o.mutates is not None}
     return ArrayAttr(DictionaryAttr(_said_of(input, written.get(input.node))) for input in inputs)
 
@@ -26,7 +29,10 @@ def _said_of(input: Input, becomes: int | None) -> dict[str, Attribute]:
 
 
 def result_attributes(outputs: Sequence[Output]) -> ArrayAttr[DictionaryAttr] | None:
-    """What results are new values of; None if they are all what the user's function returns."""
+    """
+    Return one dictionary per tensor result: it names the input or buffer whose new value the result
+    is. None if the program writes nothing in place.
+    """
     if all(output.mutates is None for output in outputs):
         return None
     said = (

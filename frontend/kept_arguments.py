@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Check that a program leaves the lists and dictionaries it is given as they are.
+Check that a program does not change the lists and dictionaries that it receives.
 
-Export passes copies of them, and keeps nothing of what happens to those: a call of the compiled
-program would not append to the caller's list.
+Export passes copies, and ignores changes to them: a call of the compiled program would not append
+to the caller's list.
 """
 
 from contextlib import AbstractContextManager
@@ -14,7 +14,10 @@ from tilewright.frontend.wrapped_forward import Forward, wrapped_forward
 
 
 def arguments_kept(module: Any) -> AbstractContextManager[None]:
-    """Within, tracing `module` raises `UsageError` if it changes a container among its inputs."""
+    """
+    Raise `UsageError`, until the exit, if a call of `module` changes a container among its
+    arguments.
+    """
     from torch.utils import _pytree as pytree
 
     def wrap(original: Forward) -> Forward:

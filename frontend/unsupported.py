@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The operators that are refused by name, each with the reason and what to write instead.
+Operators that are refused by name, each with the reason and a remedy.
 
-They are looked for in the program as exported, before anything is broken down: so the error names
-what the user called, and not what PyTorch makes of it.
+They are looked up in the program as exported, before decomposition, so that the error names the
+operator that the user called.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 Arguments = Mapping[str, Any]
-"""The arguments of a call by the names of the schema; tensors are FX nodes."""
+"""Arguments of a call, by their names in the schema; tensors are FX nodes."""
 
 
 def _always(arguments: Arguments) -> bool:
@@ -21,7 +21,10 @@ def _always(arguments: Arguments) -> bool:
 
 @dataclass(frozen=True)
 class Refusal:
-    """Why an operator is refused; with `when` only for some arguments, which `only` describes."""
+    """
+    Reason and remedy for a refused operator. With `when`, only some arguments are refused, which
+    `only` describes.
+    """
 
     reason: str
     remedy: str
@@ -243,17 +246,20 @@ for any characters. `custom` are the namespaces that are not PyTorch's.
 """
 
 _TRANSPARENT = ("wrap_with_set_grad_enabled", "wrap_with_autocast")
-"""Higher-order operators that PyTorch takes away again as it breaks a program down."""
+"""Higher-order operators that PyTorch removes when it breaks a program down."""
 
 
 def refusal_of(node: Any) -> Refusal | None:
-    """Why the operator that an FX node calls is refused; None if it is not."""
+    """Return the refusal of the operator that an FX node calls; None if it is not refused."""
     found = refusal_named(*_names_of(node))
     return found if found is not None and found.when(_arguments(node)) else None
 
 
 def refusal_named(*names: str) -> Refusal | None:
-    """Return the table's entry for an operator under one of its names, the most exact first."""
+    """
+    Return the table's entry for an operator; `names` are tried in order, and exact entries before
+    patterns.
+    """
     if (exact := next((name for name in names if name in UNSUPPORTED), None)) is not None:
         return UNSUPPORTED[exact]
     patterns = (p for p in UNSUPPORTED if "*" in p and any(fnmatchcase(n, p) for n in names))
@@ -261,7 +267,7 @@ def refusal_named(*names: str) -> Refusal | None:
 
 
 def _names_of(node: Any) -> tuple[str, ...]:
-    """Return the names under which an operator may stand in the table, the most exact first."""
+    """Return the names under which an operator may be in the table, the most exact first."""
     from torch._ops import HigherOrderOperator, OpOverload
 
     target: Any = node.target
@@ -278,7 +284,7 @@ def _names_of(node: Any) -> tuple[str, ...]:
 
 
 def _is_composite(target: Any) -> bool:
-    """True if an operator is written in others, and breaks down into them."""
+    """True if an operator is written in terms of others, and breaks down into them."""
     from torch._C import DispatchKey
 
     return target.has_kernel_for_dispatch_key(DispatchKey.CompositeImplicitAutograd)
