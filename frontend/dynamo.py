@@ -76,8 +76,8 @@ class LazyGraph:
 
     def __call__(self, *inputs: Any) -> Any:
         """
-        Return the graph's outputs for `inputs`. Raises `TilewrightError` if neither kernels nor
-        PyTorch can run it.
+        Return the graph's outputs for `inputs`, computed in PyTorch if the graph is not supported.
+        Raises `TilewrightError` if compiling or running fails for another reason.
         """
         values = [v.item() if n in self._numbers else v for n, v in enumerate(inputs)]
         kind = tuple(_kind(values[n]) for n in self._varying)

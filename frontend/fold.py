@@ -25,7 +25,7 @@ from tilewright.frontend.affine_values import (
 from tilewright.frontend.aten import op_of_call
 
 _MOST_BYTES = 64 << 20
-"""Results larger than this are computed by the program."""
+"""Size in bytes above which a result is not folded, but computed by the program."""
 
 
 def fold(exported: Any) -> None:
@@ -101,8 +101,8 @@ def _is_static(shape: Sequence[Any]) -> bool:
 
 def _is_worth(node: Any, free: Mapping[Any, None]) -> bool:
     """
-    True if a node is where a part ends, and more than one op that makes a tensor, or one that the
-    dialect does not have.
+    True if a node is the last of a foldable part, and the part has several ops or an op that the
+    dialect lacks.
     """
     import torch
 

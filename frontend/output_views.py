@@ -52,13 +52,16 @@ def separate_views(
     exported: Any, is_input: Callable[[int, str], bool]
 ) -> tuple[list[str], list[View | Value]]:
     """
-    Make an exported program return what it writes in place, and the bases of its outputs.
+    Make an exported program return the values that it writes in place, and the bases of its
+    outputs.
 
-    `is_input` says of the number of an output, and the name of an input that is written, whether
-    they share memory: `x.add_(1); return x.T` and `y = x + 1; x.copy_(y); return y.T` are the same
-    graph. Returns the graph's inputs that are written, in the order of their new values; and the
-    outputs of the user's function, in terms of the graph's inputs and results. Raises
-    `UnsupportedError` where a view that stays in the graph is one of an input that is written.
+    `is_input` takes an output's number and the name of a written input, and is true if they share
+    memory. The graph does not show this: `x.add_(1); return x.T` and `y = x + 1; x.copy_(y); return
+    y.T` have equal graphs.
+
+    Returns the graph's inputs that are written, in the order of their new values, and the outputs
+    of the user's function, in terms of the graph's inputs and results. Raises `UnsupportedError`
+    where a view that stays in the graph is a view of a written input.
     """
     from torch.export.graph_signature import OutputKind
     from torch.fx import Node

@@ -74,9 +74,10 @@ def _compiled(
 
 def _placed(tensor: Any) -> Any:
     """
-    Return an example of an input that lies at a known place.
+    Return an example of an input with a known storage offset.
 
-    A view at a number that the graph reads from a tensor begins where only the run knows.
+    A view at a number that the graph reads from a tensor has an offset that is only known at run
+    time.
     """
     if isinstance(tensor.storage_offset(), int):
         return tensor
@@ -116,7 +117,7 @@ class _Support:
 
 
 def _is_known(node: Any) -> bool:
-    """True if a node's tensors are such as the dialect has."""
+    """True if a node's tensors are dense, with known sizes and dtypes of the dialect."""
     import torch
 
     tensors = tensors_of(node.meta.get("val"))

@@ -2,9 +2,9 @@
 """
 `torch.export` without work whose result is known or unused.
 
-For each node, export builds a summary of the whole Python stack, with the text of each line, and
-keeps the frames of functions called `forward`. For each program, it solves the constraints on open
-sizes, even if no size is open.
+For each node, export builds a summary of the whole Python stack with the text of each line. It
+keeps only the frames of functions called `forward`. For each program, it solves the constraints on
+open sizes, even if no size is open.
 """
 
 # pyright: reportPrivateUsage=false

@@ -62,7 +62,8 @@ class Compilations:
 
 def _compile_id() -> tuple[int | None, int | None]:
     """
-    Return the frame that Dynamo traces, and how often it has been traced before; None outside.
+    Return the number of the frame that Dynamo traces, and how often it was traced before. Both are
+    None outside of Dynamo.
     """
     from torch._guards import CompileContext
 

@@ -98,7 +98,10 @@ def _run(
 
 @contextmanager
 def _default_dtype(dtype: Any) -> Generator[None]:
-    """What `arange(0.5)` and the quotient of two integers have for a dtype."""
+    """
+    Set PyTorch's default dtype until the exit. It is the dtype of `arange(0.5)` and of the quotient
+    of two integers.
+    """
     import torch
 
     before = torch.get_default_dtype()

@@ -18,7 +18,7 @@ from tilewright.frontend.unsupported import Refusal, refusal_of
 
 def calls_of(exported: Any) -> list[Any]:
     """
-    Return the nodes that compute something: the dead and the mere assertions about dtypes are out.
+    Return the nodes that compute something: dead nodes and assertions about dtypes are left out.
     """
     import torch
 
@@ -37,8 +37,8 @@ def tensors_of(value: Any) -> list[Any]:
 
 def check_source(exported: Any) -> None:
     """
-    Raise `UnsupportedError` for what the compiler cannot do with a program as the user wrote it,
-    not broken down yet.
+    Raise `UnsupportedError` for anything the compiler does not support in a program as the user
+    wrote it, before decomposition.
     """
     _check_names(exported)
     _check_layouts(exported)

@@ -18,7 +18,10 @@ Write = Callable[[Any, Any, Any], None]
 
 @dataclass
 class _Copy:
-    """The elements of `base` at `subscript`, and the versions of both that agree."""
+    """
+    Copy of the elements of `base` at `subscript`, and the versions of both tensors at which they
+    agree.
+    """
 
     base: Any
     subscript: Any

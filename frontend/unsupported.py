@@ -48,14 +48,14 @@ def _has_dropout(arguments: Arguments) -> bool:
 
 
 def _has_masks(arguments: Arguments) -> bool:
-    """True if booleans or bytes stand where indices are expected."""
+    """True if a boolean or byte tensor is used as an index."""
     indices = arguments.get("indices") or ()
     kinds = [str(index.meta["val"].dtype) for index in indices if index is not None]
     return any(kind in ("torch.bool", "torch.uint8") for kind in kinds)
 
 
 STEPS = 128
-"""The longest sequence that a recurrent layer is unrolled for."""
+"""Longest sequence, in steps, that a recurrent layer is unrolled for."""
 
 
 def _is_long(arguments: Arguments) -> bool:
@@ -68,7 +68,10 @@ def _needs_singular_values(arguments: Arguments) -> bool:
 
 
 def _is_spectral(arguments: Arguments) -> bool:
-    """True if `linalg.norm` is a matrix norm of singular values: of a vector it needs none."""
+    """
+    True if `linalg.norm` computes a matrix norm from singular values; the norm of a vector needs
+    none.
+    """
     dims = arguments.get("dim") or arguments["self"].meta["val"].shape
     return len(dims) == 2 and _needs_singular_values(arguments)
 
@@ -241,8 +244,8 @@ UNSUPPORTED: Mapping[str, Refusal] = {
     "custom.*": Refusal("a custom operator is a black box", "write it in PyTorch's own operators"),
 }
 """
-Each operator by name, `aten.topk` for all its overloads or `aten.view.dtype` for one; `*` stands
-for any characters. `custom` are the namespaces that are not PyTorch's.
+Refused operators by name: `aten.topk` covers all overloads, `aten.view.dtype` one; `*` stands for
+any characters. `custom` stands for all namespaces that are not PyTorch's.
 """
 
 _TRANSPARENT = ("wrap_with_set_grad_enabled", "wrap_with_autocast")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Whether a checkpoint is that of a model: all that is wrong is said at once, before anything is read.
+Check that a checkpoint fits a model: one error lists all problems, before any value is read.
 
     the checkpoint in 'tiny' does not fit the model:
       lacking:
@@ -17,7 +17,7 @@ from tilewright.models.checkpoint import TensorKind
 from tilewright.models.many_names import folded, listed
 
 _FLOATS = ("float64", "float32", "float16", "bfloat16")
-"""Dtypes that are converted to one another."""
+"""Dtypes that may be converted to one another."""
 
 
 def check_fit(
@@ -30,10 +30,11 @@ def check_fit(
     converts: bool,
 ) -> None:
     """
-    Raise `UsageError` unless what is `stored` is what is `wanted`, name by name.
+    Raise `UsageError` unless the `stored` tensors have the expected shapes and dtypes, name by
+    name.
 
-    `lacking` and `extra` are the names that only one of both has. With `converts` floats may have
-    other dtypes.
+    `lacking` and `extra` are the names that only the model or only the checkpoint has. With
+    `converts`, floating dtypes may differ.
     """
     pairs = {name: (stored[name], kind) for name, kind in wanted.items() if name in stored}
     dtypes = [*_other_dtypes(pairs, converts)]
@@ -55,7 +56,7 @@ def check_fit(
 
 
 _Pairs = Mapping[str, tuple[TensorKind, TensorKind]]
-"""By name what is stored and what is wanted."""
+"""Stored kind and expected kind of each tensor, by name."""
 
 
 def _other_shapes(pairs: _Pairs) -> Iterator[str]:
@@ -79,7 +80,7 @@ def _other_dtypes(pairs: _Pairs, converts: bool) -> Iterator[str]:
 
 
 def _noted(notes: Mapping[str, str]) -> Iterator[str]:
-    """Names with their notes; those of one note together."""
+    """Return lines of names with their notes; names with equal notes are folded together."""
     for note in dict.fromkeys(notes.values()):
         names = folded(name for name in notes if notes[name] == note)
         yield from (f"{name}: {note}" for name in names)

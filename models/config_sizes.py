@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The numbers of a model's config, with the largest that a model can have.
+Numbers of a model's config, with the largest value that each may have.
 
-A `config.json` may say 1e9 layers, for which `transformers` begins to make modules. The limits are
-several times what the largest models have (Llama 3.1 405B: 126 layers of 16384), so that what is
-above is a mistake.
+A `config.json` may ask for 1e9 layers, and `transformers` would begin to make the modules. The
+limits are several times the sizes of the largest models (Llama 3.1 405B: 126 layers of 16384).
+Larger numbers are therefore mistakes.
 """
 
 from collections.abc import Iterable, Mapping
@@ -28,14 +28,14 @@ _ZERO = ("max_window_layers",)
 """Sizes that may be 0."""
 
 _OPTIONAL = ("num_key_value_heads", "head_dim", "n_inner", "sliding_window", "max_window_layers")
-"""Sizes that may be null: the model is without, or computes them."""
+"""Sizes that may be null: the model has no use for them, or computes them."""
 
 _FACTORS = ("rope_theta", "factor", "rms_norm_eps", "layer_norm_epsilon")
 """Numbers above 0 that need not be whole."""
 
 
 def check_sizes(facts: Mapping[str, Any], path: Path) -> None:
-    """Raise `UsageError`, which names all numbers that no model can have; any may be absent."""
+    """Raise `UsageError` that names all numbers out of range; any number may be absent."""
     problems = [*_problems(facts)]
     if problems:
         raise UsageError(f"'{path}' is no config of a model: {', '.join(problems)}")
@@ -60,6 +60,6 @@ def _problems(facts: Mapping[str, Any]) -> Iterable[str]:
 
 
 def _shown(value: Any) -> str:
-    """Return a value as it stands, or the kind of one that takes more room."""
+    """Return the text of a value, shortened if it is long."""
     text = "null" if value is None else repr(value)
     return text if len(text) <= 24 else f"{text[:16]}... ({len(text)} characters)"
