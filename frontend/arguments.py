@@ -37,7 +37,8 @@ def check_tensor(what: str, value: Any) -> None:
     from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
     if is_transformed(value):
-        words, remedy = "is traced by a transform of torch.func", "compile what it is applied to"
+        words = "is traced by a transform of torch.func"
+        remedy = "compile the function that the transform is applied to"
     elif value.is_nested:
         words, remedy = "is a nested tensor", "call to_padded_tensor()"
     elif value.layout is not torch.strided:
@@ -46,7 +47,7 @@ def check_tensor(what: str, value: Any) -> None:
     elif value.is_quantized:
         words, remedy = "is quantised", "call dequantize()"
     elif is_traceable_wrapper_subclass(value):
-        words, remedy = f"is a {type(value).__name__}, which wraps other tensors", "pass those"
+        words, remedy = f"is a {type(value).__name__}, which wraps other tensors", "pass these"
     else:
         return
     raise UsageError(f"{what} {words}", remedy=remedy)
@@ -92,7 +93,7 @@ def check_values(what: str, value: Any) -> None:
     if isinstance(value, FakeTensor):
         raise UsageError(
             f"{what} is a fake tensor: it has no values to run with",
-            remedy="a function that PyTorch traces calls what the program was compiled from",
+            remedy="in a function that PyTorch traces, call the original function",
         )
     if isinstance(value, torch.Tensor) and value.is_meta:
         raise UsageError(f"{what} is on the device meta: it has no values to run with")

@@ -193,4 +193,4 @@ def _attribute(value: Any, kind: str) -> Attribute:
         return FloatAttr(float(value), f64)
     if isinstance(value, int) and -(2**63) <= value < 2**63:
         return IntegerAttr(value, i64)
-    raise UnsupportedError(f"an argument is not supported: {value} of type {type(value).__name__}")
+    raise UnsupportedError(f"the argument {value} of type {type(value).__name__} is not supported")

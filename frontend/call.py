@@ -172,12 +172,13 @@ def _check_leaf(place: str, like: Any, value: Any) -> None:
             raise UsageError(f"argument {place} is baked in as {was}, and cannot be {now}")
         return
     if not isinstance(value, torch.Tensor | np.ndarray):
-        raise UsageError(f"argument {place} is no tensor or array, but {type(value).__name__}")
+        raise UsageError(f"argument {place} must be a tensor or array, not {type(value).__name__}")
     if isinstance(value, torch.Tensor):
         check_tensor(f"argument {place}", value)
-    wanted, found = _kind(like), _kind(value)
-    if wanted != found:
-        raise UsageError(f"argument {place} is {found}, but the program was compiled for {wanted}")
+    expected, found = _kind(like), _kind(value)
+    if expected != found:
+        message = f"argument {place} is {found}, but the program was compiled for {expected}"
+        raise UsageError(message)
 
 
 def _check_facts(place: str, facts: Sequence[str], like: Any, value: Any) -> None:
@@ -188,9 +189,9 @@ def _check_facts(place: str, facts: Sequence[str], like: Any, value: Any) -> Non
     for fact in facts:
         if _differ(fact, like, value):
             raise UsageError(
-                f"argument {place} has the {fact} {answer(fact, value)}, but the program asks for "
-                f"that, and was compiled for {answer(fact, like)}",
-                remedy="compile it for both",
+                f"argument {place} has {fact} {answer(fact, value)}, but the program reads that, "
+                f"and was compiled for {answer(fact, like)}",
+                remedy="compile the program for each value",
             )
 
 

@@ -83,8 +83,8 @@ class Captured:
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         """Raise `UsageError`: fake tensors and PyTorch's graphs cannot be copied or pickled."""
         raise UsageError(
-            "a capture is neither copied nor pickled",
-            remedy="copy or save the module, and capture that",
+            "a captured program cannot be copied or pickled",
+            remedy="copy or save the module, and capture the copy",
         )
 
     def __str__(self) -> str:
@@ -306,7 +306,7 @@ def _checked_op(
             raise UnsupportedError(
                 f"{node.target}: its result depends on the default dtype, {default}",
                 where=where,
-                remedy="torch.set_default_dtype(torch.float32) before, or give the dtype",
+                remedy="call torch.set_default_dtype(torch.float32) first, or pass the dtype",
             ) from err
         raise UsageError(f"{node.target}: {err}", where=where) from err
     return op

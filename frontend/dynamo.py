@@ -44,7 +44,7 @@ def lazily(graph: Any, compile: Compile) -> Callable[..., Any]:
         return LazyGraph(graph, compile)
     tell(
         "a graph runs in PyTorch: it records gradients, and kernels are made for inference only "
-        "(call it under torch.no_grad(), or see that nothing requires a gradient)"
+        "(call it under torch.no_grad(), or make sure that no tensor requires a gradient)"
     )
     return in_pytorch(graph)
 

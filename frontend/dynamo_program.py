@@ -48,7 +48,7 @@ class Program:
         from torch.utils import _pytree as pytree
 
         if self.written and share_memory(inputs, self.written):
-            tell("a graph runs in PyTorch: elements of an input that it writes share memory")
+            tell("a graph runs in PyTorch: it writes an input that shares memory")
             return in_pytorch(self.graph)(*inputs)
         with torch.no_grad():
             results = self.compute(*inputs)

@@ -105,7 +105,7 @@ def break_down(exported: Any) -> Any:
 
     if not exported.example_inputs and exported.graph_signature.user_inputs:
         raise UsageError(
-            "the exported program has no example inputs, which say what it is compiled for",
+            "the exported program has no example inputs, which fix the sizes to compile for",
             remedy="pass inputs",
         )
     if exported.range_constraints:  # some sizes are open: the inputs fix them
@@ -139,7 +139,8 @@ def _as_module(function: Any) -> Any:
 
     if isinstance(function, torch.jit.ScriptModule | torch.jit.ScriptFunction):
         raise UsageError(
-            "TorchScript cannot be captured", remedy="capture what the script was made of"
+            "TorchScript cannot be captured",
+            remedy="capture the module or function that was scripted",
         )
     if isinstance(function, nn.Module):
         return function
@@ -220,8 +221,8 @@ def _one_trace(program: Any) -> Generator[None]:
     with _TRACE:
         if _traced:
             raise UsageError(
-                "a program is captured or compiled while another one is captured",
-                remedy="call its function there, and leave compiling to the outer one",
+                "a program cannot be captured or compiled while another one is captured",
+                remedy="call the plain function there: the outer program compiles it",
             )
         _traced.append(program)
         try:

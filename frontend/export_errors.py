@@ -10,23 +10,23 @@ from tilewright.frontend.kept_forms import changed_form
 from tilewright.frontend.source import error_of, place_of_exception
 
 _SHAPES = "shapes and branches must follow from the inputs' shapes alone"
-_CAUSAL = "pass is_causal (tgt_is_causal) beside the mask: else PyTorch looks into it"
+_CAUSAL = "pass is_causal (tgt_is_causal) with the mask: otherwise PyTorch reads its values"
 
 
 def untraced() -> UnsupportedError:
     """Return the error for a tensor whose creation tracing did not see."""
     return UnsupportedError(
-        "a tensor is used that PyTorch's tracing does not know the origin of",
-        remedy="write x.detach() for x.data, and hold parameters and modules in modules, as "
-        "nn.ModuleList does",
+        "PyTorch's tracing does not know the origin of a tensor that the program uses",
+        remedy="write x.detach() for x.data, and keep parameters and modules in modules such as "
+        "nn.ModuleList",
     )
 
 
 def gradient() -> UnsupportedError:
     """Return the error for a program that computes gradients of its own."""
     return UnsupportedError(
-        "torch.func.grad and what is made of it are not supported",
-        remedy="compute what has no gradient, or write the derivative out",
+        "torch.func.grad and the transforms made of it are not supported",
+        remedy="leave the gradient out, or write the derivative as an expression",
     )
 
 
@@ -41,7 +41,7 @@ def _depends_on_values(error: BaseException) -> UnsupportedError:
 
 def _shape_depends_on_values(error: BaseException) -> UnsupportedError:
     return UnsupportedError(
-        f"{_operator(error)} is not supported: how large its result is depends on values",
+        f"{_operator(error)} is not supported: the size of its result depends on values",
         where=_place(error),
         remedy=_SHAPES,
     )
@@ -51,7 +51,7 @@ def _not_dense(error: BaseException) -> UnsupportedError:
     return UnsupportedError(
         f"{_operator(error)} is not supported: PyTorch cannot trace it",
         where=_place(error),
-        remedy="only dense tensors are there, and no quantised or nested ones",
+        remedy="use dense tensors, neither quantised nor nested ones",
     )
 
 
@@ -79,8 +79,8 @@ def _without_hash(error: BaseException) -> UsageError:
 
 def _given(error: BaseException) -> UsageError:
     return UsageError(
-        f"an argument is of type {_type(error)}, which cannot be compiled for",
-        remedy="leave it to the function: lambda x: function(x, ...)",
+        f"an argument has the type {_type(error)}, which is not supported",
+        remedy="bind it in a function: lambda x: function(x, ...)",
     )
 
 
@@ -93,11 +93,11 @@ def _constant(error: BaseException) -> UnsupportedError:
     name = re.findall(r"Constant (\S+) is", str(error))[0]
     if name.startswith("lifted_tensor_"):  # PyTorch's name for a tensor outside modules
         return UnsupportedError(
-            "the program writes to a tensor that is no input, and in no module",
+            "the program writes to a tensor that is neither an input nor in a module",
             remedy="pass it in, or make it a buffer of a module",
         )
     return UnsupportedError(
-        f"the program writes to {name!r}, which is a tensor but no buffer",
+        f"the program writes to {name!r}, a tensor that is not a buffer",
         remedy=f"register_buffer({name!r}, ...)",
     )
 

@@ -30,11 +30,11 @@ def check_writable(captured: Captured, values: Sequence[Any]) -> None:
     for written in captured.mutated:
         value = by_node[written.node]
         if reason := _reason_not_writable(value):
-            raise UsageError(f"the program writes to its {_what(written)}, but that {reason}")
+            raise UsageError(f"the program writes to its {_what(written)}, which {reason}")
         for other in captured.inputs:
             if other.node != written.node and share_elements(value, by_node[other.node]):
                 raise UsageError(
-                    f"the program writes to its {_what(written)}, but that shares memory with "
+                    f"the program writes to its {_what(written)}, which shares memory with "
                     f"{other.name!r}",
                     remedy="pass a copy",
                 )
@@ -74,7 +74,7 @@ def _reason_not_writable(value: Any) -> str | None:
     import torch
 
     if not isinstance(value, torch.Tensor | np.ndarray):
-        return f"is a {type(cast(object, value)).__name__}, which cannot be written"
+        return f"is a {type(cast(object, value)).__name__} and cannot be written"
     if isinstance(value, np.ndarray) and not value.flags.writeable:
         return "is read-only"
     is_tensor = isinstance(value, torch.Tensor)

@@ -29,9 +29,8 @@ def arguments_kept(module: Any) -> AbstractContextManager[None]:
                 now, nested = pytree.tree_flatten(value)
                 if nested != structure or any(a is not b for a, b in zip(leaves, now, strict=True)):
                     raise UsageError(
-                        f"the program changes the {type(value).__name__} that is its argument "
-                        f"[{key!r}]",
-                        remedy="return what is new",
+                        f"the program changes its argument [{key!r}], a {type(value).__name__}",
+                        remedy="return the new values",
                     )
             return result
 

@@ -41,8 +41,8 @@ def changed_form(what: str) -> UnsupportedError:
     """Return the error for a tensor whose shape or layout is changed."""
     return UnsupportedError(
         f"the shape or layout of {what} is changed in place",
-        remedy="write x = x.t() for x.t_() and the like, and give out= a tensor of the "
-        "result's shape",
+        remedy="write x = x.t() for x.t_() and similar calls, and pass a tensor of the "
+        "result's shape as out=",
     )
 
 
@@ -85,7 +85,7 @@ def _mode() -> Any:
         ) -> Any:
             if func == set_data:
                 raise UnsupportedError(
-                    "a tensor is given other memory by x.data = ...",
+                    "x.data = ... gives a tensor other memory, which is not supported",
                     where=str(place_of_caller() or ""),
                     remedy="write x.copy_(...), or use another variable",
                 )

@@ -68,7 +68,8 @@ def _exported(path: str) -> Any:
         raise UsageError(f"cannot read '{path}': {error.strerror or error}") from error
     except Exception as error:
         raise UsageError(
-            f"cannot read '{path}': {first_line(error)}", remedy="torch.export.save writes one"
+            f"cannot read '{path}': {first_line(error)}",
+            remedy="pass a file written by torch.export.save",
         ) from error
     finally:
         logging.disable(before)
@@ -120,7 +121,7 @@ def _model(path: str, name: str) -> Expression:
     found = _attribute(file, path, name)
     if isinstance(found, ExportedProgram):
         return Expression(found, ())
-    made = _users(found, f"'{name}' cannot be made") if _is_maker(found) else found
+    made = _users(found, f"'{name}' cannot be constructed") if _is_maker(found) else found
     model = made if isinstance(made, nn.Module) else found
     if not callable(model) or isinstance(model, type):
         kind = type(made).__name__ if isinstance(model, type) else type(model).__name__
@@ -200,7 +201,7 @@ def _inputs(owners: list[Any], name: str, needed: bool) -> tuple[tuple[Any, ...]
         case None:
             attribute = name.rpartition(":")[2]
             raise UsageError(
-                f"what {name} is called with is not known",
+                f"the inputs of {name} are not known",
                 remedy=f"set {attribute}.example_inputs, or example_inputs in the file, to a tuple "
                 "of arguments, a dict of keyword arguments, or a function that gives one",
             )

@@ -79,7 +79,7 @@ def separate_views(
         node, calls = _base(value, {*results[:count]})
         if _is_part_of(node, {*results[:count]}):
             raise UnsupportedError(
-                "a part of an input that is written is returned, at a subscript that is a tensor",
+                "the program returns a part of an input that it writes, at a tensor subscript",
                 remedy="return the input itself, or a copy of the part",
             )
         news = zip(results[:count], written, strict=True)

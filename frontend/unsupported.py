@@ -92,16 +92,16 @@ _GROUPS: tuple[tuple[str, Refusal], ...] = (
     (
         "unique _unique _unique2 unique_dim unique_consecutive unique_dim_consecutive nonzero "
         "nonzero_numpy argwhere where.default combinations",
-        Refusal("how many elements there are is only known when the program runs", _SHAPES),
+        Refusal("the number of elements is only known when the program runs", _SHAPES),
     ),
     (
         "masked_select masked_scatter",
-        Refusal("where an element goes depends on the values before it", "use torch.where"),
+        Refusal("the place of an element depends on the values before it", "use torch.where"),
     ),
     (
         "index index_put _unsafe_index _index_put_impl",
         Refusal(
-            "what a boolean mask selects is only known when the program runs",
+            "the size of a boolean mask's selection is only known when the program runs",
             "use torch.where or masked_fill",
             _has_masks,
             "with a boolean mask",
@@ -136,14 +136,14 @@ _GROUPS: tuple[tuple[str, Refusal], ...] = (
     (
         "linalg_matrix_norm",
         Refusal(
-            "the norm needs singular values", "ord='fro' does not", _needs_singular_values,
+            "the norm needs singular values", "use ord='fro'", _needs_singular_values,
             "with ord='nuc', 2 or -2",
         ),
     ),
     (
         "linalg_norm",
         Refusal(
-            "the norm needs singular values", "ord='fro' does not", _is_spectral,
+            "the norm needs singular values", "use ord='fro'", _is_spectral,
             "of a matrix with ord='nuc', 2 or -2",
         ),
     ),
@@ -176,11 +176,14 @@ _GROUPS: tuple[tuple[str, Refusal], ...] = (
     ("view.dtype", Refusal("it reads the bits of one dtype as another", "convert with to()")),
     (
         "grid_sampler grid_sampler_2d grid_sampler_3d cudnn_grid_sampler",
-        Refusal("sampling at computed places is not there", "use F.interpolate for a regular grid"),
+        Refusal(
+            "sampling at computed positions is not supported",
+            "use F.interpolate for a regular grid",
+        ),
     ),
     (
         "_upsample_bilinear2d_aa _upsample_bicubic2d_aa",
-        Refusal("antialias=True is not there", "pass antialias=False, or average before it"),
+        Refusal("antialias=True is not supported", "pass antialias=False, or average before it"),
     ),
     (
         "_transformer_encoder_layer_fwd _native_multi_head_attention",
@@ -189,40 +192,40 @@ _GROUPS: tuple[tuple[str, Refusal], ...] = (
             "call torch.backends.mha.set_fastpath_enabled(False) before",
         ),
     ),
-    ("embedding_renorm", Refusal("max_norm changes the weight", "normalise it before")),
+    ("embedding_renorm", Refusal("max_norm changes the weight", "normalise the weight before")),
     (
         "embedding_bag _embedding_bag _embedding_bag_forward_only",
         Refusal(
-            "bags of different lengths are told apart by values",
+            "the lengths of bags are only known as values",
             "for bags of one length write F.embedding(input, weight).sum(1), mean(1) or amax(1)",
         ),
     ),
     (
         "lstm.input gru.input rnn_tanh.input rnn_relu.input",
         Refusal(
-            f"it is unrolled, and for at most {STEPS} steps", "call it on shorter sequences",
+            f"it is unrolled, for at most {STEPS} steps", "call it on shorter sequences",
             _is_long, f"over more than {STEPS} steps",
         ),
     ),
     (
         "lstm.data gru.data rnn_tanh.data rnn_relu.data _pack_padded_sequence",
-        Refusal("packed sequences have lengths that are only known as values", "pad them"),
+        Refusal("the lengths of packed sequences are only known as values", "pad the sequences"),
     ),
     ("ctc_loss _ctc_loss", Refusal("the loss is for training", _OUTSIDE)),
     (
         "multilabel_margin_loss multilabel_margin_loss_forward",
         Refusal(
-            "PyTorch breaks it down wrongly: what stands behind the first -1 counts there",
+            "PyTorch breaks it down wrongly: targets after the first -1 count there",
             _OUTSIDE,
         ),
     ),
     (
         "to_sparse* _to_sparse* sparse_* _sparse_* to_dense _to_dense",
-        Refusal("only dense tensors are there", "keep the tensor dense"),
+        Refusal("only dense tensors are supported", "keep the tensor dense"),
     ),
     (
         "quantize_* dequantize fake_quantize_* _fake_quantize_* int_repr",
-        Refusal("there are no quantised tensors", "keep the weights as they were"),
+        Refusal("there are no quantised tensors", "use the original weights"),
     ),
     ("_nested_*", Refusal("there are no nested tensors", "pad them to one shape")),
 )  # fmt: skip
@@ -232,7 +235,7 @@ _HIGHER_ORDER = (
     ("while_loop", Refusal("how often it runs depends on values", "write a Python loop")),
     (
         "scan associative_scan map map_impl",
-        Refusal("loops over functions are not there", "write a Python loop, or use cumsum"),
+        Refusal("loops over functions are not supported", "write a Python loop, or use cumsum"),
     ),
     ("*", Refusal("it takes functions", "call the functions directly")),
 )
@@ -240,7 +243,7 @@ _HIGHER_ORDER = (
 UNSUPPORTED: Mapping[str, Refusal] = {
     **{f"aten.{name}": refusal for names, refusal in _GROUPS for name in names.split()},
     **{f"higher_order.{n}": refusal for names, refusal in _HIGHER_ORDER for n in names.split()},
-    "quantized.*": Refusal("there are no quantised tensors", "keep the weights as they were"),
+    "quantized.*": Refusal("there are no quantised tensors", "use the original weights"),
     "custom.*": Refusal("a custom operator is a black box", "write it in PyTorch's own operators"),
 }
 """

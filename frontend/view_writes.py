@@ -34,7 +34,7 @@ def check_view_writes(exported: Any) -> None:
             raise UnsupportedError(
                 f"{node.target} (node {node.name}) writes to {found}",
                 where=str(place_of_node(node) or ""),
-                remedy="write to what it is a view of, or to a clone",
+                remedy="write to the base of the view, or to a clone",
             )
 
 

@@ -30,8 +30,8 @@ def rebuilt_buffers(model: Any) -> dict[str, Any]:
     if unknown:
         kind = type(model).__name__
         raise UnsupportedError(
-            f"what is in {', '.join(unknown)} is not known: no checkpoint has these buffers, and "
-            f"the initialisation of {kind} does not write them"
+            f"the values of {', '.join(unknown)} are not known: no checkpoint has these buffers, "
+            f"and the initialisation of {kind} does not write them"
         )
     return first
 

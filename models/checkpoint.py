@@ -96,9 +96,9 @@ def _index_of(folder: Path) -> dict[str, str]:
     if not pickles:
         raise UsageError(f"'{folder}' has no weights: neither {_SINGLE} nor {INDEX}")
     raise UsageError(
-        f"the weights in '{folder}' are a pickle, {pickles[0].name}, which runs code when it is"
-        " read, and is not",
-        remedy="safetensors are written by"
+        f"the weights in '{folder}' are a pickle, {pickles[0].name}, which is not read,"
+        " because it can run code",
+        remedy="convert them to safetensors:"
         " AutoModelForCausalLM.from_pretrained(FOLDER).save_pretrained(NEW_FOLDER)",
     )
 
@@ -116,14 +116,14 @@ def _read_index(path: Path) -> dict[str, str]:
         raise UsageError(f"'{path}' names files outside of its folder: {', '.join(outside)}")
     absent = sorted({file for file in files.values() if not _is_there(path.parent / file)})
     if absent:
-        raise UsageError(f"'{path}' names files that are not there: {', '.join(absent)}")
+        raise UsageError(f"'{path}' names files that do not exist: {', '.join(absent)}")
     return files
 
 
 def _weight_map(path: Path) -> dict[str, str]:
     found = as_object(read_object(path).get("weight_map"))
     if not found or not all(isinstance(file, str) for file in found.values()):
-        raise UsageError(f"'{path}' has no weight_map that says which tensor is in which file")
+        raise UsageError(f"'{path}' has no weight_map from tensors to files")
     return found
 
 
@@ -158,7 +158,7 @@ def _problems(places: Mapping[str, list[str]], index: Mapping[str, str]) -> Iter
             yield f"{key} is in {' and in '.join(files)}"
     for key, file in index.items():
         if file not in places.get(key, []):
-            yield f"{key} is not in {file}, where the index says"
+            yield f"{key} is not in {file}, which the index names"
 
 
 def _kind(stored: Any) -> TensorKind:

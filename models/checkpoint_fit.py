@@ -23,7 +23,7 @@ _FLOATS = ("float64", "float32", "float16", "bfloat16")
 def check_fit(
     folder: Path,
     stored: Mapping[str, TensorKind],
-    wanted: Mapping[str, TensorKind],
+    expected: Mapping[str, TensorKind],
     *,
     lacking: Iterable[str],
     extra: Iterable[str],
@@ -36,7 +36,7 @@ def check_fit(
     `lacking` and `extra` are the names that only the model or only the checkpoint has. With
     `converts`, floating dtypes may differ.
     """
-    pairs = {name: (stored[name], kind) for name, kind in wanted.items() if name in stored}
+    pairs = {name: (stored[name], kind) for name, kind in expected.items() if name in stored}
     dtypes = [*_other_dtypes(pairs, converts)]
     groups = {
         "lacking": folded(lacking),
@@ -50,7 +50,7 @@ def check_fit(
         f"\n  {what}:{listed(lines, '    ')}" for what, lines in groups.items() if lines
     )
     is_remedied = len([*_other_dtypes(pairs, converts=True)]) < len(dtypes)
-    remedy = "--dtype DTYPE makes all of that dtype" if is_remedied else ""
+    remedy = "--dtype DTYPE converts all weights to that dtype" if is_remedied else ""
     message = f"the checkpoint in '{folder}' does not fit the model:{problems}"
     raise UsageError(message, remedy=remedy)
 
@@ -61,9 +61,9 @@ _Pairs = Mapping[str, tuple[TensorKind, TensorKind]]
 
 def _other_shapes(pairs: _Pairs) -> Iterator[str]:
     notes = {
-        name: f"{_shape(stored)}, should be {_shape(wanted)}"
-        for name, (stored, wanted) in pairs.items()
-        if stored.shape != wanted.shape
+        name: f"{_shape(stored)}, should be {_shape(expected)}"
+        for name, (stored, expected) in pairs.items()
+        if stored.shape != expected.shape
     }
     return _noted(notes)
 
@@ -71,10 +71,10 @@ def _other_shapes(pairs: _Pairs) -> Iterator[str]:
 def _other_dtypes(pairs: _Pairs, converts: bool) -> Iterator[str]:
     allowed = _FLOATS if converts else ()
     notes = {
-        name: f"{stored.dtype}, should be {wanted.dtype}"
-        for name, (stored, wanted) in pairs.items()
-        if stored.dtype != wanted.dtype
-        and not (stored.dtype in allowed and wanted.dtype in allowed)
+        name: f"{stored.dtype}, should be {expected.dtype}"
+        for name, (stored, expected) in pairs.items()
+        if stored.dtype != expected.dtype
+        and not (stored.dtype in allowed and expected.dtype in allowed)
     }
     return _noted(notes)
 

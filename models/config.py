@@ -110,17 +110,17 @@ def _download(name: str) -> str:
 
     hub: Any = import_module("huggingface_hub")
     if hub.is_offline_mode():
-        return "HF_HUB_OFFLINE keeps from asking the hub"
+        return "HF_HUB_OFFLINE forbids requests to the hub"
     try:
         # A download retries for half a minute if there is no network; this request is sent once.
         hub.get_hf_file_metadata(hub.hf_hub_url(name, FILE), timeout=_PATIENCE)
         hub.hf_hub_download(name, FILE)
     except GatedRepoError:
-        return "the hub gives it only to those who agreed to its terms: hf auth login"
+        return "the hub requires a login and consent to its terms: hf auth login"
     except RepositoryNotFoundError:
-        return "the hub has no such model"
+        return "the hub has no model of that name"
     except HfHubHTTPError as error:
-        return f"the hub does not give its {FILE}: {error.response.status_code}"
+        return f"the hub answers {error.response.status_code} to a request for its {FILE}"
     except Exception as error:  # from any HTTP library that the hub's client uses
         return f"the hub cannot be reached: {error}"
     return ""

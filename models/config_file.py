@@ -59,7 +59,7 @@ def read_config(path: Path) -> Any:
     try:
         config = read(path, trust_remote_code=False)
     except Exception as error:  # each config class has exceptions of its own
-        raise UsageError(f"'{path}' is no config of a model: {one_line(error)}") from error
+        raise UsageError(f"'{path}' is not a model's config: {one_line(error)}") from error
     _check_family(config.model_type, path)
     check_sizes(sizes_of(config), path)
     _check_heads(config, path)
@@ -71,33 +71,34 @@ def read_config(path: Path) -> Any:
 
 def _check_family(family: Any, path: Path) -> None:
     if not isinstance(family, str):
-        raise UsageError(f"'{path}' is no config of a model: it has no model_type")
+        raise UsageError(f"'{path}' is not a model's config: it has no model_type")
     if family not in FAMILIES:
         remedy = f"supported are {', '.join(FAMILIES.values())}"
-        raise UnsupportedError(f"'{path}' is of a model of the family '{family}'", remedy=remedy)
+        message = f"'{path}' describes a model of the family '{family}'"
+        raise UnsupportedError(message, remedy=remedy)
 
 
 def _check_head(architectures: Any, path: Path) -> None:
     """
     Raise an error unless the model predicts the next token, or its config names no architecture.
     """
-    said, remedy = str(architectures), "supported are ...ForCausalLM and GPT2LMHeadModel"
-    if not architectures or re.search(r"(ForCausalLM|LMHeadModel)\b", said):
+    text, remedy = str(architectures), "supported are ...ForCausalLM and GPT2LMHeadModel"
+    if not architectures or re.search(r"(ForCausalLM|LMHeadModel)\b", text):
         return
     if not isinstance(architectures, list):
-        says = f"'{path}' is no config of a model: its architectures are {architectures!r}"
-        raise UsageError(says, remedy=remedy)
-    names = " ".join(re.findall(r"\w+", said))
+        message = f"'{path}' is not a model's config: its architectures are {architectures!r}"
+        raise UsageError(message, remedy=remedy)
+    names = " ".join(re.findall(r"\w+", text))
     raise UnsupportedError(
-        f"'{path}' is of a {names}, which is no causal language model", remedy=remedy
+        f"'{path}' describes a {names}, which is not a causal language model", remedy=remedy
     )
 
 
 def _check_plain(facts: dict[str, Any], path: Path) -> None:
     """Raise `UnsupportedError` if the weights are quantised."""
     if facts.get("quantization_config"):
-        remedy = "take the model that it was made of, in float32, bfloat16 or float16"
-        raise UnsupportedError(f"'{path}' is of a model with quantised weights", remedy=remedy)
+        remedy = "use the original model, in float32, bfloat16 or float16"
+        raise UnsupportedError(f"'{path}' describes a model with quantised weights", remedy=remedy)
 
 
 def _check_rotary(facts: dict[str, Any], path: Path) -> None:
@@ -113,12 +114,12 @@ def _check_rotary(facts: dict[str, Any], path: Path) -> None:
         kind = rotary.get("rope_type") or rotary.get("type") or "default"
         if kind in _GROWING:
             raise UnsupportedError(
-                f"'{path}' is of a model with rotary embeddings of the type '{kind}', which depend "
-                "on how long the text is"
+                f"'{path}' describes a model with rotary embeddings of the type '{kind}', which "
+                "depend on the length of the text"
             )
         if kind not in known:
             raise UsageError(
-                f"'{path}' is no config of a model: {place} is of the unknown type '{kind}'",
+                f"'{path}' is not a model's config: {place} is of the unknown type '{kind}'",
                 remedy=f"known are {', '.join(known)}",
             )
 
@@ -132,13 +133,12 @@ def _check_heads(config: Any, path: Path) -> None:
     shared = getattr(config, "num_key_value_heads", None) or heads
     if heads % shared:
         raise UsageError(
-            f"'{path}' is no config of a model: {heads} heads of queries cannot share "
-            f"{shared} of keys"
+            f"'{path}' is not a model's config: {heads} query heads cannot share {shared} key heads"
         )
     size = getattr(config, "head_dim", None) or config.hidden_size // heads
     if size % 2 and getattr(config, "rope_parameters", None):
         raise UsageError(
-            f"'{path}' is no config of a model: heads of size {size} have no halves to rotate"
+            f"'{path}' is not a model's config: heads of odd size {size} cannot be rotated"
         )
 
 
@@ -150,4 +150,4 @@ def _check_causal(config: Any, path: Path) -> None:
     looks_back = getattr(config, "is_causal", True)
     if looks_back and not getattr(config, "use_bidirectional_attention", False):
         return
-    raise UnsupportedError(f"'{path}' is of a model whose tokens attend to those behind them")
+    raise UnsupportedError(f"'{path}' describes a model whose tokens attend to later tokens")

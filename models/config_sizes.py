@@ -38,7 +38,7 @@ def check_sizes(facts: Mapping[str, Any], path: Path) -> None:
     """Raise `UsageError` that names all numbers out of range; any number may be absent."""
     problems = [*_problems(facts)]
     if problems:
-        raise UsageError(f"'{path}' is no config of a model: {', '.join(problems)}")
+        raise UsageError(f"'{path}' is not a model's config: {', '.join(problems)}")
 
 
 def sizes_of(config: Any) -> dict[str, Any]:
@@ -52,11 +52,11 @@ def _problems(facts: Mapping[str, Any]) -> Iterable[str]:
         if value is None and name in _OPTIONAL:
             continue
         if type(value) is not int or not least <= value <= most:
-            yield f"{name} is {_shown(value)}, and can be {least} to {most}"
+            yield f"{name} is {_shown(value)}, but must be {least} to {most}"
     for name in _FACTORS:
         value = facts.get(name, 1.0)
         if value is not None and (type(value) not in (int, float) or not 0 < value < inf):
-            yield f"{name} is {_shown(value)}, and can be a number above 0"
+            yield f"{name} is {_shown(value)}, but must be a number above 0"
 
 
 def _shown(value: Any) -> str:

@@ -57,10 +57,10 @@ def folder_files(
     paths = {name: f"kernels/{name}.cu" for name in kernels}
     values = _values(captured, model)
     inside = dict.fromkeys(values, _CONSTANTS)
-    told = manifest(plan, captured.inputs, facts, paths, inside, _other_names(model))
+    entries = manifest(plan, captured.inputs, facts, paths, inside, _other_names(model))
     texts = {paths[n]: cuda_source(ModuleOp([op.clone()])) for n, op in kernels.items()}
     return {
-        MANIFEST: as_json(told),
+        MANIFEST: as_json(entries),
         "plan.mlir": str(cuda_ir) + "\n",
         "kernels.cu": plan.source,
         **texts,
@@ -98,12 +98,14 @@ def check_free(folder: Path) -> None:
         return
     if not folder.is_dir():
         raise UsageError(f"'{folder}' is a file: the output is a folder, or a file NAME.cu")
-    remedy = "name another, or remove it"
+    remedy = "name another folder, or remove this one"
     if not _is_ours(folder):
-        raise UsageError(f"the folder '{folder}' holds something else", remedy=remedy)
+        raise UsageError(f"the folder '{folder}' holds no compiled model", remedy=remedy)
     if added := _added(folder):
-        says = f"the folder '{folder}' holds what Tilewright has not written: {', '.join(added)}"
-        raise UsageError(says, remedy=remedy)
+        raise UsageError(
+            f"the folder '{folder}' holds files that Tilewright did not write: {', '.join(added)}",
+            remedy=remedy,
+        )
 
 
 def _check_writable(above: Path, folder: Path) -> None:

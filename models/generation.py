@@ -74,11 +74,11 @@ class Generator:
 
     def _check(self, prompt: Sequence[int], most_new: int) -> None:
         if most_new < 1:
-            raise UsageError(f"at least 1 new token can be asked for, not {most_new}")
+            raise UsageError(f"the number of new tokens must be at least 1, not {most_new}")
         if len(prompt) + most_new > self.most:
             raise UsageError(
-                f"the model takes {self.most} tokens: a prompt of {len(prompt)} and {most_new} new "
-                f"ones are {len(prompt) + most_new}"
+                f"the model takes at most {self.most} tokens, but a prompt of {len(prompt)} and "
+                f"{most_new} new tokens are {len(prompt) + most_new}"
             )
 
     def _tokens(

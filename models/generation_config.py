@@ -79,8 +79,8 @@ def _ends(source: Any, folder: Path) -> frozenset[int]:
         return frozenset()
     tokens = cast(list[Any], ends) if isinstance(ends, list) else [ends]
     if not all(type(token) is int for token in tokens):
-        says = f"{folder / FILE} says that eos_token_id is {ends!r}"
-        raise UsageError(says, remedy="it is a token's number, a list of them, or null")
+        message = f"{folder / FILE} has the eos_token_id {ends!r}"
+        raise UsageError(message, remedy="it must be a token's number, a list of numbers, or null")
     return frozenset(tokens)
 
 
@@ -89,6 +89,6 @@ def _penalty(source: Any, folder: Path) -> float:
     if penalty is None:
         return 1.0
     if type(penalty) not in (int, float) or not 0 < penalty <= _LARGEST:
-        says = f"{folder / FILE} says that repetition_penalty is {penalty!r}"
-        raise UsageError(says, remedy="it is a number of at most 1e30 and above 0, or null")
+        message = f"{folder / FILE} has the repetition_penalty {penalty!r}"
+        raise UsageError(message, remedy="it must be above 0 and at most 1e30, or null")
     return float(penalty)

@@ -85,7 +85,8 @@ def _checked(tokens: Sequence[int], vocabulary: int) -> tuple[int, ...]:
         raise UsageError("the prompt is empty: there is nothing to continue")
     if unknown := [*dict.fromkeys(str(t) for t in tokens if not 0 <= t < vocabulary)]:
         remedy = f"the model's tokens are 0 to {vocabulary - 1}"
-        raise UsageError(f"the prompt has what is no token: {', '.join(unknown)}", remedy=remedy)
+        message = f"the prompt has numbers that are no tokens: {', '.join(unknown)}"
+        raise UsageError(message, remedy=remedy)
     return tuple(tokens)
 
 

@@ -41,14 +41,14 @@ class Sampling:
     def __post_init__(self) -> None:
         if not _COLDEST <= self.temperature < float("inf"):
             raise UsageError(
-                f"the temperature has to be at least {_COLDEST:g} and finite, "
+                f"the temperature must be at least {_COLDEST:g} and finite, "
                 f"not {self.temperature:g}",
                 remedy="leave it out: then the likeliest token is taken",
             )
         if self.top_k is not None and self.top_k < 1:
-            raise UsageError(f"top-k leaves the likeliest tokens, so at least 1, not {self.top_k}")
+            raise UsageError(f"top-k must be at least 1, not {self.top_k}")
         if self.top_p is not None and not 0 < self.top_p <= 1:
-            raise UsageError(f"top-p is a probability, above 0 and at most 1, not {self.top_p:g}")
+            raise UsageError(f"top-p must be above 0 and at most 1, not {self.top_p:g}")
 
 
 def greedy(logits: Any, text: Sequence[int]) -> int:
@@ -86,7 +86,8 @@ def penalised(choose: Choose, penalty: float) -> Choose:
     """
     if not 0 < penalty < float("inf"):
         raise UsageError(
-            f"a repetition penalty is above 0 and finite, not {penalty:g}", remedy="1 is none"
+            f"a repetition penalty must be above 0 and finite, not {penalty:g}",
+            remedy="1 has no effect",
         )
     if penalty == 1:
         return choose
@@ -104,8 +105,8 @@ def penalised(choose: Choose, penalty: float) -> Choose:
 
 def _incomparable() -> TilewrightError:
     return TilewrightError(
-        "the likeliest of the logits is NaN or infinite: no token can be chosen",
-        remedy="of float16 weights it may be an overflow: --dtype bfloat16 or float32",
+        "the largest logit is NaN or infinite: no token can be chosen",
+        remedy="float16 weights may overflow: try --dtype bfloat16 or float32",
     )
 
 

@@ -44,12 +44,12 @@ def build(
             model.tie_weights()  # part of the initialisation that is skipped
     except Exception as error:  # the classes of each family have exceptions of their own
         raise UsageError(
-            f"no {config.model_type} can be made of the config: {_said(error)}"
+            f"cannot make a {config.model_type} from the config: {_message_of(error)}"
         ) from error
     return model.eval()
 
 
-def _said(error: Exception) -> str:
+def _message_of(error: Exception) -> str:
     """
     Return the message of an exception. A `KeyError` has only the unknown name, which becomes a
     sentence.
@@ -88,7 +88,7 @@ def _shortened(config: Any, layers: int | None) -> Any:
         return config
     there = config.num_hidden_layers
     if not 1 <= layers <= there:
-        raise UsageError(f"the model has {there} layers: {layers} of them cannot be taken")
+        raise UsageError(f"the model has {there} layers, of which {layers} cannot be taken")
     config.num_hidden_layers = layers
     if kinds := getattr(config, "layer_types", None):
         config.layer_types = kinds[:layers]

@@ -134,8 +134,8 @@ def _one_of(checkpoint: Checkpoint, keys: Sequence[str]) -> Any:
     for key, other in zip(keys[1:], others, strict=True):
         if not torch.equal(first, other):
             raise UsageError(
-                f"{keys[0]} and {key} are one tensor of the model, but not of its checkpoint",
-                remedy="tie_word_embeddings of config.json says whether they are one",
+                f"{keys[0]} and {key} are one tensor of the model, but differ in its checkpoint",
+                remedy="check tie_word_embeddings in config.json",
             )
     return first
 

@@ -86,7 +86,7 @@ MISCALLS: dict[str, tuple[tuple[Any, ...], dict[str, Any], str]] = {
     "nesting": (([X], 0.5), SHIFT, r"not \(\[Tensor\], float, shift=Tensor\)"),
     "keys": (({"x": X}, 0.5), SHIFT, r"not \({'x': Tensor}, float, shift=Tensor\)"),
     "array for a number": ((X, X.numpy()), SHIFT, r"\[1\] is baked in as 0.5, and cannot be array"),
-    "kind": ((2.0, 0.5), SHIFT, "is no tensor or array, but float"),
+    "kind": ((2.0, 0.5), SHIFT, "must be a tensor or array, not float"),
     "layout": ((X.to_sparse(), 0.5), SHIFT, r"\[0\] has the layout sparse_coo \(call to_dense"),
 }
 
@@ -173,7 +173,7 @@ def test_what_is_written_in_place_is_written():
     assert numbers(compiled(array)) == [5, 5]
     assert numbers(array) == [2, 2]
     array.flags.writeable = False
-    with pytest.raises(UsageError, match="writes to its input 'x', but that is read-only"):
+    with pytest.raises(UsageError, match="writes to its input 'x', which is read-only"):
         compiled(array)
 
 

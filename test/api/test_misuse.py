@@ -103,8 +103,8 @@ MISTAKES: dict[str, tuple[Callable[[Any], object], str]] = {
         lambda captured: api.compile(partial(coroutine, X)),
         f"{__file__}:{coroutine.__code__.co_firstlineno}: 'coroutine' is a coroutine: return",
     ),
-    "a copy": (copy.deepcopy, "a capture is neither copied nor pickled"),
-    "a pickle": (pickle.dumps, "a capture is neither copied nor pickled"),
+    "a copy": (copy.deepcopy, "a captured program cannot be copied or pickled"),
+    "a pickle": (pickle.dumps, "a captured program cannot be copied or pickled"),
 }
 
 
@@ -148,7 +148,7 @@ NESTED = cast(Any, torch).nested.nested_tensor([torch.ones(2), torch.ones(3)])
 UNFIT: dict[str, tuple[Any, str]] = {
     "sparse": (X.to_sparse(), "has the layout sparse_coo (call to_dense())"),
     "nested": (NESTED, "is a nested tensor (call to_padded_tensor())"),
-    "wrapped": (TwoTensor(X, X), "is a TwoTensor, which wraps other tensors (pass those)"),
+    "wrapped": (TwoTensor(X, X), "is a TwoTensor, which wraps other tensors (pass these)"),
 }
 
 
@@ -201,12 +201,12 @@ def test_a_list_that_the_program_changes_is_named():
     with pytest.raises(UsageError) as caught:
         tilewright.capture(append, [X])
     assert str(caught.value) == (
-        "the program changes the list that is its argument [0] (return what is new)"
+        "the program changes its argument [0], a list (return the new values)"
     )
     with pytest.raises(UsageError) as caught:
         tilewright.capture(replace, kwargs={"items": {"a": [X]}})
     assert str(caught.value) == (
-        "the program changes the dict that is its argument ['items'] (return what is new)"
+        "the program changes its argument ['items'], a dict (return the new values)"
     )
 
 
@@ -291,7 +291,7 @@ REFUSED: dict[str, tuple[Callable[..., Any], str]] = {
     "gradients of several": (torch.vmap(torch.func.grad(summed)), r"torch\.func\.grad and"),
     "a constant that is written": (
         added,
-        "writes to a tensor that is no input, and in no module",
+        "writes to a tensor that is neither an input nor in a module",
     ),
 }
 

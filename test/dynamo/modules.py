@@ -305,7 +305,7 @@ CASES: dict[str, Case] = {
     "write a row at": Case(
         lambda: write_row_at,
         _AT,
-        told="a part of an input that is written" if _EXPORTS_READS else _READ,
+        told="a part of an input that it writes" if _EXPORTS_READS else _READ,
         kernels=False,
     ),
     "numbers": Case(

@@ -27,7 +27,7 @@ def test_another_layout_is_refused(function: Callable[[Any], Any]):
     captured = capture(function, (X,))
     assert Call(captured, (X + 1,), {})
     assert Call(captured, (X[:, :3],), {})
-    says = r"argument \[0\] has the strides \[1, 4\], but the program asks for that, .* \[3, 1\]"
+    says = r"argument \[0\] has strides \[1, 4\], but the program reads that, .* \[3, 1\]"
     for other in (ACROSS, np.asfortranarray(X.numpy())):
         with pytest.raises(UsageError, match=says):
             Call(captured, (other,), {})
@@ -66,9 +66,7 @@ def test_another_answer_is_refused(
 ):
     captured = capture(function, (example,))
     assert Call(captured, (example,), {})
-    with pytest.raises(
-        UsageError, match=r"argument \[0\] has the .*, but the program asks for that"
-    ):
+    with pytest.raises(UsageError, match=r"argument \[0\] has .*, but the program reads that"):
         Call(captured, (other,), {})
 
 

@@ -186,7 +186,7 @@ def test_what_cannot_be_written_is_refused():
     with torch.inference_mode():
         inference = torch.zeros(3)
     for value, reason in (
-        (frozen(np.zeros(3, np.float32)), "input 'x', but that is read-only"),
+        (frozen(np.zeros(3, np.float32)), "input 'x', which is read-only"),
         (torch.zeros(1).expand(3), "elements that share memory with each other"),
         (inference, "made in inference mode"),
     ):
@@ -198,9 +198,7 @@ def test_a_written_input_shares_memory_with_nobody():
     x, y = torch.zeros(3), torch.zeros(4)
     captured = capture(both, (x, y[:3]))
     for pair in ((y[:3], y[1:]), (x, x), (x.numpy(), x)):
-        with pytest.raises(
-            UsageError, match=r"'x', but that shares memory with 'y' \(pass a copy\)"
-        ):
+        with pytest.raises(UsageError, match=r"'x', which shares memory with 'y' \(pass a copy\)"):
             Call(captured, pair, {})
     both_halves = torch.zeros(3, 2)
     Call(captured, (both_halves[:, 0], both_halves[:, 1]), {})

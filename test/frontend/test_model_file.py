@@ -167,8 +167,8 @@ def said(text: str) -> str:
         (":Space.outer", "'models.py' has no Space.outer"),
         (":number", "models.py:number gives an object of type int, not a module or a function"),
         (":Plain", "models.py:Plain gives an object of type Plain, not a module or a function"),
-        (":Needs", "'Needs' cannot be made: TypeError: Needs.__init__() missing 1 required"),
-        (":fails", "models.py:58:12: 'fails' cannot be made: ZeroDivisionError: division by zero"),
+        (":Needs", "'Needs' cannot be constructed: TypeError: Needs.__init__() missing 1 required"),
+        (":fails", "models.py:58:12: 'fails' cannot be constructed: ZeroDivisionError: division"),
         (":wrong", "models.py:63:12: RuntimeError: "),
         (
             "",
@@ -186,7 +186,7 @@ def test_what_is_wrong_is_said(name: str, message: str, models: Path):
     [
         ("x = 1 +\n", "other.py:1:8: not Python: invalid syntax\n    x = 1 +\n           ^"),
         ("\nimport nowhere\n", "other.py:2:1: ModuleNotFoundError: No module named 'nowhere'"),
-        ("def f(x):\n    return x\n", "what other.py:f is called with is not known (set f.exam"),
+        ("def f(x):\n    return x\n", "the inputs of other.py:f are not known (set f.exam"),
         (
             "def f(x):\n    return x\nexample_inputs = 3\n",
             "example_inputs of other.py:f is of type int",

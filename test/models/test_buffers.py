@@ -75,6 +75,6 @@ def test_a_buffer_that_nothing_writes_is_named():
     with pytest.raises(UnsupportedError) as caught:
         rebuilt_buffers(model)
     assert str(caught.value) == (
-        "what is in model.layers.1.table is not known: no checkpoint has these buffers, and the "
-        "initialisation of LlamaForCausalLM does not write them"
+        "the values of model.layers.1.table are not known: no checkpoint has these buffers, and "
+        "the initialisation of LlamaForCausalLM does not write them"
     )

@@ -118,7 +118,7 @@ def test_an_unknown_name_says_where_was_looked(cache: Path):
         find_model("nobody/nothing")
     assert str(caught.value) == (
         "'nobody/nothing' is neither a folder nor in the Hugging Face cache, and HF_HUB_OFFLINE "
-        f"keeps from asking the hub (give a local folder, or one of {', '.join(BUNDLED)}, whose "
+        f"forbids requests to the hub (give a local folder, or one of {', '.join(BUNDLED)}, whose "
         "configs are built in)"
     )
 
@@ -141,9 +141,9 @@ def test_a_folder_without_config(tmp_path: Path):
         ('{"model_type": "llama", "rms_norm_eps": NaN}', "is not JSON: NaN is no number"),
         ('{"rope_parameters": {"factor": -Infinity}}', "is not JSON: -Infinity is no number"),
         ("[" * 100_000, "is nested too deeply"),
-        ("{}", "is no config of a model: it has no model_type"),
-        ('{"model_type": ["llama"]}', "is no config of a model: it has no model_type"),
-        ('{"model_type": "llama", "hidden_size": "wide"}', "is no config of a model: "),
+        ("{}", "is not a model's config: it has no model_type"),
+        ('{"model_type": ["llama"]}', "is not a model's config: it has no model_type"),
+        ('{"model_type": "llama", "hidden_size": "wide"}', "is not a model's config: "),
     ],
 )
 def test_a_config_that_cannot_be_read(text: str, says: str, tmp_path: Path):
@@ -156,8 +156,8 @@ def test_a_family_that_is_not_supported(folder: Path):
     with pytest.raises(UnsupportedError) as caught:
         find_model(changed(folder, model_type="mamba"))
     assert str(caught.value) == (
-        f"'{folder}/config.json' is of a model of the family 'mamba' (supported are Llama, Qwen2, "
-        "Qwen3, Mistral, GPT-2, Gemma)"
+        f"'{folder}/config.json' describes a model of the family 'mamba' (supported are Llama, "
+        "Qwen2, Qwen3, Mistral, GPT-2, Gemma)"
     )
 
 
@@ -168,7 +168,7 @@ def test_a_family_that_is_told_by_more_than_its_name(folder: Path):
 
 
 def test_a_model_that_predicts_no_tokens(folder: Path):
-    says = "is of a LlamaForSequenceClassification, which is no causal language model"
+    says = "describes a LlamaForSequenceClassification, which is not a causal language model"
     with pytest.raises(UnsupportedError, match=says):
         find_model(changed(folder, architectures=["LlamaForSequenceClassification"]))
 
@@ -188,50 +188,50 @@ def test_quantised_weights(folder: Path):
 @pytest.mark.parametrize(
     ("family", "facts", "says"),
     [
-        ("mistral", {"sliding_window": 0}, "sliding_window is 0, and can be 1 to 1073741824$"),
+        ("mistral", {"sliding_window": 0}, "sliding_window is 0, but must be 1 to 1073741824$"),
         ("mistral", {"sliding_window": -3}, "sliding_window is -3, and"),
         (
             "llama",
             {"num_hidden_layers": -1, "vocab_size": 0},
             r"layers is -1, .*, vocab_size is 0, and",
         ),
-        ("llama", {"num_attention_heads": 0}, "num_attention_heads is 0, and can be 1 to 4096$"),
-        ("gpt2", {"n_layer": 0}, "n_layer is 0, and can be 1 to 1000$"),
-        ("llama", {"rope_theta": 0}, "rope_theta is 0, and can be a number above 0$"),
-        ("qwen2", {"rope_scaling": {"type": "linear", "factor": -2.0}}, "factor is -2.0, and"),
-        ("llama", {"num_hidden_layers": 1e9}, "num_hidden_layers is 1000000000.0, and can be 1 to"),
-        ("qwen2", {"num_hidden_layers": 10**9}, "num_hidden_layers is 1000000000, and can be 1 to"),
+        ("llama", {"num_attention_heads": 0}, "num_attention_heads is 0, but must be 1 to 4096$"),
+        ("gpt2", {"n_layer": 0}, "n_layer is 0, but must be 1 to 1000$"),
+        ("llama", {"rope_theta": 0}, "rope_theta is 0, but must be a number above 0$"),
+        ("qwen2", {"rope_scaling": {"type": "linear", "factor": -2.0}}, "factor is -2.0, but"),
+        ("llama", {"num_hidden_layers": 1e9}, "num_hidden_layers is 1000000000.0, but must be 1"),
+        ("qwen2", {"num_hidden_layers": 10**9}, "num_hidden_layers is 1000000000, but must be 1"),
         (
             "qwen3",
             {"num_hidden_layers": 10**4000},
             r"layers is 10{15}\.\.\. \(4001 characters\), and",
         ),
-        ("gpt2", {"n_layer": 2.0}, "n_layer is 2.0, and can be 1 to 1000$"),
-        ("llama", {"num_hidden_layers": "2"}, "num_hidden_layers is '2', and can be 1 to 1000$"),
+        ("gpt2", {"n_layer": 2.0}, "n_layer is 2.0, but must be 1 to 1000$"),
+        ("llama", {"num_hidden_layers": "2"}, "num_hidden_layers is '2', but must be 1 to 1000$"),
         ("llama", {"num_hidden_layers": True}, "num_hidden_layers is True, and"),
         ("llama", {"num_hidden_layers": None}, "num_hidden_layers is null, and"),
         (
             "mistral",
             {"hidden_size": 1 << 40},
-            "hidden_size is 1099511627776, and can be 1 to 131072$",
+            "hidden_size is 1099511627776, but must be 1 to 131072$",
         ),
-        ("gemma", {"vocab_size": [100]}, "vocab_size is .100., and can be 1 to 8388608$"),
-        ("llama", {"rms_norm_eps": "1e-6"}, "rms_norm_eps is '1e-6', and can be a number above 0$"),
-        ("llama", {"head_dim": 1e300}, r"head_dim is 1e\+300, and can be 1 to 4096$"),
+        ("gemma", {"vocab_size": [100]}, "vocab_size is .100., but must be 1 to 8388608$"),
+        ("llama", {"rms_norm_eps": "1e-6"}, "rms_norm_eps is '1e-6', but must be a number above"),
+        ("llama", {"head_dim": 1e300}, r"head_dim is 1e\+300, but must be 1 to 4096$"),
     ],
 )
 def test_numbers_that_no_model_has(family: str, facts: dict[str, Any], says: str, tmp_path: Path):
     tiny_config(family).save_pretrained(tmp_path)
-    with pytest.raises(UsageError, match="is no config of a model: .*" + says):
+    with pytest.raises(UsageError, match="is not a model's config: .*" + says):
         find_model(changed(tmp_path, **facts))
 
 
 @pytest.mark.parametrize(
     ("family", "facts", "says"),
     [
-        ("llama", {"num_key_value_heads": 3}, "4 heads of queries cannot share 3 of keys$"),
-        ("qwen3", {"num_key_value_heads": 8}, "4 heads of queries cannot share 8 of keys$"),
-        ("llama", {"head_dim": 3}, "heads of size 3 have no halves to rotate$"),
+        ("llama", {"num_key_value_heads": 3}, "4 query heads cannot share 3 key heads$"),
+        ("qwen3", {"num_key_value_heads": 8}, "4 query heads cannot share 8 key heads$"),
+        ("llama", {"head_dim": 3}, "heads of odd size 3 cannot be rotated$"),
         ("qwen2", {"hidden_size": 12, "head_dim": None}, "heads of size 3 have no halves"),
     ],
 )
@@ -239,7 +239,7 @@ def test_heads_that_do_not_go_together(
     family: str, facts: dict[str, Any], says: str, tmp_path: Path
 ):
     tiny_config(family).save_pretrained(tmp_path)
-    with pytest.raises(UsageError, match="is no config of a model: " + says):
+    with pytest.raises(UsageError, match="is not a model's config: " + says):
         find_model(changed(tmp_path, **facts))
 
 
@@ -264,7 +264,7 @@ def test_rotary_embeddings_that_depend_on_the_length(facts: dict[str, Any], fold
 @pytest.mark.parametrize("place", ["rope_parameters", "rope_scaling"])
 @pytest.mark.parametrize("fact", [{"rope_type": "spiral"}, {"type": "spiral"}])
 def test_rotary_embeddings_of_an_unknown_type(place: str, fact: dict[str, str], folder: Path):
-    says = f"config.json' is no config of a model: {place} is of the unknown type 'spiral' (known "
+    says = f"config.json' is not a model's config: {place} is of the unknown type 'spiral' (known "
     with pytest.raises(UsageError, match=re.escape(says) + r"are default, linear, .*, llama3\b"):
         find_model(changed(folder, **{"rope_parameters": None, place: fact}))
 
@@ -275,7 +275,7 @@ def test_rotary_embeddings_of_an_unknown_type(place: str, fact: dict[str, str], 
 )
 def test_tokens_that_attend_to_later_ones(family: str, fact: dict[str, bool], tmp_path: Path):
     tiny_config(family).save_pretrained(tmp_path)
-    with pytest.raises(UnsupportedError, match="whose tokens attend to those behind them"):
+    with pytest.raises(UnsupportedError, match="whose tokens attend to later tokens"):
         find_model(changed(tmp_path, **fact))
 
 

@@ -156,7 +156,7 @@ def test_what_was_added_to_an_older_folder_is_not_lost(added: str, tmp_path: Pat
     write_folder(tmp_path, {"manifest.json": '{"tilewright": "0"}', "kernels/exp.cu": ""})
     (tmp_path / added).parent.mkdir(exist_ok=True)
     (tmp_path / added).write_text("mine")
-    with pytest.raises(UsageError, match=rf"has not written: .*{added} \(name another, or remove"):
+    with pytest.raises(UsageError, match=rf"did not write: .*{added} \(name another folder, or"):
         check_free(tmp_path)
     assert (tmp_path / added).read_text() == "mine"
 
@@ -173,7 +173,7 @@ def test_a_folder_that_nobody_can_make(tmp_path: Path, monkeypatch: pytest.Monke
 @pytest.mark.parametrize("held", ["notes.txt", "manifest.json"])
 def test_a_folder_of_something_else_is_refused(held: str, tmp_path: Path):
     (tmp_path / held).write_text('{"name": "extension"}')
-    with pytest.raises(UsageError, match=r"the folder '.*' holds something else"):
+    with pytest.raises(UsageError, match=r"the folder '.*' holds no compiled model"):
         write_folder(tmp_path, {"manifest.json": '{"tilewright": "1"}'})
     assert [path.name for path in tmp_path.iterdir()] == [held]
 

@@ -238,8 +238,8 @@ def test_what_is_too_large_for_the_simulator_is_not_compiled():
 @pytest.mark.parametrize(
     ("length", "new", "message"),
     [
-        (60, 5, "the model takes 64 tokens: a prompt of 60 and 5 new ones are 65"),
-        (3, 0, "at least 1 new token can be asked for, not 0"),
+        (60, 5, "the model takes at most 64 tokens, but a prompt of 60 and 5 new tokens are 65"),
+        (3, 0, "the number of new tokens must be at least 1, not 0"),
     ],
 )
 def test_refusals(generator: Generator, length: int, new: int, message: str):

@@ -35,8 +35,8 @@ def test_what_is_no_token(tmp_path: Path, said: Any):
     with pytest.raises(UsageError) as caught:
         ends_of(tiny_config("llama"), tmp_path)
     assert str(caught.value) == (
-        f"{tmp_path / FILE} says that eos_token_id is {said!r} (it is a token's number, a list of "
-        "them, or null)"
+        f"{tmp_path / FILE} has the eos_token_id {said!r} (it must be a token's number, a list of "
+        "numbers, or null)"
     )
 
 
@@ -61,5 +61,5 @@ def test_what_changes_the_likeliest_token(tmp_path: Path):
 @pytest.mark.parametrize("said", [0, -1, True, "1.05", [1.05], float("inf")], ids=str)
 def test_what_is_no_penalty(tmp_path: Path, said: Any):
     (tmp_path / FILE).write_text(json.dumps({"repetition_penalty": said}))
-    with pytest.raises(UsageError, match=r"that repetition_penalty is .* above 0, or null"):
+    with pytest.raises(UsageError, match=r"has the repetition_penalty .* above 0 and at most 1e30"):
         generation_config_of(tiny_config("llama"), tmp_path)

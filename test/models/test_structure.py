@@ -82,7 +82,7 @@ def test_layers_that_are_not_there(layers: int):
 
 
 def test_a_name_that_transformers_does_not_know():
-    says = "no llama can be made of the config: 'smooth' is not known"
+    says = "cannot make a llama from the config: 'smooth' is not known"
     with pytest.raises(UsageError, match=says):
         build(tiny_config("llama", hidden_act="smooth"))
 
@@ -90,5 +90,5 @@ def test_a_name_that_transformers_does_not_know():
 def test_a_config_that_contradicts_itself():
     config = tiny_config("gemma")
     config.vocab_size = -1
-    with pytest.raises(UsageError, match="no gemma can be made of the config: "):
+    with pytest.raises(UsageError, match="cannot make a gemma from the config: "):
         build(config)

@@ -120,7 +120,7 @@ def test_another_dtype_unasked(tmp_path: Path):
         "    model.layers.{0-1}.self_attn.v_proj.weight: bfloat16, should be float32",
         "    model.norm.weight: bfloat16, should be float32",
     ]
-    assert err.value.remedy == "--dtype DTYPE makes all of that dtype"
+    assert err.value.remedy == "--dtype DTYPE converts all weights to that dtype"
 
 
 @pytest.mark.parametrize("dtype", [None, "float32"])

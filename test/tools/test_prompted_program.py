@@ -222,7 +222,7 @@ def test_the_dtype_has_to_be_asked_for(saved: Path, tilewright: Tilewright):
     result = tilewright("run", "mixed", "--prompt-ids", "1")
     assert result.code == 2
     assert "transformer.wte.weight: float32, should be bfloat16" in result.err
-    assert result.err.endswith("(--dtype DTYPE makes all of that dtype)\n")
+    assert result.err.endswith("(--dtype DTYPE converts all weights to that dtype)\n")
 
 
 def test_a_config_without_weights(

@@ -130,7 +130,7 @@ def test_refusals_alone(capsys: pytest.CaptureFixture[str]):
     code, out, _ = ops(capsys, "--unsupported")
     assert code == 0
     assert "higher_order.while_loop" in out
-    assert "only with a boolean mask: what a boolean mask selects" in out
+    assert "only with a boolean mask: the size of a boolean mask's selection" in out
     assert out.splitlines()[-1] == f"{len(UNSUPPORTED)} are refused by name"
     assert "softmax" not in out
 
