@@ -80,7 +80,7 @@ def _noticing_device(asked: set[str]) -> Generator[None]:
     original = made.device
 
     def device(tensor: Any) -> Any:
-        if _is_asked_by_user():
+        if _is_read_by_user():
             asked.add("device")
         return original.fget(tensor)
 
@@ -100,7 +100,7 @@ def _mode(asked: set[str]) -> Any:
         def __torch_function__(
             self, func: Any, types: Any, args: Any = (), kwargs: Any = None
         ) -> Any:
-            if (name := names.get(func)) and _is_asked_by_user():
+            if (name := names.get(func)) and _is_read_by_user():
                 asked.add(name)
             return func(*args, **(kwargs or {}))
 
@@ -141,7 +141,7 @@ def _forwarding_files() -> tuple[str, ...]:
     return str(Path(__file__).parent), overrides.__file__, str(tensor)
 
 
-def _is_asked_by_user() -> bool:
+def _is_read_by_user() -> bool:
     """True if the innermost frame outside the forwarding files is the user's, and not PyTorch's."""
     # `inspect.stack` reads source files, which is too slow for each attribute access.
     frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]

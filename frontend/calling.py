@@ -36,8 +36,10 @@ def check_kind(function: Any) -> None:
     definition = _definition(function)
     for is_kind, kind in _KINDS:
         if is_kind(definition):
-            says = f"'{_name(function)}' is a {kind}: return a tensor, or a tuple or list of them"
-            raise _error_at_definition(definition, says)
+            message = (
+                f"'{_name(function)}' is a {kind}: return a tensor, or a tuple or list of them"
+            )
+            raise _error_at_definition(definition, message)
 
 
 def misfit(
@@ -51,8 +53,8 @@ def misfit(
         return None
     given = len(args) + len(kwargs)
     inputs = f"{counted(given, 'input')}" if given else "no inputs"
-    says = f"'{_name(function)}' cannot be called with {inputs}: {error}"
-    return _error_at_definition(_definition(function), says)
+    message = f"'{_name(function)}' cannot be called with {inputs}: {error}"
+    return _error_at_definition(_definition(function), message)
 
 
 def _error_at_definition(definition: Any, message: str) -> UsageError:

@@ -32,10 +32,10 @@ def handled_quickly() -> Generator[None]:
         # anew.
         (utils, "_materialize_cpp_cia_ops", cache),
         (utils, "_collect_all_valid_cia_ops_for_namespace", cache),
-        (exported_program, "_split_decomp_table_to_cia_and_python_decomp", _remembered),
-        (exported_program, "_override_composite_implicit_decomp", _of_those_changed),
-        (exported_program, "_AUTOGRAD_ALIAS_BACKEND_KEYS_TO_OVERRIDE", _of_devices),
-        (exported_program, "_BACKEND_KEYS_TO_OVERRIDE", _of_devices),
+        (exported_program, "_split_decomp_table_to_cia_and_python_decomp", _cached_split),
+        (exported_program, "_override_composite_implicit_decomp", _changed_only),
+        (exported_program, "_AUTOGRAD_ALIAS_BACKEND_KEYS_TO_OVERRIDE", _for_devices),
+        (exported_program, "_BACKEND_KEYS_TO_OVERRIDE", _for_devices),
     )
     with ExitStack() as changes:
         for module, name, wrap in quicker:
@@ -60,7 +60,7 @@ def defined_by_libraries() -> frozenset[Any]:
     )
 
 
-def _remembered(split: Callable[[Any], Any]) -> Callable[[Mapping[Any, Any]], Any]:
+def _cached_split(split: Callable[[Any], Any]) -> Callable[[Mapping[Any, Any]], Any]:
     """Return `split`, which splits a decomposition table in two, with a cache of recent tables."""
     return lambda table: tuple(dict(part) for part in _parts(tuple(table.items()), split))
 
@@ -70,7 +70,7 @@ def _parts(table: tuple[tuple[Any, Any], ...], split: Callable[[Any], Any]) -> A
     return split(dict(table))
 
 
-def _of_those_changed(override: Callable[[Any], Any]) -> Callable[[Mapping[Any, Any]], Any]:
+def _changed_only(override: Callable[[Any], Any]) -> Callable[[Mapping[Any, Any]], Any]:
     """
     Return `override`, which sets how operators are broken down, changed to skip entries that
     already hold.
@@ -89,7 +89,7 @@ def _is_own(op: Any, how: Any) -> bool:
     )
 
 
-def _of_devices(keys: Sequence[Any]) -> list[Any]:
+def _for_devices(keys: Sequence[Any]) -> list[Any]:
     """Return the dispatch keys of devices that a program's tensors can be on."""
     import torch
 

@@ -87,8 +87,8 @@ def hold(module: Any, paths: Mapping[int, str], inputs: Sequence[Any]) -> ReadyG
     """
     placeholders = module.graph.find_nodes(op="placeholder")
     state: dict[str, int] = {}
-    for position, wanted in paths.items():
-        path = _free_path(module, wanted)
+    for position, preferred in paths.items():
+        path = _free_path(module, preferred)
         state[path] = position
         _hold(module, path, inputs[position], placeholders[position])
     module.recompile()

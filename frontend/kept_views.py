@@ -92,8 +92,8 @@ def _views_of_einsum(equation: str, rank: int) -> list[Call] | None:
     rest = range(rank - len(left.replace("...", "")))
     if not arrow:
         right = "..." * ("..." in left) + "".join(sorted(c for c in {*left} if left.count(c) == 1))
-    labels, wanted = _labels(left, rest), _labels(right, rest)
-    if len(labels) != rank or sorted({*map(str, labels)}) != sorted(map(str, wanted)):
+    labels, outputs = _labels(left, rest), _labels(right, rest)
+    if len(labels) != rank or sorted({*map(str, labels)}) != sorted(map(str, outputs)):
         return None
     calls: list[Call] = []
     while (pair := _first_pair(labels)) is not None:
@@ -102,7 +102,7 @@ def _views_of_einsum(equation: str, rank: int) -> list[Call] | None:
         label = labels.pop(second)
         labels.remove(label)
         labels.append(label)
-    order = [labels.index(label) for label in wanted]
+    order = [labels.index(label) for label in outputs]
     return [*calls, (torch.ops.aten.permute.default, (order,))]
 
 

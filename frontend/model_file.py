@@ -121,7 +121,7 @@ def _model(path: str, name: str) -> Expression:
     found = _attribute(file, path, name)
     if isinstance(found, ExportedProgram):
         return Expression(found, ())
-    made = _users(found, f"'{name}' cannot be constructed") if _is_maker(found) else found
+    made = _call_user(found, f"'{name}' cannot be constructed") if _is_maker(found) else found
     model = made if isinstance(made, nn.Module) else found
     if not callable(model) or isinstance(model, type):
         kind = type(made).__name__ if isinstance(model, type) else type(model).__name__
@@ -142,7 +142,7 @@ def _executed(path: str) -> ModuleType:
     assert spec.loader is not None
     module = module_from_spec(spec)
     sys.modules[module.__name__] = module  # dataclasses look up their module there
-    _users(lambda: spec.loader.exec_module(module))  # pyright: ignore[reportOptionalMemberAccess]
+    _call_user(lambda: spec.loader.exec_module(module))  # pyright: ignore[reportOptionalMemberAccess]
     return module
 
 
@@ -164,7 +164,7 @@ def _is_maker(found: Any) -> bool:
     return isinstance(found, type) or (isfunction(found) and not signature(found).parameters)
 
 
-def _users(function: Callable[[], Any], what: str = "") -> Any:
+def _call_user(function: Callable[[], Any], what: str = "") -> Any:
     """
     Return the result of the user's `function`. Its exceptions become a `UsageError` at the user's
     line.
@@ -188,7 +188,7 @@ def _inputs(owners: list[Any], name: str, needed: bool) -> tuple[tuple[Any, ...]
 
     given: Any = next((o.example_inputs for o in owners if hasattr(o, "example_inputs")), None)
     if callable(given) and not isinstance(given, torch.Tensor):
-        given = _users(given, "example_inputs fails")
+        given = _call_user(given, "example_inputs fails")
     match given:
         case tuple():
             return cast(tuple[Any, ...], given), {}

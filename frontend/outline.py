@@ -59,10 +59,10 @@ def outline(main: FuncOp, scopes: Scopes) -> list[FuncOp]:
     deepest = max((len(scope) for scope in scopes.values()), default=0)
     for depth in range(1, deepest):
         parts = [part for part in _parts(main, scopes, depth) if _is_worth(part, scopes, depth)]
-        alike: dict[Hashable, list[_Part]] = {}
+        groups: dict[Hashable, list[_Part]] = {}
         for part in parts:
-            alike.setdefault(part.structure(), []).append(part)
-        for group in (g for g in alike.values() if len(g) > 1):
+            groups.setdefault(part.structure(), []).append(part)
+        for group in (g for g in groups.values() if len(g) > 1):
             call = scopes[group[0].ops[0]][depth]
             name = _unique(call.name, [main, *functions])
             functions.append(_function(name, group[0], call.path))

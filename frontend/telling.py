@@ -8,7 +8,7 @@ import threading
 import warnings
 
 _LOCK = threading.Lock()
-_TOLD: set[str] = set()
+_GIVEN: set[str] = set()
 
 
 class NotCompiled(UserWarning):
@@ -21,12 +21,12 @@ def tell(message: str) -> None:
     """Warn with `message`, once only; the logger `tilewright` receives it each time."""
     logging.getLogger("tilewright").info("%s", message)
     with _LOCK:
-        if message in _TOLD:
+        if message in _GIVEN:
             return
-        _TOLD.add(message)
+        _GIVEN.add(message)
     warnings.warn(f"tilewright: {message}", NotCompiled, stacklevel=2)
 
 
 def forget() -> None:
     """Forget which warnings were given, so that tests receive them again."""
-    _TOLD.clear()
+    _GIVEN.clear()
