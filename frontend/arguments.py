@@ -67,7 +67,7 @@ def _is_wrapped() -> Callable[[Any], bool]:
 
 def is_plain(value: Any) -> bool:
     """
-    True for a dense tensor of PyTorch's own type that has values. This test is quick, and most
+    True if a tensor is dense, of PyTorch's own type, and has values. This test is quick, and most
     tensors pass it.
     """
     import torch

@@ -31,7 +31,7 @@ from tilewright.errors import UnsupportedError
 from tilewright.frontend.composite_ops import defined_by_libraries
 
 RENAMED: Mapping[str, str] = {"self": "input"}
-"""Names in the dialect of the schema arguments that are renamed."""
+"""Names in the dialect of schema arguments that have another name there."""
 
 
 def overload_of(op: type[TorchOp]) -> Any:

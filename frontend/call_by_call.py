@@ -165,8 +165,8 @@ def _learn(calls: Mapping[Hashable, Any], run_decompositions: RunDecompositions)
     """
     Break down new calls, each with inputs of its own, and add them to the cache.
 
-    Returns False if tracing fails, or if a result differs in kind from that in the program: later
-    calls may have been traced with that kind.
+    Returns False if tracing fails, or if a result differs in kind from that in the program: the
+    decomposition of later calls may depend on its kind.
     """
     import torch
     from torch.export.graph_signature import InputKind

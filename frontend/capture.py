@@ -314,9 +314,11 @@ def _checked_op(
 
 def _types_of_results(node: Any, op: TorchOp) -> list[TensorType[Attribute]]:
     """
-    Return the types of a node's results: PyTorch's for results that are used, the op's expected
-    types for the others. PyTorch's types of unused results depend on the device: a batch norm's
-    statistics have other sizes on a CPU.
+    Return the types of a node's results: PyTorch's types for used results, the op's expected types
+    for the others.
+
+    The expected types are those on a CPU. On another device, the statistics of a batch norm have
+    other sizes.
     """
     used = {part.args[1] for part in node.users if part.users}
     given, expected = types_of(node.meta["val"]), op.expected_types()

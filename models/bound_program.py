@@ -42,8 +42,7 @@ class BoundProgram:
 
     def __call__(self) -> Any:
         """
-        Run the program, and write back what it writes in place; return its only other result, one
-        tensor.
+        Run the program, and write back what it writes in place; return its last result as a tensor.
         """
         results = self._run(self.values)
         write_back(self._captured, self.values, results)

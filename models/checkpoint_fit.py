@@ -3,9 +3,9 @@
 Check that a checkpoint fits a model: one error lists all problems, before any value is read.
 
     the checkpoint in 'tiny' does not fit the model:
-      lacking:
+      missing:
         lm_head.weight
-      of another shape:
+      with another shape:
         model.layers.{0-1}.mlp.up_proj.weight: 64x32, should be 128x64
 """
 
@@ -39,10 +39,10 @@ def check_fit(
     pairs = {name: (stored[name], kind) for name, kind in expected.items() if name in stored}
     dtypes = [*_other_dtypes(pairs, converts)]
     groups = {
-        "lacking": folded(lacking),
-        "not of the model": folded(extra),
-        "of another shape": [*_other_shapes(pairs)],
-        "of another dtype": dtypes,
+        "missing": folded(lacking),
+        "not in the model": folded(extra),
+        "with another shape": [*_other_shapes(pairs)],
+        "with another dtype": dtypes,
     }
     if not any(groups.values()):
         return

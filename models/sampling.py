@@ -61,7 +61,8 @@ def greedy(logits: Any, text: Sequence[int]) -> int:
 
 def sampler(sampling: Sampling) -> Choose:
     """
-    Return a function that draws the same tokens each time, on any device that the logits are on.
+    Return a function that draws tokens at random from the seed of `sampling`: the draws are
+    reproducible, on any device.
     """
     import torch
 

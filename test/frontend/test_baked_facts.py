@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A program whose Python asks what a tensor is takes inputs of which it gets the same answer."""
+"""
+Programs whose Python code reads facts of a tensor, such as strides, refuse inputs with other facts.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -34,7 +36,7 @@ def test_another_layout_is_refused(function: Callable[[Any], Any]):
 
 
 def flat(x: torch.Tensor) -> torch.Tensor:
-    """Compute the same whatever the layout."""
+    """Compute the same result for every layout."""
     return x.reshape(-1).contiguous() + x.sum()
 
 
@@ -71,7 +73,7 @@ def test_another_answer_is_refused(
 
 
 def shifted(x: torch.Tensor) -> torch.Tensor:
-    """Depend on what is asked."""
+    """Compute a result that depends on `requires_grad`."""
     return x + 1 if x.requires_grad else x + 2
 
 

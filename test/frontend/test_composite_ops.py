@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch's composite operators are listed once, and few overridden; none is missed."""
+"""PyTorch's composite operators are listed once, and few are overridden; none is missed."""
 
 from collections.abc import Callable, Generator
 from importlib import import_module
@@ -21,7 +21,7 @@ Library = Callable[[str], Any]
 
 @pytest.fixture
 def library() -> Generator[Library]:
-    """Makes the library of a name, with a composite operator `twice` that is tanh of tanh."""
+    """Function that defines a library with a composite operator `twice`, which is tanh of tanh."""
     made: list[Any] = []
 
     def twice(x: torch.Tensor) -> torch.Tensor:
@@ -40,7 +40,7 @@ def library() -> Generator[Library]:
 
 
 def written(x: torch.Tensor) -> torch.Tensor:
-    """Writes in place: `run_decompositions` has to see all of the program."""
+    """Write in place, so that `run_decompositions` must process the whole program."""
     return x.clone().tanh_()
 
 
@@ -79,7 +79,7 @@ def test_an_operator_that_came_again_is_broken_down(library: Library):
 
 
 def composed(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
-    """Calls composite operators, some of which have ops and some a decomposition in Python."""
+    """Call composite operators: some have ops, some have a decomposition in Python."""
     wide = F.interpolate(x[None], scale_factor=2.0, mode="linear")
     return wide, torch.trapezoid(x.matmul(x.mT)), F.silu(x).square(), torch.diff(x)
 

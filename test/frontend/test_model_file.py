@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Models from `model.pt2` and `file.py:NAME`: what they are called with, and what is missing."""
+"""Models from `model.pt2` and `file.py:NAME`: their inputs, and errors for missing parts."""
 
 import re
 from pathlib import Path
@@ -103,7 +103,7 @@ example_inputs = (torch.randn(4),)
 
 @pytest.fixture
 def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder, in which we are, with a file of models."""
+    """Current folder of the test, with a file of models."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "beside.py").write_text("WIDTH = 4\n")
     (tmp_path / "models.py").write_text(MODELS)
@@ -219,7 +219,7 @@ def test_a_damaged_pt2_file_is_one_error(models: Path, capsys: pytest.CaptureFix
 
 
 class Scaled(nn.Module):
-    """With a parameter and a buffer that it writes."""
+    """Module with a parameter, and a buffer that it writes."""
 
     def __init__(self):
         super().__init__()
@@ -236,7 +236,7 @@ F = torch.nn.functional.relu
 
 
 def saved(path: Path, **options: Any) -> Any:
-    """Return an exported program, also in a file."""
+    """Return an exported program that is also saved to `path`."""
     with torch.no_grad():
         program = torch.export.export(Scaled().eval(), (torch.randn(3, 4), 2.0), **options)
     torch.export.save(program, path)
@@ -261,7 +261,7 @@ def test_a_pt2_file_whose_weights_are_damaged_is_refused(models: Path):
 
 
 def test_a_pt2_file_with_open_sizes_takes_those_of_its_inputs(models: Path):
-    """The sizes are fixed with a word: a call with another one is refused."""
+    """The sizes are fixed with a warning: a call with another size is refused."""
     program = saved(models / "m.pt2", dynamic_shapes=({0: Dim("n", min=2, max=64)}, None))
     says = (
         "dimension 0 of the input 'x' may be 2 to 64, but is compiled for 3 alone: calls with "
@@ -274,7 +274,7 @@ def test_a_pt2_file_with_open_sizes_takes_those_of_its_inputs(models: Path):
 
 
 class Masked(nn.Module):
-    """Takes inputs by name."""
+    """Module that takes inputs by name."""
 
     def forward(self, x: torch.Tensor, *, mask: torch.Tensor, w: torch.Tensor):
         return (x * mask) @ w
@@ -304,7 +304,9 @@ def test_an_exported_program_without_inputs(models: Path):
 
 
 def test_damaged_pt2_files_are_clean_errors(models: Path, capsys: pytest.CaptureFixture[str]):
-    """They compile, or cannot be read: the archive, and the JSON in it."""
+    """
+    Damaged files either compile or cannot be read; damaged are the archive and the JSON in it.
+    """
     saved(models / "m.pt2")
     whole, random = (models / "m.pt2").read_bytes(), Random(0)
     with ZipFile(models / "m.pt2") as archive:

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes to views that PyTorch breaks down wrongly are refused at their place; others are right."""
+"""
+In-place writes to views that PyTorch breaks down wrongly are refused at their place; others are
+correct.
+"""
 
 from collections.abc import Callable
 from typing import Any

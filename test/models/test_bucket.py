@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lengths that programs are compiled for."""
+"""Lengths that programs are compiled for: the smallest bucket that holds the tokens."""
 
 import pytest
 

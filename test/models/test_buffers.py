@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Buffers that no checkpoint has are those of a model that was really made."""
+"""Rebuilt buffers, which no checkpoint has, equal those of a model that was really made."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from tilewright.models.structure import build
 
 
 def own_buffers(model: Any) -> dict[str, torch.Tensor]:
-    """Return a real model's buffers that it would not save."""
+    """Return the buffers of a real model that a checkpoint of it does not contain."""
     stored = model.state_dict()
     return {name: value for name, value in model.named_buffers() if name not in stored}
 

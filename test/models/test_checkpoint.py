@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The safetensors of a folder: what is in them, and what is wrong with them."""
+"""The safetensors of a folder: their contents, and errors for damaged ones."""
 
 import json
 import shutil
@@ -18,7 +18,7 @@ SINGLE = "model.safetensors"
 
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with two models, one in a file and one in several."""
+    """Folder with two models, one in a single file and one in several."""
     folder = tmp_path_factory.mktemp("saved")
     save(folder / "single", "llama")
     save(folder / "sharded", "llama", shards="60KB", dtype="bfloat16")
@@ -27,17 +27,17 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def sharded(saved: Path, tmp_path: Path) -> Path:
-    """A copy to be spoiled."""
+    """Copy of the sharded model that a test may damage."""
     return Path(shutil.copytree(saved / "sharded", tmp_path / "sharded"))
 
 
 def index_of(folder: Path) -> dict[str, str]:
-    """Which tensor is in which file."""
+    """Return the name of the file that each tensor is in."""
     return json.loads((folder / INDEX).read_text())["weight_map"]
 
 
 def edit_index(folder: Path, **entries: str) -> None:
-    """Let the index say where some tensors are."""
+    """Change the files that the index names for some tensors."""
     content = {"weight_map": index_of(folder) | entries}
     (folder / INDEX).write_text(json.dumps(content))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a model's config is looked for, and what is said of configs that cannot be used."""
+"""Places where a model's config is looked for, and errors for configs that cannot be used."""
 
 import json
 import re
@@ -19,13 +19,13 @@ from tilewright.models.whole import whole_sequence
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """The folder of a model, as far as its config."""
+    """Folder of a model, with its config only."""
     tiny_config("llama", architectures=["LlamaForCausalLM"]).save_pretrained(tmp_path)
     return tmp_path
 
 
 def changed(folder: Path, **facts: Any) -> str:
-    """Return the folder, whose config says `facts` too."""
+    """Add `facts` to the folder's config; return the folder."""
     path = folder / "config.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | facts))
     return str(folder)
@@ -33,13 +33,13 @@ def changed(folder: Path, **facts: Any) -> str:
 
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty Hugging Face cache."""
+    """Empty Hugging Face cache."""
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
     return tmp_path
 
 
 def put_into(cache: Path, repository: str) -> Path:
-    """Return a model in the cache, laid out as the hub's client does; where it lies."""
+    """Put a model into the cache, laid out as the hub's client does; return its folder."""
     model = cache / f"models--{repository.replace('/', '--')}"
     snapshot = model / "snapshots" / "0123abc"
     tiny_config("qwen2").save_pretrained(snapshot)
@@ -189,11 +189,11 @@ def test_quantised_weights(folder: Path):
     ("family", "facts", "says"),
     [
         ("mistral", {"sliding_window": 0}, "sliding_window is 0, but must be 1 to 1073741824$"),
-        ("mistral", {"sliding_window": -3}, "sliding_window is -3, and"),
+        ("mistral", {"sliding_window": -3}, "sliding_window is -3, but"),
         (
             "llama",
             {"num_hidden_layers": -1, "vocab_size": 0},
-            r"layers is -1, .*, vocab_size is 0, and",
+            r"layers is -1, .*, vocab_size is 0, but",
         ),
         ("llama", {"num_attention_heads": 0}, "num_attention_heads is 0, but must be 1 to 4096$"),
         ("gpt2", {"n_layer": 0}, "n_layer is 0, but must be 1 to 1000$"),
@@ -204,12 +204,12 @@ def test_quantised_weights(folder: Path):
         (
             "qwen3",
             {"num_hidden_layers": 10**4000},
-            r"layers is 10{15}\.\.\. \(4001 characters\), and",
+            r"layers is 10{15}\.\.\. \(4001 characters\), but",
         ),
         ("gpt2", {"n_layer": 2.0}, "n_layer is 2.0, but must be 1 to 1000$"),
         ("llama", {"num_hidden_layers": "2"}, "num_hidden_layers is '2', but must be 1 to 1000$"),
-        ("llama", {"num_hidden_layers": True}, "num_hidden_layers is True, and"),
-        ("llama", {"num_hidden_layers": None}, "num_hidden_layers is null, and"),
+        ("llama", {"num_hidden_layers": True}, "num_hidden_layers is True, but"),
+        ("llama", {"num_hidden_layers": None}, "num_hidden_layers is null, but"),
         (
             "mistral",
             {"hidden_size": 1 << 40},
@@ -232,7 +232,7 @@ def test_numbers_that_no_model_has(family: str, facts: dict[str, Any], says: str
         ("llama", {"num_key_value_heads": 3}, "4 query heads cannot share 3 key heads$"),
         ("qwen3", {"num_key_value_heads": 8}, "4 query heads cannot share 8 key heads$"),
         ("llama", {"head_dim": 3}, "heads of odd size 3 cannot be rotated$"),
-        ("qwen2", {"hidden_size": 12, "head_dim": None}, "heads of size 3 have no halves"),
+        ("qwen2", {"hidden_size": 12, "head_dim": None}, "heads of odd size 3 cannot"),
     ],
 )
 def test_heads_that_do_not_go_together(

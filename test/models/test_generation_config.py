@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is followed of what a model's folder asks for, and what is told of the rest."""
+"""Settings of a model's folder that generation follows, and the names of those that it ignores."""
 
 import json
 from pathlib import Path

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is left to be drawn is what `transformers` leaves; draws are the same each time."""
+"""Filters keep the tokens that `transformers` keeps; draws are the same each time."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ def filtered_by_transformers(logits: torch.Tensor, sampling: Sampling) -> torch.
     chain = [
         (warpers.TemperatureLogitsWarper, sampling.temperature),
         (warpers.TopKLogitsWarper, sampling.top_k),
-        # as `generate` does, which leaves it out where it would leave all tokens
+        # `generate` leaves this filter out where it would keep all tokens
         (warpers.TopPLogitsWarper, None if sampling.top_p == 1 else sampling.top_p),
     ]
     for warper, number in chain:
@@ -46,7 +46,7 @@ def filtered_by_transformers(logits: torch.Tensor, sampling: Sampling) -> torch.
 def test_filters_are_those_of_transformers(asked: dict[str, Any], dtype: torch.dtype):
     sampling = Sampling(**asked)
     for scale in (0.1, 2.0, 20.0):
-        logits = (scale * torch.randn(100)).to(dtype)  # in bfloat16 many are alike
+        logits = (scale * torch.randn(100)).to(dtype)  # in bfloat16 many are equal
         expected = filtered_by_transformers(logits, sampling)
         torch.testing.assert_close(filtered(logits, sampling), expected, rtol=0, atol=0)
 
@@ -110,7 +110,7 @@ def test_logits_that_cannot_be_compared(wrong: float, asked: dict[str, Any]):
     logits = torch.randn(100)
     logits[7] = wrong
     for choose in (greedy, sampler(Sampling(**asked))):
-        with pytest.raises(TilewrightError, match="logits is NaN or infinite: no token can be"):
+        with pytest.raises(TilewrightError, match="largest logit is NaN or infinite: no token"):
             choose(logits, [])
 
 
@@ -119,22 +119,22 @@ def test_logits_that_cannot_be_compared(wrong: float, asked: dict[str, Any]):
     [
         (
             {"temperature": 0.0},
-            "the temperature has to be at least 1e-06 and finite, not 0 "
+            "the temperature must be at least 1e-06 and finite, not 0 "
             "(leave it out: then the likeliest token is taken)",
         ),
         (
             {"temperature": -1.0},
-            "the temperature has to be at least 1e-06 and finite, not -1 "
+            "the temperature must be at least 1e-06 and finite, not -1 "
             "(leave it out: then the likeliest token is taken)",
         ),
         (
             {"temperature": 1e-40},
-            "the temperature has to be at least 1e-06 and finite, not 1e-40 "
+            "the temperature must be at least 1e-06 and finite, not 1e-40 "
             "(leave it out: then the likeliest token is taken)",
         ),
         (
             {"temperature": float("inf")},
-            "the temperature has to be at least 1e-06 and finite, not inf "
+            "the temperature must be at least 1e-06 and finite, not inf "
             "(leave it out: then the likeliest token is taken)",
         ),
         ({"top_k": 0}, "top-k must be at least 1, not 0"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A model's structure: the model of `transformers`, without values."""
+"""The structure of a model is the model of `transformers`, without values."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from tilewright.models.structure import ATTENTIONS, build
 
 
 def described(model: Any) -> dict[str, tuple[torch.Size, torch.dtype]]:
-    """Shapes and dtypes of all that a model stores."""
+    """Return the shapes and dtypes of all tensors that a model stores."""
     return {name: (value.shape, value.dtype) for name, value in model.state_dict().items()}
 
 
@@ -77,7 +77,7 @@ def test_only_the_first_layers(family: str):
 
 @pytest.mark.parametrize("layers", [0, 3])
 def test_layers_that_are_not_there(layers: int):
-    with pytest.raises(UsageError, match=f"the model has 2 layers: {layers} of them cannot be"):
+    with pytest.raises(UsageError, match=f"the model has 2 layers, of which {layers} cannot"):
         build(tiny_config("llama"), layers=layers)
 
 
