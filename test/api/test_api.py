@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Python API: `capture`, `lower`, `interpret`, `compile`, and calls of what was compiled."""
+"""The Python API: `capture`, `lower`, `interpret`, `compile`, and calls of compiled programs."""
 
 import copy
 import pickle
@@ -18,23 +18,23 @@ from tilewright.errors import TilewrightError, UsageError
 
 
 def affine(x: torch.Tensor, scale: float, *, shift: torch.Tensor) -> dict[str, Any]:
-    """Return a function with a nested result, part of which is no tensor."""
+    """Return a nested result, part of which is no tensor."""
     return {"y": x * scale + shift, "rest": (x, 3)}
 
 
 def example(*shape: int) -> torch.Tensor:
-    """Return the same random numbers each time."""
+    """Return random numbers, the same each time."""
     return torch.randn(shape, generator=torch.Generator().manual_seed(0))
 
 
 @pytest.fixture(scope="module")
 def program() -> tilewright.CompiledProgram:
-    """`affine`, compiled."""
+    """Compiled program of `affine`."""
     return tilewright.compile(affine, example(4, 6), 0.5, kwargs={"shift": example(6)})
 
 
 def test_threads_may_capture_at_the_same_time():
-    """PyTorch traces one program at a time; other threads wait for it."""
+    """PyTorch traces one program at a time; other threads wait."""
 
     def captured(factor: int) -> str:
         def function(x: torch.Tensor) -> torch.Tensor:
@@ -65,7 +65,7 @@ def test_arrays_give_arrays(program: tilewright.CompiledProgram):
 
 @needs_nvrtc
 def test_sizes_among_the_results_are_sizes():
-    """PyTorch's own trees make tuples of them."""
+    """PyTorch's own tree functions return tuples in place of sizes."""
 
     def sizes(x: torch.Tensor) -> dict[str, Any]:
         return {"y": x + 1, "sizes": [x.size(), x[0].shape, (x.size(1),)]}
@@ -148,7 +148,7 @@ def numbers(values: Any) -> list[Any]:
 
 
 class Counter(nn.Module):
-    """A module that counts its calls, and writes to its input."""
+    """Module that counts its calls, and writes to its input."""
 
     def __init__(self):
         super().__init__()
@@ -185,7 +185,7 @@ def test_interpreting_a_capture_writes_in_place():
     results = tilewright.interpret(captured.module, count, x)
     assert [numbers(r) for r in results] == [[2, 2], [4, 4], [6, 6]]
     assert (numbers(count), numbers(x)) == ([1, 1], [2, 2])
-    with pytest.raises(UsageError, match="is a list, which cannot be written"):
+    with pytest.raises(UsageError, match="is a list and cannot be written"):
         tilewright.interpret(captured, [0.0, 0.0], x)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Memory of the machine and of containers: one answer for all who ask."""
+"""Memory of the machine, as limited by containers: all callers get the same answer."""
 
 from pathlib import Path
 
