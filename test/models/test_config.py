@@ -181,7 +181,7 @@ def test_architectures_that_are_no_list(architectures: Any, folder: Path):
 
 
 def test_quantised_weights(folder: Path):
-    with pytest.raises(UnsupportedError, match="of a model with quantised weights"):
+    with pytest.raises(UnsupportedError, match="describes a model with quantised weights"):
         find_model(changed(folder, quantization_config={"quant_method": "gptq", "bits": 4}))
 
 

@@ -97,7 +97,7 @@ def test_what_a_model_asks_for(folder: Path, expected: list[int], tilewright: Ti
         ),
         (
             ("--temperature", "0"),
-            "error: the temperature has to be at least 1e-06 and finite, not 0 "
+            "error: the temperature must be at least 1e-06 and finite, not 0 "
             "(leave it out: then the likeliest token is taken)\n",
         ),
         (

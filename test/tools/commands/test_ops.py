@@ -123,7 +123,7 @@ def test_an_operator_may_be_refused_in_part(capsys: pytest.CaptureFixture[str]):
     assert "view(Tensor input, int[] size)" in out
     assert "view.dtype\n  refused: it reads the bits" in out
     _, out, _ = ops(capsys, "where.default")
-    assert out.startswith("where.default\n  refused: how many elements")
+    assert out.startswith("where.default\n  refused: the number of elements")
 
 
 def test_refusals_alone(capsys: pytest.CaptureFixture[str]):
