@@ -118,7 +118,10 @@ def type_of(tensor: Any) -> TensorType[Attribute]:
 
 @lru_cache(maxsize=4096)
 def _type(dtype: str, shape: tuple[int, ...]) -> TensorType[Attribute]:
-    """Return the type from a cache: xDSL verifies each new attribute, which takes time."""
+    """
+    Return the tensor type of a dtype and shape, from a cache: xDSL verifies each new attribute,
+    which takes time.
+    """
     return TensorType(DTYPES[dtype], shape)
 
 

@@ -44,8 +44,8 @@ _FACTS: dict[str, Callable[[Any], Any]] = {
 @contextmanager
 def noticing_facts(module: Any) -> Generator[set[str]]:
     """
-    Collect in a set, until the exit, the names of the facts that the Python code of `module` reads
-    when it is traced.
+    Collect in a set, within the `with` block, the names of the facts that the Python code of
+    `module` reads when it is traced.
     """
     asked = set[str]()
     with forward_within(module, lambda: _mode(asked)), _noticing_device(asked):
@@ -71,8 +71,8 @@ def answer(fact: str, value: Any) -> Any:
 @contextmanager
 def _noticing_device(asked: set[str]) -> Generator[None]:
     """
-    Add "device" to `asked`, until the exit, when user code reads `device` of a fake tensor. The
-    attribute is a Python property of `FakeTensor`, which function modes do not see.
+    Add "device" to `asked`, within the `with` block, when user code reads `device` of a fake
+    tensor. The attribute is a Python property of `FakeTensor`, which function modes do not see.
     """
     from torch._subclasses.fake_tensor import FakeTensor
 

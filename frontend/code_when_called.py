@@ -23,7 +23,7 @@ Forward = Callable[..., Any]
 
 @contextmanager
 def code_when_called() -> Generator[None]:
-    """Delay, until the exit, the generation of a graph module's code to its first call."""
+    """Delay, within the `with` block, the generation of a graph module's code to its first call."""
     from torch.fx import Graph, graph_module
     from torch.fx.graph import CodeGen, PythonCode
 
@@ -52,8 +52,8 @@ def code_when_called() -> Generator[None]:
 
 def _uncompiled(forward_from_src: Callable[..., Forward]) -> Callable[..., Forward]:
     """
-    Return `forward_from_src`, which compiles a module's code, changed to return a plain function
-    for `_SOURCE`.
+    Return `forward_from_src`, which compiles a module's code, changed to skip the compilation of
+    `_SOURCE`, the placeholder code.
     """
 
     def forward_of(src: str, globals: Mapping[str, Any], *args: Any) -> Forward:

@@ -21,8 +21,8 @@ from tilewright.frontend.replaced import replaced
 @contextmanager
 def handled_quickly() -> Generator[None]:
     """
-    Make PyTorch handle composite operators faster until the exit, where it has the functions that
-    are replaced.
+    Make PyTorch handle composite operators faster within the `with` block, where it has the
+    functions that are replaced.
     """
     from torch._export import utils
     from torch.export import exported_program

@@ -15,7 +15,7 @@ from tilewright.frontend.wrapped_forward import Forward, wrapped_forward
 
 
 def gradients_dropped(module: Any) -> AbstractContextManager[None]:
-    """Detach, until the exit, the results of `module` that require a gradient."""
+    """Detach, within the `with` block, the results of `module` that require a gradient."""
     from torch.utils import _pytree as pytree
 
     def wrap(original: Forward) -> Forward:

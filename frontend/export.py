@@ -216,7 +216,8 @@ def _surroundings(function: Callable[..., Any]) -> Mapping[str, Any]:
 @contextmanager
 def _one_trace(program: Any) -> Generator[None]:
     """
-    Hold the lock of tracing until the exit. Raises `UsageError` if this thread is tracing already.
+    Hold the lock of tracing within the `with` block. Raises `UsageError` if this thread is tracing
+    already.
     """
     with _TRACE:
         if _traced:
@@ -234,7 +235,8 @@ def _one_trace(program: Any) -> Generator[None]:
 @contextmanager
 def _eval_mode(module: Any) -> Generator[None]:
     """
-    Put a module and its submodules into eval mode until the exit, then restore the mode of each.
+    Put a module and its submodules into eval mode within the `with` block, then restore the mode of
+    each.
     """
     modes = {child: child.training for child in module.modules()}
     with suppress(NotImplementedError):  # modules of exported programs have no modes
@@ -249,8 +251,8 @@ def _eval_mode(module: Any) -> Generator[None]:
 @contextmanager
 def _quiet() -> Generator[None]:
     """
-    Keep PyTorch's own reports off the terminal until the exit: the relevant ones also come as
-    exceptions.
+    Keep PyTorch's own reports off the terminal within the `with` block: the relevant ones also come
+    as exceptions.
 
     Text that the user's code prints during tracing goes to stderr, because stdout is for the
     compiler.

@@ -87,7 +87,7 @@ def _names_in(statement: ast.stmt) -> list[ast.Name]:
 
 @contextmanager
 def _evaluation(fake: bool, seed: int) -> Generator[None]:
-    """Make tensors fake until the exit, or seed the random numbers."""
+    """Make tensors fake if `fake`, else seed the random numbers, within the `with` block."""
     from torch._subclasses.fake_tensor import FakeTensorMode
 
     with FakeTensorMode(allow_non_fake_inputs=True) if fake else seeded(seed):
@@ -97,8 +97,8 @@ def _evaluation(fake: bool, seed: int) -> Generator[None]:
 @contextmanager
 def seeded(seed: int) -> Generator[None]:
     """
-    Draw random numbers, until the exit, as a program that starts with `torch.manual_seed(seed)`;
-    then restore the generator's state.
+    Draw random numbers, within the `with` block, as a program that starts with
+    `torch.manual_seed(seed)`; then restore the generator's state.
     """
     import torch.random
 
@@ -219,8 +219,8 @@ def _checker(result: ast.Return) -> Callable[[Any], Any]:
 @contextmanager
 def _training_mode_refused(file: str) -> Generator[None]:
     """
-    Raise `UnsupportedError`, until the exit, where code of `file` calls `train()` on a module or
-    sets its `training`.
+    Raise `UnsupportedError`, within the `with` block, where code of `file` calls `train()` on a
+    module or sets its `training`.
 
     A new module is in training mode by default: only an explicit call shows that the user requests
     it. Code of other files may switch modes.

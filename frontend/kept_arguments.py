@@ -15,7 +15,7 @@ from tilewright.frontend.wrapped_forward import Forward, wrapped_forward
 
 def arguments_kept(module: Any) -> AbstractContextManager[None]:
     """
-    Raise `UsageError`, until the exit, if a call of `module` changes a container among its
+    Raise `UsageError`, within the `with` block, if a call of `module` changes a container among its
     arguments.
     """
     from torch.utils import _pytree as pytree

@@ -18,8 +18,8 @@ from tilewright.frontend.wrapped_forward import Forward, wrapped_forward
 
 def forms_kept(module: Any) -> AbstractContextManager[None]:
     """
-    Raise `UnsupportedError`, until the exit, where a call of `module` changes the shape or layout
-    of a tensor.
+    Raise `UnsupportedError`, within the `with` block, where a call of `module` changes the shape or
+    layout of a tensor.
     """
 
     def wrap(original: Forward) -> Forward:

@@ -29,8 +29,8 @@ def sources_of(
     """
     Return the source of each input of an exported graph, by name.
 
-    `state` maps the paths of parameters and buffers to positions, and `arguments` are the positions
-    of the inputs that the module takes.
+    `state` maps the paths of parameters and buffers to their positions among the graph's inputs,
+    and `arguments` are the positions of the inputs that the module takes.
     """
     from torch.export.graph_signature import InputKind
 
@@ -53,7 +53,7 @@ def take(source: Source, inputs: Sequence[Any]) -> Any:
 
 class Kernels:
     """
-    Function that computes the results of a graph from flat input tensors, with kernels.
+    Callable that computes the results of a graph from flat input tensors, with kernels.
 
     It writes nothing back: the new values of inputs that the graph writes come first among the
     results.

@@ -102,8 +102,8 @@ def _parsed(path: str) -> ast.Module:
 @contextmanager
 def _importing_from(folder: Path) -> Generator[None]:
     """
-    Add `folder` to the import path until the exit, so that a file can import its neighbours as a
-    script does.
+    Add `folder` to the import path within the `with` block, so that a file can import its
+    neighbours as a script does.
     """
     sys.path.insert(0, str(folder.resolve()))
     try:

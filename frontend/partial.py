@@ -99,7 +99,7 @@ def _copy(part: Any) -> Any:
 
 
 class _Support:
-    """Predicate for the partitioner: which nodes of a graph can be compiled."""
+    """Answer to the partitioner's question of which nodes of a graph can be compiled."""
 
     def __init__(self, exported: Any):
         self._free = independent_of_inputs(exported.graph, {})

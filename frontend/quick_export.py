@@ -21,8 +21,8 @@ from tilewright.frontend.replaced import replaced
 @contextmanager
 def exported_quickly() -> Generator[None]:
     """
-    Make `torch.export` skip unused stack summaries and solved constraints until the exit, where it
-    has the functions for them.
+    Make `torch.export` skip unused stack summaries and solved constraints within the `with` block,
+    where it has the functions for them.
     """
     from torch.export import _trace
     from torch.fx import proxy

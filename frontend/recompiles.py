@@ -50,7 +50,8 @@ class Compilations:
     @contextmanager
     def compiling(self, values: Sequence[Any]):
         """
-        Log a compilation for the inputs `values`: first its reason, and at the exit its duration.
+        Log a compilation for the inputs `values`: first its reason, and at the end of the `with`
+        block its duration.
         """
         forms = {name: _facts(values[n]) for n, name in self._names.items()}
         LOGGER.info("%s: %s", self._title, _reason(self._known, forms))

@@ -99,8 +99,8 @@ def _run(
 @contextmanager
 def _default_dtype(dtype: Any) -> Generator[None]:
     """
-    Set PyTorch's default dtype until the exit. It is the dtype of `arange(0.5)` and of the quotient
-    of two integers.
+    Set PyTorch's default dtype within the `with` block. It is the dtype of `arange(0.5)` and of the
+    quotient of two integers.
     """
     import torch
 

@@ -68,7 +68,9 @@ class _NotPlainError(Exception):
 
 
 def repeated_calls(module: Any) -> AbstractContextManager[None]:
-    """Trace equal calls of PyTorch's functions once, until the exit, when `module` is exported."""
+    """
+    Trace equal calls of PyTorch's functions once when `module` is exported within the `with` block.
+    """
     return forward_within(module, _mode)
 
 

@@ -8,7 +8,9 @@ from typing import Any
 
 @contextmanager
 def replaced(module: Any, name: str, wrap: Callable[[Any], Any]) -> Generator[None]:
-    """Replace `name` in a module by `wrap` of its value until the exit, if the module has it."""
+    """
+    Replace `name` in a module by `wrap` of its value within the `with` block, if the module has it.
+    """
     value = getattr(module, name, None)
     if value is None:
         yield

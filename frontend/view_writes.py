@@ -7,7 +7,7 @@ Functionalization writes a changed view back to its base by an inverse of the vi
 wrong:
 
 - `expand`, if elements that share memory are written: `x.expand(2, 3).fill_(1)`.
-- `unfold`, if an element of the base is in no window, or in several: other elements become 0.
+- `unfold`, if an element of the base is in no window, where it becomes 0, or in several.
 """
 
 from collections.abc import Iterator

@@ -12,7 +12,7 @@ Forward = Callable[..., Any]
 def forward_within(
     module: Any, mode: Callable[[], AbstractContextManager[Any]]
 ) -> AbstractContextManager[None]:
-    """Run each call of `module.forward` within a new mode from `mode()`, until the exit."""
+    """Run each call of `module.forward` in a new mode from `mode()`, within the `with` block."""
 
     def wrap(original: Forward) -> Forward:
         def forward(*args: Any, **kwargs: Any) -> Any:
@@ -26,7 +26,7 @@ def forward_within(
 
 @contextmanager
 def wrapped_forward(module: Any, wrap: Callable[[Forward], Forward]) -> Generator[None]:
-    """Replace `module.forward` by `wrap` of it, with its signature, until the exit."""
+    """Replace `module.forward` by `wrap` of it, with its signature, within the `with` block."""
     is_own = "forward" in vars(module)
     original = module.forward
     module.forward = wraps(original)(wrap(original))

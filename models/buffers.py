@@ -52,8 +52,8 @@ def _initialised(model: Any, filling: int) -> dict[str, Any]:
 @contextmanager
 def _real(module: Any, names: list[str], filling: int) -> Generator[dict[str, Any]]:
     """
-    Replace a module's buffers by real tensors, and its parameters by tensors without values, until
-    the exit: the initialisation writes to both.
+    Replace a module's buffers by real tensors, and its parameters by tensors without values, within
+    the `with` block: the initialisation writes to both.
     """
     import torch
 

@@ -33,8 +33,8 @@ def check_fit(
     Raise `UsageError` unless the `stored` tensors have the expected shapes and dtypes, name by
     name.
 
-    `lacking` and `extra` are the names that only the model or only the checkpoint has. With
-    `converts`, floating dtypes may differ.
+    `lacking` are the names that only the model has, `extra` the names that only the checkpoint has.
+    With `converts`, floating dtypes may differ.
     """
     pairs = {name: (stored[name], kind) for name, kind in expected.items() if name in stored}
     dtypes = [*_other_dtypes(pairs, converts)]
@@ -80,7 +80,7 @@ def _other_dtypes(pairs: _Pairs, converts: bool) -> Iterator[str]:
 
 
 def _noted(notes: Mapping[str, str]) -> Iterator[str]:
-    """Return lines of names with their notes; names with equal notes are folded together."""
+    """Yield lines of names with their notes; names with equal notes are folded together."""
     for note in dict.fromkeys(notes.values()):
         names = folded(name for name in notes if notes[name] == note)
         yield from (f"{name}: {note}" for name in names)

@@ -31,7 +31,7 @@ _ROTARY = ("rope_parameters", "rope_scaling")
 """Fields of a config that describe rotary embeddings; the second is the older name."""
 
 _GROWING = ("dynamic", "longrope")
-"""Types of rotary embeddings whose frequencies depend on the text."""
+"""Types of rotary embeddings whose frequencies depend on the length of the text."""
 
 _RETURNED: Mapping[str, bool] = {
     "return_dict": True,

@@ -22,7 +22,10 @@ _SIZES: Mapping[str, int] = {
     "vocab_size": 8_388_608,
     **dict.fromkeys(("max_position_embeddings", "n_positions", "sliding_window"), 1_073_741_824),
 }
-"""Largest value of each whole number above 0, by its names in the families."""
+"""
+Largest value of each size in a config, by its names in the families. Sizes are whole numbers above
+0.
+"""
 
 _ZERO = ("max_window_layers",)
 """Sizes that may be 0."""

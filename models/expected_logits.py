@@ -66,7 +66,10 @@ class ExpectedLogits:
 
 @contextmanager
 def _quiet() -> Generator[None]:
-    """Hide the progress bar of `transformers`, and its table of unused weights, until the exit."""
+    """
+    Hide the progress bar of `transformers`, and its table of unused weights, within the `with`
+    block.
+    """
     logging = import_module("transformers.utils.logging")
     was_shown, verbosity = logging.is_progress_bar_enabled(), logging.get_verbosity()
     logging.disable_progress_bar()
