@@ -111,7 +111,7 @@ def test_a_program_is_not_copied(copied: Callable[[Any], Any], program: Any):
         copied(program)
 
 
-def test_what_a_program_tells_of_itself(program: tilewright.CompiledProgram):
+def test_a_program_describes_itself(program: tilewright.CompiledProgram):
     (kernel,) = program.kernels
     assert f"void __launch_bounds__({kernel.block}) {kernel.kernel}(" in program.cuda_source
     assert program.schedule[kernel.kernel].startswith("tileify,")
@@ -217,7 +217,7 @@ def test_what_cannot_be_interpreted():
         tilewright.interpret(str(captured.module))  # pyright: ignore[reportArgumentType]
 
 
-def test_lowering_leaves_the_module_alone():
+def test_lowering_does_not_change_the_module():
     captured = tilewright.capture(torch.exp, example(4))
     before = str(captured.module)
     lowered = tilewright.lower(captured.module, "loop")
@@ -261,7 +261,7 @@ def test_what_cannot_be_compiled_is_an_error_at_once():
         tilewright.compile(torch.exp, example(4), device="tpu")
 
 
-def test_there_is_no_more():
+def test_no_other_names_are_public():
     with pytest.raises(AttributeError, match="no attribute 'compyle'"):
         tilewright.compyle  # pyright: ignore
     assert set(tilewright.__all__) <= set(dir(tilewright))

@@ -249,7 +249,7 @@ def test_a_module_is_no_argument():
 
 
 @pytest.mark.parametrize("compiles", [tilewright.compile, tilewright.capture])
-def test_nothing_is_captured_while_something_is(compiles: Any):
+def test_nothing_is_captured_during_a_capture(compiles: Any):
     def nested(x: Any) -> Any:
         return compiles(torch.relu, x)
 
@@ -349,7 +349,7 @@ def test_keys_may_come_in_another_order():
         program({"b": [X, 2]})
 
 
-def test_tensors_and_arrays_are_interpreted_alike(captured: Any):
+def test_tensors_and_arrays_give_equal_results(captured: Any):
     (expected,) = tilewright.interpret(captured, X, X)
     (found,) = tilewright.interpret(captured, np.ones((4, 6), np.float32), X)
     np.testing.assert_array_equal(found, expected)

@@ -113,7 +113,7 @@ def test_it_does_what_pytorch_does(name: str, compiler: Interpreted):
     assert bool(compiler.captured) == case.kernels
 
 
-def test_sizes_that_are_left_open_are_settled_at_the_call(compiler: Interpreted):
+def test_open_sizes_are_fixed_at_the_call(compiler: Interpreted):
     """Dynamo passes two graphs: one for the first size, and then one for all sizes."""
 
     def times_rows(x: Tensor) -> Tensor:

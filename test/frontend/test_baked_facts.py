@@ -29,9 +29,9 @@ def test_another_layout_is_refused(function: Callable[[Any], Any]):
     captured = capture(function, (X,))
     assert Call(captured, (X + 1,), {})
     assert Call(captured, (X[:, :3],), {})
-    says = r"argument \[0\] has strides \[1, 4\], but the program reads that, .* \[3, 1\]"
+    message = r"argument \[0\] has strides \[1, 4\], but the program reads that, .* \[3, 1\]"
     for other in (ACROSS, np.asfortranarray(X.numpy())):
-        with pytest.raises(UsageError, match=says):
+        with pytest.raises(UsageError, match=message):
             Call(captured, (other,), {})
 
 
@@ -40,7 +40,7 @@ def flat(x: torch.Tensor) -> torch.Tensor:
     return x.reshape(-1).contiguous() + x.sum()
 
 
-def test_any_layout_is_taken_where_nobody_asks():
+def test_any_layout_is_accepted_if_no_code_reads_it():
     captured = capture(flat, (X,))
     assert Call(captured, (ACROSS,), {})
 

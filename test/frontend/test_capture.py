@@ -339,7 +339,7 @@ def test_an_error_of_the_users():
     assert caught.value.message.endswith("\n    x @ y\n    ^")
 
 
-def test_that_tensors_are_fake_is_not_told():
+def test_errors_do_not_mention_fake_tensors():
     with pytest.raises(UsageError, match="'Tensor' object has no attribute 'softmx'"):
         capture_text("torch.randn(3).softmx(0)")
 

@@ -121,14 +121,14 @@ def test_training_mode_is_refused(text: str, line: int):
 
 
 @pytest.mark.parametrize("call", ["m.eval()", "m.train(False)", "m.training = False"])
-def test_eval_mode_may_be_asked_for(call: str):
+def test_eval_mode_may_be_requested(call: str):
     expression = parse_expression(f"m = nn.Dropout(0.5); {call}; m(torch.ones(4))")
     assert torch.equal(value(expression), torch.ones(4))
     expression.module.train()  # after the text, modes are up to the caller
     assert expression.module.training
 
 
-def test_the_callers_random_state_is_left_alone():
+def test_the_callers_random_state_is_unchanged():
     seed(0)
     expected = torch.rand(1)
     seed(0)

@@ -111,7 +111,7 @@ def main(captured: Captured) -> str:
     return str(captured.module).splitlines()[1]
 
 
-def test_the_ir_says_what_is_written():
+def test_the_ir_names_the_written_inputs():
     captured = capture(both, (torch.randn(3), torch.randn(3)))
     results = main(captured).partition("->")[2]
     assert results == (
@@ -196,7 +196,7 @@ def test_what_cannot_be_written_is_refused():
             Call(captured, (value,), {})
 
 
-def test_a_written_input_shares_memory_with_nobody():
+def test_a_written_input_must_not_share_memory():
     x, y = torch.zeros(3), torch.zeros(4)
     captured = capture(both, (x, y[:3]))
     for pair in ((y[:3], y[1:]), (x, x), (x.numpy(), x)):

@@ -143,7 +143,7 @@ def test_keyword_arguments_come_by_name(models: Path):
     assert torch.equal(tensors["y"], torch.ones(2))
 
 
-def test_a_seed_is_the_files(models: Path):
+def test_a_seed_applies_to_the_file(models: Path):
     one, same, other = (load_model("models.py:double", seed).args[0] for seed in (1, 1, 2))
     assert torch.equal(one, same)
     assert not torch.equal(one, other)
@@ -154,7 +154,7 @@ def test_what_a_file_prints_stays_off_stdout(models: Path, capsys: pytest.Captur
     assert capsys.readouterr() == ("", "made\n")
 
 
-def said(text: str) -> str:
+def error_of(text: str) -> str:
     with pytest.raises(UsageError) as caught:
         captured(text)
     return str(caught.value)
@@ -176,8 +176,8 @@ def said(text: str) -> str:
         ),
     ],
 )
-def test_what_is_wrong_is_said(name: str, message: str, models: Path):
-    found = said(f"models.py{name}")
+def test_mistakes_in_the_name_are_reported(name: str, message: str, models: Path):
+    found = error_of(f"models.py{name}")
     assert found.removeprefix(f"{models}/").startswith(message)
 
 
@@ -197,14 +197,14 @@ def test_what_is_wrong_is_said(name: str, message: str, models: Path):
         ),
     ],
 )
-def test_what_is_wrong_in_a_file_is_said(text: str, message: str, models: Path):
+def test_mistakes_in_the_file_are_reported(text: str, message: str, models: Path):
     Path("other.py").write_text(text)
-    assert said("other.py:f").removeprefix(f"{models}/").startswith(message)
+    assert error_of("other.py:f").removeprefix(f"{models}/").startswith(message)
 
 
-def test_files_that_are_not_there(models: Path):
+def test_missing_files(models: Path):
     for name in ("no.py", "no.py:f", "no.pt2"):
-        assert said(name).startswith(f"cannot read '{name.removesuffix(':f')}': No such file")
+        assert error_of(name).startswith(f"cannot read '{name.removesuffix(':f')}': No such file")
 
 
 def test_a_damaged_pt2_file_is_one_error(models: Path, capsys: pytest.CaptureFixture[str]):
@@ -257,17 +257,17 @@ def test_a_pt2_file_whose_weights_are_damaged_is_refused(models: Path):
     content, weight = path.read_bytes(), program.state_dict["fc.weight"].detach().numpy().tobytes()
     at = content.index(weight)
     path.write_bytes(content[:at] + bytes([weight[0] ^ 1]) + content[at + 1 :])
-    assert re.fullmatch(r"cannot read 'm\.pt2': .* '.*weight_?\S*' is damaged.*", said("m.pt2"))
+    assert re.fullmatch(r"cannot read 'm\.pt2': .* '.*weight_?\S*' is damaged.*", error_of("m.pt2"))
 
 
 def test_a_pt2_file_with_open_sizes_takes_those_of_its_inputs(models: Path):
     """The sizes are fixed with a warning: a call with another size is refused."""
     program = saved(models / "m.pt2", dynamic_shapes=({0: Dim("n", min=2, max=64)}, None))
-    says = (
+    message = (
         "dimension 0 of the input 'x' may be 2 to 64, but is compiled for 3 alone: calls with "
         "another size are refused"
     )
-    with pytest.warns(FixedSizeWarning, match=says):
+    with pytest.warns(FixedSizeWarning, match=message):
         assert "tensor<3x2xf32>" in str(captured("m.pt2").module)
     with pytest.warns(FixedSizeWarning, match="compiled for 5 alone"):
         capture(program, (torch.randn(5, 4), 2.0))

@@ -205,7 +205,7 @@ def test_refused_by_whatever_version(name: str):
 @pytest.mark.parametrize("name", REFUSED)
 def test_refused_by_name(name: str):
     if name in STOPPED and torch.__version__ < "2.13":
-        pytest.skip("PyTorch says so itself")
+        pytest.skip("PyTorch refuses it itself")
     program = exported(REFUSED[name])
     graphs = [
         m.graph for m in program.graph_module.modules() if isinstance(m, torch.fx.GraphModule)
@@ -429,7 +429,7 @@ def test_all_are_named_in_one_error():
     )
 
 
-def test_an_operator_that_nobody_knows():
+def test_an_unknown_operator():
     with pytest.raises(
         TilewrightError, match=r"not supported: aten.igamma.default \(node igamma at"
     ):

@@ -61,7 +61,7 @@ def test_scaled_rotary_frequencies(rope: dict[str, Any]):
         assert not torch.equal(rebuilt[name], plain[name])
 
 
-def test_the_model_is_left_as_it_was():
+def test_the_model_is_unchanged():
     model = build(tiny_config("gemma"))
     tensors = [*model.parameters(), *model.buffers()]
     rebuilt_buffers(model)

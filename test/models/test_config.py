@@ -62,14 +62,14 @@ def test_a_folder_named_like_a_repository_comes_first(
     assert find_model("Qwen/Qwen2.5-7B").config.model_type == "gpt2"
 
 
-def test_the_cache_is_asked_before_the_bundled_configs(cache: Path):
+def test_the_cache_comes_before_the_bundled_configs(cache: Path):
     snapshot = put_into(cache, "Qwen/Qwen2.5-7B")
     found = find_model("Qwen/Qwen2.5-7B")
     assert found.config.hidden_size == 64
     assert found.folder == snapshot
 
 
-def test_the_hub_is_asked_before_the_bundled_configs(cache: Path, monkeypatch: pytest.MonkeyPatch):
+def test_the_hub_comes_before_the_bundled_configs(cache: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
     monkeypatch.setattr("huggingface_hub.get_hf_file_metadata", Mock())
 
@@ -81,12 +81,12 @@ def test_the_hub_is_asked_before_the_bundled_configs(cache: Path, monkeypatch: p
     assert find_model("Qwen/Qwen2.5-7B").config.hidden_size == 64
 
 
-def test_a_hub_that_is_silent_is_asked_once(cache: Path, monkeypatch: pytest.MonkeyPatch):
-    asked: list[str] = []
+def test_a_silent_hub_gets_one_request(cache: Path, monkeypatch: pytest.MonkeyPatch):
+    requests: list[str] = []
 
     def fail(url: str, timeout: float) -> None:
         assert timeout <= 5
-        asked.append(url)
+        requests.append(url)
         raise OSError("Name or service not known")
 
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
@@ -94,7 +94,7 @@ def test_a_hub_that_is_silent_is_asked_once(cache: Path, monkeypatch: pytest.Mon
     assert find_model("Qwen/Qwen2.5-7B").folder is None
     with pytest.raises(UsageError, match="cannot be reached: Name or service not known"):
         find_model("nobody/nothing")
-    assert [url.split("/")[4] for url in asked] == ["Qwen2.5-7B", "nothing"]
+    assert [url.split("/")[4] for url in requests] == ["Qwen2.5-7B", "nothing"]
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_bundled_configs_are_of_the_models_they_name(
     assert sum(p.numel() for p in build(found.config).parameters()) == parameters
 
 
-def test_an_unknown_name_says_where_was_looked(cache: Path):
+def test_an_unknown_name_lists_the_places_searched(cache: Path):
     with pytest.raises(UsageError) as caught:
         find_model("nobody/nothing")
     assert str(caught.value) == (
@@ -134,7 +134,7 @@ def test_a_folder_without_config(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "message"),
     [
         ("{", "is not JSON: Expecting property name"),
         ("[]", "holds no JSON object"),
@@ -146,9 +146,9 @@ def test_a_folder_without_config(tmp_path: Path):
         ('{"model_type": "llama", "hidden_size": "wide"}', "is not a model's config: "),
     ],
 )
-def test_a_config_that_cannot_be_read(text: str, says: str, tmp_path: Path):
+def test_a_config_that_cannot_be_read(text: str, message: str, tmp_path: Path):
     (tmp_path / "config.json").write_text(text)
-    with pytest.raises(UsageError, match=says):
+    with pytest.raises(UsageError, match=message):
         find_model(str(tmp_path))
 
 
@@ -161,22 +161,22 @@ def test_a_family_that_is_not_supported(folder: Path):
     )
 
 
-def test_a_family_that_is_told_by_more_than_its_name(folder: Path):
+def test_a_family_is_recognised_by_more_than_its_name(folder: Path):
     kinds = ["full_attention", "sliding_attention"]
     with pytest.raises(UnsupportedError, match="of the family 'ministral'"):
         find_model(changed(folder, model_type="mistral", layer_types=kinds))
 
 
 def test_a_model_that_predicts_no_tokens(folder: Path):
-    says = "describes a LlamaForSequenceClassification, which is not a causal language model"
-    with pytest.raises(UnsupportedError, match=says):
+    message = "describes a LlamaForSequenceClassification, which is not a causal language model"
+    with pytest.raises(UnsupportedError, match=message):
         find_model(changed(folder, architectures=["LlamaForSequenceClassification"]))
 
 
 @pytest.mark.parametrize("architectures", [-1, {"a": "b"}, "Llama"], ids=str)
 def test_architectures_that_are_no_list(architectures: Any, folder: Path):
-    says = re.escape(f"its architectures are {architectures!r} (supported are ...ForCausalLM")
-    with pytest.raises(UsageError, match=says):
+    message = re.escape(f"its architectures are {architectures!r} (supported are ...ForCausalLM")
+    with pytest.raises(UsageError, match=message):
         find_model(changed(folder, architectures=architectures))
 
 
@@ -186,7 +186,7 @@ def test_quantised_weights(folder: Path):
 
 
 @pytest.mark.parametrize(
-    ("family", "facts", "says"),
+    ("family", "facts", "message"),
     [
         ("mistral", {"sliding_window": 0}, "sliding_window is 0, but must be 1 to 1073741824$"),
         ("mistral", {"sliding_window": -3}, "sliding_window is -3, but"),
@@ -220,14 +220,16 @@ def test_quantised_weights(folder: Path):
         ("llama", {"head_dim": 1e300}, r"head_dim is 1e\+300, but must be 1 to 4096$"),
     ],
 )
-def test_numbers_that_no_model_has(family: str, facts: dict[str, Any], says: str, tmp_path: Path):
+def test_numbers_that_no_model_has(
+    family: str, facts: dict[str, Any], message: str, tmp_path: Path
+):
     tiny_config(family).save_pretrained(tmp_path)
-    with pytest.raises(UsageError, match="is not a model's config: .*" + says):
+    with pytest.raises(UsageError, match="is not a model's config: .*" + message):
         find_model(changed(tmp_path, **facts))
 
 
 @pytest.mark.parametrize(
-    ("family", "facts", "says"),
+    ("family", "facts", "message"),
     [
         ("llama", {"num_key_value_heads": 3}, "4 query heads cannot share 3 key heads$"),
         ("qwen3", {"num_key_value_heads": 8}, "4 query heads cannot share 8 key heads$"),
@@ -236,10 +238,10 @@ def test_numbers_that_no_model_has(family: str, facts: dict[str, Any], says: str
     ],
 )
 def test_heads_that_do_not_go_together(
-    family: str, facts: dict[str, Any], says: str, tmp_path: Path
+    family: str, facts: dict[str, Any], message: str, tmp_path: Path
 ):
     tiny_config(family).save_pretrained(tmp_path)
-    with pytest.raises(UsageError, match="is not a model's config: " + says):
+    with pytest.raises(UsageError, match="is not a model's config: " + message):
         find_model(changed(tmp_path, **facts))
 
 
@@ -264,8 +266,10 @@ def test_rotary_embeddings_that_depend_on_the_length(facts: dict[str, Any], fold
 @pytest.mark.parametrize("place", ["rope_parameters", "rope_scaling"])
 @pytest.mark.parametrize("fact", [{"rope_type": "spiral"}, {"type": "spiral"}])
 def test_rotary_embeddings_of_an_unknown_type(place: str, fact: dict[str, str], folder: Path):
-    says = f"config.json' is not a model's config: {place} is of the unknown type 'spiral' (known "
-    with pytest.raises(UsageError, match=re.escape(says) + r"are default, linear, .*, llama3\b"):
+    message = (
+        f"config.json' is not a model's config: {place} is of the unknown type 'spiral' (known "
+    )
+    with pytest.raises(UsageError, match=re.escape(message) + r"are default, linear, .*, llama3\b"):
         find_model(changed(folder, **{"rope_parameters": None, place: fact}))
 
 
@@ -282,7 +286,7 @@ def test_tokens_that_attend_to_later_ones(family: str, fact: dict[str, bool], tm
 @pytest.mark.parametrize(
     "fact", ["output_attentions", "output_hidden_states", "return_dict", "use_cache"]
 )
-def test_a_model_returns_its_logits_alone(fact: str, folder: Path):
+def test_a_model_returns_only_its_logits(fact: str, folder: Path):
     was = find_model(str(folder)).config
     model = build(find_model(changed(folder, **{fact: not getattr(was, fact)})).config)
     program = whole_sequence(model, 4)

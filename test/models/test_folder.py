@@ -69,7 +69,7 @@ def test_nothing_else_is_written(compiled: Path, manifest: dict[str, Any]):
     assert [path.name for path in compiled.parent.iterdir()] == ["gemma"]
 
 
-def test_the_manifest_says_what_was_compiled(model: Path, manifest: dict[str, Any]):
+def test_the_manifest_names_the_compiled_model(model: Path, manifest: dict[str, Any]):
     assert manifest["model"] == str(model)
     facts = ["family", "layers", "dtype", "attention", "seq_len", "target"]
     values = ["gemma", 2, "bfloat16", "sdpa", LENGTH, "sm_90a"]
@@ -163,7 +163,7 @@ def test_what_was_added_to_an_older_folder_is_not_lost(added: str, tmp_path: Pat
     assert (tmp_path / added).read_text() == "mine"
 
 
-def test_a_folder_that_nobody_can_make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_folder_that_cannot_be_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     (tmp_path / "file").write_text("")
     with pytest.raises(UsageError, match=r"cannot write '.*/file/a/b': '.*/file' is a file"):
         check_free(tmp_path / "file" / "a" / "b")

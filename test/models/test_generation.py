@@ -40,7 +40,7 @@ def prompt_of(length: int) -> list[int]:
 
 
 def continued_by_transformers(
-    model: Any, prompt: Sequence[int], new: int, ends: list[int] | None = None, **asked: Any
+    model: Any, prompt: Sequence[int], new: int, ends: list[int] | None = None, **options: Any
 ) -> list[int]:
     ids = torch.tensor([prompt])
     tokens = model.generate(
@@ -50,7 +50,7 @@ def continued_by_transformers(
         do_sample=False,
         eos_token_id=ends,
         pad_token_id=0,
-        **asked,
+        **options,
     )
     return tokens[0, len(prompt) :].tolist()
 
@@ -187,7 +187,7 @@ def check_what_layers_store(family: str) -> None:
         assert {value.name_hint for value in updated} == {"keys", "values"}
 
 
-def test_layers_are_one_function_that_stores_new_rows_alone():
+def test_layers_are_one_function_that_stores_only_new_rows():
     check_what_layers_store("llama")
 
 

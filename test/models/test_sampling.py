@@ -30,7 +30,7 @@ def filtered_by_transformers(logits: torch.Tensor, sampling: Sampling) -> torch.
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 @pytest.mark.parametrize(
-    "asked",
+    "options",
     [
         {"temperature": 0.7},
         {"temperature": 3.0, "top_k": 1},
@@ -43,8 +43,8 @@ def filtered_by_transformers(logits: torch.Tensor, sampling: Sampling) -> torch.
     ],
     ids=str,
 )
-def test_filters_are_those_of_transformers(asked: dict[str, Any], dtype: torch.dtype):
-    sampling = Sampling(**asked)
+def test_filters_are_those_of_transformers(options: dict[str, Any], dtype: torch.dtype):
+    sampling = Sampling(**options)
     for scale in (0.1, 2.0, 20.0):
         logits = (scale * torch.randn(100)).to(dtype)  # in bfloat16 many are equal
         expected = filtered_by_transformers(logits, sampling)
@@ -97,7 +97,7 @@ def test_a_repetition_is_penalised_as_by_transformers(penalty: float, dtype: tor
 
 
 @pytest.mark.parametrize("penalty", [0.0, -1.0, float("nan"), float("inf")])
-def test_a_penalty_that_makes_no_sense(penalty: float):
+def test_invalid_penalties(penalty: float):
     with pytest.raises(
         UsageError, match=r"^a repetition penalty must be above 0 and finite, not .* \(1 has no"
     ):
@@ -105,17 +105,17 @@ def test_a_penalty_that_makes_no_sense(penalty: float):
 
 
 @pytest.mark.parametrize("wrong", [float("nan"), float("inf")])
-@pytest.mark.parametrize("asked", [{}, {"top_k": 5}, {"top_p": 0.5}], ids=str)
-def test_logits_that_cannot_be_compared(wrong: float, asked: dict[str, Any]):
+@pytest.mark.parametrize("options", [{}, {"top_k": 5}, {"top_p": 0.5}], ids=str)
+def test_logits_that_cannot_be_compared(wrong: float, options: dict[str, Any]):
     logits = torch.randn(100)
     logits[7] = wrong
-    for choose in (greedy, sampler(Sampling(**asked))):
+    for choose in (greedy, sampler(Sampling(**options))):
         with pytest.raises(TilewrightError, match="largest logit is NaN or infinite: no token"):
             choose(logits, [])
 
 
 @pytest.mark.parametrize(
-    ("asked", "message"),
+    ("options", "message"),
     [
         (
             {"temperature": 0.0},
@@ -144,7 +144,7 @@ def test_logits_that_cannot_be_compared(wrong: float, asked: dict[str, Any]):
     ],
     ids=str,
 )
-def test_what_makes_no_sense(asked: dict[str, Any], message: str):
+def test_invalid_options(options: dict[str, Any], message: str):
     with pytest.raises(UsageError) as err:
-        Sampling(**asked)
+        Sampling(**options)
     assert str(err.value) == message

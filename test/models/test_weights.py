@@ -91,15 +91,15 @@ def test_tied_weights_are_one_tensor_on_a_device(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    ("stored", "asked"),
+    ("stored", "requested"),
     [("float32", "bfloat16"), ("bfloat16", "float32"), ("bfloat16", "float16")],
 )
-def test_another_dtype_on_request(tmp_path: Path, stored: str, asked: str):
+def test_another_dtype_on_request(tmp_path: Path, stored: str, requested: str):
     save(tmp_path, "llama", dtype=stored)
-    assert_same(tensors(tmp_path, asked), load(tmp_path, asked))
+    assert_same(tensors(tmp_path, requested), load(tmp_path, requested))
 
 
-def test_another_dtype_unasked(tmp_path: Path):
+def test_another_dtype_without_a_request(tmp_path: Path):
     save(tmp_path, "llama", dtype="bfloat16")
     model = structure(tmp_path, "float32")
     with pytest.raises(UsageError) as err:
@@ -134,7 +134,7 @@ def test_numbers_that_are_no_floats_are_not_converted(tmp_path: Path, dtype: str
     assert err.value.remedy == ""
 
 
-def test_all_that_is_wrong_is_said_at_once(tmp_path: Path):
+def test_all_problems_are_reported_at_once(tmp_path: Path):
     save(tmp_path, "llama")
 
     def spoil(stored: dict[str, torch.Tensor]) -> None:
