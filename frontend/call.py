@@ -53,7 +53,7 @@ class Call:
         Write back what the program writes in place, and return the results of the user's function.
 
         `values` are the program's results, as tensors or arrays. The returned results are arrays if
-        all inputs are arrays, else tensors.
+        there are inputs and all of them are arrays, else tensors.
         """
         import torch
 

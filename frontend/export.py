@@ -86,8 +86,8 @@ def export(
 
 def _alone(seen: set[int], tensor: Any) -> Any:
     """
-    Return a detached copy of a tensor that is a view or was `seen` before, by `id`; else the tensor
-    itself. Its `id` joins `seen`.
+    Return a detached alias of a tensor that is a view or was `seen` before, by `id`; else the
+    tensor itself. Its `id` joins `seen`.
 
     PyTorch 2.13 leaves sizes open where a view's base is another input or a parameter. One tensor
     that is passed for two inputs counts as one input: the graph would read the last one everywhere.

@@ -22,7 +22,8 @@ Call = tuple[Any, tuple[Any, ...]]
 
 def keep_views(exported: Any) -> None:
     """
-    Replace calls of these operators in an exported program by view operators, or by their input.
+    Replace calls that return a hidden view, in an exported program, by view operators or by their
+    input.
     """
     graph, signature = exported.graph, exported.graph_signature
     safe = _safe_variants()

@@ -45,7 +45,7 @@ def overlaps_itself(value: Any) -> bool:
 
 
 def _steps_over(steps: Sequence[tuple[int, int]], item: int) -> bool:
-    """True if the step of each axis exceeds the extent of the axes with smaller steps."""
+    """True if the step of each axis is at least the extent of the axes with smaller steps."""
     end = item
     for step, size in steps:
         if step < end:

@@ -99,7 +99,7 @@ def _copy(part: Any) -> Any:
 
 
 class _Support:
-    """Answer to the partitioner's question of which nodes of a graph can be compiled."""
+    """Operator support for the partitioner: it decides which nodes of a graph can be compiled."""
 
     def __init__(self, exported: Any):
         self._free = independent_of_inputs(exported.graph, {})

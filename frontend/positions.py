@@ -63,7 +63,8 @@ _CHOOSING = (SelectionOp, MaskedFillLikeOp)
 
 def make_where_used(main: FuncOp, scopes: MutableMapping[Operation, Sequence[Call]]) -> None:
     """
-    Copy cheap ops that read no tensor except inputs of one integer to each user in another module.
+    Copy cheap ops that read no tensor except inputs of one integer to each user in another module
+    call.
 
     `scopes` are the module calls that each op is inside of.
     """

@@ -38,7 +38,7 @@ gc.disable()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Let random tests draw fewer examples without `--every-case`."""
+    """Set the number of examples that random tests draw: fewer without `--every-case`."""
     use_draws(all_of_them=bool(config.getoption("--every-case")))
 
 
