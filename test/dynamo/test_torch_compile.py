@@ -107,7 +107,7 @@ def test_what_takes_the_simulator_minutes_is_refused_before_it_starts():
 
 
 def _sorted(x: torch.Tensor) -> torch.Tensor:
-    """Sort positive values: only a part of this is compiled."""
+    """Sort the positive parts of values: only relu is compiled."""
     return torch.sort(torch.relu(x))[0]
 
 

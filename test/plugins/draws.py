@@ -11,8 +11,8 @@ ALL = 100
 
 def use_draws(all_of_them: bool) -> None:
     """
-    Set the number of draws, before tests are imported. Each run draws the same examples: a failing
-    build fails until it is fixed.
+    Set the number of examples that random tests draw, before tests are imported. Each run draws the
+    same examples: a failing build fails until it is fixed.
     """
     number = ALL if all_of_them else ALL // 4
     settings.register_profile("repeatable", derandomize=True, deadline=None, max_examples=number)

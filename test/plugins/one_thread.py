@@ -7,5 +7,5 @@ import os
 
 
 def use_one_thread() -> None:
-    """Set the limit in this process and its children, before torch is imported."""
+    """Limit torch to one thread in this process and its children, before torch is imported."""
     os.environ["OMP_NUM_THREADS"] = "1"

@@ -11,6 +11,7 @@ from xdsl.universe import Universe
 
 def use_one_universe() -> None:
     """
-    Turn on the cache in this process. Tools add this package's own dialects and passes without it.
+    Make xDSL search for installed packages only once in this process. Tools add this package's own
+    dialects and passes without that search.
     """
     Universe.get_multiverse = staticmethod(cache(Universe.get_multiverse))
