@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch in: from an expression, a function or a module to Torch IR."""
+"""Front end: from a PyTorch expression, function or module to Torch IR."""

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Tensors whose values follow from their coordinates: the same number everywhere, `2 * i + j`, or
-true where `k <= q`. A mask that is known to be one of these need not be in memory.
+Tensors whose values follow from their coordinates: a constant, an affine expression such as `2 * i
++ j`, or a mask such as `k <= q`. Capture replaces them by calls of `iota` and `predicate`, which
+need no memory.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,13 +12,18 @@ _EXACT, _EXACT_IN_FLOAT32 = 1 << 53, 1 << 24
 
 
 class Affine(NamedTuple):
-    """`sum(coefficient * coordinate) + constant`, one coefficient a dimension."""
+    """
+    Affine expression of a tensor's coordinates: `sum(coefficient * coordinate) + constant`, with
+    one coefficient per dimension.
+    """
 
     coefficients: tuple[int, ...]
     constant: int
 
     def at(self, shape: Sequence[int]) -> Any:
-        """Return its values over a tensor of `shape`, an int64."""
+        """
+        Return an int64 tensor of `shape` that holds the value of the expression at each coordinate.
+        """
         import torch
 
         value = torch.full(tuple(shape), self.constant, dtype=torch.int64)
@@ -29,13 +35,14 @@ class Affine(NamedTuple):
 
 def iota(shape: Sequence[int], value: Affine) -> Any:
     """
-    Return the int64 tensor of `shape` whose elements are an affine expression of their coordinates.
+    Return the int64 tensor of `shape` whose elements are the values of an affine expression of
+    their coordinates.
     """
     return value.at(shape)
 
 
 def predicate(shape: Sequence[int], bounds: Sequence[Affine]) -> Any:
-    """Return the bool tensor of `shape` that is true where all `bounds` are at least 0."""
+    """Return the bool tensor of `shape` that is true where all of `bounds` are at least 0."""
     import torch
 
     holds = torch.ones(tuple(shape), dtype=torch.bool)
@@ -45,11 +52,13 @@ def predicate(shape: Sequence[int], bounds: Sequence[Affine]) -> Any:
 
 
 FUNCTIONS: tuple[Callable[..., Any], ...] = (iota, predicate)
-"""What a folded graph may call beside ATen."""
+"""Functions that a folded graph may call in addition to ATen's operators."""
 
 
 def splat_of(tensor: Any) -> Any:
-    """Return the Python number that every element is; None if they differ or there are none."""
+    """
+    Return the Python number that all elements equal; None if they differ or the tensor is empty.
+    """
     if tensor.numel() == 0:
         return None
     first = tensor.reshape(-1)[0]
@@ -58,17 +67,23 @@ def splat_of(tensor: Any) -> Any:
 
 
 def is_number(tensor: Any, number: Any) -> Any:
-    """Where a tensor is a number, a tensor too; 0.0 and -0.0 are two."""
+    """
+    Return a bool tensor that is true where `tensor` equals `number`; 0.0 and -0.0 are different.
+    """
     return (tensor == number) & (tensor.signbit() == number.signbit())
 
 
 def affine_of(tensor: Any) -> Affine | None:
-    """Return the affine expression that a tensor's elements are, as integers, if they are one."""
+    """
+    Return the affine expression of the coordinates that gives all elements of a tensor; None if
+    there is none. The elements must be integers, in any dtype except bool and complex.
+    """
     import torch
 
     if tensor.dtype == torch.bool or tensor.is_complex() or tensor.numel() == 0:
         return None
-    # Larger integers are not computed exactly: in float32, as halves are, or by `Affine.at`.
+    # Larger integers may lose bits: in float32, in which half types are computed too, or in the
+    # float64 check below.
     limit = _EXACT_IN_FLOAT32 if tensor.is_floating_point() else _EXACT
     if not bool((tensor.double().abs() <= limit).all()):
         return None
@@ -84,8 +99,11 @@ def affine_of(tensor: Any) -> Affine | None:
 
 def bounds_of(mask: Any) -> list[Affine] | None:
     """
-    What is at least 0 where a bool tensor is true, and nowhere else: along one dimension the true
-    elements are `low <= i <= high`, along two they are a band `low <= q - k <= high`.
+    Return affine expressions that are all at least 0 exactly where the bool tensor `mask` is true;
+    None if there are none.
+
+    Along one dimension, the true elements must be a range `low <= i <= high`. Along two dimensions,
+    they must be a band `low <= q - k <= high`.
     """
     varying = [dim for dim in range(mask.dim()) if not _is_constant_along(mask, dim)]
     if not 1 <= len(varying) <= 2 or not mask.any():

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tensors that a program can be captured for and called with: dense ones, of PyTorch's own type."""
+"""
+Checks of the tensors that a program is captured for and called with: dense, and of PyTorch's own
+type.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
@@ -9,7 +12,10 @@ from tilewright.errors import UsageError
 
 
 def check_arguments(args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
-    """Raise `UsageError` that names the argument unless a program can be captured for all."""
+    """
+    Raise `UsageError`, naming the argument, if it is a module or holds a tensor that `check_tensor`
+    refuses.
+    """
     import torch
     from torch.utils import _pytree as pytree
 
@@ -26,12 +32,13 @@ def check_arguments(args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
 
 
 def check_tensor(what: str, value: Any) -> None:
-    """Raise `UsageError` unless a tensor is dense and of PyTorch's own type, real or fake."""
+    """Raise `UsageError` unless a tensor, real or fake, is dense and of PyTorch's own type."""
     import torch
     from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
     if is_transformed(value):
-        words, remedy = "is traced by a transform of torch.func", "compile what it is applied to"
+        words = "is traced by a transform of torch.func"
+        remedy = "compile the function that the transform is applied to"
     elif value.is_nested:
         words, remedy = "is a nested tensor", "call to_padded_tensor()"
     elif value.layout is not torch.strided:
@@ -40,14 +47,14 @@ def check_tensor(what: str, value: Any) -> None:
     elif value.is_quantized:
         words, remedy = "is quantised", "call dequantize()"
     elif is_traceable_wrapper_subclass(value):
-        words, remedy = f"is a {type(value).__name__}, which wraps other tensors", "pass those"
+        words, remedy = f"is a {type(value).__name__}, which wraps other tensors", "pass these"
     else:
         return
     raise UsageError(f"{what} {words}", remedy=remedy)
 
 
 def is_transformed(value: Any) -> bool:
-    """True for a tensor that a transform of `torch.func` traces."""
+    """True if a transform of `torch.func` traces the tensor."""
     return _is_wrapped()(value)
 
 
@@ -59,7 +66,10 @@ def _is_wrapped() -> Callable[[Any], bool]:
 
 
 def is_plain(value: Any) -> bool:
-    """True for a dense tensor of PyTorch's own type that has values; most are, and it is quick."""
+    """
+    True if a tensor is dense, of PyTorch's own type, and has values. This test is quick, and most
+    tensors pass it.
+    """
     import torch
 
     return (
@@ -73,14 +83,17 @@ def is_plain(value: Any) -> bool:
 
 
 def check_values(what: str, value: Any) -> None:
-    """Raise `UsageError` if a tensor has no values to run with."""
+    """
+    Raise `UsageError` if a tensor is fake or on the device meta, and therefore has no values to run
+    with.
+    """
     import torch
     from torch._subclasses.fake_tensor import FakeTensor
 
     if isinstance(value, FakeTensor):
         raise UsageError(
             f"{what} is a fake tensor: it has no values to run with",
-            remedy="a function that PyTorch traces calls what the program was compiled from",
+            remedy="in a function that PyTorch traces, call the original function",
         )
     if isinstance(value, torch.Tensor) and value.is_meta:
         raise UsageError(f"{what} is on the device meta: it has no values to run with")

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Between ATen and the Torch dialect: which overload is which op, and one call into one op.
+Mapping from ATen to the Torch dialect: the op of each overload, and the translation of one call
+into one op.
 
-Nothing here knows an operator by name. A call is matched with its schema, and the op takes each of
-the schema's arguments under the schema's name.
+No operator is named here. A call is matched with its schema, and the op takes each argument under
+its name in the schema.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -30,11 +31,11 @@ from tilewright.errors import UnsupportedError
 from tilewright.frontend.composite_ops import defined_by_libraries
 
 RENAMED: Mapping[str, str] = {"self": "input"}
-"""The arguments that have another name in the dialect than in the schema."""
+"""Names in the dialect of schema arguments that have another name there."""
 
 
 def overload_of(op: type[TorchOp]) -> Any:
-    """Return the `torch._ops.OpOverload` that an op stands for."""
+    """Return the `torch._ops.OpOverload` that an op class stands for."""
     import torch
 
     operator, _, overload = op.ATEN.partition(".")
@@ -43,14 +44,14 @@ def overload_of(op: type[TorchOp]) -> Any:
 
 @cache
 def defined_ops() -> Mapping[Any, type[TorchOp]]:
-    """Return the op for each overload that the dialect defines."""
+    """Return the op class of each overload that the dialect defines."""
     return {overload_of(op): op for op in OPS}
 
 
 def decompositions(but_for: Collection[str] = ()) -> Mapping[Any, Any]:
     """
-    PyTorch's own table to core ATen, less every op that the dialect defines, and less the operators
-    `but_for`, such as `aten::topk`.
+    Return PyTorch's decompositions to core ATen, without those of the dialect's overloads and of
+    the operators `but_for`, such as `aten::topk`.
     """
     return _decompositions(frozenset(but_for), defined_by_libraries())
 
@@ -58,7 +59,8 @@ def decompositions(but_for: Collection[str] = ()) -> Mapping[Any, Any]:
 @lru_cache(maxsize=8)
 def _decompositions(but_for: frozenset[str], _libraries: frozenset[Any]) -> Mapping[Any, Any]:
     """
-    Return the same for as long as the libraries' operators are: PyTorch takes a while to make it.
+    Return the decompositions from a cache, because PyTorch takes long to make the table.
+    `_libraries` is a cache key only: the table changes with the operators that libraries define.
     """
     import torch
 
@@ -71,9 +73,10 @@ def _decompositions(but_for: frozenset[str], _libraries: frozenset[Any]) -> Mapp
 
 def op_of_call(target: Any, args: tuple[Any, ...]) -> type[TorchOp] | None:
     """
-    Return the op for a call, or None where the dialect has none.
+    Return the op class for a call, or None where the dialect has none.
 
-    `x + 2` is captured as `add.Tensor` with a number for a tensor: that is the op `add.Scalar`.
+    `x + 2` is captured as `add.Tensor` with a number in place of a tensor; its op is that of
+    `add.Scalar`.
     """
     op = defined_ops().get(target)
     if op is None or not _has_number_for_tensor(target, args):
@@ -84,7 +87,9 @@ def op_of_call(target: Any, args: tuple[Any, ...]) -> type[TorchOp] | None:
 
 
 def is_number_first(target: Any, args: tuple[Any, ...]) -> bool:
-    """True if a call of two tensors has a number for the first, as `2 // x`."""
+    """
+    True if an operator that takes two tensors is called with a number as the first, as in `2 // x`.
+    """
     schema = getattr(target, "_schema", None)
     tensors = (
         [str(argument.type) == "Tensor" for argument in schema.arguments[:2]] if schema else []
@@ -101,24 +106,27 @@ def _has_number_for_tensor(target: Any, args: tuple[Any, ...]) -> bool:
 
 
 def types_of(value: Any) -> list[TensorType[Attribute]]:
-    """Return the IR types of what a node gives: a tensor, or several."""
+    """Return the IR types of a node's value, which is one tensor or several."""
     tensors = cast(Sequence[Any], value) if isinstance(value, tuple | list) else [value]
     return [type_of(tensor) for tensor in tensors]
 
 
 def type_of(tensor: Any) -> TensorType[Attribute]:
-    """Return the IR type of a tensor, real or fake. Its sizes must be numbers."""
+    """Return the IR type of a tensor, real or fake. Its sizes must be numbers, not symbols."""
     return _type(dtype_name(tensor.dtype), tuple(int(size) for size in tensor.shape))
 
 
 @lru_cache(maxsize=4096)
 def _type(dtype: str, shape: tuple[int, ...]) -> TensorType[Attribute]:
-    """One attribute for all tensors of a kind: xDSL verifies each that is made."""
+    """
+    Return the tensor type of a dtype and shape, from a cache: xDSL verifies each new attribute,
+    which takes time.
+    """
     return TensorType(DTYPES[dtype], shape)
 
 
 def dtype_name(dtype: Any) -> str:
-    """Return a dtype without `torch.`: `float32`."""
+    """Return the name of a dtype without `torch.`: `float32`."""
     return str(dtype).removeprefix("torch.")
 
 
@@ -129,7 +137,7 @@ def build_op(
     values: Mapping[Any, SSAValue],
     results: Sequence[TensorType[Attribute]],
 ) -> TorchOp:
-    """Return the op of one call, whose tensor arguments are looked up in `values`."""
+    """Return the op of one call; its tensor arguments are looked up in `values`."""
     schema = overload_of(op)._schema.arguments
     given = dict(zip((argument.name for argument in schema), args, strict=False)) | dict(kwargs)
     given = {RENAMED.get(name, name): value for name, value in given.items() if value is not None}
@@ -151,9 +159,7 @@ def build_op(
 def _segments(
     op: type[TorchOp], types: Sequence[TensorType[Attribute]]
 ) -> Sequence[TensorType[Attribute] | Sequence[TensorType[Attribute]]]:
-    """
-    Return the types of the results, as a list of one list where the op gives a list of tensors.
-    """
+    """Return the types of the results, nested in one list if the op returns a list of tensors."""
     definitions = op.get_irdl_definition().results
     return [types] if isinstance(definitions[0][1], VarResultDef) else types
 
@@ -169,7 +175,7 @@ def _operand(
 
 
 def _attribute(value: Any, kind: str) -> Attribute:
-    """Return a Python argument as a property; `kind` is the type that the schema gives it."""
+    """Return a Python argument as an attribute; `kind` is the argument's type in the schema."""
     import torch
 
     if isinstance(value, torch.dtype):
@@ -190,4 +196,4 @@ def _attribute(value: Any, kind: str) -> Attribute:
         return FloatAttr(float(value), f64)
     if isinstance(value, int) and -(2**63) <= value < 2**63:
         return IntegerAttr(value, i64)
-    raise UnsupportedError(f"an argument is not supported: {value} of type {type(value).__name__}")
+    raise UnsupportedError(f"the argument {value} of type {type(value).__name__} is not supported")

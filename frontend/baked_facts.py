@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Programs whose Python asks more of a tensor than shape and dtype: `x.stride(0)`, `x.requires_grad`.
+Facts of an input tensor, beyond shape and dtype, that a program's Python code reads: `x.stride(0)`,
+`x.requires_grad`.
 
-The answer is baked in, as every Python value is, and a call with an input of which it does not hold
-is refused. Programs that do not ask take any input.
+The value of the fact at capture is baked in, as every Python value is. A call is refused if an
+input has another value of it. Programs that read no facts take any input.
 """
 
 import sys
@@ -18,11 +19,14 @@ from tilewright.frontend.source import is_foreign
 from tilewright.frontend.wrapped_forward import forward_within
 
 _KEY = "tilewright.baked_facts"
-"""Entry of the `meta` of an exported graph: the names of the facts that its program asks for."""
+"""Key in the `meta` of an exported graph: the names of the facts that its program reads."""
 
 
 def _strides(tensor: Any) -> list[int]:
-    """In elements, 0 for axes of one element, whose strides say nothing."""
+    """
+    Return a tensor's strides in elements, with 0 for axes of one element, whose strides have no
+    effect.
+    """
     axes = zip(tensor.shape, tensor.stride(), strict=True)
     return [stride if size > 1 else 0 for size, stride in axes]
 
@@ -34,25 +38,28 @@ _FACTS: dict[str, Callable[[Any], Any]] = {
     "requires_grad": lambda tensor: tensor.requires_grad,
     "is_leaf": lambda tensor: tensor.is_leaf,
 }
-"""Facts by name, with the function that computes each of a tensor; facts compare by value."""
+"""Functions that compute each fact of a tensor, by the fact's name. Facts are compared by value."""
 
 
 @contextmanager
 def noticing_facts(module: Any) -> Generator[set[str]]:
-    """Within, tracing `module` adds to a set the names of the facts that its Python asks for."""
+    """
+    Collect in a set, within the `with` block, the names of the facts that the Python code of
+    `module` reads when it is traced.
+    """
     asked = set[str]()
     with forward_within(module, lambda: _mode(asked)), _noticing_device(asked):
         yield asked
 
 
 def bake_facts(exported: Any, asked: Iterable[str]) -> None:
-    """Note in an exported program what it asks of its inputs."""
+    """Record in an exported program the names of the facts of its inputs that it reads."""
     if names := sorted(asked):
         exported.graph_module.meta[_KEY] = names
 
 
 def baked_facts(exported: Any) -> Sequence[str]:
-    """Return the facts that must hold of inputs as they do of the example's; mostly none."""
+    """Return the names of the facts in which inputs must equal the example inputs; usually none."""
     return exported.graph_module.meta.get(_KEY, ())
 
 
@@ -63,14 +70,17 @@ def answer(fact: str, value: Any) -> Any:
 
 @contextmanager
 def _noticing_device(asked: set[str]) -> Generator[None]:
-    """The attribute `device` of fake tensors is Python's, and modes do not see it."""
+    """
+    Add "device" to `asked`, within the `with` block, when user code reads `device` of a fake
+    tensor. The attribute is a Python property of `FakeTensor`, which function modes do not see.
+    """
     from torch._subclasses.fake_tensor import FakeTensor
 
     made: Any = FakeTensor
     original = made.device
 
     def device(tensor: Any) -> Any:
-        if _is_asked_by_user():
+        if _is_read_by_user():
             asked.add("device")
         return original.fget(tensor)
 
@@ -90,7 +100,7 @@ def _mode(asked: set[str]) -> Any:
         def __torch_function__(
             self, func: Any, types: Any, args: Any = (), kwargs: Any = None
         ) -> Any:
-            if (name := names.get(func)) and _is_asked_by_user():
+            if (name := names.get(func)) and _is_read_by_user():
                 asked.add(name)
             return func(*args, **(kwargs or {}))
 
@@ -99,7 +109,7 @@ def _mode(asked: set[str]) -> Any:
 
 @cache
 def _names() -> dict[Any, str]:
-    """Return the names of facts by the methods and attributes that ask for them."""
+    """Return the name of the fact that each method or attribute getter of a tensor reads."""
     import torch
 
     asked_by = {
@@ -113,7 +123,7 @@ def _names() -> dict[Any, str]:
 
 
 def _getters(*names: str) -> tuple[Any, ...]:
-    """Return the descriptors' getters of attributes; function modes get them as `func`."""
+    """Return the getters of tensor attributes; function modes receive them as `func`."""
     import torch
 
     return tuple(getattr(torch.Tensor, name).__get__ for name in names)
@@ -121,16 +131,19 @@ def _getters(*names: str) -> tuple[Any, ...]:
 
 @cache
 def _forwarding_files() -> tuple[str, ...]:
-    """Return this package and the files of PyTorch that forward attribute reads and methods."""
+    """
+    Return the folder of this package, and the files of PyTorch that forward attribute reads and
+    method calls.
+    """
     from torch import overrides
 
     tensor = Path(overrides.__file__).with_name("_tensor.py")
     return str(Path(__file__).parent), overrides.__file__, str(tensor)
 
 
-def _is_asked_by_user() -> bool:
-    """True if the innermost frame outside of this package is the user's, and not PyTorch's."""
-    # inspect.stack reads source files, which is too slow for each access of an attribute
+def _is_read_by_user() -> bool:
+    """True if the innermost frame outside the forwarding files is the user's, and not PyTorch's."""
+    # `inspect.stack` reads source files, which is too slow for each attribute access.
     frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
     forwarding = _forwarding_files()
     while frame.f_back is not None and frame.f_code.co_filename.startswith(forwarding):

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A call of a captured function: from the user's arguments to arrays, and from arrays back."""
+"""
+One call of a captured function: from the user's arguments to tensors for the program, and from its
+results back.
+"""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -16,11 +19,11 @@ from tilewright.frontend.in_place_writes import check_writable, write_back
 
 class Call:
     """
-    The arguments of one call, which must be like those of the capture.
+    Arguments of one call, checked against those of the capture.
 
-    Tensors may be PyTorch's or NumPy's, of the same shapes and dtypes. Python values are baked in,
-    and must be the same. What the program writes in place must be writable. Raises `UsageError`
-    otherwise.
+    Tensors may be PyTorch's or NumPy's; shapes and dtypes must equal the captured ones. Python
+    values are baked in, and must be equal too. Inputs that the program writes in place must be
+    writable. Raises `UsageError` otherwise.
     """
 
     def __init__(self, captured: Captured, args: tuple[Any, ...], kwargs: Mapping[str, Any]):
@@ -35,7 +38,10 @@ class Call:
         check_writable(captured, list(self._tensors.values()))
 
     def values(self) -> list[Any]:
-        """Tensors or arrays for `captured.inputs`: the call's, and the module's own."""
+        """
+        Return tensors or arrays for `captured.inputs`: the call's arguments, and the module's own
+        tensors. Raises `UsageError` for a tensor without values.
+        """
         values = list(self._tensors.values())
         for input, value in zip(self._captured.inputs, values, strict=True):
             if not is_plain(value):
@@ -44,8 +50,10 @@ class Call:
 
     def results(self, values: Sequence[Any]) -> Any:
         """
-        What the function returns, once what it writes in place is written; tensors if any tensor
-        was passed in, else arrays. `values` are tensors or arrays.
+        Write back what the program writes in place, and return the results of the user's function.
+
+        `values` are the program's results, as tensors or arrays. The returned results are arrays if
+        there are inputs and all of them are arrays, else tensors.
         """
         import torch
 
@@ -63,7 +71,8 @@ class Call:
 
 def _plain_leaves(captured: Captured, args: tuple[Any, ...]) -> list[Any] | None:
     """
-    Return the arguments, if they are tensors beside each other that are like the captured ones.
+    Return the arguments if all are positional tensors that match the captured ones; None otherwise.
+    This is a fast path for most calls.
     """
     expected = captured.plain_inputs
     if expected is None or len(args) != len(expected):
@@ -85,7 +94,8 @@ def _matched_leaves(
     captured: Captured, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> list[Any]:
     """
-    Return the tensors among the arguments, flat, once each is known to be like the captured one.
+    Return the tensors and arrays among the arguments, flat. Raises `UsageError` if an argument does
+    not match the captured one.
     """
     import torch
     from torch.utils import _pytree as pytree
@@ -94,7 +104,7 @@ def _matched_leaves(
     order = [name for name in example[1] if name in kwargs]
     named = {name: kwargs[name] for name in [*order, *(n for n in kwargs if n not in order)]}
     expected, structure = captured.example
-    # A torch.Size becomes a tuple, as in the example.
+    # `tree_unflatten` makes a torch.Size a tuple, as in the example.
     rebuilt = pytree.tree_unflatten(*pytree.tree_flatten((args, named)))
     given, found = pytree.tree_flatten(_in_order(rebuilt, example))
     if found != structure:
@@ -110,7 +120,7 @@ def _matched_leaves(
 
 
 def _in_order(value: Any, like: Any) -> Any:
-    """`value` with the keys of its dictionaries in the order of those of `like`."""
+    """Return `value` with the keys of its dictionaries in the order that they have in `like`."""
     if type(value) is not type(like) or type(value) not in (dict, list, tuple):
         return value
     if isinstance(value, dict):
@@ -124,7 +134,7 @@ def _in_order(value: Any, like: Any) -> Any:
 
 
 def _shown(args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
-    """`(Tensor, [Tensor, int], k=float)`"""
+    """Return the types of arguments for a message: `(Tensor, [Tensor, int], k=float)`."""
     named = (f"{name}={_type_name(value)}" for name, value in kwargs.items())
     return f"({', '.join([*map(_type_name, args), *named])})"
 
@@ -141,7 +151,9 @@ def _type_name(value: Any) -> str:
 
 
 _MOST_SHOWN = 8
-"""Items of a list that messages show in full; of a longer one they show the first three."""
+"""
+Length up to which messages show a list in full. Of a longer list, they show the first three items.
+"""
 
 
 def _listed(items: Sequence[Any]) -> str:
@@ -160,41 +172,45 @@ def _check_leaf(place: str, like: Any, value: Any) -> None:
             raise UsageError(f"argument {place} is baked in as {was}, and cannot be {now}")
         return
     if not isinstance(value, torch.Tensor | np.ndarray):
-        raise UsageError(f"argument {place} is no tensor or array, but {type(value).__name__}")
+        raise UsageError(f"argument {place} must be a tensor or array, not {type(value).__name__}")
     if isinstance(value, torch.Tensor):
         check_tensor(f"argument {place}", value)
-    wanted, found = _kind(like), _kind(value)
-    if wanted != found:
-        raise UsageError(f"argument {place} is {found}, but the program was compiled for {wanted}")
+    expected, found = _kind(like), _kind(value)
+    if expected != found:
+        message = f"argument {place} is {found}, but the program was compiled for {expected}"
+        raise UsageError(message)
 
 
 def _check_facts(place: str, facts: Sequence[str], like: Any, value: Any) -> None:
-    """Raise `UsageError` if the program asks something of which an input has another answer."""
+    """
+    Raise `UsageError` if a fact that the program reads has another value for `value` than for the
+    captured input `like`.
+    """
     for fact in facts:
         if _differ(fact, like, value):
             raise UsageError(
-                f"argument {place} has the {fact} {answer(fact, value)}, but the program asks for "
-                f"that, and was compiled for {answer(fact, like)}",
-                remedy="compile it for both",
+                f"argument {place} has {fact} {answer(fact, value)}, but the program reads that, "
+                f"and was compiled for {answer(fact, like)}",
+                remedy="compile the program for each value",
             )
 
 
 _MOST_CHARACTERS = 80
-"""Characters that messages show of a value."""
+"""Number of characters of a value's text that messages show."""
 
 
 def _shortened(value: Any) -> str:
-    """Return the text of a value on one line, and the beginning of a long one."""
+    """Return the text of a value on one line, cut after `_MOST_CHARACTERS`."""
     text = one_line(repr(value))
     return text if len(text) <= _MOST_CHARACTERS else f"{text[:_MOST_CHARACTERS]}..."
 
 
 def _is_same(value: Any, like: Any) -> bool:
     """
-    Return whether a program does the same with both values of Python.
+    True if a program computes the same results with both Python values.
 
-    Results of 1, 1.0 and True have other dtypes, and 0.0 and -0.0 are other divisors. NumPy's
-    float64 is a float of Python's; two NaN are the same.
+    Types must be equal: results for 1, 1.0 and True have different dtypes. 0.0 and -0.0 differ as
+    divisors. NumPy's float64 counts as a Python float, and two NaN are equal.
     """
     if isinstance(value, float) and isinstance(like, float):
         return float(value).hex() == float(like).hex()

@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-A program broken down call by call.
+Decomposition of a program call by call.
 
     %a = aten.linear(%x, %w)                 %a = aten.linear(%x, %w)
     %b = aten.reshape(%a, [4, 8])     ->     %b = aten.view(%a, [4, 8])
     %c = aten.relu(%b)                       %c = aten.relu(%b)
 
-`run_decompositions` traces a whole program again, although most of its calls stay as they are. Here
-only the others are traced: each that differs in operator, arguments or kinds of tensors once, all
-of them side by side in one small program that `run_decompositions` breaks down.
+`run_decompositions` traces a whole program again, although most of its calls stay unchanged.
+`call_by_call` traces only the calls that change. Calls with equal operators, arguments and kinds of
+tensors are traced once. One small program holds all of them side by side, and `run_decompositions`
+breaks it down.
 
-That is the same wherever calls do not depend on each other but by their results. Where they may,
-as where one writes in place, `call_by_call` leaves the program to PyTorch.
+The result is equal if calls depend on each other only by their results. Where they may depend by
+more, for example by in-place writes, `call_by_call` returns None, and PyTorch breaks down the whole
+program.
 """
 
 # pyright: reportPrivateUsage=false
@@ -27,34 +29,34 @@ from tilewright.frontend.aten import defined_ops
 from tilewright.frontend.refusals import tensors_of
 
 RunDecompositions = Callable[[Any], Any]
-"""Breaks down an `ExportedProgram`, by PyTorch's own means."""
+"""Function that breaks down an `ExportedProgram` by PyTorch's own means."""
 
 
 class _Broken(NamedTuple):
-    """The calls that replace a call."""
+    """Calls that replace one call."""
 
     inputs: Sequence[Any]
-    """FX nodes for the tensors that the call takes, in order."""
+    """FX nodes of the tensors that the replaced call takes, in order."""
     calls: Sequence[Any]
     """FX nodes in order, each of which calls an operator."""
     results: Sequence[Any]
-    """FX nodes among both: the call's tensor, or its several tensors."""
+    """FX nodes of the replaced call's results, from `inputs` or `calls`."""
 
 
 _broken: dict[Hashable, _Broken] = {}
-"""Calls of this and earlier programs, by what `_key` gives."""
+"""Cache of broken-down calls of this and earlier programs, by the key that `_key` returns."""
 
 _MOST_BROKEN = 10_000
 
 
 def call_by_call(exported: Any, run_decompositions: RunDecompositions) -> Any | None:
     """
-    Return an `ExportedProgram` broken down as `run_decompositions` does, or None for programs where
-    calls may depend on each other by more than their results.
+    Return an `ExportedProgram` broken down as `run_decompositions` does; None if calls may depend
+    on each other by more than their results, or if autocast is on.
     """
     from torch._C import _is_any_autocast_enabled
 
-    # Autocast converts what operators take as they are traced, also those that are kept.
+    # Autocast converts operands during tracing, also of operators that are kept.
     if _is_any_autocast_enabled() or not _is_functional(exported):
         return None
     calls = {_key(n): n for n in exported.graph.nodes if n.op == "call_function" and not _stays(n)}
@@ -68,7 +70,9 @@ def call_by_call(exported: Any, run_decompositions: RunDecompositions) -> Any | 
 
 
 def _is_functional(exported: Any) -> bool:
-    """True if no call writes in place, and all values are tensors of known sizes."""
+    """
+    True if all calls are ATen's, none writes in place, and all values are tensors of known sizes.
+    """
     from torch._ops import OpOverload
     from torch.export.graph_signature import InputKind, OutputKind
 
@@ -90,7 +94,7 @@ def _is_functional(exported: Any) -> bool:
 
 
 def _is_open(node: Any) -> bool:
-    """True if a node gives other values than tensors of known sizes."""
+    """True if the value of a node is anything but tensors of known sizes."""
     import torch
 
     if node.target is torch.ops.aten._assert_tensor_metadata.default:
@@ -106,10 +110,10 @@ def _stays(node: Any) -> bool:
 @cache
 def _is_kept(target: Any) -> bool:
     """
-    True if `run_decompositions` leaves an operator as it is.
+    True if `run_decompositions` keeps an operator.
 
-    The dialect defines it, and PyTorch has no way of its own to break it down: neither as a
-    composite whose result may be a view, nor in Python, as softshrink.
+    The dialect must define the operator, and PyTorch must not break it down itself: neither as a
+    composite whose result may be a view, nor in Python, as it does softshrink.
     """
     import torch
     from torch._C import DispatchKey
@@ -125,14 +129,14 @@ def _is_kept(target: Any) -> bool:
 
 
 def _key(node: Any) -> Hashable:
-    """Equal for calls that are broken down into the same."""
+    """Return a cache key that is equal for calls that break down into equal calls."""
     numbers = {source: number for number, source in enumerate(node.all_input_nodes)}
     kinds = tuple(_kind(source.meta["val"]) for source in numbers)
     return node.target, _hashable((node.args, node.kwargs), numbers), kinds
 
 
 def _hashable(value: Any, numbers: Mapping[Any, int]) -> Hashable:
-    """Return an argument with its type, as 1 equals 1.0 and True."""
+    """Return an argument in hashable form, with its type, because 1 equals 1.0 and True."""
     if _is_node(value):
         return "node", numbers[value]
     if isinstance(value, Mapping):
@@ -159,8 +163,10 @@ def _kind(tensor: Any) -> Hashable:
 
 def _learn(calls: Mapping[Hashable, Any], run_decompositions: RunDecompositions) -> bool:
     """
-    Break down calls that are new, each with inputs of its own. False where that gives other tensors
-    than tracing did, which those who take them may be broken down by.
+    Break down new calls, each with inputs of its own, and add them to the cache.
+
+    Returns False if tracing fails, or if a result differs in kind from that in the program: the
+    decomposition of later calls may depend on its kind.
     """
     import torch
     from torch.export.graph_signature import InputKind
@@ -168,7 +174,7 @@ def _learn(calls: Mapping[Hashable, Any], run_decompositions: RunDecompositions)
     try:
         program = torch.export.export(*_side_by_side([*calls.values()]), strict=False)
         program = run_decompositions(program)
-    except Exception:  # which the whole program says more of: the call's place, for one
+    except Exception:  # the whole program raises a better error, with the call's place
         return False
     if any(spec.kind is not InputKind.USER_INPUT for spec in program.graph_signature.input_specs):
         return False
@@ -185,7 +191,7 @@ def _learn(calls: Mapping[Hashable, Any], run_decompositions: RunDecompositions)
 
 
 def _side_by_side(calls: Sequence[Any]) -> tuple[Any, tuple[Any, ...]]:
-    """Return a module that makes calls, and for each the tensors that it takes."""
+    """Return a module that makes all `calls`, and example tensors for their inputs."""
     from torch import nn
     from torch._subclasses.fake_tensor import FakeTensorMode
     from torch.fx import map_arg
@@ -205,7 +211,7 @@ def _side_by_side(calls: Sequence[Any]) -> tuple[Any, tuple[Any, ...]]:
 
 
 def _like(tensor: Any) -> Any:
-    """Return a tensor of the same kind, which shares memory with no other."""
+    """Return a new tensor of the same kind that shares memory with no other tensor."""
     import torch
 
     made = torch.empty_strided(
@@ -215,7 +221,7 @@ def _like(tensor: Any) -> Any:
 
 
 def _calls_behind(results: Sequence[Any]) -> list[Any]:
-    """Return the calls that results are computed by, in order."""
+    """Return the calls that compute `results`, in the order of the graph."""
     pending, found = [*results], set[Any]()
     while pending:
         node = pending.pop()
@@ -226,7 +232,7 @@ def _calls_behind(results: Sequence[Any]) -> list[Any]:
 
 
 def _rewritten(exported: Any) -> Any:
-    """Return the program with what its calls are broken down into."""
+    """Return the program with each call replaced by the calls that it breaks down into."""
     from torch._guards import detect_fake_mode
     from torch.fx import Graph
 
@@ -235,7 +241,7 @@ def _rewritten(exported: Any) -> Any:
     for node in exported.graph.nodes:
         if node.op in ("placeholder", "output"):
             values[node] = graph.node_copy(node, values.__getitem__)
-            values[node].name = node.name  # also one of Python's own, such as `input`
+            values[node].name = node.name  # also a builtin's name, such as `input`
         elif _stays(node):
             values[node] = _copy(graph, node, values, node.meta)
         else:
@@ -259,7 +265,7 @@ def _broken_copy(graph: Any, node: Any, values: Mapping[Any, Any], mode: Any) ->
 
 
 def _copy(graph: Any, node: Any, values: Mapping[Any, Any], meta: Mapping[str, Any]) -> Any:
-    """Return a call in `graph`, or all of its results."""
+    """Copy a node into `graph`; return its result, or a list of all results."""
     if node.target is operator.getitem:
         return values[node.args[0]][node.args[1]]
     call = copy_call(graph, node, values)
@@ -274,7 +280,7 @@ def _copy(graph: Any, node: Any, values: Mapping[Any, Any], meta: Mapping[str, A
 
 
 def copy_call(graph: Any, node: Any, values: Mapping[Any, Any]) -> Any:
-    """Return a call of the same operator in `graph`, named as tracing does."""
+    """Return a call of the same operator in `graph`, with the name that tracing gives it."""
     from torch.fx import map_arg
 
     packet = getattr(node.target, "overloadpacket", node.target)

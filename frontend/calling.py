@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions that cannot be captured as they are called, reported at their definition."""
+"""
+Errors for functions that cannot be captured as they are called, placed at the function's
+definition.
+"""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -26,24 +29,32 @@ _KINDS: tuple[tuple[Callable[[Any], bool], str], ...] = (
 
 
 def check_kind(function: Any) -> None:
-    """Raise `UsageError` for a function that returns something to run, and no tensors."""
+    """
+    Raise `UsageError` for a generator function, coroutine or asynchronous generator: a call of it
+    returns no tensors.
+    """
     definition = _definition(function)
     for is_kind, kind in _KINDS:
         if is_kind(definition):
-            says = f"'{_name(function)}' is a {kind}: return a tensor, or a tuple or list of them"
-            raise _error_at_definition(definition, says)
+            message = (
+                f"'{_name(function)}' is a {kind}: return a tensor, or a tuple or list of them"
+            )
+            raise _error_at_definition(definition, message)
 
 
 def misfit(
     function: Any, args: Sequence[Any], kwargs: Mapping[str, Any], error: BaseException
 ) -> UsageError | None:
-    """Return the error at the definition where arguments do not fit parameters, or None."""
+    """
+    Return an error at the function's definition if `error` says that arguments do not fit the
+    parameters; else None.
+    """
     if not isinstance(error, TypeError) or not _MISFIT.search(str(error)):
         return None
     given = len(args) + len(kwargs)
     inputs = f"{counted(given, 'input')}" if given else "no inputs"
-    says = f"'{_name(function)}' cannot be called with {inputs}: {error}"
-    return _error_at_definition(_definition(function), says)
+    message = f"'{_name(function)}' cannot be called with {inputs}: {error}"
+    return _error_at_definition(_definition(function), message)
 
 
 def _error_at_definition(definition: Any, message: str) -> UsageError:
@@ -54,8 +65,10 @@ def _error_at_definition(definition: Any, message: str) -> UsageError:
 
 
 def _definition(function: Any) -> Any:
-    """Return the function of Python that is run by a call, if there is one."""
-    function = getattr(function, "forward", function)  # of a module
+    """
+    Return the Python function that a call of `function` runs, if there is one; else its `__call__`.
+    """
+    function = getattr(function, "forward", function)  # of a module, which is called
     while isinstance(function, partial):
         function = function.func
     function = unwrap(getattr(function, "__func__", function))
@@ -63,7 +76,7 @@ def _definition(function: Any) -> Any:
 
 
 def _name(function: Any) -> str:
-    """Return what people call a function or module."""
+    """Return the name of a function, or the class name of a module, for messages."""
     while isinstance(function, partial):
         function = function.func
     return getattr(function, "__name__", type(function).__name__)

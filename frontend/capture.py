@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Capture: a PyTorch module or function and its inputs become a module of Torch IR.
+Capture: turn a PyTorch module or function and its inputs into a module of Torch IR.
 
-Every door (command line, Python API, `torch.compile`) comes through `capture`. It exports with
-`torch.export`, breaks down what the dialect does not define with one `run_decompositions`, and
-then translates node by node. What cannot be compiled is refused here, by name and place.
+The command line, the Python API and `torch.compile` all call `capture`. It exports with
+`torch.export`, breaks down what the dialect does not define with `run_decompositions`, and
+translates node by node. Programs that cannot be compiled are refused here, by operator and place.
 """
 
 import operator
@@ -56,27 +56,35 @@ from tilewright.stages import stage
 from tilewright.uncollected import uncollected
 
 _EVAL_BATCH_NORM = "_native_batch_norm_legit_no_training"
-"""What `torch.export` makes of `batch_norm` in eval mode: no name for kernels."""
+"""
+Operator that `torch.export` makes of `batch_norm` in eval mode; the name is unfit for kernels.
+"""
 
 
 @dataclass(frozen=True, eq=False)
 class Captured:
-    """Torch IR, with what is needed to call it and to judge its results."""
+    """Captured program: its Torch IR, and what is needed to call it and to check its results."""
 
     module: ModuleOp
-    """One function `@main`: `inputs` in, the tensors among `outputs` out."""
+    """
+    Module with the function `@main`, from `inputs` to the tensors among `outputs`, and the
+    functions that it calls.
+    """
     exported: Any
     """The decomposed `torch.export.ExportedProgram`."""
     inputs: list[Input]
-    """The function's arguments, in order."""
+    """Arguments of `@main`, in order."""
     outputs: list[Output]
-    """First what the program writes in place, then what the user's function returns, flat."""
+    """
+    Outputs in order: first the new values of tensors written in place, then the results of the
+    user's function, flat.
+    """
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
-        """Refuse to copy or pickle: fake tensors and graphs of PyTorch's have no copies."""
+        """Raise `UsageError`: fake tensors and PyTorch's graphs cannot be copied or pickled."""
         raise UsageError(
-            "a capture is neither copied nor pickled",
-            remedy="copy or save the module, and capture that",
+            "a captured program cannot be copied or pickled",
+            remedy="copy or save the module, and capture the copy",
         )
 
     def __str__(self) -> str:
@@ -87,7 +95,7 @@ class Captured:
 
     @property
     def signature(self) -> str:
-        """The numbers of inputs by kind and of outputs: `1 input, 2 parameters -> 1 output`."""
+        """Number of inputs of each kind and of outputs: `1 input, 2 parameters -> 1 output`."""
         kinds = Counter(input.kind for input in self.inputs)
         given = [counted(kinds[kind], kind) for kind in KINDS if kinds[kind]]
         returned = len(self.outputs) - len(self.mutated)
@@ -95,11 +103,14 @@ class Captured:
 
     @cached_property
     def mutated(self) -> list[Input]:
-        """The inputs and buffers that are written in place; their new values are returned first."""
+        """Inputs and buffers that are written in place; their new values are the first results."""
         return [output.mutates for output in self.outputs if output.mutates is not None]
 
     def unflatten(self, tensors: Sequence[Any]) -> Any:
-        """Of the function's results those that the user's function returns, nested as there."""
+        """
+        Return the results of the user's function, nested as it nests them; `tensors` are all
+        results of `@main`.
+        """
         results = iter(tensors[len(self.mutated) :])
         returned = (output for output in self.outputs if output.mutates is None)
         leaves = (next(results) if output.is_tensor else output.value for output in returned)
@@ -107,7 +118,7 @@ class Captured:
 
     @cached_property
     def plain_inputs(self) -> list[tuple[Any, Any]] | None:
-        """Shape and dtype of each argument; None unless all are tensors beside each other."""
+        """Shape and dtype of each argument; None unless all arguments are positional tensors."""
         import torch
 
         args, kwargs = self.exported.example_inputs
@@ -117,7 +128,10 @@ class Captured:
 
     @cached_property
     def plain_results(self) -> Callable[[list[Any]], Any] | None:
-        """What nests tensors as results: one alone, or all in a tuple or list; None for others."""
+        """
+        Function that nests the results if they are one tensor, or a flat tuple or list of tensors;
+        None otherwise.
+        """
         from torch.utils import _pytree as pytree
 
         returned = [output for output in self.outputs if output.mutates is None]
@@ -130,12 +144,12 @@ class Captured:
 
     @cached_property
     def out_spec(self) -> Any:
-        """How results are nested: PyTorch's `TreeSpec`."""
+        """Nesting of the results, as PyTorch's `TreeSpec`."""
         return self.exported.call_spec.out_spec
 
     @cached_property
     def example(self) -> Any:
-        """The inputs of the capture: pairs of path and leaf, and how they are nested."""
+        """Example inputs of the capture: pairs of path and leaf, and their nesting."""
         from torch.utils import _pytree as pytree
 
         return pytree.tree_flatten_with_path(self.exported.example_inputs)
@@ -147,20 +161,24 @@ def capture(
     """
     Capture a module or a function, called with `args` and `kwargs`, for inference.
 
-    It may also be a `torch.export.ExportedProgram`, which brings inputs of its own if none are
-    given. A module is captured in eval mode, and left as it was. Raises `UnsupportedError` for what
-    the compiler cannot do and `UsageError` where the user's own code fails.
+    `function` may also be a `torch.export.ExportedProgram`, whose example inputs are used if none
+    are given. A module is captured in eval mode, and its own mode is restored. Raises
+    `UnsupportedError` for programs that the compiler does not support, and `UsageError` where the
+    user's own code fails.
     """
     from torch._subclasses.fake_tensor import unset_fake_temporarily
 
-    # A mode of the caller's would make fake what must have values: the constants of the program.
+    # In a fake mode of the caller's, constants of the program would lose their values.
     with stage("capture the program"), unset_fake_temporarily(), uncollected():
         check_arguments(args, kwargs or {})
         return capture_exported(_exported(function, args, dict(kwargs or {})))
 
 
 def capture_exported(exported: Any) -> Captured:
-    """Capture what `frontend.export` gave, which is changed by it. Raises `UnsupportedError`."""
+    """
+    Capture a program that `frontend.export` returned, which is changed in place. Raises
+    `UnsupportedError`.
+    """
     numbers_to_tensors(exported)
     fold(exported)
     check(exported)
@@ -179,7 +197,10 @@ def _exported(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
 
 
 def _in_exported_order(exported: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
-    """Return `kwargs` in the order of the export, which the checks of its module rely on."""
+    """
+    Return `kwargs` in the order of the export, which the input checks of the exported module
+    require.
+    """
     named: Mapping[str, Any] = exported.example_inputs[1] if exported.example_inputs else {}
     return {name: kwargs[name] for name in (*named, *kwargs) if name in kwargs}
 
@@ -222,7 +243,7 @@ def _translate(exported: Any, inputs: list[Input]) -> Captured:
 
 
 def _scope(node: Any) -> list[ModuleCall]:
-    """Return the calls of modules that a node stands in, outermost first."""
+    """Return the module calls that a node is part of, outermost first."""
     stack: Mapping[str, tuple[str, Any]] = node.meta.get("nn_module_stack") or {}
     return [
         ModuleCall(key, path, (kind if isinstance(kind, str) else kind.__name__).rpartition(".")[2])
@@ -247,7 +268,7 @@ def _predicate(shape: Sequence[int], bounds: Sequence[Affine]) -> Operation:
 
 
 _FOLDED: Mapping[Any, Callable[..., Operation]] = {iota: _iota, predicate: _predicate}
-"""What a folded graph calls beside ATen."""
+"""Functions that build the ops for calls of a folded graph that are not ATen's."""
 
 
 def _map(shape: Sequence[int], values: Sequence[Affine]) -> AffineMap:
@@ -263,8 +284,9 @@ def _checked_op(
     values: Mapping[Any, SSAValue],
 ) -> TorchOp:
     """
-    Return the op of a node. It is verified at once, while its place is known: fake tensors pass
-    with some arguments that PyTorch refuses for real ones.
+    Return the op of a node, verified while the node's place is known.
+
+    PyTorch accepts some arguments for fake tensors that it refuses for real ones.
     """
     import torch
 
@@ -274,7 +296,7 @@ def _checked_op(
         op = build_op(op_class, node.args, node.kwargs, values, types)
         if len(types) > 1:
             types = _types_of_results(node, op)
-            op.drop_all_references()  # it would count as a user of its operands
+            op.drop_all_references()  # a dropped op must not count as a user
             op = build_op(op_class, node.args, node.kwargs, values, types)
         verify_op(op)
     except UnsupportedError as err:
@@ -284,7 +306,7 @@ def _checked_op(
             raise UnsupportedError(
                 f"{node.target}: its result depends on the default dtype, {default}",
                 where=where,
-                remedy="torch.set_default_dtype(torch.float32) before, or give the dtype",
+                remedy="call torch.set_default_dtype(torch.float32) first, or pass the dtype",
             ) from err
         raise UsageError(f"{node.target}: {err}", where=where) from err
     return op
@@ -292,8 +314,11 @@ def _checked_op(
 
 def _types_of_results(node: Any, op: TorchOp) -> list[TensorType[Attribute]]:
     """
-    Return the types that PyTorch gives a node's results. Those that nobody uses have the types that
-    they have on a CPU: elsewhere a batch norm gives statistics of other sizes.
+    Return the types of a node's results: PyTorch's types for used results, the op's expected types
+    for the others.
+
+    The expected types are those on a CPU. On another device, the statistics of a batch norm have
+    other sizes.
     """
     used = {part.args[1] for part in node.users if part.users}
     given, expected = types_of(node.meta["val"]), op.expected_types()
@@ -314,7 +339,7 @@ def _function(block: Block, inputs: Sequence[Input], outputs: Sequence[Output]) 
 
 
 def _location(node: Any) -> NameLoc:
-    """Return the node and its module, at the user's line if that is known."""
+    """Return the location of a node: its name and module, at the user's line if that is known."""
     place = place_of_node(node)
     line = UnknownLoc()
     if place is not None:
@@ -324,7 +349,8 @@ def _location(node: Any) -> NameLoc:
 
 def _module_of(node: Any) -> ModuleOfOp | None:
     """
-    Return the module whose code calls a node; none for functions, which `export` wraps in one.
+    Return the innermost module whose code calls a node; None for a function, which `export` wraps
+    in a module.
     """
     *_, innermost = _scope(node) or [None]
     if innermost is None or innermost.name == "Module":

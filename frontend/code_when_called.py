@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Graph modules that write their Python code when they are first called.
+Graph modules that generate their Python code when they are first called.
 
-PyTorch's export makes some twenty graph modules of one program, and writes and compiles the code of
-each, which takes a fifth of its time. It runs nearly none of them: it interprets their graphs.
+PyTorch's export makes some twenty graph modules per program. It generates and compiles the code of
+each, which takes a fifth of its time. Nearly none of that code runs, because export interprets the
+graphs.
 """
 
 from collections.abc import Callable, Generator, Mapping
@@ -22,14 +23,14 @@ Forward = Callable[..., Any]
 
 @contextmanager
 def code_when_called() -> Generator[None]:
-    """Until the exit, let graph modules get code that writes their real code where it is called."""
+    """Delay, within the `with` block, the generation of a graph module's code to its first call."""
     from torch.fx import Graph, graph_module
     from torch.fx.graph import CodeGen, PythonCode
 
     original = Graph.python_code
 
     def python_code(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if type(self._codegen) is not CodeGen:  # export asks for the names of its arguments
+        if type(self._codegen) is not CodeGen:  # export reads argument names from it
             return original(self, *args, **kwargs)
         return PythonCode(_SOURCE, {"_call_with_code": call}, {})
 
@@ -50,7 +51,10 @@ def code_when_called() -> Generator[None]:
 
 
 def _uncompiled(forward_from_src: Callable[..., Forward]) -> Callable[..., Forward]:
-    """`forward_from_src`, which compiles a module's code, without compiling `_SOURCE`."""
+    """
+    Return `forward_from_src`, which compiles a module's code, changed to skip the compilation of
+    `_SOURCE`, the placeholder code.
+    """
 
     def forward_of(src: str, globals: Mapping[str, Any], *args: Any) -> Forward:
         if src != _SOURCE:

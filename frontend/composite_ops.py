@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-PyTorch lists its composite operators once, and touches only those that matter to a program.
+Faster handling of composite operators in PyTorch: list them once, and override only those that a
+program needs.
 
-`run_decompositions` of PyTorch 2.13 asks the dispatcher for all of them some fifty times. Then it
-gives five hundred an implementation for each of two dozen dispatch keys, although nearly all are to
-be broken down as PyTorch does anyway, and nearly all keys are those of devices that are not there.
-Each of the two takes longer than all else that it does.
+`run_decompositions` of PyTorch 2.13 asks the dispatcher for all composite operators some fifty
+times. Then it overrides five hundred operators for each of two dozen dispatch keys. Nearly all
+overrides equal PyTorch's own behaviour, and nearly all keys are those of absent devices. Each of
+the two steps takes longer than the rest of `run_decompositions`.
 """
 
 from collections.abc import Callable, Generator, Mapping, Sequence
@@ -19,18 +20,22 @@ from tilewright.frontend.replaced import replaced
 
 @contextmanager
 def handled_quickly() -> Generator[None]:
-    """Within, PyTorch handles composite operators so, where it has the functions that do."""
+    """
+    Make PyTorch handle composite operators faster within the `with` block, where it has the
+    functions that are replaced.
+    """
     from torch._export import utils
     from torch.export import exported_program
 
     quicker: Sequence[tuple[Any, str, Callable[[Any], Any]]] = (
-        # What one program needs does not change while it is broken down; a later one lists anew.
+        # The operators do not change while one program is broken down; a later program lists them
+        # anew.
         (utils, "_materialize_cpp_cia_ops", cache),
         (utils, "_collect_all_valid_cia_ops_for_namespace", cache),
-        (exported_program, "_split_decomp_table_to_cia_and_python_decomp", _remembered),
-        (exported_program, "_override_composite_implicit_decomp", _of_those_changed),
-        (exported_program, "_AUTOGRAD_ALIAS_BACKEND_KEYS_TO_OVERRIDE", _of_devices),
-        (exported_program, "_BACKEND_KEYS_TO_OVERRIDE", _of_devices),
+        (exported_program, "_split_decomp_table_to_cia_and_python_decomp", _cached_split),
+        (exported_program, "_override_composite_implicit_decomp", _changed_only),
+        (exported_program, "_AUTOGRAD_ALIAS_BACKEND_KEYS_TO_OVERRIDE", _for_devices),
+        (exported_program, "_BACKEND_KEYS_TO_OVERRIDE", _for_devices),
     )
     with ExitStack() as changes:
         for module, name, wrap in quicker:
@@ -40,8 +45,8 @@ def handled_quickly() -> Generator[None]:
 
 def defined_by_libraries() -> frozenset[Any]:
     """
-    Return the composite operators that there are beside ATen's: a library may define more, or end
-    with all of its own.
+    Return the composite operators that are not ATen's. The set changes when a library defines
+    operators, or removes its own.
     """
     import torch
 
@@ -55,8 +60,8 @@ def defined_by_libraries() -> frozenset[Any]:
     )
 
 
-def _remembered(split: Callable[[Any], Any]) -> Callable[[Mapping[Any, Any]], Any]:
-    """`split`, which parts a table, without doing so again for one that was just parted."""
+def _cached_split(split: Callable[[Any], Any]) -> Callable[[Mapping[Any, Any]], Any]:
+    """Return `split`, which splits a decomposition table in two, with a cache of recent tables."""
     return lambda table: tuple(dict(part) for part in _parts(tuple(table.items()), split))
 
 
@@ -65,13 +70,18 @@ def _parts(table: tuple[tuple[Any, Any], ...], split: Callable[[Any], Any]) -> A
     return split(dict(table))
 
 
-def _of_those_changed(override: Callable[[Any], Any]) -> Callable[[Mapping[Any, Any]], Any]:
-    """`override`, which says how operators are broken down, without what is so already."""
+def _changed_only(override: Callable[[Any], Any]) -> Callable[[Mapping[Any, Any]], Any]:
+    """
+    Return `override`, which sets how operators are broken down, changed to skip entries that
+    already hold.
+    """
     return lambda table: override({op: how for op, how in table.items() if not _is_own(op, how)})
 
 
 def _is_own(op: Any, how: Any) -> bool:
-    """True if `how` an operator is broken down is the kernel that the dispatcher has for it."""
+    """
+    True if the decomposition `how` is the kernel that the dispatcher already has for the operator.
+    """
     return (
         isinstance(how, partial)
         and how.func.__name__ == "_special_op_to_decompose_cia"
@@ -79,7 +89,7 @@ def _is_own(op: Any, how: Any) -> bool:
     )
 
 
-def _of_devices(keys: Sequence[Any]) -> list[Any]:
+def _for_devices(keys: Sequence[Any]) -> list[Any]:
     """Return the dispatch keys of devices that a program's tensors can be on."""
     import torch
 

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Results without gradients, of a program that turns their recording on: `with torch.enable_grad()`.
+Detaching of results that require a gradient, in a program that records gradients itself: `with
+torch.enable_grad()`.
 
-PyTorch traces the backward of what requires a gradient, which fails where the caller has turned
-gradients off, as export does here: kernels are made for inference.
+PyTorch traces the backward pass of results that require a gradient. That fails where the caller has
+turned gradients off, as export does here: kernels are made for inference.
 """
 
 from contextlib import AbstractContextManager
@@ -14,7 +15,7 @@ from tilewright.frontend.wrapped_forward import Forward, wrapped_forward
 
 
 def gradients_dropped(module: Any) -> AbstractContextManager[None]:
-    """Within, tracing `module` gives results that require no gradient."""
+    """Detach, within the `with` block, the results of `module` that require a gradient."""
     from torch.utils import _pytree as pytree
 
     def wrap(original: Forward) -> Forward:

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What `torch.compile` calls in the place of a graph: it is captured and compiled when it is called,
-once for each kind of inputs.
+Callables that replace a graph in `torch.compile`: the graph is captured and compiled at its first
+call with each kind of inputs.
 
-Dynamo, the front of `torch.compile`, splits a function into graphs. It guards what it has assumed,
-but leaves sizes open after the second one: so a graph is exported anew for each shape, dtype and
-stride that it is called with, through the same `capture` as everything else.
+Dynamo, the front end of `torch.compile`, splits a function into graphs. It guards its assumptions,
+but leaves a size open after the second value. Therefore a graph is exported anew for each shape,
+dtype and stride, through the same `capture` as other programs.
 
-1. The whole graph is captured, and compiled.
-2. Where the compiler does not know all of it, the rest runs in PyTorch (`partial`).
-3. Where that is not possible either, the graph runs in PyTorch.
+1. The whole graph is captured and compiled.
+2. Where the compiler does not support all of it, the rest runs in PyTorch (`partial`).
+3. Where that is not possible either, the whole graph runs in PyTorch.
 """
 
 import threading
@@ -24,26 +24,35 @@ from tilewright.frontend.recompiles import Compilations
 from tilewright.frontend.telling import tell
 
 MOST_KINDS = 64
-"""The kinds of inputs that a graph is compiled for; calls with more of them run in PyTorch."""
+"""
+Maximum number of kinds of inputs that one graph is compiled for; further kinds run in PyTorch.
+"""
 
 _LOCK = threading.RLock()
-"""Held while anything is captured and compiled: neither PyTorch's tracing nor ours is made for
-several threads."""
+"""
+Lock held while a graph is captured and compiled: neither PyTorch's tracing nor this compiler is
+safe with several threads.
+"""
 
 
 def lazily(graph: Any, compile: Compile) -> Callable[..., Any]:
-    """What is called in the place of a graph; the graph itself where PyTorch records gradients."""
+    """
+    Return the callable that replaces a graph: a `LazyGraph`, or the graph itself where PyTorch
+    records gradients.
+    """
     if not _records_gradients(graph):
         return LazyGraph(graph, compile)
     tell(
         "a graph runs in PyTorch: it records gradients, and kernels are made for inference only "
-        "(call it under torch.no_grad(), or see that nothing requires a gradient)"
+        "(call it under torch.no_grad(), or make sure that no tensor requires a gradient)"
     )
     return in_pytorch(graph)
 
 
 def _records_gradients(graph: Any) -> bool:
-    """True if PyTorch records what the graph does, as far as Dynamo saw it run."""
+    """
+    True if the graph computes a value that requires a gradient, in the run that Dynamo recorded.
+    """
     import torch
     from torch.utils import _pytree as pytree
 
@@ -53,20 +62,23 @@ def _records_gradients(graph: Any) -> bool:
 
 
 class LazyGraph:
-    """A graph of Dynamo's to be called with its inputs, compiled for them when it is."""
+    """Graph from Dynamo that is compiled at its first call with each kind of inputs."""
 
     def __init__(self, graph: Any, compile: Compile):
         placeholders = graph.graph.find_nodes(op="placeholder")
         self._graph = graph
         self._compile = compile
         self._programs: dict[Any, Callable[..., Any]] = {}
-        # Dynamo guards the forms of parameters and buffers.
+        # Dynamo guards shapes, dtypes and strides of parameters and buffers.
         self._varying = [n for n, node in enumerate(placeholders) if path_of(node) is None]
         self._numbers = numbers_among(placeholders)
         self._compilations = Compilations(graph, self._varying)
 
     def __call__(self, *inputs: Any) -> Any:
-        """Return the graph's outputs. Raises `TilewrightError` for what neither way can be run."""
+        """
+        Return the graph's outputs for `inputs`, computed in PyTorch if the graph is not supported.
+        Raises `TilewrightError` if compiling or running fails for another reason.
+        """
         values = [v.item() if n in self._numbers else v for n, v in enumerate(inputs)]
         kind = tuple(_kind(values[n]) for n in self._varying)
         program = self._programs.get(kind)
@@ -92,7 +104,7 @@ class LazyGraph:
 
 
 def _kind(value: Any) -> Any:
-    """What a graph is compiled anew for."""
+    """Return the kind of an input: a graph is compiled anew for each combination of kinds."""
     import torch
 
     if not isinstance(value, torch.Tensor):

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The graphs that Dynamo, the front of `torch.compile`, gives to a backend, made ready for capture.
+Preparation for capture of the graphs that Dynamo, the front end of `torch.compile`, gives to a
+backend.
 
-Such a graph takes everything as an input: parameters and buffers, sizes, and numbers.
+A graph from Dynamo takes everything as an input: parameters and buffers, sizes, and numbers.
 
     def forward(self, s77, L_x_, L_scale_, L_self_modules_norm_parameters_weight_): ...
 
-What is a module's becomes an attribute under the name that the user knows, `norm.weight`, so that
-capture finds parameters as in any module. Numbers, which Dynamo wraps in tensors that the graph
-takes apart again, become plain inputs.
+Parameters and buffers become attributes under the names that the user knows, such as `norm.weight`,
+so that capture finds them as in any module. Numbers become plain inputs: Dynamo wraps them in
+tensors, which the graph unwraps again.
 """
 
 import copy
@@ -20,33 +21,40 @@ from typing import Any
 
 @dataclass(frozen=True)
 class ReadyGraph:
-    """A copy of a graph of Dynamo's; inputs are known by their position in the original's call."""
+    """
+    Copy of a graph from Dynamo, ready for capture. Inputs are identified by their position in the
+    original's call.
+    """
 
     module: Any
-    """The `torch.fx.GraphModule`. It takes the inputs that are not in `state`, in order."""
+    """The `torch.fx.GraphModule`. It takes the inputs listed in `arguments`, in order."""
     state: dict[str, int]
-    """The parameters and buffers, which are attributes of `module`, by path."""
+    """Positions of the parameters and buffers, which are attributes of `module`, by path."""
     arguments: list[int]
-    """The inputs that `module` takes."""
+    """Positions of the inputs that `module` takes."""
 
     def call_of(self, inputs: Sequence[Any]) -> tuple[Any, ...]:
-        """Those of `inputs` that `module` takes."""
+        """Return the elements of `inputs` that `module` takes."""
         return tuple(inputs[position] for position in self.arguments)
 
 
 def in_pytorch(graph: Any) -> Callable[..., Any]:
     """
-    Return what runs a graph module in PyTorch.
+    Return a function that runs a graph module in PyTorch.
 
-    A call of the module itself prints a traceback of each error before raising it, and so does the
-    first call of a `forward` whose code is yet to be written.
+    It is the module's `forward`, because a call of the module prints a traceback of each error
+    before it raises the error. The first call of a `forward` whose code is not generated yet does
+    that too.
     """
-    _ = graph.code  # writes it
+    _ = graph.code  # generates the code
     return graph.forward
 
 
 def ready(graph: Any, inputs: Sequence[Any]) -> ReadyGraph:
-    """Copy a graph of Dynamo's, and put what of `inputs` is a module's state into the copy."""
+    """
+    Return a copy of a graph from Dynamo that holds the parameters and buffers among `inputs` as
+    attributes, and takes numbers as plain inputs.
+    """
     from torch.fx import GraphModule
 
     module = GraphModule(graph, copy.deepcopy(graph.graph))
@@ -60,11 +68,13 @@ def ready(graph: Any, inputs: Sequence[Any]) -> ReadyGraph:
 
 
 _ROOT = re.compile(r"^[A-Z]\['[^']*'\]\.?")
-"""`L['self'].`, by which Dynamo reaches what a function uses."""
+"""
+Prefix of a module path in Dynamo, such as `L['self'].`; the rest is the path that the user knows.
+"""
 
 
 def _name_modules(module: Any) -> None:
-    """Call the modules that nodes come from as the user does: `layers.0`."""
+    """Rename the modules that nodes come from to the user's paths: `layers.0`."""
     for node in module.graph.nodes:
         if stack := node.meta.get("nn_module_stack"):
             named = {key: (_ROOT.sub("", path), kind) for key, (path, kind) in stack.items()}
@@ -72,11 +82,14 @@ def _name_modules(module: Any) -> None:
 
 
 def hold(module: Any, paths: Mapping[int, str], inputs: Sequence[Any]) -> ReadyGraph:
-    """Make attributes of some of the inputs of a graph module, which is changed."""
+    """
+    Turn the inputs of a graph module at the positions in `paths` into its attributes, in place;
+    return it with its other inputs.
+    """
     placeholders = module.graph.find_nodes(op="placeholder")
     state: dict[str, int] = {}
-    for position, wanted in paths.items():
-        path = _free_path(module, wanted)
+    for position, preferred in paths.items():
+        path = _free_path(module, preferred)
         state[path] = position
         _hold(module, path, inputs[position], placeholders[position])
     module.recompile()
@@ -84,7 +97,9 @@ def hold(module: Any, paths: Mapping[int, str], inputs: Sequence[Any]) -> ReadyG
 
 
 def numbers_among(placeholders: Sequence[Any]) -> frozenset[int]:
-    """Return the inputs that are Python numbers, which Dynamo passes in as tensors."""
+    """
+    Return the positions of the inputs that are Python numbers, which Dynamo passes as tensors.
+    """
     return frozenset(n for n, node in enumerate(placeholders) if _is_number(node))
 
 
@@ -101,7 +116,10 @@ def path_of(placeholder: Any) -> str | None:
 
 
 def _free_path(module: Any, path: str) -> str:
-    """`path`, changed where it is the name of something else: of another module's, say."""
+    """
+    Return `path`, with underscores added to its first part if something else has that name, such as
+    another module.
+    """
     first, _, rest = path.partition(".")
     while _is_taken(module, first, rest):
         first = f"{first}_"
@@ -120,7 +138,7 @@ def _is_taken(module: Any, first: str, rest: str) -> bool:
 
 
 def _hold(module: Any, path: str, tensor: Any, placeholder: Any) -> None:
-    """Make an input an attribute."""
+    """Turn an input of a graph module into an attribute."""
     from torch import nn
 
     owner = module
@@ -142,7 +160,10 @@ def _hold(module: Any, path: str, tensor: Any, placeholder: Any) -> None:
 
 
 def _is_number(placeholder: Any) -> bool:
-    """True if an input is a Python number that Dynamo wrapped: a tensor that is only unwrapped."""
+    """
+    True if an input is a Python number that Dynamo wrapped: a scalar tensor that the graph only
+    unwraps.
+    """
     import torch
 
     value = placeholder.meta.get("example_value")

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-A graph of Dynamo's compiled for one kind of inputs.
+Graph from Dynamo, compiled for one kind of inputs.
 
-Kernels compute new tensors only, from tensors. What stands around that is done here, at each call:
-what the graph writes in place is written, and outputs that are views become views.
+Kernels only compute new tensors from tensors. The rest happens here at each call: inputs that the
+graph writes in place are written, and outputs that are views are made from their bases.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -22,30 +22,33 @@ from tilewright.frontend.telling import tell
 from tilewright.frontend.written_inputs import is_output, share_memory
 
 Compute = Callable[..., Sequence[Any]]
-"""From a graph's inputs to the new values of what it writes, and the bases of its outputs."""
+"""
+Function from a graph's inputs to the new values of the inputs that it writes, and the bases of its
+outputs.
+"""
 
 
 @dataclass(frozen=True)
 class Program:
-    """A compiled graph; inputs are those of the graph, by position."""
+    """Compiled graph; inputs are those of the graph, by position."""
 
     graph: Any
     compute: Compute
     written: list[int]
-    """The inputs that are written in place."""
+    """Positions of the inputs that are written in place."""
     outputs: list[View | Value]
     bases: Mapping[str, Source]
-    """The inputs that outputs are views of."""
+    """Inputs that outputs are views of, by name."""
     structure: Any
-    """How outputs are nested: PyTorch's `TreeSpec`."""
+    """Nesting of the outputs, as PyTorch's `TreeSpec`."""
 
     def __call__(self, *inputs: Any) -> Any:
-        """Return the graph's outputs."""
+        """Return the graph's outputs for `inputs`; inputs that it writes in place are written."""
         import torch
         from torch.utils import _pytree as pytree
 
         if self.written and share_memory(inputs, self.written):
-            tell("a graph runs in PyTorch: elements of an input that it writes share memory")
+            tell("a graph runs in PyTorch: it writes an input that shares memory")
             return in_pytorch(self.graph)(*inputs)
         with torch.no_grad():
             results = self.compute(*inputs)
@@ -58,9 +61,9 @@ class Program:
 
 def program_of(graph: Any, inputs: Sequence[Any], compile: Compile) -> Program:
     """
-    Compile a graph of Dynamo's for inputs like these, in which numbers are numbers.
+    Compile a graph from Dynamo for inputs like these; numbers among them are Python numbers.
 
-    Raises `UnsupportedError` and `UsageError` where it cannot even be compiled in part.
+    Raises `UnsupportedError` or `UsageError` where the graph cannot even be compiled in part.
     """
     made_ready = ready(graph, inputs)
     try:
@@ -70,7 +73,7 @@ def program_of(graph: Any, inputs: Sequence[Any], compile: Compile) -> Program:
 
 
 class _NotWhole(Exception):
-    """Why a graph is not compiled as a whole."""
+    """Exception that carries the reason why a graph cannot be compiled as a whole."""
 
 
 def _whole(graph: Any, ready: ReadyGraph, inputs: Sequence[Any], compile: Compile) -> Program:
@@ -90,12 +93,12 @@ def _whole(graph: Any, ready: ReadyGraph, inputs: Sequence[Any], compile: Compil
 
 
 def _has_effects(graph: Any) -> bool:
-    """True if a graph does something beside its results: it checks a condition, say."""
+    """True if a graph does more than compute results: for example, it checks a condition."""
     return any(node.op == "call_function" and node.is_impure() for node in graph.nodes)
 
 
 def _nothing(*inputs: Any) -> list[Any]:
-    """What is to be computed where all outputs are views of inputs."""
+    """Return no tensors: a graph whose outputs are all views of inputs computes nothing."""
     return []
 
 
@@ -126,7 +129,8 @@ def _around(
     graph: Any, ready: ReadyGraph, exported: Any
 ) -> tuple[list[int], list[View | Value], dict[str, Source], Any]:
     """
-    Return the last four fields of a program; its graph is made to return only what is computed.
+    Return the fields `written`, `outputs`, `bases` and `structure` of a program. The exported graph
+    is changed to return only what kernels compute.
     """
     sources = sources_of(exported, ready.state, ready.arguments)
     structure = exported.call_spec.out_spec

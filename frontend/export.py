@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`torch.export`, as capture needs it: quiet, in eval mode, functional, in ops of the dialect."""
+"""`torch.export` as capture needs it: quiet, in eval mode, functional, in ops of the dialect."""
 
 import logging
 import sys
@@ -32,20 +32,23 @@ from tilewright.frontend.scalar_subscripts import subscripts_as_tensors
 from tilewright.frontend.view_writes import check_view_writes
 
 _TRACE = RLock()
-"""Lock of tracing: PyTorch and we patch modules meanwhile, which other threads would see."""
+"""
+Lock of tracing: PyTorch and this package patch modules during a trace, which other threads would
+see.
+"""
 
 _traced: list[Any] = []
-"""The module that is traced now, by the thread that has the lock."""
+"""Program that is traced now, by the thread that holds the lock; empty outside a trace."""
 
 
 def export(
     function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], partly: bool = False
 ) -> Any:
     """
-    Return the functional graph of the module, in ops that the dialect defines as far as possible.
+    Return an `ExportedProgram` of the module, functional, and in ops that the dialect defines as
+    far as possible.
 
-    Raises `UnsupportedError` for operators that are refused; with `partly` they are left as they
-    are, and may stand in the graph.
+    Raises `UnsupportedError` for refused operators; with `partly`, they stay in the graph.
     """
     import torch
     from torch.utils import _pytree as pytree
@@ -83,11 +86,11 @@ def export(
 
 def _alone(seen: set[int], tensor: Any) -> Any:
     """
-    Return a tensor that no longer knows what it is a view of, if it is one, and is not among those
-    `seen` by their `id`, which it joins.
+    Return a detached alias of a tensor that is a view or was `seen` before, by `id`; else the
+    tensor itself. Its `id` joins `seen`.
 
-    Where a view's base is an input too, or a parameter, PyTorch 2.13 leaves its sizes open. One
-    tensor for two inputs it takes for one input: the graph reads the last of them in all places.
+    PyTorch 2.13 leaves sizes open where a view's base is another input or a parameter. One tensor
+    that is passed for two inputs counts as one input: the graph would read the last one everywhere.
     """
     is_repeated = id(tensor) in seen
     seen.add(id(tensor))
@@ -97,17 +100,15 @@ def _alone(seen: set[int], tensor: Any) -> Any:
 
 
 def break_down(exported: Any) -> Any:
-    """
-    Return the functional graph of a program that was exported already, with its example inputs.
-    """
+    """Return the functional graph of an exported program, for its example inputs."""
     import torch
 
     if not exported.example_inputs and exported.graph_signature.user_inputs:
         raise UsageError(
-            "the exported program has no example inputs, which say what it is compiled for",
+            "the exported program has no example inputs, which fix the sizes to compile for",
             remedy="pass inputs",
         )
-    if exported.range_constraints:  # of sizes that were left open: the inputs settle them
+    if exported.range_constraints:  # some sizes are open: the inputs fix them
         args, kwargs = exported.example_inputs
         return export(exported.module(), args, kwargs)
     keep_views(exported)
@@ -130,7 +131,7 @@ def _decomposed(exported: Any, but_for: Collection[str] = ()) -> Any:
 
 
 def _as_module(function: Any) -> Any:
-    """`function` itself if it is a module; else a module whose forward it is."""
+    """Return `function` itself if it is a module; else a module whose forward it is."""
     from inspect import isclass
 
     import torch.export
@@ -138,7 +139,8 @@ def _as_module(function: Any) -> Any:
 
     if isinstance(function, torch.jit.ScriptModule | torch.jit.ScriptFunction):
         raise UsageError(
-            "TorchScript cannot be captured", remedy="capture what the script was made of"
+            "TorchScript cannot be captured",
+            remedy="capture the module or function that was scripted",
         )
     if isinstance(function, nn.Module):
         return function
@@ -157,10 +159,11 @@ def _as_module(function: Any) -> Any:
 
 def _as_forward(function: Callable[..., Any]) -> Callable[..., Any]:
     """
-    `function` itself, under the name of forward: PyTorch keeps lines of such functions only.
+    Return `function` under the name `forward`: PyTorch keeps source lines only for functions of
+    that name.
 
-    Anything else that can be called is called by a function with its signature. A builtin such as
-    `torch.relu` has none.
+    Any other callable is wrapped in a function with its signature. A builtin such as `torch.relu`
+    has no signature.
     """
     from inspect import isfunction, ismethod, signature
 
@@ -184,7 +187,8 @@ def _as_forward(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _modules_used_by(function: Callable[..., Any]) -> dict[str, Any]:
     """
-    Return the modules that a function reaches through its surroundings, so that they keep a name.
+    Return the modules that a function uses besides its arguments, by name, so that they keep a name
+    in the capture.
     """
     from torch import nn
 
@@ -193,7 +197,7 @@ def _modules_used_by(function: Callable[..., Any]) -> dict[str, Any]:
 
 
 def _surroundings(function: Callable[..., Any]) -> Mapping[str, Any]:
-    """What a function uses beside its arguments, by name."""
+    """Return the values that a function uses besides its arguments, by name."""
     from inspect import getclosurevars, isfunction, ismethod
 
     from torch import nn
@@ -211,12 +215,15 @@ def _surroundings(function: Callable[..., Any]) -> Mapping[str, Any]:
 
 @contextmanager
 def _one_trace(program: Any) -> Generator[None]:
-    """Wait for traces of other threads. Raises `UsageError` within a trace of this one."""
+    """
+    Hold the lock of tracing within the `with` block. Raises `UsageError` if this thread is tracing
+    already.
+    """
     with _TRACE:
         if _traced:
             raise UsageError(
-                "a program is captured or compiled while another one is captured",
-                remedy="call its function there, and leave compiling to the outer one",
+                "a program cannot be captured or compiled while another one is captured",
+                remedy="call the plain function there: the outer program compiles it",
             )
         _traced.append(program)
         try:
@@ -227,9 +234,12 @@ def _one_trace(program: Any) -> Generator[None]:
 
 @contextmanager
 def _eval_mode(module: Any) -> Generator[None]:
-    """Eval mode for the module and all within, each given its own mode back at the end."""
+    """
+    Put a module and its submodules into eval mode within the `with` block, then restore the mode of
+    each.
+    """
     modes = {child: child.training for child in module.modules()}
-    with suppress(NotImplementedError):  # what was exported before has no modes
+    with suppress(NotImplementedError):  # modules of exported programs have no modes
         module.eval()
     try:
         yield
@@ -241,23 +251,25 @@ def _eval_mode(module: Any) -> Generator[None]:
 @contextmanager
 def _quiet() -> Generator[None]:
     """
-    Keep PyTorch's own reports off the terminal: what matters in them comes as an exception.
+    Keep PyTorch's own reports off the terminal within the `with` block: the relevant ones also come
+    as exceptions.
 
-    What the user's code prints while it is traced goes to stderr: stdout is for the compiler.
+    Text that the user's code prints during tracing goes to stderr, because stdout is for the
+    compiler.
     """
     printed, handle = StringIO(), logging.Logger.handle
 
     def handle_worse(self: logging.Logger, record: logging.LogRecord) -> None:
-        # The handler of torch.__trace takes itself away at its first record; until then each
-        # step of export is written out for it.
+        # The handler of torch.__trace removes itself at its first record; until then, each step of
+        # export is written out for it.
         if record.levelno > logging.ERROR or record.name == "torch.__trace":
             handle(self, record)
 
-    # `logging.disable` forgets the levels of all loggers, and each is asked for many times.
+    # `logging.disable` clears the cached levels of all loggers, and each is asked many times.
     logging.Logger.handle = handle_worse
     try:
         with redirect_stdout(printed), redirect_stderr(printed), warnings.catch_warnings():
-            # PyTorch 2.13's export uses what PyTorch 2.13 deprecates.
+            # PyTorch 2.13's export uses functions that PyTorch 2.13 deprecates.
             warnings.filterwarnings("ignore", ".*treespec", FutureWarning)
             yield
     finally:
@@ -267,9 +279,10 @@ def _quiet() -> Generator[None]:
 
 def _check_constants(exported: Any) -> None:
     """
-    Refuse constants that tracing made up from what it lost sight of, as it does of `x.data`.
+    Raise `UnsupportedError` for constants that tracing made up for tensors of unknown origin, such
+    as `x.data`.
 
-    PyTorch 2.13 does so only where the inputs are real. Where they are fake it goes on with a
+    PyTorch 2.13 itself raises only where inputs are real. Where they are fake, it continues with a
     constant that has no memory, and crashes.
     """
     from torch._subclasses.fake_tensor import FakeTensor

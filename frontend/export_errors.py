@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `torch.export` raises, as a sentence about the user's program."""
+"""Translation of the exceptions of `torch.export` into errors about the user's program."""
 
 import re
 import traceback
@@ -10,29 +10,29 @@ from tilewright.frontend.kept_forms import changed_form
 from tilewright.frontend.source import error_of, place_of_exception
 
 _SHAPES = "shapes and branches must follow from the inputs' shapes alone"
-_CAUSAL = "pass is_causal (tgt_is_causal) beside the mask: else PyTorch looks into it"
+_CAUSAL = "pass is_causal (tgt_is_causal) with the mask: otherwise PyTorch reads its values"
 
 
 def untraced() -> UnsupportedError:
-    """Tracing met a tensor that it did not see being made."""
+    """Return the error for a tensor whose creation tracing did not see."""
     return UnsupportedError(
-        "a tensor is used that PyTorch's tracing does not know the origin of",
-        remedy="write x.detach() for x.data, and hold parameters and modules in modules, as "
-        "nn.ModuleList does",
+        "PyTorch's tracing does not know the origin of a tensor that the program uses",
+        remedy="write x.detach() for x.data, and keep parameters and modules in modules such as "
+        "nn.ModuleList",
     )
 
 
 def gradient() -> UnsupportedError:
-    """Return the error of a program that computes gradients of its own."""
+    """Return the error for a program that computes gradients of its own."""
     return UnsupportedError(
-        "torch.func.grad and what is made of it are not supported",
-        remedy="compute what has no gradient, or write the derivative out",
+        "torch.func.grad and the transforms made of it are not supported",
+        remedy="leave the gradient out, or write the derivative as an expression",
     )
 
 
 def _depends_on_values(error: BaseException) -> UnsupportedError:
     functions = {frame.name for frame in traceback.extract_tb(error.__traceback__)}
-    # nn.TransformerEncoder and nn.TransformerDecoder do so if they are not told.
+    # nn.TransformerEncoder and nn.TransformerDecoder read the mask unless is_causal is passed.
     remedy = _CAUSAL if "_detect_is_causal_mask" in functions else _SHAPES
     return UnsupportedError(
         "the program depends on the values of a tensor", where=_place(error), remedy=remedy
@@ -41,7 +41,7 @@ def _depends_on_values(error: BaseException) -> UnsupportedError:
 
 def _shape_depends_on_values(error: BaseException) -> UnsupportedError:
     return UnsupportedError(
-        f"{_operator(error)} is not supported: how large its result is depends on values",
+        f"{_operator(error)} is not supported: the size of its result depends on values",
         where=_place(error),
         remedy=_SHAPES,
     )
@@ -51,7 +51,7 @@ def _not_dense(error: BaseException) -> UnsupportedError:
     return UnsupportedError(
         f"{_operator(error)} is not supported: PyTorch cannot trace it",
         where=_place(error),
-        remedy="only dense tensors are there, and no quantised or nested ones",
+        remedy="use dense tensors, neither quantised nor nested ones",
     )
 
 
@@ -69,32 +69,35 @@ def _returned(error: BaseException) -> UsageError:
 
 
 def _without_hash(error: BaseException) -> UsageError:
-    """Return the error for a result in which PyTorch 2.11 looks for a hash, or any other one."""
+    """
+    Return the error for a result that has no hash, which PyTorch 2.11 needs, or for any other
+    unhashable value.
+    """
     functions = {frame.name for frame in traceback.extract_tb(error.__traceback__)}
     return _returned(error) if "is_opaque_type" in functions else error_of(error)
 
 
 def _given(error: BaseException) -> UsageError:
     return UsageError(
-        f"an argument is of type {_type(error)}, which cannot be compiled for",
-        remedy="leave it to the function: lambda x: function(x, ...)",
+        f"an argument has the type {_type(error)}, which is not supported",
+        remedy="bind it in a function: lambda x: function(x, ...)",
     )
 
 
 def _type(error: BaseException) -> str:
-    """Return the name of the class that the message names."""
+    """Return the name of the class that the exception's message names."""
     return re.findall(r"(?:<class|unhashable type:) '(?:.*\.)?(\w+)'", str(error))[0]
 
 
 def _constant(error: BaseException) -> UnsupportedError:
     name = re.findall(r"Constant (\S+) is", str(error))[0]
-    if name.startswith("lifted_tensor_"):  # PyTorch's name for one without a name in a module
+    if name.startswith("lifted_tensor_"):  # PyTorch's name for a tensor outside modules
         return UnsupportedError(
-            "the program writes to a tensor that is no input, and in no module",
+            "the program writes to a tensor that is neither an input nor in a module",
             remedy="pass it in, or make it a buffer of a module",
         )
     return UnsupportedError(
-        f"the program writes to {name!r}, which is a tensor but no buffer",
+        f"the program writes to {name!r}, a tensor that is not a buffer",
         remedy=f"register_buffer({name!r}, ...)",
     )
 
@@ -127,11 +130,14 @@ _KNOWN: tuple[tuple[str, str, Callable[[BaseException], TilewrightError]], ...] 
     ("TypeError", "unhashable type: '", _without_hash),
     ("ValueError", "Unsupported input type <class", _given),
 )
-"""The kind of exception, a part of what it says, and what it means (PyTorch 2.11 to 2.13)."""
+"""
+Known exceptions of PyTorch 2.11 to 2.13: a part of the class name, a part of the message, and the
+function that makes the error.
+"""
 
 
 def error_of_export(error: BaseException) -> TilewrightError:
-    """What an exception of `torch.export` says about the user's program."""
+    """Return the error about the user's program that an exception of `torch.export` stands for."""
     for kind, words, meaning in _KNOWN:
         if kind in type(error).__name__ and words in str(error):
             return meaning(error)

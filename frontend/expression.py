@@ -5,12 +5,13 @@
     torch.nn.RMSNorm(2048)(torch.randn(1, 32, 2048))
     x = torch.randn(4, 8); F.softmax(x, -1)
 
-`torch`, `nn`, `F` and `math` are in scope. A call of a tensor constructor, also with a dtype cast
-after it, is an input: called x if that is the name it is bound to, else t0, t1, ... A module, made
-anywhere, is a submodule with its parameters' names. All that computes with an input is the module's
-forward. Inside a loop, a branch or a function, constructors stay where they are, and what they draw
-at random is refused at capture. So is a text that asks for training mode: programs are compiled for
-inference.
+`torch`, `nn`, `F` and `math` are in scope. A call of a tensor constructor, also with a cast after
+it, is an input. The input is called x if it is bound to that name, else t0, t1, ... A module, made
+anywhere, is a submodule with its parameters' names. All code that computes with an input becomes
+the module's forward.
+
+Inside a loop, a branch or a function, constructors stay where they are, and random ones are refused
+at capture. A text that asks for training mode is refused too: programs are compiled for inference.
 """
 
 import ast
@@ -36,28 +37,31 @@ from tilewright.frontend.source import (
 
 @dataclass(frozen=True)
 class Expression:
-    """What a text stands for: `module(*args, **kwargs)` is its value, ready for `capture`."""
+    """
+    Module or function and its inputs, ready for `capture`: `module(*args, **kwargs)` is the value
+    of the text.
+    """
 
     module: Any
-    """A module or a function; from a `.pt2` file an `ExportedProgram`, which has its own inputs."""
+    """Module or function, or the `ExportedProgram` of a `.pt2` file, which has its own inputs."""
     args: tuple[Any, ...]
     kwargs: dict[str, Any] = field(default_factory=dict[str, Any])
 
 
 def parse_expression(text: str, fake: bool = False, seed: int = 0) -> Expression:
     """
-    Understand a text, and evaluate what runs outside of the captured function.
+    Parse a text, and evaluate the parts that run outside the captured function.
 
-    With `fake` nothing is allocated: tensors have shapes and no values. Otherwise the text draws
-    what it would as a program that starts with `torch.manual_seed(seed)`. Raises `UsageError` with
-    line, column and the line in question, and `UnsupportedError` where a module is put into
-    training mode.
+    With `fake`, nothing is allocated: tensors have shapes but no values. Otherwise the text draws
+    the same random numbers as a program that starts with `torch.manual_seed(seed)`. Raises
+    `UsageError` with line, column and source line, and `UnsupportedError` where a module is put
+    into training mode.
     """
     linecache.cache[FILE] = (len(text), None, text.splitlines(keepends=True), FILE)
     statements, result = _parse(text)
     partition = Partition()
     partition.reserved |= {n.id for s in (*statements, result) for n in _names_in(s)}
-    # stdout is for the compiler: what the text prints goes to stderr.
+    # stdout is for the compiler: text that the program prints goes to stderr.
     with _evaluation(fake, seed), _training_mode_refused(FILE), redirect_stdout(sys.stderr):
         try:
             for statement in (*statements, result):
@@ -67,7 +71,7 @@ def parse_expression(text: str, fake: bool = False, seed: int = 0) -> Expression
             raise
         except (Exception, SystemExit) as error:
             if isinstance(error, RecursionError) and place_of_exception(error) is None:
-                raise _too_deep() from None  # where nothing of the text ran, it was being read
+                raise _too_deep() from None  # no line of the text ran: parsing failed
             raise error_of(error) from error
     return _expression(partition)
 
@@ -83,7 +87,7 @@ def _names_in(statement: ast.stmt) -> list[ast.Name]:
 
 @contextmanager
 def _evaluation(fake: bool, seed: int) -> Generator[None]:
-    """Evaluate tensors as fakes, or as what follows from the seed."""
+    """Make tensors fake if `fake`, else seed the random numbers, within the `with` block."""
     from torch._subclasses.fake_tensor import FakeTensorMode
 
     with FakeTensorMode(allow_non_fake_inputs=True) if fake else seeded(seed):
@@ -92,7 +96,10 @@ def _evaluation(fake: bool, seed: int) -> Generator[None]:
 
 @contextmanager
 def seeded(seed: int) -> Generator[None]:
-    """Draw random numbers as a program does that starts with `torch.manual_seed(seed)`."""
+    """
+    Draw random numbers, within the `with` block, as a program that starts with
+    `torch.manual_seed(seed)`; then restore the generator's state.
+    """
     import torch.random
 
     state = torch.random.get_rng_state()
@@ -104,7 +111,7 @@ def seeded(seed: int) -> Generator[None]:
 
 
 def _parse(text: str) -> tuple[list[ast.stmt], ast.Return]:
-    """Return the text's statements, and the expression at its end as what the function returns."""
+    """Return the statements of a text, and the expression at its end as a `return` statement."""
     try:
         statements = ast.parse(text, FILE).body
         compile(text, FILE, "exec")
@@ -124,7 +131,7 @@ def _parse(text: str) -> tuple[list[ast.stmt], ast.Return]:
 
 
 def _check_result(partition: Partition, result: ast.Return) -> None:
-    """Refuse a result that is known not to be a tensor: a module, a number."""
+    """Raise `UsageError` if the result is known not to hold a tensor: a module, a number."""
     assert result.value is not None
     if partition.is_dynamic(names_of(result.value)):
         return
@@ -147,7 +154,9 @@ def _holds_tensor(value: Any) -> bool:
 
 
 def _expression(partition: Partition) -> Expression:
-    """Return the module whose forward is the body, and whose submodules are those made outside."""
+    """
+    Return the module whose forward is the body, and whose submodules are the modules made outside.
+    """
     from torch import nn
 
     module = nn.Module()
@@ -161,7 +170,8 @@ def _expression(partition: Partition) -> Expression:
 
 def _module_list(value: Any) -> Any:
     """
-    Return the modules in a list, tuple or dict as one module, so that they have names; else None.
+    Return the modules in a list, tuple or dict as one `ModuleList`, so that they have names; else
+    None.
     """
     from torch import nn
     from torch.utils import _pytree as pytree
@@ -176,8 +186,8 @@ def _function(partition: Partition) -> Any:
     """
     Return the body as a function of the inputs.
 
-    A name that the body binds is a variable of the function. If it had a value before, the function
-    starts with that. What it returns is checked as it returns.
+    Names that the body binds are local variables; a name that had a value before starts with that
+    value. The function checks its result when it returns.
     """
     before = {n: partition.outside[n] for n in partition.made_inside if n in partition.outside}
     body: list[ast.stmt] = []
@@ -209,11 +219,11 @@ def _checker(result: ast.Return) -> Callable[[Any], Any]:
 @contextmanager
 def _training_mode_refused(file: str) -> Generator[None]:
     """
-    Raise `UnsupportedError` where code of `file` calls `train()` on a module or sets its
-    `training`, until the exit.
+    Raise `UnsupportedError`, within the `with` block, where code of `file` calls `train()` on a
+    module or sets its `training`.
 
-    A new module is in training mode by default: only the call says that a user wants it. Code of
-    other files is free to switch modes.
+    A new module is in training mode by default: only an explicit call shows that the user requests
+    it. Code of other files may switch modes.
     """
     from torch import nn
 
@@ -237,7 +247,10 @@ def _training_mode_refused(file: str) -> Generator[None]:
 
 
 def _refuse_training(file: str, what: str) -> None:
-    """Raise `UnsupportedError` for `what` if code of `file` does it."""
+    """
+    Raise `UnsupportedError` for the action `what` if the running line of the user's code is in
+    `file`.
+    """
     place = place_of_caller()
     if place is not None and place.file == file:
         raise UnsupportedError(

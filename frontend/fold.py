@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Parts of a graph that depend on no input and no weight are computed once, at capture: attention
-masks, position tables.
+Constant folding at capture: evaluate the parts of a graph that depend on no input and no weight,
+such as attention masks and position tables.
 
     %a = aten.arange(128)  ...  %m = aten.le(%k, %q)      a mask of 128x128
 
-becomes a call of `predicate`, which says where it is true; other values become a constant, an
-argument of the program with its data beside it. What is the same everywhere is `aten.full`.
+The mask becomes a call of `predicate`, which describes where it is true. A tensor of equal elements
+becomes `aten.full`, and affine integers become `iota`. Other values become a constant: an argument
+of the program with its data beside it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,11 +25,11 @@ from tilewright.frontend.affine_values import (
 from tilewright.frontend.aten import op_of_call
 
 _MOST_BYTES = 64 << 20
-"""Results larger than this are computed by the program."""
+"""Size in bytes above which a result is not folded, but computed by the program."""
 
 
 def fold(exported: Any) -> None:
-    """Fold the graph of an exported program in place."""
+    """Fold the graph of an exported program, in place."""
     graph = exported.graph
     drop_assertions(graph)
     known = _constants(exported)
@@ -43,7 +44,7 @@ def fold(exported: Any) -> None:
 
 
 def drop_assertions(graph: Any) -> None:
-    """Drop assertions about dtypes: they hold, and keep alive what nothing else uses."""
+    """Remove assertions about dtypes: they hold, and keep nodes alive that nothing else uses."""
     import torch
 
     for node in graph.find_nodes(
@@ -53,7 +54,7 @@ def drop_assertions(graph: Any) -> None:
 
 
 def _constants(exported: Any) -> dict[Any, Any]:
-    """Return the placeholders of constants whose values are known."""
+    """Return the placeholders of constants whose values are known, with the values."""
     from torch._subclasses.fake_tensor import FakeTensor
     from torch.export.graph_signature import InputKind
 
@@ -68,7 +69,8 @@ def _constants(exported: Any) -> dict[Any, Any]:
 
 def independent_of_inputs(graph: Any, known: Mapping[Any, Any]) -> dict[Any, None]:
     """
-    Return the nodes that depend on constants at most, and have tensors of known sizes as values.
+    Return the nodes that depend only on `known` nodes, and have tensors of known sizes as values.
+    Random and impure nodes are excluded.
     """
     free = dict.fromkeys(known)
     for node in graph.nodes:
@@ -99,8 +101,8 @@ def _is_static(shape: Sequence[Any]) -> bool:
 
 def _is_worth(node: Any, free: Mapping[Any, None]) -> bool:
     """
-    True if a node is where a part ends, and more than one op that makes a tensor, or one that the
-    dialect does not have.
+    True if a node is the last of a foldable part, and the part has several ops or an op that the
+    dialect lacks.
     """
     import torch
 
@@ -112,7 +114,8 @@ def _is_worth(node: Any, free: Mapping[Any, None]) -> bool:
 
 def _evaluated(node: Any, values: dict[Any, Any]) -> Any:
     """
-    Return the value of a node; `values` has those that are known, and takes all that it needs.
+    Return the value of a node. `values` has the values that are known, and receives all that are
+    computed.
     """
     import torch
     from torch.fx import map_arg
@@ -133,7 +136,7 @@ def _evaluated(node: Any, values: dict[Any, Any]) -> Any:
 
 
 def _replace(exported: Any, node: Any, value: Any) -> None:
-    """Let all that use `node` from outside use a simpler node, or a constant."""
+    """Replace all uses of `node` by a simpler node, or by a constant."""
     graph = exported.graph
     with graph.inserting_before(node):
         new = _call_for(graph, value, node.meta)
@@ -143,7 +146,7 @@ def _replace(exported: Any, node: Any, value: Any) -> None:
 
 
 def _call_for(graph: Any, value: Any, meta: Mapping[str, Any]) -> Any:
-    """Return a call that gives `value` without memory; None if there is none."""
+    """Return a call that computes `value` without reading memory; None if there is none."""
     import torch
 
     shape = [*value.shape]
@@ -162,13 +165,19 @@ def _call_for(graph: Any, value: Any, meta: Mapping[str, Any]) -> Any:
 
 
 def _full(shape: Sequence[int], number: float, like: Any) -> tuple[Any, dict[str, Any]]:
-    """Return the arguments of `aten.full` for a tensor of the dtype of `like`."""
+    """
+    Return the arguments of `aten.full` for a tensor of `shape` filled with a number, in the dtype
+    of `like`.
+    """
     options = {"dtype": like.dtype, "device": like.device, "pin_memory": False}
     return ([*shape], number), options
 
 
 def _choice_for(graph: Any, value: Any, meta: Mapping[str, Any]) -> Any:
-    """Return a choice between two numbers by a predicate, such as 0 and -inf."""
+    """
+    Return a call that chooses between two numbers, such as 0 and -inf, by a predicate; None if that
+    cannot give `value`.
+    """
     import torch
 
     if value.numel() == 0:
@@ -180,7 +189,7 @@ def _choice_for(graph: Any, value: Any, meta: Mapping[str, Any]) -> Any:
     for where, one, two in ((is_first, first.item(), other), (~is_first, other, first.item())):
         if (bounds := bounds_of(where)) is not None:
             condition = _predicate(graph, value.shape, bounds, meta)
-            # A tensor for one of them gives the result its dtype.
+            # One number is a tensor, to give the result its dtype.
             full = graph.call_function(torch.ops.aten.full.default, *_full((), one, value))
             full.meta = {**meta, "val": torch.empty((), dtype=value.dtype, device="meta")}
             arguments = (condition, full, two)
@@ -189,7 +198,9 @@ def _choice_for(graph: Any, value: Any, meta: Mapping[str, Any]) -> Any:
 
 
 def _positions(graph: Any, value: Any, affine: Affine, meta: Mapping[str, Any]) -> Any:
-    """Integers that are affine in positions, as the dtype of `value`."""
+    """
+    Return a call for integers that are affine in the position, converted to the dtype of `value`.
+    """
     import torch
 
     call = graph.call_function(iota, ([*value.shape], affine))
@@ -208,7 +219,7 @@ def _predicate(graph: Any, shape: Any, bounds: Any, meta: Mapping[str, Any]) -> 
 
 
 def _placeholder(exported: Any, name: str, value: Any) -> Any:
-    """Return a new constant of the program."""
+    """Add `value` to the program as a constant; return its placeholder."""
     from torch.export.graph_signature import InputKind, InputSpec, TensorArgument
 
     graph, specs = exported.graph, exported.graph_signature.input_specs

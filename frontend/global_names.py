@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which global names a piece of code reads and binds, as Python's own compiler sees it."""
+"""Global names that a piece of code reads and binds, according to Python's own compiler."""
 
 import ast
 import dis
@@ -10,7 +10,7 @@ from types import CodeType
 
 @dataclass(frozen=True)
 class Names:
-    """The names that code takes from its surroundings, and those that it binds there."""
+    """Global names that code reads, and global names that it binds."""
 
     loaded: frozenset[str]
     stored: frozenset[str]
@@ -22,7 +22,7 @@ _STORES = frozenset({"STORE_NAME", "STORE_GLOBAL", "DELETE_NAME", "DELETE_GLOBAL
 
 def names_of(code: ast.stmt | ast.expr) -> Names:
     """
-    Return the names of a statement or an expression that stands at the top level of a program.
+    Return the global names that a statement or an expression uses, at the top level of a program.
     """
     if isinstance(code, ast.expr):
         compiled = compile(ast.Expression(code), "<names>", "eval")
@@ -31,7 +31,7 @@ def names_of(code: ast.stmt | ast.expr) -> Names:
     loaded, stored = _used_by(compiled)
     for nested in _within(compiled):
         names, bound = _used_by(nested)
-        # What a class body binds by name are its attributes.
+        # Names bound in a class body are its attributes.
         loaded |= names - bound
     return Names(loaded, stored)
 
@@ -43,7 +43,10 @@ def _used_by(code: CodeType) -> tuple[frozenset[str], frozenset[str]]:
 
 
 def _within(code: CodeType) -> Iterator[CodeType]:
-    """Yield the functions, classes and comprehensions that code defines, however deep."""
+    """
+    Yield the code objects of the functions, classes and comprehensions that code defines, at any
+    depth.
+    """
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             yield constant

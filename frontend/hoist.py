@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Reads a program statement by statement into a partition, and takes out of the statements inside what
-can run outside.
+Reading of a program into a partition, statement by statement. Parts of captured statements that can
+run outside are evaluated at once.
 """
 
 import ast
@@ -19,20 +19,26 @@ def read(partition: Partition, statement: ast.stmt) -> None:
     if partition.runs_outside(statement):
         partition.run(statement)
         return
-    # What a loop or a branch makes, it makes at each round: only plain statements are taken apart.
+    # A loop or a branch makes its values anew each time: only plain statements are taken apart.
     if isinstance(statement, _EXPRESSIONS):
         statement = cast(ast.stmt, _Hoist(partition).visit(statement))
     partition.add(statement)
 
 
 class _Hoist(ast.NodeTransformer):
-    """Evaluates the parts of an expression that run outside, and puts names in their place."""
+    """
+    Transformer that evaluates the parts of an expression that can run outside, and replaces them by
+    names.
+    """
 
     def __init__(self, partition: Partition):
         self.partition = partition
 
     def visit_ListComp(self, node: ast.ListComp | ast.GeneratorExp) -> ast.expr:
-        """`[torch.randn(4) for _ in range(3)]` is three inputs."""
+        """
+        Replace a comprehension by a list of its inputs: `[torch.randn(4) for _ in range(3)]` is
+        three inputs.
+        """
         if not self.partition.is_constant(node) or not self.partition.is_input(node.elt):
             return node
         made = ast.ListComp(node.elt, node.generators)
@@ -43,7 +49,7 @@ class _Hoist(ast.NodeTransformer):
     visit_GeneratorExp = visit_ListComp
 
     def _leave(self, node: ast.expr) -> ast.expr:
-        # What a function makes, it makes at each call; a set or a dict of tensors is no input.
+        # A function makes its tensors at each call; a set or a dict of tensors is no input.
         return node
 
     visit_Lambda = visit_SetComp = visit_DictComp = _leave
@@ -69,7 +75,7 @@ class _Hoist(ast.NodeTransformer):
         return isinstance(owner, type) and issubclass(owner, nn.Module)
 
     def _name(self, value: Any) -> str:
-        """Return a name for a value made outside."""
+        """Give a name to a value made outside, as an input if it is a tensor; return the name."""
         import torch
 
         if isinstance(value, torch.Tensor):

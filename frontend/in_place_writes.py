@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What a program writes in place: the captured function returns the new values, and they are written
-back into the tensors or arrays that it was called with, and into the module's buffers.
+In-place writes of a program: the captured function returns the new values, which are then written
+back.
+
+They are written into the tensors or arrays of the call, and into the module's buffers.
 """
 
 from collections.abc import Sequence
@@ -16,11 +18,11 @@ from tilewright.frontend.signature import Input
 
 def check_writable(captured: Captured, values: Sequence[Any]) -> None:
     """
-    Raise `UsageError` unless what the program writes can be written; `values` are the tensors or
-    arrays for `captured.inputs`.
+    Raise `UsageError` unless the tensors and arrays that the program writes are writable; `values`
+    are those for `captured.inputs`.
 
-    A value that is written must not share memory with another: the program was captured with
-    separate ones, and would not see the change.
+    A written value must not share memory with another one: the program was captured with separate
+    tensors, and would not see the change.
     """
     if not captured.mutated:
         return
@@ -28,18 +30,20 @@ def check_writable(captured: Captured, values: Sequence[Any]) -> None:
     for written in captured.mutated:
         value = by_node[written.node]
         if reason := _reason_not_writable(value):
-            raise UsageError(f"the program writes to its {_what(written)}, but that {reason}")
+            raise UsageError(f"the program writes to its {_what(written)}, which {reason}")
         for other in captured.inputs:
             if other.node != written.node and share_elements(value, by_node[other.node]):
                 raise UsageError(
-                    f"the program writes to its {_what(written)}, but that shares memory with "
+                    f"the program writes to its {_what(written)}, which shares memory with "
                     f"{other.name!r}",
                     remedy="pass a copy",
                 )
 
 
 def write_back(captured: Captured, values: Sequence[Any], results: Sequence[Any]) -> None:
-    """Write the new values, which stand first in `results`, where they belong."""
+    """
+    Write the new values, which come first in `results`, into the tensors or arrays of the call.
+    """
     if not captured.mutated:
         return
     by_node = {i.node: value for i, value in zip(captured.inputs, values, strict=True)}
@@ -52,9 +56,9 @@ def _write(value: Any, result: Any) -> None:
     import torch
 
     if value is result:
-        return  # the program has written it where it is
+        return  # the program wrote it in place
     if isinstance(value, np.ndarray):
-        value[...] = array_of(tensor_of(result))  # which may lie on a GPU
+        value[...] = array_of(tensor_of(result))  # it may be on a GPU
         return
     with torch.no_grad():
         value.copy_(tensor_of(result))
@@ -70,7 +74,7 @@ def _reason_not_writable(value: Any) -> str | None:
     import torch
 
     if not isinstance(value, torch.Tensor | np.ndarray):
-        return f"is a {type(cast(object, value)).__name__}, which cannot be written"
+        return f"is a {type(cast(object, value)).__name__} and cannot be written"
     if isinstance(value, np.ndarray) and not value.flags.writeable:
         return "is read-only"
     is_tensor = isinstance(value, torch.Tensor)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Check that a program leaves the lists and dictionaries it is given as they are.
+Check that a program does not change the lists and dictionaries that it receives.
 
-Export passes copies of them, and keeps nothing of what happens to those: a call of the compiled
-program would not append to the caller's list.
+Export passes copies, and ignores changes to them: a call of the compiled program would not append
+to the caller's list.
 """
 
 from contextlib import AbstractContextManager
@@ -14,7 +14,10 @@ from tilewright.frontend.wrapped_forward import Forward, wrapped_forward
 
 
 def arguments_kept(module: Any) -> AbstractContextManager[None]:
-    """Within, tracing `module` raises `UsageError` if it changes a container among its inputs."""
+    """
+    Raise `UsageError`, within the `with` block, if a call of `module` changes a container among its
+    arguments.
+    """
     from torch.utils import _pytree as pytree
 
     def wrap(original: Forward) -> Forward:
@@ -26,9 +29,8 @@ def arguments_kept(module: Any) -> AbstractContextManager[None]:
                 now, nested = pytree.tree_flatten(value)
                 if nested != structure or any(a is not b for a, b in zip(leaves, now, strict=True)):
                     raise UsageError(
-                        f"the program changes the {type(value).__name__} that is its argument "
-                        f"[{key!r}]",
-                        remedy="return what is new",
+                        f"the program changes its argument [{key!r}], a {type(value).__name__}",
+                        remedy="return the new values",
                     )
             return result
 

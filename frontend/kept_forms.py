@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Refusal of what changes the form of an input, a parameter or a buffer: `x.resize_(...)`, `x.t_()`,
-an `out=x` that PyTorch resizes, `x.data = y`.
+Check that a program keeps the shape and layout of its inputs, parameters and buffers.
 
-A captured program writes new values into the tensors it was called with. It cannot give them
-another shape or layout, and export either fails on such programs or loses the change.
+Refused are `x.resize_(...)`, `x.t_()`, an `out=x` that PyTorch resizes, and `x.data = y`. A
+captured program writes new values into the tensors that it was called with, but cannot give them
+another shape or layout. Export either fails on these programs or loses the change.
 """
 
 from collections.abc import Iterator
@@ -17,7 +17,10 @@ from tilewright.frontend.wrapped_forward import Forward, wrapped_forward
 
 
 def forms_kept(module: Any) -> AbstractContextManager[None]:
-    """Raise `UnsupportedError` where `module`, as it is called, changes the form of a tensor."""
+    """
+    Raise `UnsupportedError`, within the `with` block, where a call of `module` changes the shape or
+    layout of a tensor.
+    """
 
     def wrap(original: Forward) -> Forward:
         def forward(*args: Any, **kwargs: Any) -> Any:
@@ -35,11 +38,11 @@ def forms_kept(module: Any) -> AbstractContextManager[None]:
 
 
 def changed_form(what: str) -> UnsupportedError:
-    """Return the error for a tensor that gets another shape or layout."""
+    """Return the error for a tensor whose shape or layout is changed."""
     return UnsupportedError(
         f"the shape or layout of {what} is changed in place",
-        remedy="write x = x.t() for x.t_() and the like, and give out= a tensor of the "
-        "result's shape",
+        remedy="write x = x.t() for x.t_() and similar calls, and pass a tensor of the "
+        "result's shape as out=",
     )
 
 
@@ -57,7 +60,10 @@ def _tensors(module: Any, args: Any, kwargs: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _forms(module: Any, args: Any, kwargs: Any) -> dict[str, tuple[Any, ...]]:
-    """Sizes and strides by names; the program does not ask, and no mode needs to know."""
+    """
+    Return the sizes and strides of all inputs, parameters and buffers, by name. Function modes are
+    off, because the program itself does not read them.
+    """
     from torch._C import DisableTorchFunction
 
     with DisableTorchFunction():
@@ -79,7 +85,7 @@ def _mode() -> Any:
         ) -> Any:
             if func == set_data:
                 raise UnsupportedError(
-                    "a tensor is given other memory by x.data = ...",
+                    "x.data = ... gives a tensor other memory, which is not supported",
                     where=str(place_of_caller() or ""),
                     remedy="write x.copy_(...), or use another variable",
                 )

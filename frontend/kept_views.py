@@ -1,25 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Operators whose result is their input, or a view of it, although their schema does not say so:
-dropout in eval mode, an einsum that only permutes dimensions or takes diagonals, and the unsafe
-variants of chunk and split.
+Rewriting of operators that return their input or a view of it, although their schema does not
+declare that.
+
+They are dropout in eval mode, an einsum that only permutes dimensions or takes diagonals, and the
+unsafe variants of chunk and split.
 
     %y = aten.einsum("iij->ji", [%x])      becomes      %d = aten.diagonal(%x, 0, 0, 1)
                                                         %y = aten.permute(%d, [0, 1])
 
-PyTorch takes such a result for a new tensor where it makes a program functional. What is written
-in place to it afterwards would not be seen in the input, nor the other way around.
+When PyTorch makes a program functional, it takes their result for a new tensor. Later in-place
+writes to the result would not reach the input, nor the other way around.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 Call = tuple[Any, tuple[Any, ...]]
-"""An operator, and its arguments after the first."""
+"""Operator of a call, and its arguments after the first."""
 
 
 def keep_views(exported: Any) -> None:
-    """Write those calls of an exported program as what they do: nothing, or views."""
+    """
+    Replace calls that return a hidden view, in an exported program, by view operators or by their
+    input.
+    """
     graph, signature = exported.graph, exported.graph_signature
     safe = _safe_variants()
     for node in [*graph.nodes]:
@@ -37,7 +42,7 @@ def keep_views(exported: Any) -> None:
 
 
 def _safe_variants() -> Mapping[Any, Any]:
-    """Return the operators whose schemas say that they give views, by those that do not say it."""
+    """Return the operators whose schemas declare a view, by the unsafe variants that do not."""
     import torch
 
     aten = torch.ops.aten
@@ -49,7 +54,10 @@ def _safe_variants() -> Mapping[Any, Any]:
 
 
 def _calls_of(node: Any) -> list[Call] | None:
-    """Return the views that a node is; none if it is its input; None for any other node."""
+    """
+    Return the view calls that a node is equivalent to: empty if it is its input, None if it is no
+    view.
+    """
     import torch
 
     aten = torch.ops.aten
@@ -67,7 +75,7 @@ def _input_of(node: Any) -> Any:
 
 
 def _added(graph: Any, target: Any, args: tuple[Any, ...], like: Any) -> Any:
-    """Return a new node, with what is known of an old one and its own value."""
+    """Return a new node with the metadata of the node `like`, and its own value."""
     node = graph.call_function(target, args)
     first, *rest = args
     node.meta = {**like.meta, "val": target(first.meta["val"], *rest)}
@@ -76,7 +84,8 @@ def _added(graph: Any, target: Any, args: tuple[Any, ...], like: Any) -> Any:
 
 def _views_of_einsum(equation: str, rank: int) -> list[Call] | None:
     """
-    Return the views that an einsum of one tensor is; None if it gives something new, or fails.
+    Return the view calls that an einsum of one tensor is equivalent to; None if it makes a new
+    tensor, or is invalid.
     """
     import torch
 
@@ -84,8 +93,8 @@ def _views_of_einsum(equation: str, rank: int) -> list[Call] | None:
     rest = range(rank - len(left.replace("...", "")))
     if not arrow:
         right = "..." * ("..." in left) + "".join(sorted(c for c in {*left} if left.count(c) == 1))
-    labels, wanted = _labels(left, rest), _labels(right, rest)
-    if len(labels) != rank or sorted({*map(str, labels)}) != sorted(map(str, wanted)):
+    labels, outputs = _labels(left, rest), _labels(right, rest)
+    if len(labels) != rank or sorted({*map(str, labels)}) != sorted(map(str, outputs)):
         return None
     calls: list[Call] = []
     while (pair := _first_pair(labels)) is not None:
@@ -94,12 +103,14 @@ def _views_of_einsum(equation: str, rank: int) -> list[Call] | None:
         label = labels.pop(second)
         labels.remove(label)
         labels.append(label)
-    order = [labels.index(label) for label in wanted]
+    order = [labels.index(label) for label in outputs]
     return [*calls, (torch.ops.aten.permute.default, (order,))]
 
 
 def _first_pair(labels: Sequence[str | int]) -> tuple[int, int] | None:
-    """Return the first two places of a label that stands in several."""
+    """
+    Return the first two positions of a label that occurs more than once; None if there is none.
+    """
     repeated = [label for label in labels if labels.count(label) > 1]
     if not repeated:
         return None
@@ -109,7 +120,7 @@ def _first_pair(labels: Sequence[str | int]) -> tuple[int, int] | None:
 
 def _labels(subscripts: str, rest: range) -> list[str | int]:
     """
-    Return a label for each dimension: its letter, or a number for one that the dots stand for.
+    Return a label for each dimension: its letter, or a number for a dimension that `...` covers.
     """
     before, dots, after = subscripts.partition("...")
     return [*before, *(rest if dots else ()), *after]

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A compiled graph as a function: flat tensors in, flat tensors out, as PyTorch lays them out."""
+"""
+Compiled graph as a function: flat tensors in, flat tensors out, with the strides that PyTorch gives
+them.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -8,23 +11,26 @@ from tilewright.arrays import tensor_of
 from tilewright.frontend.capture import Captured
 
 Run = Callable[[Sequence[Any]], Sequence[Any]]
-"""From tensors for `Captured.inputs` to the results of `@main`, arrays or tensors."""
+"""Function from tensors for `Captured.inputs` to the results of `@main`, as arrays or tensors."""
 
 Compile = Callable[[Captured], Run]
-"""Raises `UnsupportedError` for what only shows when it is lowered."""
+"""
+Function that compiles a captured program. Raises `UnsupportedError` for errors that only lowering
+finds.
+"""
 
 Source = Any
-"""Where an argument of a graph comes from: the position of an input, or a tensor as it is."""
+"""Source of a graph's argument: the position of an input, or a constant tensor."""
 
 
 def sources_of(
     exported: Any, state: Mapping[str, int], arguments: Sequence[int]
 ) -> dict[str, Source]:
     """
-    Where each input of an exported graph comes from, by name.
+    Return the source of each input of an exported graph, by name.
 
-    `state` has the positions of parameters and buffers by path, and `arguments` those of what the
-    module takes.
+    `state` maps the paths of parameters and buffers to their positions among the graph's inputs,
+    and `arguments` are the positions of the inputs that the module takes.
     """
     from torch.export.graph_signature import InputKind
 
@@ -41,15 +47,16 @@ def sources_of(
 
 
 def take(source: Source, inputs: Sequence[Any]) -> Any:
-    """What a source gives in one call."""
+    """Return the tensor that a source stands for in a call with `inputs`."""
     return inputs[source] if isinstance(source, int) else source
 
 
 class Kernels:
     """
-    The results of a graph for flat inputs, all of them tensors, computed by kernels.
+    Callable that computes the results of a graph from flat input tensors, with kernels.
 
-    Nothing is written back: new values of what the graph writes in place stand first.
+    It writes nothing back: the new values of inputs that the graph writes come first among the
+    results.
     """
 
     def __init__(self, captured: Captured, sources: Mapping[str, Source], compile: Compile):
@@ -64,7 +71,9 @@ class Kernels:
 
 
 class _Form:
-    """Where a result lies, and how: kernels write row by row, PyTorch not always."""
+    """
+    Device and strides that a result must have: kernels write row by row, PyTorch does not always.
+    """
 
     def __init__(self, like: Any):
         self.device = like.device
@@ -74,19 +83,22 @@ class _Form:
         self.has_gaps = not self.is_rows and not _is_permuted(like)
 
     def of(self, result: Any) -> Any:
-        """Return a result as a tensor of this form."""
+        """
+        Return a result as a tensor with this device and these strides. Strides with gaps are not
+        restored.
+        """
         import torch
 
         tensor = tensor_of(result).to(self.device)
         if self.has_gaps or tensor.stride() == self.strides:
             return tensor
-        if self.is_rows:  # which axes of one element, or none, may say in several ways
+        if self.is_rows:  # strides of axes of size 0 or 1 may differ
             return tensor.as_strided(self.size, self.strides)
         laid = torch.empty_strided(self.size, self.strides, dtype=tensor.dtype, device=self.device)
         return laid.copy_(tensor)
 
 
 def _is_permuted(tensor: Any) -> bool:
-    """True if a tensor has no gaps, but its axes lie in another order."""
+    """True if a tensor is contiguous after a permutation of its axes."""
     axes = sorted(range(tensor.dim()), key=tensor.stride, reverse=True)
     return tensor.permute(axes).is_contiguous()

@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Models from files: `model.pt2`, which `torch.export.save` wrote, and `file.py:NAME`.
+Models from files: `model.pt2`, written by `torch.export.save`, and `file.py:NAME`.
 
-NAME is a module, a class of modules or a function without parameters that makes one, a function
-to be compiled itself, or an exported program, which has its inputs. What the others are called with
-is `NAME.example_inputs`, or else `example_inputs` of the file: a tuple of arguments, a dict of
-keyword arguments, one tensor, or a function that gives one of these.
+NAME is one of these:
+
+- a module, a class of modules, or a function without parameters that makes a module;
+- a function to be compiled itself;
+- an exported program, which has its own inputs.
+
+The inputs of the others are `NAME.example_inputs`, or else the file's `example_inputs`. They are a
+tuple of arguments, a dict of keyword arguments, one tensor, or a function that returns one of
+these.
 """
 
 import ast
@@ -33,8 +38,8 @@ def load_model(text: str, seed: int = 0) -> Expression:
     """
     Return the model that `model.pt2` or `file.py:NAME` names, with its inputs.
 
-    The file runs as a program does that starts with `torch.manual_seed(seed)`. Raises `UsageError`
-    for what is missing, and where the user's file fails, at its line.
+    The file runs like a program that starts with `torch.manual_seed(seed)`. Raises `UsageError` if
+    something is missing, and at the user's line if the file fails.
     """
     if text.endswith(".pt2"):
         return Expression(_exported(text), ())
@@ -44,7 +49,7 @@ def load_model(text: str, seed: int = 0) -> Expression:
             f"'{text}' is Python: name the model in it, as in {text}:NAME",
             remedy=f"it defines {names}",
         )
-    # stdout is for the compiler: what the file prints goes to stderr.
+    # stdout is for the compiler: text that the file prints goes to stderr.
     with seeded(seed), redirect_stdout(sys.stderr), _importing_from(Path(named["path"]).parent):
         return _model(named["path"], named["name"])
 
@@ -55,7 +60,7 @@ def _exported(path: str) -> Any:
     if not Path(path).is_file():
         raise UsageError(f"cannot read '{path}': No such file or directory")
     before = logging.root.manager.disable
-    logging.disable(logging.ERROR)  # PyTorch reports with a traceback what it raises then
+    logging.disable(logging.ERROR)  # PyTorch logs a traceback before it raises
     try:
         _check_sums(path)
         return torch.export.load(path)
@@ -63,21 +68,22 @@ def _exported(path: str) -> Any:
         raise UsageError(f"cannot read '{path}': {error.strerror or error}") from error
     except Exception as error:
         raise UsageError(
-            f"cannot read '{path}': {first_line(error)}", remedy="torch.export.save writes one"
+            f"cannot read '{path}': {first_line(error)}",
+            remedy="pass a file written by torch.export.save",
         ) from error
     finally:
         logging.disable(before)
 
 
 def _check_sums(path: str) -> None:
-    """Raise `BadZipFile` if a part of a ZIP file is damaged, which PyTorch does not look at."""
+    """Raise `BadZipFile` if a part of a ZIP file is damaged, which PyTorch does not check."""
     with ZipFile(path) as file:
         if (part := file.testzip()) is not None:
             raise BadZipFile(f"its part '{part}' is damaged")
 
 
 def _defined(path: str) -> list[str]:
-    """Return the functions and classes of a file, which is not run."""
+    """Return the names of the functions and classes of a file, without running it."""
     tree = _parsed(path)
     kinds = (ast.FunctionDef, ast.ClassDef)
     return [statement.name for statement in tree.body if isinstance(statement, kinds)]
@@ -95,7 +101,10 @@ def _parsed(path: str) -> ast.Module:
 
 @contextmanager
 def _importing_from(folder: Path) -> Generator[None]:
-    """Let a file import those beside it, as a script does."""
+    """
+    Add `folder` to the import path within the `with` block, so that a file can import its
+    neighbours as a script does.
+    """
     sys.path.insert(0, str(folder.resolve()))
     try:
         yield
@@ -104,7 +113,7 @@ def _importing_from(folder: Path) -> Generator[None]:
 
 
 def _model(path: str, name: str) -> Expression:
-    """Return the model called `name`, with what to call it with."""
+    """Return the model called `name`, with its inputs."""
     from torch import nn
     from torch.export import ExportedProgram
 
@@ -112,7 +121,7 @@ def _model(path: str, name: str) -> Expression:
     found = _attribute(file, path, name)
     if isinstance(found, ExportedProgram):
         return Expression(found, ())
-    made = _users(found, f"'{name}' cannot be made") if _is_maker(found) else found
+    made = _call_user(found, f"'{name}' cannot be constructed") if _is_maker(found) else found
     model = made if isinstance(made, nn.Module) else found
     if not callable(model) or isinstance(model, type):
         kind = type(made).__name__ if isinstance(model, type) else type(model).__name__
@@ -120,20 +129,20 @@ def _model(path: str, name: str) -> Expression:
             f"{path}:{name} gives an object of type {kind}, not a module or a function"
         )
     needs_inputs = isinstance(model, nn.Module) or not _is_maker(found)
-    owners = [model, found, file] if needs_inputs else [found]  # the file's are for others
+    owners = [model, found, file] if needs_inputs else [found]  # no parameters: ignore the file's
     args, kwargs = _inputs(owners, f"{path}:{name}", needs_inputs)
     return Expression(model, args, kwargs)
 
 
 def _executed(path: str) -> ModuleType:
-    """Return the file as a module, whose code has run."""
+    """Run the file, and return it as a module."""
     _parsed(path)
     spec = spec_from_file_location(f"model_file_{Path(path).stem}", path)
     assert spec is not None
     assert spec.loader is not None
     module = module_from_spec(spec)
-    sys.modules[module.__name__] = module  # dataclasses look themselves up there
-    _users(lambda: spec.loader.exec_module(module))  # pyright: ignore[reportOptionalMemberAccess]
+    sys.modules[module.__name__] = module  # dataclasses look up their module there
+    _call_user(lambda: spec.loader.exec_module(module))  # pyright: ignore[reportOptionalMemberAccess]
     return module
 
 
@@ -155,8 +164,11 @@ def _is_maker(found: Any) -> bool:
     return isinstance(found, type) or (isfunction(found) and not signature(found).parameters)
 
 
-def _users(function: Callable[[], Any], what: str = "") -> Any:
-    """What a function of the user's gives; an exception is an error at the user's line."""
+def _call_user(function: Callable[[], Any], what: str = "") -> Any:
+    """
+    Return the result of the user's `function`. Its exceptions become a `UsageError` at the user's
+    line.
+    """
     try:
         return function()
     except TilewrightError:
@@ -169,13 +181,14 @@ def _users(function: Callable[[], Any], what: str = "") -> Any:
 
 def _inputs(owners: list[Any], name: str, needed: bool) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """
-    Return the arguments and keyword arguments that the first owner with `example_inputs` says.
+    Return the arguments and keyword arguments from the first owner that has `example_inputs`.
+    Raises `UsageError` if they are `needed` and missing.
     """
     import torch
 
     given: Any = next((o.example_inputs for o in owners if hasattr(o, "example_inputs")), None)
     if callable(given) and not isinstance(given, torch.Tensor):
-        given = _users(given, "example_inputs fails")
+        given = _call_user(given, "example_inputs fails")
     match given:
         case tuple():
             return cast(tuple[Any, ...], given), {}
@@ -188,7 +201,7 @@ def _inputs(owners: list[Any], name: str, needed: bool) -> tuple[tuple[Any, ...]
         case None:
             attribute = name.rpartition(":")[2]
             raise UsageError(
-                f"what {name} is called with is not known",
+                f"the inputs of {name} are not known",
                 remedy=f"set {attribute}.example_inputs, or example_inputs in the file, to a tuple "
                 "of arguments, a dict of keyword arguments, or a function that gives one",
             )

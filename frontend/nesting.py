@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The results of a program, nested as the user's function nests them."""
+"""Nesting of a program's results as the user's function nests them."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -7,10 +7,11 @@ from typing import Any
 
 def nested(leaves: Iterator[Any], structure: Any) -> Any:
     """
-    Nest `leaves` as a `TreeSpec` of PyTorch says, with a `torch.Size` where it says one.
+    Nest `leaves` as a `TreeSpec` of PyTorch describes, with `torch.Size` and mutable lists and
+    dicts.
 
-    PyTorch's own `tree_unflatten` makes a tuple of it, and lists and dicts that cannot be changed
-    where a graph of `torch.fx` returns some.
+    PyTorch's own `tree_unflatten` returns a tuple in place of a `torch.Size`. It returns immutable
+    lists and dicts for the results of a `torch.fx` graph.
     """
     import torch
     from torch.fx.immutable_collections import immutable_dict, immutable_list

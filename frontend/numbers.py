@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Numbers that stand first where ATen has a tensor, as in `2 // x`, become tensors.
+Conversion to a tensor of a number that comes first where ATen takes a tensor, as in `2 // x`.
 
-`x // 2` has an overload of its own, `2 // x` has none. The tensor is of the type that PyTorch
-promotes both to, so that it has no more say in the result's type than the number had.
+`x // 2` has an overload of its own, `2 // x` has none. The tensor has the dtype to which PyTorch
+promotes both operands, so it does not change the result's dtype.
 """
 
 from typing import Any
@@ -12,7 +12,7 @@ from tilewright.frontend.aten import is_number_first
 
 
 def numbers_to_tensors(exported: Any) -> None:
-    """Rewrite the graph of an exported program in place."""
+    """Replace leading numbers by tensors in the graph of an exported program, in place."""
     if not (found := [n for n in exported.graph.nodes if is_number_first(n.target, n.args)]):
         return
     for node in found:

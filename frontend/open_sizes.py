@@ -7,13 +7,13 @@ from typing import Any
 
 
 class FixedSizeWarning(UserWarning):
-    """A size that was left open at export is compiled for one value."""
+    """Warning that a size left open at export is compiled for one value."""
 
 
 def warn_of_open_sizes(exported: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
     """
     Warn of each open size of a `torch.export.ExportedProgram`, with its range and the size that
-    the inputs `args` and `kwargs` fix it at: a call with another size will be refused.
+    `args` and `kwargs` fix it at. The compiled program refuses calls with another size.
     """
     for symbol, (places, size) in _open_sizes(exported, args, kwargs).items():
         allowed = _range(exported.range_constraints.get(symbol))
@@ -45,7 +45,7 @@ def _open_sizes(
 
 
 def _range(bounds: Any) -> str:
-    """Return a range of sizes in words; None is of a size that follows from others."""
+    """Return a range of sizes in words; None stands for a size that follows from other sizes."""
     if bounds is None:
         return "another size"
     lowest, highest = bounds.lower, bounds.upper

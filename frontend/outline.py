@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Equal layers become one function that is called once for each.
+Outlining of equal layers into one function that is called once for each layer.
 
     func.func @main(%x, %w0, %w1) {
       %0 = torch.linear %x, %w0 ...    %1 = torch.relu %0 ...     // layers.0, a Block
@@ -16,9 +16,9 @@ becomes
     }
     func.func private @block(%x, %w) { ... }
 
-Which ops belong to which call of which module is what `torch.export` recorded. Calls are equal if
-they are op for op, argument for argument; only modules that are made of others are outlined, so
-that a matrix product stays beside its activation.
+`torch.export` records which ops belong to which call of which module. Calls are equal if their ops
+and arguments are equal one by one. Only modules that contain other modules are outlined, so a
+matrix product stays beside its activation.
 """
 
 import re
@@ -35,31 +35,34 @@ class ModuleCall(NamedTuple):
     """One call of one module."""
 
     key: str
-    """Differs for each call, also of the same module."""
+    """Key of the call; calls of the same module have different keys."""
     path: str
-    """Where the module is: `layers.0`."""
+    """Path of the module: `layers.0`."""
     name: str
-    """The module's class."""
+    """Name of the module's class."""
 
 
 Scopes = Mapping[Operation, Sequence[ModuleCall]]
-"""The calls that each op is inside of, outermost first."""
+"""Module calls that each op is inside of, outermost first."""
 
 _FEWEST_OPS = 4
 _FEWEST_CHILDREN = 2
-"""What is smaller is not worth a function."""
+"""Fewest ops, and fewest inner module calls, for which a function is made."""
 
 
 def outline(main: FuncOp, scopes: Scopes) -> list[FuncOp]:
-    """Return the functions that equal parts of `main` have become, outermost modules first."""
+    """
+    Replace equal parts of `main` by calls of functions; return the functions, outermost modules
+    first.
+    """
     functions: list[FuncOp] = []
     deepest = max((len(scope) for scope in scopes.values()), default=0)
     for depth in range(1, deepest):
         parts = [part for part in _parts(main, scopes, depth) if _is_worth(part, scopes, depth)]
-        alike: dict[Hashable, list[_Part]] = {}
+        groups: dict[Hashable, list[_Part]] = {}
         for part in parts:
-            alike.setdefault(part.structure(), []).append(part)
-        for group in (g for g in alike.values() if len(g) > 1):
+            groups.setdefault(part.structure(), []).append(part)
+        for group in (g for g in groups.values() if len(g) > 1):
             call = scopes[group[0].ops[0]][depth]
             name = _unique(call.name, [main, *functions])
             functions.append(_function(name, group[0], call.path))
@@ -69,21 +72,21 @@ def outline(main: FuncOp, scopes: Scopes) -> list[FuncOp]:
 
 
 class _Part:
-    """Ops that stand side by side in one block."""
+    """Consecutive ops of one block."""
 
     def __init__(self, ops: Sequence[Operation]):
         self.ops = ops
 
     @property
     def inputs(self) -> list[SSAValue]:
-        """What is used from outside, in the order of first use."""
+        """Values that the ops use from outside, in order of first use."""
         inside = {result for op in self.ops for result in op.results}
         used = dict.fromkeys(operand for op in self.ops for operand in op.operands)
         return [value for value in used if value not in inside]
 
     @property
     def outputs(self) -> list[SSAValue]:
-        """What is used outside, in order."""
+        """Results that are used outside of the part, in order."""
         inside = {*self.ops}
         return [
             result
@@ -92,7 +95,7 @@ class _Part:
         ]
 
     def structure(self) -> Hashable:
-        """Equal for parts that compute the same of their inputs."""
+        """Return a key that is equal for parts that compute equal results from their inputs."""
         inputs = self.inputs
         numbers = {value: n for n, value in enumerate((*inputs, *self._results()))}
         ops = tuple(
@@ -111,7 +114,7 @@ class _Part:
         return (result for op in self.ops for result in op.results)
 
     def replace_by_call(self, function: str) -> None:
-        """Call `function` in the place of the ops."""
+        """Replace the ops by a call of `function`."""
         outputs = self.outputs
         call = CallOp(function, self.inputs, [output.type for output in outputs])
         call.location = self.ops[-1].location
@@ -127,7 +130,7 @@ class _Part:
 
 
 def _parts(main: FuncOp, scopes: Scopes, depth: int) -> Iterator[_Part]:
-    """Yield the calls of modules at a depth of nesting, in order."""
+    """Yield the module calls at a depth of nesting, in order."""
 
     def key(op: Operation) -> str | None:
         scope = scopes.get(op, ())
@@ -145,7 +148,7 @@ def _is_worth(part: _Part, scopes: Scopes, depth: int) -> bool:
 
 
 def _function(name: str, part: _Part, path: str) -> FuncOp:
-    """Return a function that computes what `part`, a call of the module at `path`, does."""
+    """Return a function that computes the ops of `part`, a call of the module at `path`."""
     inside = f"_{path.replace('.', '_')}_"
     inputs, outputs = part.inputs, part.outputs
     body = Block(arg_types=[value.type for value in inputs])
@@ -164,7 +167,10 @@ def _function(name: str, part: _Part, path: str) -> FuncOp:
 
 
 def _unique(module_class: str, functions: Sequence[FuncOp]) -> str:
-    """`LlamaDecoderLayer` is called `llama_decoder_layer`, unless another function is."""
+    """
+    Return a name for the function of a module class: `llama_decoder_layer` for `LlamaDecoderLayer`.
+    A number is added if another function has that name.
+    """
     stem = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", module_class).lower()
     taken, name, count = {f.sym_name.data for f in functions}, stem, 0
     while name in taken:

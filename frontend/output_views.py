@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Outputs that are views: of an input, or of what the program computes.
+Outputs that are views of an input, or of a computed result.
 
-Kernels write results into memory of their own. In PyTorch `return x[0], y, y.T` gives a part of
-`x`, and `y` twice: whoever writes to one of them in place changes the other. So views at the end of
-a program are taken off, and made by PyTorch of what they are views of; they cost nothing. A view at
-a number that the graph computes, as `x[p]` with a tensor `p`, stays in the graph.
+Kernels write results into memory of their own. In PyTorch, `return x[0], y, y.T` returns a part of
+`x`, and `y` twice: an in-place write to one of them changes the other. Therefore views at the end
+of a program are removed, and PyTorch makes them from their bases, at no cost. A view at a number
+that the graph computes, such as `x[p]` with a tensor `p`, stays in the graph.
 """
 
 import operator
@@ -16,19 +16,21 @@ from typing import Any, cast
 from tilewright.errors import UnsupportedError
 
 Base = str | int
-"""An input of the program by name, or a result of it by number."""
+"""Base of a view: an input of the program by name, or a result of it by number."""
 
 
 @dataclass(frozen=True)
 class View:
-    """An output as views of a base, the first first; none if it is the base itself."""
+    """
+    Output that is a chain of views of a base; the chain is empty if the output is the base itself.
+    """
 
     base: Base
     calls: tuple[tuple[Any, tuple[Any, ...], Mapping[str, Any]], ...] = ()
-    """For each view the operator, and its arguments after the first."""
+    """Operator of each view in order, with its arguments after the first."""
 
     def of(self, inputs: Mapping[str, Any], results: Sequence[Any]) -> Any:
-        """Return the output, for the inputs and results of a call."""
+        """Return the output for the inputs and results of a call."""
         tensor = inputs[self.base] if isinstance(self.base, str) else results[self.base]
         for target, args, kwargs in self.calls:
             tensor = target(tensor, *args, **kwargs)
@@ -37,7 +39,7 @@ class View:
 
 @dataclass(frozen=True)
 class Value:
-    """An output that is a Python value."""
+    """Output that is a Python value."""
 
     value: Any
 
@@ -50,13 +52,16 @@ def separate_views(
     exported: Any, is_input: Callable[[int, str], bool]
 ) -> tuple[list[str], list[View | Value]]:
     """
-    Make an exported program return what it writes in place, and the bases of its outputs.
+    Make an exported program return the values that it writes in place, and the bases of its
+    outputs.
 
-    `is_input` says of the number of an output, and the name of an input that is written, whether
-    they share memory: `x.add_(1); return x.T` and `y = x + 1; x.copy_(y); return y.T` are the same
-    graph. Returns the graph's inputs that are written, in the order of their new values; and the
-    outputs of the user's function, in terms of the graph's inputs and results. Raises
-    `UnsupportedError` where a view that stays in the graph is one of an input that is written.
+    `is_input` takes an output's number and the name of a written input, and is true if they share
+    memory. The graph does not show this: `x.add_(1); return x.T` and `y = x + 1; x.copy_(y); return
+    y.T` have equal graphs.
+
+    Returns the graph's inputs that are written, in the order of their new values, and the outputs
+    of the user's function, in terms of the graph's inputs and results. Raises `UnsupportedError`
+    where a view that stays in the graph is a view of a written input.
     """
     from torch.export.graph_signature import OutputKind
     from torch.fx import Node
@@ -74,7 +79,7 @@ def separate_views(
         node, calls = _base(value, {*results[:count]})
         if _is_part_of(node, {*results[:count]}):
             raise UnsupportedError(
-                "a part of an input that is written is returned, at a subscript that is a tensor",
+                "the program returns a part of an input that it writes, at a tensor subscript",
                 remedy="return the input itself, or a copy of the part",
             )
         news = zip(results[:count], written, strict=True)
@@ -89,7 +94,9 @@ def separate_views(
 
 
 def _return(exported: Any, results: Sequence[Any], count: int) -> None:
-    """Make a program return `results`, of which `count` are new values of what it writes."""
+    """
+    Make a program return `results`; the first `count` are new values of what it writes in place.
+    """
     from torch.export.graph_signature import OutputKind, OutputSpec, TensorArgument
 
     exported.graph.output_node().args = (tuple(results),)
@@ -102,13 +109,19 @@ def _return(exported: Any, results: Sequence[Any], count: int) -> None:
 
 
 def _written(signature: Any, specs: Sequence[Any]) -> list[str]:
-    """Return the names of the graph's inputs that are written."""
+    """
+    Return the names of the graph's inputs that are written in place, in the order of their new
+    values.
+    """
     nodes = {spec.target: spec.arg.name for spec in signature.input_specs if spec.target}
     return [nodes.get(spec.target, spec.target) for spec in specs]
 
 
 def _base(node: Any, known: Collection[Any]) -> tuple[Any, tuple[Any, ...]]:
-    """What a node is a view of, one of `known` at most, and the calls that make it of that."""
+    """
+    Return the base that a node is a view of, and the view calls from base to node. The search for
+    the base stops at `known` nodes.
+    """
     calls: list[Any] = []
     while node not in known and is_view(node) and len(node.all_input_nodes) == 1:
         first, *rest = node.args
@@ -118,7 +131,7 @@ def _base(node: Any, known: Collection[Any]) -> tuple[Any, tuple[Any, ...]]:
 
 
 def _is_part_of(node: Any, known: Collection[Any]) -> bool:
-    """True if a node that is none of `known` is a view of one."""
+    """True if a node is a view of a `known` node, and not a known node itself."""
     if node in known or not is_view(node):
         return False
     return node.args[0] in known or _is_part_of(node.args[0], known)

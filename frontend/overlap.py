@@ -1,22 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Elements of tensors and arrays that lie in the same memory: they cannot be written one by one."""
+"""Elements of tensors and arrays that lie in the same memory, and cannot be written separately."""
 
 from collections.abc import Sequence
 from math import prod
 from typing import Any, cast
 
 _MOST_WORK = 1_000_000
-"""Candidates that NumPy tries before it gives up: the question is NP-hard for odd strides."""
+"""
+Number of candidates that NumPy tries before it gives up: the problem is NP-hard for arbitrary
+strides.
+"""
 
 
 def share_elements(one: Any, other: Any) -> bool:
-    """Return whether two tensors or arrays share an element, or whether that is hard to tell."""
+    """True if two tensors or arrays share an element, or if that is too hard to decide."""
     import numpy as np
     import torch
     from torch._subclasses.fake_tensor import FakeTensor
 
     if any(isinstance(value, FakeTensor) for value in (one, other)):
-        return False  # which has no memory, and cannot be run with either
+        return False  # it has no memory, and cannot be run with
     devices = {
         v.device if isinstance(v, torch.Tensor) else torch.device("cpu") for v in (one, other)
     }
@@ -29,7 +32,7 @@ def share_elements(one: Any, other: Any) -> bool:
 
 
 def overlaps_itself(value: Any) -> bool:
-    """Return whether two elements of a tensor or array share a byte."""
+    """True if two elements of a tensor or array share a byte."""
     item, strides = _bytes_of(value)
     sizes = [*value.shape]
     if 0 in sizes:
@@ -42,7 +45,7 @@ def overlaps_itself(value: Any) -> bool:
 
 
 def _steps_over(steps: Sequence[tuple[int, int]], item: int) -> bool:
-    """Return whether each axis steps over all elements along the axes with smaller steps."""
+    """True if the step of each axis is at least the extent of the axes with smaller steps."""
     end = item
     for step, size in steps:
         if step < end:
@@ -52,7 +55,9 @@ def _steps_over(steps: Sequence[tuple[int, int]], item: int) -> bool:
 
 
 def _meets(steps: Sequence[tuple[int, int]], item: int) -> bool:
-    """Return whether two elements are nearer than the bytes of one, by their places."""
+    """
+    True if two elements are nearer to each other than the size of one, by a list of all positions.
+    """
     import numpy as np
 
     places: Any = np.zeros(1, np.int64)
@@ -63,7 +68,7 @@ def _meets(steps: Sequence[tuple[int, int]], item: int) -> bool:
 
 
 def _bytes_of(value: Any) -> tuple[int, list[int]]:
-    """Return the bytes of an element, and the distances of elements along each axis in bytes."""
+    """Return the size of an element, and the stride of each axis, in bytes."""
     import torch
 
     if not isinstance(value, torch.Tensor):
@@ -74,7 +79,8 @@ def _bytes_of(value: Any) -> tuple[int, list[int]]:
 
 def _addresses(value: Any) -> Any:
     """
-    Return an array of the bytes where a tensor or array lies, to be asked where, and never read.
+    Return an array over the bytes of a tensor or array. Only its addresses are used; it is never
+    read.
     """
     import numpy as np
 
@@ -84,7 +90,7 @@ def _addresses(value: Any) -> Any:
 
 
 class _Extent:
-    """A tensor's memory, on whatever device, in NumPy's array interface."""
+    """Memory of a tensor, on any device, in NumPy's array interface."""
 
     def __init__(self, tensor: Any):
         size, strides = _bytes_of(tensor)

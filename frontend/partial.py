@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-A graph that is compiled in part: the operators that the compiler does not know run in PyTorch.
+Compilation of a part of a graph: the operators that the compiler does not support run in PyTorch.
 
     relu(x @ w) -> topk -> exp        part_0, aten.topk, part_1
 
-`CapabilityBasedPartitioner` of `torch.fx` finds the parts, each as large as may be.
+`CapabilityBasedPartitioner` of `torch.fx` finds the parts, each as large as possible.
 """
 
 import copy
@@ -25,16 +25,15 @@ from tilewright.frontend.refusals import tensors_of
 from tilewright.frontend.unsupported import refusal_of
 
 State = Mapping[str, tuple[str, Any]]
-"""The parameters and buffers among a graph's inputs, by name: their paths, and the tensors."""
+"""Parameters and buffers among a graph's inputs, by name: their paths and tensors."""
 
 
 def compile_parts(
     exported: Any, state: State, compile: Compile, tell: Callable[[str], None]
 ) -> Any:
     """
-    Return the graph of an exported program, with all of it that can be compiled so: a GraphModule
-    that takes and returns what the graph does. What is not compiled only when it is lowered is
-    told.
+    Return a GraphModule that computes what the exported program computes, with kernels for all
+    parts that can be compiled. `tell` receives the reason for each part that lowering refuses.
     """
     from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
 
@@ -54,7 +53,7 @@ def compile_parts(
 def _compiled(
     part: Any, args: Sequence[Any], state: State, compile: Compile, tell: Callable[[str], None]
 ) -> Any:
-    """Return a part as a module of kernels; itself, if it cannot be lowered after all."""
+    """Return a part as a module of kernels, or the part itself if lowering refuses it."""
     from torch import nn
 
     inputs = [state[a.name][1] if a.name in state else _placed(a.meta["val"]) for a in args]
@@ -75,9 +74,10 @@ def _compiled(
 
 def _placed(tensor: Any) -> Any:
     """
-    Return an example of an input that lies at a known place.
+    Return an example of an input with a known storage offset.
 
-    A view at a number that the graph reads from a tensor begins where only the run knows.
+    A view at a number that the graph reads from a tensor has an offset that is only known at run
+    time.
     """
     if isinstance(tensor.storage_offset(), int):
         return tensor
@@ -99,14 +99,14 @@ def _copy(part: Any) -> Any:
 
 
 class _Support:
-    """Which nodes of a graph can be compiled, as the partitioner asks for it."""
+    """Operator support for the partitioner: it decides which nodes of a graph can be compiled."""
 
     def __init__(self, exported: Any):
         self._free = independent_of_inputs(exported.graph, {})
-        """What is computed at capture, whatever its operator."""
+        """Nodes that are evaluated at capture, whatever their operator."""
 
     def is_node_supported(self, submodules: Mapping[str, Any], node: Any) -> bool:
-        """True if the compiler knows what a node calls, and all tensors around it."""
+        """True if the compiler supports a node's operator, and the tensors it takes and returns."""
         if node.op != "call_function":
             return False
         if node.target is operator.getitem:
@@ -117,7 +117,7 @@ class _Support:
 
 
 def _is_known(node: Any) -> bool:
-    """True if a node's tensors are such as the dialect has."""
+    """True if a node's tensors are dense, with known sizes and dtypes of the dialect."""
     import torch
 
     tensors = tensors_of(node.meta.get("val"))

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-A program in two parts: what runs now, outside, and what becomes the body of the captured function.
+Split of a program into code that runs now, outside, and the body of the captured function.
 
-Outside run the parts that make things: tensor constructors, whose results are the inputs, module
-classes, and whatever else touches no input. Statements are taken in the program's order, and one
-runs outside only if no earlier statement inside could tell the difference.
+These run outside: tensor constructors, whose results are the inputs; module classes; and other code
+that touches no input. Statements are read in the program's order. A statement runs outside only if
+no earlier statement in the body can observe the difference.
 """
 
 import ast
@@ -17,22 +17,22 @@ from tilewright.frontend.global_names import Names, names_of
 from tilewright.frontend.source import Place, error_at, place_at
 
 FILE = "<-c>"
-"""The name that a text has as a source file."""
+"""Name of a `-c` text as a source file."""
 
 CONSTRUCTORS = (
     "arange as_tensor empty eye full linspace logspace normal ones rand randint randn randperm "
     "tensor zeros"
 ).split()
-"""The functions of `torch` whose results are inputs."""
+"""Functions of `torch` whose results are inputs."""
 
 CASTS = "bfloat16 bool double float half int long requires_grad_ short to".split()
-"""The methods that may follow a constructor, and still belong to it."""
+"""Methods that may follow a constructor as a part of it."""
 
 _DEFINITIONS = (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
 
 
 def place_of(node: ast.stmt | ast.expr) -> Place:
-    """Where a node stands in the text."""
+    """Return the place of a node in the text."""
     return place_at(FILE, node.lineno, node.col_offset)
 
 
@@ -40,7 +40,7 @@ def initial_scope() -> dict[str, Any]:
     """
     Return the names that a text may use without importing them.
 
-    `__name__` is not among them: `torch.compile` would look for a module of that name.
+    `__name__` is missing: `torch.compile` would look for a module of that name.
     """
     import torch
     from torch import nn
@@ -50,27 +50,32 @@ def initial_scope() -> dict[str, Any]:
 
 @dataclass
 class Partition:
-    """A program as far as it has been read."""
+    """Program that has been read so far."""
 
     outside: dict[str, Any] = field(default_factory=initial_scope)
-    """The names that have a value already, inputs excepted."""
+    """Values of the names that are bound outside, except inputs."""
     inputs: dict[str, Any] = field(default_factory=dict[str, Any])
-    """The tensors that the captured function is called with, by name."""
+    """Tensors that the captured function is called with, by name."""
     inside: list[ast.stmt] = field(default_factory=list[ast.stmt])
-    """The captured function's body."""
+    """Statements of the captured function's body."""
     made_inside: set[str] = field(default_factory=set[str])
-    """The names that the body binds."""
+    """Names that the body binds."""
     touched: set[str] = field(default_factory=set[str])
-    """The names that the body uses; their meaning is settled."""
+    """Names that the body uses, whose meaning can no longer change."""
     used_by_definitions: dict[str, str] = field(default_factory=dict[str, str])
-    """The names that functions defined outside look up when they are called, with one of those."""
+    """
+    Names that definitions outside look up when they are called, each with one of those definitions.
+    """
     reserved: set[str] = field(default_factory=set[str])
-    """The names that the program mentions anywhere: new ones must differ."""
+    """Names that occur anywhere in the program: new names must differ."""
 
     # --- Inputs
 
     def bind_inputs(self, statement: ast.stmt) -> bool:
-        """Take `x = torch.randn(...)` as an input called x, unless x means something already."""
+        """
+        Take `x = torch.randn(...)` as an input called x, unless x has a meaning already. Returns
+        True if an input was bound.
+        """
         bindings = _bindings(statement)
         names = {name for name, _ in bindings}
         taken = names & (self.touched | {*self.inputs})
@@ -84,7 +89,7 @@ class Partition:
         return True
 
     def is_input(self, code: ast.expr) -> bool:
-        """True if code is a tensor constructor, perhaps cast, that can be evaluated now."""
+        """True if code is a tensor constructor, perhaps with casts, that can be evaluated now."""
         if not self.is_constant(code):
             return False
         while isinstance(code, ast.Call) and not self.is_constructor(code):
@@ -94,7 +99,7 @@ class Partition:
         return self.is_constructor(code)
 
     def is_constructor(self, code: ast.AST) -> bool:
-        """True if code calls a tensor constructor, by whatever name."""
+        """True if code calls a tensor constructor, under any name."""
         import torch
 
         if not isinstance(code, ast.Call):
@@ -105,14 +110,14 @@ class Partition:
         )
 
     def new_input(self, tensor: Any) -> str:
-        """Return an input for a tensor that has no name."""
+        """Add an input for a tensor without a name; return its new name."""
         number = sum(name.startswith("t") and name[1:].isdigit() for name in self.inputs)
         name = self.fresh_name(f"t{number}")
         self.inputs[name] = tensor
         return name
 
     def fresh_name(self, wish: str) -> str:
-        """`wish`, or if that is taken with a number behind it."""
+        """Return `wish`, with a number added if the name is taken."""
         name, count = wish, 0
         while name in self.reserved or name in self.outside or name in self.inputs:
             count += 1
@@ -126,24 +131,24 @@ class Partition:
         return not names.loaded.isdisjoint({*self.inputs} | self.made_inside)
 
     def is_constant(self, code: ast.stmt | ast.expr) -> bool:
-        """True if code can run now, unnoticed by the body so far."""
+        """True if code can run now, and the body read so far cannot observe it."""
         names = names_of_body(code)
         settled = self.touched | {*self.inputs}
         changeable = {n for n in names.loaded & self.touched if not _is_fixed(self.outside.get(n))}
         return not (self.is_dynamic(names) or names.stored & settled or changeable)
 
     def makes_input(self, code: ast.AST) -> bool:
-        """True if a tensor constructor stands anywhere in code."""
+        """True if code contains a tensor constructor."""
         return any(self.is_constructor(node) for node in ast.walk(code))
 
     def runs_outside(self, statement: ast.stmt) -> bool:
-        """True if a whole statement can run now."""
+        """True if a whole statement can run outside, now."""
         if isinstance(statement, ast.Return) or not self.is_constant(statement):
             return False
         return isinstance(statement, _DEFINITIONS) or not self.makes_input(statement)
 
     def run(self, statement: ast.stmt) -> None:
-        """Run a statement outside; tensors that it binds are inputs."""
+        """Run a statement outside; tensors that it binds become inputs."""
         import torch
 
         exec(compile(ast.Module([statement], []), FILE, "exec"), self.outside)
@@ -155,11 +160,11 @@ class Partition:
                 self.inputs[name] = self.outside.pop(name)
 
     def evaluate(self, code: ast.expr) -> Any:
-        """Return the value of code that is constant."""
+        """Return the value of code that can run now."""
         return eval(compile(ast.Expression(code), FILE, "eval"), self.outside)
 
     def resolve(self, code: ast.expr) -> Any:
-        """Return the value of `name` or `name.attribute...`, if it has one already; else None."""
+        """Return the value of `name` or `name.attribute...` if it is bound outside; else None."""
         if isinstance(code, ast.Attribute):
             return getattr(self.resolve(code.value), code.attr, None)
         return self.outside.get(code.id) if isinstance(code, ast.Name) else None
@@ -175,7 +180,10 @@ class Partition:
         self.inside.append(statement)
 
     def _refuse_hidden_use(self, statement: ast.stmt, names: Names) -> None:
-        """A function outside looks up its globals outside, and would miss what the body binds."""
+        """
+        Raise `UsageError` if the body binds a name that a definition outside reads: the definition
+        would not see the new value.
+        """
         for name in sorted(names.stored & {*self.used_by_definitions}):
             raise error_at(
                 place_of(statement),
@@ -186,7 +194,8 @@ class Partition:
 
 def _bindings(statement: ast.stmt) -> list[tuple[str, ast.expr]]:
     """
-    Return the names that an assignment binds, each with the expression for its value, if so plain.
+    Return the names that a plain assignment binds, each with the expression of its value; empty for
+    other statements.
     """
     match statement:
         case ast.Assign(targets=[ast.Name(id=name)], value=value):
@@ -201,7 +210,7 @@ def _bindings(statement: ast.stmt) -> list[tuple[str, ast.expr]]:
 
 
 def names_of_body(code: ast.stmt | ast.expr) -> Names:
-    """Return the names of code that may be the function's `return`."""
+    """Return the names that code uses; `code` may be the function's `return`."""
     if isinstance(code, ast.Return):
         assert code.value is not None
         return names_of(code.value)
@@ -209,7 +218,7 @@ def names_of_body(code: ast.stmt | ast.expr) -> Names:
 
 
 def _is_fixed(value: Any) -> bool:
-    """True if a value stays what it is, whatever is done with it."""
+    """True if no later code can change a value."""
     import torch
 
     return isinstance(

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What follows from positions alone is made where it is used.
+Rematerialisation of values that follow from positions alone: each module that uses them gets a
+copy.
 
     %mask = prim.predicate ...                     // of the model, for all layers
     %0 = torch.scaled_dot_product_attention %q, %k, %v attn_mask %mask     // of layers.0
@@ -13,15 +14,15 @@ becomes
     %mask_1 = prim.predicate ...
     %1 = torch.scaled_dot_product_attention %r, %l, %w attn_mask %mask_1
 
-so that a layer that becomes a function has its mask inside: as an argument it would be in memory,
-and nobody would know which keys it hides.
+A layer that becomes a function then has its mask inside. As an argument, the mask would be in
+memory, and the compiler would not know which keys it hides.
 
-A position may be known at run time only, as an input that is one integer: of
+A position may be known at run time only, as an input that is one integer. Ops that compute with it
+are copied into each layer as well:
 
     %le = torch.le %iota, %position : (tensor<48xi64>, tensor<1xi64>) -> tensor<48xi1>
 
-each layer gets a copy as well. What follows costs next to nothing each time: integers, bools, and
-floats that are chosen by them.
+The copied values are cheap: integers, bools, and floats that are chosen by them.
 """
 
 from collections.abc import MutableMapping, Sequence
@@ -62,16 +63,17 @@ _CHOOSING = (SelectionOp, MaskedFillLikeOp)
 
 def make_where_used(main: FuncOp, scopes: MutableMapping[Operation, Sequence[Call]]) -> None:
     """
-    Copy what reads no tensor but inputs of one integer, and costs next to nothing, to those of its
-    users that are called in another scope; `scopes` are the calls of modules that each op is inside
-    of.
+    Copy cheap ops that read no tensor except inputs of one integer to each user in another module
+    call.
+
+    `scopes` are the module calls that each op is inside of.
     """
     ops = [op for op in main.body.block.ops if op in scopes]
     free: set[SSAValue] = {*filter(_is_one_integer, main.body.block.args)}
     for op in ops:
         if all(v in free for v in op.operands) and (not op.operands or _costs_nothing(op)):
             free.update(op.results)
-    # The last first: what a copy is computed of gets a copy beside it in turn.
+    # In reverse order: the operands of a copy are then copied beside it.
     for op in reversed(ops):
         if op.results[0] in free:
             _copy_to_users(op, scopes)
@@ -82,7 +84,9 @@ def _is_one_integer(value: SSAValue) -> bool:
 
 
 def _costs_nothing(op: Operation) -> bool:
-    """True if computing it again for each element that is read is as good as reading it."""
+    """
+    True if computing an op's result anew for each element that is read is as cheap as reading it.
+    """
     if isinstance(op, _REARRANGING + _OF_ONE_VALUE + _CHOOSING):
         return True
     return isinstance(op, ElementwiseOp) and isinstance(element_of(op.results[0]), IntegerType)
@@ -99,7 +103,7 @@ def _copy_to_users(op: Operation, scopes: MutableMapping[Operation, Sequence[Cal
 
 
 def _copy_to(op: Operation, user: Operation) -> Operation:
-    """Return a copy of `op` before `user`, which uses its results instead."""
+    """Insert a copy of `op` before `user`, which uses its results instead; return the copy."""
     copy, block = op.clone(), user.parent
     assert block is not None
     copy.location = _inside(op.location, user.location)
@@ -110,9 +114,7 @@ def _copy_to(op: Operation, user: Operation) -> Operation:
 
 
 def _inside(own: LocationAttr, user: LocationAttr) -> LocationAttr:
-    """
-    Return the location of what has the name that `own` says, in the module and line of `user`.
-    """
+    """Return a location with the name of `own`, in the module and line of `user`."""
     if isinstance(own, NameLoc) and isinstance(user, NameLoc):
         return NameLoc(own.desc, user.location)
     return own

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-`torch.export` without work whose result is known or not used.
+`torch.export` without work whose result is known or unused.
 
-For each node it builds a summary of the whole Python stack, with the text of each line, and keeps
-the frames of functions called `forward`. For each program it solves the constraints on open sizes,
-also where no size is open.
+For each node, export builds a summary of the whole Python stack with the text of each line. It
+keeps only the frames of functions called `forward`. For each program, it solves the constraints on
+open sizes, even if no size is open.
 """
 
 # pyright: reportPrivateUsage=false
@@ -20,7 +20,10 @@ from tilewright.frontend.replaced import replaced
 
 @contextmanager
 def exported_quickly() -> Generator[None]:
-    """Until the exit, let `torch.export` leave out that work, where it has the functions for it."""
+    """
+    Make `torch.export` skip unused stack summaries and solved constraints within the `with` block,
+    where it has the functions for them.
+    """
     from torch.export import _trace
     from torch.fx import proxy
 
@@ -32,17 +35,20 @@ def exported_quickly() -> Generator[None]:
 
 
 class _Stack:
-    """PyTorch's `CapturedTraceback`, of the frames that `torch.fx` may keep."""
+    """
+    Replacement of PyTorch's `CapturedTraceback` that reads only the frames that `torch.fx` may
+    keep.
+    """
 
     @staticmethod
     def extract() -> "_Stack":
-        """Return what has a summary: frames are read when that is asked for, at once."""
+        """Return an object whose `summary` reads the frames when it is called."""
         return _Stack()
 
     def summary(self) -> traceback.StackSummary:
         """
-        Return the stack from the outermost function called `forward` on; lines are read when
-        needed.
+        Return the stack from the outermost function called `forward` inwards; source lines are read
+        when needed.
         """
         frames = list[traceback.FrameSummary]()
         number, frame = 0, sys._getframe(1)
@@ -60,7 +66,10 @@ class _Stack:
 
 
 def _unless_all_are_known(solve: Callable[..., None]) -> Callable[..., None]:
-    """`solve`, which checks and solves constraints on sizes, for programs that have open sizes."""
+    """
+    Return `solve`, which checks and solves constraints on sizes, changed to skip programs without
+    open sizes.
+    """
 
     def solve_if_open(*, fake_mode: Any, **rest: Any) -> None:
         sizes = fake_mode.shape_env

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Reports of what graphs of Dynamo's are compiled for, and why anew, to the logger `tilewright`.
+Log of the inputs that graphs from Dynamo are compiled for, and of the reasons to recompile, in the
+logger `tilewright`.
 
     graph 0/0 at model.py:7: compile for x float32[4, 16]
     graph 0/0 at model.py:7: recompile: x: shape [4, 16] -> [3, 16]
 
-`TORCH_LOGS=tilewright` shows them; PyTorch takes any module's name there. The number of a graph is
-Dynamo's: the frame, and how often that was traced.
+`TORCH_LOGS=tilewright` shows the log, because PyTorch accepts the name of any module there. The
+numbers of a graph are Dynamo's: the frame, and how often the frame was traced before.
 """
 
 import logging
@@ -21,14 +22,14 @@ from tilewright.frontend.source import place_of_node
 LOGGER = logging.getLogger("tilewright")
 
 Forms = Mapping[str, Mapping[str, str]]
-"""For each input by name the facts that kernels are compiled for: `{"x": {"dtype": "float32"}}`."""
+"""Facts that kernels are compiled for, by name of the input: `{"x": {"dtype": "float32"}}`."""
 
 _compiled: dict[int, list[Forms]] = {}
-"""For each frame of Dynamo's the inputs that its graphs are compiled for."""
+"""Facts of the inputs that the graphs of each Dynamo frame are compiled for."""
 
 
 class Compilations:
-    """The compilations of one graph; positions are those of the inputs that may vary."""
+    """Compilations of one graph, for the log; `positions` are those of the inputs that may vary."""
 
     def __init__(self, graph: Any, positions: Sequence[int]):
         nodes = graph.graph.find_nodes(op="placeholder")
@@ -48,7 +49,10 @@ class Compilations:
 
     @contextmanager
     def compiling(self, values: Sequence[Any]):
-        """Report a compilation for inputs like these, its reason and the time that it takes."""
+        """
+        Log a compilation for the inputs `values`: first its reason, and at the end of the `with`
+        block its duration.
+        """
         forms = {name: _facts(values[n]) for n, name in self._names.items()}
         LOGGER.info("%s: %s", self._title, _reason(self._known, forms))
         self._known.append(forms)
@@ -59,7 +63,8 @@ class Compilations:
 
 def _compile_id() -> tuple[int | None, int | None]:
     """
-    Return the frame that Dynamo traces, and how often it has been traced before; None outside.
+    Return the number of the frame that Dynamo traces, and how often it was traced before. Both are
+    None outside of Dynamo.
     """
     from torch._guards import CompileContext
 
@@ -68,17 +73,17 @@ def _compile_id() -> tuple[int | None, int | None]:
 
 
 _LOCAL = re.compile(r"^[LG]\['([^']*)'\]")
-"""`L['x']`, as Dynamo calls a variable."""
+"""Name of a variable in Dynamo, such as `L['x']`."""
 
 
 def _name(placeholder: Any) -> str:
-    """Return the input as the user reaches it: `x`, `batch['ids']`."""
+    """Return the user's expression for an input: `x`, `batch['ids']`."""
     source = getattr(getattr(placeholder, "_dynamo_source", None), "name", placeholder.name)
     return _LOCAL.sub(r"\1", str(source() if callable(source) else source))
 
 
 def _is_size(name: str) -> bool:
-    """True if an input is a size of another, whose shape has it already."""
+    """True if an input is a size or stride of another input, whose shape is compared already."""
     return bool(re.search(r"\.(size|stride)\(\)\[\d+\]$", name))
 
 
@@ -112,7 +117,7 @@ def _shown(facts: Mapping[str, str]) -> str:
 
 
 def _changes(before: Forms, now: Forms) -> list[str]:
-    """Return the facts that differ: `x: shape [4, 16] -> [3, 16]`."""
+    """Return the facts that differ between two compilations: `x: shape [4, 16] -> [3, 16]`."""
     changes: list[str] = []
     for name, facts in now.items():
         if name not in before:

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Reference results: the captured graph run by PyTorch, in float64 and as it is, and the memory that
-this takes.
+Reference results: runs of the captured graph in PyTorch, in float64 and in its own dtypes, and the
+memory that they take.
 
-The float64 run promotes every floating dtype: the inputs, the dtypes that casts and creation ops
-name, and the one that they take where none is named. Integers and bools stay. An absent `eps` is
-that of the original dtype. So `model.double()` is not used: it leaves casts inside the model alone,
-and takes float64's own eps.
+The float64 run promotes every floating dtype: that of inputs, of casts and creation ops, and the
+default dtype. Integers and bools keep their dtype. An absent `eps` is that of the original dtype.
+`model.double()` is not used: it keeps casts inside the model, and takes float64's own eps.
 """
 
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -38,9 +37,11 @@ def reference(captured: Captured, inputs: Sequence[Any]) -> list[Any]:
 
 def disturbed(captured: Captured, inputs: Sequence[Any], roundings: float) -> list[Any]:
     """
-    Return the results of `reference` when every input and every intermediate float is off by
-    `roundings` units of roundoff of the dtype that it has in the program, up or down at random; the
-    signs are the same in every call.
+    Return the results of `reference` with a rounding error in every input and every intermediate
+    float.
+
+    The error is `roundings` units of roundoff of the value's dtype in the program, up or down at
+    random. The signs are equal in every call.
     """
     import torch
     from torch.utils import _pytree as pytree
@@ -79,7 +80,7 @@ def _run(
     promote: bool,
     after: Callable[[Any, Any], Any] = _as_it_is,
 ) -> list[Any]:
-    """Return the results, with `after(node, value)` done to every value as soon as it is there."""
+    """Return the results; `after(node, value)` replaces every value as soon as it is computed."""
     import torch
 
     if len(inputs) != len(captured.inputs):
@@ -97,7 +98,10 @@ def _run(
 
 @contextmanager
 def _default_dtype(dtype: Any) -> Generator[None]:
-    """What `arange(0.5)` and the quotient of two integers have for a dtype."""
+    """
+    Set PyTorch's default dtype within the `with` block. It is the dtype of `arange(0.5)` and of the
+    quotient of two integers.
+    """
     import torch
 
     before = torch.get_default_dtype()
@@ -109,7 +113,7 @@ def _default_dtype(dtype: Any) -> Generator[None]:
 
 
 def _refusal(node: Any, error: Exception) -> UsageError:
-    """What PyTorch says of the values that an op is called with, such as subscripts."""
+    """Return the error for values, such as subscripts, that an op refuses at run time."""
     message = f"{node.target}: {first_line(error)}"
     place = place_of_node(node)
     return error_at(place, message) if place else UsageError(message)
@@ -121,7 +125,7 @@ def _evaluate(
     call: Callable[[Any, Any, Any], Any],
     after: Callable[[Any, Any], Any],
 ) -> list[Any]:
-    """Return the tensors among the outputs; `values` are the graph's arguments by their FX name."""
+    """Return the tensors among the outputs; `values` are the graph's arguments by FX name."""
     from torch.fx import Interpreter
 
     class Graph(Interpreter):
@@ -131,7 +135,7 @@ def _evaluate(
             if n.op != "call_function":
                 return super().run_node(n)
             args, kwargs = self.fetch_args_kwargs_from_env(n)
-            # A part of several results is nudged already.
+            # Parts of several results have been nudged already.
             finish = _as_it_is if n.target is getitem else after
             try:
                 return finish(n, call(n, args, kwargs))
@@ -148,14 +152,14 @@ def _evaluate(
 def _call(node: Any, args: Any, kwargs: Any) -> Any:
     import torch
 
-    # Values lie in memory otherwise than at capture, where a view was possible.
+    # Values may have other strides than at capture, where a view was possible.
     if node.target is torch.ops.aten.view.default:
         return torch.ops.aten.reshape.default(*args, **kwargs)
     return node.target(*args, **kwargs)
 
 
 def _promoted(value: Any) -> Any:
-    """Return a floating tensor, or a floating dtype, in float64; anything else as it is."""
+    """Return a floating-point tensor or dtype as float64; anything else unchanged."""
     import torch
 
     if isinstance(value, torch.Tensor):
@@ -164,7 +168,7 @@ def _promoted(value: Any) -> Any:
 
 
 def _promoted_call(node: Any, args: Any, kwargs: Any) -> Any:
-    """Return a call in float64. Tensors among the arguments are promoted already."""
+    """Return the result of a call in float64. Tensors among the arguments are promoted already."""
     import torch
     from torch.utils import _pytree as pytree
 
@@ -180,7 +184,8 @@ def _promoted_call(node: Any, args: Any, kwargs: Any) -> Any:
 
 def _eps_of(input: Any) -> float:
     """
-    Return an RMS norm's default: the eps of the dtype that it computes in, float32 for half types.
+    Return the default eps of an RMS norm: that of the dtype it computes in, which is float32 for
+    half types.
     """
     import torch
 
@@ -190,8 +195,8 @@ def _eps_of(input: Any) -> float:
 
 def bytes_of_reference(captured: Captured) -> int:
     """
-    Return about how many bytes `disturbed` holds at once, the largest of the runs: values in
-    float64 as long as they are used, and what nudging them takes.
+    Return about how many bytes `disturbed`, the largest of the runs, holds at once: live float64
+    values, and the temporaries of nudging them.
     """
     given = sum(i.tensor.numel() * i.tensor.element_size() for i in captured.inputs)
     graph = captured.exported.graph

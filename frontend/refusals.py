@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an exported program may not contain; each refusal names what, where and what to do."""
+"""
+Checks of what an exported program may not contain. Each error names the operator or value, its
+place, and a remedy.
+"""
 
 from collections.abc import Sequence
 from typing import Any, cast
@@ -15,7 +18,7 @@ from tilewright.frontend.unsupported import Refusal, refusal_of
 
 def calls_of(exported: Any) -> list[Any]:
     """
-    Return the nodes that compute something: the dead and the mere assertions about dtypes are out.
+    Return the nodes that compute something: dead nodes and assertions about dtypes are left out.
     """
     import torch
 
@@ -25,7 +28,7 @@ def calls_of(exported: Any) -> list[Any]:
 
 
 def tensors_of(value: Any) -> list[Any]:
-    """Return the tensors of a node's `val`: itself, or those in its tuple."""
+    """Return the tensors of a node's `val`: the value itself, or the tensors in its tuple."""
     import torch
 
     values = cast(Sequence[Any], value if isinstance(value, tuple | list) else [value])
@@ -34,8 +37,8 @@ def tensors_of(value: Any) -> list[Any]:
 
 def check_source(exported: Any) -> None:
     """
-    Raise `UnsupportedError` for what the compiler cannot do with a program as the user wrote it,
-    not broken down yet.
+    Raise `UnsupportedError` for anything the compiler does not support in a program as the user
+    wrote it, before decomposition.
     """
     _check_names(exported)
     _check_layouts(exported)
@@ -46,8 +49,8 @@ def check_source(exported: Any) -> None:
 
 def check_states(exported: Any) -> None:
     """
-    Raise `UnsupportedError` for a last state of an LSTM that PyTorch gets wrong: 2.11 does where it
-    traces several sequences, and gives it an axis more than it has.
+    Raise `UnsupportedError` if PyTorch gets the last state of an LSTM wrong and the program uses
+    it. PyTorch 2.11 gives the state an axis too many when it traces several sequences.
     """
     import torch
 
@@ -65,7 +68,10 @@ def check_states(exported: Any) -> None:
 
 
 def check(exported: Any) -> None:
-    """Raise `UnsupportedError` for what the compiler cannot do with a program broken down."""
+    """
+    Raise `UnsupportedError` for anything the compiler does not support in a program after
+    decomposition.
+    """
     _check_layouts(exported)
     _check_sizes(exported)
     _check_extents(exported)
@@ -76,7 +82,9 @@ def check(exported: Any) -> None:
 def refused_in(exported: Any) -> set[str]:
     """
     Return the schema names of the operators that are refused in a program as the user wrote it,
-    such as `aten::topk`; of those that write in place also what PyTorch writes for them.
+    such as `aten::topk`.
+
+    For an operator that writes in place, the names of its functional variants are included.
     """
     names = [n.target._schema.name for n, _ in _refused(exported) if hasattr(n.target, "_schema")]
     plain = {name.rstrip("_") for name in names}
@@ -84,7 +92,7 @@ def refused_in(exported: Any) -> set[str]:
 
 
 def _refused(exported: Any) -> list[tuple[Any, Refusal]]:
-    """Return the calls of operators that are refused, with why."""
+    """Return the calls of refused operators, each with its refusal."""
     from torch.fx import GraphModule
 
     modules = [m for m in exported.graph_module.modules() if isinstance(m, GraphModule)]
@@ -94,7 +102,7 @@ def _refused(exported: Any) -> list[tuple[Any, Refusal]]:
 
 
 def _check_names(exported: Any) -> None:
-    """Every call is of an operator that may be used; all that are not are named in one error."""
+    """Raise `UnsupportedError` if a call is of a refused operator; one error names all of them."""
     found = _refused(exported)
     if len({node.target for node, _ in found}) == 1:
         node, refusal = found[0]
@@ -115,7 +123,7 @@ def _check_names(exported: Any) -> None:
 
 
 def _check_layouts(exported: Any) -> None:
-    """Every tensor is dense."""
+    """Raise `UnsupportedError` unless every tensor is dense."""
     import torch
 
     for node in exported.graph.nodes:
@@ -128,7 +136,7 @@ def _check_layouts(exported: Any) -> None:
 
 
 def _check_sizes(exported: Any) -> None:
-    """Every value is a tensor whose sizes are known."""
+    """Raise `UnsupportedError` if a number or a size is only known when the program runs."""
     import torch
 
     for node in exported.graph.nodes:
@@ -145,11 +153,14 @@ def _check_sizes(exported: Any) -> None:
 
 
 _MOST_ELEMENTS = 1 << 58
-"""Number of elements of a tensor whose size in bits fits 64 bits with any dtype."""
+"""Number of elements up to which the size of a tensor in bits fits 64 bits, in any dtype."""
 
 
 def _check_extents(exported: Any) -> None:
-    """Raise if a tensor has more dims than NumPy's arrays can have, or more elements than ours."""
+    """
+    Raise `UnsupportedError` if a tensor has more dimensions than a NumPy array may have, or more
+    than `_MOST_ELEMENTS` elements.
+    """
     for node in exported.graph.nodes:
         for tensor in tensors_of(node.meta.get("val")):
             if tensor.dim() > MAX_RANK:
@@ -165,7 +176,7 @@ _UNKNOWN = "PyTorch operators that are not supported"
 
 
 def _check_ops(exported: Any) -> None:
-    """Every call is an op of the dialect, or all that are not are named in one error."""
+    """Raise `UnsupportedError` if a call has no op in the dialect; one error names all of them."""
     import operator
 
     calls = [n for n in calls_of(exported) if n.target not in (operator.getitem, *FUNCTIONS)]
@@ -175,7 +186,9 @@ def _check_ops(exported: Any) -> None:
 
 
 def _named(nodes: Sequence[Any]) -> str:
-    """Calls by operator, node and line; an operator that occurs again is only counted."""
+    """
+    Return the calls by operator, node and line; further calls of an operator are only counted.
+    """
     by_target: dict[str, list[Any]] = {}
     for node in nodes:
         by_target.setdefault(str(node.target), []).append(node)
@@ -191,7 +204,9 @@ def _at(node: Any) -> str:
 
 
 def _check_dtypes(exported: Any) -> None:
-    """Every tensor that is used, or passed in, has one of the dtypes of the IR."""
+    """
+    Raise `UnsupportedError` unless every tensor that is used or passed in has a dtype of the IR.
+    """
     passed = exported.graph_signature.user_inputs
     arguments = [n for n in exported.graph.nodes if n.op == "placeholder"]
     arguments = [n for n in arguments if n.users or n.name in passed]
@@ -211,6 +226,6 @@ def _what(node: Any) -> str:
 
 
 def _where(node: Any) -> str:
-    """Where a value is made; of an input where it is first used."""
+    """Return the place where a value is made, or for an input the place of its first use."""
     nodes = [*node.users][:1] if node.op == "placeholder" else [node]
     return next((str(place) for n in nodes if (place := place_of_node(n))), "")

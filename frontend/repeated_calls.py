@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Calls of PyTorch that a program repeats, layer by layer, are traced once.
+Tracing of the PyTorch calls that a program repeats, layer by layer, only once.
 
     for layer in self.layers:            %0 = aten.linear(%x, %w0)    traced
         x = torch.relu(layer(x))         %1 = aten.relu(%0)           traced
                                          %2 = aten.linear(%1, %w1)    copied from %0
                                          %3 = aten.relu(%2)           copied from %1
 
-The program runs as it is written, in every layer. Only what PyTorch does below one call of a
-function is not done again, if that was called before from the same lines, with the same numbers and
-the same kinds of tensors: the nodes that the graph got then are copied. Which layers are equal is
-therefore never asked: a layer that reads another attribute, has a hook or branches otherwise makes
-other calls.
+The user's Python code runs unchanged, in every layer. Only the work of PyTorch below one call of a
+function is skipped. It is skipped if an earlier call came from the same lines, with equal numbers
+and equal kinds of tensors: the nodes of that call are copied.
+
+Layers are never compared with each other: a layer that reads another attribute, has a hook or
+branches otherwise makes different calls.
 """
 
 # pyright: reportPrivateUsage=false
@@ -31,27 +32,27 @@ class _Traced(NamedTuple):
     """Nodes that a call added to the graph, and its results."""
 
     inputs: Sequence[Any]
-    """FX nodes of the tensors that the call took, in order of their first use."""
+    """FX nodes of the tensors that the call took, in order of first use."""
     nodes: Sequence[Any]
-    """FX nodes in order."""
+    """FX nodes that the call added, in order."""
     results: Sequence[Any]
-    """Leaves of what the call returned: an `_Input`, a `_Made`, or a Python value."""
+    """Leaves of the call's result: each is an `_Input`, a `_Made`, or a Python value."""
     structure: Any
-    """The pytree of the results."""
+    """Nesting of the results, as a pytree."""
 
 
 class _Input(NamedTuple):
-    """A tensor that the call took, and returned itself."""
+    """Tensor that the call took and returned itself."""
 
     number: int
 
 
 class _Made(NamedTuple):
-    """A tensor that the call made, as it was then: it may change in place later."""
+    """Tensor that the call made, with its layout at that time: it may change in place later."""
 
     node: Any
     view_of: int | None
-    """The number of the tensor whose memory it shares; None if the memory is its own."""
+    """Number of the input tensor whose memory it shares; None if its memory is its own."""
     device: Any
     dtype: Any
     size: Sequence[int]
@@ -60,11 +61,16 @@ class _Made(NamedTuple):
 
 
 class _NotPlainError(Exception):
-    """A call takes or gives something that is no plain value and no tensor of the graph."""
+    """
+    Exception for a call that takes or returns something besides plain values and tensors of the
+    graph.
+    """
 
 
 def repeated_calls(module: Any) -> AbstractContextManager[None]:
-    """Trace equal calls of PyTorch's functions once, as `module` is exported."""
+    """
+    Trace equal calls of PyTorch's functions once when `module` is exported within the `with` block.
+    """
     return forward_within(module, _mode)
 
 
@@ -101,7 +107,7 @@ def _mode() -> AbstractContextManager[Any]:
 
 
 class _Call:
-    """A call of one of PyTorch's functions as it is traced."""
+    """Call of one of PyTorch's functions during tracing."""
 
     def __init__(self, tracer: Any, mode: Any, func: Any, args: Any, kwargs: Any):
         import torch
@@ -109,10 +115,12 @@ class _Call:
         self._tracer = tracer
         self._mode = mode
         self._given: dict[Any, Any] = {}
-        """The tensors among the arguments, by their nodes."""
+        """Tensors among the arguments, by their nodes."""
         self._last = next(iter(reversed(tracer.graph.nodes)), None)
         self.key: Hashable = None
-        """Equal for calls that trace to the same nodes; None for those that are not compared."""
+        """
+        Key that is equal for calls that trace to equal nodes; None for a call that is not compared.
+        """
         if torch.is_grad_enabled() or torch._C._is_any_autocast_enabled():
             return
         with torch._C.DisableTorchFunction(), suppress(_NotPlainError):
@@ -120,7 +128,9 @@ class _Call:
             self.key = func, arguments, _lines(), torch.get_default_dtype()
 
     def recorded(self, result: Any) -> _Traced | None:
-        """Return the nodes of the call; None if they depend on more than its arguments."""
+        """
+        Return the nodes and results of the call; None if they depend on more than its arguments.
+        """
         import torch
         from torch.utils import _pytree as pytree
 
@@ -138,7 +148,10 @@ class _Call:
         return None
 
     def copied(self, traced: _Traced) -> Any:
-        """Trace the call as an equal one was, and return the tensors that it makes."""
+        """
+        Add copies of the nodes of an equal call to the graph; return the tensors that this call
+        makes.
+        """
         import torch
         from torch.utils import _pytree as pytree
 
@@ -155,7 +168,8 @@ class _Call:
 
     def _again(self, leaf: Any, tensors: Sequence[Any], values: Mapping[Any, Any]) -> Any:
         """
-        Return a leaf of what is returned; a tensor that is made is one of the graph's from now on.
+        Return one leaf of the copied call's result; a new tensor is registered as one of the
+        graph's.
         """
         from torch.fx.experimental.proxy_tensor import _ProxyTensor, set_proxy_slot
 
@@ -170,7 +184,10 @@ class _Call:
         return tensor
 
     def _hashable(self, value: Any) -> Hashable:
-        """Equal for equal arguments; tensors are equal if their kinds and first uses are."""
+        """
+        Return a key that is equal for equal arguments. Tensors are equal if their kinds are, and
+        the positions of their first uses.
+        """
         import torch
 
         if isinstance(value, torch.Tensor):
@@ -189,7 +206,10 @@ class _Call:
         return _plain(value)
 
     def _node_of(self, tensor: Any) -> Any:
-        """Return the node of a tensor that the graph computes; its value is not known."""
+        """
+        Return the node that computes a tensor. Raises `_NotPlainError` if the tensor is not the
+        graph's, or its value is known.
+        """
         from torch._subclasses.fake_tensor import FakeTensor
 
         tracked = self._tracer.tensor_tracker.get(tensor)
@@ -210,7 +230,7 @@ class _Call:
         if node not in nodes or leaf.requires_grad:
             raise _NotPlainError
         bases = [n for n, tensor in enumerate(tensors) if _memory(tensor) == _memory(leaf)]
-        # What is no view of an input has its memory to itself.
+        # A tensor that is no view of an input has memory of its own.
         is_known = leaf.dtype == tensors[bases[0]].dtype if bases else not leaf._is_view()
         if not is_known:
             raise _NotPlainError
@@ -220,7 +240,8 @@ class _Call:
 
 def _made(made: _Made, mode: Any, base: Any | None) -> Any:
     """
-    Return a tensor without values like one that was made before; `base` is what it is a view of.
+    Return a tensor without values that is like one made before; `base` is the tensor that it is a
+    view of.
     """
     import torch
     from torch._subclasses.fake_tensor import FakeTensor
@@ -239,12 +260,14 @@ def _memory(tensor: Any) -> int:
 
 
 def _nodes_after(last: Any | None, graph: Any) -> list[Any]:
-    """Return the nodes of a graph behind `last`, in order; all of them if there is none such."""
+    """Return the nodes of a graph after `last`, in order; all nodes if `last` is None."""
     return [*takewhile(lambda node: node is not last, reversed(graph.nodes))][::-1]
 
 
 def _is_plain_call(node: Any) -> bool:
-    """True if a node calls an operator that writes nothing in place, or takes a result of one."""
+    """
+    True if a node calls an operator that writes nothing in place, or takes one of several results.
+    """
     from torch._ops import OpOverload
 
     if node.target is operator.getitem:
@@ -265,7 +288,10 @@ def _kind(tensor: Any) -> Hashable:
 
 
 def _plain(value: Any) -> Hashable:
-    """Return a value with its type, as 1 equals 1.0 and True."""
+    """
+    Return a plain value with its type, because 1 equals 1.0 and True. Raises `_NotPlainError` for
+    other values.
+    """
     import torch
 
     kinds = int, float, bool, str, type(None), type(Ellipsis), torch.dtype, torch.device
@@ -279,7 +305,7 @@ def _class_name(kind: Any) -> str:
 
 
 def _lines() -> Hashable:
-    """Return the lines of functions called `forward`, which PyTorch notes down for a node."""
+    """Return the running lines of functions called `forward`, which PyTorch records for a node."""
     lines, frame = list[Any](), sys._getframe(1)
     while frame is not None:
         if frame.f_code.co_name == "forward":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A function of PyTorch's that is replaced for a while."""
+"""Temporary replacement of a function of PyTorch."""
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -8,7 +8,9 @@ from typing import Any
 
 @contextmanager
 def replaced(module: Any, name: str, wrap: Callable[[Any], Any]) -> Generator[None]:
-    """Replace `name` in a module by `wrap` of it until the exit, if the module has it."""
+    """
+    Replace `name` in a module by `wrap` of its value within the `with` block, if the module has it.
+    """
     value = getattr(module, name, None)
     if value is None:
         yield

@@ -2,9 +2,9 @@
 """
 Subscripts that are integer tensors without dimensions: `x[p]`, `x[:, p] = y`.
 
-PyTorch takes such a tensor for a number and asks for its value, which export cannot know. With
-`subscripts_as_tensors` it stays a tensor: `x[:, p]` reads a slice of one element at `p` by
-`index`, and drops that dimension; writing goes by `index_put`.
+PyTorch takes a tensor without dimensions for a number and reads its value, which export cannot
+know. With `subscripts_as_tensors` it stays a tensor. `x[:, p]` reads a slice of one element at `p`
+with `index`, and drops that dimension; a write uses `index_put`.
 """
 
 from collections.abc import Sequence
@@ -17,9 +17,10 @@ from tilewright.frontend.wrapped_forward import Forward, wrapped_forward
 
 def subscripts_as_tensors(module: Any) -> AbstractContextManager[None]:
     """
-    Tensors without dimensions may be subscripts in what `module` does.
+    Accept integer tensors without dimensions as subscripts in the code of `module`, within the
+    `with` block.
 
-    The mode is entered within `forward`, where it comes before those of export.
+    The mode is entered within `forward`, where it takes precedence over the modes of export.
     """
 
     def wrap(original: Forward) -> Forward:
@@ -84,13 +85,16 @@ def _has_scalar(subscript: Any) -> bool:
 
 
 def _is_view(subscript: Any) -> bool:
-    """True if all but the tensors without dimensions only cut out a part."""
+    """
+    True if a subscript, apart from tensors without dimensions, selects a view: by integers, slices,
+    None and `...` only.
+    """
     cuts = (int, slice, type(None), type(Ellipsis))
     return all(_is_scalar(p) or isinstance(p, cuts) for p in _parts(subscript))
 
 
 def _dims(parts: Sequence[Any], rank: int) -> list[int]:
-    """Return the dimension that each part begins at."""
+    """Return the first dimension that each part of a subscript applies to."""
     widths = [_width(part) for part in parts]
     rest = rank - sum(widths)
     dims, dim = list[int](), 0
@@ -101,7 +105,10 @@ def _dims(parts: Sequence[Any], rank: int) -> list[int]:
 
 
 def _width(part: Any) -> int:
-    """How many dimensions a part of a subscript is of; those of `...` are what is left."""
+    """
+    Return the number of dimensions that a part of a subscript applies to; 0 for `...`, which takes
+    the rest.
+    """
     import torch
 
     if part is None or part is Ellipsis or isinstance(part, bool):
@@ -123,7 +130,10 @@ def _read(tensor: Any, subscript: Any) -> Any:
 
 
 def _write(tensor: Any, subscript: Any, value: Any) -> None:
-    """The dimensions that are subscripted by tensors come first, where all others broadcast."""
+    """
+    Write `value` to the elements of `tensor` at `subscript`, with `index_put`. The dimensions
+    subscripted by tensors are moved to the front, so that the others broadcast.
+    """
     parts = [*_parts(subscript)]
     scalars = [n for n, part in enumerate(parts) if _is_scalar(part)]
     view = tensor[tuple(slice(None) if n in scalars else part for n, part in enumerate(parts))]
@@ -133,7 +143,7 @@ def _write(tensor: Any, subscript: Any, value: Any) -> None:
 
 
 def _axes(parts: Sequence[Any], rank: int) -> list[int]:
-    """Return the dimension of the view that each part makes, numbers making none."""
+    """Return the dimension of the view that each part of a subscript makes; numbers make none."""
     widths = [int(part is None or isinstance(part, slice) or _is_scalar(part)) for part in parts]
     axes, axis = list[int](), 0
     for part, width in zip(parts, widths, strict=True):

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Parts of tensors that are read at subscripts known later, kept like the views that PyTorch reads.
+Copies of the parts of a tensor that are read at subscripts known only at run time; they behave as
+views.
 
-`row = x[p]` is a view: what is written to `x` afterwards shows in `row`, and the other way around.
-Where `p` is a tensor capture reads a copy. So before a copy is used it is read again if its base
-was written since, and after it was written its base is written too.
+`row = x[p]` is a view: later writes to `x` show in `row`, and the other way around. Where `p` is a
+tensor, capture reads a copy instead. Before a copy is used, it is read again if its base has been
+written. After a copy is written, its base is written too.
 """
 
 from collections.abc import Callable, Iterable
@@ -17,7 +18,10 @@ Write = Callable[[Any, Any, Any], None]
 
 @dataclass
 class _Copy:
-    """The elements of `base` at `subscript`, and the versions of both that agree."""
+    """
+    Copy of the elements of `base` at `subscript`, and the versions of both tensors at which they
+    agree.
+    """
 
     base: Any
     subscript: Any
@@ -27,7 +31,7 @@ class _Copy:
 
 
 class ScalarViews:
-    """The copies of one trace, by their memory."""
+    """Copies made during one trace, by their memory."""
 
     def __init__(self, read: Read, write: Write):
         self._read = read
@@ -38,14 +42,14 @@ class ScalarViews:
         return bool(self._copies)
 
     def read(self, base: Any, subscript: Any) -> Any:
-        """Return the elements at `subscript`, which from now on are a view."""
+        """Return a copy of the elements at `subscript`, which behaves as a view from now on."""
         values = self._read(base, subscript)
         copy = _Copy(base, subscript, values, base._version, values._version)
         self._copies[_memory(values)] = copy
         return values
 
     def refresh(self, tensors: Iterable[Any]) -> None:
-        """Read again what lies in the memory of `tensors`, where its base was written."""
+        """Update the copies in the memory of `tensors` whose bases have been written."""
         for tensor in tensors:
             copy = self._copies.get(_memory(tensor))
             if copy is None:
@@ -56,7 +60,10 @@ class ScalarViews:
                 copy.base_version, copy.version = copy.base._version, copy.values._version
 
     def store(self, tensors: Iterable[Any]) -> None:
-        """Write the bases of what lies in the memory of `tensors`, where that was written."""
+        """
+        Write the copies in the memory of `tensors` back to their bases if the copies have been
+        written.
+        """
         for tensor in tensors:
             copy = self._copies.get(_memory(tensor))
             if copy is None or copy.values._version == copy.version:
@@ -68,8 +75,8 @@ class ScalarViews:
 
 def _memory(tensor: Any) -> int | None:
     """
-    Return what tells apart the memory of tensors; those that a copy keeps alive stay apart. None
-    for sparse tensors, which have several pieces.
+    Return a number that identifies a tensor's memory as long as a copy keeps it alive. None for
+    sparse tensors, which have several pieces.
     """
     import torch
 

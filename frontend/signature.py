@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The signature of an exported program: which tensors go in, and what comes out.
+Signature of an exported program: the tensors that go in, and the values that come out.
 
-An exported graph is functional. What the program writes in place, an input `x` or a buffer `cache`,
-is a result of the graph like any other, and stands before what the user's function returns.
+An exported graph is functional. The new value of an input `x` or a buffer `cache` that the program
+writes in place is a result of the graph. It comes before the results of the user's function.
 """
 
 from collections.abc import Iterator
@@ -22,12 +22,12 @@ class Input:
     """One argument of the captured function."""
 
     node: str
-    """The name of its FX node, which the function's argument has too."""
+    """Name of its FX node, and of the captured function's argument."""
     name: str
-    """A user input's name in the signature; otherwise the path in the module: `0.weight`."""
+    """Name of a user input in the signature; otherwise the path in the module: `0.weight`."""
     kind: Kind
     tensor: Any
-    """The tensor that was given or found at capture, real or fake."""
+    """Tensor that was given or found at capture, real or fake."""
 
     def __repr__(self) -> str:
         dtype = str(self.tensor.dtype).removeprefix("torch.")
@@ -37,12 +37,12 @@ class Input:
 
 @dataclass(frozen=True)
 class Output:
-    """One output of the graph: a new value of what is written in place, or a value returned."""
+    """One output of the graph: a new value of a tensor written in place, or a returned value."""
 
     value: Any
-    """The FX node of a tensor, or a Python value as it is."""
+    """FX node of a tensor, or a Python value."""
     mutates: Input | None = None
-    """The input that takes this value; None for what the user's function returns."""
+    """Input that takes this value; None for a result of the user's function."""
 
     @property
     def is_tensor(self) -> bool:
@@ -56,7 +56,8 @@ def inputs_of(exported: Any) -> list[Input]:
     """
     Return the tensor arguments of the graph, in order.
 
-    Python values are baked in already. What the user passes in stays even if nothing uses it.
+    Python values are baked in already. User inputs stay even if nothing uses them; other inputs
+    stay if used.
     """
     from torch.export.graph_signature import ConstantArgument, InputKind, TensorArgument
     from torch.utils import _pytree as pytree
@@ -88,7 +89,9 @@ def inputs_of(exported: Any) -> list[Input]:
 
 
 def outputs_of(exported: Any, inputs: list[Input]) -> list[Output]:
-    """Return the outputs of the graph, in order: first what is written in place."""
+    """
+    Return the outputs of the graph, in order: first the new values of tensors written in place.
+    """
     by_node = {input.node: input for input in inputs}
     written = [by_node[name] for name in _mutated(exported)]
     values = list(exported.graph.output_node().args[0])
@@ -97,7 +100,7 @@ def outputs_of(exported: Any, inputs: list[Input]) -> list[Output]:
 
 
 def _mutated(exported: Any) -> Iterator[str]:
-    """Yield the FX names of the inputs that are written to, in the order of their outputs."""
+    """Yield the FX names of the inputs that are written in place, in the order of their outputs."""
     from torch.export.graph_signature import OutputKind
 
     signature = exported.graph_signature

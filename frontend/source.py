@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where in the user's source something stands: an FX node, or an exception that was raised."""
+"""Places in the user's source: of an FX node, of a raised exception, or of the running line."""
 
 import linecache
 import re
@@ -16,7 +16,7 @@ _FRAME = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+)')
 
 @dataclass(frozen=True)
 class Place:
-    """A line of a file; `column` counts from 1, and 0 says that only the line is known."""
+    """Line of a file. `column` counts from 1; 0 means that only the line is known."""
 
     file: str
     line: int
@@ -28,21 +28,21 @@ class Place:
 
 
 def place_at(file: str, line: int, offset: int | None) -> Place:
-    """Return a place in a file that is read; Python counts columns in bytes, from 0."""
+    """Return a place in a file that is read; `offset` is Python's column, in bytes from 0."""
     if offset is None:
         return Place(file, line)
     before = linecache.getline(file, line).encode()[:offset]
     return Place(file, line, len(before.decode(errors="ignore")) + 1)
 
 
-_GENERATED = ("<frozen", "<eval_with_key>", "<string>")  # code that stands in no file
+_GENERATED = ("<frozen", "<eval_with_key>", "<string>")  # code that is in no file
 _ROOT = Path(__file__).parents[1]
 _OURS = tuple(_ROOT / name for name in ("frontend", "tools", "tilewright", "__init__.py"))
 
 
 @lru_cache(maxsize=1024)
 def is_foreign(file: str) -> bool:
-    """True if a file is PyTorch's, Python's or ours, rather than the user's."""
+    """True if a file belongs to PyTorch, to Python or to this package, rather than to the user."""
     import torch
 
     if file.startswith(_GENERATED):
@@ -54,7 +54,10 @@ def is_foreign(file: str) -> bool:
 
 
 def place_of_node(node: Any) -> Place | None:
-    """Return the user's line that made an FX node: the innermost frame outside of PyTorch."""
+    """
+    Return the user's line that made an FX node: the innermost frame outside of PyTorch and this
+    package.
+    """
     return _place_of_trace(node.meta.get("stack_trace") or "")
 
 
@@ -66,7 +69,10 @@ def _place_of_trace(trace: str) -> Place | None:
 
 
 def place_of_exception(error: BaseException) -> Place | None:
-    """Return the user's expression that raised: the innermost frame outside of PyTorch."""
+    """
+    Return the user's expression that raised: the innermost frame outside of PyTorch and this
+    package.
+    """
     frames = traceback.extract_tb(error.__traceback__)
     users = [f for f in frames if f.lineno and not is_foreign(f.filename)]
     if not users:
@@ -76,7 +82,9 @@ def place_of_exception(error: BaseException) -> Place | None:
 
 
 def place_of_caller() -> Place | None:
-    """Return the user's line that is running: the innermost frame outside of PyTorch."""
+    """
+    Return the user's line that is running: the innermost frame outside of PyTorch and this package.
+    """
     frames = traceback.extract_stack()
     users = [Place(f.filename, f.lineno) for f in frames if f.lineno and not is_foreign(f.filename)]
     return users[-1] if users else None
@@ -84,15 +92,15 @@ def place_of_caller() -> Place | None:
 
 def first_line(error: BaseException) -> str:
     """
-    Return an exception as one line: its kind and the beginning of what it says. The tensors that
-    capture computes with are fake, which is no concern of the user's.
+    Return an exception as one line: its type and the first line of its message. `FakeTensor` is
+    shown as `Tensor`, because only capture uses fake tensors.
     """
     text = str(error).strip().partition("\n")[0].replace("'FakeTensor'", "'Tensor'")
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 def error_at(place: Place, message: str) -> UsageError:
-    """Return an error that shows the line it is about, with a caret under the column."""
+    """Return an error that shows the source line of `place`, with a caret under the column."""
     line = linecache.getline(place.file, place.line).rstrip()
     if not place.column:
         return UsageError(f"{message}\n    {line}" if line else message, where=str(place))
@@ -100,6 +108,8 @@ def error_at(place: Place, message: str) -> UsageError:
 
 
 def error_of(error: BaseException) -> UsageError:
-    """What went wrong in the user's own code, and where."""
+    """
+    Return the error for an exception in the user's own code, at the user's line if that is known.
+    """
     place = place_of_exception(error)
     return error_at(place, first_line(error)) if place else UsageError(first_line(error))

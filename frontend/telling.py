@@ -1,28 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Warnings about what is not compiled: each is given once, however often its graph is called."""
+"""
+Warnings about code that is not compiled. Each is given once, however often its graph is called.
+"""
 
 import logging
 import threading
 import warnings
 
 _LOCK = threading.Lock()
-_TOLD: set[str] = set()
+_GIVEN: set[str] = set()
 
 
 class NotCompiled(UserWarning):
-    """Something runs in PyTorch instead of in kernels of ours. Results are as right as before."""
+    """
+    Warning that something runs in PyTorch instead of in compiled kernels. Results stay correct.
+    """
 
 
 def tell(message: str) -> None:
-    """Warn, unless that was said before; the logger `tilewright` hears it each time."""
+    """Warn with `message`, once only; the logger `tilewright` receives it each time."""
     logging.getLogger("tilewright").info("%s", message)
     with _LOCK:
-        if message in _TOLD:
+        if message in _GIVEN:
             return
-        _TOLD.add(message)
+        _GIVEN.add(message)
     warnings.warn(f"tilewright: {message}", NotCompiled, stacklevel=2)
 
 
 def forget() -> None:
-    """Say everything again, as tests need it."""
-    _TOLD.clear()
+    """Forget which warnings were given, so that tests receive them again."""
+    _GIVEN.clear()

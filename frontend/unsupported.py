@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The operators that are refused by name, each with the reason and what to write instead.
+Operators that are refused by name, each with the reason and a remedy.
 
-They are looked for in the program as exported, before anything is broken down: so the error names
-what the user called, and not what PyTorch makes of it.
+They are looked up in the program as exported, before decomposition, so that the error names the
+operator that the user called.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 Arguments = Mapping[str, Any]
-"""The arguments of a call by the names of the schema; tensors are FX nodes."""
+"""Arguments of a call, by their names in the schema; tensors are FX nodes."""
 
 
 def _always(arguments: Arguments) -> bool:
@@ -21,7 +21,10 @@ def _always(arguments: Arguments) -> bool:
 
 @dataclass(frozen=True)
 class Refusal:
-    """Why an operator is refused; with `when` only for some arguments, which `only` describes."""
+    """
+    Reason and remedy for a refused operator. With `when`, only some arguments are refused, which
+    `only` describes.
+    """
 
     reason: str
     remedy: str
@@ -45,14 +48,14 @@ def _has_dropout(arguments: Arguments) -> bool:
 
 
 def _has_masks(arguments: Arguments) -> bool:
-    """True if booleans or bytes stand where indices are expected."""
+    """True if a boolean or byte tensor is used as an index."""
     indices = arguments.get("indices") or ()
     kinds = [str(index.meta["val"].dtype) for index in indices if index is not None]
     return any(kind in ("torch.bool", "torch.uint8") for kind in kinds)
 
 
 STEPS = 128
-"""The longest sequence that a recurrent layer is unrolled for."""
+"""Longest sequence, in steps, that a recurrent layer is unrolled for."""
 
 
 def _is_long(arguments: Arguments) -> bool:
@@ -65,7 +68,10 @@ def _needs_singular_values(arguments: Arguments) -> bool:
 
 
 def _is_spectral(arguments: Arguments) -> bool:
-    """True if `linalg.norm` is a matrix norm of singular values: of a vector it needs none."""
+    """
+    True if `linalg.norm` computes a matrix norm from singular values; the norm of a vector needs
+    none.
+    """
     dims = arguments.get("dim") or arguments["self"].meta["val"].shape
     return len(dims) == 2 and _needs_singular_values(arguments)
 
@@ -86,16 +92,16 @@ _GROUPS: tuple[tuple[str, Refusal], ...] = (
     (
         "unique _unique _unique2 unique_dim unique_consecutive unique_dim_consecutive nonzero "
         "nonzero_numpy argwhere where.default combinations",
-        Refusal("how many elements there are is only known when the program runs", _SHAPES),
+        Refusal("the number of elements is only known when the program runs", _SHAPES),
     ),
     (
         "masked_select masked_scatter",
-        Refusal("where an element goes depends on the values before it", "use torch.where"),
+        Refusal("the place of an element depends on the values before it", "use torch.where"),
     ),
     (
         "index index_put _unsafe_index _index_put_impl",
         Refusal(
-            "what a boolean mask selects is only known when the program runs",
+            "the size of a boolean mask's selection is only known when the program runs",
             "use torch.where or masked_fill",
             _has_masks,
             "with a boolean mask",
@@ -130,14 +136,14 @@ _GROUPS: tuple[tuple[str, Refusal], ...] = (
     (
         "linalg_matrix_norm",
         Refusal(
-            "the norm needs singular values", "ord='fro' does not", _needs_singular_values,
+            "the norm needs singular values", "use ord='fro'", _needs_singular_values,
             "with ord='nuc', 2 or -2",
         ),
     ),
     (
         "linalg_norm",
         Refusal(
-            "the norm needs singular values", "ord='fro' does not", _is_spectral,
+            "the norm needs singular values", "use ord='fro'", _is_spectral,
             "of a matrix with ord='nuc', 2 or -2",
         ),
     ),
@@ -170,11 +176,14 @@ _GROUPS: tuple[tuple[str, Refusal], ...] = (
     ("view.dtype", Refusal("it reads the bits of one dtype as another", "convert with to()")),
     (
         "grid_sampler grid_sampler_2d grid_sampler_3d cudnn_grid_sampler",
-        Refusal("sampling at computed places is not there", "use F.interpolate for a regular grid"),
+        Refusal(
+            "sampling at computed positions is not supported",
+            "use F.interpolate for a regular grid",
+        ),
     ),
     (
         "_upsample_bilinear2d_aa _upsample_bicubic2d_aa",
-        Refusal("antialias=True is not there", "pass antialias=False, or average before it"),
+        Refusal("antialias=True is not supported", "pass antialias=False, or average before it"),
     ),
     (
         "_transformer_encoder_layer_fwd _native_multi_head_attention",
@@ -183,40 +192,40 @@ _GROUPS: tuple[tuple[str, Refusal], ...] = (
             "call torch.backends.mha.set_fastpath_enabled(False) before",
         ),
     ),
-    ("embedding_renorm", Refusal("max_norm changes the weight", "normalise it before")),
+    ("embedding_renorm", Refusal("max_norm changes the weight", "normalise the weight before")),
     (
         "embedding_bag _embedding_bag _embedding_bag_forward_only",
         Refusal(
-            "bags of different lengths are told apart by values",
+            "the lengths of bags are only known as values",
             "for bags of one length write F.embedding(input, weight).sum(1), mean(1) or amax(1)",
         ),
     ),
     (
         "lstm.input gru.input rnn_tanh.input rnn_relu.input",
         Refusal(
-            f"it is unrolled, and for at most {STEPS} steps", "call it on shorter sequences",
+            f"it is unrolled, for at most {STEPS} steps", "call it on shorter sequences",
             _is_long, f"over more than {STEPS} steps",
         ),
     ),
     (
         "lstm.data gru.data rnn_tanh.data rnn_relu.data _pack_padded_sequence",
-        Refusal("packed sequences have lengths that are only known as values", "pad them"),
+        Refusal("the lengths of packed sequences are only known as values", "pad the sequences"),
     ),
     ("ctc_loss _ctc_loss", Refusal("the loss is for training", _OUTSIDE)),
     (
         "multilabel_margin_loss multilabel_margin_loss_forward",
         Refusal(
-            "PyTorch breaks it down wrongly: what stands behind the first -1 counts there",
+            "PyTorch breaks it down wrongly: targets after the first -1 count there",
             _OUTSIDE,
         ),
     ),
     (
         "to_sparse* _to_sparse* sparse_* _sparse_* to_dense _to_dense",
-        Refusal("only dense tensors are there", "keep the tensor dense"),
+        Refusal("only dense tensors are supported", "keep the tensor dense"),
     ),
     (
         "quantize_* dequantize fake_quantize_* _fake_quantize_* int_repr",
-        Refusal("there are no quantised tensors", "keep the weights as they were"),
+        Refusal("there are no quantised tensors", "use the original weights"),
     ),
     ("_nested_*", Refusal("there are no nested tensors", "pad them to one shape")),
 )  # fmt: skip
@@ -226,7 +235,7 @@ _HIGHER_ORDER = (
     ("while_loop", Refusal("how often it runs depends on values", "write a Python loop")),
     (
         "scan associative_scan map map_impl",
-        Refusal("loops over functions are not there", "write a Python loop, or use cumsum"),
+        Refusal("loops over functions are not supported", "write a Python loop, or use cumsum"),
     ),
     ("*", Refusal("it takes functions", "call the functions directly")),
 )
@@ -234,26 +243,29 @@ _HIGHER_ORDER = (
 UNSUPPORTED: Mapping[str, Refusal] = {
     **{f"aten.{name}": refusal for names, refusal in _GROUPS for name in names.split()},
     **{f"higher_order.{n}": refusal for names, refusal in _HIGHER_ORDER for n in names.split()},
-    "quantized.*": Refusal("there are no quantised tensors", "keep the weights as they were"),
+    "quantized.*": Refusal("there are no quantised tensors", "use the original weights"),
     "custom.*": Refusal("a custom operator is a black box", "write it in PyTorch's own operators"),
 }
 """
-Each operator by name, `aten.topk` for all its overloads or `aten.view.dtype` for one; `*` stands
-for any characters. `custom` are the namespaces that are not PyTorch's.
+Refused operators by name: `aten.topk` covers all overloads, `aten.view.dtype` one; `*` stands for
+any characters. `custom` stands for all namespaces that are not PyTorch's.
 """
 
 _TRANSPARENT = ("wrap_with_set_grad_enabled", "wrap_with_autocast")
-"""Higher-order operators that PyTorch takes away again as it breaks a program down."""
+"""Higher-order operators that PyTorch removes when it breaks a program down."""
 
 
 def refusal_of(node: Any) -> Refusal | None:
-    """Why the operator that an FX node calls is refused; None if it is not."""
+    """Return the refusal of the operator that an FX node calls; None if it is not refused."""
     found = refusal_named(*_names_of(node))
     return found if found is not None and found.when(_arguments(node)) else None
 
 
 def refusal_named(*names: str) -> Refusal | None:
-    """Return the table's entry for an operator under one of its names, the most exact first."""
+    """
+    Return the table's entry for an operator; `names` are tried in order, and exact entries before
+    patterns.
+    """
     if (exact := next((name for name in names if name in UNSUPPORTED), None)) is not None:
         return UNSUPPORTED[exact]
     patterns = (p for p in UNSUPPORTED if "*" in p and any(fnmatchcase(n, p) for n in names))
@@ -261,7 +273,7 @@ def refusal_named(*names: str) -> Refusal | None:
 
 
 def _names_of(node: Any) -> tuple[str, ...]:
-    """Return the names under which an operator may stand in the table, the most exact first."""
+    """Return the names under which an operator may be in the table, the most exact first."""
     from torch._ops import HigherOrderOperator, OpOverload
 
     target: Any = node.target
@@ -278,7 +290,7 @@ def _names_of(node: Any) -> tuple[str, ...]:
 
 
 def _is_composite(target: Any) -> bool:
-    """True if an operator is written in others, and breaks down into them."""
+    """True if an operator is written in terms of others, and breaks down into them."""
     from torch._C import DispatchKey
 
     return target.has_kernel_for_dispatch_key(DispatchKey.CompositeImplicitAutograd)

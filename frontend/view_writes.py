@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Refusal of writes in place to views that PyTorch's functionalization gets wrong, as `torch.compile`
-does: it writes back what a view has become by an inverse of the view, and two of these are wrong.
+Refusal of in-place writes to views that PyTorch's functionalization, and therefore `torch.compile`,
+gets wrong.
 
-- `expand`, where elements that share memory are written: `x.expand(2, 3).fill_(1)`.
-- `unfold`, where an element of the base is in no window, or in several: the others become 0.
+Functionalization writes a changed view back to its base by an inverse of the view. Two inverses are
+wrong:
+
+- `expand`, if elements that share memory are written: `x.expand(2, 3).fill_(1)`.
+- `unfold`, if an element of the base is in no window, where it becomes 0, or in several.
 """
 
 from collections.abc import Iterator
@@ -16,7 +19,10 @@ from tilewright.frontend.source import place_of_node
 
 
 def check_view_writes(exported: Any) -> None:
-    """Raise `UnsupportedError` for a write to such a view, in a graph that still has writes."""
+    """
+    Raise `UnsupportedError` for an in-place write to a view of `expand` or `unfold` that gives
+    wrong results. The graph must still contain in-place writes.
+    """
     for node in exported.graph.nodes:
         for written in _written_by(node):
             if _shares_places(written.meta.get("val")):
@@ -28,7 +34,7 @@ def check_view_writes(exported: Any) -> None:
             raise UnsupportedError(
                 f"{node.target} (node {node.name}) writes to {found}",
                 where=str(place_of_node(node) or ""),
-                remedy="write to what it is a view of, or to a clone",
+                remedy="write to the base of the view, or to a clone",
             )
 
 
@@ -46,16 +52,14 @@ def _written_by(node: Any) -> Iterator[Any]:
 
 
 def _views_to(node: Any) -> Iterator[Any]:
-    """
-    Yield the views on the way from a tensor that has memory of its own to `node`, the last first.
-    """
+    """Yield the views between `node` and the tensor whose memory it shares, last view first."""
     while _gives_its_argument(node):
         yield node
         node = node.args[0]
 
 
 def _gives_its_argument(node: Any) -> bool:
-    """Return whether a call gives a view of its first argument, or that itself."""
+    """True if a call returns a view of its first argument, or the argument itself."""
     arguments = getattr(getattr(node.target, "_schema", None), "arguments", ())
     return len(arguments) > 0 and arguments[0].alias_info is not None
 

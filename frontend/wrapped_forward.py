@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A module whose `forward` is wrapped for a while, so that capture sees what happens within."""
+"""Temporary wrapping of a module's `forward`, so that capture observes what happens within."""
 
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager
@@ -12,7 +12,7 @@ Forward = Callable[..., Any]
 def forward_within(
     module: Any, mode: Callable[[], AbstractContextManager[Any]]
 ) -> AbstractContextManager[None]:
-    """Run each call of `module.forward` within a mode of its own, until the exit."""
+    """Run each call of `module.forward` in a new mode from `mode()`, within the `with` block."""
 
     def wrap(original: Forward) -> Forward:
         def forward(*args: Any, **kwargs: Any) -> Any:
@@ -26,7 +26,7 @@ def forward_within(
 
 @contextmanager
 def wrapped_forward(module: Any, wrap: Callable[[Forward], Forward]) -> Generator[None]:
-    """Replace `module.forward` by `wrap` of it, which keeps its signature, until the exit."""
+    """Replace `module.forward` by `wrap` of it, with its signature, within the `with` block."""
     is_own = "forward" in vars(module)
     original = module.forward
     module.forward = wraps(original)(wrap(original))

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Inputs that a graph of Dynamo's writes in place: which outputs and other inputs they are."""
+"""
+Inputs that a graph from Dynamo writes in place: the outputs and other inputs that share their
+memory.
+"""
 
 from collections.abc import Collection, Sequence
 from typing import Any
@@ -9,15 +12,17 @@ from tilewright.frontend.overlap import overlaps_itself
 
 _HIDDEN_VIEWS = ("dropout", "einsum")
 """
-In the names of functions whose result may be a view, which Dynamo takes for a new tensor
-(`kept_views.py`).
+Parts of the names of functions whose result may be a view, although Dynamo takes it for a new
+tensor (`kept_views.py`).
 """
 
 
 def is_output(graph: Any, output: int, position: int) -> bool:
     """
-    True if an output of a graph lies in the memory of an input, as Dynamo saw it run. It is known
-    to be a view of what the input becomes.
+    True if an output of a graph shares the memory of an input, in the run that Dynamo recorded.
+
+    The output must be a view of the input's new value. Raises `UnsupportedError` if it cannot be
+    decided.
     """
     from torch.utils import _pytree as pytree
 
@@ -34,7 +39,9 @@ def is_output(graph: Any, output: int, position: int) -> bool:
 
 
 def _storage(node: Any) -> Any:
-    """Where the value of a node lies; None where it is no tensor that Dynamo knows."""
+    """
+    Return an identifier of the memory of a node's value; None if Dynamo recorded no tensor for it.
+    """
     import torch
     from torch.multiprocessing.reductions import StorageWeakRef
 
@@ -44,16 +51,19 @@ def _storage(node: Any) -> Any:
 
 
 def _is_base(node: Any, view: Any) -> bool:
-    """True if `view` may be a view of a node."""
+    """
+    True if `view` may be a view of `node`: they share memory, or its function may return a hidden
+    view.
+    """
     name = str(getattr(view.target, "__name__", view.target))
     return any(hidden in name for hidden in _HIDDEN_VIEWS) or _storage(node) == _storage(view)
 
 
 def share_memory(inputs: Sequence[Any], written: Collection[int]) -> bool:
     """
-    True if an element of the inputs that are written may be another one too, of any input.
+    True if an element of a written input may overlap another element of any input.
 
-    The program was captured with separate ones, and would not see the change.
+    The program was captured with separate tensors, and would not see the change.
     """
     import torch
 
@@ -70,7 +80,8 @@ def share_memory(inputs: Sequence[Any], written: Collection[int]) -> bool:
 
 def _span(tensor: Any) -> tuple[int, int]:
     """
-    Return the addresses from a tensor's first byte to behind its last; devices have different ones.
+    Return the addresses of a tensor's first byte and of the byte after its last. Addresses of
+    different devices are different.
     """
     start = tensor.data_ptr()
     if not tensor.numel():

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whole language models of `transformers`: found, captured, compiled, given their weights."""
+"""Whole language models of `transformers`: lookup, capture, compilation, weights and generation."""

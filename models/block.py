@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-A decoder block: layers of a model without what comes before and after, called as the model does.
+Decoder block: layers of a model, without the parts before and after them, called as the model calls
+them.
 
     block = decoder_block(config, tokens=128)
     block.module(*block.args, **block.kwargs)
 
-A layer takes hidden states of the shape [1, tokens, width], and what all layers of a model share:
-tables of cosines and sines, a mask where attention asks for one. A model is run up to its first
-layer to see what that is; so it is the same in all families.
+A layer takes hidden states of the shape [1, tokens, width], and arguments that all layers of a
+model share: tables of cosines and sines, and a mask if attention needs one. A model is run up to
+its first layer to record these arguments, which works for all families.
 """
 
 import inspect
@@ -21,7 +22,9 @@ from tilewright.models.structure import build, check_length, fake_mode
 
 
 class _Reached(Exception):
-    """A layer is called, with these arguments."""
+    """
+    Exception that stops a model at its first layer; it carries the arguments of the layer's call.
+    """
 
     def __init__(self, arguments: Mapping[str, Any]):
         self.arguments = arguments
@@ -37,10 +40,10 @@ def decoder_block(
     seed: int | None = None,
 ) -> Expression:
     """
-    Return the first `layers` layers of a model as one module, and the arguments of a call of it.
+    Return the first `layers` layers of a model as one module, with the arguments of a call.
 
-    With a `seed` parameters are random numbers on the CPU; otherwise tensors have no values. Raises
-    `UsageError` as `check_length` and `build` do.
+    With a `seed`, parameters are random numbers on the CPU; otherwise tensors have no values.
+    Raises `UsageError` as `check_length` and `build` do.
     """
     import torch
     from torch.utils import _pytree as pytree
@@ -66,11 +69,11 @@ def decoder_block(
 
 
 def _stack(layers: Any) -> Any:
-    """Layers one after the other, each with what all share."""
+    """Return a module that applies layers one after the other, each with the shared arguments."""
     from torch import nn
 
     class DecoderBlock(nn.Module):
-        """Of a model."""
+        """Consecutive decoder layers of a model."""
 
         def __init__(self) -> None:
             super().__init__()
@@ -85,7 +88,10 @@ def _stack(layers: Any) -> Any:
 
 
 def _fill(module: Any, generator: Any) -> None:
-    """Random parameters: gains are about 1, biases about 0, rows of weights have a norm of 1."""
+    """
+    Fill parameters with random numbers: gains near 1, biases near 0, rows of weights with a norm
+    near 1.
+    """
     import torch
 
     for path, parameter in [*module.named_parameters()]:
@@ -100,7 +106,10 @@ def _fill(module: Any, generator: Any) -> None:
 
 
 def _shared(base: Any, layer: Any, x: Any) -> dict[str, Any]:
-    """What a model gives its first layer besides hidden states, by the names that it has there."""
+    """
+    Return the arguments that a model passes to its first layer besides hidden states, by parameter
+    name. Only tensors that the layer computes with are included.
+    """
     import torch
 
     signature = inspect.signature(layer.forward)
@@ -121,7 +130,10 @@ def _shared(base: Any, layer: Any, x: Any) -> dict[str, Any]:
 
 
 def _is_computed_with(value: Any) -> bool:
-    """True if it is tensors that a layer computes with. Positions it has in its tables already."""
+    """
+    True if a value consists of tensors that a layer computes with. Positions are excluded: the
+    tables of cosines and sines contain them already.
+    """
     import torch
     from torch.utils import _pytree as pytree
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Buffers that no checkpoint has: a model computes them when it is made.
+Buffers that no checkpoint has, because a model computes them when it is made.
 
-Rotary frequencies are such, and the scale of Gemma's embeddings: `register_buffer(...,
-persistent=False)`. The structure of a model has no values for them, but the model knows how to
-initialise each of its modules. So the modules that own such buffers get real ones, and are
-initialised, in any family alike.
+Examples are rotary frequencies and the scale of Gemma's embeddings: `register_buffer(...,
+persistent=False)`. The structure of a model has no values for them, but the model can initialise
+each of its modules. Therefore modules that own these buffers get real ones and are initialised, in
+the same way for all families.
 """
 
 from collections.abc import Generator
@@ -19,25 +19,25 @@ def rebuilt_buffers(model: Any) -> dict[str, Any]:
     """
     Return the buffers of a model that are in no checkpoint, by full name, as tensors on the CPU.
 
-    The model may be one of fake tensors, and is left as it was. Raises `UnsupportedError` with the
-    names of buffers that the model's initialisation does not reach.
+    The model may consist of fake tensors, and is unchanged afterwards. Raises `UnsupportedError`
+    with the names of buffers that the model's initialisation does not write.
     """
     import torch
 
-    # What is not written keeps what it was filled with, which differs between the two.
+    # Elements that are not written keep the filling, which differs between the two.
     first, second = (_initialised(model, filling) for filling in (0, 1))
     unknown = [name for name in first if not torch.equal(first[name], second[name])]
     if unknown:
         kind = type(model).__name__
         raise UnsupportedError(
-            f"what is in {', '.join(unknown)} is not known: no checkpoint has these buffers, and "
-            f"the initialisation of {kind} does not write them"
+            f"the values of {', '.join(unknown)} are not known: no checkpoint has these buffers, "
+            f"and the initialisation of {kind} does not write them"
         )
     return first
 
 
 def _initialised(model: Any, filling: int) -> dict[str, Any]:
-    """Return the buffers, filled with a number and then initialised."""
+    """Return the buffers that are in no checkpoint, filled with a number and then initialised."""
     values: dict[str, Any] = {}
     for path, module in model.named_modules():
         names = sorted(module._non_persistent_buffers_set)
@@ -52,8 +52,8 @@ def _initialised(model: Any, filling: int) -> dict[str, Any]:
 @contextmanager
 def _real(module: Any, names: list[str], filling: int) -> Generator[dict[str, Any]]:
     """
-    Real tensors in the place of a module's buffers, and fakes in the place of its parameters: the
-    initialisation writes to both.
+    Replace a module's buffers by real tensors, and its parameters by tensors without values, within
+    the `with` block: the initialisation writes to both.
     """
     import torch
 

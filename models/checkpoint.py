@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The checkpoint in a model's folder: safetensors, memory-mapped.
+Checkpoint in a model's folder: safetensors, memory-mapped.
 
     model.safetensors                    all tensors, or
     model.safetensors.index.json         the index: which tensor is in which of these files,
     model-00001-of-00002.safetensors     as {"weight_map": {"lm_head.weight": FILE, ...}}
 
-Opening reads what the tensors are called, their shapes and dtypes. Values are read from the disk
-when they are used. Pickles are not read at all: they run code.
+Opening a checkpoint reads the names, shapes and dtypes of its tensors. Values are read from the
+disk when they are used. Pickles are never read, because they can run code.
 """
 
 from collections.abc import Iterator, Mapping
@@ -36,32 +36,37 @@ _DTYPES: Mapping[str, str] = {
     "U8": "uint8",
     "BOOL": "bool",
 }
-"""What PyTorch calls the dtypes of safetensors."""
+"""PyTorch's names for the dtypes of safetensors."""
 
 
 class TensorKind(NamedTuple):
-    """What a tensor is, but for its values."""
+    """Shape and dtype of a tensor."""
 
     shape: tuple[int, ...]
     dtype: str
-    """As PyTorch calls it: `bfloat16`. Of a kind that no model is made of, safetensors' name."""
+    """
+    PyTorch's name for the dtype, such as `bfloat16`; safetensors' name for a dtype that no model
+    uses.
+    """
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """The safetensors of a folder, open."""
+    """Open safetensors of a folder."""
 
     folder: Path
     tensors: Mapping[str, TensorKind]
-    """By name."""
+    """Shape and dtype of each tensor, by name."""
     _files: Mapping[str, Any]
-    """For each name the open file."""
+    """Open file that holds each tensor, by the tensor's name."""
 
     @staticmethod
     def open(folder: Path) -> "Checkpoint":
         """
-        Open all files. Raises `UsageError` where there is no checkpoint, or a damaged one: a file
-        that is not there or cannot be read, two tensors of one name, or an index that is wrong.
+        Open all files of the checkpoint in a folder.
+
+        Raises `UsageError` if there is no checkpoint, or if it is damaged: a file is missing or
+        cannot be read, two tensors have one name, or the index is wrong.
         """
         index = None if (folder / _SINGLE).exists() else _index_of(folder)
         names = [_SINGLE] if index is None else sorted(set(index.values()))
@@ -78,8 +83,8 @@ class Checkpoint:
 
     def tensor(self, name: str) -> Any:
         """
-        Return the tensor called `name`. Its memory is the file's; what is written to it stays
-        apart.
+        Return the tensor called `name`. Its memory is the file's, but writes to the tensor do not
+        change the file.
         """
         return self._files[name].get_tensor(name)
 
@@ -91,18 +96,19 @@ def _index_of(folder: Path) -> dict[str, str]:
     if not pickles:
         raise UsageError(f"'{folder}' has no weights: neither {_SINGLE} nor {INDEX}")
     raise UsageError(
-        f"the weights in '{folder}' are a pickle, {pickles[0].name}, which runs code when it is"
-        " read, and is not",
-        remedy="safetensors are written by"
+        f"the weights in '{folder}' are a pickle, {pickles[0].name}, which is not read,"
+        " because it can run code",
+        remedy="convert them to safetensors:"
         " AutoModelForCausalLM.from_pretrained(FOLDER).save_pretrained(NEW_FOLDER)",
     )
 
 
 def _read_index(path: Path) -> dict[str, str]:
     """
-    Return for each tensor the file that it is in, beside the index.
+    Return the file of each tensor, as an index names it.
 
-    Raises `UsageError` for what is no index, and for files that are not there or not in its folder.
+    Raises `UsageError` if the file at `path` is no index, or if it names files that do not exist or
+    are outside of its folder.
     """
     files = _weight_map(path)
     outside = sorted({file for file in files.values() if _leaves(file)})
@@ -110,14 +116,14 @@ def _read_index(path: Path) -> dict[str, str]:
         raise UsageError(f"'{path}' names files outside of its folder: {', '.join(outside)}")
     absent = sorted({file for file in files.values() if not _is_there(path.parent / file)})
     if absent:
-        raise UsageError(f"'{path}' names files that are not there: {', '.join(absent)}")
+        raise UsageError(f"'{path}' names files that do not exist: {', '.join(absent)}")
     return files
 
 
 def _weight_map(path: Path) -> dict[str, str]:
     found = as_object(read_object(path).get("weight_map"))
     if not found or not all(isinstance(file, str) for file in found.values()):
-        raise UsageError(f"'{path}' has no weight_map that says which tensor is in which file")
+        raise UsageError(f"'{path}' has no weight_map from tensors to files")
     return found
 
 
@@ -129,7 +135,7 @@ def _is_there(path: Path) -> bool:
 
 
 def _leaves(file: str) -> bool:
-    """True if a path is absolute or climbs, on any system."""
+    """True if a path is absolute or contains `..`, on any system."""
     kinds = (PurePosixPath(file), PureWindowsPath(file))
     return any(path.is_absolute() or path.drive or ".." in path.parts for path in kinds)
 
@@ -144,13 +150,15 @@ def _opened(path: Path) -> Any:
 
 
 def _problems(places: Mapping[str, list[str]], index: Mapping[str, str]) -> Iterator[str]:
-    """Tensors that are in several files, or not in that which the index says."""
+    """
+    Yield messages for tensors that are in several files, or not in the file that the index names.
+    """
     for key, files in places.items():
         if len(files) > 1:
             yield f"{key} is in {' and in '.join(files)}"
     for key, file in index.items():
         if file not in places.get(key, []):
-            yield f"{key} is not in {file}, where the index says"
+            yield f"{key} is not in {file}, which the index names"
 
 
 def _kind(stored: Any) -> TensorKind:

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Whether a checkpoint is that of a model: all that is wrong is said at once, before anything is read.
+Check that a checkpoint fits a model: one error lists all problems, before any value is read.
 
     the checkpoint in 'tiny' does not fit the model:
-      lacking:
+      missing:
         lm_head.weight
-      of another shape:
+      with another shape:
         model.layers.{0-1}.mlp.up_proj.weight: 64x32, should be 128x64
 """
 
@@ -17,31 +17,32 @@ from tilewright.models.checkpoint import TensorKind
 from tilewright.models.many_names import folded, listed
 
 _FLOATS = ("float64", "float32", "float16", "bfloat16")
-"""Dtypes that are converted to one another."""
+"""Dtypes that may be converted to one another."""
 
 
 def check_fit(
     folder: Path,
     stored: Mapping[str, TensorKind],
-    wanted: Mapping[str, TensorKind],
+    expected: Mapping[str, TensorKind],
     *,
     lacking: Iterable[str],
     extra: Iterable[str],
     converts: bool,
 ) -> None:
     """
-    Raise `UsageError` unless what is `stored` is what is `wanted`, name by name.
+    Raise `UsageError` unless the `stored` tensors have the expected shapes and dtypes, name by
+    name.
 
-    `lacking` and `extra` are the names that only one of both has. With `converts` floats may have
-    other dtypes.
+    `lacking` are the names that only the model has, `extra` the names that only the checkpoint has.
+    With `converts`, floating dtypes may differ.
     """
-    pairs = {name: (stored[name], kind) for name, kind in wanted.items() if name in stored}
+    pairs = {name: (stored[name], kind) for name, kind in expected.items() if name in stored}
     dtypes = [*_other_dtypes(pairs, converts)]
     groups = {
-        "lacking": folded(lacking),
-        "not of the model": folded(extra),
-        "of another shape": [*_other_shapes(pairs)],
-        "of another dtype": dtypes,
+        "missing": folded(lacking),
+        "not in the model": folded(extra),
+        "with another shape": [*_other_shapes(pairs)],
+        "with another dtype": dtypes,
     }
     if not any(groups.values()):
         return
@@ -49,20 +50,20 @@ def check_fit(
         f"\n  {what}:{listed(lines, '    ')}" for what, lines in groups.items() if lines
     )
     is_remedied = len([*_other_dtypes(pairs, converts=True)]) < len(dtypes)
-    remedy = "--dtype DTYPE makes all of that dtype" if is_remedied else ""
+    remedy = "--dtype DTYPE converts all weights to that dtype" if is_remedied else ""
     message = f"the checkpoint in '{folder}' does not fit the model:{problems}"
     raise UsageError(message, remedy=remedy)
 
 
 _Pairs = Mapping[str, tuple[TensorKind, TensorKind]]
-"""By name what is stored and what is wanted."""
+"""Stored kind and expected kind of each tensor, by name."""
 
 
 def _other_shapes(pairs: _Pairs) -> Iterator[str]:
     notes = {
-        name: f"{_shape(stored)}, should be {_shape(wanted)}"
-        for name, (stored, wanted) in pairs.items()
-        if stored.shape != wanted.shape
+        name: f"{_shape(stored)}, should be {_shape(expected)}"
+        for name, (stored, expected) in pairs.items()
+        if stored.shape != expected.shape
     }
     return _noted(notes)
 
@@ -70,16 +71,16 @@ def _other_shapes(pairs: _Pairs) -> Iterator[str]:
 def _other_dtypes(pairs: _Pairs, converts: bool) -> Iterator[str]:
     allowed = _FLOATS if converts else ()
     notes = {
-        name: f"{stored.dtype}, should be {wanted.dtype}"
-        for name, (stored, wanted) in pairs.items()
-        if stored.dtype != wanted.dtype
-        and not (stored.dtype in allowed and wanted.dtype in allowed)
+        name: f"{stored.dtype}, should be {expected.dtype}"
+        for name, (stored, expected) in pairs.items()
+        if stored.dtype != expected.dtype
+        and not (stored.dtype in allowed and expected.dtype in allowed)
     }
     return _noted(notes)
 
 
 def _noted(notes: Mapping[str, str]) -> Iterator[str]:
-    """Names with their notes; those of one note together."""
+    """Yield lines of names with their notes; names with equal notes are folded together."""
     for note in dict.fromkeys(notes.values()):
         names = folded(name for name in notes if notes[name] == note)
         yield from (f"{name}: {note}" for name in names)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Where the config of a model comes from. A name is looked for in this order:
+Lookup of a model's config. A name is looked for in this order:
 
 1. a local folder with a `config.json`;
-2. the Hugging Face cache, where what was downloaded before lies;
-3. the Hugging Face hub, if it answers soon;
+2. the Hugging Face cache, which holds earlier downloads;
+3. the Hugging Face hub, if it answers in time;
 4. the configs that come with Tilewright, which are facts about two models, without weights.
 """
 
@@ -24,32 +24,34 @@ BUNDLED: Mapping[str, str] = {
     "Qwen/Qwen2.5-7B": "qwen2.5-7b.json",
     "TinyLlama/TinyLlama-1.1B-Chat-v1.0": "tinyllama-1.1b-chat.json",
 }
-"""Names of models whose configs lie in `configs/`."""
+"""Files of the built-in configs in `configs/`, by model name."""
 
 _REPOSITORY = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*", re.ASCII)
 
 _PATIENCE = 3.0
-"""Seconds in which the hub has to answer."""
+"""Seconds within which the hub must answer."""
 
 
 @dataclass(frozen=True)
 class FoundModel:
-    """A model, as far as its config tells of it."""
+    """Model that was found, described by its config."""
 
     name: str
-    """What it was asked for as."""
+    """Name by which the model was requested."""
     config: Any
-    """A config of `transformers`, of one of the families that are supported."""
+    """Config of `transformers`, of one of the supported families."""
     folder: Path | None
-    """Where its weights and its tokenizer lie, if they do; None for a config alone."""
+    """
+    Folder of the config, and of weights and tokenizer if there are any; None for a built-in config.
+    """
 
 
 def find_model(name: str) -> FoundModel:
     """
     Return the model called `name`: a local folder, or `ORGANISATION/MODEL` of the hub.
 
-    Raises `UsageError` if there is none, if its config cannot be read, or if it is no model that
-    can be compiled. Code of the model's own is never run.
+    Raises `UsageError` if there is none, or if its config cannot be read. Raises `UnsupportedError`
+    if the model cannot be compiled. The model's own code is never run.
     """
     if find_spec("transformers") is None:
         raise UsageError(
@@ -73,12 +75,15 @@ def find_model(name: str) -> FoundModel:
 
 
 def is_repository(name: str) -> bool:
-    """True if a name looks as models on the hub are called: `ORGANISATION/MODEL`."""
+    """True if a name has the form of models on the hub: `ORGANISATION/MODEL`."""
     return _REPOSITORY.fullmatch(name) is not None
 
 
 def check_name(name: str) -> None:
-    """Raise `UsageError` unless `name` is a folder with a config, or may be a model of the hub."""
+    """
+    Raise `UsageError` unless `name` is a folder with a config, or has the form of a model on the
+    hub.
+    """
     if Path(name).is_dir():
         if not (Path(name) / FILE).is_file():
             remedy = "a model's folder is what save_pretrained writes"
@@ -89,7 +94,7 @@ def check_name(name: str) -> None:
 
 
 def _cached(name: str) -> Path | None:
-    """Return the config of a model that was downloaded before."""
+    """Return the path of a config that was downloaded before; None if there is none."""
     from huggingface_hub import try_to_load_from_cache
 
     path = try_to_load_from_cache(name, FILE)
@@ -97,22 +102,25 @@ def _cached(name: str) -> Path | None:
 
 
 def _download(name: str) -> str:
-    """Get a config from the hub into its cache; what came in the way, if something did."""
+    """
+    Download a config from the hub into the cache; return the reason for a failure, or an empty
+    text.
+    """
     from huggingface_hub.errors import GatedRepoError, HfHubHTTPError, RepositoryNotFoundError
 
     hub: Any = import_module("huggingface_hub")
     if hub.is_offline_mode():
-        return "HF_HUB_OFFLINE keeps from asking the hub"
+        return "HF_HUB_OFFLINE forbids requests to the hub"
     try:
-        # A download tries again for half a minute if there is no network: this asks once.
+        # A download retries for half a minute if there is no network; this request is sent once.
         hub.get_hf_file_metadata(hub.hf_hub_url(name, FILE), timeout=_PATIENCE)
         hub.hf_hub_download(name, FILE)
     except GatedRepoError:
-        return "the hub gives it only to those who agreed to its terms: hf auth login"
+        return "the hub requires a login and consent to its terms: hf auth login"
     except RepositoryNotFoundError:
-        return "the hub has no such model"
+        return "the hub has no model of that name"
     except HfHubHTTPError as error:
-        return f"the hub does not give its {FILE}: {error.response.status_code}"
-    except Exception as error:  # of whatever HTTP library the hub's client uses
+        return f"the hub answers {error.response.status_code} to a request for its {FILE}"
+    except Exception as error:  # from any HTTP library that the hub's client uses
         return f"the hub cannot be reached: {error}"
     return ""

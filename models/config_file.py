@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A `config.json` becomes a config of `transformers`, or an error that says why it does not."""
+"""
+Conversion of a `config.json` into a config of `transformers`, with an error for models that are not
+supported.
+"""
 
 import re
 from collections.abc import Mapping
@@ -12,7 +15,7 @@ from tilewright.models.config_sizes import check_sizes, sizes_of
 from tilewright.models.json_object import as_object, read_object
 
 FILE = "config.json"
-"""What the config is called in a model's folder."""
+"""Name of the config in a model's folder."""
 
 FAMILIES: Mapping[str, str] = {
     "llama": "Llama",
@@ -22,29 +25,29 @@ FAMILIES: Mapping[str, str] = {
     "gpt2": "GPT-2",
     "gemma": "Gemma",
 }
-"""The families that are supported: `model_type` in a config, and what people call it."""
+"""Supported families: `model_type` in a config, and the family's usual name."""
 
 _ROTARY = ("rope_parameters", "rope_scaling")
-"""Where a config says how positions are embedded; the second is its older name."""
+"""Fields of a config that describe rotary embeddings; the second is the older name."""
 
 _GROWING = ("dynamic", "longrope")
-"""Types of rotary embeddings whose frequencies are not the same for every text."""
+"""Types of rotary embeddings whose frequencies depend on the length of the text."""
 
 _RETURNED: Mapping[str, bool] = {
     "return_dict": True,
     "output_attentions": False,
     "output_hidden_states": False,
 }
-"""What a model is asked to return: its logits, whatever its config would have it add to them."""
+"""Settings with which a model returns its logits only, whatever its config says."""
 
 
 def read_config(path: Path) -> Any:
     """
-    Return the config in a file. Its code, if it names some, is not run.
+    Return the config in a file. Code that the config names is not run.
 
-    Raises `UsageError` for what is no config, and `UnsupportedError` for models of other families,
-    for those that are no causal language models, for quantised weights, for rotary embeddings that
-    depend on how long the text is, and for tokens that attend to later ones.
+    Raises `UsageError` if the file is no config. Raises `UnsupportedError` for other families,
+    models that are no causal language models, quantised weights, rotary embeddings that depend on
+    the length of the text, and tokens that attend to later ones.
     """
     facts = read_object(path)
     _check_family(facts.get("model_type"), path)
@@ -56,7 +59,7 @@ def read_config(path: Path) -> Any:
     try:
         config = read(path, trust_remote_code=False)
     except Exception as error:  # each config class has exceptions of its own
-        raise UsageError(f"'{path}' is no config of a model: {one_line(error)}") from error
+        raise UsageError(f"'{path}' is not a model's config: {one_line(error)}") from error
     _check_family(config.model_type, path)
     check_sizes(sizes_of(config), path)
     _check_heads(config, path)
@@ -68,37 +71,40 @@ def read_config(path: Path) -> Any:
 
 def _check_family(family: Any, path: Path) -> None:
     if not isinstance(family, str):
-        raise UsageError(f"'{path}' is no config of a model: it has no model_type")
+        raise UsageError(f"'{path}' is not a model's config: it has no model_type")
     if family not in FAMILIES:
         remedy = f"supported are {', '.join(FAMILIES.values())}"
-        raise UnsupportedError(f"'{path}' is of a model of the family '{family}'", remedy=remedy)
+        message = f"'{path}' describes a model of the family '{family}'"
+        raise UnsupportedError(message, remedy=remedy)
 
 
 def _check_head(architectures: Any, path: Path) -> None:
-    """Raise unless the model predicts the next token; it may leave unsaid what it does."""
-    said, remedy = str(architectures), "supported are ...ForCausalLM and GPT2LMHeadModel"
-    if not architectures or re.search(r"(ForCausalLM|LMHeadModel)\b", said):
+    """
+    Raise an error unless the model predicts the next token, or its config names no architecture.
+    """
+    text, remedy = str(architectures), "supported are ...ForCausalLM and GPT2LMHeadModel"
+    if not architectures or re.search(r"(ForCausalLM|LMHeadModel)\b", text):
         return
     if not isinstance(architectures, list):
-        says = f"'{path}' is no config of a model: its architectures are {architectures!r}"
-        raise UsageError(says, remedy=remedy)
-    names = " ".join(re.findall(r"\w+", said))
+        message = f"'{path}' is not a model's config: its architectures are {architectures!r}"
+        raise UsageError(message, remedy=remedy)
+    names = " ".join(re.findall(r"\w+", text))
     raise UnsupportedError(
-        f"'{path}' is of a {names}, which is no causal language model", remedy=remedy
+        f"'{path}' describes a {names}, which is not a causal language model", remedy=remedy
     )
 
 
 def _check_plain(facts: dict[str, Any], path: Path) -> None:
-    """Raise if the weights are not stored as they are."""
+    """Raise `UnsupportedError` if the weights are quantised."""
     if facts.get("quantization_config"):
-        remedy = "take the model that it was made of, in float32, bfloat16 or float16"
-        raise UnsupportedError(f"'{path}' is of a model with quantised weights", remedy=remedy)
+        remedy = "use the original model, in float32, bfloat16 or float16"
+        raise UnsupportedError(f"'{path}' describes a model with quantised weights", remedy=remedy)
 
 
 def _check_rotary(facts: dict[str, Any], path: Path) -> None:
     """
-    Raise for types of rotary embeddings that `transformers` does not know, and for those whose
-    frequencies it computes anew when a text grows longer.
+    Raise an error for types of rotary embeddings that `transformers` does not know, and for types
+    whose frequencies it computes anew when a text grows.
     """
     functions = import_module("transformers.modeling_rope_utils").ROPE_INIT_FUNCTIONS
     known = [kind for kind in ("default", *functions) if kind not in _GROWING]
@@ -108,35 +114,40 @@ def _check_rotary(facts: dict[str, Any], path: Path) -> None:
         kind = rotary.get("rope_type") or rotary.get("type") or "default"
         if kind in _GROWING:
             raise UnsupportedError(
-                f"'{path}' is of a model with rotary embeddings of the type '{kind}', which depend "
-                "on how long the text is"
+                f"'{path}' describes a model with rotary embeddings of the type '{kind}', which "
+                "depend on the length of the text"
             )
         if kind not in known:
             raise UsageError(
-                f"'{path}' is no config of a model: {place} is of the unknown type '{kind}'",
+                f"'{path}' is not a model's config: {place} is of the unknown type '{kind}'",
                 remedy=f"known are {', '.join(known)}",
             )
 
 
 def _check_heads(config: Any, path: Path) -> None:
-    """Raise for heads that cannot share keys, or not be rotated: a model would fail on its way."""
+    """
+    Raise `UsageError` if query heads cannot share key heads evenly, or if heads of odd size are to
+    be rotated. The model would fail later.
+    """
     heads = config.num_attention_heads
     shared = getattr(config, "num_key_value_heads", None) or heads
     if heads % shared:
         raise UsageError(
-            f"'{path}' is no config of a model: {heads} heads of queries cannot share "
-            f"{shared} of keys"
+            f"'{path}' is not a model's config: {heads} query heads cannot share {shared} key heads"
         )
     size = getattr(config, "head_dim", None) or config.hidden_size // heads
     if size % 2 and getattr(config, "rope_parameters", None):
         raise UsageError(
-            f"'{path}' is no config of a model: heads of size {size} have no halves to rotate"
+            f"'{path}' is not a model's config: heads of odd size {size} cannot be rotated"
         )
 
 
 def _check_causal(config: Any, path: Path) -> None:
-    """Raise for a model of a supported family that was made one of embeddings or of diffusion."""
+    """
+    Raise `UnsupportedError` for a model of a supported family that was made for embeddings or
+    diffusion: its tokens attend to later ones.
+    """
     looks_back = getattr(config, "is_causal", True)
     if looks_back and not getattr(config, "use_bidirectional_attention", False):
         return
-    raise UnsupportedError(f"'{path}' is of a model whose tokens attend to those behind them")
+    raise UnsupportedError(f"'{path}' describes a model whose tokens attend to later tokens")

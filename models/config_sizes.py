@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The numbers of a model's config, with the largest that a model can have.
+Numbers of a model's config, with the largest value that each may have.
 
-A `config.json` may say 1e9 layers, for which `transformers` begins to make modules. The limits are
-several times what the largest models have (Llama 3.1 405B: 126 layers of 16384), so that what is
-above is a mistake.
+A `config.json` may ask for 1e9 layers, and `transformers` would begin to make the modules. The
+limits are several times the sizes of the largest models (Llama 3.1 405B: 126 layers of 16384).
+Larger numbers are therefore mistakes.
 """
 
 from collections.abc import Iterable, Mapping
@@ -22,23 +22,26 @@ _SIZES: Mapping[str, int] = {
     "vocab_size": 8_388_608,
     **dict.fromkeys(("max_position_embeddings", "n_positions", "sliding_window"), 1_073_741_824),
 }
-"""Largest value of each whole number above 0, by its names in the families."""
+"""
+Largest value of each size in a config, by its names in the families. Sizes are whole numbers above
+0.
+"""
 
 _ZERO = ("max_window_layers",)
 """Sizes that may be 0."""
 
 _OPTIONAL = ("num_key_value_heads", "head_dim", "n_inner", "sliding_window", "max_window_layers")
-"""Sizes that may be null: the model is without, or computes them."""
+"""Sizes that may be null: the model has no use for them, or computes them."""
 
 _FACTORS = ("rope_theta", "factor", "rms_norm_eps", "layer_norm_epsilon")
 """Numbers above 0 that need not be whole."""
 
 
 def check_sizes(facts: Mapping[str, Any], path: Path) -> None:
-    """Raise `UsageError`, which names all numbers that no model can have; any may be absent."""
+    """Raise `UsageError` that names all numbers out of range; any number may be absent."""
     problems = [*_problems(facts)]
     if problems:
-        raise UsageError(f"'{path}' is no config of a model: {', '.join(problems)}")
+        raise UsageError(f"'{path}' is not a model's config: {', '.join(problems)}")
 
 
 def sizes_of(config: Any) -> dict[str, Any]:
@@ -52,14 +55,14 @@ def _problems(facts: Mapping[str, Any]) -> Iterable[str]:
         if value is None and name in _OPTIONAL:
             continue
         if type(value) is not int or not least <= value <= most:
-            yield f"{name} is {_shown(value)}, and can be {least} to {most}"
+            yield f"{name} is {_shown(value)}, but must be {least} to {most}"
     for name in _FACTORS:
         value = facts.get(name, 1.0)
         if value is not None and (type(value) not in (int, float) or not 0 < value < inf):
-            yield f"{name} is {_shown(value)}, and can be a number above 0"
+            yield f"{name} is {_shown(value)}, but must be a number above 0"
 
 
 def _shown(value: Any) -> str:
-    """Return a value as it stands, or the kind of one that takes more room."""
+    """Return the text of a value, shortened if it is long."""
     text = "null" if value is None else repr(value)
     return text if len(text) <= 24 else f"{text[:16]}... ({len(text)} characters)"

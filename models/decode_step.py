@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The program of one more token: it adds a row to the cache, and says what may come next.
+Program of one more token: it adds a row to the cache, and returns the logits of the next token.
 
     token (1, 1)      the token that was chosen last
     position (1)      its position
     keys, values      of each layer; row `position` is written, the rows up to it are read
-    -> (vocabulary)   the logits of the token behind it
+    -> (vocabulary)   the logits of the next token
 """
 
 from typing import Any
@@ -19,7 +19,7 @@ Tensor = torch.Tensor
 
 
 class DecodeStep(torch.nn.Module):
-    """The program, of a causal language model of `transformers`."""
+    """Module of the program, made from a causal language model of `transformers`."""
 
     def __init__(self, model: Any):
         super().__init__()
@@ -28,14 +28,14 @@ class DecodeStep(torch.nn.Module):
     def forward(
         self, token: Tensor, position: Tensor, keys: list[Tensor], values: list[Tensor]
     ) -> Tensor:
-        """Return the logits behind the token."""
+        """Return the logits of the token after `token`."""
         cache = cache_of(Extended(rows, position) for rows in map(Rows, keys, values))
         output = self.model(input_ids=token, past_key_values=cache, use_cache=True)
         return output.logits[0, 0]
 
 
 def capture_decode_step(model: Any, capacity: int) -> Captured:
-    """Return the program for a cache of `capacity` rows."""
+    """Capture the program for a cache of `capacity` rows."""
     rows = rows_for(model, capacity)
     with mode_of(model):
         token, position = (torch.zeros(1, 1, dtype=torch.int64), torch.zeros(1, dtype=torch.int64))

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What the logits of a prompt should be: by the model of `transformers` itself, which reads its
-checkpoint itself. So mistakes of ours in either show, and not in the kernels alone.
+Expected logits of a prompt, from the model of `transformers` itself, which reads its checkpoint
+itself.
 
-The float64 results are those of the model with all its tensors in float64, after they were rounded
-to the dtype that it computes in. Models cast to float32 inside, where they are made for half types:
-that leaves an error, which is a third of that of the model in float32.
+A comparison with them shows mistakes of this package in model and checkpoint, and not only in
+kernels. The float64 results are those of the model with all its tensors in float64, after rounding
+to the dtype that it computes in. Models for half types cast to float32 inside. The error that this
+leaves is a third of that of the model in float32.
 """
 
 from collections.abc import Generator, Sequence
@@ -19,18 +20,21 @@ from tilewright.errors import UsageError, one_line
 
 
 class ExpectedLogits:
-    """The logits of one prompt, each of shape `(1, tokens, vocabulary)`."""
+    """Expected logits of one prompt, each of shape `(1, tokens, vocabulary)`."""
 
     def __init__(self, folder: Path, model: Any, tokens: Sequence[int]):
-        """`model` is the structure of the model that is in `folder`: its config and dtype count."""
+        """
+        Take the model's folder, and `model`, a structure of the model with the config and dtype to
+        use.
+        """
         self._folder, self._structure, self._tokens = folder, model, tokens
 
     def rounded(self) -> Any:
-        """In the model's own dtype."""
+        """Return the logits computed in the model's own dtype."""
         return self._logits(self._model())
 
     def exact(self) -> Any:
-        """In float64."""
+        """Return the logits computed in float64."""
         return self._logits(self._model().double())
 
     def _model(self) -> Any:
@@ -62,7 +66,10 @@ class ExpectedLogits:
 
 @contextmanager
 def _quiet() -> Generator[None]:
-    """Keep off stderr the bar of `transformers`, and its table of what it does not use."""
+    """
+    Hide the progress bar of `transformers`, and its table of unused weights, within the `with`
+    block.
+    """
     logging = import_module("transformers.utils.logging")
     was_shown, verbosity = logging.is_progress_bar_enabled(), logging.get_verbosity()
     logging.disable_progress_bar()

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The folder of a compiled model:
+Folder of a compiled model:
 
     manifest.json               kernels, launches, buffers, and how to load the weights
     kernels/NAME.cu             a file for each kernel, which compiles by itself
-    kernels.cu                  all of them in one text, whose lines the report names
-    plan.mlir                   all of it as CUDA IR, which parses back
+    kernels.cu                  all kernels in one text, to whose lines the report refers
+    plan.mlir                   the whole program as CUDA IR, which parses back
     constants.safetensors       values that are in no checkpoint, if there are some
-    report.txt                  what the machine code tells of each kernel
+    report.txt                  facts from the machine code of each kernel
 
-It is written whole or not at all.
+The folder is written completely or not at all.
 """
 
 import os
@@ -36,30 +36,31 @@ _CONSTANTS = "constants.safetensors"
 _WRITTEN = re.compile(
     r"manifest\.json|plan\.mlir|kernels\.cu|constants\.safetensors|report\.txt|kernels(/\w+\.cu)?"
 )
-"""Paths of all that a folder of ours may hold."""
+"""Pattern of the paths of all files that the folder of a compiled model may hold."""
 
 _MAKER = "tilewright"
-"""The fact by which a folder of ours is known: the version that made it."""
+"""Key of the manifest that marks the folder of a compiled model: the version that made it."""
 
 Files = Mapping[str, str | bytes]
-"""Contents by path inside of the folder."""
+"""Contents of files, by path in the folder."""
 
 
 def folder_files(
     cuda_ir: ModuleOp, plan: Plan, captured: Captured, model: Any, facts: Mapping[str, Any]
 ) -> dict[str, str | bytes]:
     """
-    Return all files but the report: of a module of CUDA IR and its plan, which came of `captured`,
-    a program of `model`. `facts` are what the manifest begins with.
+    Return all files of the folder except the report, from a module of CUDA IR and its plan.
+
+    `captured` is the program of `model` that was compiled. The manifest begins with `facts`.
     """
     kernels = {kernel.sym_name.data: kernel for kernel in kernels_of(cuda_ir)}
     paths = {name: f"kernels/{name}.cu" for name in kernels}
     values = _values(captured, model)
     inside = dict.fromkeys(values, _CONSTANTS)
-    told = manifest(plan, captured.inputs, facts, paths, inside, _other_names(model))
+    entries = manifest(plan, captured.inputs, facts, paths, inside, _other_names(model))
     texts = {paths[n]: cuda_source(ModuleOp([op.clone()])) for n, op in kernels.items()}
     return {
-        MANIFEST: as_json(told),
+        MANIFEST: as_json(entries),
         "plan.mlir": str(cuda_ir) + "\n",
         "kernels.cu": plan.source,
         **texts,
@@ -68,14 +69,14 @@ def folder_files(
 
 
 def _values(captured: Captured, model: Any) -> dict[str, Any]:
-    """Return the tensors of what is neither passed by a caller nor in a checkpoint."""
+    """Return the tensors that neither a caller nor a checkpoint provides."""
     rebuilt = rebuilt_buffers(model)
     constants = {i.name: i.tensor for i in captured.inputs if i.kind == "constant"}
     return constants | {i.name: rebuilt[i.name] for i in captured.inputs if i.name in rebuilt}
 
 
 def _other_names(model: Any) -> dict[str, list[str]]:
-    """For each tensor that has several names, as tied weights do, the others."""
+    """Return the other names of each tensor that has several, as tied weights do."""
     tied = (names for names in tied_names(model.state_dict(keep_vars=True)) if names[1:])
     return {name: [other for other in names if other != name] for names in tied for name in names}
 
@@ -88,8 +89,8 @@ def _saved(values: Mapping[str, Any]) -> bytes:
 
 def check_free(folder: Path) -> None:
     """
-    Raise `UsageError` if there is something else where the folder is to be, or in an older one of
-    ours, or if none can be made there.
+    Raise `UsageError` unless the folder can be made: it must be absent, empty, or the folder of a
+    compiled model without other files.
     """
     parents = Path(os.path.abspath(folder)).parents
     _check_writable(next(above for above in parents if above.exists()), folder)
@@ -97,16 +98,18 @@ def check_free(folder: Path) -> None:
         return
     if not folder.is_dir():
         raise UsageError(f"'{folder}' is a file: the output is a folder, or a file NAME.cu")
-    remedy = "name another, or remove it"
+    remedy = "name another folder, or remove this one"
     if not _is_ours(folder):
-        raise UsageError(f"the folder '{folder}' holds something else", remedy=remedy)
+        raise UsageError(f"the folder '{folder}' holds no compiled model", remedy=remedy)
     if added := _added(folder):
-        says = f"the folder '{folder}' holds what Tilewright has not written: {', '.join(added)}"
-        raise UsageError(says, remedy=remedy)
+        raise UsageError(
+            f"the folder '{folder}' holds files that Tilewright did not write: {', '.join(added)}",
+            remedy=remedy,
+        )
 
 
 def _check_writable(above: Path, folder: Path) -> None:
-    """Raise unless a folder can be made in `above`, which is there."""
+    """Raise `UsageError` unless a folder can be made in `above`, which exists."""
     if not above.is_dir():
         raise UsageError(f"cannot write '{folder}': '{above}' is a file")
     if not os.access(above, os.W_OK):
@@ -121,15 +124,18 @@ def _is_ours(folder: Path) -> bool:
 
 
 def _added(folder: Path) -> list[str]:
-    """What somebody else has put into a folder of ours, and would lose."""
+    """
+    Return the paths in the folder of a compiled model that this package did not write; overwriting
+    would lose them.
+    """
     there = (path.relative_to(folder).as_posix() for path in folder.rglob("*"))
     return sorted(path for path in there if not _WRITTEN.fullmatch(path))
 
 
 def write_folder(folder: Path, files: Files) -> None:
     """
-    Write the folder, in the place of an older one of ours if there is one. If something fails, what
-    was there is there still. Raises `TilewrightError`.
+    Write the folder, in place of an older one of a compiled model. If something fails, the older
+    folder is still there. Raises `TilewrightError`.
     """
     check_free(folder)
     folder = Path(os.path.realpath(folder))
@@ -150,7 +156,10 @@ def write_folder(folder: Path, files: Files) -> None:
 
 
 def _put_in_place(new: Path, folder: Path, old: Path) -> None:
-    """Give `new` the name of `folder`: in one step where the system can, for a kill between two."""
+    """
+    Give `new` the name of `folder`, in one step where the system can: a kill between two steps
+    would lose the folder.
+    """
     if not folder.exists():
         new.rename(folder)
         return

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Continuing a prompt token by token.
+Continuation of a prompt, token by token.
 
     prefill        the prompt, once      fills the first rows of the cache, gives logits
     decode step    each chosen token     adds its row to the cache, gives logits
 
 Both are programs of their own, which share the weights and the cache. Each is compiled for one
-length, when that is first needed. A prompt is padded to the next bucket, and the cache has room for
-the next bucket of all tokens, so a model needs few programs.
+length, when that is first needed. A prompt is padded to the next bucket, and the cache has the size
+of the bucket for all tokens. Therefore a model needs few programs.
 """
 
 import time
@@ -25,15 +25,15 @@ from tilewright.models.sampling import Choose, greedy
 Compiled = tuple[Captured, Run]
 
 _SMALLEST = 16
-"""Tokens of the smallest bucket."""
+"""Number of tokens of the smallest bucket."""
 
 
 class Generator:
     """
-    Continues prompts with a causal language model of `transformers`.
+    Generator of tokens that continue a prompt, with a causal language model of `transformers`.
 
-    The model may be fake: then `weights` are its parameters and buffers by name, on `device`, where
-    the cache is made too.
+    The model may consist of fake tensors: then `weights` are its parameters and buffers by name, on
+    `device`, where the cache is made too.
     """
 
     def __init__(
@@ -46,14 +46,14 @@ class Generator:
         self.model, self.device = model, device
         self.weights: Mapping[str, Any] = {} if weights is None else weights
         self.most: int = model.config.max_position_embeddings
-        """How many tokens the model takes."""
+        """Maximum number of tokens that the model takes."""
         self.programs: dict[str, Compiled] = {}
-        """Those that were needed so far: `prefill of 16, cache of 32`."""
+        """Programs compiled so far, by a description such as `prefill of 16, cache of 32`."""
         self.rows: Sequence[Rows] = ()
-        """The cache of the prompt that is being continued."""
+        """Cache of the prompt that is being continued."""
         self.compile = compile
         self.compiling = 0.0
-        """Seconds that it took to capture and compile them."""
+        """Seconds spent on capture and compilation of `programs`."""
 
     def tokens(
         self,
@@ -63,28 +63,28 @@ class Generator:
         ends: Collection[int] = (),
     ) -> Iterator[int]:
         """
-        Yield the tokens behind `prompt`, each as soon as it is chosen: `most_new`, or fewer if one
-        of `ends` comes, which is the last then.
+        Return an iterator over the tokens after `prompt`, each computed when it is needed.
 
-        Raises `UsageError` where the model does not take so many. `prompt` is not empty, and of the
-        model's tokens.
+        It ends after `most_new` tokens, or after the first that is one of `ends`. Raises
+        `UsageError` if the model does not take that many tokens. `prompt` must consist of the
+        model's tokens, and not be empty.
         """
         self._check(prompt, most_new)
         return self._tokens(list(prompt), most_new, choose, ends)
 
     def _check(self, prompt: Sequence[int], most_new: int) -> None:
         if most_new < 1:
-            raise UsageError(f"at least 1 new token can be asked for, not {most_new}")
+            raise UsageError(f"the number of new tokens must be at least 1, not {most_new}")
         if len(prompt) + most_new > self.most:
             raise UsageError(
-                f"the model takes {self.most} tokens: a prompt of {len(prompt)} and {most_new} new "
-                f"ones are {len(prompt) + most_new}"
+                f"the model takes at most {self.most} tokens, but a prompt of {len(prompt)} and "
+                f"{most_new} new tokens are {len(prompt) + most_new}"
             )
 
     def _tokens(
         self, prompt: list[int], most_new: int, choose: Choose, ends: Collection[int]
     ) -> Iterator[int]:
-        # The last token is chosen, and never read: it needs no row.
+        # The last token is chosen but never read: it needs no row.
         capacity = bucket(len(prompt) + most_new - 1, self.most)
         self.rows = [Rows(*map(self._on_device, rows)) for rows in rows_for(self.model, capacity)]
         chosen = choose(self._prefill(prompt, capacity), prompt)
@@ -104,7 +104,10 @@ class Generator:
                 return
 
     def _prefill(self, prompt: list[int], capacity: int) -> Any:
-        """Return the logits behind the prompt, whose rows are in the cache then."""
+        """
+        Write the rows of the prompt into the cache; return the logits of the token after the
+        prompt.
+        """
         import torch
 
         length = bucket(len(prompt), self.most)
@@ -138,7 +141,7 @@ class Generator:
         return torch.zeros(shape, dtype=torch.int64, device=self.device)
 
     def _on_device(self, like: Any) -> Any:
-        """Zeros on the device, where `like` may be fake."""
+        """Return zeros on the device, with the shape and dtype of `like`, which may be fake."""
         import torch
 
         return torch.zeros(like.shape, dtype=like.dtype, device=self.device)
@@ -147,7 +150,7 @@ class Generator:
 def bucket(length: int, most: int) -> int:
     """
     Return the smallest bucket that holds `length` tokens: a power of two from 16 on, or `most`, the
-    largest number of tokens that the model takes. `length` must not be more than that.
+    maximum number of tokens of the model. `length` must not exceed `most`.
     """
     assert 0 < length <= most
     size = _SMALLEST

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `generation_config.json` asks for: where a text ends, and which tokens come next."""
+"""
+Settings in `generation_config.json`: the tokens that end a text, and changes to the likeliest
+tokens.
+"""
 
 from importlib import import_module
 from pathlib import Path
@@ -29,28 +32,33 @@ _CHANGES_THE_LIKELIEST = {
     "suppress_tokens": None,
     "watermarking_config": None,
 }
-"""What makes `transformers` generate other tokens, and the value with which it does not."""
+"""
+Settings that make `transformers` generate other tokens, each with the value that has no effect.
+"""
 
 
 _LARGEST = 1e30
-"""Largest penalty: beyond it logits times the penalty may not be finite."""
+"""Largest penalty: beyond it, logits times the penalty may not be finite."""
 
 
 class GenerationConfig(NamedTuple):
-    """What is followed of it, and the names of what is not."""
+    """Settings that this package follows, and the names of those that it ignores."""
 
     ends: frozenset[int]
-    """The tokens behind which a text is done, none or several."""
+    """Tokens that end a text, none or several."""
     repetition_penalty: float
-    """See `sampling.penalised`; 1 changes nothing."""
+    """Penalty of `sampling.penalised`; 1 changes nothing."""
     left_alone: tuple[str, ...] = ()
-    """What else would change which tokens `transformers` takes for the likeliest."""
+    """
+    Names of ignored settings that would change the tokens that `transformers` takes for the
+    likeliest.
+    """
 
 
 def generation_config_of(config: Any, folder: Path) -> GenerationConfig:
     """
-    That of the model in `folder`; where there is none, its config says what ends a text. Raises
-    `UsageError` if it cannot be read, or says what makes no sense.
+    Return the settings of the model in `folder`; without a file, `config` has the tokens that end a
+    text. Raises `UsageError` if the file cannot be read, or has an invalid value.
     """
     source = config.get_text_config()
     if not (folder / FILE).is_file():
@@ -71,8 +79,8 @@ def _ends(source: Any, folder: Path) -> frozenset[int]:
         return frozenset()
     tokens = cast(list[Any], ends) if isinstance(ends, list) else [ends]
     if not all(type(token) is int for token in tokens):
-        says = f"{folder / FILE} says that eos_token_id is {ends!r}"
-        raise UsageError(says, remedy="it is a token's number, a list of them, or null")
+        message = f"{folder / FILE} has the eos_token_id {ends!r}"
+        raise UsageError(message, remedy="it must be a token's number, a list of numbers, or null")
     return frozenset(tokens)
 
 
@@ -81,6 +89,6 @@ def _penalty(source: Any, folder: Path) -> float:
     if penalty is None:
         return 1.0
     if type(penalty) not in (int, float) or not 0 < penalty <= _LARGEST:
-        says = f"{folder / FILE} says that repetition_penalty is {penalty!r}"
-        raise UsageError(says, remedy="it is a number of at most 1e30 and above 0, or null")
+        message = f"{folder / FILE} has the repetition_penalty {penalty!r}"
+        raise UsageError(message, remedy="it must be above 0 and at most 1e30, or null")
     return float(penalty)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The JSON files of a model's folder, each of which holds one object."""
+"""JSON files of a model's folder, each of which holds one object."""
 
 import json
 from pathlib import Path
@@ -11,7 +11,8 @@ from tilewright.text_file import read_text_file
 
 def read_object(path: Path) -> dict[str, Any]:
     """
-    Return the object in a file. Raises `UsageError` if it cannot be read, or holds something else.
+    Return the object in a file. Raises `UsageError` if the file cannot be read, or holds another
+    value.
     """
     try:
         found = as_object(json.loads(read_text_file(path), parse_constant=_refuse))
@@ -25,10 +26,13 @@ def read_object(path: Path) -> dict[str, Any]:
 
 
 def as_object(value: Any) -> dict[str, Any] | None:
-    """Return a value of JSON, if it is an object."""
+    """Return a JSON value if it is an object; else None."""
     return cast(dict[str, Any], value) if isinstance(value, dict) else None
 
 
 def _refuse(constant: str) -> NoReturn:
-    """Raise for `NaN` and `Infinity`, which Python reads as numbers and JSON does not have."""
+    """
+    Raise `ValueError` for `NaN` and `Infinity`, which Python reads as numbers and JSON does not
+    have.
+    """
     raise ValueError(f"{constant} is no number")

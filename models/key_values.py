@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The keys and values of all tokens so far, in tensors that are allocated once.
+Keys and values of all tokens so far, in tensors that are allocated once.
 
-    keys of a layer   (1, heads, capacity, size of a head)     values alike
+    keys of a layer   (1, heads, capacity, size of a head)     values have the same shape
     token t           row t of each: written once, read by every later token
 
-`transformers` asks a `Cache` for what a layer attends to, and hands it the new rows. Ours writes
-them into tensors that the program is given, so that capture sees inputs that are written in place,
-and the compiled program stores the new rows where they belong.
+`transformers` gives new rows to a `Cache`, and takes from it the rows that a layer attends to. The
+caches here write new rows into tensors that the program takes as inputs. Capture sees inputs that
+are written in place, and the compiled program stores the new rows where they belong.
 
-A layer with a sliding window keeps all rows, and the mask leaves out the old ones: so a row is
-where its token is, in every layer.
+A layer with a sliding window keeps all rows, and the mask excludes the old ones. Therefore the row
+of a token has the token's position in every layer.
 """
 
 from collections.abc import Iterable, Sequence
@@ -29,14 +29,14 @@ _cache_utils: Any = import_module("transformers.cache_utils")
 
 
 class Rows(NamedTuple):
-    """The keys and the values of one layer."""
+    """Keys and values of one layer."""
 
     keys: Tensor
     values: Tensor
 
 
 class _Layer(_cache_utils.CacheLayerMixin):
-    """What layers have in common: tensors that are there from the start."""
+    """Layer of a cache whose tensors exist from the start."""
 
     def __init__(self, rows: Rows):
         super().__init__()  # pyright: ignore[reportUnknownMemberType]
@@ -45,23 +45,23 @@ class _Layer(_cache_utils.CacheLayerMixin):
         self.is_initialized = True
 
     def lazy_initialization(self, key_states: Tensor, value_states: Tensor) -> None:
-        """Nothing is left to do: the rows are given."""
+        """Do nothing: the rows exist already."""
 
     def get_max_length(self) -> int:
-        """How many rows there is room for."""
+        """Return the number of rows that there is room for."""
         return self.rows.keys.shape[2]
 
 
 class Extended(_Layer):
     """
-    A layer that gets the row of one new token, at `position`, and attends to all rows there are.
+    Layer of a cache that takes the row of one new token, at `position`, and returns all rows.
 
-    Rows behind `position` are not attended to: the mask is `row <= position`. They have to be
-    numbers all the same, for a weight of 0 makes nothing of a NaN.
+    Attention excludes the rows after `position`: the mask is `row <= position`. These rows must be
+    finite numbers all the same, because a weight of 0 does not remove a NaN.
     """
 
     is_compileable = True
-    """Keeps the mask, which `transformers` leaves out for one token where all rows are known."""
+    """Makes `transformers` keep the mask, which it omits for one token if all rows are known."""
 
     def __init__(self, rows: Rows, position: Tensor):
         super().__init__(rows)
@@ -70,27 +70,27 @@ class Extended(_Layer):
     def update(
         self, key_states: Tensor, value_states: Tensor, *args: Any, **kwargs: Any
     ) -> tuple[Tensor, Tensor]:
-        """Write the new row; all rows are attended to."""
+        """Write the new row; return all rows, to be attended to."""
         self.rows.keys.index_copy_(2, self._position, key_states)
         self.rows.values.index_copy_(2, self._position, value_states)
         return self.rows
 
     def get_mask_sizes(self, query_length: int) -> tuple[int, int]:
-        """How many rows there are, and the position of the first."""
+        """Return the number of rows, and the position of the first."""
         return self.get_max_length(), 0
 
     def get_seq_length(self) -> Any:
-        """How many tokens came before: a tensor, which `transformers` takes for the number."""
+        """Return the number of earlier tokens, as a tensor that `transformers` uses as a number."""
         return self._position[0]
 
 
 class Filled(_Layer):
     """
-    A layer whose first rows are those of a prompt, which attends to itself.
+    Layer of a cache whose first rows are those of a prompt, which attends to itself.
 
-    What fills up the prompt's bucket behind it has rows as well. Nobody reads them: all tokens of
-    the prompt come before, and each later token writes its own row before it attends to the rows up
-    to that.
+    The padding after the prompt has rows as well, which are never read. All tokens of the prompt
+    come before the padding. Each later token writes its own row before it attends to the rows up to
+    it.
     """
 
     is_compileable = False
@@ -98,31 +98,34 @@ class Filled(_Layer):
     def update(
         self, key_states: Tensor, value_states: Tensor, *args: Any, **kwargs: Any
     ) -> tuple[Tensor, Tensor]:
-        """Write the first rows, and attend to what was written."""
+        """Write the first rows; return the rows just written, to be attended to."""
         length = key_states.shape[2]
         self.rows.keys[:, :, :length] = key_states
         self.rows.values[:, :, :length] = value_states
         return key_states, value_states
 
     def get_mask_sizes(self, query_length: int) -> tuple[int, int]:
-        """Return the prompt attends to itself."""
+        """
+        Return the number of rows that are attended to, the prompt's, and the position of the first.
+        """
         return query_length, 0
 
     def get_seq_length(self) -> int:
-        """Nothing comes before the prompt."""
+        """Return 0: no tokens come before the prompt."""
         return 0
 
 
 def cache_of(layers: Iterable[_Layer]) -> Any:
-    """What a model takes for its `past_key_values`: a `Cache` of `transformers`."""
+    """Return a `Cache` of `transformers` with these layers, for a model's `past_key_values`."""
     return _cache_utils.Cache(layers=[*layers])
 
 
 def rows_for(model: Any, capacity: int) -> list[Rows]:
     """
-    Room for `capacity` tokens in each layer, all 0; fake if the model is.
+    Return zeros for the keys and values of `capacity` tokens in each layer; fake tensors if the
+    model's are.
 
-    What a row is like is asked of the model, which is run on one token.
+    The model is run on one token to find the shape and dtype of a row.
     """
     with mode_of(model), torch.no_grad():
         token = torch.zeros(1, 1, dtype=torch.int64)
@@ -136,11 +139,11 @@ def _room(row: Tensor, capacity: int) -> Tensor:
 
 
 def mode_of(model: Any) -> AbstractContextManager[Any]:
-    """In which tensors are made as the model's are: fake or real."""
+    """Return the context in which new tensors are fake or real, as the model's are."""
     is_fake = isinstance(next(model.parameters()), FakeTensor)
     return fake_mode(model) if is_fake else nullcontext()
 
 
 def bytes_of(rows: Sequence[Rows]) -> int:
-    """What all keys and values take."""
+    """Return the size of all keys and values in bytes."""
     return sum(tensor.nbytes for layer in rows for tensor in layer)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-`manifest.json`: all that a program needs to know that launches the kernels of a model's folder.
+`manifest.json`: all facts that a program needs to launch the kernels of a model's folder.
 
-Buffers go by name. Memory is given by the caller (`inputs`), or lies in the slab, at an offset, or
-is the buffer's own. An input that is to be permuted when it is loaded says its `axes`.
+Buffers are identified by name. A buffer's memory is given by the caller (`inputs`), or is part of
+the slab, at an offset, or is the buffer's own. `axes` is the permutation of an input that must be
+permuted when it is loaded.
 """
 
 import json
@@ -15,7 +16,7 @@ from tilewright.codegen.launch_plan import ArrayType, Fill, Launch, Plan
 from tilewright.frontend.signature import Input
 
 SCHEMA = 1
-"""The version of the manifest's shape."""
+"""Version of the manifest's format."""
 
 
 def manifest(
@@ -27,9 +28,12 @@ def manifest(
     other_names: Mapping[str, Sequence[str]],
 ) -> dict[str, Any]:
     """
-    What there is to know of a plan whose inputs were captured as `inputs`. `facts` are of the
-    model, `files` say where the text of a kernel is, `stored` where the values of inputs are that
-    neither a caller nor a checkpoint has. What has `other_names` may be stored under one of them.
+    Return the manifest of a plan whose inputs were captured as `inputs`, beginning with `facts`
+    about the model.
+
+    `files` are the paths of the kernels' texts. `stored` are the files with values of inputs that
+    neither a caller nor a checkpoint has. `other_names` are further names under which a checkpoint
+    may store an input.
     """
     return {
         "schema": SCHEMA,
@@ -51,7 +55,7 @@ def manifest(
 
 
 def as_json(manifest: Mapping[str, Any]) -> str:
-    """Return a manifest as text, with a line for each entry of its lists."""
+    """Return a manifest as JSON text, with a line for each entry of its lists."""
     return "{\n" + ",\n".join(_member(*member) for member in manifest.items()) + "\n}\n"
 
 
@@ -89,7 +93,7 @@ def _buffer(plan: Plan, number: int) -> dict[str, Any]:
 
 
 def _kernels(plan: Plan, files: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Return each kernel once, in the order of the first launches."""
+    """Return an entry for each kernel, in the order of the first launches."""
     launches = Counter(launch.kernel for launch in plan.launches)
     first = {launch.kernel: launch for launch in reversed(plan.launches)}
     return [
@@ -135,6 +139,9 @@ def _fill(plan: Plan, fill: Fill) -> dict[str, Any]:
 
 
 def _number(value: float | int) -> float | int | str:
-    """JSON has neither infinities nor NaN: they are `inf`, `-inf` and `nan`."""
+    """
+    Return a number for JSON: infinities and NaN, which JSON lacks, become the texts `inf`, `-inf`
+    and `nan`.
+    """
     finite = isinstance(value, int) or abs(value) < float("inf")
     return value if finite else str(value)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Lists of tensors for error messages. Equal layers are told at once:
+Lists of tensor names for error messages. The names of equal layers become one:
 
     model.layers.{0-27}.mlp.up_proj.weight
 """
@@ -13,7 +13,10 @@ _MOST_LINES = 20
 
 
 def listed(lines: Sequence[str], indent: str = "  ") -> str:
-    """One line each, after a line break; of a long list the beginning, and how many are left."""
+    """
+    Return the lines, each after a line break. Of a long list, return the first lines and the number
+    of further ones.
+    """
     shown = [*lines[:_MOST_LINES]]
     if (left := len(lines) - len(shown)) > 0:
         shown.append(f"and {left} more")
@@ -21,7 +24,7 @@ def listed(lines: Sequence[str], indent: str = "  ") -> str:
 
 
 def folded(names: Iterable[str]) -> list[str]:
-    """Return the names, sorted; those that differ in the number of a layer alone become one."""
+    """Return the names, sorted; names that differ only in the number of a layer become one."""
     numbers: dict[tuple[str, ...], list[int]] = {}
     for name in names:
         before, number, after = _parts(name)
@@ -34,13 +37,18 @@ def folded(names: Iterable[str]) -> list[str]:
 
 
 def _parts(name: str) -> tuple[str, str, str]:
-    """What stands before the first number between dots, the number, and what stands behind."""
+    """
+    Return the part of a name before its first number between dots, the number, and the part after
+    it.
+    """
     match = re.match(r"(.*?\.)(\d+)(\..*)", name)
     return (match[1], match[2], match[3]) if match else (name, "", "")
 
 
 def _ranges(numbers: Sequence[int]) -> str:
-    """`{0-3,5}`; one number as it is, and nothing for none."""
+    """
+    Return numbers as ranges, such as `{0-3,5}`; one number as it is, and an empty text for none.
+    """
     if len(numbers) < 2:
         return "".join(map(str, numbers))
     runs = groupby(enumerate(sorted(numbers)), key=lambda pair: pair[1] - pair[0])

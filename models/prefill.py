@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The program that reads a prompt: it fills the cache, and says what may come next.
+Program that reads a prompt: it fills the cache, and returns the logits of the next token.
 
-    tokens (1, length)   the prompt, filled up at its end to the length of its bucket
-    last (1)             where the prompt ends
+    tokens (1, length)   the prompt, padded at its end to the length of its bucket
+    last (1)             the position of the prompt's last token
     keys, values         of each layer, written from row 0 on
-    -> (vocabulary)      the logits of the token behind the prompt
+    -> (vocabulary)      the logits of the token after the prompt
 
-What fills up the bucket stands behind the prompt, where causal attention does not look.
+The padding comes after the prompt, where causal attention does not look.
 """
 
 from typing import Any
@@ -21,7 +21,7 @@ Tensor = torch.Tensor
 
 
 class Prefill(torch.nn.Module):
-    """The program, of a causal language model of `transformers`."""
+    """Module of the program, made from a causal language model of `transformers`."""
 
     def __init__(self, model: Any):
         super().__init__()
@@ -30,7 +30,7 @@ class Prefill(torch.nn.Module):
     def forward(
         self, tokens: Tensor, last: Tensor, keys: list[Tensor], values: list[Tensor]
     ) -> Tensor:
-        """Return the logits behind the last token of the prompt, and of no other."""
+        """Return the logits of the token after the prompt, and of no other token."""
         cache = cache_of(Filled(rows) for rows in map(Rows, keys, values))
         output = self.model(
             input_ids=tokens, past_key_values=cache, use_cache=True, logits_to_keep=last
@@ -39,7 +39,7 @@ class Prefill(torch.nn.Module):
 
 
 def capture_prefill(model: Any, length: int, capacity: int) -> Captured:
-    """Return the program for prompts of the bucket `length`, and a cache of `capacity` rows."""
+    """Capture the program for prompts of the bucket `length`, and a cache of `capacity` rows."""
     rows = rows_for(model, capacity)
     with mode_of(model):
         tokens, last = torch.zeros(1, length, dtype=torch.int64), torch.zeros(1, dtype=torch.int64)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What a model is asked to continue: a text, or tokens by number; and tokens as text again.
+Prompts that a model continues, given as text or as token numbers, and conversion of tokens to text.
 
 The tokenizer is the one in the model's folder, with the special tokens that it puts before a text.
 """
@@ -15,23 +15,26 @@ from typing import Any
 from tilewright.errors import UsageError, one_line
 
 _TOKENIZERS = ("tokenizer.json", "tokenizer.model", "vocab.json")
-"""One of them is there if a tokenizer is. Of none at all some families make an empty one."""
+"""
+Files of tokenizers: a folder with a tokenizer has one of them. Without any, some families would
+make an empty tokenizer.
+"""
 
 
 _PANIC = "PanicException"
-"""Exception of a library in Rust that has failed; it derives from `BaseException`."""
+"""Name of the exception of a failed Rust library; it derives from `BaseException`."""
 
 
 @dataclass(frozen=True)
 class Prompt:
-    """The tokens of a prompt."""
+    """Tokens of a prompt, with the model's tokenizer."""
 
     tokens: tuple[int, ...]
     tokenizer: Any | None
-    """The model's, if it has one that can be read."""
+    """Tokenizer of the model; None if it has none that can be read."""
 
     def text_of(self, tokens: Sequence[int]) -> str | None:
-        """Tokens as text; None without a tokenizer."""
+        """Return tokens as text; None without a tokenizer."""
         if self.tokenizer is None:
             return None
         with _reading(self.tokenizer.name_or_path):
@@ -40,10 +43,10 @@ class Prompt:
 
 def prompt_of_text(folder: Path, text: str, vocabulary: int) -> Prompt:
     """
-    Return the prompt `text` for the model in `folder`, which has so many tokens.
+    Return the prompt `text` for the model in `folder`, which has `vocabulary` tokens.
 
-    Raises `UsageError` without a tokenizer, if it does not go with the model, or for bytes that are
-    no text.
+    Raises `UsageError` if there is no tokenizer, if it does not fit the model, or if `text` has
+    bytes that are no text.
     """
     tokenizer = _tokenizer(folder)
     _check_text(text)
@@ -54,7 +57,7 @@ def prompt_of_text(folder: Path, text: str, vocabulary: int) -> Prompt:
 
 def prompt_of_tokens(folder: Path, tokens: Sequence[int], vocabulary: int) -> Prompt:
     """
-    Return the prompt `tokens` for the model in `folder`, which has so many tokens.
+    Return the prompt `tokens` for the model in `folder`, which has `vocabulary` tokens.
 
     Raises `UsageError` for numbers that are no tokens.
     """
@@ -62,11 +65,14 @@ def prompt_of_tokens(folder: Path, tokens: Sequence[int], vocabulary: int) -> Pr
     try:
         return Prompt(checked, _tokenizer(folder))
     except UsageError:
-        return Prompt(checked, None)  # it would be for the text of what comes out only
+        return Prompt(checked, None)  # only output as text would need it
 
 
 def _check_text(text: str) -> None:
-    """Raise for bytes of the command line that are not UTF-8: Python has half a character each."""
+    """
+    Raise `UsageError` for bytes of the command line that are not UTF-8: Python reads each as a lone
+    surrogate.
+    """
     try:
         text.encode()
     except UnicodeEncodeError as error:
@@ -79,7 +85,8 @@ def _checked(tokens: Sequence[int], vocabulary: int) -> tuple[int, ...]:
         raise UsageError("the prompt is empty: there is nothing to continue")
     if unknown := [*dict.fromkeys(str(t) for t in tokens if not 0 <= t < vocabulary)]:
         remedy = f"the model's tokens are 0 to {vocabulary - 1}"
-        raise UsageError(f"the prompt has what is no token: {', '.join(unknown)}", remedy=remedy)
+        message = f"the prompt has numbers that are no tokens: {', '.join(unknown)}"
+        raise UsageError(message, remedy=remedy)
     return tuple(tokens)
 
 
@@ -94,7 +101,7 @@ def _tokenizer(folder: Path) -> Any:
 
 @contextmanager
 def _reading(folder: Path | str) -> Generator[None]:
-    """Raise `UsageError` for what a damaged tokenizer comes to, of whatever library it is."""
+    """Raise `UsageError` for any exception that a damaged tokenizer causes, of whatever library."""
     try:
         yield
     except BaseException as error:

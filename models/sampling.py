@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-How the next token is chosen: the likeliest, or drawn at random among the likely ones.
+Choice of the next token: the likeliest, or a random draw among the likely ones.
 
 The filters are those of `transformers`, in its order: the penalty of repetitions, temperature, then
 `top_k`, then `top_p`.
@@ -14,22 +14,22 @@ from tilewright.errors import TilewrightError, UsageError
 
 Choose = Callable[[Any, Sequence[int]], int]
 """
-The number of a token, for the logits of all: a tensor (vocabulary) of any dtype and device. What is
-behind them is the text so far, the prompt included.
+Function that returns the number of the next token. Its arguments are the logits of all tokens, a
+tensor (vocabulary) of any dtype and device, and the text so far, including the prompt.
 
 Raises `TilewrightError` for logits that cannot be compared.
 """
 
 _COLDEST = 1e-6
-"""The lowest temperature: logits that are divided by it are still far from what float32 holds."""
+"""Lowest temperature: logits divided by it are still far below the largest float32."""
 
 
 @dataclass(frozen=True)
 class Sampling:
     """
-    What to draw among, and the seed of the draws. Raises `UsageError` for what makes no sense.
+    Parameters and seed of random draws. Raises `UsageError` for invalid values.
 
-    Logits are divided by `temperature`. Of the tokens the `top_k` likeliest are left, and of these
+    Logits are divided by `temperature`. Only the `top_k` likeliest tokens are kept, and of these
     the likeliest whose probabilities together reach `top_p`.
     """
 
@@ -41,26 +41,29 @@ class Sampling:
     def __post_init__(self) -> None:
         if not _COLDEST <= self.temperature < float("inf"):
             raise UsageError(
-                f"the temperature has to be at least {_COLDEST:g} and finite, "
+                f"the temperature must be at least {_COLDEST:g} and finite, "
                 f"not {self.temperature:g}",
                 remedy="leave it out: then the likeliest token is taken",
             )
         if self.top_k is not None and self.top_k < 1:
-            raise UsageError(f"top-k leaves the likeliest tokens, so at least 1, not {self.top_k}")
+            raise UsageError(f"top-k must be at least 1, not {self.top_k}")
         if self.top_p is not None and not 0 < self.top_p <= 1:
-            raise UsageError(f"top-p is a probability, above 0 and at most 1, not {self.top_p:g}")
+            raise UsageError(f"top-p must be above 0 and at most 1, not {self.top_p:g}")
 
 
 def greedy(logits: Any, text: Sequence[int]) -> int:
-    """Return the likeliest token; of several the first."""
-    token = int(logits.argmax())  # that of a NaN, if there is one
+    """Return the likeliest token; of several, the first."""
+    token = int(logits.argmax())  # the position of a NaN, if there is one
     if not logits[token].isfinite():
         raise _incomparable()
     return token
 
 
 def sampler(sampling: Sampling) -> Choose:
-    """Draws that are the same each time, on whatever device the logits are."""
+    """
+    Return a function that draws tokens at random from the seed of `sampling`: the draws are
+    reproducible, on any device.
+    """
     import torch
 
     generator = torch.Generator().manual_seed(sampling.seed)
@@ -76,13 +79,16 @@ def sampler(sampling: Sampling) -> Choose:
 
 def penalised(choose: Choose, penalty: float) -> Choose:
     """
-    `choose`, where tokens that are in the text already are less likely: their logits are divided by
-    `penalty` if they are positive, else multiplied by it (CTRL, arXiv:1909.05858, section 4.1).
-    Below 1 they are likelier. Raises `UsageError` unless it is above 0 and finite.
+    Return `choose`, changed to make tokens that are already in the text less likely.
+
+    Their logits are divided by `penalty` if they are positive, else multiplied by it (CTRL,
+    arXiv:1909.05858, section 4.1). A penalty below 1 makes them likelier. Raises `UsageError`
+    unless `penalty` is above 0 and finite.
     """
     if not 0 < penalty < float("inf"):
         raise UsageError(
-            f"a repetition penalty is above 0 and finite, not {penalty:g}", remedy="1 is none"
+            f"a repetition penalty must be above 0 and finite, not {penalty:g}",
+            remedy="1 has no effect",
         )
     if penalty == 1:
         return choose
@@ -100,13 +106,13 @@ def penalised(choose: Choose, penalty: float) -> Choose:
 
 def _incomparable() -> TilewrightError:
     return TilewrightError(
-        "the likeliest of the logits is NaN or infinite: no token can be chosen",
-        remedy="of float16 weights it may be an overflow: --dtype bfloat16 or float32",
+        "the largest logit is NaN or infinite: no token can be chosen",
+        remedy="float16 weights may overflow: try --dtype bfloat16 or float32",
     )
 
 
 def filtered(logits: Any, sampling: Sampling) -> Any:
-    """Return the logits in float32, with -inf for tokens that are not to be drawn."""
+    """Return the logits in float32, with -inf for tokens that must not be drawn."""
     import torch
 
     scores = logits.to(torch.float32) / sampling.temperature
@@ -118,13 +124,19 @@ def filtered(logits: Any, sampling: Sampling) -> Any:
 
 
 def _among_likeliest(scores: Any, number: int) -> Any:
-    """Those as likely as the last of the `number` likeliest are left as well."""
+    """
+    Return the scores with -inf for tokens less likely than the last of the `number` likeliest. Ties
+    with that one are kept.
+    """
     least = scores.topk(min(number, len(scores))).values[-1]
     return scores.masked_fill(scores < least, float("-inf"))
 
 
 def _within_probability(scores: Any, probability: float) -> Any:
-    """Return the unlikeliest tokens go that together have at most the rest of the probability."""
+    """
+    Return the scores with -inf for the unlikeliest tokens that together have at most `1 -
+    probability`.
+    """
     ordered, tokens = scores.sort()
     goes = ordered.softmax(-1).cumsum(-1) <= 1 - probability
     goes[-1] = False

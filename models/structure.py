@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The structure of a model: the modules of `transformers`, with tensors that have no values.
+Structure of a model: the modules of `transformers`, with tensors that have no values.
 
-A model of seven billion parameters takes no memory so: its tensors are fakes of tensors on a CPU.
-Those of the device `meta` would do as well, but that models move buffers to the device of their
-input, and the move would be part of the graph.
+A model of seven billion parameters then takes no memory: its tensors are fake tensors on a CPU.
+Tensors on the device `meta` are unfit: models move buffers to the device of their input, and the
+move would be part of the graph.
 """
 
 from copy import deepcopy
@@ -14,10 +14,10 @@ from typing import Any
 from tilewright.errors import UnsupportedError, UsageError, one_line
 
 DTYPES = ("float32", "bfloat16", "float16")
-"""What weights may be."""
+"""Dtypes that weights may have."""
 
 ATTENTIONS = ("sdpa", "eager")
-"""How attention is written: as PyTorch's one function, or as two matmuls and a softmax."""
+"""Forms of attention: PyTorch's one function, or two matmuls and a softmax."""
 
 
 def build(
@@ -26,8 +26,8 @@ def build(
     """
     Return the causal language model of a config, in eval mode: an `nn.Module` of fake tensors.
 
-    `dtype` is one of `DTYPES` or a `torch.dtype`, by default the config's. With `layers` the model
-    ends after so many decoder layers. Raises `UsageError` if the config contradicts itself, and
+    `dtype` is one of `DTYPES` or a `torch.dtype`, by default the config's. With `layers`, the model
+    has only that many decoder layers. Raises `UsageError` if the config contradicts itself, and
     `UnsupportedError` for dtypes that cannot be compiled.
     """
     from torch._subclasses.fake_tensor import FakeTensorMode
@@ -41,28 +41,31 @@ def build(
             model = make(
                 config, dtype=dtype, attn_implementation=attention, trust_remote_code=False
             )
-            model.tie_weights()  # which belongs to the initialisation that was left out
+            model.tie_weights()  # part of the initialisation that is skipped
     except Exception as error:  # the classes of each family have exceptions of their own
         raise UsageError(
-            f"no {config.model_type} can be made of the config: {_said(error)}"
+            f"cannot make a {config.model_type} from the config: {_message_of(error)}"
         ) from error
     return model.eval()
 
 
-def _said(error: Exception) -> str:
-    """What an exception says. One for a name that is in none of the tables is the name alone."""
+def _message_of(error: Exception) -> str:
+    """
+    Return the message of an exception. A `KeyError` has only the unknown name, which becomes a
+    sentence.
+    """
     return f"{error} is not known" if isinstance(error, KeyError) else one_line(error)
 
 
 def fake_mode(model: Any) -> Any:
     """
-    Return the `FakeTensorMode` that a model was built in, in which its inputs have to be made.
+    Return the `FakeTensorMode` that a model was built in; its inputs must be made in that mode.
     """
     return next(model.parameters()).fake_mode
 
 
 def check_length(config: Any, tokens: int) -> None:
-    """Raise `UsageError` for lengths of sequences that a model is not made for."""
+    """Raise `UsageError` if the model does not take sequences of `tokens` tokens."""
     most = config.max_position_embeddings
     if not 1 <= tokens <= most:
         raise UsageError(f"the model takes 1 to {most} tokens, not {tokens}")
@@ -79,13 +82,13 @@ def _dtype(dtype: Any) -> Any:
 
 
 def _shortened(config: Any, layers: int | None) -> Any:
-    """Return a copy of the config, with the first `layers` decoder layers only."""
+    """Return a copy of the config with only the first `layers` decoder layers."""
     config = deepcopy(config)
     if layers is None:
         return config
     there = config.num_hidden_layers
     if not 1 <= layers <= there:
-        raise UsageError(f"the model has {there} layers: {layers} of them cannot be taken")
+        raise UsageError(f"the model has {there} layers, of which {layers} cannot be taken")
     config.num_hidden_layers = layers
     if kinds := getattr(config, "layer_types", None):
         config.layer_types = kinds[:layers]

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The values of a model's tensors, and of the arguments of programs that were captured of it.
+Values of a model's tensors, and of the arguments of programs that were captured from it.
 
-Parameters and the buffers that are saved come from the checkpoint, all others from the model's own
-initialisation. Tied weights, such as the embeddings of tokens before and behind the layers, are one
-tensor, under whichever of its names it was saved.
+Parameters and saved buffers come from the checkpoint, all others from the model's own
+initialisation. Tied weights, such as the token embeddings before and after the layers, are one
+tensor, whichever of its names it was saved under.
 
 The names of tensors in a checkpoint are matched with the model's as `transformers` does it
 (`modeling_utils.py`, `core_model_loading.py`). A checkpoint of a base model lacks the prefix that
-the base has in the causal language model, and one of a larger model may have a prefix too many:
-GPT-2's on the hub says `wte.weight`, its model `transformer.wte.weight`. Old checkpoints hold
-tensors that models now compute or do not use.
+the base has in the causal language model: GPT-2's on the hub says `wte.weight`, its model
+`transformer.wte.weight`. A checkpoint of a larger model may have a prefix too many. Old checkpoints
+hold tensors that models now compute or do not use.
 """
 
 import re
@@ -26,7 +26,7 @@ from tilewright.models.checkpoint import Checkpoint, TensorKind
 from tilewright.models.checkpoint_fit import check_fit
 
 _FORMER = (r"\.attn\.masked_bias$",)
-"""Tensors of GPT-2, which `transformers` reports and does not use."""
+"""Patterns for the names of GPT-2 tensors that `transformers` reports and does not use."""
 
 
 def weights_of(
@@ -37,9 +37,10 @@ def weights_of(
     whole: Any = None,
 ) -> list[Any]:
     """
-    Return the tensors for what a captured program takes besides the user's inputs, in order.
+    Return the tensors for all inputs of a captured program except the user's, in order.
 
-    The program is one of `model`, or of a module that has it inside. Raises as `model_tensors`.
+    The program is one of `model`, or of a module that contains it. Raises the errors of
+    `model_tensors`.
     """
     return arguments_of(captured, model_tensors(model, checkpoint, dtype, whole))
 
@@ -52,13 +53,13 @@ def model_tensors(
     device: str = "cpu",
 ) -> dict[str, Any]:
     """
-    Return the parameters and buffers of a model of `transformers`, which may be one of fake
-    tensors, by name, on a device.
+    Return the parameters and buffers of a model of `transformers`, by name, on a device. The model
+    may consist of fake tensors.
 
-    Floats have to be stored in the model's dtypes unless a `dtype` was asked for: then they are
-    converted. What is neither converted nor moved has the file's memory. `whole` is the model that
-    the checkpoint is of, where `model` has fewer layers. Raises `UsageError` unless the checkpoint
-    is that of the model, with all that is wrong, and before any value is read.
+    Floats must be stored in the model's dtypes unless a `dtype` is given: then they are converted.
+    Tensors that are neither converted nor moved have the file's memory. `whole` is the model that
+    the checkpoint is of, if `model` has fewer layers. Raises `UsageError` with all problems, before
+    any value is read, if the checkpoint does not fit the model.
     """
     stored, extra = _match_names(model if whole is None else whole, checkpoint.tensors)
     state: dict[str, Any] = model.state_dict(keep_vars=True)
@@ -79,12 +80,15 @@ def model_tensors(
 
 
 def arguments_of(captured: Captured, tensors: Mapping[str, Any]) -> list[Any]:
-    """What a captured program takes besides the user's inputs, in order, of a model's `tensors`."""
+    """
+    Return the values of all inputs of a captured program except the user's, in order, from a
+    model's `tensors`.
+    """
     return [_argument(input, tensors) for input in captured.inputs if input.kind != "input"]
 
 
 def weight_bytes(model: Any) -> int:
-    """What the tensors of a model's state take, tied weights once."""
+    """Return the bytes of the tensors in a model's state; tied weights count once."""
     state: dict[str, Any] = model.state_dict(keep_vars=True)
     return sum(state[names[0]].nbytes for names in tied_names(state))
 
@@ -109,26 +113,29 @@ def _argument(input: Input, tensors: Mapping[str, Any]) -> Any:
 
 
 def _suffixes(name: str) -> Iterator[str]:
-    """Yield a path in a module, and what it is further inside: `a.b.c`, `b.c`, `c`."""
+    """Yield a path in a module and all its shorter endings: `a.b.c`, `b.c`, `c`."""
     parts = name.split(".")
     return (".".join(parts[start:]) for start in range(len(parts)))
 
 
 def _source(names: Sequence[str], stored: Mapping[str, list[str]]) -> list[str]:
-    """What the checkpoint calls the tensor of these names."""
+    """Return the checkpoint's names of the tensor that has these names in the model."""
     return [key for name in names for key in stored.get(name, ())]
 
 
 def _one_of(checkpoint: Checkpoint, keys: Sequence[str]) -> Any:
-    """Return the tensor that is stored under all of `keys`."""
+    """
+    Return the tensor that is stored under all of `keys`. Raises `UsageError` if they hold different
+    tensors.
+    """
     import torch
 
     first, *others = (checkpoint.tensor(key) for key in keys)
     for key, other in zip(keys[1:], others, strict=True):
         if not torch.equal(first, other):
             raise UsageError(
-                f"{keys[0]} and {key} are one tensor of the model, but not of its checkpoint",
-                remedy="tie_word_embeddings of config.json says whether they are one",
+                f"{keys[0]} and {key} are one tensor of the model, but differ in its checkpoint",
+                remedy="check tie_word_embeddings in config.json",
             )
     return first
 
@@ -138,12 +145,12 @@ def _kind(tensor: Any) -> TensorKind:
 
 
 class _Names(NamedTuple):
-    """The names of a checkpoint for a model."""
+    """Names of a checkpoint, matched with those of a model."""
 
     stored: dict[str, list[str]]
-    """For each of the model's names those in the checkpoint, of which there should be one."""
+    """Names in the checkpoint for each of the model's names; there should be one."""
     extra: list[str]
-    """The names in the checkpoint that say nothing to the model."""
+    """Names in the checkpoint that the model does not know."""
 
 
 def _match_names(model: Any, stored: Iterable[str]) -> _Names:
@@ -161,13 +168,13 @@ def _match_names(model: Any, stored: Iterable[str]) -> _Names:
 
 
 def _name_in(own: Iterable[str], name: str, prefix: str) -> str:
-    """`name` as the model has it: as it is, or with or without `prefix`."""
+    """Return `name` as the model has it: unchanged, or with or without `prefix`."""
     without = name.removeprefix(prefix)
     return next((n for n in (without, f"{prefix}{name}") if n in own), name)
 
 
 def _ignored(model: Any) -> list[str]:
-    """Patterns of the names that a checkpoint may have, and that are not read."""
+    """Return patterns of names that a checkpoint may have and that are not read."""
     buffers = [name for name, _ in model.named_buffers()]
     patterns = [*(model._keys_to_ignore_on_load_unexpected or ()), *_FORMER]
     if any(name.endswith("rotary_emb.inv_freq") for name in buffers):

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The program of a whole sequence: the tokens of a prompt in, the logits of every next token out.
+Program of a whole sequence: the tokens of a prompt in, the logits of every next token out.
 
-It is the model itself, called with its `input_ids` alone: so parameters and buffers have the names
-that checkpoints give them. Nothing is kept for the tokens after.
+It is the model itself, called with its `input_ids` alone, so parameters and buffers have the names
+that checkpoints give them. It keeps no cache for later tokens.
 """
 
 from typing import Any
@@ -14,8 +14,9 @@ from tilewright.models.structure import check_length, fake_mode
 
 def whole_sequence(model: Any, length: int) -> Expression:
     """
-    Return a model of fake tensors, called with `length` tokens: `(1, length)` int64 to the logits,
-    `(1, length, vocabulary)`. Raises `UsageError` for lengths that the model is not made for.
+    Return a model of fake tensors with inputs of `length` tokens: `(1, length)` int64 to the
+    logits, `(1, length, vocabulary)`. Raises `UsageError` if the model does not take `length`
+    tokens.
     """
     import torch
 

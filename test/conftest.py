@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes random tests repeatable, and text a module."""
+"""Fixtures and hooks for all tests: repeatable random tests, and parsed modules."""
 
 import gc
 import sys
@@ -33,17 +33,17 @@ hide_hub()
 use_one_thread()
 use_one_universe()
 
-# All that tests import stays: searching it for garbage, again and again, took a third of the time.
+# Imported objects stay: searching them for garbage again and again took a third of the time.
 gc.disable()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Random tests draw fewer examples where not every case is asked for."""
+    """Set the number of examples that random tests draw: fewer without `--every-case`."""
     use_draws(all_of_them=bool(config.getoption("--every-case")))
 
 
 def pytest_collection_finish() -> None:
-    """From here on there is garbage; in what has been imported so far there is none."""
+    """Turn garbage collection on, except for the objects that have been imported so far."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
@@ -51,32 +51,32 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_runtest_setup() -> None:
-    """Tensors that a test draws are the same in every run."""
+    """Seed PyTorch, so that the tensors that a test draws are the same in every run."""
     if (torch := sys.modules.get("torch")) is not None:
         torch.manual_seed(0)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Checks that take minutes run when they are asked for."""
+    """Add the option for checks that take minutes."""
     parser.addoption("--every-case", action="store_true", help="simulate every case of every op")
 
 
 @pytest.fixture(scope="session")
 def every_case(request: pytest.FixtureRequest) -> None:
-    """Skips what takes minutes, unless it is asked for."""
+    """Skip a test that takes minutes, without `--every-case`."""
     if not request.config.getoption("--every-case"):
         pytest.skip("takes minutes: --every-case")
 
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder in which the package of `examples/my_pass` is installed."""
+    """Folder in which the package of `examples/my_pass` is installed."""
     return install(tmp_path_factory.mktemp("my_pass"))
 
 
 @pytest.fixture
 def parse() -> Parse:
-    """Text to a verified module."""
+    """Function that parses text into a verified module."""
 
     def parse_text(text: str) -> ModuleOp:
         context = Context()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Python API: `capture`, `lower`, `interpret`, `compile`, and calls of what was compiled."""
+"""The Python API: `capture`, `lower`, `interpret`, `compile`, and calls of compiled programs."""
 
 import copy
 import pickle
@@ -18,23 +18,23 @@ from tilewright.errors import TilewrightError, UsageError
 
 
 def affine(x: torch.Tensor, scale: float, *, shift: torch.Tensor) -> dict[str, Any]:
-    """Return a function with a nested result, part of which is no tensor."""
+    """Return a nested result, part of which is no tensor."""
     return {"y": x * scale + shift, "rest": (x, 3)}
 
 
 def example(*shape: int) -> torch.Tensor:
-    """Return the same random numbers each time."""
+    """Return random numbers, the same each time."""
     return torch.randn(shape, generator=torch.Generator().manual_seed(0))
 
 
 @pytest.fixture(scope="module")
 def program() -> tilewright.CompiledProgram:
-    """`affine`, compiled."""
+    """Compiled program of `affine`."""
     return tilewright.compile(affine, example(4, 6), 0.5, kwargs={"shift": example(6)})
 
 
 def test_threads_may_capture_at_the_same_time():
-    """PyTorch traces one program at a time; other threads wait for it."""
+    """PyTorch traces one program at a time; other threads wait."""
 
     def captured(factor: int) -> str:
         def function(x: torch.Tensor) -> torch.Tensor:
@@ -65,7 +65,7 @@ def test_arrays_give_arrays(program: tilewright.CompiledProgram):
 
 @needs_nvrtc
 def test_sizes_among_the_results_are_sizes():
-    """PyTorch's own trees make tuples of them."""
+    """PyTorch's own tree functions return tuples in place of sizes."""
 
     def sizes(x: torch.Tensor) -> dict[str, Any]:
         return {"y": x + 1, "sizes": [x.size(), x[0].shape, (x.size(1),)]}
@@ -86,7 +86,7 @@ MISCALLS: dict[str, tuple[tuple[Any, ...], dict[str, Any], str]] = {
     "nesting": (([X], 0.5), SHIFT, r"not \(\[Tensor\], float, shift=Tensor\)"),
     "keys": (({"x": X}, 0.5), SHIFT, r"not \({'x': Tensor}, float, shift=Tensor\)"),
     "array for a number": ((X, X.numpy()), SHIFT, r"\[1\] is baked in as 0.5, and cannot be array"),
-    "kind": ((2.0, 0.5), SHIFT, "is no tensor or array, but float"),
+    "kind": ((2.0, 0.5), SHIFT, "must be a tensor or array, not float"),
     "layout": ((X.to_sparse(), 0.5), SHIFT, r"\[0\] has the layout sparse_coo \(call to_dense"),
 }
 
@@ -111,7 +111,7 @@ def test_a_program_is_not_copied(copied: Callable[[Any], Any], program: Any):
         copied(program)
 
 
-def test_what_a_program_tells_of_itself(program: tilewright.CompiledProgram):
+def test_a_program_describes_itself(program: tilewright.CompiledProgram):
     (kernel,) = program.kernels
     assert f"void __launch_bounds__({kernel.block}) {kernel.kernel}(" in program.cuda_source
     assert program.schedule[kernel.kernel].startswith("tileify,")
@@ -148,7 +148,7 @@ def numbers(values: Any) -> list[Any]:
 
 
 class Counter(nn.Module):
-    """A module that counts its calls, and writes to its input."""
+    """Module that counts its calls, and writes to its input."""
 
     def __init__(self):
         super().__init__()
@@ -173,7 +173,7 @@ def test_what_is_written_in_place_is_written():
     assert numbers(compiled(array)) == [5, 5]
     assert numbers(array) == [2, 2]
     array.flags.writeable = False
-    with pytest.raises(UsageError, match="writes to its input 'x', but that is read-only"):
+    with pytest.raises(UsageError, match="writes to its input 'x', which is read-only"):
         compiled(array)
 
 
@@ -185,7 +185,7 @@ def test_interpreting_a_capture_writes_in_place():
     results = tilewright.interpret(captured.module, count, x)
     assert [numbers(r) for r in results] == [[2, 2], [4, 4], [6, 6]]
     assert (numbers(count), numbers(x)) == ([1, 1], [2, 2])
-    with pytest.raises(UsageError, match="is a list, which cannot be written"):
+    with pytest.raises(UsageError, match="is a list and cannot be written"):
         tilewright.interpret(captured, [0.0, 0.0], x)
 
 
@@ -217,7 +217,7 @@ def test_what_cannot_be_interpreted():
         tilewright.interpret(str(captured.module))  # pyright: ignore[reportArgumentType]
 
 
-def test_lowering_leaves_the_module_alone():
+def test_lowering_does_not_change_the_module():
     captured = tilewright.capture(torch.exp, example(4))
     before = str(captured.module)
     lowered = tilewright.lower(captured.module, "loop")
@@ -261,7 +261,7 @@ def test_what_cannot_be_compiled_is_an_error_at_once():
         tilewright.compile(torch.exp, example(4), device="tpu")
 
 
-def test_there_is_no_more():
+def test_no_other_names_are_public():
     with pytest.raises(AttributeError, match="no attribute 'compyle'"):
         tilewright.compyle  # pyright: ignore
     assert set(tilewright.__all__) <= set(dir(tilewright))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Memory of the machine and of containers: one answer for all who ask."""
+"""Memory of the machine, as limited by containers: all callers get the same answer."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from tilewright.machine_memory import available_memory, total_memory
 MIB = 1 << 20
 
 
-def test_the_machine_says_what_it_has():
+def test_memory_of_the_machine():
     total, available = total_memory(), available_memory()
     assert total is None or total > MIB
     assert available is None or total is None or 0 < available <= total

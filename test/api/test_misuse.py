@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mistakes in a REPL are a `UsageError` that names them, or work as they look."""
+"""Mistakes in a REPL give a `UsageError` that names them, or work as they look."""
 
 import copy
 import pickle
@@ -18,28 +18,28 @@ from tilewright.errors import UnsupportedError, UsageError
 
 X = torch.ones(4, 6)
 
-api: Any = tilewright  # what the type checker refuses is what is tried
+api: Any = tilewright  # the tests try what the type checker refuses
 
 
 @pytest.fixture(scope="module")
 def captured() -> Any:
-    """A function of a dictionary of tensors."""
+    """Captured function of a dictionary of tensors."""
     return tilewright.capture(difference, {"a": X, "b": [X, 2]})
 
 
 def difference(batch: dict[str, Any]) -> torch.Tensor:
-    """Function whose result depends on the order of its tensors."""
+    """Return a result that depends on the order of the tensors."""
     tensor, factor = batch["b"]
     return batch["a"] - tensor * factor
 
 
 def generator(x: torch.Tensor) -> Generator[torch.Tensor]:
-    """Generator of tensors."""
+    """Yield a tensor, as generator functions do."""
     yield x
 
 
 async def coroutine(x: torch.Tensor) -> torch.Tensor:
-    """Coroutine of a tensor."""
+    """Return a tensor, as a coroutine does."""
     return x
 
 
@@ -103,23 +103,23 @@ MISTAKES: dict[str, tuple[Callable[[Any], object], str]] = {
         lambda captured: api.compile(partial(coroutine, X)),
         f"{__file__}:{coroutine.__code__.co_firstlineno}: 'coroutine' is a coroutine: return",
     ),
-    "a copy": (copy.deepcopy, "a capture is neither copied nor pickled"),
-    "a pickle": (pickle.dumps, "a capture is neither copied nor pickled"),
+    "a copy": (copy.deepcopy, "a captured program cannot be copied or pickled"),
+    "a pickle": (pickle.dumps, "a captured program cannot be copied or pickled"),
 }
 
 
 def plus_one(x: Any) -> Any:
-    """Add a number."""
+    """Add a number to the input."""
     return x + 1
 
 
 def plus_ones(x: Any) -> Any:
-    """Add a tensor of the default dtype."""
+    """Add a tensor of the default dtype to the input."""
     return x + torch.ones(6)
 
 
 def summed(x: Any) -> Any:
-    """Add all elements."""
+    """Return the sum of all elements."""
     return x.sum()
 
 
@@ -129,12 +129,12 @@ def added(x: Any) -> Any:
 
 
 def applied(x: Any, layer: Any) -> Any:
-    """Call an argument."""
+    """Call a module that is an argument."""
     return layer(x)
 
 
 def calling(program: Any) -> Callable[[Any], Any]:
-    """Make a function that calls a program."""
+    """Return a function that calls a program."""
 
     def called(x: Any) -> Any:
         return program(x) + 1
@@ -148,7 +148,7 @@ NESTED = cast(Any, torch).nested.nested_tensor([torch.ones(2), torch.ones(3)])
 UNFIT: dict[str, tuple[Any, str]] = {
     "sparse": (X.to_sparse(), "has the layout sparse_coo (call to_dense())"),
     "nested": (NESTED, "is a nested tensor (call to_padded_tensor())"),
-    "wrapped": (TwoTensor(X, X), "is a TwoTensor, which wraps other tensors (pass those)"),
+    "wrapped": (TwoTensor(X, X), "is a TwoTensor, which wraps other tensors (pass these)"),
 }
 
 
@@ -186,13 +186,13 @@ def test_masked_arrays_are_refused_as_their_mask_would_be_lost():
 
 
 def append(items: list[torch.Tensor]) -> torch.Tensor:
-    """Append to the list that it is given."""
+    """Append to the list that is passed in."""
     items.append(items[0] * 2)
     return items[0] + 1
 
 
 def replace(items: dict[str, list[torch.Tensor]]) -> torch.Tensor:
-    """Replace a tensor in the list that it is given."""
+    """Replace a tensor in a list that is passed in."""
     items["a"][0] = items["a"][0] * 2
     return items["a"][0] + 1
 
@@ -201,12 +201,12 @@ def test_a_list_that_the_program_changes_is_named():
     with pytest.raises(UsageError) as caught:
         tilewright.capture(append, [X])
     assert str(caught.value) == (
-        "the program changes the list that is its argument [0] (return what is new)"
+        "the program changes its argument [0], a list (return the new values)"
     )
     with pytest.raises(UsageError) as caught:
         tilewright.capture(replace, kwargs={"items": {"a": [X]}})
     assert str(caught.value) == (
-        "the program changes the dict that is its argument ['items'] (return what is new)"
+        "the program changes its argument ['items'], a dict (return the new values)"
     )
 
 
@@ -249,7 +249,7 @@ def test_a_module_is_no_argument():
 
 
 @pytest.mark.parametrize("compiles", [tilewright.compile, tilewright.capture])
-def test_nothing_is_captured_while_something_is(compiles: Any):
+def test_nothing_is_captured_during_a_capture(compiles: Any):
     def nested(x: Any) -> Any:
         return compiles(torch.relu, x)
 
@@ -260,7 +260,7 @@ def test_nothing_is_captured_while_something_is(compiles: Any):
 
 def test_a_program_is_not_called_by_what_is_traced():
     program = tilewright.compile(torch.relu, X, device="sim")
-    with pytest.raises(UsageError, match="calls what the program was compiled from"):
+    with pytest.raises(UsageError, match="call the original function"):
         tilewright.capture(calling(program), X)
     with pytest.raises(UsageError, match=r"traced by a transform of torch\.func"):
         torch.vmap(program)(X[None])
@@ -287,11 +287,11 @@ def test_a_script_is_refused():
 
 
 REFUSED: dict[str, tuple[Callable[..., Any], str]] = {
-    "gradients": (torch.func.grad(summed), r"torch\.func\.grad and what is made of it"),
+    "gradients": (torch.func.grad(summed), r"torch\.func\.grad and the transforms"),
     "gradients of several": (torch.vmap(torch.func.grad(summed)), r"torch\.func\.grad and"),
     "a constant that is written": (
         added,
-        "writes to a tensor that is no input, and in no module",
+        "writes to a tensor that is neither an input nor in a module",
     ),
 }
 
@@ -349,7 +349,7 @@ def test_keys_may_come_in_another_order():
         program({"b": [X, 2]})
 
 
-def test_tensors_and_arrays_are_interpreted_alike(captured: Any):
+def test_tensors_and_arrays_give_equal_results(captured: Any):
     (expected,) = tilewright.interpret(captured, X, X)
     (found,) = tilewright.interpret(captured, np.ones((4, 6), np.float32), X)
     np.testing.assert_array_equal(found, expected)

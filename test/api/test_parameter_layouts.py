@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-A parameter whose layout changes at load: callers give PyTorch's at every level, and the results
-are PyTorch's.
+Parameters whose layout changes at load: callers pass PyTorch's layout at every level, and the
+results equal PyTorch's.
 """
 
 from collections.abc import Sequence
@@ -29,12 +29,12 @@ INTERPRETED = ["torch", "tensor", "loop", "tile", "kernel"]
 
 
 def example(*shape: int) -> torch.Tensor:
-    """Return the same random numbers each time."""
+    """Return random numbers, the same each time."""
     return torch.randn(shape, generator=torch.Generator().manual_seed(0))
 
 
 class Transposed(nn.Module):
-    """Odd sizes, of which none divides another."""
+    """Module of odd sizes, of which none divides another."""
 
     def __init__(self):
         super().__init__()
@@ -46,7 +46,7 @@ class Transposed(nn.Module):
 
 
 class Rotated(nn.Module):
-    """A permutation that is not its own inverse; of a buffer, which is a result too."""
+    """Module with a permutation that is not its own inverse, of a buffer that is a result too."""
 
     b: torch.Tensor
 
@@ -61,7 +61,7 @@ class Rotated(nn.Module):
 
 
 class Half(nn.Module):
-    """Elements that NumPy has no type for, and an axis of one step."""
+    """Module with elements that NumPy has no type for, and an axis of one step."""
 
     def __init__(self):
         super().__init__()
@@ -73,7 +73,7 @@ class Half(nn.Module):
 
 
 class Case(NamedTuple):
-    """A module with its input, and what its plan permutes: axes by argument."""
+    """Module with its input, and the axes by which its plan permutes each argument."""
 
     module: nn.Module
     x: torch.Tensor
@@ -89,18 +89,18 @@ CASES = {
 
 @pytest.fixture(scope="module", params=CASES.values(), ids=list(CASES))
 def case(request: pytest.FixtureRequest) -> Case:
-    """One of the modules."""
+    """Each of the modules in turn."""
     return request.param
 
 
 @pytest.fixture(scope="module")
 def captured(case: Case) -> Captured:
-    """Its Torch IR."""
+    """Torch IR of the case's module."""
     return tilewright.capture(case.module, case.x)
 
 
 def expected(case: Case) -> list[torch.Tensor]:
-    """What PyTorch computes."""
+    """Return the results that PyTorch computes."""
     with torch.no_grad():
         return pytree.tree_leaves(case.module(case.x))
 
@@ -115,7 +115,7 @@ def test_every_level_takes_what_pytorch_has(case: Case, captured: Captured, leve
 
 
 def test_every_pass_is_checked(captured: Captured):
-    # The fold changes the signature, but not what callers give.
+    # The fold changes the signature, but not the arguments that callers pass.
     compared: dict[str, tuple[str, ...]] = {}
 
     def check(before: ModuleOp, after: ModuleOp, name: str) -> None:
@@ -169,7 +169,7 @@ def test_the_layout_that_kernels_read_is_refused():
 
 
 class Written(nn.Module):
-    """A buffer that is read transposed, and written in place."""
+    """Module with a buffer that is read transposed, and written in place."""
 
     state: torch.Tensor
 
@@ -178,7 +178,7 @@ class Written(nn.Module):
         self.register_buffer("state", example(5, 3))
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """Add the old state, and keep the new one."""
+        """Add the old state to the input, and keep the new state."""
         y = x + self.state.t()
         self.state.copy_(x.t())
         return y

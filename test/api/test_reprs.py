@@ -18,7 +18,7 @@ from tilewright.codegen.plan_text import plan_text
 from tilewright.dialects.target import target
 
 LONGEST = 160
-"""Characters of a repr."""
+"""Maximum number of characters of a repr."""
 
 
 def mlp() -> nn.Module:
@@ -28,12 +28,12 @@ def mlp() -> nn.Module:
 
 @pytest.fixture(scope="module")
 def program() -> tilewright.CompiledProgram:
-    """A module of two kernels, compiled."""
+    """Compiled program of a module with two kernels."""
     return tilewright.compile(mlp(), torch.zeros(32, 64), target="sm_90a", device="sim")
 
 
 def reachable(value: Any, place: str) -> Iterator[tuple[str, Any]]:
-    """Yield a dataclass of ours and those in its fields, with their places."""
+    """Yield a dataclass of this package and those in its fields, with their places."""
     for number, item in enumerate(_items(value)):
         yield from reachable(item, f"{place}[{number}]")
     is_ours = type(value).__module__.startswith("tilewright.")
@@ -121,7 +121,10 @@ def test_programs_compare_by_identity(program: tilewright.CompiledProgram):
 
 
 def test_the_package_lists_its_api_only():
-    """In a process of its own: what others import would hide what is listed."""
+    """
+    The test needs a process of its own: imports of other tests would hide names that the package
+    lists.
+    """
     code = (
         "import tilewright, tilewright.errors, tilewright.dialects\n"
         "print(*(n for n in dir(tilewright) if n[:2] != '__'), '__version__' in dir(tilewright))"

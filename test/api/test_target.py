@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is worth fusing depends on the GPU: every door passes the target on to the passes."""
+"""Fusion depends on the GPU: each entry point passes the target to the passes."""
 
 from pathlib import Path
 
@@ -13,12 +13,12 @@ from tilewright.tools.cli import main as cli
 from tilewright.tools.opt_tool import main as opt_tool
 
 EXPRESSION = "nn.Linear(4096, 1024, bias=False)(torch.exp(torch.randn(128, 4096)))"
-# An A100 computes the exponentials once; an H100 has the flops to do so for every block.
+# An A100 computes the exponentials once. An H100 has enough flops to compute them in every block.
 KERNELS = {"sm_80": 2, "sm_90a": 1}
 
 
 class ExpLinear(nn.Module):
-    """The same."""
+    """Module that computes `EXPRESSION`."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -29,7 +29,7 @@ class ExpLinear(nn.Module):
 
 
 def kernels(module: ModuleOp | str) -> int:
-    """How many there are."""
+    """Return the number of kernels in Loop IR."""
     return str(module).count("loop.kernel @")
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each test of `torch.compile` begins with."""
+"""Initial state of each test of `torch.compile`."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ from tilewright.frontend.telling import forget
 
 @pytest.fixture(autouse=True)
 def fresh() -> Iterator[None]:
-    """Nothing compiled, and nothing told."""
+    """Reset Dynamo and the warnings already given, and turn gradients off."""
     reset()
     forget()
     with torch.no_grad():

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Small modules and functions that people compile, each with calls: of one kind, and of others."""
+"""
+Small modules and functions as users compile them, each with calls of one kind and of several kinds.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -15,24 +17,27 @@ Call = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class Case:
-    """Something to compile, what it is called with, and how."""
+    """Callable to compile, with the arguments of its calls."""
 
     make: Callable[[], Callable[..., Any]]
     calls: list[Call]
     kwargs: dict[str, Any] = field(default_factory=dict[str, Any])
-    told: str = ""
-    """What each message must say of what runs in PyTorch; there are none if it is empty."""
+    warning: str = ""
+    """
+    Pattern that each warning about code that runs in PyTorch must match; empty if there must be no
+    warning.
+    """
     kernels: bool = True
-    """True if anything is compiled."""
+    """True if anything is compiled into kernels."""
 
 
 def rand(*shape: int, dtype: torch.dtype = torch.float32) -> Tensor:
-    """Random numbers."""
+    """Return random numbers."""
     return torch.randn(*shape).to(dtype)
 
 
 class Attention(nn.Module):
-    """A block of a transformer."""
+    """Attention block of a transformer."""
 
     def __init__(self, causal: bool):
         super().__init__()
@@ -60,7 +65,7 @@ class Model(nn.Module):
 
 
 class Cell(nn.Module):
-    """A recurrent cell with its state in buffers."""
+    """Recurrent cell with its state in buffers."""
 
     h: Tensor
     c: Tensor
@@ -79,7 +84,7 @@ class Cell(nn.Module):
 
 
 class Cache(nn.Module):
-    """Writes a row of a buffer at a place that is an input."""
+    """Module that writes a row of a buffer, at a position that is an input."""
 
     rows: Tensor
 
@@ -93,7 +98,7 @@ class Cache(nn.Module):
 
 
 class Counter(nn.Module):
-    """Counts in a Python number, and in a buffer that has no axes."""
+    """Module that counts calls in a Python number, and in a buffer without axes."""
 
     steps: Tensor
 
@@ -109,7 +114,7 @@ class Counter(nn.Module):
 
 
 class Gated(nn.Module):
-    """What it gives depends on what it is given, and part of it is nothing."""
+    """Module whose results depend on its arguments; one result is None."""
 
     def __init__(self):
         super().__init__()
@@ -123,7 +128,7 @@ class Gated(nn.Module):
 
 
 def evaluated(module: nn.Module) -> nn.Module:
-    """In eval mode, with statistics that are not those of a new module."""
+    """Return the module in eval mode, with statistics unlike those of a new module."""
     for buffer in module.buffers():
         if buffer.is_floating_point():
             buffer.uniform_(0.5, 1.5)
@@ -131,86 +136,86 @@ def evaluated(module: nn.Module) -> nn.Module:
 
 
 def broken(x: Tensor) -> Tensor:
-    """Dynamo makes two graphs of it."""
+    """Compute with a graph break, for which Dynamo makes two graphs."""
     y = torch.relu(x) + 1
     graph_break()
     return y.sum(0) * 2
 
 
 def depends(x: Tensor) -> Tensor:
-    """Dynamo looks at a value in the middle."""
+    """Branch on a value, which Dynamo reads in the middle."""
     return x * 2 if x.sum() > 0 else x - 1
 
 
 def sort_inside(x: Tensor, w: Tensor) -> tuple[Tensor, Tensor]:
-    """Return an operator that the compiler does not know, between some that it does."""
+    """Call an operator that the compiler does not support, between some that it does."""
     h = torch.relu(x @ w)
     values, places = torch.topk(h, 2)
     return torch.exp(values).sum(-1), places + 1
 
 
 def sort_only(x: Tensor) -> Tensor:
-    """Nothing to compile."""
+    """Call only an operator that the compiler does not support."""
     return torch.sort(x)[0]
 
 
 def complex_inside(x: Tensor) -> Any:
-    """Tensors of a dtype that the compiler does not know."""
+    """Compute with tensors of a dtype that the compiler does not support."""
     fft: Any = torch.fft
     return fft.rfft(x * 2).abs() + 1
 
 
 def views(x: Tensor, y: Tensor) -> tuple[Tensor, ...]:
-    """Outputs that are inputs, or share memory with them, or with each other."""
+    """Return outputs that are inputs, or share memory with them or with each other."""
     z = x + y
     return x, x.view(-1), x.t()[1:], z, z.t(), z[0], z.narrow(0, 1, 1), y.unsqueeze(0)
 
 
 def only_views(x: Tensor) -> tuple[Tensor, Tensor]:
-    """No kernel at all."""
+    """Return views only, which need no kernel."""
     return x.t(), x[0]
 
 
 def write(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
-    """Writes to an input, and returns it as it is then."""
+    """Write to an input, and return its new value."""
     x.mul_(2)
     x[0] += y[0]
     return x.t(), x.sum()
 
 
 def write_copy(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the same values in an input and in an output, which are apart."""
+    """Write equal values to an input and to an output, which do not share memory."""
     z = x * 2 + y
     x.copy_(z)
     return z, z.t()
 
 
 def write_part(x: Tensor, y: Tensor) -> Tensor:
-    """Writes to a view of an input."""
+    """Write to a view of an input."""
     x[1:].zero_()
     x[:, :1].add_(y[:, :1])
     return y * 2
 
 
 def numbers(x: Tensor, scale: float, power: int, flag: bool, name: str) -> Tensor:
-    """Numbers, flags and texts."""
+    """Compute with numbers, flags and texts."""
     y = x * scale + power
     return (y if flag else -y) + len(name)
 
 
 def dtypes(x: Tensor) -> tuple[Tensor, ...]:
-    """Results of several dtypes."""
+    """Return results of several dtypes."""
     return x > 0, x.argmax(-1), x.to(torch.int32), x.sum().double(), (x > 0).any()
 
 
 def nested(inputs: dict[str, Any]) -> dict[str, Any]:
-    """Nested inputs and results."""
+    """Compute with nested inputs, and return nested results."""
     first, (second, third) = inputs["a"], inputs["b"]
     return {"sum": first + second, "rest": [third * 2, {"one": 1, "none": None}]}
 
 
 def rows_at(x: Tensor, at: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Views at subscripts that are tensors, one of them computed."""
+    """Return views at subscripts that are tensors, one of them computed."""
     return x[at], x[:, at - 1], x[at].sin()
 
 
@@ -220,13 +225,13 @@ def only_row_at(x: Tensor, at: Tensor) -> Tensor:
 
 
 def write_row_at(x: Tensor, at: Tensor) -> tuple[Tensor, Tensor]:
-    """Write a row, and then its subscript."""
+    """Write to a row, then to its subscript."""
     row = x[at].add_(1)
     return row, at.add_(1)
 
 
 def unnamed_views(x: Tensor, y: Tensor) -> tuple[Tensor, ...]:
-    """Views and inputs as they are, of operators whose schemas do not say it."""
+    """Return views and unchanged inputs of operators whose schemas do not declare that."""
     torch.einsum("ii->i", x).zero_()
     nn.functional.dropout(x, 0.0).add_(1)
     same = nn.functional.dropout(y, 0.5, training=False)
@@ -234,7 +239,10 @@ def unnamed_views(x: Tensor, y: Tensor) -> tuple[Tensor, ...]:
 
 
 def write_unnamed(x: Tensor, y: Tensor) -> tuple[Tensor, ...]:
-    """Return the same of inputs that are written, and of what an input becomes a copy of."""
+    """
+    Return views that no schema declares: two of a written input, and one of a tensor that is copied
+    into another input.
+    """
     x.add_(1)
     new = y + 1
     y.copy_(new)
@@ -243,7 +251,7 @@ def write_unnamed(x: Tensor, y: Tensor) -> tuple[Tensor, ...]:
 
 
 def strided(x: Tensor) -> tuple[Tensor, Tensor]:
-    """Results that lie as the input does."""
+    """Return results with the strides of the input."""
     return torch.relu(x), x + 1
 
 
@@ -268,7 +276,7 @@ CASES: dict[str, Case] = {
     "encoder layer": Case(
         lambda: nn.TransformerEncoderLayer(8, 2, 16, batch_first=True).eval(),
         [(rand(2, 5, 8),)],
-        told=r"a graph runs .*_transformer_encoder_layer_fwd.*set_fastpath_enabled\(False\)",
+        warning=r"a graph runs .*_transformer_encoder_layer_fwd.*set_fastpath_enabled\(False\)",
         kernels=False,
     ),
     "language model": Case(Model, [(torch.tensor([[1, 2, 3]]),), (torch.tensor([[4, 10, 0]]),)]),
@@ -283,16 +291,16 @@ CASES: dict[str, Case] = {
     "training mode": Case(
         lambda: nn.Sequential(nn.Linear(4, 4), nn.BatchNorm1d(4), nn.ReLU()),
         [(rand(3, 4),), (rand(3, 4),)],
-        told="training mode",
+        warning="training mode",
     ),
     "graph break": Case(lambda: broken, [(rand(3, 4),), (rand(2, 4),)]),
     "branch": Case(lambda: depends, [(torch.ones(3),), (-torch.ones(3),)]),
     "topk": Case(
         lambda: sort_inside, [(rand(3, 4), rand(4, 5))] * 2 + [(rand(2, 4), rand(4, 5))],
-        told=r"aten.topk.default \(node topk\) is not supported: there is no sorting",
+        warning=r"aten.topk.default \(node topk\) is not supported: there is no sorting",
     ),
-    "sort": Case(lambda: sort_only, [(rand(3, 4),)], told="a graph runs .* sort", kernels=False),
-    "complex": Case(lambda: complex_inside, [(rand(3, 4),)], told="complex"),
+    "sort": Case(lambda: sort_only, [(rand(3, 4),)], warning="a graph runs .* sort", kernels=False),
+    "complex": Case(lambda: complex_inside, [(rand(3, 4),)], warning="complex"),
     "views": Case(lambda: views, [(rand(3, 3), rand(3, 3)), (rand(4, 3), rand(4, 3))]),
     "only views": Case(lambda: only_views, [(rand(2, 3),)], kernels=False),
     "unnamed views": Case(lambda: unnamed_views, [(rand(3, 3), rand(3, 3))] * 2),
@@ -300,12 +308,12 @@ CASES: dict[str, Case] = {
     "write": Case(lambda: write, [(rand(2, 3), rand(2, 3)), (rand(4, 3), rand(4, 3))]),
     "write a copy": Case(lambda: write_copy, [(rand(2, 2), rand(2, 2))]),
     "write a part": Case(lambda: write_part, [(rand(3, 2), rand(3, 2))]),
-    "rows at": Case(lambda: rows_at, _AT, told=_READ, kernels=_EXPORTS_READS),
-    "only a row at": Case(lambda: only_row_at, _AT, told=_READ, kernels=False),
+    "rows at": Case(lambda: rows_at, _AT, warning=_READ, kernels=_EXPORTS_READS),
+    "only a row at": Case(lambda: only_row_at, _AT, warning=_READ, kernels=False),
     "write a row at": Case(
         lambda: write_row_at,
         _AT,
-        told="a part of an input that is written" if _EXPORTS_READS else _READ,
+        warning="a part of an input that it writes" if _EXPORTS_READS else _READ,
         kernels=False,
     ),
     "numbers": Case(

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-`torch.compile` with our backend does what PyTorch does: the values, where they lie, and what is
-written in place. Graphs are run by the interpreters here.
+`torch.compile` with this backend equals PyTorch: in values, in strides and memory, and in what it
+writes in place. Graphs are run by the interpreters here.
 """
 
 import copy
@@ -29,7 +29,7 @@ from .modules import CASES, Case
 
 
 def behind_dynamo(compile: Compile) -> Callable[..., Any]:
-    """Return a backend of `torch.compile` that compiles so."""
+    """Return a backend of `torch.compile` that compiles graphs with `compile`."""
 
     def backend(graph: Any, inputs: Sequence[Any]) -> Callable[..., Any]:
         return lazily(graph, compile)
@@ -38,12 +38,12 @@ def behind_dynamo(compile: Compile) -> Callable[..., Any]:
 
 
 def compiled_by(compile: Compile, function: Any, **options: Any) -> Any:
-    """`function` behind Dynamo."""
+    """Return `function` compiled by `torch.compile` with that backend."""
     return cast(Any, torch).compile(function, backend=behind_dynamo(compile), **options)
 
 
 class Interpreted:
-    """A compiler that counts what it is asked to compile."""
+    """Compiler that interprets captured programs, and keeps a list of them."""
 
     def __init__(self) -> None:
         self.captured: list[Captured] = []
@@ -53,23 +53,23 @@ class Interpreted:
         return lambda values: interpret(captured.module, *map(as_array, values))
 
     def compile(self, function: Any, **options: Any) -> Any:
-        """`function` behind Dynamo."""
+        """Return `function` compiled by `torch.compile` with this compiler."""
         return compiled_by(self, function, **options)
 
 
 @pytest.fixture
 def compiler() -> Interpreted:
-    """What compiles."""
+    """New compiler, which has compiled nothing."""
     return Interpreted()
 
 
 def tensors(*values: Any) -> list[Tensor]:
-    """Return all tensors in something nested."""
+    """Return all tensors in nested values."""
     return [leaf for leaf in pytree.tree_leaves(values) if isinstance(leaf, Tensor)]
 
 
 def sharing(values: Sequence[Tensor]) -> list[tuple[int, int, int]]:
-    """Which tensors share memory, and how far apart they lie there."""
+    """Return the pairs of tensors that share memory, and the distance of their addresses."""
     return [
         (i, j, other.data_ptr() - one.data_ptr())
         for i, one in enumerate(values)
@@ -80,41 +80,41 @@ def sharing(values: Sequence[Tensor]) -> list[tuple[int, int, int]]:
 
 
 def check(case: Case, compiled: Callable[..., Any], eager: Callable[..., Any]) -> None:
-    """All calls do the same."""
+    """Check that all calls of a case have equal results and effects in both callables."""
     state = [
         [*f.state_dict().values()] if isinstance(f, nn.Module) else [] for f in (compiled, eager)
     ]
     for args in case.calls:
         ours, theirs = copy.deepcopy((args, case.kwargs)), copy.deepcopy((args, case.kwargs))
-        got, wanted = compiled(*ours[0], **ours[1]), eager(*theirs[0], **theirs[1])
-        torch.testing.assert_close(got, wanted)
+        got, expected = compiled(*ours[0], **ours[1]), eager(*theirs[0], **theirs[1])
+        torch.testing.assert_close(got, expected)
         torch.testing.assert_close(tensors(ours), tensors(theirs))
         torch.testing.assert_close(*state)
-        assert [t.stride() for t in tensors(got)] == [t.stride() for t in tensors(wanted)]
-        one, other = tensors(ours, state[0], got), tensors(theirs, state[1], wanted)
+        assert [t.stride() for t in tensors(got)] == [t.stride() for t in tensors(expected)]
+        one, other = tensors(ours, state[0], got), tensors(theirs, state[1], expected)
         assert sharing(one) == sharing(other)
 
 
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.filterwarnings(
     "error",
-    # Dynamo's own clean-up, whenever it comes to it, fails where a namespace is gone already.
+    # Dynamo's own clean-up fails, at any time, where a namespace no longer exists.
     "ignore:Exception ignored in:pytest.PytestUnraisableExceptionWarning",
 )
 def test_it_does_what_pytorch_does(name: str, compiler: Interpreted):
     case = CASES[name]
     eager = case.make()
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always", NotCompiled)
         check(case, compiler.compile(copy.deepcopy(eager)), eager)
-    messages = [str(warning.message) for warning in told]
-    assert bool(messages) is bool(case.told), messages
-    assert all(re.search(case.told, message) for message in messages), messages
+    messages = [str(warning.message) for warning in warned]
+    assert bool(messages) is bool(case.warning), messages
+    assert all(re.search(case.warning, message) for message in messages), messages
     assert bool(compiler.captured) == case.kernels
 
 
-def test_sizes_that_are_left_open_are_settled_at_the_call(compiler: Interpreted):
-    """Dynamo hands over two graphs: one for the first size, and then one for all."""
+def test_open_sizes_are_fixed_at_the_call(compiler: Interpreted):
+    """Dynamo passes two graphs: one for the first size, and then one for all sizes."""
 
     def times_rows(x: Tensor) -> Tensor:
         return x * x.shape[0]
@@ -223,10 +223,10 @@ def test_autocast(compiler: Interpreted):
 def test_a_recurrent_layer_if_dynamo_lets_it_through(compiler: Interpreted):
     model, x = nn.LSTM(3, 4, batch_first=True), torch.randn(2, 3, 3)
     with cast(Any, config).patch(allow_rnn=True):
-        with warnings.catch_warnings(record=True) as told:
+        with warnings.catch_warnings(record=True) as warned:
             torch.testing.assert_close(compiler.compile(model)(x), model(x))
-    # PyTorch 2.11 gets it wrong.
-    assert compiler.captured or "gets the last state" in str(told[0].message)
+    # PyTorch 2.11 gets the last state wrong.
+    assert compiler.captured or "gets the last state" in str(warned[0].message)
 
 
 def test_inputs_that_are_written_and_share_memory_are_left_to_pytorch(compiler: Interpreted):
@@ -238,7 +238,7 @@ def test_inputs_that_are_written_and_share_memory_are_left_to_pytorch(compiler: 
     apart = torch.zeros(2, 4)
     assert compiled(apart[0], apart[1]).tolist() == [0.0] * 4
     both = torch.zeros(6)
-    with pytest.warns(NotCompiled, match="share memory"):
+    with pytest.warns(NotCompiled, match="shares memory"):
         assert compiled(both[:4], both[2:]).tolist() == [2.0, 2.0, 0.0, 0.0]
 
 
@@ -247,9 +247,9 @@ def test_an_input_that_is_written_and_overlaps_itself_is_left_to_pytorch(compile
         return x.add_(1)
 
     compiled = compiler.compile(shift)
-    windows, wanted = (torch.zeros(20).as_strided((4, 5), (2, 1)) for _ in range(2))
+    windows, expected = (torch.zeros(20).as_strided((4, 5), (2, 1)) for _ in range(2))
     with pytest.warns(NotCompiled, match="share memory"):
-        assert torch.equal(compiled(windows), wanted.add_(1))
+        assert torch.equal(compiled(windows), expected.add_(1))
 
 
 def test_tensors_that_kernels_cannot_take_are_left_to_pytorch(compiler: Interpreted):
@@ -319,8 +319,8 @@ def test_what_cannot_be_lowered_runs_in_pytorch():
         return torch.sort(x + 1)[0] * 2
 
     for function in (torch.sin, part):
-        with pytest.warns(NotCompiled) as told:
+        with pytest.warns(NotCompiled) as warned:
             got = compiled_by(refuses, function)(torch.ones(2))
-        assert "too wide" in str(told[0].message)
+        assert "too wide" in str(warned[0].message)
         assert torch.equal(got, function(torch.ones(2)))
         forget()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Errors of the user's program at a call: PyTorch's own, and nothing beside them."""
+"""Errors of the user's program in a call: PyTorch raises them, and nothing else is printed."""
 
 from collections.abc import Callable
 from typing import Any, cast
@@ -11,17 +11,17 @@ import tilewright.torch_compile
 
 
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`function` behind Dynamo, with the backend that users have."""
+    """Return `function` compiled by `torch.compile`, with the backend that users have."""
     return cast(Any, torch).compile(function, backend=tilewright.torch_compile.backend)
 
 
 def incremented(x: torch.Tensor) -> torch.Tensor:
-    """Add in place."""
+    """Add 1 to the input in place."""
     return x.add_(1)
 
 
 def checked(x: torch.Tensor) -> torch.Tensor:
-    """Compute nothing but a condition."""
+    """Compute only a condition."""
     cast(Any, torch)._assert_async(x.sum() > 0, "too small")
     return x
 
@@ -36,7 +36,9 @@ def test_a_condition_is_checked_where_nothing_else_is_computed():
 
 @pytest.mark.filterwarnings("ignore::tilewright.frontend.telling.NotCompiled")
 def test_an_error_in_pytorch_is_not_printed(capfd: pytest.CaptureFixture[str]):
-    """PyTorch prints a traceback where its module of a graph is called, and raises it as well."""
+    """
+    PyTorch prints a traceback where its module of a graph is called, and raises the error as well.
+    """
     with pytest.raises(RuntimeError, match="more than one element of the written-to tensor"):
         compiled(incremented)(torch.zeros(1, 4).expand(6, 4))
     assert capfd.readouterr().err == ""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recompilations are logged, with the input that has changed, from what to what."""
+"""Recompilations are logged, with the input that has changed, and its old and new facts."""
 
 import os
 import sys
@@ -19,7 +19,7 @@ from .test_dynamo import Interpreted
 
 @pytest.fixture
 def log() -> Iterator[list[str]]:
-    """Messages that the logger `tilewright` gets."""
+    """Messages that the logger `tilewright` receives."""
     messages: list[str] = []
     handler = Handler()
     handler.emit = lambda record: messages.append(record.getMessage())
@@ -31,7 +31,7 @@ def log() -> Iterator[list[str]]:
 
 
 def scaled(x: torch.Tensor, factor: int, flag: bool = True) -> torch.Tensor:
-    """Return a function of a tensor and of Python values."""
+    """Return a product that depends on a tensor and on Python values."""
     return x * factor if flag else x
 
 

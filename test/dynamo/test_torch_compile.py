@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The backend as users name it: its options, what it refuses, and kernels on the simulator."""
+"""The backend as users name it: its options, its errors, and kernels on the simulator."""
 
 import copy
 import gc
@@ -26,12 +26,12 @@ from .test_dynamo import check
 
 
 def compiled(function: Any, **options: Any) -> Any:
-    """`function` as the backend compiles it."""
+    """Return `function` compiled by `torch.compile` with the backend."""
     return cast(Any, torch).compile(function, backend=backend, **options)
 
 
 QUICK = ("language model", "cache", "topk")
-"""What is simulated each time."""
+"""Cases that are simulated in each run of the tests."""
 
 
 @needs_nvrtc
@@ -107,7 +107,7 @@ def test_what_takes_the_simulator_minutes_is_refused_before_it_starts():
 
 
 def _sorted(x: torch.Tensor) -> torch.Tensor:
-    """What is compiled in part."""
+    """Sort the positive parts of values: only relu is compiled."""
     return torch.sort(torch.relu(x))[0]
 
 

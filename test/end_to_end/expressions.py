@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Expressions drawn from the ops that the compiler knows, as `-c` takes them."""
+"""Random expressions in the ops that the compiler supports, as `-c` takes them."""
 
 from collections.abc import Callable
 from math import prod
@@ -9,7 +9,7 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 
 Shape = tuple[int, ...]
 
-# Arguments stay where the function is well-behaved: near a pole float32 says nothing.
+# Arguments stay where the function is well-behaved: near a pole, a float32 result means nothing.
 _UNARY = (
     "torch.neg({})",
     "torch.exp({})",
@@ -50,7 +50,7 @@ shapes = st.lists(sizes, min_size=0, max_size=3).filter(lambda s: prod(s) <= 20_
 
 @st.composite
 def expressions(draw: DrawFn, shape: Shape, depth: int) -> str:
-    """Return an expression whose value has `shape`, of at most `depth` nested operations."""
+    """Return an expression whose value has `shape`, with at most `depth` nested operations."""
     if depth == 0:
         return draw(leaves(shape))
     fitting = [make for rank, make in _MAKERS if len(shape) >= rank]
@@ -59,7 +59,7 @@ def expressions(draw: DrawFn, shape: Shape, depth: int) -> str:
 
 @st.composite
 def leaves(draw: DrawFn, shape: Shape) -> str:
-    """Return a tensor, possibly expanded to `shape`."""
+    """Return a random tensor, possibly expanded to `shape`."""
     if not shape or draw(st.booleans()):
         return _randn(shape)
     narrow = tuple(draw(st.sampled_from([size, 1])) for size in shape)
@@ -135,7 +135,7 @@ def _view(draw: DrawFn, shape: Shape, depth: int) -> str:
     return draw(st.sampled_from(forms))
 
 
-# The rank that a kind of operation needs of its result, and how it is made.
+# The lowest rank of a result that each kind of operation needs, and the function that draws it.
 _MAKERS: tuple[tuple[int, Callable[[Shape, int], SearchStrategy[str]]], ...] = (
     (0, _unary),
     (0, _binary),

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What random graphs are made of: PyTorch programs of a few ATen calls each.
+Building blocks of random graphs: PyTorch programs of a few ATen calls each.
 
-Each is given `run`, which calls an overload, a small number that picks an axis or the like, and one
-or two tensors. It need not care which tensors fit: what PyTorch refuses is not drawn. No two floats
-are compared that may be equal but for the order of a sum, and what may be zero but for that has
-something added.
+Each takes `run`, which calls an overload; a small number that picks an axis, for example; and one
+or two tensors. It need not check whether tensors fit: a call that PyTorch refuses is not drawn. No
+program compares two floats that differ only by the order of a sum. A value that is zero except for
+that has a number added.
 """
 
 from collections.abc import Callable
@@ -15,7 +15,10 @@ import torch
 
 Tensor = torch.Tensor
 Run = Callable[..., Any]
-"""`run(overload, *args, **kwargs)` gives what the overload gives."""
+"""
+Function of an overload and its arguments, `run(overload, *args, **kwargs)`, that returns the
+overload's result.
+"""
 
 Unary = Callable[[Run, int, Tensor], Tensor]
 Binary = Callable[[Run, int, Tensor, Tensor], Tensor]
@@ -23,7 +26,10 @@ Binary = Callable[[Run, int, Tensor, Tensor], Tensor]
 aten: Any = torch.ops.aten
 
 _EDGE = 35 / 256
-"""No result of a simple program. It is a bfloat16, as all numbers here that PyTorch would round."""
+"""
+Threshold that no simple program has as a result. It is a bfloat16, as are all numbers here that
+PyTorch would round.
+"""
 
 
 def _axis(x: Tensor, number: int) -> int:
@@ -31,13 +37,13 @@ def _axis(x: Tensor, number: int) -> int:
 
 
 def _ramp(run: Run, x: Tensor) -> Tensor:
-    """Along the last axis, of steps that no values are apart."""
+    """Return positions along the last axis times a step that no difference of values equals."""
     positions = run(aten.arange, x.shape[-1], device="cpu")
     return run(aten.mul.Scalar, positions, 0.0271)
 
 
 def _halves(run: Run, n: int, x: Tensor) -> Tensor:
-    """Return both halves, exchanged."""
+    """Return a tensor with its two halves exchanged."""
     axis = _axis(x, n)
     size = x.shape[axis] // 2
     parts = run(aten.split_with_sizes, x, [size, x.shape[axis] - size], axis)

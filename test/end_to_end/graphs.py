@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Graphs of ops drawn at random: values with several readers, and several results."""
+"""Random graphs of ops, with values that have several readers, and with several results."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,19 +21,22 @@ Tensor = torch.Tensor
 Shape = tuple[int, ...]
 
 NAMES = (*OPS, *REDUCING, *PRODUCTS, *PRODUCTS)
-"""What is fused with most care is drawn most often."""
+"""Names to draw from; ops whose fusion is most intricate are drawn most often."""
 
 _ANY = st.integers(0, 1 << 20)
-"""Drawn more evenly than the first of a few, which are in another order in each graph."""
+"""
+Strategy that draws more evenly than a choice from a short list; the order of names differs in each
+graph.
+"""
 
 _LARGEST = 50.0
-"""No value is larger, so that an error in one of them is not lost in another."""
+"""Largest absolute value in a graph, so that an error in one value does not get lost in another."""
 
 _MOST_ELEMENTS, _HIGHEST_RANK = 400, 4
 
 
 class Node(NamedTuple):
-    """One of `OPS`, of what is before it by position."""
+    """One of `OPS`, with earlier values by position as operands."""
 
     op: str
     number: int
@@ -42,35 +45,35 @@ class Node(NamedTuple):
 
 @dataclass(frozen=True)
 class Graph:
-    """A program of two tensors of floats and one of integers."""
+    """Program of two tensors of floats and one of integers."""
 
     floats: tuple[Shape, Shape]
     integers: Shape
     nodes: tuple[Node, ...]
     results: tuple[int, ...]
-    """Positions, of inputs too, and some perhaps twice."""
+    """Positions of the results, which may be inputs, or occur twice."""
 
     def __call__(self, *inputs: Tensor) -> tuple[Tensor, ...]:
-        """What it computes."""
+        """Return the results in PyTorch."""
         return self.evaluated(_call, inputs)
 
     def exact(self, *inputs: Tensor) -> tuple[Tensor, ...]:
-        """What it computes where every float has 64 bits."""
+        """Return the results with all floats in float64."""
         return self.evaluated(_promoted_call, [_promoted(x) for x in inputs])
 
     def evaluated(self, run: Run, inputs: Sequence[Tensor]) -> tuple[Tensor, ...]:
-        """Return the results as `run` makes them of overloads and tensors."""
+        """Return the results, where `run` computes each overload."""
         values = [*inputs]
         for node in self.nodes:
             values.append(OPS[node.op](run, node.number, *(values[i] for i in node.operands)))
         return tuple(values[i] for i in self.results)
 
     def inputs(self) -> list[Tensor]:
-        """Values to run with, the same every time."""
+        """Return values to run with, the same every time."""
         return _inputs(self.floats, self.integers)
 
     def torch_ir(self) -> ModuleOp:
-        """What capture makes of it, in a tenth of the time."""
+        """Return the Torch IR that capture makes of the graph, in a tenth of the time."""
         return _Writer().written(self)
 
 
@@ -85,7 +88,7 @@ def _promoted_call(overload: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def _promoted(value: Any) -> Any:
-    """Return a tensor of floats or their dtype, widened."""
+    """Return a tensor of floats, or a floating dtype, as float64; anything else unchanged."""
     if isinstance(value, torch.dtype) and value.is_floating_point:
         return torch.float64
     if isinstance(value, torch.Tensor) and value.is_floating_point():
@@ -100,14 +103,14 @@ def _inputs(floats: tuple[Shape, Shape], integers: Shape) -> list[Tensor]:
 
 
 class _Writer:
-    """Runs overloads, and writes each call down as an op of Torch IR."""
+    """Runs overloads, and records each call as an op of Torch IR."""
 
     def __init__(self):
         self.body = Block()
         self.values: dict[Tensor, SSAValue] = {}
 
     def written(self, graph: Graph) -> ModuleOp:
-        """Return the whole graph as `@main`."""
+        """Return the whole graph as the function `@main` in a module."""
         inputs = graph.inputs()
         for position, tensor in enumerate(inputs):
             self.values[tensor] = self.body.insert_arg(types_of(tensor)[0], position)
@@ -117,7 +120,7 @@ class _Writer:
         return ModuleOp([FuncOp("main", signature, Region(self.body))])
 
     def run(self, overload: Any, *args: Any, **kwargs: Any) -> Any:
-        """Return a tensor or several, new ones for each call."""
+        """Call an overload, and record it; return new tensors, also for a view."""
         target = getattr(overload, "default", overload)
         op_class = op_of_call(target, args)
         assert op_class is not None, target
@@ -134,7 +137,9 @@ class _Writer:
 
 @st.composite
 def graphs(draw: DrawFn, least: int, most: int) -> Graph:
-    """Return a graph of at most so many ops; fewer where what is drawn does not fit together."""
+    """
+    Return a graph of `least` to `most` ops; it has fewer where an op that is drawn fits no value.
+    """
     size = st.sampled_from([1, 2, 3, 5, 8])
     first = tuple(draw(st.lists(size, min_size=1, max_size=3)))
     second = draw(st.sampled_from([first, first[::-1], first[-1:], (first[-1], 4), (1, *first)]))
@@ -155,7 +160,8 @@ def _nodes(
     draw: DrawFn, names: Sequence[str], values: Sequence[Tensor]
 ) -> tuple[Node, Tensor] | None:
     """
-    Return an op and its value; None where none of `values` fits. The last are read more often.
+    Return an op and its value; None if no operands among `values` fit. The last values are drawn
+    more often.
     """
     op, number = names[draw(_ANY) % len(names)], draw(st.integers(0, 3))
     count = len(values)
@@ -173,7 +179,7 @@ def _nodes(
 
 
 def _value(node: Node, values: Sequence[Tensor]) -> Tensor | None:
-    """What the node gives; None if PyTorch refuses it, or it is too large."""
+    """Return the value of a node; None if PyTorch refuses the call, or the value is too large."""
     try:
         value = OPS[node.op](_call, node.number, *(values[i] for i in node.operands))
     except (RuntimeError, IndexError, ZeroDivisionError):

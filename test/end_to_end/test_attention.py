@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Attention at odd lengths and dimensions, from PyTorch text to a checked run: its weights are
-computed once for a block, with statistics that the threads of each row share.
+Attention at odd lengths and dimensions, from PyTorch text to a checked run. The weights are
+computed once per block, with statistics that the threads of each row share.
 """
 
 import pytest

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What models are made of, several ops at once, from PyTorch text to a checked run."""
+"""Building blocks of models, of several ops each, from PyTorch text to a checked run."""
 
 import pytest
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-From PyTorch text to a checked run: every expression goes through all six levels, its CUDA runs in
+Expressions from PyTorch text to a checked run: each passes through all six levels. Its CUDA runs in
 the simulator with all checks on, and the results are compared with PyTorch's in float64.
 """
 

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels of rows: an extreme element in each lane in turn, ties, numbers far from zero."""
+"""
+Kernels of rows with extreme inputs: an extreme element in each lane in turn, ties, numbers far from
+zero.
+"""
 
 import pytest
 from needs import needs_nvrtc

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random graphs compute what they did, after every pass up to Loop IR, and on the simulator."""
+"""Random graphs compute the same results after every pass up to Loop IR, and on the simulator."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -29,19 +29,27 @@ from .graphs import Graph, graphs
 _SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture]
 
 _PHASES = [Phase.generate, Phase.shrink]
-"""What else hypothesis says of a failure takes longer than all the rest."""
+"""
+Phases of hypothesis that are used: the others, which explain failures, take longer than all tests.
+"""
 
 _TOLERANCE = 1e-6
-"""Relative to the largest element: all is float64 but numbers in the IR, whose eps is 6e-8."""
+"""
+Tolerance relative to the largest element: all values are float64, except numbers in the IR, whose
+eps is 6e-8.
+"""
 
 
 def check(graph: Graph) -> None:
-    """Lower it, with every pass checked, and compare what comes out with PyTorch's."""
+    """Check every pass on a graph's Torch IR, and compare the results with PyTorch's."""
     check_module(graph, graph.torch_ir(), graph.inputs())
 
 
 def check_module(graph: Graph, module: ModuleOp, inputs: Sequence[Any]) -> None:
-    """The same of Torch IR that takes `inputs`."""
+    """
+    Check every pass on Torch IR that takes `inputs`, and compare the results with those of the
+    graph.
+    """
     runs = RandomRuns()
 
     def check_each(before: ModuleOp, after: ModuleOp, name: str) -> None:

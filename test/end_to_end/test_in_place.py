@@ -18,7 +18,7 @@ W = torch.randn(33, 33, generator=torch.Generator().manual_seed(0)) / 6
 
 
 def block(h: Tensor) -> Tensor:
-    """Return a step that ends by adding what it began with; two kernels."""
+    """Return a step of two kernels that adds its input at its end."""
     return h + torch.sin(torch.relu(h @ W) @ W)
 
 
@@ -52,7 +52,7 @@ def input_is_written(x: Tensor) -> Tensor:
 
 
 def ran(program: Callable[..., Any]) -> Plan:
-    """Return the plan of a program, after it has been run and compared with PyTorch."""
+    """Return the plan of a program, after a run that is compared with PyTorch."""
     x = torch.randn(33, 33, generator=torch.Generator().manual_seed(1))
     ours, theirs = x.clone(), x.clone()
     compiled = tilewright.compile(program, x.clone(), device="sim")
@@ -62,7 +62,7 @@ def ran(program: Callable[..., Any]) -> Plan:
 
 
 def written_in_place(plan: Plan) -> list[tuple[str, str]]:
-    """Return the outputs that lie where an input does, and these."""
+    """Return the outputs that share a buffer with an input, each with that input."""
     names = plan.names
     return [(names[o], names[i]) for launch in plan.launches for o, i in launch.in_place]
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs of many tensors: a kernel holds part of them, and all levels agree with PyTorch."""
+"""
+Programs of many tensors: each kernel computes a part of them, and all levels agree with PyTorch.
+"""
 
 from collections.abc import Callable, Sequence
 from functools import reduce
@@ -110,7 +112,7 @@ MANY: dict[str, Case] = {
 
 
 def check(program: Program, inputs: Sequence[Tensor]) -> api.CompiledProgram:
-    """Compare two levels with PyTorch and compile the program."""
+    """Compare two levels with PyTorch, and compile the program."""
     captured = api.capture(program, *inputs)
     results = program(*inputs)
     expected: Sequence[Tensor] = [results] if isinstance(results, Tensor) else results

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Whole language models of each family, with random weights: right, as few kernels as there should be,
-no mask in memory, and nothing done for keys that a mask hides.
+Whole language models of each family, with random weights. The results are right, there are as few
+kernels as expected, no mask is in memory, and keys that a mask hides cost nothing.
 
-`--every-case` has each family with both ways to write attention, and all of them simulated.
+`--every-case` runs each family with both forms of attention, and simulates all of them.
 """
 
 import re
@@ -29,24 +29,24 @@ from tilewright.interpreters.comparison import compare
 from tilewright.tools.program import captured_program
 
 TIME = 37
-"""An odd number of tokens, of which tiles of 16 by 16 scores are 3 by 3."""
+"""Odd number of tokens, whose scores are 3 by 3 tiles of 16 by 16."""
 WINDOW = 16
-"""A query of Mistral attends to so many keys."""
+"""Number of keys that a query of Mistral attends to."""
 
 CAUSAL = "1 + %bm - %bn"
 WITHIN_WINDOW = f"{CAUSAL}, 2 + %bn - %bm"
 VALUES = "%bm floordiv 2 + 1"
-"""In tiles."""
+"""Bounds of the steps of the reductions, in tiles: `CAUSAL`, `WITHIN_WINDOW` and `VALUES`."""
 
 
 class Kernels(NamedTuple):
-    """How many kernels a model of two layers takes."""
+    """Numbers of kernels and launches of a model with two layers."""
 
     different: int
     around: int
     """Launches before and after the layers."""
     in_layer: int
-    """Launches for a layer."""
+    """Launches per layer."""
 
 
 KERNELS = {
@@ -56,27 +56,30 @@ KERNELS = {
     "qwen2": Kernels(11, 4, 9),
     "mistral": Kernels(11, 4, 9),
     "gemma": Kernels(11, 4, 9),
-    # Two more in a layer: norms of queries and of keys.
+    # There are two more in a layer: the norms of queries and of keys.
     "qwen3": Kernels(13, 4, 11),
-    # Embeddings of tokens and positions in one; q, k and v in one.
+    # Embeddings of tokens and positions share a kernel, and q, k and v share one.
     "gpt2": Kernels(9, 3, 8),
 }
 
 SDPA = [(family, "sdpa") for family in MODEL_TYPES]
 EAGER = [(family, "eager") for family in MODEL_TYPES]
 QUICK = [("mistral", "sdpa"), ("gemma", "sdpa"), ("qwen3", "sdpa"), ("gpt2", "eager")]
-"""Mistral is Llama with a window; of Qwen2 there is one with layers of two kinds."""
+"""
+Cases of each run: Mistral is Llama with a window; a Qwen2 with two kinds of layers has a test of
+its own.
+"""
 
 
 class Model(NamedTuple):
-    """A model, captured."""
+    """Captured model, with the tokens of its input."""
 
     module: Any
     tokens: torch.Tensor
     captured: Captured
 
     def assert_right(self, results: Sequence[Any]) -> None:
-        """The logits are those of `transformers`, but for what float32 costs."""
+        """Check that the logits are those of `transformers`, within the error of float32."""
         inputs = [array_of(input.tensor) for input in self.captured.inputs]
         (comparison,) = compare(captured_program(self.captured), inputs, [*results])
         assert not comparison.reason
@@ -91,7 +94,7 @@ class Model(NamedTuple):
 
 @cache
 def model_of(family: str, attention: str, **changed: Any) -> Model:
-    """Return a model whose weights are large enough for the softmaxes not to be flat."""
+    """Return a model with weights so large that the softmaxes are not flat."""
     window = {"sliding_window": WINDOW} if family == "mistral" else {}
     config = tiny_config(family, use_cache=False, **window, **changed)
     module = tiny_model(config, attention)
@@ -111,14 +114,17 @@ def calls(function: FuncOp) -> list[str]:
 
 
 def assert_no_mask_in_memory(module: ModuleOp) -> None:
-    """No kernel reads or writes booleans, and none writes what depends on positions alone."""
+    """
+    Check that no kernel reads or writes booleans, and that each kernel reads memory: none computes
+    from positions alone.
+    """
     for kernel in (op for op in module.ops if isinstance(op, loop.KernelOp)):
         assert i1 not in [memref_type(value).element_type for value in kernel.body.block.args]
         assert any(isinstance(op, loop.LoadOp) for op in kernel.walk()), kernel.sym_name.data
 
 
 def assert_few_kernels(module: ModuleOp, expected: Kernels) -> None:
-    """And both layers are calls of one function."""
+    """Check the numbers of kernels and launches, and that both layers are calls of one function."""
     main, layer = (op for op in module.ops if isinstance(op, FuncOp))
     assert calls(main) == [layer.sym_name.data] * 2
     kernels = [op.sym_name.data for op in module.ops if isinstance(op, loop.KernelOp)]
@@ -127,7 +133,7 @@ def assert_few_kernels(module: ModuleOp, expected: Kernels) -> None:
 
 
 def bounds(module: ModuleOp) -> list[str]:
-    """Return the bounds that blocks have for the steps of their reductions."""
+    """Return the bounds of the steps of all reductions, as blocks compute them."""
     return re.findall(r"loop\.reduce .* below \[(.*)\] with", str(module))
 
 
@@ -144,8 +150,8 @@ def check(family: str, attention: str) -> None:
 
 def bounds_expected(family: str, attention: str) -> list[str]:
     """
-    Of tiles of scores those are left out that are masked: all of them, so that no step is; and of
-    values those behind the diagonal.
+    Return the expected bounds. Tiles of scores that are masked completely are skipped, and values
+    behind the diagonal are not read.
     """
     if attention == "eager":  # a lowest number is added: a score that is NaN is not hidden by it
         return []
@@ -171,7 +177,7 @@ def test_layers_of_two_kinds_are_two_functions():
     model.assert_right(model.interpreted(tile))
     main, whole, sliding = (op for op in tile.ops if isinstance(op, FuncOp))
     assert calls(main) == [whole.sym_name.data] * 2 + [sliding.sym_name.data] * 2
-    # They differ in how scores and weights are masked, and in nothing else.
+    # They only differ in the masks of scores and weights.
     assert sum(a != b for a, b in zip(launches(whole), launches(sliding), strict=True)) == 2
     assert bounds(tile) == [CAUSAL, VALUES, WITHIN_WINDOW, VALUES]
     assert_no_mask_in_memory(tile)

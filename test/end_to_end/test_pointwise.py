@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Pointwise ops, activations and losses from PyTorch text to a checked run: one program for several
-ops of a family, in the types that they differ in.
+Pointwise ops, activations and losses from PyTorch text to a checked run. One program covers several
+ops of a family, in the types in which they differ.
 """
 
 import pytest

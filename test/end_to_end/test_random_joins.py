@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random programs of several tensors, compiled as if a kernel had room for few of them."""
+"""Random programs of several tensors, compiled as if a kernel had room for only a few of them."""
 
 import random
 from collections.abc import Callable, Sequence
@@ -33,7 +33,7 @@ JOINS = (torch.add, torch.sub, torch.minimum, _half, _larger)
 
 
 def drawn(seed: int) -> tuple[Program, list[Tensor]]:
-    """Return a program and its inputs."""
+    """Return a random program and its inputs."""
     draw, generator = random.Random(seed), torch.Generator().manual_seed(seed)
     shape = draw.choice(SHAPES)
     inputs = [torch.randn(*shape, generator=generator) for _ in range(draw.choice(COUNTS))]
@@ -79,7 +79,7 @@ def test_more_kernels_of_little_room(seed: int) -> None:
 
 
 def check(seed: int) -> None:
-    """Compare two levels with PyTorch."""
+    """Compare two levels of a random program with PyTorch."""
     program, inputs = drawn(seed)
     captured = api.capture(program, inputs)
     expected = program(inputs)

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every case of suite84 by the schedules of its full size, at one that the simulator takes."""
+"""
+Every case of suite84 with the schedules of its full size, at a size that the simulator can run.
+"""
 
 from dataclasses import replace
 from typing import Any
@@ -23,7 +25,7 @@ pytestmark = needs_nvrtc
 CASES = {case.name: case for case in cases()}
 TARGETS = ("sm_80", "sm_90a", "sm_120")
 
-# Of each operation and each family of schedules one; gated matmuls and attention are slow.
+# One case for each operation and each family of schedules; gated matmuls and attention are slow.
 SOME = {
     "matmul.tinyllama.q_proj.s32": "sm_90a",
     "matmul.tinyllama.gate_proj.s128": "sm_80",
@@ -40,7 +42,9 @@ SOME = {
 
 
 def assert_runs_right(program: Captured, module: ModuleOp, target: str) -> None:
-    """All checks of the simulator, and PyTorch in float64."""
+    """
+    Check that a program passes all checks of the simulator, and agrees with PyTorch in float64.
+    """
     inputs = [array_of(input.tensor) for input in program.inputs]
     execution = SimulatorBackend(target).run(plan_of(api.lower(module, "cuda", target)), inputs)
     assert execution.problems == []
@@ -51,7 +55,7 @@ def assert_runs_right(program: Captured, module: ModuleOp, target: str) -> None:
 
 
 def check(name: str, target: str) -> None:
-    """The reduced case by the schedules of the full one."""
+    """Check the reduced case with the schedules of the full one."""
     assert_runs_right(*by_full_schedules(CASES[name], target), target)
 
 
@@ -69,7 +73,7 @@ def test_every_case(name: str, target: str) -> None:
 
 @pytest.mark.parametrize("name", ["matmul_add.tinyllama.o_proj.s32", "sdpa.qwen.s32"])
 def test_odd_sizes(name: str) -> None:
-    # Nothing is aligned, and nothing divides: these have schedules of their own.
+    # No size is aligned or divides another, so these programs have schedules of their own.
     case = reduced(CASES[name])
     odd = {size: size - 3 for size in SIZES.values()}
     shapes = tuple(tuple(odd.get(size, size) for size in shape) for shape in case.shapes)

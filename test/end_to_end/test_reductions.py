@@ -19,10 +19,10 @@ EXPRESSIONS = [
 
 
 LONG = [
-    ("sm_90a", "F.softmax(torch.randn(1, 70000), 1)"),  # a cluster has it in registers
-    ("sm_80", "torch.randn(8192, 12).double().sum(0)"),  # the last of 108 blocks joins
+    ("sm_90a", "F.softmax(torch.randn(1, 70000), 1)"),  # a cluster holds the row in registers
+    ("sm_80", "torch.randn(8192, 12).double().sum(0)"),  # the last block combines the results
 ]
-"""Rows that several blocks share."""
+"""Reductions over long rows that several blocks share."""
 
 
 @pytest.mark.parametrize(("target", "expression"), LONG)

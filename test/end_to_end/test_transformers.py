@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Decoder layers of `transformers` with random weights: few kernels, shared by equal layers, named
-after their modules, and right after each pass.
+Decoder layers of `transformers` with random weights. They take few kernels, which equal layers
+share and which are named after modules, and are right after each pass.
 
-`--every-case` simulates each family; of whole models one is simulated in `test_model_families`.
+`--every-case` simulates each family; of whole models, `test_model_families` simulates one.
 """
 
 import socket
@@ -32,12 +32,12 @@ from tilewright.tools.program import captured_program
 from .transformer_models import FAMILIES, Family
 
 SOME = [FAMILIES[0], FAMILIES[3]]
-"""Each family and each way to write attention once."""
+"""Families of each run: each model and each form of attention occurs once."""
 
 
 @pytest.fixture(autouse=True)
 def offline(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is downloaded."""
+    """Refuse all connections, so that nothing is downloaded."""
 
     def refuse(*_: Any) -> None:
         raise AssertionError("a test opens a connection")
@@ -52,7 +52,7 @@ def captured_layers(family: Family, number: int) -> Captured:
 
 
 def lowered_checked(captured: Captured) -> ModuleOp:
-    """Loop IR, and every pass on the way computed the same."""
+    """Return the Loop IR, after a check that every pass on the way keeps the results."""
     runs = RandomRuns()
 
     def check(before: ModuleOp, after: ModuleOp, name: str) -> None:
@@ -63,7 +63,10 @@ def lowered_checked(captured: Captured) -> ModuleOp:
 
 
 def assert_right(captured: Captured, results: list[Any]) -> None:
-    """The error is what float32 costs, by PyTorch's own results in float64 and float32."""
+    """
+    Check that the error is that of float32, measured by PyTorch's own results in float64 and
+    float32.
+    """
     inputs = [array_of(input.tensor) for input in captured.inputs]
     comparisons = compare(captured_program(captured), inputs, results)
     assert comparisons
@@ -84,7 +87,7 @@ def kernels(module: ModuleOp) -> list[str]:
 
 
 def check(family: Family) -> None:
-    """Each pass, and the names of the kernels."""
+    """Check each pass, the number of launches, and the names of the kernels."""
     captured = captured_layers(family, 1)
     module = lowered_checked(captured)
     assert_right(captured, interpreted(captured, module))
@@ -111,7 +114,7 @@ def test_a_second_layer_needs_no_kernels_of_its_own(family: Family):
 
 
 def simulate(family: Family) -> None:
-    """Right, and nothing to complain of."""
+    """Check that the simulator reports no problem, and that the results are right."""
     captured = captured_layers(family, 1)
     plan = plan_of(lower(captured.module, Level.CUDA))
     inputs = [array_of(input.tensor) for input in captured.inputs]

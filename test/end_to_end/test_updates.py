@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Inputs that a program writes in part: its kernels store what changes, where the rest is."""
+"""
+Inputs that a program writes in part: kernels store the changes directly in the input's memory.
+"""
 
 from typing import Any
 
@@ -57,7 +59,9 @@ def compiled(function: Any) -> CompiledProgram:
 
 
 def assert_right(program: CompiledProgram, function: Any, cache: Tensor) -> None:
-    """The program does with `cache` what the function does."""
+    """
+    Check that the program returns the function's result, and changes `cache` as the function does.
+    """
     expected, (_, row, at) = cache.clone(), arguments()
     result = function(expected, row, at)
     torch.testing.assert_close(program(cache, row, at), result)

@@ -11,12 +11,12 @@ import torch
 Tensor = torch.Tensor
 
 TIME = 9
-"""An odd number of tokens."""
+"""Odd number of tokens."""
 
 
 @dataclass(frozen=True)
 class Family:
-    """A family of models, and how its attention is written: `sdpa` or `eager`."""
+    """Family of models, with a form of attention: `sdpa` or `eager`."""
 
     name: str
     attention: str
@@ -26,7 +26,7 @@ class Family:
 
     @property
     def snake(self) -> str:
-        """The family as kernel names begin."""
+        """Name of the family at the beginning of kernel names."""
         return self.name.lower()
 
     def _class(self, suffix: str) -> Any:
@@ -46,7 +46,10 @@ class Family:
         )
 
     def layers(self, number: int) -> "Layers":
-        """Decoder layers one after the other, and what their model calls each with."""
+        """
+        Return consecutive decoder layers, and the arguments with which their model calls each of
+        them.
+        """
         config = self._config(number)
         torch.manual_seed(0)  # pyright: ignore[reportUnknownMemberType]
         x = torch.randn(1, TIME, 64)
@@ -60,7 +63,7 @@ class Family:
 
 @dataclass(frozen=True)
 class Layers:
-    """A module and the arguments of a call."""
+    """Module, and the arguments of a call."""
 
     module: Any
     x: Tensor
@@ -68,14 +71,14 @@ class Layers:
 
 
 class Stack(torch.nn.Module):
-    """Modules one after the other, all with the same further arguments."""
+    """Modules that run one after the other, all with the same further arguments."""
 
     def __init__(self, modules: Sequence[Any]):
         super().__init__()
         self.layers = torch.nn.ModuleList(modules)
 
     def forward(self, x: Tensor, **kwargs: Any) -> Tensor:
-        """As a model calls its layers."""
+        """Apply the layers in turn, as a model does."""
         for layer in self.layers:
             x = layer(x, **kwargs)
         return x

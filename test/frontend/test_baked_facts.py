@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A program whose Python asks what a tensor is takes inputs of which it gets the same answer."""
+"""
+Programs whose Python code reads facts of a tensor, such as strides, refuse inputs with other facts.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -27,18 +29,18 @@ def test_another_layout_is_refused(function: Callable[[Any], Any]):
     captured = capture(function, (X,))
     assert Call(captured, (X + 1,), {})
     assert Call(captured, (X[:, :3],), {})
-    says = r"argument \[0\] has the strides \[1, 4\], but the program asks for that, .* \[3, 1\]"
+    message = r"argument \[0\] has strides \[1, 4\], but the program reads that, .* \[3, 1\]"
     for other in (ACROSS, np.asfortranarray(X.numpy())):
-        with pytest.raises(UsageError, match=says):
+        with pytest.raises(UsageError, match=message):
             Call(captured, (other,), {})
 
 
 def flat(x: torch.Tensor) -> torch.Tensor:
-    """Compute the same whatever the layout."""
+    """Compute the same result for every layout."""
     return x.reshape(-1).contiguous() + x.sum()
 
 
-def test_any_layout_is_taken_where_nobody_asks():
+def test_any_layout_is_accepted_if_no_code_reads_it():
     captured = capture(flat, (X,))
     assert Call(captured, (ACROSS,), {})
 
@@ -66,14 +68,12 @@ def test_another_answer_is_refused(
 ):
     captured = capture(function, (example,))
     assert Call(captured, (example,), {})
-    with pytest.raises(
-        UsageError, match=r"argument \[0\] has the .*, but the program asks for that"
-    ):
+    with pytest.raises(UsageError, match=r"argument \[0\] has .*, but the program reads that"):
         Call(captured, (other,), {})
 
 
 def shifted(x: torch.Tensor) -> torch.Tensor:
-    """Depend on what is asked."""
+    """Compute a result that depends on `requires_grad`."""
     return x + 1 if x.requires_grad else x + 2
 
 

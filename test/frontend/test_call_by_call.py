@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs broken down call by call are those that PyTorch breaks down as a whole."""
+"""Programs broken down call by call equal the programs that PyTorch breaks down as a whole."""
 
 from collections.abc import Callable
 from typing import Any
@@ -33,7 +33,7 @@ def run_decompositions(program: Any) -> Any:
 
 
 def graph(program: Any) -> list[tuple[Any, ...]]:
-    """Return all that the translation reads of a graph."""
+    """Return all parts of a graph that the translation reads."""
     return [
         (
             node.name,
@@ -96,7 +96,7 @@ def test_what_was_broken_down_before_is_remembered(monkeypatch: pytest.MonkeyPat
     reshapes = [node for node in traced[0].graph.nodes if "reshape" in node.name]
     assert len(reshapes) == 2
     call_by_call(exported(lambda x: torch.relu(x), torch.randn(4)), run)
-    assert len(traced) == 2  # what stays as it is needs no run at all
+    assert len(traced) == 2  # calls that stay unchanged need no run at all
 
 
 WRITING: list[Callable[[Tensor], Tensor]] = [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What can be called, and is neither a function nor a module: partials, and objects of a class."""
+"""Callables that are neither functions nor modules: partials, and objects of a class."""
 
 from functools import partial
 from typing import Any
@@ -13,7 +13,7 @@ from tilewright.interpreters import interpret
 
 
 class Scaled:
-    """Holds a module, and is none."""
+    """Callable that holds a module, and is not a module."""
 
     def __init__(self) -> None:
         self.layer = nn.Linear(3, 2)
@@ -40,7 +40,7 @@ def test_parameters_and_inputs_keep_their_names(function: Any, names: list[str])
 
 
 def test_lists_and_dicts_of_a_traced_graph_are_plain():
-    """Those that `torch.fx` keeps cannot be changed."""
+    """Lists and dicts in a graph of `torch.fx` are immutable."""
 
     class Nested(nn.Module):
         def forward(self, x: torch.Tensor) -> dict[str, Any]:

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Capture: modules and functions become Torch IR; what cannot be compiled is refused by name."""
+"""
+Capture: modules and functions become Torch IR; programs that cannot be compiled are refused by
+name.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -36,7 +39,7 @@ def ops(captured: Captured) -> list[TorchOp]:
 
 
 def body(captured: Captured) -> list[str]:
-    """Return the function's lines."""
+    """Return the lines of the function."""
     return [line.strip() for line in str(captured.module).splitlines()[2:-2]]
 
 
@@ -190,7 +193,7 @@ def test_an_unused_input_and_an_output_that_is_an_input():
 
 @dataclass
 class Pair:
-    """A result of one's own."""
+    """Result type that a user registers."""
 
     first: Any
     rest: Any
@@ -198,7 +201,7 @@ class Pair:
 
 torch.export.register_dataclass(Pair)
 
-# Each: a function, and what it returns for its tensors.
+# Each entry: a function, and the results that it nests for its tensors.
 NESTED: list[tuple[Callable[[Any], Any], Any]] = [
     (lambda x: (x, None, {"b": [x + 1], "a": 2.5}), ("0", None, {"b": ["1"], "a": 2.5})),
     (lambda x: Pair(x * 2, "text"), Pair("0", "text")),
@@ -228,7 +231,7 @@ def test_values_of_python_are_baked_in():
         return (x - y) * by if mode == "sub" and flag else x
 
     x, y = torch.randn(3), torch.randn(3)
-    # Keyword arguments in another order than that of the signature.
+    # Keyword arguments come in another order than in the signature.
     captured = capture(function, (x, "sub", True, None), {"y": y, "by": 3})
     tensors = {i.name: i.tensor for i in captured.inputs}
     assert tensors["x"] is x
@@ -296,7 +299,7 @@ def test_refused(text: str, fragments: list[str], capsys: pytest.CaptureFixture[
 
 
 class Listed(nn.Module):
-    """A module in a plain list, which PyTorch knows nothing of."""
+    """Module in a plain list, which PyTorch does not register."""
 
     def __init__(self):
         super().__init__()
@@ -336,7 +339,7 @@ def test_an_error_of_the_users():
     assert caught.value.message.endswith("\n    x @ y\n    ^")
 
 
-def test_that_tensors_are_fake_is_not_told():
+def test_errors_do_not_mention_fake_tensors():
     with pytest.raises(UsageError, match="'Tensor' object has no attribute 'softmx'"):
         capture_text("torch.randn(3).softmx(0)")
 
@@ -374,7 +377,7 @@ def test_what_is_printed_while_tracing_stays_off_stdout(capsys: pytest.CaptureFi
 
 
 def test_a_builtin_function_is_captured() -> None:
-    """`torch.relu` has no signature that Python knows."""
+    """`torch.relu` has no signature that Python can read."""
     captured = capture(torch.relu, (torch.randn(2, 3),))
     assert "torch.relu" in str(captured.module)
 
@@ -401,7 +404,7 @@ def test_an_input_that_is_a_view_of_a_parameter():
 
 
 def test_the_last_state_of_an_lstm_is_right_or_refused():
-    """PyTorch 2.11 gives it an axis more where several sequences are traced."""
+    """PyTorch 2.11 gives the state an axis too many where it traces several sequences."""
     layer, x = nn.LSTM(3, 4, batch_first=True), torch.randn(2, 3, 3)
 
     def last(x: torch.Tensor) -> torch.Tensor:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch's composite operators are listed once, and few overridden; none is missed."""
+"""PyTorch's composite operators are listed once, and few are overridden; none is missed."""
 
 from collections.abc import Callable, Generator
 from importlib import import_module
@@ -21,7 +21,7 @@ Library = Callable[[str], Any]
 
 @pytest.fixture
 def library() -> Generator[Library]:
-    """Makes the library of a name, with a composite operator `twice` that is tanh of tanh."""
+    """Function that defines a library with a composite operator `twice`, which is tanh of tanh."""
     made: list[Any] = []
 
     def twice(x: torch.Tensor) -> torch.Tensor:
@@ -40,11 +40,11 @@ def library() -> Generator[Library]:
 
 
 def written(x: torch.Tensor) -> torch.Tensor:
-    """Writes in place: `run_decompositions` has to see all of the program."""
+    """Write in place, so that `run_decompositions` must process the whole program."""
     return x.clone().tanh_()
 
 
-def test_they_are_listed_anew_when_a_library_comes(
+def test_operators_are_listed_anew_when_a_library_is_defined(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ):
     capture(written, (torch.randn(2),))
@@ -64,13 +64,13 @@ def tanhs_in_twice(library: str) -> int:
     return sum(isinstance(op, TanhOp) for op in module.walk())
 
 
-def test_an_operator_that_came_later_is_broken_down(library: Library):
+def test_an_operator_defined_later_is_broken_down(library: Library):
     capture(torch.tanh, (torch.randn(2),))
     library("tilewright_later")
     assert tanhs_in_twice("tilewright_later") == 2
 
 
-def test_an_operator_that_came_again_is_broken_down(library: Library):
+def test_an_operator_defined_again_is_broken_down(library: Library):
     first = library("tilewright_again")
     assert tanhs_in_twice("tilewright_again") == 2
     first._destroy()
@@ -79,7 +79,7 @@ def test_an_operator_that_came_again_is_broken_down(library: Library):
 
 
 def composed(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
-    """Calls composite operators, some of which have ops and some a decomposition in Python."""
+    """Call composite operators: some have ops, some have a decomposition in Python."""
     wide = F.interpolate(x[None], scale_factor=2.0, mode="linear")
     return wide, torch.trapezoid(x.matmul(x.mT)), F.silu(x).square(), torch.diff(x)
 
@@ -112,15 +112,15 @@ def test_few_are_overridden(monkeypatch: pytest.MonkeyPatch):
     assert max(counts) < 200
 
 
-def test_devices_that_are_not_there_are_left_alone():
+def test_absent_devices_are_skipped():
     def devices() -> list[set[str]]:
         names = ("_BACKEND_KEYS_TO_OVERRIDE", "_AUTOGRAD_ALIAS_BACKEND_KEYS_TO_OVERRIDE")
         keys: list[list[Any]] = [getattr(torch.export.exported_program, name) for name in names]
         return [{str(key.name).removeprefix("Autograd") for key in some} for some in keys]
 
     before = devices()
-    there = torch.accelerator.current_accelerator()
-    own = {"CPU", "CUDA", "Meta"} | {device.type.upper() for device in (there,) if device}
+    accelerator = torch.accelerator.current_accelerator()
+    own = {"CPU", "CUDA", "Meta"} | {device.type.upper() for device in (accelerator,) if device}
     with handled_quickly():
         assert devices() == [own, own]
     assert devices() == before

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Models on the device meta, which have no values, compile, and are refused where one runs them."""
+"""Models on the device meta, which have no values, compile; running them is refused."""
 
 import pytest
 import torch
@@ -12,7 +12,7 @@ from tilewright.errors import UsageError
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 @pytest.mark.parametrize("tracked", [True, False])
 def test_a_batch_norm_is_the_same_as_on_a_cpu(dtype: torch.dtype, tracked: bool):
-    # PyTorch gives the statistics, which nobody uses here, another size or dtype there.
+    # On that device, PyTorch gives the unused statistics another size or dtype.
     module = nn.BatchNorm1d(4, track_running_stats=tracked).to(dtype)
     x = torch.randn(2, 4, 3, dtype=dtype)
     there = tilewright.capture(module.to("meta"), x.to("meta"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs that turn the recording of gradients on: their results have none."""
+"""Programs that turn the recording of gradients on: their results require no gradient."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ import tilewright
 
 
 class Recorded(nn.Module):
-    """A layer that computes with gradients in any case."""
+    """Layer that always records gradients."""
 
     def __init__(self):
         super().__init__()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`-c` text: what becomes an input, a submodule or a constant, and how bad text is refused."""
+"""`-c` text: the parts that become inputs, submodules or constants, and errors for bad text."""
 
 import time
 
@@ -13,7 +13,7 @@ from tilewright.frontend.expression import Expression, parse_expression
 
 
 def names(expression: Expression) -> list[str]:
-    """Return the inputs' names, and then the parameters'."""
+    """Return the names of the inputs, then those of the parameters."""
     code = expression.module.forward.__code__
     inputs = code.co_varnames[: code.co_argcount]
     return [*inputs, *(name for name, _ in expression.module.named_parameters())]
@@ -85,7 +85,9 @@ def test_names(text: str, expected: list[str]):
     ],
 )
 def test_value_is_what_the_program_computes(text: str):
-    """With the seed set, a text means what it would mean as a program."""
+    """
+    Check that a text computes the values that it would compute as a program with the same seed.
+    """
     seed(7)
     scope = {"torch": torch, "nn": nn, "F": nn.functional, "math": __import__("math")}
     *statements, last = text.replace("; ", "\n").split("\n") if "; " in text else text.split("\n")
@@ -112,21 +114,21 @@ def test_seed():
     ],
 )
 def test_training_mode_is_refused(text: str, line: int):
-    """Inference would be compiled silently in its place."""
+    """Without the error, the program would be compiled silently for inference."""
     with pytest.raises(UnsupportedError, match=r"train.*: training mode is not supp") as error:
         parse_expression(text)
     assert error.value.where == f"<-c>:{line}"
 
 
 @pytest.mark.parametrize("call", ["m.eval()", "m.train(False)", "m.training = False"])
-def test_eval_mode_may_be_asked_for(call: str):
+def test_eval_mode_may_be_requested(call: str):
     expression = parse_expression(f"m = nn.Dropout(0.5); {call}; m(torch.ones(4))")
     assert torch.equal(value(expression), torch.ones(4))
-    expression.module.train()  # after the text modes are the caller's own affair
+    expression.module.train()  # after the text, modes are up to the caller
     assert expression.module.training
 
 
-def test_the_callers_random_state_is_left_alone():
+def test_the_callers_random_state_is_unchanged():
     seed(0)
     expected = torch.rand(1)
     seed(0)

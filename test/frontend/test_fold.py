@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What depends on no input and no weight is computed at capture."""
+"""Values that depend on no input and no weight are computed at capture."""
 
 from collections.abc import Callable
 from typing import Any
@@ -23,7 +23,7 @@ def ops(captured: Captured) -> list[str]:
 
 
 def check(function: Callable[[Any], Any], x: torch.Tensor) -> Captured:
-    """Return the captured function, once it gives PyTorch's result as Torch IR."""
+    """Return the captured function after a check that its Torch IR computes PyTorch's result."""
     captured = capture(function, (x,))
     arrays = [array_of(input.tensor) for input in captured.inputs]
     (got,) = interpret(captured.module, *arrays)
@@ -131,7 +131,7 @@ def test_a_table_is_a_constant() -> None:
 
 
 def test_one_part_may_be_used_by_another() -> None:
-    # Both the table and what follows from it are used with the input.
+    # Both the table and the value computed from it are used with the input.
     def nested(x: torch.Tensor) -> torch.Tensor:
         table = torch.arange(8).cos()
         return x * table + table.sin()

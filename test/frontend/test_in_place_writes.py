@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a program writes in place: it is returned first, and written back where it belongs."""
+"""
+In-place writes of a program: new values are returned first, and written back to inputs and buffers.
+"""
 
 import copy
 from collections.abc import Callable
@@ -23,7 +25,7 @@ from tilewright.frontend.signature import inputs_of, outputs_of
 
 
 class State(nn.Module):
-    """A module that remembers its inputs, and counts them."""
+    """Module that keeps its last input, and counts its inputs."""
 
     def __init__(self):
         super().__init__()
@@ -44,19 +46,19 @@ class State(nn.Module):
 
 
 def both(x: torch.Tensor, y: torch.Tensor):
-    """Writes to both of its inputs."""
+    """Write to both inputs."""
     x.add_(y)
     y.mul_(x)
     return {"x": x, "sum": x + y}
 
 
 def nested(cache: dict[str, torch.Tensor], y: torch.Tensor):
-    """Writes to one of several, and returns nothing."""
+    """Write to one of several tensors, and return nothing."""
     cache["v"].mul_(y)
 
 
 def view(x: torch.Tensor):
-    """Writes to a part."""
+    """Write to a part of the input."""
     first = x.unsqueeze(0)
     first.neg_()
     return first
@@ -105,11 +107,11 @@ def test_buffers_and_parameters_are_written():
 
 
 def main(captured: Captured) -> str:
-    """Return the function's signature."""
+    """Return the signature of the function."""
     return str(captured.module).splitlines()[1]
 
 
-def test_the_ir_says_what_is_written():
+def test_the_ir_names_the_written_inputs():
     captured = capture(both, (torch.randn(3), torch.randn(3)))
     results = main(captured).partition("->")[2]
     assert results == (
@@ -150,7 +152,7 @@ def test_expressions_that_write(text: str):
 
 
 class Cache(nn.Module):
-    """Keys of attention, written at one place or at several."""
+    """Keys of attention, written at one position or at several."""
 
     def __init__(self):
         super().__init__()
@@ -176,7 +178,7 @@ def test_parts_of_a_cache_are_written():
 
 
 def frozen(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Return the array, read-only."""
+    """Return the array, made read-only."""
     array.flags.writeable = False
     return array
 
@@ -186,7 +188,7 @@ def test_what_cannot_be_written_is_refused():
     with torch.inference_mode():
         inference = torch.zeros(3)
     for value, reason in (
-        (frozen(np.zeros(3, np.float32)), "input 'x', but that is read-only"),
+        (frozen(np.zeros(3, np.float32)), "input 'x', which is read-only"),
         (torch.zeros(1).expand(3), "elements that share memory with each other"),
         (inference, "made in inference mode"),
     ):
@@ -194,13 +196,11 @@ def test_what_cannot_be_written_is_refused():
             Call(captured, (value,), {})
 
 
-def test_a_written_input_shares_memory_with_nobody():
+def test_a_written_input_must_not_share_memory():
     x, y = torch.zeros(3), torch.zeros(4)
     captured = capture(both, (x, y[:3]))
     for pair in ((y[:3], y[1:]), (x, x), (x.numpy(), x)):
-        with pytest.raises(
-            UsageError, match=r"'x', but that shares memory with 'y' \(pass a copy\)"
-        ):
+        with pytest.raises(UsageError, match=r"'x', which shares memory with 'y' \(pass a copy\)"):
             Call(captured, pair, {})
     both_halves = torch.zeros(3, 2)
     Call(captured, (both_halves[:, 0], both_halves[:, 1]), {})
@@ -223,7 +223,9 @@ def test_what_is_no_buffer_is_not_written():
 
 
 def test_tensors_are_written_into_arrays():
-    """Those of a GPU have to be fetched, and those of bfloat16 NumPy does not take as they are."""
+    """
+    Results on a GPU must be fetched first, and NumPy cannot take tensors of bfloat16 directly.
+    """
     array = np.ones(2, dtype_named("bfloat16"))
 
     def doubled(x: torch.Tensor) -> torch.Tensor:

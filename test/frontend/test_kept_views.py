@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Results that are views of an input in PyTorch, though no schema says so, are written as views."""
+"""
+Results that PyTorch returns as views, although no schema declares them, are captured as views.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -33,7 +35,7 @@ VIEWS: dict[str, Callable[[Any], Any]] = {
 
 
 class Called(torch.nn.Module):
-    """A function as a module, which PyTorch exports."""
+    """Function as a module, which PyTorch can export."""
 
     def __init__(self, function: Callable[[Any], Any]):
         super().__init__()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Models from `model.pt2` and `file.py:NAME`: what they are called with, and what is missing."""
+"""Models from `model.pt2` and `file.py:NAME`: their inputs, and errors for missing parts."""
 
 import re
 from pathlib import Path
@@ -103,7 +103,7 @@ example_inputs = (torch.randn(4),)
 
 @pytest.fixture
 def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder, in which we are, with a file of models."""
+    """Current folder of the test, with a file of models."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "beside.py").write_text("WIDTH = 4\n")
     (tmp_path / "models.py").write_text(MODELS)
@@ -143,7 +143,7 @@ def test_keyword_arguments_come_by_name(models: Path):
     assert torch.equal(tensors["y"], torch.ones(2))
 
 
-def test_a_seed_is_the_files(models: Path):
+def test_a_seed_applies_to_the_file(models: Path):
     one, same, other = (load_model("models.py:double", seed).args[0] for seed in (1, 1, 2))
     assert torch.equal(one, same)
     assert not torch.equal(one, other)
@@ -154,7 +154,7 @@ def test_what_a_file_prints_stays_off_stdout(models: Path, capsys: pytest.Captur
     assert capsys.readouterr() == ("", "made\n")
 
 
-def said(text: str) -> str:
+def error_of(text: str) -> str:
     with pytest.raises(UsageError) as caught:
         captured(text)
     return str(caught.value)
@@ -167,8 +167,8 @@ def said(text: str) -> str:
         (":Space.outer", "'models.py' has no Space.outer"),
         (":number", "models.py:number gives an object of type int, not a module or a function"),
         (":Plain", "models.py:Plain gives an object of type Plain, not a module or a function"),
-        (":Needs", "'Needs' cannot be made: TypeError: Needs.__init__() missing 1 required"),
-        (":fails", "models.py:58:12: 'fails' cannot be made: ZeroDivisionError: division by zero"),
+        (":Needs", "'Needs' cannot be constructed: TypeError: Needs.__init__() missing 1 required"),
+        (":fails", "models.py:58:12: 'fails' cannot be constructed: ZeroDivisionError: division"),
         (":wrong", "models.py:63:12: RuntimeError: "),
         (
             "",
@@ -176,8 +176,8 @@ def said(text: str) -> str:
         ),
     ],
 )
-def test_what_is_wrong_is_said(name: str, message: str, models: Path):
-    found = said(f"models.py{name}")
+def test_mistakes_in_the_name_are_reported(name: str, message: str, models: Path):
+    found = error_of(f"models.py{name}")
     assert found.removeprefix(f"{models}/").startswith(message)
 
 
@@ -186,7 +186,7 @@ def test_what_is_wrong_is_said(name: str, message: str, models: Path):
     [
         ("x = 1 +\n", "other.py:1:8: not Python: invalid syntax\n    x = 1 +\n           ^"),
         ("\nimport nowhere\n", "other.py:2:1: ModuleNotFoundError: No module named 'nowhere'"),
-        ("def f(x):\n    return x\n", "what other.py:f is called with is not known (set f.exam"),
+        ("def f(x):\n    return x\n", "the inputs of other.py:f are not known (set f.exam"),
         (
             "def f(x):\n    return x\nexample_inputs = 3\n",
             "example_inputs of other.py:f is of type int",
@@ -197,14 +197,14 @@ def test_what_is_wrong_is_said(name: str, message: str, models: Path):
         ),
     ],
 )
-def test_what_is_wrong_in_a_file_is_said(text: str, message: str, models: Path):
+def test_mistakes_in_the_file_are_reported(text: str, message: str, models: Path):
     Path("other.py").write_text(text)
-    assert said("other.py:f").removeprefix(f"{models}/").startswith(message)
+    assert error_of("other.py:f").removeprefix(f"{models}/").startswith(message)
 
 
-def test_files_that_are_not_there(models: Path):
+def test_missing_files(models: Path):
     for name in ("no.py", "no.py:f", "no.pt2"):
-        assert said(name).startswith(f"cannot read '{name.removesuffix(':f')}': No such file")
+        assert error_of(name).startswith(f"cannot read '{name.removesuffix(':f')}': No such file")
 
 
 def test_a_damaged_pt2_file_is_one_error(models: Path, capsys: pytest.CaptureFixture[str]):
@@ -219,7 +219,7 @@ def test_a_damaged_pt2_file_is_one_error(models: Path, capsys: pytest.CaptureFix
 
 
 class Scaled(nn.Module):
-    """With a parameter and a buffer that it writes."""
+    """Module with a parameter, and a buffer that it writes."""
 
     def __init__(self):
         super().__init__()
@@ -236,7 +236,7 @@ F = torch.nn.functional.relu
 
 
 def saved(path: Path, **options: Any) -> Any:
-    """Return an exported program, also in a file."""
+    """Return an exported program that is also saved to `path`."""
     with torch.no_grad():
         program = torch.export.export(Scaled().eval(), (torch.randn(3, 4), 2.0), **options)
     torch.export.save(program, path)
@@ -257,24 +257,24 @@ def test_a_pt2_file_whose_weights_are_damaged_is_refused(models: Path):
     content, weight = path.read_bytes(), program.state_dict["fc.weight"].detach().numpy().tobytes()
     at = content.index(weight)
     path.write_bytes(content[:at] + bytes([weight[0] ^ 1]) + content[at + 1 :])
-    assert re.fullmatch(r"cannot read 'm\.pt2': .* '.*weight_?\S*' is damaged.*", said("m.pt2"))
+    assert re.fullmatch(r"cannot read 'm\.pt2': .* '.*weight_?\S*' is damaged.*", error_of("m.pt2"))
 
 
 def test_a_pt2_file_with_open_sizes_takes_those_of_its_inputs(models: Path):
-    """The sizes are fixed with a word: a call with another one is refused."""
+    """The sizes are fixed with a warning: a call with another size is refused."""
     program = saved(models / "m.pt2", dynamic_shapes=({0: Dim("n", min=2, max=64)}, None))
-    says = (
+    message = (
         "dimension 0 of the input 'x' may be 2 to 64, but is compiled for 3 alone: calls with "
         "another size are refused"
     )
-    with pytest.warns(FixedSizeWarning, match=says):
+    with pytest.warns(FixedSizeWarning, match=message):
         assert "tensor<3x2xf32>" in str(captured("m.pt2").module)
     with pytest.warns(FixedSizeWarning, match="compiled for 5 alone"):
         capture(program, (torch.randn(5, 4), 2.0))
 
 
 class Masked(nn.Module):
-    """Takes inputs by name."""
+    """Module that takes inputs by name."""
 
     def forward(self, x: torch.Tensor, *, mask: torch.Tensor, w: torch.Tensor):
         return (x * mask) @ w
@@ -304,7 +304,9 @@ def test_an_exported_program_without_inputs(models: Path):
 
 
 def test_damaged_pt2_files_are_clean_errors(models: Path, capsys: pytest.CaptureFixture[str]):
-    """They compile, or cannot be read: the archive, and the JSON in it."""
+    """
+    Damaged files either compile or cannot be read; damaged are the archive and the JSON in it.
+    """
     saved(models / "m.pt2")
     whole, random = (models / "m.pt2").read_bytes(), Random(0)
     with ZipFile(models / "m.pt2") as archive:

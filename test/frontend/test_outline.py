@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Equal layers become one function, called once for each."""
+"""Equal layers become one function that is called once for each layer."""
 
 from collections.abc import Callable
 
@@ -25,7 +25,7 @@ class Layer(nn.Module):
 
 
 class Model(nn.Module):
-    """Two layers in a list, and a third that is called twice."""
+    """Model of two layers in a list, and a third layer that is called twice."""
 
     def __init__(self):
         super().__init__()
@@ -57,7 +57,7 @@ def test_equal_layers_are_one_function() -> None:
         "torch.add",
         "func.return",
     ]
-    # Each call passes its own layer's parameters; that of the last layer are passed twice.
+    # Each call passes the parameters of its own layer; the last layer's are passed twice.
     first, second, *last = calls(captured)
     assert first.arguments[1].name_hint == "p_layers_0_norm_weight"
     assert second.arguments[1].name_hint == "p_layers_1_norm_weight"
@@ -118,7 +118,7 @@ def test_outlined_layers_compute_the_same_at_each_level() -> None:
 
 
 class Attention(nn.Module):
-    """Attends to what a mask that all layers share lets it."""
+    """Attention with a mask that all layers share."""
 
     def __init__(self):
         super().__init__()
@@ -130,7 +130,7 @@ class Attention(nn.Module):
 
 
 class Window(nn.Module):
-    """The last three positions, as a mask of booleans or of numbers to add."""
+    """Attention to the last three positions, by a mask of booleans or of numbers to add."""
 
     def __init__(self, is_added: bool):
         super().__init__()
@@ -160,7 +160,7 @@ def test_a_mask_of_all_layers_is_made_in_each(is_added: bool) -> None:
 
 
 class UpToPosition(nn.Module):
-    """Attends to the keys up to a position that is known at run time only."""
+    """Attention to the keys up to a position that is only known at run time."""
 
     def __init__(self, mask: Callable[[torch.Tensor, torch.Tensor], torch.Tensor]):
         super().__init__()

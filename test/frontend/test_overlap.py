@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Elements that share memory are found, by the rule for strides and by their places."""
+"""Elements that share memory are found, by the rule for strides and by a list of positions."""
 
 from itertools import product
 from typing import Any
@@ -16,7 +16,7 @@ from tilewright.frontend.overlap import overlaps_itself
 
 
 def shift(x: torch.Tensor) -> torch.Tensor:
-    """Write to the argument."""
+    """Write to the argument in place."""
     return x.add_(1)
 
 
@@ -43,7 +43,7 @@ def test_elements_that_share_a_byte_are_found(axes: list[tuple[int, int]]):
 )
 def test_what_overlaps_itself_is_not_written(value: Any):
     program = tilewright.compile(shift, torch.zeros(4, 5), device="sim")
-    with pytest.raises(UsageError, match="'x', but that has elements that share memory"):
+    with pytest.raises(UsageError, match="'x', which has elements that share memory"):
         program(value)
     assert (torch.as_tensor(value) == 0).all()
 

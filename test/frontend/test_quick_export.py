@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `torch.export` leaves out changes nothing of what it gives."""
+"""The work that `torch.export` skips does not change its results."""
 
 # pyright: reportPrivateUsage=false
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The float64 reference: every floating dtype is promoted, and nothing else changes."""
+"""The float64 reference promotes every floating dtype, and changes nothing else."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ def captured_text(text: str) -> tuple[Captured, list[Any]]:
 
 
 def test_rms_norm_keeps_the_eps_of_its_dtype():
-    """At |x| ~ 1e-4 the mean square is near float32's eps, and far above float64's."""
+    """The mean square for |x| ~ 1e-4 is near float32's eps, and far above float64's."""
     captured, inputs = captured_text("nn.RMSNorm(64)(torch.rand(4, 64) * 1e-4)")
     x = inputs[-1].double().numpy() * 1e-4
     (result,) = reference(captured, inputs)
@@ -32,7 +32,7 @@ def test_rms_norm_keeps_the_eps_of_its_dtype():
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
 def test_rms_norm_has_the_eps_that_pytorch_takes(dtype: torch.dtype):
-    """Half types compute in float32, with its eps."""
+    """Half types compute in float32, with the eps of float32."""
     x = (torch.rand(64, generator=torch.Generator().manual_seed(0)) * 1e-4).to(dtype)
     captured = capture(lambda x: torch.rms_norm(x, (64,)), (x,))  # pyright: ignore
     (exact,), (rounded,) = reference(captured, [x]), eager(captured, [x])
@@ -50,14 +50,14 @@ def test_every_floating_dtype_is_promoted_and_nudged_by_its_own_roundoff(name: s
     assert exact.dtype == moved.dtype == np.float64
     np.testing.assert_array_equal(exact, -x.double().numpy())
     relative = abs(moved / exact - 1)
-    # Twice, once the input and once the result, and in float64 with a rounding of its own.
+    # Both the input and the result are nudged; a float64 nudge is rounded itself.
     assert 15 * ROUNDOFF[name] < relative.max() < 19 * ROUNDOFF[name]
     (same,) = eager(captured, [x])
     assert same.dtype.name == name
 
 
 def test_integers_divide_in_float64():
-    """A quotient of integers has the default dtype."""
+    """The quotient of two integers has the default dtype."""
     numbers = torch.arange(1, 9)
     captured = capture(lambda n: n / 3, (numbers,))  # pyright: ignore
     (exact,) = reference(captured, [numbers])

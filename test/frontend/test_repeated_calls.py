@@ -18,7 +18,7 @@ Tensor = torch.Tensor
 
 
 class Layer(nn.Module):
-    """A layer with whatever a test gives it to compute."""
+    """Layer that computes the function that a test passes."""
 
     def __init__(self, compute: Callable[["Layer", Tensor], Tensor], number: int):
         super().__init__()
@@ -45,14 +45,14 @@ class Model(nn.Module):
 
 
 def text(captured: Captured) -> list[str]:
-    """Return the IR, and where each op comes from."""
+    """Return the IR, and the location of each op."""
     return [str(captured.module), *(str(op.location) for op in captured.module.walk())]
 
 
 def traced(make: Callable[[], nn.Module], monkeypatch: pytest.MonkeyPatch) -> tuple[Captured, int]:
     """
-    Return a module captured, once this is checked: the IR is the same as where each call is traced;
-    and how many calls were copied.
+    Return a captured module and the number of copied calls, after a check that the IR equals that
+    of a trace without copies.
     """
     x = torch.randn(4, 8)
     with monkeypatch.context() as patch:
@@ -69,11 +69,12 @@ def traced(make: Callable[[], nn.Module], monkeypatch: pytest.MonkeyPatch) -> tu
 
 def test_equal_layers_are_copied(monkeypatch: pytest.MonkeyPatch) -> None:
     def compute(layer: Layer, x: Tensor) -> Tensor:
-        a, b = layer.linear(x).chunk(2, -1)  # views, the second behind the start of its memory
+        a, b = layer.linear(x).chunk(2, -1)  # views; the second has an offset
         return torch.cat([b.T.reshape(4, 4), a], -1) + layer.shift
 
     _, copied = traced(lambda: Model(compute), monkeypatch)
-    # linear, chunk, T, reshape, cat, add and relu; T is an attribute, which is always traced.
+    # linear, chunk, T, reshape, cat, add and relu are called; T is an attribute, which is always
+    # traced.
     assert copied == 2 * 6
 
 
@@ -188,7 +189,7 @@ def test_a_value_may_be_read_at_trace_time(monkeypatch: pytest.MonkeyPatch) -> N
     def make() -> Model:
         model = Model(lambda layer, x: layer.linear(x) * int(layer.power))  # pyright: ignore
         for number, layer in enumerate(model.layers):
-            layer.power = torch.tensor(number + 5)  # no buffer: its value is known
+            layer.power = torch.tensor(number + 5)  # not a buffer: its value is known
         return model
 
     captured, _ = traced(make, monkeypatch)

@@ -12,7 +12,7 @@ X = torch.ones(3)
 
 
 def difference(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-    """Function whose result depends on the order of its inputs."""
+    """Return a result that depends on the order of the inputs."""
     return a - 2 * b
 
 
@@ -35,7 +35,7 @@ def test_a_tensor_for_two_inputs_of_a_list():
 
 
 class Scaled(nn.Module):
-    """A module whose parameter may be its input as well."""
+    """Module whose parameter may be its input as well."""
 
     def __init__(self):
         super().__init__()

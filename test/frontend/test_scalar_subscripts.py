@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A tensor without dimensions is a subscript like a number that is known later."""
+"""A tensor without dimensions can be a subscript, as a number that is only known at run time."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is refused by name: each operator of the table, as a user writes it, and where it stands."""
+"""
+Operators that are refused by name: each one of the table, as a user calls it, with the place of the
+call.
+"""
 
 # PyTorch's functions, and lambdas that call them, are typed in part.
 # pyright: reportUnknownMemberType=false, reportUnknownLambdaType=false
@@ -25,7 +28,7 @@ X = torch.randn(4, 4)
 I = torch.tensor([1, 2, 1, 1])
 HIGHER: Any = getattr(torch, "_higher_order_ops")
 
-# The name in the table of what each function calls.
+# Each key is the name in the table of the operator that the function calls.
 REFUSED: dict[str, Callable[[torch.Tensor], Any]] = {
     "aten.sort": lambda x: x.sort()[0],
     "aten.argsort": lambda x: x.argsort(),
@@ -154,7 +157,7 @@ RECURRENT = {kind: getattr(nn, kind)(4, 3) for kind in ("LSTM", "GRU", "RNN")}
 
 @torch.library.custom_op("tilewright_test::twice", mutates_args=())
 def twice(x: torch.Tensor) -> torch.Tensor:
-    """Return an operator of somebody else's."""
+    """Double the input; PyTorch knows this as an operator of another library."""
     return x * 2
 
 
@@ -164,7 +167,7 @@ def _(x: torch.Tensor) -> torch.Tensor:
 
 
 class Calls(nn.Module):
-    """A module that is one function."""
+    """Module that calls one function."""
 
     def __init__(self, function: Callable[[torch.Tensor], Any]):
         super().__init__()
@@ -175,20 +178,20 @@ class Calls(nn.Module):
 
 
 def exported(function: Callable[[torch.Tensor], Any], x: torch.Tensor = X) -> Any:
-    """Return the program before anything is broken down."""
+    """Return the program before decomposition."""
     with torch.no_grad():
         return torch.export.export(Calls(function), (x,), strict=False)
 
 
 @pytest.fixture(autouse=True)
 def quiet() -> Generator[None]:
-    """PyTorch warns of what it deprecates."""
+    """Ignore PyTorch's warnings about deprecated functions."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
 
 
-# What an older `torch.export` does not let through, and says of its own accord.
+# An older `torch.export` refuses these operators itself.
 STOPPED = ("aten.quantile", "aten.nanquantile", "aten.quantize_*", "aten.dequantize")
 
 
@@ -202,7 +205,7 @@ def test_refused_by_whatever_version(name: str):
 @pytest.mark.parametrize("name", REFUSED)
 def test_refused_by_name(name: str):
     if name in STOPPED and torch.__version__ < "2.13":
-        pytest.skip("PyTorch says so itself")
+        pytest.skip("PyTorch refuses it itself")
     program = exported(REFUSED[name])
     graphs = [
         m.graph for m in program.graph_module.modules() if isinstance(m, torch.fx.GraphModule)
@@ -220,7 +223,7 @@ def test_refused_by_name(name: str):
         assert text in message
 
 
-# What looks like the above, and is none of it.
+# Calls that resemble those above, and are allowed.
 ALLOWED: dict[str, Callable[[torch.Tensor], Any]] = {
     "dropout": lambda x: F.dropout(x, training=False),
     "rrelu": F.rrelu,
@@ -272,14 +275,14 @@ def test_more_dims_than_arrays_have():
 
 
 def test_a_mask_that_may_be_causal():
-    # PyTorch compares it with the causal one, unless it is told.
+    # PyTorch compares the mask with the causal one unless is_causal is passed.
     encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(4, 1, batch_first=True), 1)
     with pytest.raises(UnsupportedError, match=r"depends on the values .*pass is_causal"):
         capture(encoder, (X[None],), {"mask": torch.zeros(4, 4)})
     capture(encoder, (X[None],), {"mask": torch.zeros(4, 4), "is_causal": False})
 
 
-# What `torch.export` itself raises, and how it is told.
+# Exceptions of `torch.export` itself, and the errors that they become.
 RAISED: dict[str, tuple[Callable[[torch.Tensor], Any], str]] = {
     "branch": (lambda x: x if x.sum() > 0 else -x, "depends on the values of a tensor"),
     "size": (lambda x: torch.zeros(int(x.sum())), "depends on the values of a tensor"),
@@ -314,13 +317,13 @@ def test_raised_by_the_export(name: str):
 
 @dataclass
 class Pair:
-    """A class that PyTorch does not know, and that has no hash."""
+    """Class that PyTorch does not know, and that has no hash."""
 
     first: int
     second: int
 
 
-# Results, and arguments, that hold no tensors and are no constants that PyTorch knows.
+# Results and arguments that hold no tensors, and are no constants that PyTorch knows.
 FOREIGN: dict[str, Any] = {
     "set": {1},
     "Pair": Pair(1, 2),
@@ -334,7 +337,7 @@ FOREIGN: dict[str, Any] = {
 def test_values_of_types_that_programs_do_not_have(name: str):
     with pytest.raises(UsageError, match=f"returns a value of type {name} .*return tensors"):
         capture(lambda x: (x, FOREIGN[name]), (X,))  # pyright: ignore[reportUnknownLambdaType]
-    with pytest.raises(UsageError, match=f"an argument is of type {name}, .*leave it"):
+    with pytest.raises(UsageError, match=f"an argument has the type {name}, .*bind it"):
         capture(lambda x, n: x + 1, (X, FOREIGN[name]))  # pyright: ignore[reportUnknownLambdaType]
 
 
@@ -380,13 +383,13 @@ def test_a_buffer_that_changes_its_form():
 
 
 def test_other_memory_for_an_input():
-    """PyTorch's tracing loses the assignment, and goes on with the old values."""
+    """PyTorch's tracing loses the assignment, and continues with the old values."""
 
     def function(x: torch.Tensor):
         x.data = torch.ones(4, 2)
         return x + 1
 
-    with pytest.raises(UnsupportedError, match=r"other memory by x.data = ") as caught:
+    with pytest.raises(UnsupportedError, match=r"x.data = ... gives a tensor") as caught:
         capture(function, (X.clone(),))
     assert caught.value.where == f"{__file__}:{function.__code__.co_firstlineno + 1}"
 
@@ -400,7 +403,7 @@ def test_out_of_the_right_shape_is_written(dtype: torch.dtype):
 
 @pytest.mark.parametrize("allows_real", [False, True])
 def test_within_a_mode_of_fake_tensors(allows_real: bool):
-    """Constants of the program have values all the same."""
+    """Constants of the program have values even in a fake mode."""
     with FakeTensorMode(allow_non_fake_inputs=allows_real):
         fake = torch.randn(4)
         within = capture(lambda x: torch.min(x, torch.tensor(0.5)), (fake,))
@@ -426,7 +429,7 @@ def test_all_are_named_in_one_error():
     )
 
 
-def test_an_operator_that_nobody_knows():
+def test_an_unknown_operator():
     with pytest.raises(
         TilewrightError, match=r"not supported: aten.igamma.default \(node igamma at"
     ):

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes to views that PyTorch breaks down wrongly are refused at their place; others are right."""
+"""
+In-place writes to views that PyTorch breaks down wrongly are refused at their place; others are
+correct.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -87,7 +90,7 @@ def test_what_is_written_once_is_right():
 
 
 @pytest.mark.filterwarnings("ignore:tilewright. a graph runs in PyTorch")
-def test_pytorch_runs_such_a_graph():
+def test_pytorch_runs_a_refused_graph():
     pytorch: Any = torch
     function = pytorch.compile(expanded_result, backend="tilewright")
     assert function(torch.ones(4)).equal(torch.ones(2, 4))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Decoder blocks: what they compute is what the first layer of the model computes."""
+"""Decoder blocks compute what the first layers of the model compute."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from tilewright.errors import UsageError
 from tilewright.models.block import decoder_block
 
 TOKENS = 20
-"""More than the sliding window of the tiny Mistral."""
+"""Number of tokens, above the sliding window of the tiny Mistral."""
 
 
 @pytest.mark.parametrize("attention", ["sdpa", "eager"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lengths that programs are compiled for."""
+"""Lengths that programs are compiled for: the smallest bucket that holds the tokens."""
 
 import pytest
 
@@ -18,5 +18,5 @@ from tilewright.models.generation import bucket
         (3, 8, 8),
     ],
 )
-def test_the_smallest_that_holds_so_many(length: int, most: int, expected: int):
+def test_the_smallest_bucket_that_holds_the_tokens(length: int, most: int, expected: int):
     assert bucket(length, most) == expected

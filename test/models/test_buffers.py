@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Buffers that no checkpoint has are those of a model that was really made."""
+"""Rebuilt buffers, which no checkpoint has, equal those of a model that was really made."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from tilewright.models.structure import build
 
 
 def own_buffers(model: Any) -> dict[str, torch.Tensor]:
-    """Return a real model's buffers that it would not save."""
+    """Return the buffers of a real model that a checkpoint of it does not contain."""
     stored = model.state_dict()
     return {name: value for name, value in model.named_buffers() if name not in stored}
 
@@ -61,7 +61,7 @@ def test_scaled_rotary_frequencies(rope: dict[str, Any]):
         assert not torch.equal(rebuilt[name], plain[name])
 
 
-def test_the_model_is_left_as_it_was():
+def test_the_model_is_unchanged():
     model = build(tiny_config("gemma"))
     tensors = [*model.parameters(), *model.buffers()]
     rebuilt_buffers(model)
@@ -75,6 +75,6 @@ def test_a_buffer_that_nothing_writes_is_named():
     with pytest.raises(UnsupportedError) as caught:
         rebuilt_buffers(model)
     assert str(caught.value) == (
-        "what is in model.layers.1.table is not known: no checkpoint has these buffers, and the "
-        "initialisation of LlamaForCausalLM does not write them"
+        "the values of model.layers.1.table are not known: no checkpoint has these buffers, and "
+        "the initialisation of LlamaForCausalLM does not write them"
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The safetensors of a folder: what is in them, and what is wrong with them."""
+"""The safetensors of a folder: their contents, and errors for damaged ones."""
 
 import json
 import shutil
@@ -18,7 +18,7 @@ SINGLE = "model.safetensors"
 
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with two models, one in a file and one in several."""
+    """Folder with two models, one in a single file and one in several."""
     folder = tmp_path_factory.mktemp("saved")
     save(folder / "single", "llama")
     save(folder / "sharded", "llama", shards="60KB", dtype="bfloat16")
@@ -27,17 +27,17 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def sharded(saved: Path, tmp_path: Path) -> Path:
-    """A copy to be spoiled."""
+    """Copy of the sharded model that a test may damage."""
     return Path(shutil.copytree(saved / "sharded", tmp_path / "sharded"))
 
 
 def index_of(folder: Path) -> dict[str, str]:
-    """Which tensor is in which file."""
+    """Return the name of the file that each tensor is in."""
     return json.loads((folder / INDEX).read_text())["weight_map"]
 
 
 def edit_index(folder: Path, **entries: str) -> None:
-    """Let the index say where some tensors are."""
+    """Change the files that the index names for some tensors."""
     content = {"weight_map": index_of(folder) | entries}
     (folder / INDEX).write_text(json.dumps(content))
 
@@ -80,8 +80,8 @@ def test_a_folder_without_weights(tmp_path: Path):
 def test_a_pickle_is_refused(tmp_path: Path, file: str):
     (tmp_path / file).write_bytes(b"junk")
     assert refusal(tmp_path) == (
-        f"the weights in '{tmp_path}' are a pickle, {file}, which runs code when it is read, and "
-        "is not (safetensors are written by"
+        f"the weights in '{tmp_path}' are a pickle, {file}, which is not read, because "
+        "it can run code (convert them to safetensors:"
         " AutoModelForCausalLM.from_pretrained(FOLDER).save_pretrained(NEW_FOLDER))"
     )
 
@@ -102,14 +102,14 @@ def test_shards_that_are_not_there(sharded: Path):
     for number in (1, 3):
         (sharded / f"model-0000{number}-of-00004.safetensors").unlink()
     assert refusal(sharded) == (
-        f"'{sharded / INDEX}' names files that are not there: "
+        f"'{sharded / INDEX}' names files that do not exist: "
         "model-00001-of-00004.safetensors, model-00003-of-00004.safetensors"
     )
 
 
 def test_a_name_that_is_too_long_for_a_file(sharded: Path):
     edit_index(sharded, **{"model.norm.weight": "a" * 5000})
-    assert refusal(sharded).startswith(f"'{sharded / INDEX}' names files that are not there: aaa")
+    assert refusal(sharded).startswith(f"'{sharded / INDEX}' names files that do not exist: aaa")
 
 
 @pytest.mark.parametrize("file", ["../x.safetensors", "/x.safetensors", "a/../../x", "C:\\x"])
@@ -126,7 +126,7 @@ def test_a_tensor_in_two_shards(sharded: Path):
     message, *lines = refusal(sharded).splitlines()
     assert message == f"the checkpoint in '{sharded}' is damaged:"
     both = [f"  {name} is in {first} and in {more}" for name in names]
-    assert sorted(lines) == sorted([*both, f"  other is not in {more}, where the index says"])
+    assert sorted(lines) == sorted([*both, f"  other is not in {more}, which the index names"])
 
 
 def test_a_tensor_in_another_shard(sharded: Path):
@@ -135,7 +135,7 @@ def test_a_tensor_in_another_shard(sharded: Path):
     edit_index(sharded, **{"model.norm.weight": other})
     message, *lines = refusal(sharded).splitlines()
     assert message == f"the checkpoint in '{sharded}' is damaged:"
-    assert lines == [f"  model.norm.weight is not in {other}, where the index says"]
+    assert lines == [f"  model.norm.weight is not in {other}, which the index names"]
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a model's config is looked for, and what is said of configs that cannot be used."""
+"""Places where a model's config is looked for, and errors for configs that cannot be used."""
 
 import json
 import re
@@ -19,13 +19,13 @@ from tilewright.models.whole import whole_sequence
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """The folder of a model, as far as its config."""
+    """Folder of a model, with its config only."""
     tiny_config("llama", architectures=["LlamaForCausalLM"]).save_pretrained(tmp_path)
     return tmp_path
 
 
 def changed(folder: Path, **facts: Any) -> str:
-    """Return the folder, whose config says `facts` too."""
+    """Add `facts` to the folder's config; return the folder."""
     path = folder / "config.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | facts))
     return str(folder)
@@ -33,13 +33,13 @@ def changed(folder: Path, **facts: Any) -> str:
 
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty Hugging Face cache."""
+    """Empty Hugging Face cache."""
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
     return tmp_path
 
 
 def put_into(cache: Path, repository: str) -> Path:
-    """Return a model in the cache, laid out as the hub's client does; where it lies."""
+    """Put a model into the cache, laid out as the hub's client does; return its folder."""
     model = cache / f"models--{repository.replace('/', '--')}"
     snapshot = model / "snapshots" / "0123abc"
     tiny_config("qwen2").save_pretrained(snapshot)
@@ -62,14 +62,14 @@ def test_a_folder_named_like_a_repository_comes_first(
     assert find_model("Qwen/Qwen2.5-7B").config.model_type == "gpt2"
 
 
-def test_the_cache_is_asked_before_the_bundled_configs(cache: Path):
+def test_the_cache_comes_before_the_bundled_configs(cache: Path):
     snapshot = put_into(cache, "Qwen/Qwen2.5-7B")
     found = find_model("Qwen/Qwen2.5-7B")
     assert found.config.hidden_size == 64
     assert found.folder == snapshot
 
 
-def test_the_hub_is_asked_before_the_bundled_configs(cache: Path, monkeypatch: pytest.MonkeyPatch):
+def test_the_hub_comes_before_the_bundled_configs(cache: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
     monkeypatch.setattr("huggingface_hub.get_hf_file_metadata", Mock())
 
@@ -81,12 +81,12 @@ def test_the_hub_is_asked_before_the_bundled_configs(cache: Path, monkeypatch: p
     assert find_model("Qwen/Qwen2.5-7B").config.hidden_size == 64
 
 
-def test_a_hub_that_is_silent_is_asked_once(cache: Path, monkeypatch: pytest.MonkeyPatch):
-    asked: list[str] = []
+def test_a_silent_hub_gets_one_request(cache: Path, monkeypatch: pytest.MonkeyPatch):
+    requests: list[str] = []
 
     def fail(url: str, timeout: float) -> None:
         assert timeout <= 5
-        asked.append(url)
+        requests.append(url)
         raise OSError("Name or service not known")
 
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
@@ -94,7 +94,7 @@ def test_a_hub_that_is_silent_is_asked_once(cache: Path, monkeypatch: pytest.Mon
     assert find_model("Qwen/Qwen2.5-7B").folder is None
     with pytest.raises(UsageError, match="cannot be reached: Name or service not known"):
         find_model("nobody/nothing")
-    assert [url.split("/")[4] for url in asked] == ["Qwen2.5-7B", "nothing"]
+    assert [url.split("/")[4] for url in requests] == ["Qwen2.5-7B", "nothing"]
 
 
 @pytest.mark.parametrize(
@@ -113,12 +113,12 @@ def test_bundled_configs_are_of_the_models_they_name(
     assert sum(p.numel() for p in build(found.config).parameters()) == parameters
 
 
-def test_an_unknown_name_says_where_was_looked(cache: Path):
+def test_an_unknown_name_lists_the_places_searched(cache: Path):
     with pytest.raises(UsageError) as caught:
         find_model("nobody/nothing")
     assert str(caught.value) == (
         "'nobody/nothing' is neither a folder nor in the Hugging Face cache, and HF_HUB_OFFLINE "
-        f"keeps from asking the hub (give a local folder, or one of {', '.join(BUNDLED)}, whose "
+        f"forbids requests to the hub (give a local folder, or one of {', '.join(BUNDLED)}, whose "
         "configs are built in)"
     )
 
@@ -134,21 +134,21 @@ def test_a_folder_without_config(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "message"),
     [
         ("{", "is not JSON: Expecting property name"),
         ("[]", "holds no JSON object"),
         ('{"model_type": "llama", "rms_norm_eps": NaN}', "is not JSON: NaN is no number"),
         ('{"rope_parameters": {"factor": -Infinity}}', "is not JSON: -Infinity is no number"),
         ("[" * 100_000, "is nested too deeply"),
-        ("{}", "is no config of a model: it has no model_type"),
-        ('{"model_type": ["llama"]}', "is no config of a model: it has no model_type"),
-        ('{"model_type": "llama", "hidden_size": "wide"}', "is no config of a model: "),
+        ("{}", "is not a model's config: it has no model_type"),
+        ('{"model_type": ["llama"]}', "is not a model's config: it has no model_type"),
+        ('{"model_type": "llama", "hidden_size": "wide"}', "is not a model's config: "),
     ],
 )
-def test_a_config_that_cannot_be_read(text: str, says: str, tmp_path: Path):
+def test_a_config_that_cannot_be_read(text: str, message: str, tmp_path: Path):
     (tmp_path / "config.json").write_text(text)
-    with pytest.raises(UsageError, match=says):
+    with pytest.raises(UsageError, match=message):
         find_model(str(tmp_path))
 
 
@@ -156,90 +156,92 @@ def test_a_family_that_is_not_supported(folder: Path):
     with pytest.raises(UnsupportedError) as caught:
         find_model(changed(folder, model_type="mamba"))
     assert str(caught.value) == (
-        f"'{folder}/config.json' is of a model of the family 'mamba' (supported are Llama, Qwen2, "
-        "Qwen3, Mistral, GPT-2, Gemma)"
+        f"'{folder}/config.json' describes a model of the family 'mamba' (supported are Llama, "
+        "Qwen2, Qwen3, Mistral, GPT-2, Gemma)"
     )
 
 
-def test_a_family_that_is_told_by_more_than_its_name(folder: Path):
+def test_a_family_is_recognised_by_more_than_its_name(folder: Path):
     kinds = ["full_attention", "sliding_attention"]
     with pytest.raises(UnsupportedError, match="of the family 'ministral'"):
         find_model(changed(folder, model_type="mistral", layer_types=kinds))
 
 
 def test_a_model_that_predicts_no_tokens(folder: Path):
-    says = "is of a LlamaForSequenceClassification, which is no causal language model"
-    with pytest.raises(UnsupportedError, match=says):
+    message = "describes a LlamaForSequenceClassification, which is not a causal language model"
+    with pytest.raises(UnsupportedError, match=message):
         find_model(changed(folder, architectures=["LlamaForSequenceClassification"]))
 
 
 @pytest.mark.parametrize("architectures", [-1, {"a": "b"}, "Llama"], ids=str)
 def test_architectures_that_are_no_list(architectures: Any, folder: Path):
-    says = re.escape(f"its architectures are {architectures!r} (supported are ...ForCausalLM")
-    with pytest.raises(UsageError, match=says):
+    message = re.escape(f"its architectures are {architectures!r} (supported are ...ForCausalLM")
+    with pytest.raises(UsageError, match=message):
         find_model(changed(folder, architectures=architectures))
 
 
 def test_quantised_weights(folder: Path):
-    with pytest.raises(UnsupportedError, match="of a model with quantised weights"):
+    with pytest.raises(UnsupportedError, match="describes a model with quantised weights"):
         find_model(changed(folder, quantization_config={"quant_method": "gptq", "bits": 4}))
 
 
 @pytest.mark.parametrize(
-    ("family", "facts", "says"),
+    ("family", "facts", "message"),
     [
-        ("mistral", {"sliding_window": 0}, "sliding_window is 0, and can be 1 to 1073741824$"),
-        ("mistral", {"sliding_window": -3}, "sliding_window is -3, and"),
+        ("mistral", {"sliding_window": 0}, "sliding_window is 0, but must be 1 to 1073741824$"),
+        ("mistral", {"sliding_window": -3}, "sliding_window is -3, but"),
         (
             "llama",
             {"num_hidden_layers": -1, "vocab_size": 0},
-            r"layers is -1, .*, vocab_size is 0, and",
+            r"layers is -1, .*, vocab_size is 0, but",
         ),
-        ("llama", {"num_attention_heads": 0}, "num_attention_heads is 0, and can be 1 to 4096$"),
-        ("gpt2", {"n_layer": 0}, "n_layer is 0, and can be 1 to 1000$"),
-        ("llama", {"rope_theta": 0}, "rope_theta is 0, and can be a number above 0$"),
-        ("qwen2", {"rope_scaling": {"type": "linear", "factor": -2.0}}, "factor is -2.0, and"),
-        ("llama", {"num_hidden_layers": 1e9}, "num_hidden_layers is 1000000000.0, and can be 1 to"),
-        ("qwen2", {"num_hidden_layers": 10**9}, "num_hidden_layers is 1000000000, and can be 1 to"),
+        ("llama", {"num_attention_heads": 0}, "num_attention_heads is 0, but must be 1 to 4096$"),
+        ("gpt2", {"n_layer": 0}, "n_layer is 0, but must be 1 to 1000$"),
+        ("llama", {"rope_theta": 0}, "rope_theta is 0, but must be a number above 0$"),
+        ("qwen2", {"rope_scaling": {"type": "linear", "factor": -2.0}}, "factor is -2.0, but"),
+        ("llama", {"num_hidden_layers": 1e9}, "num_hidden_layers is 1000000000.0, but must be 1"),
+        ("qwen2", {"num_hidden_layers": 10**9}, "num_hidden_layers is 1000000000, but must be 1"),
         (
             "qwen3",
             {"num_hidden_layers": 10**4000},
-            r"layers is 10{15}\.\.\. \(4001 characters\), and",
+            r"layers is 10{15}\.\.\. \(4001 characters\), but",
         ),
-        ("gpt2", {"n_layer": 2.0}, "n_layer is 2.0, and can be 1 to 1000$"),
-        ("llama", {"num_hidden_layers": "2"}, "num_hidden_layers is '2', and can be 1 to 1000$"),
-        ("llama", {"num_hidden_layers": True}, "num_hidden_layers is True, and"),
-        ("llama", {"num_hidden_layers": None}, "num_hidden_layers is null, and"),
+        ("gpt2", {"n_layer": 2.0}, "n_layer is 2.0, but must be 1 to 1000$"),
+        ("llama", {"num_hidden_layers": "2"}, "num_hidden_layers is '2', but must be 1 to 1000$"),
+        ("llama", {"num_hidden_layers": True}, "num_hidden_layers is True, but"),
+        ("llama", {"num_hidden_layers": None}, "num_hidden_layers is null, but"),
         (
             "mistral",
             {"hidden_size": 1 << 40},
-            "hidden_size is 1099511627776, and can be 1 to 131072$",
+            "hidden_size is 1099511627776, but must be 1 to 131072$",
         ),
-        ("gemma", {"vocab_size": [100]}, "vocab_size is .100., and can be 1 to 8388608$"),
-        ("llama", {"rms_norm_eps": "1e-6"}, "rms_norm_eps is '1e-6', and can be a number above 0$"),
-        ("llama", {"head_dim": 1e300}, r"head_dim is 1e\+300, and can be 1 to 4096$"),
+        ("gemma", {"vocab_size": [100]}, "vocab_size is .100., but must be 1 to 8388608$"),
+        ("llama", {"rms_norm_eps": "1e-6"}, "rms_norm_eps is '1e-6', but must be a number above"),
+        ("llama", {"head_dim": 1e300}, r"head_dim is 1e\+300, but must be 1 to 4096$"),
     ],
 )
-def test_numbers_that_no_model_has(family: str, facts: dict[str, Any], says: str, tmp_path: Path):
+def test_numbers_that_no_model_has(
+    family: str, facts: dict[str, Any], message: str, tmp_path: Path
+):
     tiny_config(family).save_pretrained(tmp_path)
-    with pytest.raises(UsageError, match="is no config of a model: .*" + says):
+    with pytest.raises(UsageError, match="is not a model's config: .*" + message):
         find_model(changed(tmp_path, **facts))
 
 
 @pytest.mark.parametrize(
-    ("family", "facts", "says"),
+    ("family", "facts", "message"),
     [
-        ("llama", {"num_key_value_heads": 3}, "4 heads of queries cannot share 3 of keys$"),
-        ("qwen3", {"num_key_value_heads": 8}, "4 heads of queries cannot share 8 of keys$"),
-        ("llama", {"head_dim": 3}, "heads of size 3 have no halves to rotate$"),
-        ("qwen2", {"hidden_size": 12, "head_dim": None}, "heads of size 3 have no halves"),
+        ("llama", {"num_key_value_heads": 3}, "4 query heads cannot share 3 key heads$"),
+        ("qwen3", {"num_key_value_heads": 8}, "4 query heads cannot share 8 key heads$"),
+        ("llama", {"head_dim": 3}, "heads of odd size 3 cannot be rotated$"),
+        ("qwen2", {"hidden_size": 12, "head_dim": None}, "heads of odd size 3 cannot"),
     ],
 )
 def test_heads_that_do_not_go_together(
-    family: str, facts: dict[str, Any], says: str, tmp_path: Path
+    family: str, facts: dict[str, Any], message: str, tmp_path: Path
 ):
     tiny_config(family).save_pretrained(tmp_path)
-    with pytest.raises(UsageError, match="is no config of a model: " + says):
+    with pytest.raises(UsageError, match="is not a model's config: " + message):
         find_model(changed(tmp_path, **facts))
 
 
@@ -264,8 +266,10 @@ def test_rotary_embeddings_that_depend_on_the_length(facts: dict[str, Any], fold
 @pytest.mark.parametrize("place", ["rope_parameters", "rope_scaling"])
 @pytest.mark.parametrize("fact", [{"rope_type": "spiral"}, {"type": "spiral"}])
 def test_rotary_embeddings_of_an_unknown_type(place: str, fact: dict[str, str], folder: Path):
-    says = f"config.json' is no config of a model: {place} is of the unknown type 'spiral' (known "
-    with pytest.raises(UsageError, match=re.escape(says) + r"are default, linear, .*, llama3\b"):
+    message = (
+        f"config.json' is not a model's config: {place} is of the unknown type 'spiral' (known "
+    )
+    with pytest.raises(UsageError, match=re.escape(message) + r"are default, linear, .*, llama3\b"):
         find_model(changed(folder, **{"rope_parameters": None, place: fact}))
 
 
@@ -275,14 +279,14 @@ def test_rotary_embeddings_of_an_unknown_type(place: str, fact: dict[str, str], 
 )
 def test_tokens_that_attend_to_later_ones(family: str, fact: dict[str, bool], tmp_path: Path):
     tiny_config(family).save_pretrained(tmp_path)
-    with pytest.raises(UnsupportedError, match="whose tokens attend to those behind them"):
+    with pytest.raises(UnsupportedError, match="whose tokens attend to later tokens"):
         find_model(changed(tmp_path, **fact))
 
 
 @pytest.mark.parametrize(
     "fact", ["output_attentions", "output_hidden_states", "return_dict", "use_cache"]
 )
-def test_a_model_returns_its_logits_alone(fact: str, folder: Path):
+def test_a_model_returns_only_its_logits(fact: str, folder: Path):
     was = find_model(str(folder)).config
     model = build(find_model(changed(folder, **{fact: not getattr(was, fact)})).config)
     program = whole_sequence(model, 4)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The files of a model's folder, damaged: they are read, or an error names them."""
+"""Damaged files of a model's folder either can be read, or give an error that names them."""
 
 import json
 from pathlib import Path
@@ -25,7 +25,7 @@ CONFIG = tiny_config("llama", num_hidden_layers=1)
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A model in several files, with a tokenizer."""
+    """Model in several files, with a tokenizer."""
     folder = tmp_path_factory.mktemp("model")
     save(folder, "llama", shards="80KB", num_hidden_layers=1)
     save_tokenizer(folder, ["<unk>", "<s>", "a", "b"])
@@ -34,7 +34,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def model() -> Any:
-    """The structure of the model."""
+    """Structure of the model."""
     return build(CONFIG)
 
 
@@ -71,7 +71,7 @@ def test_damaged_files_are_clean_errors(name: str, folder: Path, model: Any) -> 
 
 
 def _changed(sound: bytes, suffix: str, random: Random) -> bytes:
-    """Damage bytes, or values of the JSON, which safetensors have as a head."""
+    """Damage a file: its bytes, or values in its JSON, which is the header in safetensors."""
     if random.random() < 0.4:
         return damaged(sound, random)
     if suffix == ".json":

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The folder that `tilewright compile MODEL -o DIR` writes: whole, and enough to run the model."""
+"""
+The folder that `tilewright compile MODEL -o DIR` writes is complete, and suffices to run the model.
+"""
 
 import json
 import re
@@ -30,7 +32,7 @@ LENGTH = 8
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The config of a tiny model."""
+    """Folder with the config of a tiny model."""
     folder = tmp_path_factory.mktemp("model")
     tiny_config("gemma", dtype="bfloat16", **SMALL).save_pretrained(folder)
     return folder
@@ -38,26 +40,26 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def compiled(model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Its folder."""
+    """Folder of the compiled model."""
     folder = tmp_path_factory.mktemp("compiled") / "gemma"
-    asked = ["--seq-len", str(LENGTH), "-o", str(folder), "--plan", str(model / "plan.md")]
-    with redirect_stderr(StringIO()) as told:
-        assert cli.main(["compile", str(model), *asked]) == 0
-    (model / "stderr").write_text(told.getvalue())
+    options = ["--seq-len", str(LENGTH), "-o", str(folder), "--plan", str(model / "plan.md")]
+    with redirect_stderr(StringIO()) as found:
+        assert cli.main(["compile", str(model), *options]) == 0
+    (model / "stderr").write_text(found.getvalue())
     return folder
 
 
 @pytest.fixture(scope="module")
 def manifest(compiled: Path) -> dict[str, Any]:
-    """Its manifest."""
+    """Manifest of the compiled model."""
     return json.loads((compiled / "manifest.json").read_text())
 
 
-def test_what_was_written_is_said(model: Path, compiled: Path, manifest: dict[str, Any]):
+def test_what_was_written_is_printed(model: Path, compiled: Path, manifest: dict[str, Any]):
     kernels, launches = len(manifest["kernels"]), len(manifest["launches"])
     folder = f"wrote {compiled}: {kernels} kernels, {launches} launches"
-    said = (model / "stderr").read_text().splitlines()
-    assert said[-2:] == [folder, f"wrote {model / 'plan.md'}"]
+    printed = (model / "stderr").read_text().splitlines()
+    assert printed[-2:] == [folder, f"wrote {model / 'plan.md'}"]
 
 
 def test_nothing_else_is_written(compiled: Path, manifest: dict[str, Any]):
@@ -67,7 +69,7 @@ def test_nothing_else_is_written(compiled: Path, manifest: dict[str, Any]):
     assert [path.name for path in compiled.parent.iterdir()] == ["gemma"]
 
 
-def test_the_manifest_says_what_was_compiled(model: Path, manifest: dict[str, Any]):
+def test_the_manifest_names_the_compiled_model(model: Path, manifest: dict[str, Any]):
     assert manifest["model"] == str(model)
     facts = ["family", "layers", "dtype", "attention", "seq_len", "target"]
     values = ["gemma", 2, "bfloat16", "sdpa", LENGTH, "sm_90a"]
@@ -109,18 +111,18 @@ def test_launches_are_of_kernels_and_buffers_that_are_there(manifest: dict[str, 
 
 def test_parameters_are_those_of_the_checkpoint(manifest: dict[str, Any]):
     state = tiny_model(tiny_config("gemma", dtype="bfloat16", **SMALL)).state_dict()
-    told: dict[str, tuple[list[int], str]] = {}
+    found: dict[str, tuple[list[int], str]] = {}
     for each in manifest["inputs"]:
         if each["kind"] == "parameter":
             names = [each["source"], *each.get("tied_to", [])]
-            told |= dict.fromkeys(names, (each["shape"], each["dtype"]))
-    assert told == {name: ([*value.shape], "bfloat16") for name, value in state.items()}
+            found |= dict.fromkeys(names, (each["shape"], each["dtype"]))
+    assert found == {name: ([*value.shape], "bfloat16") for name, value in state.items()}
 
 
 def test_what_is_in_no_checkpoint_is_beside(compiled: Path, manifest: dict[str, Any]):
     stored = import_module("safetensors.torch").load_file(compiled / "constants.safetensors")
-    told = {each["source"]: each["file"] for each in manifest["inputs"] if "file" in each}
-    assert told == dict.fromkeys(stored, "constants.safetensors")
+    found = {each["source"]: each["file"] for each in manifest["inputs"] if "file" in each}
+    assert found == dict.fromkeys(stored, "constants.safetensors")
     kinds = {each["source"]: each["kind"] for each in manifest["inputs"]}
     assert {*stored} == {name for name, kind in kinds.items() if kind in ("constant", "buffer")}
     buffers = dict(tiny_model(tiny_config("gemma", dtype="bfloat16", **SMALL)).named_buffers())
@@ -156,12 +158,12 @@ def test_what_was_added_to_an_older_folder_is_not_lost(added: str, tmp_path: Pat
     write_folder(tmp_path, {"manifest.json": '{"tilewright": "0"}', "kernels/exp.cu": ""})
     (tmp_path / added).parent.mkdir(exist_ok=True)
     (tmp_path / added).write_text("mine")
-    with pytest.raises(UsageError, match=rf"has not written: .*{added} \(name another, or remove"):
+    with pytest.raises(UsageError, match=rf"did not write: .*{added} \(name another folder, or"):
         check_free(tmp_path)
     assert (tmp_path / added).read_text() == "mine"
 
 
-def test_a_folder_that_nobody_can_make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_folder_that_cannot_be_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     (tmp_path / "file").write_text("")
     with pytest.raises(UsageError, match=r"cannot write '.*/file/a/b': '.*/file' is a file"):
         check_free(tmp_path / "file" / "a" / "b")
@@ -173,7 +175,7 @@ def test_a_folder_that_nobody_can_make(tmp_path: Path, monkeypatch: pytest.Monke
 @pytest.mark.parametrize("held", ["notes.txt", "manifest.json"])
 def test_a_folder_of_something_else_is_refused(held: str, tmp_path: Path):
     (tmp_path / held).write_text('{"name": "extension"}')
-    with pytest.raises(UsageError, match=r"the folder '.*' holds something else"):
+    with pytest.raises(UsageError, match=r"the folder '.*' holds no compiled model"):
         write_folder(tmp_path, {"manifest.json": '{"tilewright": "1"}'})
     assert [path.name for path in tmp_path.iterdir()] == [held]
 

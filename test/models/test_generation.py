@@ -31,7 +31,7 @@ from tilewright.passes.driver.lowering import lower
 from tilewright.tools.model_runs import Compiler, interpreted
 
 SPREAD = {"initializer_range": 0.3}
-"""Weights that are large enough for texts that are not one token over and over."""
+"""Config in which weights are large enough for texts of different tokens."""
 
 
 def prompt_of(length: int) -> list[int]:
@@ -40,7 +40,7 @@ def prompt_of(length: int) -> list[int]:
 
 
 def continued_by_transformers(
-    model: Any, prompt: Sequence[int], new: int, ends: list[int] | None = None, **asked: Any
+    model: Any, prompt: Sequence[int], new: int, ends: list[int] | None = None, **options: Any
 ) -> list[int]:
     ids = torch.tensor([prompt])
     tokens = model.generate(
@@ -50,18 +50,21 @@ def continued_by_transformers(
         do_sample=False,
         eos_token_id=ends,
         pad_token_id=0,
-        **asked,
+        **options,
     )
     return tokens[0, len(prompt) :].tolist()
 
 
-def assert_alike(model: Any, generator: Generator, *cases: tuple[int, int]) -> None:
-    """For prompts of some lengths, and so many new tokens, which are not all the same."""
-    seen = {token for case in cases for token in _alike(model, generator, *case)}
+def check_texts(model: Any, generator: Generator, *cases: tuple[int, int]) -> None:
+    """
+    Check that the generated tokens equal those of `transformers`, for cases of (prompt length, new
+    tokens). Not all tokens may be equal.
+    """
+    seen = {token for case in cases for token in _check_text(model, generator, *case)}
     assert len(seen) > 1
 
 
-def _alike(model: Any, generator: Generator, length: int, new: int) -> list[int]:
+def _check_text(model: Any, generator: Generator, length: int, new: int) -> list[int]:
     prompt = prompt_of(length)
     expected = continued_by_transformers(model, prompt, new)
     assert [*generator.tokens(prompt, new)] == expected
@@ -87,12 +90,12 @@ def generator(model: Any) -> Generator:
     ],
 )
 def test_the_likeliest_tokens(model: Any, generator: Generator, length: int, new: int):
-    assert_alike(model, generator, (length, new))
+    check_texts(model, generator, (length, new))
 
 
 def test_of_another_family():
     model = tiny_model(tiny_config("gpt2", n_layer=1, **SPREAD))
-    assert_alike(model, Generator(model, interpreted), (5, 20))
+    check_texts(model, Generator(model, interpreted), (5, 20))
 
 
 @pytest.mark.usefixtures("every_case")
@@ -100,7 +103,7 @@ def test_of_another_family():
 @pytest.mark.parametrize("family", MODEL_TYPES)
 def test_of_any_family(family: str, attention: str):
     model = tiny_model(tiny_config(family, **SPREAD), attention)
-    assert_alike(model, Generator(model, interpreted), (5, 20), (16, 4), (17, 3))
+    check_texts(model, Generator(model, interpreted), (5, 20), (16, 4), (17, 3))
 
 
 def test_programs_are_compiled_once_for_each_bucket(generator: Generator):
@@ -169,7 +172,10 @@ def test_a_step_writes_its_row_and_no_other(generator: Generator):
 
 
 def check_what_layers_store(family: str) -> None:
-    """All layers are one function, which writes nothing of its inputs but rows of the cache."""
+    """
+    Check that all layers are one function, which writes to rows of the cache, but to no other
+    input.
+    """
     layers = {"n_layer": 2} if family == "gpt2" else {"num_hidden_layers": 2}
     model = build(tiny_config(family, **layers))
     for captured in (capture_prefill(model, 16, 32), capture_decode_step(model, 32)):
@@ -181,7 +187,7 @@ def check_what_layers_store(family: str) -> None:
         assert {value.name_hint for value in updated} == {"keys", "values"}
 
 
-def test_layers_are_one_function_that_stores_new_rows_alone():
+def test_layers_are_one_function_that_stores_only_new_rows():
     check_what_layers_store("llama")
 
 
@@ -193,8 +199,8 @@ def test_layers_of_any_family_are_one_function(family: str):
 
 def check_what_a_step_stores(family: str, attention: str, *numbers: int):
     """
-    The mask is made in each layer: of rows of the cache nothing is stored but their scores. Each of
-    these numbers of layers needs as many kernels.
+    Check that the mask is made in each layer: of values for all rows of the cache, only the scores
+    are stored. The number of kernels must not depend on the number of layers.
     """
     kernels: list[int] = []
     for layers in numbers:
@@ -224,7 +230,7 @@ def test_no_mask_of_any_family_is_stored(family: str, attention: str):
 def test_on_the_simulator():
     model = tiny_model(tiny_config("llama", num_hidden_layers=1, **SMALL, **SPREAD))
     generator = Generator(model, Compiler(backend_for("sim", "sm_90a"), "sm_90a", False))
-    assert_alike(model, generator, (5, 2))
+    check_texts(model, generator, (5, 2))
 
 
 def test_what_is_too_large_for_the_simulator_is_not_compiled():
@@ -238,8 +244,8 @@ def test_what_is_too_large_for_the_simulator_is_not_compiled():
 @pytest.mark.parametrize(
     ("length", "new", "message"),
     [
-        (60, 5, "the model takes 64 tokens: a prompt of 60 and 5 new ones are 65"),
-        (3, 0, "at least 1 new token can be asked for, not 0"),
+        (60, 5, "the model takes at most 64 tokens, but a prompt of 60 and 5 new tokens are 65"),
+        (3, 0, "the number of new tokens must be at least 1, not 0"),
     ],
 )
 def test_refusals(generator: Generator, length: int, new: int, message: str):

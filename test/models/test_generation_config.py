@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is followed of what a model's folder asks for, and what is told of the rest."""
+"""Settings of a model's folder that generation follows, and the names of those that it ignores."""
 
 import json
 from pathlib import Path
@@ -17,26 +17,26 @@ def ends_of(config: Any, folder: Path) -> frozenset[int]:
 
 
 @pytest.mark.parametrize(
-    ("said", "expected"), [(7, {7}), ([7, 9], {7, 9}), (None, set[int]())], ids=str
+    ("value", "expected"), [(7, {7}), ([7, 9], {7, 9}), (None, set[int]())], ids=str
 )
-def test_the_generation_config_comes_first(tmp_path: Path, said: Any, expected: set[int]):
-    (tmp_path / FILE).write_text(json.dumps({"eos_token_id": said}))
+def test_the_generation_config_comes_first(tmp_path: Path, value: Any, expected: set[int]):
+    (tmp_path / FILE).write_text(json.dumps({"eos_token_id": value}))
     assert ends_of(tiny_config("llama"), tmp_path) == expected
 
 
-def test_without_one_the_config_says_it(tmp_path: Path):
+def test_without_a_file_the_config_decides(tmp_path: Path):
     assert ends_of(tiny_config("llama"), tmp_path) == {2}
     assert ends_of(tiny_config("llama", eos_token_id=None), tmp_path) == set()
 
 
-@pytest.mark.parametrize("said", [1.5, True, "</s>", [[2]], [2, None], {"a": 1}], ids=str)
-def test_what_is_no_token(tmp_path: Path, said: Any):
-    (tmp_path / FILE).write_text(json.dumps({"eos_token_id": said}))
+@pytest.mark.parametrize("value", [1.5, True, "</s>", [[2]], [2, None], {"a": 1}], ids=str)
+def test_values_that_are_no_tokens(tmp_path: Path, value: Any):
+    (tmp_path / FILE).write_text(json.dumps({"eos_token_id": value}))
     with pytest.raises(UsageError) as caught:
         ends_of(tiny_config("llama"), tmp_path)
     assert str(caught.value) == (
-        f"{tmp_path / FILE} says that eos_token_id is {said!r} (it is a token's number, a list of "
-        "them, or null)"
+        f"{tmp_path / FILE} has the eos_token_id {value!r} (it must be a token's number, a list of "
+        "numbers, or null)"
     )
 
 
@@ -58,8 +58,8 @@ def test_what_changes_the_likeliest_token(tmp_path: Path):
     assert left_alone == ("bad_words_ids", "no_repeat_ngram_size")
 
 
-@pytest.mark.parametrize("said", [0, -1, True, "1.05", [1.05], float("inf")], ids=str)
-def test_what_is_no_penalty(tmp_path: Path, said: Any):
-    (tmp_path / FILE).write_text(json.dumps({"repetition_penalty": said}))
-    with pytest.raises(UsageError, match=r"that repetition_penalty is .* above 0, or null"):
+@pytest.mark.parametrize("value", [0, -1, True, "1.05", [1.05], float("inf")], ids=str)
+def test_values_that_are_no_penalty(tmp_path: Path, value: Any):
+    (tmp_path / FILE).write_text(json.dumps({"repetition_penalty": value}))
+    with pytest.raises(UsageError, match=r"has the repetition_penalty .* above 0 and at most 1e30"):
         generation_config_of(tiny_config("llama"), tmp_path)

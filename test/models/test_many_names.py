@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lists of tensors for messages."""
+"""Lists of tensor names for messages."""
 
 from tilewright.models.many_names import folded, listed
 

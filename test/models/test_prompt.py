@@ -31,7 +31,7 @@ def test_tokens_by_number(folder: Path, tmp_path_factory: pytest.TempPathFactory
 
 @pytest.mark.parametrize("tokens", [[], [0, 5, -1, 5], [99]])
 def test_what_is_no_prompt(folder: Path, tokens: list[int]):
-    problem = "no token: 5, -1|no token: 99|is empty"
+    problem = "no tokens: 5, -1|no tokens: 99|is empty"
     with pytest.raises(UsageError, match=problem):
         prompt_of_tokens(folder, tokens, 5)
 
@@ -48,7 +48,7 @@ def test_bytes_that_are_no_text(folder: Path):
 
 
 def test_a_tokenizer_of_another_model(folder: Path):
-    with pytest.raises(UsageError, match=r"no token: 4 \(the model's tokens are 0 to 3\)"):
+    with pytest.raises(UsageError, match=r"no tokens: 4 \(the model's tokens are 0 to 3\)"):
         prompt_of_text(folder, "tiles are right", 4)
 
 
@@ -61,5 +61,5 @@ def test_a_damaged_tokenizer(folder: Path):
     (folder / "tokenizer.json").write_text("{")
     with pytest.raises(UsageError, match="cannot read the tokenizer in"):
         prompt_of_text(folder, "tiles", 5)
-    # Numbers do without one.
+    # Prompts of token numbers need no tokenizer.
     assert prompt_of_tokens(folder, [1], 5).text_of([1]) is None

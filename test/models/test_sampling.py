@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is left to be drawn is what `transformers` leaves; draws are the same each time."""
+"""Filters keep the tokens that `transformers` keeps; draws are the same each time."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ def filtered_by_transformers(logits: torch.Tensor, sampling: Sampling) -> torch.
     chain = [
         (warpers.TemperatureLogitsWarper, sampling.temperature),
         (warpers.TopKLogitsWarper, sampling.top_k),
-        # as `generate` does, which leaves it out where it would leave all tokens
+        # `generate` leaves this filter out where it would keep all tokens
         (warpers.TopPLogitsWarper, None if sampling.top_p == 1 else sampling.top_p),
     ]
     for warper, number in chain:
@@ -30,7 +30,7 @@ def filtered_by_transformers(logits: torch.Tensor, sampling: Sampling) -> torch.
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 @pytest.mark.parametrize(
-    "asked",
+    "options",
     [
         {"temperature": 0.7},
         {"temperature": 3.0, "top_k": 1},
@@ -43,10 +43,10 @@ def filtered_by_transformers(logits: torch.Tensor, sampling: Sampling) -> torch.
     ],
     ids=str,
 )
-def test_filters_are_those_of_transformers(asked: dict[str, Any], dtype: torch.dtype):
-    sampling = Sampling(**asked)
+def test_filters_are_those_of_transformers(options: dict[str, Any], dtype: torch.dtype):
+    sampling = Sampling(**options)
     for scale in (0.1, 2.0, 20.0):
-        logits = (scale * torch.randn(100)).to(dtype)  # in bfloat16 many are alike
+        logits = (scale * torch.randn(100)).to(dtype)  # in bfloat16 many are equal
         expected = filtered_by_transformers(logits, sampling)
         torch.testing.assert_close(filtered(logits, sampling), expected, rtol=0, atol=0)
 
@@ -97,54 +97,54 @@ def test_a_repetition_is_penalised_as_by_transformers(penalty: float, dtype: tor
 
 
 @pytest.mark.parametrize("penalty", [0.0, -1.0, float("nan"), float("inf")])
-def test_a_penalty_that_makes_no_sense(penalty: float):
+def test_invalid_penalties(penalty: float):
     with pytest.raises(
-        UsageError, match=r"^a repetition penalty is above 0 and finite, not .* \(1 is none\)$"
+        UsageError, match=r"^a repetition penalty must be above 0 and finite, not .* \(1 has no"
     ):
         penalised(greedy, penalty)
 
 
 @pytest.mark.parametrize("wrong", [float("nan"), float("inf")])
-@pytest.mark.parametrize("asked", [{}, {"top_k": 5}, {"top_p": 0.5}], ids=str)
-def test_logits_that_cannot_be_compared(wrong: float, asked: dict[str, Any]):
+@pytest.mark.parametrize("options", [{}, {"top_k": 5}, {"top_p": 0.5}], ids=str)
+def test_logits_that_cannot_be_compared(wrong: float, options: dict[str, Any]):
     logits = torch.randn(100)
     logits[7] = wrong
-    for choose in (greedy, sampler(Sampling(**asked))):
-        with pytest.raises(TilewrightError, match="logits is NaN or infinite: no token can be"):
+    for choose in (greedy, sampler(Sampling(**options))):
+        with pytest.raises(TilewrightError, match="largest logit is NaN or infinite: no token"):
             choose(logits, [])
 
 
 @pytest.mark.parametrize(
-    ("asked", "message"),
+    ("options", "message"),
     [
         (
             {"temperature": 0.0},
-            "the temperature has to be at least 1e-06 and finite, not 0 "
+            "the temperature must be at least 1e-06 and finite, not 0 "
             "(leave it out: then the likeliest token is taken)",
         ),
         (
             {"temperature": -1.0},
-            "the temperature has to be at least 1e-06 and finite, not -1 "
+            "the temperature must be at least 1e-06 and finite, not -1 "
             "(leave it out: then the likeliest token is taken)",
         ),
         (
             {"temperature": 1e-40},
-            "the temperature has to be at least 1e-06 and finite, not 1e-40 "
+            "the temperature must be at least 1e-06 and finite, not 1e-40 "
             "(leave it out: then the likeliest token is taken)",
         ),
         (
             {"temperature": float("inf")},
-            "the temperature has to be at least 1e-06 and finite, not inf "
+            "the temperature must be at least 1e-06 and finite, not inf "
             "(leave it out: then the likeliest token is taken)",
         ),
-        ({"top_k": 0}, "top-k leaves the likeliest tokens, so at least 1, not 0"),
-        ({"top_p": 0.0}, "top-p is a probability, above 0 and at most 1, not 0"),
-        ({"top_p": 1.5}, "top-p is a probability, above 0 and at most 1, not 1.5"),
-        ({"top_p": float("nan")}, "top-p is a probability, above 0 and at most 1, not nan"),
+        ({"top_k": 0}, "top-k must be at least 1, not 0"),
+        ({"top_p": 0.0}, "top-p must be above 0 and at most 1, not 0"),
+        ({"top_p": 1.5}, "top-p must be above 0 and at most 1, not 1.5"),
+        ({"top_p": float("nan")}, "top-p must be above 0 and at most 1, not nan"),
     ],
     ids=str,
 )
-def test_what_makes_no_sense(asked: dict[str, Any], message: str):
+def test_invalid_options(options: dict[str, Any], message: str):
     with pytest.raises(UsageError) as err:
-        Sampling(**asked)
+        Sampling(**options)
     assert str(err.value) == message

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A model's structure: the model of `transformers`, without values."""
+"""The structure of a model is the model of `transformers`, without values."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from tilewright.models.structure import ATTENTIONS, build
 
 
 def described(model: Any) -> dict[str, tuple[torch.Size, torch.dtype]]:
-    """Shapes and dtypes of all that a model stores."""
+    """Return the shapes and dtypes of all tensors that a model stores."""
     return {name: (value.shape, value.dtype) for name, value in model.state_dict().items()}
 
 
@@ -42,7 +42,7 @@ def test_tied_weights_are_one_tensor(tied: bool):
 
 
 @pytest.mark.parametrize(
-    ("config", "asked", "expected"),
+    ("config", "requested", "expected"),
     [
         (None, None, torch.float32),
         ("bfloat16", None, torch.bfloat16),
@@ -50,18 +50,18 @@ def test_tied_weights_are_one_tensor(tied: bool):
         ("float32", torch.float16, torch.float16),
     ],
 )
-def test_weights_have_the_dtype_of_the_config_or_that_asked_for(
-    config: str | None, asked: Any, expected: torch.dtype
+def test_weights_have_the_dtype_of_the_config_or_the_requested_one(
+    config: str | None, requested: Any, expected: torch.dtype
 ):
-    model = build(tiny_config("qwen2", dtype=config), dtype=asked)
+    model = build(tiny_config("qwen2", dtype=config), dtype=requested)
     assert {parameter.dtype for parameter in model.parameters()} == {expected}
     assert model.model.rotary_emb.inv_freq.dtype is torch.float32
 
 
-@pytest.mark.parametrize("asked", ["float64", "int8", "floatt"])
-def test_other_dtypes_are_refused(asked: str):
-    with pytest.raises(UnsupportedError, match=f"weights of {asked} cannot be compiled"):
-        build(tiny_config("qwen2"), dtype=asked)
+@pytest.mark.parametrize("requested", ["float64", "int8", "floatt"])
+def test_other_dtypes_are_refused(requested: str):
+    with pytest.raises(UnsupportedError, match=f"weights of {requested} cannot be compiled"):
+        build(tiny_config("qwen2"), dtype=requested)
 
 
 @pytest.mark.parametrize("family", MODEL_TYPES)
@@ -76,19 +76,19 @@ def test_only_the_first_layers(family: str):
 
 
 @pytest.mark.parametrize("layers", [0, 3])
-def test_layers_that_are_not_there(layers: int):
-    with pytest.raises(UsageError, match=f"the model has 2 layers: {layers} of them cannot be"):
+def test_missing_layers(layers: int):
+    with pytest.raises(UsageError, match=f"the model has 2 layers, of which {layers} cannot"):
         build(tiny_config("llama"), layers=layers)
 
 
 def test_a_name_that_transformers_does_not_know():
-    says = "no llama can be made of the config: 'smooth' is not known"
-    with pytest.raises(UsageError, match=says):
+    message = "cannot make a llama from the config: 'smooth' is not known"
+    with pytest.raises(UsageError, match=message):
         build(tiny_config("llama", hidden_act="smooth"))
 
 
 def test_a_config_that_contradicts_itself():
     config = tiny_config("gemma")
     config.vocab_size = -1
-    with pytest.raises(UsageError, match="no gemma can be made of the config: "):
+    with pytest.raises(UsageError, match="cannot make a gemma from the config: "):
         build(config)

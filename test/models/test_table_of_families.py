@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The table of families in `docs/whole-models.md` says how many kernels real models take."""
+"""
+The table of families in `docs/whole-models.md` has the numbers of kernels that real models take.
+"""
 
 from importlib import import_module
 from pathlib import Path
@@ -24,7 +26,10 @@ LENGTH = 128
 def sizes(
     hidden: int, inner: int, heads: tuple[int, int, int], vocabulary: int, **others: Any
 ) -> dict[str, Any]:
-    """What a config says; `heads` are those of queries, those of keys, and their size."""
+    """
+    Return the sizes of a config; `heads` are the number of query heads, of key heads, and their
+    size.
+    """
     queries, keys, head_dim = heads
     return {
         "hidden_size": hidden,
@@ -49,14 +54,17 @@ MODELS: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 def rows() -> dict[str, list[str]]:
-    """Return the cells of the table, by the model in the first."""
+    """Return the cells of the table, by the model in the first cell."""
     lines = [line.strip("|").split("|") for line in PAGE.read_text().splitlines()]
     cells = [[cell.strip() for cell in line] for line in lines if len(line) == 5]
     return {first: others for first, *others in cells if first in MODELS}
 
 
 def counted(name: str, attention: str) -> tuple[int, int, int]:
-    """Different kernels, launches for a layer, and launches around the layers."""
+    """
+    Return the numbers of different kernels, of launches in a layer, and of launches around the
+    layers.
+    """
     family, facts = MODELS[name]
     config = import_module("transformers").AutoConfig.for_model(family, **facts)
     program = whole_sequence(build(config, dtype=torch.float32, attention=attention), LENGTH)

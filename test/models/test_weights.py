@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tensors of a model, and the arguments of its programs, are those that were saved."""
+"""The tensors of a model, and the arguments of its programs, equal those that were saved."""
 
 from pathlib import Path
 from typing import Any
@@ -30,10 +30,10 @@ def tensors(folder: Path, dtype: str | None = None) -> dict[str, torch.Tensor]:
 
 
 def assert_same(found: dict[str, torch.Tensor], model: Any) -> None:
-    """All parameters and buffers of the model, and nothing else."""
-    wanted = dict(model.named_parameters(remove_duplicate=False)) | dict(model.named_buffers())
-    assert found.keys() == wanted.keys()
-    for name, tensor in wanted.items():
+    """Check that `found` holds all parameters and buffers of the model, and nothing else."""
+    expected = dict(model.named_parameters(remove_duplicate=False)) | dict(model.named_buffers())
+    assert found.keys() == expected.keys()
+    for name, tensor in expected.items():
         assert found[name].dtype == tensor.dtype, name
         assert torch.equal(found[name], tensor), name
 
@@ -63,7 +63,7 @@ def test_all_families(tmp_path: Path, family: str):
 
 
 def mapped(path: Path) -> list[range]:
-    """Return the addresses where a file lies in our memory."""
+    """Return the address ranges at which a file is mapped into memory."""
     lines = Path("/proc/self/maps").read_text().splitlines()
     ends = [line.split()[0].split("-") for line in lines if line.endswith(str(path))]
     return [range(*(int(end, 16) for end in pair)) for pair in ends]
@@ -91,22 +91,22 @@ def test_tied_weights_are_one_tensor_on_a_device(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    ("stored", "asked"),
+    ("stored", "requested"),
     [("float32", "bfloat16"), ("bfloat16", "float32"), ("bfloat16", "float16")],
 )
-def test_another_dtype_on_request(tmp_path: Path, stored: str, asked: str):
+def test_another_dtype_on_request(tmp_path: Path, stored: str, requested: str):
     save(tmp_path, "llama", dtype=stored)
-    assert_same(tensors(tmp_path, asked), load(tmp_path, asked))
+    assert_same(tensors(tmp_path, requested), load(tmp_path, requested))
 
 
-def test_another_dtype_unasked(tmp_path: Path):
+def test_another_dtype_without_a_request(tmp_path: Path):
     save(tmp_path, "llama", dtype="bfloat16")
     model = structure(tmp_path, "float32")
     with pytest.raises(UsageError) as err:
         model_tensors(model, Checkpoint.open(tmp_path))
     assert err.value.message.splitlines() == [
         f"the checkpoint in '{tmp_path}' does not fit the model:",
-        "  of another dtype:",
+        "  with another dtype:",
         "    lm_head.weight: bfloat16, should be float32",
         "    model.embed_tokens.weight: bfloat16, should be float32",
         "    model.layers.{0-1}.input_layernorm.weight: bfloat16, should be float32",
@@ -120,7 +120,7 @@ def test_another_dtype_unasked(tmp_path: Path):
         "    model.layers.{0-1}.self_attn.v_proj.weight: bfloat16, should be float32",
         "    model.norm.weight: bfloat16, should be float32",
     ]
-    assert err.value.remedy == "--dtype DTYPE makes all of that dtype"
+    assert err.value.remedy == "--dtype DTYPE converts all weights to that dtype"
 
 
 @pytest.mark.parametrize("dtype", [None, "float32"])
@@ -134,7 +134,7 @@ def test_numbers_that_are_no_floats_are_not_converted(tmp_path: Path, dtype: str
     assert err.value.remedy == ""
 
 
-def test_all_that_is_wrong_is_said_at_once(tmp_path: Path):
+def test_all_problems_are_reported_at_once(tmp_path: Path):
     save(tmp_path, "llama")
 
     def spoil(stored: dict[str, torch.Tensor]) -> None:
@@ -149,14 +149,14 @@ def test_all_that_is_wrong_is_said_at_once(tmp_path: Path):
     with pytest.raises(UsageError) as err:
         tensors(tmp_path, "float32")
     assert err.value.message.splitlines()[1:] == [
-        "  lacking:",
+        "  missing:",
         "    lm_head.weight",
         "    model.layers.{0-1}.self_attn.q_proj.weight",
-        "  not of the model:",
+        "  not in the model:",
         "    other",
-        "  of another shape:",
+        "  with another shape:",
         "    model.norm.weight: 63, should be 64",
-        "  of another dtype:",
+        "  with another dtype:",
         "    model.embed_tokens.weight: int32, should be float32",
     ]
 
@@ -220,13 +220,13 @@ def test_a_model_that_is_cut(tmp_path: Path):
     found = model_tensors(cut, checkpoint, whole=build(config))
     assert found.keys() == {*cut.state_dict(), *dict(cut.named_buffers())}
     with pytest.raises(
-        UsageError, match=r"not of the model:\n    model\.layers\.1\.input_layernorm"
+        UsageError, match=r"not in the model:\n    model\.layers\.1\.input_layernorm"
     ):
         model_tensors(cut, checkpoint)
 
 
 class Logits(torch.nn.Module):
-    """A module that has the model inside, and a table that is no buffer."""
+    """Module that contains the model, and a table that is no buffer."""
 
     def __init__(self, model: Any):
         super().__init__()
@@ -252,11 +252,11 @@ def test_arguments_of_a_program_are_in_its_order(tmp_path: Path):
     assert len(found) == len(stored)
     assert {input.kind for input in stored} == {"parameter", "buffer", "constant"}
     saved = load(tmp_path)
-    wanted = dict(saved.named_parameters(remove_duplicate=False)) | dict(saved.named_buffers())
+    expected = dict(saved.named_parameters(remove_duplicate=False)) | dict(saved.named_buffers())
     for input, tensor in zip(stored, found, strict=True):
         assert tensor.shape == input.tensor.shape
         if input.kind != "constant":
-            assert torch.equal(tensor, wanted[input.name.removeprefix("inner.")])
+            assert torch.equal(tensor, expected[input.name.removeprefix("inner.")])
 
 
 def test_a_constant_without_values_is_named():

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A model on a whole sequence: what goes in, what comes out, and that equal layers are one."""
+"""
+A model on a whole sequence: its inputs and outputs, and equal layers that become one function.
+"""
 
 import pytest
 from tiny_models import MODEL_TYPES, tiny_config
@@ -17,7 +19,7 @@ from tilewright.passes.driver.lowering import lower
 LENGTH = 9
 
 TIED = {"gpt2": {"transformer.wte.weight"}, "gemma": {"model.embed_tokens.weight"}}
-"""Embeddings that go in as the weight of the head."""
+"""Embeddings that are passed in as the weight of the head."""
 
 
 def captured_model(family: str, attention: str = "sdpa", layers: int = 2) -> Captured:

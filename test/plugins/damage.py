@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Damage to files, repeatable by a seed: flipped bits, overwritten blocks, cut ends, other JSON."""
+"""
+Damage to files, repeatable by a seed: flipped bits, overwritten blocks, cut ends, changed JSON.
+"""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -7,7 +9,7 @@ from random import Random
 from typing import Any, cast
 
 _BLOCKS = (1, 4, 16, 512, 4096)
-"""Bytes that are overwritten at once."""
+"""Sizes in bytes of blocks that are overwritten at once."""
 
 _VALUES: Sequence[Any] = (
     *(None, True, False, 0, -1, 1, 2**31, 2**63, -(2**63) - 1, 10**400, 0.5, 1e300, float("inf")),

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The fenced blocks of our Markdown files, and what the commands in them print now.
+The fenced blocks of this project's Markdown files, and the current output of the commands in them.
 
     ```console
     $ opt-tool examples/relu_matmul.mlir -p to-tensor
@@ -8,7 +8,7 @@ The fenced blocks of our Markdown files, and what the commands in them print now
     ...
 
 A line of three dots stands for any number of lines. `python test/plugins/documents.py FILE...`
-brings the output in those files up to date, except where it is abridged by dots or a failure.
+brings the output in those files up to date, except where it is abridged by dots or shows a failure.
 """
 
 import os
@@ -25,7 +25,7 @@ from own_database import hide_own_database
 from tilewright.tools.run_lines import run_in_terminal
 
 ROOT = Path(__file__).parents[2]
-"""Where commands run: paths in them count from here."""
+"""Folder in which commands run; paths in commands are relative to it."""
 
 _FENCE = re.compile(r"^```(?P<language>\w+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 _DOTS = "..."
@@ -33,7 +33,7 @@ _DOTS = "..."
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block; `line` is that of its fence."""
+    """Fenced block of a page; `line` is the line of its opening fence."""
 
     path: Path
     line: int
@@ -46,18 +46,18 @@ class Block:
 
 @dataclass(frozen=True)
 class Command:
-    """A command of a `console` block as it is typed, and what the page says that it prints."""
+    """Command of a `console` block as it is typed, and the output that the page shows."""
 
     typed: str
     shown: str
 
     @property
     def line(self) -> str:
-        """The command in one line: a backslash at the end of a line continues it."""
+        """Command on one line: a backslash at the end of a line continues it."""
         return self.typed.replace("\\\n", "")
 
     def output(self) -> tuple[int, str]:
-        """Return the exit code and what a terminal shows, without blank lines at the end."""
+        """Return the exit code, and the output in a terminal without blank lines at its end."""
         return _output(self.line)
 
     @property
@@ -71,7 +71,7 @@ class Command:
         return "error: " in self.shown
 
     def shows(self, output: str) -> bool:
-        """True if `output` is what the page says, its dots standing for any lines."""
+        """True if `output` matches the page, where dots stand for any lines."""
         lines = (
             "(?:.*\n)*?" if line == _DOTS else re.escape(f"{line}\n")
             for line in self.shown.splitlines()
@@ -79,7 +79,7 @@ class Command:
         return re.fullmatch("".join(lines), output) is not None
 
 
-@cache  # pages show different parts of what one command prints
+@cache  # pages show different parts of the output of one command
 def _output(line: str) -> tuple[int, str]:
     result = run_in_terminal(line)
     text = result.out.decode().rstrip("\n")
@@ -111,7 +111,8 @@ def commands(text: str) -> Iterator[Command]:
 
 def _command(text: str) -> Command:
     """
-    Return the command, which ends with the first line at whose end no quote is open, and the rest.
+    Return a command and its output: the command ends with the first line after which no quote is
+    open.
     """
     lines = text.splitlines(keepends=True)
     typed = lines.pop(0)
@@ -121,7 +122,9 @@ def _command(text: str) -> Command:
 
 
 def update(page: Path) -> None:
-    """Write what its commands print now, wherever a page shows all of it."""
+    """
+    Replace the output of a page's commands by their current output, where the page shows all of it.
+    """
 
     def updated(found: re.Match[str]) -> str:
         if found["language"] != "console":

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How many examples random tests draw: a quarter, and all with `--every-case`."""
+"""Number of examples that random tests draw: a quarter, or all with `--every-case`."""
 
 from typing import cast
 
 from hypothesis import settings
 
 ALL = 100
-"""Of a test that does not say how many."""
+"""Number of examples of a test that does not set one."""
 
 
 def use_draws(all_of_them: bool) -> None:
     """
-    The number of draws, before tests are imported. The same examples are drawn each time: a red
-    build stays red until it is fixed.
+    Set the number of examples that random tests draw, before tests are imported. Each run draws the
+    same examples: a failing build fails until it is fixed.
     """
     number = ALL if all_of_them else ALL // 4
     settings.register_profile("repeatable", derandomize=True, deadline=None, max_examples=number)
@@ -20,6 +20,6 @@ def use_draws(all_of_them: bool) -> None:
 
 
 def drawn(number: int) -> int:
-    """How many examples to draw where `number` are all: three at least."""
+    """Return how many of `number` examples to draw in this run: at least three."""
     profile = cast(settings, settings.default)
     return max(min(number, 3), number * profile.max_examples // ALL)

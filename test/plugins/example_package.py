@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Installs packages of `examples/` as pip does, but into folders of their own."""
+"""Installation of packages of `examples/` with pip, into folders of their own."""
 
 import shutil
 import subprocess
@@ -12,12 +12,12 @@ SOURCE = ROOT / "examples" / "my_pass"
 
 def install(folder: Path, package: Path = SOURCE) -> Path:
     """
-    Return the path entry, a new folder in `folder`, from which Python finds the installed package.
+    Install a package into a new folder in `folder`; return that folder, a path entry for Python.
 
-    What pip needs is here already: nothing is downloaded.
+    Nothing is downloaded: the tools that pip needs are installed already.
     """
     source, site = folder / "source", folder / "site"
-    shutil.copytree(package, source)  # pip builds in place, and leaves its files there
+    shutil.copytree(package, source)  # pip builds in place, and leaves files there
     offline = ["--no-index", "--no-deps", "--no-build-isolation", "--disable-pip-version-check"]
     subprocess.run(
         [sys.executable, "-m", "pip", "install", "--quiet", *offline, "--target", site, source],

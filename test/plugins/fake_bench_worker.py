@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-A process that answers as the one that measures does, without measuring.
+Process that answers as a benchmark worker does, without measuring.
 
-`fake_bench_worker.py ANSWERS LOG`: ANSWERS is JSON, for each case a row, or the name of a mishap.
-Each start and each request is a line of LOG.
+`fake_bench_worker.py ANSWERS LOG`: ANSWERS is JSON, with a row for each case, or the name of a
+mishap. Each start and each request is a line of LOG.
 """
 
 import json
@@ -17,18 +17,18 @@ ANSWERS: dict[str, Any] = json.loads(Path(sys.argv[1]).read_text())
 
 
 def say(reply: dict[str, Any]) -> None:
-    """A reply, at once."""
+    """Print a reply, and flush it."""
     print(json.dumps(reply), flush=True)
 
 
 def log(line: str) -> None:
-    """A line for the test to read."""
+    """Write a line to the log that the test reads."""
     with Path(sys.argv[2]).open("a") as file:
         file.write(f"{line}\n")
 
 
 def answer(name: str, left_out: dict[str, str]) -> None:
-    """What the test wants to happen with a case."""
+    """Answer the request for a case, or have the mishap that the test requests for it."""
     match ANSWERS[name]:
         case "hang":
             say({"phase": "ours: running"})
@@ -52,7 +52,7 @@ def answer(name: str, left_out: dict[str, str]) -> None:
 
 
 def main() -> None:
-    """Answer until there are no more requests."""
+    """Answer requests until there are no more."""
     if "start" in ANSWERS:
         sys.exit(ANSWERS["start"])
     log("start")

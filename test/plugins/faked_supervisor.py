@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A supervisor whose workers answer what a test wants: `fake_bench_worker.py`."""
+"""Supervisor whose workers give the answers that a test sets: `fake_bench_worker.py`."""
 
 import json
 import sys
@@ -14,7 +14,7 @@ ENVIRONMENT = {"gpu": "none"}
 
 
 class Faked(Supervisor):
-    """A supervisor of fake workers."""
+    """Supervisor of fake workers."""
 
     def __init__(self, folder: Path, limit_s: float = 60, **answers: Any):
         path = folder / "answers.json"
@@ -24,10 +24,10 @@ class Faked(Supervisor):
         super().__init__([sys.executable, str(FAKE), str(path), str(self.log)], limit_s)
 
     def asked(self) -> list[str]:
-        """Return each start and each request, in order."""
+        """Return each start and each request of the workers, in order."""
         return self.log.read_text().split()
 
 
 def case(name: str) -> Case:
-    """Return a case of that name."""
+    """Return a benchmark case called `name`."""
     return Case(name, "relu", "torch.relu(t0)", ((4,),), {}, 1, 1, 1, 1.0)

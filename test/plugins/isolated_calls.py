@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls for a process of an `IsolatedExecutor`, which are found by their names."""
+"""Functions that a process of an `IsolatedExecutor` finds by name and calls."""
 
 import time
 
@@ -7,13 +7,13 @@ from tilewright.tuning.executors.child import SpoiledError, beating, tell
 
 
 def cannot_go_on(why: str) -> None:
-    """What breaks a device."""
+    """Report that a call has broken the device."""
     tell("breaking")
     raise SpoiledError(why)
 
 
 def rest(seconds: float) -> str:
-    """What takes its time."""
+    """Sleep, while the process reports that it is alive."""
     with beating("resting", seconds / 10):
         time.sleep(seconds)
     return "rested"

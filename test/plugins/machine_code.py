@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The CUDA kernels of `test/codegen/report/kernels/`, compiled and read."""
+"""The CUDA kernels of `test/codegen/report/kernels/`, compiled and parsed."""
 
 from functools import cache
 from pathlib import Path
@@ -14,7 +14,7 @@ from tilewright.codegen.report.sass import parse_sass
 KERNELS = Path(__file__).parents[1] / "codegen" / "report" / "kernels"
 TARGET = "sm_90a"
 GENERATIONS = ("sm_80", "sm_90a", "sm_120")
-"""A target of each instruction set."""
+"""One target for each instruction set."""
 
 
 @cache
@@ -24,17 +24,17 @@ def _compiled(file: str, target: str) -> nvrtc.CompiledCubin:
 
 @cache
 def sass_of(file: str, target: str = TARGET) -> dict[str, Code]:
-    """Return the machine code of a file's kernels."""
+    """Return the machine code of the kernels in a file."""
     return parse_sass(disassemble(_compiled(file, target).cubin))
 
 
 @cache
 def ptx_of(file: str, target: str = TARGET) -> dict[str, Code]:
-    """Return the PTX of a file's kernels."""
+    """Return the PTX of the kernels in a file."""
     return parse_ptx(nvrtc.compile((KERNELS / file).read_text(), target, name=file).ptx)
 
 
 @cache
 def resources_of(file: str, target: str = TARGET) -> dict[str, Resources]:
-    """What a file's kernels take."""
+    """Return the registers and memory that the kernels in a file take."""
     return parse_resources(_compiled(file, target).log)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Marks of tests that need what is not there everywhere: without it they are skipped."""
+"""Marks for tests that need a tool or device that may be missing: they are skipped without it."""
 
 import pytest
 from nvrtc_needed import REASON

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Keeps GPUs out of tests, which have to find the same everywhere."""
+"""Hiding of GPUs from tests, which must give the same results on every machine."""
 
 import os
 

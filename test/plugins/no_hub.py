@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Keeps models that a developer has downloaded, and the network, out of what commands find."""
+"""Hiding of a developer's downloaded models, and of the network, from commands in tests."""
 
 import os
 from tempfile import TemporaryDirectory
@@ -8,6 +8,6 @@ _EMPTY = TemporaryDirectory(prefix="tilewright-hub-")
 
 
 def hide_hub() -> None:
-    """Have an empty Hugging Face cache and no hub, here and in other processes."""
+    """Set an empty Hugging Face cache and turn the hub off, in this process and its children."""
     os.environ["HF_HUB_OFFLINE"] = "1"
     os.environ["HF_HOME"] = _EMPTY.name

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a fixture says that needs NVRTC, as it takes no mark; no driver is looked for here."""
+"""
+Skip for fixtures that need NVRTC, because a fixture takes no mark. It does not look for a driver.
+"""
 
 import pytest
 

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Keeps what xDSL finds installed: tests run a thousand tools, and each would look anew."""
+"""
+Cache of the packages that xDSL finds installed: tests run a thousand tools, and each would search
+again.
+"""
 
 from functools import cache
 
@@ -7,5 +10,8 @@ from xdsl.universe import Universe
 
 
 def use_one_universe() -> None:
-    """In this process. What our own package offers is not kept: tools add it as it is."""
+    """
+    Make xDSL search for installed packages only once in this process. Tools add this package's own
+    dialects and passes without that search.
+    """
     Universe.get_multiverse = staticmethod(cache(Universe.get_multiverse))

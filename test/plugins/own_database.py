@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Keeps what a developer has measured or compiled out of what commands do, also in processes."""
+"""
+Hiding of a developer's measurements and compiled kernels from commands in tests and their children.
+"""
 
 import os
 from tempfile import TemporaryDirectory
@@ -8,6 +10,9 @@ _EMPTY = TemporaryDirectory(prefix="tilewright-")
 
 
 def hide_own_database() -> None:
-    """Have the user's data where there is none (XDG Base Directory Specification), and no cache."""
+    """
+    Set an empty folder for the user's data (XDG Base Directory Specification), and turn the cache
+    off.
+    """
     os.environ["XDG_DATA_HOME"] = _EMPTY.name
     os.environ["TILEWRIGHT_CACHE"] = "off"

@@ -11,7 +11,9 @@ from tiny_models import tiny_config, tiny_model
 
 
 def save(folder: Path, family: str, *, shards: str = "1GB", **changed: Any) -> None:
-    """Save a model of a family in files of at most `shards` bytes; `changed` is of its config."""
+    """
+    Save a model of a family in files of at most `shards` bytes; `changed` are fields of its config.
+    """
     tiny_model(tiny_config(family, **changed)).save_pretrained(folder, max_shard_size=shards)
 
 
@@ -39,7 +41,7 @@ def load(folder: Path, dtype: str = "auto") -> Any:
 
 
 def change(folder: Path, edit: Callable[[dict[str, torch.Tensor]], Any]) -> None:
-    """Let `edit` change what is stored in a folder's single file."""
+    """Apply `edit` to the tensors that are stored in a folder's single file."""
     path, safetensors = folder / "model.safetensors", import_module("safetensors.torch")
     stored = {name: tensor.clone() for name, tensor in safetensors.load_file(path).items()}
     edit(stored)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A device for contests without a GPU: calls run on the CPU, and what a clock says is a script."""
+"""Device for contests without a GPU: calls run on the CPU, and a script sets the times."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -12,7 +12,7 @@ PEAKS = Peaks(flops=1e12, bandwidth=1e12)
 
 
 class ScriptedTimer:
-    """Says of the n-th replay that it has ever timed what the script says."""
+    """Timer that takes the time of the n-th replay from the script."""
 
     def __init__(self, script: Callable[[int], float]):
         self.script = script
@@ -25,7 +25,7 @@ class ScriptedTimer:
 
 
 class ScriptedDevice:
-    """The CPU, on which every call takes as long as it is said to."""
+    """CPU on which every call takes the time that a script sets."""
 
     name = "scripted"
     torch_device = "cpu"
@@ -38,7 +38,10 @@ class ScriptedDevice:
         self.replays = 0
 
     def record(self, calls: Sequence[Call]) -> Recording:
-        """Replays write where the first results lie, as those of a CUDA graph do."""
+        """
+        Run the calls, and return a recording whose replays write to the first results, as a CUDA
+        graph does.
+        """
         outputs = [call() for call in calls]
 
         def replay() -> None:
@@ -57,4 +60,4 @@ class ScriptedDevice:
         return {"sm_mhz": 1000}
 
     def wait(self) -> None:
-        """Calls are done when they return."""
+        """Do nothing: calls have finished when they return."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Causal language models of `transformers`, tiny: their configs, and models with random weights."""
+"""Tiny causal language models of `transformers`: their configs, and models with random weights."""
 
 from importlib import import_module
 from typing import Any
@@ -22,10 +22,10 @@ SIZES: dict[str, Any] = {
 
 SMALL: dict[str, Any] = {"hidden_size": 16, "intermediate_size": 32, "head_dim": 4}
 SMALL_GPT2: dict[str, Any] = {"n_embd": 16, "n_inner": 32}
-"""Of so small models no kernel spills: to compile and simulate them takes half the time."""
+"""Sizes with which no kernel spills: compiling and simulating these models takes half the time."""
 
 MODEL_TYPES = ("llama", "qwen2", "qwen3", "mistral", "gpt2", "gemma")
-"""The families that are supported."""
+"""Families that are supported."""
 
 _OTHERWISE: dict[str, dict[str, Any]] = {
     "mistral": {"sliding_window": 8},
@@ -44,7 +44,7 @@ def tiny_config(family: str, **changed: Any) -> Any:
 
 
 def tiny_model(config: Any, attention: str = "sdpa") -> Any:
-    """Return a model with random weights, the same ones every time."""
+    """Return a model with random weights, the same every time."""
     torch.manual_seed(0)  # pyright: ignore[reportUnknownMemberType]
     auto = import_module("transformers").AutoModelForCausalLM
     return auto.from_config(config, attn_implementation=attention).eval()

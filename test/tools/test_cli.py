@@ -435,7 +435,7 @@ MISTAKES = {
         "error: 'model.py' is Python: name the model in it, as in model.py:NAME (it defines ",
     ),
     "a name that is not there": (["model.py:net"], 2, "error: 'model.py' has no net (did you mean"),
-    "no inputs": (["model.py:f"], 2, "error: what model.py:f is called with is not known (set f."),
+    "no inputs": (["model.py:f"], 2, "error: the inputs of model.py:f are not known (set f."),
     "no such model": (["nowhere.pt2"], 2, "error: cannot read 'nowhere.pt2': No such file"),
     "nothing, and long": (
         ["-c", "x = torch.randn(3);" + 400 * " " + "y"],

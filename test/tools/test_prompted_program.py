@@ -166,7 +166,7 @@ MISTAKES = {
         "cannot write 'none/out.json': there is no folder 'none'"
     ),
     "run MODEL": "is a model, which runs on a prompt (--prompt TEXT or --prompt-ids 1,2,3)",
-    "run MODEL --prompt-ids 5,100,123": "no token: 100, 123 (the model's tokens are 0 to 99)",
+    "run MODEL --prompt-ids 5,100,123": "no tokens: 100, 123 (the model's tokens are 0 to 99)",
     "run MODEL --prompt-ids 1,x": "'1,x' is no list of tokens such as 1,2,3",
     "run MODEL --prompt-ids=": "'' is no list of tokens such as 1,2,3",
     "run MODEL --prompt=": "the prompt is empty",
@@ -207,7 +207,7 @@ def test_a_checkpoint_that_does_not_fit(saved: Path, tilewright: Tilewright):
     shutil.copytree(saved / "llama", "spoiled")
     change(Path("spoiled"), lambda stored: stored.pop("model.norm.weight"))
     result = tilewright("run", "spoiled", "--prompt-ids", "1", "--json", "out.json")
-    message = "error: the checkpoint in 'spoiled' does not fit the model:\n  lacking:\n"
+    message = "error: the checkpoint in 'spoiled' does not fit the model:\n  missing:\n"
     message += "    model.norm.weight"
     assert (result.code, result.err) == (2, f"wrote out.json\n{message}\n")
     assert json.loads(Path("out.json").read_text())["errors"] == [message]
@@ -222,7 +222,7 @@ def test_the_dtype_has_to_be_asked_for(saved: Path, tilewright: Tilewright):
     result = tilewright("run", "mixed", "--prompt-ids", "1")
     assert result.code == 2
     assert "transformer.wte.weight: float32, should be bfloat16" in result.err
-    assert result.err.endswith("(--dtype DTYPE makes all of that dtype)\n")
+    assert result.err.endswith("(--dtype DTYPE converts all weights to that dtype)\n")
 
 
 def test_a_config_without_weights(

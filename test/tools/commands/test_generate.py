@@ -97,16 +97,17 @@ def test_what_a_model_asks_for(folder: Path, expected: list[int], tilewright: Ti
         ),
         (
             ("--temperature", "0"),
-            "error: the temperature has to be at least 1e-06 and finite, not 0 "
+            "error: the temperature must be at least 1e-06 and finite, not 0 "
             "(leave it out: then the likeliest token is taken)\n",
         ),
         (
             ("--max-new-tokens", "80"),
-            "error: the model takes 64 tokens: a prompt of 2 and 80 new ones are 82\n",
+            "error: the model takes at most 64 tokens, but a prompt of 2 and 80 new tokens are "
+            "82\n",
         ),
         (
             ("--repetition-penalty", "0"),
-            "error: a repetition penalty is above 0 and finite, not 0 (1 is none)\n",
+            "error: a repetition penalty must be above 0 and finite, not 0 (1 has no effect)\n",
         ),
     ],
     ids=["seed", "temperature", "length", "penalty"],

@@ -123,14 +123,14 @@ def test_an_operator_may_be_refused_in_part(capsys: pytest.CaptureFixture[str]):
     assert "view(Tensor input, int[] size)" in out
     assert "view.dtype\n  refused: it reads the bits" in out
     _, out, _ = ops(capsys, "where.default")
-    assert out.startswith("where.default\n  refused: how many elements")
+    assert out.startswith("where.default\n  refused: the number of elements")
 
 
 def test_refusals_alone(capsys: pytest.CaptureFixture[str]):
     code, out, _ = ops(capsys, "--unsupported")
     assert code == 0
     assert "higher_order.while_loop" in out
-    assert "only with a boolean mask: what a boolean mask selects" in out
+    assert "only with a boolean mask: the size of a boolean mask's selection" in out
     assert out.splitlines()[-1] == f"{len(UNSUPPORTED)} are refused by name"
     assert "softmax" not in out
 

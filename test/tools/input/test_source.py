@@ -60,7 +60,8 @@ def test_what_is_written_over_is_seen_before_it_is_compiled(tilewright: Tilewrig
     ended = tilewright("compile", model, "-o", model)
     assert ended.code == 2
     assert ended.err == (
-        "error: the folder 'model' holds something else (name another, or remove it)\n"
+        "error: the folder 'model' holds no compiled model (name another folder, or remove this "
+        "one)\n"
     )
 
 
@@ -79,7 +80,7 @@ def test_values_are_not_there(tilewright: Tilewright, model: str):
         (("-c", "torch.randn(3)", "--dtype", "float16"), "--dtype goes with a MODEL only"),
         (("a/b.mlir",), "cannot read 'a/b.mlir': No such file or directory"),
         (("a/b.pt2",), "cannot read 'a/b.pt2': No such file or directory"),
-        (("model", "--layers", "3"), "the model has 2 layers: 3 of them cannot be taken"),
+        (("model", "--layers", "3"), "the model has 2 layers, of which 3 cannot be taken"),
         (("modle", "--ir", "torch"), "there is no folder 'modle' (a model is a folder with"),
         (("model", "--seq-len", "65"), "the model takes 1 to 64 tokens, not 65"),
         (("model", "--seq-len", "0"), "'0' is no positive number of tokens"),
