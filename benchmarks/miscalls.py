@@ -20,7 +20,7 @@ from typing import Any
 from seeded_attack import attack
 
 import tilewright
-from tilewright.errors import TilewrightError, in_brief
+from tilewright.errors import TilewrightError, summary_of
 
 A = Any
 
@@ -132,11 +132,11 @@ def attempt(draw: random.Random) -> tuple[str, str]:
                 program = tilewright.compile(function, like, baked, device="sim")
             found = program(ours, given)
     except TilewrightError as err:
-        return f"refused: {in_brief(err)}", "" if str(err) else f"{said}: no message"
+        return f"refused: {summary_of(err)}", "" if str(err) else f"{said}: no message"
     except BaseException as err:
         if by_dynamo and _fails_too(function, TENSORS[kind](x.clone()), given):
             return "refused by PyTorch", ""
-        return "leaked", f"{said}: leaks {in_brief(err)}"
+        return "leaked", f"{said}: leaks {summary_of(err)}"
     return "ran", _difference(said, function, found, ours, theirs, given)
 
 
@@ -159,7 +159,7 @@ def _difference(said: str, function: A, found: A, ours: A, theirs: A, given: A) 
             _check_close(one, other)
         torch.testing.assert_close(_plain(ours), _plain(tensor), equal_nan=True)
     except Exception as err:
-        return f"{said}: {in_brief(err)}"
+        return f"{said}: {summary_of(err)}"
     return ""
 
 

@@ -44,7 +44,7 @@ DEFAULT_BUDGET = 2_000_000_000
 """Limit of a plan's thread-instructions in the simulator: a minute or two on one CPU core."""
 
 
-def check_reach(backend: object, what: str, module: ModuleOp) -> None:
+def check_simulation_size(backend: object, what: str, module: ModuleOp) -> None:
     """
     Raise `SimulationTooLarge` if the backend is the simulator and a program at Torch IR would take
     minutes.

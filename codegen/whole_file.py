@@ -36,7 +36,7 @@ _DEVICE_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 """Error numbers of a device that fails for every file."""
 
 
-def is_of_the_device(err: OSError) -> bool:
+def is_device_error(err: OSError) -> bool:
     """True if the error is that of a full or broken device, not the user's mistake."""
     return err.errno in _DEVICE_ERRORS
 
@@ -45,7 +45,7 @@ def cannot_write(path: str | Path, err: OSError) -> TilewrightError:
     """
     Return the error for a file that cannot be written: a `UsageError` unless the device fails.
     """
-    kind = TilewrightError if is_of_the_device(err) else UsageError
+    kind = TilewrightError if is_device_error(err) else UsageError
     return kind(f"cannot write '{path}': {err.strerror}")
 
 

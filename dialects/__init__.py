@@ -20,7 +20,7 @@ _DIALECTS = {
 }
 
 
-shortcuts.take_shortcuts()
+shortcuts.install_shortcuts()
 
 
 def get_all_dialects() -> dict[str, Callable[[], Dialect]]:

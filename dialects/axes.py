@@ -122,7 +122,7 @@ _known: ContextVar[_Known | None] = ContextVar("known ranges", default=None)
 
 
 @contextmanager
-def remembered_ranges(known: Mapping[SSAValue, Range] | None = None) -> Generator[None]:
+def cached_ranges(known: Mapping[SSAValue, Range] | None = None) -> Generator[None]:
     """
     Cache the range of each value inside the `with` block; `known` ranges are given in advance.
 

@@ -34,7 +34,7 @@ class Monoid(StrEnum):
     """Minimum of (value, index) pairs: NaN wins, then the smaller value, then the lower index."""
 
     @property
-    def is_of_pairs(self) -> bool:
+    def combines_pairs(self) -> bool:
         """
         True if the monoid combines (value, index) pairs; otherwise it combines each value
         separately.
@@ -82,7 +82,7 @@ class MonoidAttr(EnumAttribute[Monoid], SpacedOpaqueSyntaxAttribute):
         Return the monoid's identity as constants of `types`, which must satisfy `verify_monoid`.
         """
         identity = _IDENTITY[self.data]
-        if self.data.is_of_pairs:
+        if self.data.combines_pairs:
             return [number_attribute(identity(types[0]), types[0]), IntegerAttr(_LAST, i64)]
         return [number_attribute(identity(type), type) for type in types]
 
@@ -93,7 +93,7 @@ _LAST = 2**63 - 1
 def verify_monoid(monoid: MonoidAttr, types: Sequence[Attribute]) -> None:
     """Raise `VerifyException` unless the monoid can combine values of `types`."""
     joined = monoid.data
-    if joined.is_of_pairs:
+    if joined.combines_pairs:
         if (
             len(types) != 2
             or types[0] not in (*COMPUTE_FLOATS, *COMPUTE_INTEGERS)

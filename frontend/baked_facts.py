@@ -42,7 +42,7 @@ _FACTS: dict[str, Callable[[Any], Any]] = {
 
 
 @contextmanager
-def noticing_facts(module: Any) -> Generator[set[str]]:
+def collect_facts(module: Any) -> Generator[set[str]]:
     """
     Collect in a set, within the `with` block, the names of the facts that the Python code of
     `module` reads when it is traced.

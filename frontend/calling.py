@@ -42,7 +42,7 @@ def check_kind(function: Any) -> None:
             raise _error_at_definition(definition, message)
 
 
-def misfit(
+def argument_error(
     function: Any, args: Sequence[Any], kwargs: Mapping[str, Any], error: BaseException
 ) -> UsageError | None:
     """

@@ -48,7 +48,7 @@ from tilewright.frontend.nesting import nested
 from tilewright.frontend.numbers import numbers_to_tensors
 from tilewright.frontend.open_sizes import warn_of_open_sizes
 from tilewright.frontend.outline import ModuleCall, outline
-from tilewright.frontend.positions import make_where_used
+from tilewright.frontend.positions import rematerialise_positions
 from tilewright.frontend.refusals import calls_of, check
 from tilewright.frontend.signature import KINDS, Input, Output, inputs_of, outputs_of
 from tilewright.frontend.source import place_of_node
@@ -235,7 +235,7 @@ def _translate(exported: Any, inputs: list[Input]) -> Captured:
     outputs = outputs_of(exported, inputs)
     block.add_op(ReturnOp(*(values[output.value] for output in outputs if output.is_tensor)))
     main = _function(block, inputs, outputs)
-    make_where_used(main, scopes)
+    rematerialise_positions(main, scopes)
     module = ModuleOp([main, *outline(main, scopes)])
     for op in reversed(ops_in(module)):
         verify_op(op)

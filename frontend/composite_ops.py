@@ -19,7 +19,7 @@ from tilewright.frontend.replaced import replaced
 
 
 @contextmanager
-def handled_quickly() -> Generator[None]:
+def faster_composite_ops() -> Generator[None]:
     """
     Make PyTorch handle composite operators faster within the `with` block, where it has the
     functions that are replaced.

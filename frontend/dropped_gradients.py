@@ -14,7 +14,7 @@ from tilewright.frontend.nesting import nested
 from tilewright.frontend.wrapped_forward import Forward, wrapped_forward
 
 
-def gradients_dropped(module: Any) -> AbstractContextManager[None]:
+def drop_gradients(module: Any) -> AbstractContextManager[None]:
     """Detach, within the `with` block, the results of `module` that require a gradient."""
     from torch.utils import _pytree as pytree
 

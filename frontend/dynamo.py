@@ -35,7 +35,7 @@ safe with several threads.
 """
 
 
-def lazily(graph: Any, compile: Compile) -> Callable[..., Any]:
+def callable_for_graph(graph: Any, compile: Compile) -> Callable[..., Any]:
     """
     Return the callable that replaces a graph: a `LazyGraph`, or the graph itself where PyTorch
     records gradients.

@@ -15,17 +15,17 @@ from typing import Any
 from tilewright.errors import TilewrightError, UsageError
 from tilewright.frontend.arguments import is_transformed
 from tilewright.frontend.aten import decompositions
-from tilewright.frontend.baked_facts import bake_facts, noticing_facts
+from tilewright.frontend.baked_facts import bake_facts, collect_facts
 from tilewright.frontend.call_by_call import call_by_call
-from tilewright.frontend.calling import check_kind, misfit
+from tilewright.frontend.calling import argument_error, check_kind
 from tilewright.frontend.code_when_called import code_when_called
-from tilewright.frontend.composite_ops import handled_quickly
-from tilewright.frontend.dropped_gradients import gradients_dropped
-from tilewright.frontend.export_errors import error_of_export, gradient, untraced
-from tilewright.frontend.kept_arguments import arguments_kept
-from tilewright.frontend.kept_forms import forms_kept
+from tilewright.frontend.composite_ops import faster_composite_ops
+from tilewright.frontend.dropped_gradients import drop_gradients
+from tilewright.frontend.export_errors import error_of_export, gradient, untraced_error
+from tilewright.frontend.kept_arguments import check_arguments_unchanged
+from tilewright.frontend.kept_forms import check_forms_unchanged
 from tilewright.frontend.kept_views import keep_views
-from tilewright.frontend.quick_export import exported_quickly
+from tilewright.frontend.quick_export import faster_export
 from tilewright.frontend.refusals import check_source, check_states, refused_in
 from tilewright.frontend.repeated_calls import repeated_calls
 from tilewright.frontend.scalar_subscripts import subscripts_as_tensors
@@ -63,11 +63,11 @@ def export(
             for context in (_one_trace(module), torch.no_grad(), _eval_mode(module), _quiet()):
                 stack.enter_context(context)
             stack.enter_context(code_when_called())
-            stack.enter_context(exported_quickly())
-            kept = (subscripts_as_tensors, forms_kept, arguments_kept)
-            for wrapped in (gradients_dropped, *kept, repeated_calls):
+            stack.enter_context(faster_export())
+            kept = (subscripts_as_tensors, check_forms_unchanged, check_arguments_unchanged)
+            for wrapped in (drop_gradients, *kept, repeated_calls):
                 stack.enter_context(wrapped(module))
-            asked = stack.enter_context(noticing_facts(module))
+            asked = stack.enter_context(collect_facts(module))
             exported: Any = torch.export.export(module, args, kwargs, strict=False)
             _check_constants(exported)
             check_states(exported)
@@ -81,7 +81,7 @@ def export(
     except TilewrightError:
         raise
     except (Exception, SystemExit) as error:
-        raise misfit(function, args, kwargs, error) or error_of_export(error) from error
+        raise argument_error(function, args, kwargs, error) or error_of_export(error) from error
 
 
 def _alone(seen: set[int], tensor: Any) -> Any:
@@ -123,7 +123,7 @@ def break_down(exported: Any) -> Any:
 
 def _decomposed(exported: Any, but_for: Collection[str] = ()) -> Any:
     def run_decompositions(exported: Any) -> Any:
-        with handled_quickly():
+        with faster_composite_ops():
             return exported.run_decompositions(decompositions(but_for))
 
     found = None if but_for else call_by_call(exported, run_decompositions)
@@ -291,4 +291,4 @@ def _check_constants(exported: Any) -> None:
         if is_transformed(value):
             raise gradient()
         if "lifted_tensor_" in name and isinstance(value, FakeTensor):
-            raise untraced()
+            raise untraced_error()

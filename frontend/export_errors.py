@@ -6,14 +6,14 @@ import traceback
 from collections.abc import Callable
 
 from tilewright.errors import TilewrightError, UnsupportedError, UsageError
-from tilewright.frontend.kept_forms import changed_form
+from tilewright.frontend.kept_forms import form_error
 from tilewright.frontend.source import error_of, place_of_exception
 
 _SHAPES = "shapes and branches must follow from the inputs' shapes alone"
 _CAUSAL = "pass is_causal (tgt_is_causal) with the mask: otherwise PyTorch reads its values"
 
 
-def untraced() -> UnsupportedError:
+def untraced_error() -> UnsupportedError:
     """Return the error for a tensor whose creation tracing did not see."""
     return UnsupportedError(
         "PyTorch's tracing does not know the origin of a tensor that the program uses",
@@ -114,8 +114,8 @@ def _place(error: BaseException) -> str:
 _KNOWN: tuple[tuple[str, str, Callable[[BaseException], TilewrightError]], ...] = (
     ("AttributeError", "'Tensor' object has no attribute 'constant'", lambda error: gradient()),
     ("AssertionError", "Expected FakeTensor, got", lambda error: gradient()),  # PyTorch 2.11
-    ("", "Expected a real tensor, not a FakeTensor", lambda error: untraced()),
-    ("", "a fake tensor in the exported program", lambda error: untraced()),
+    ("", "Expected a real tensor, not a FakeTensor", lambda error: untraced_error()),
+    ("", "a fake tensor in the exported program", lambda error: untraced_error()),
     ("DynamicOutputShapeException", "", _shape_depends_on_values),
     ("GuardOnDataDependentSymNode", "", _depends_on_values),
     ("DataDependentOutputException", "", _depends_on_values),
@@ -123,8 +123,8 @@ _KNOWN: tuple[tuple[str, str, Callable[[BaseException], TilewrightError]], ...] 
     ("UnsupportedFakeTensorException", "", _not_dense),
     ("UnsupportedOperatorException", "", _not_dense),
     ("AssertionError", "expected compiled_fn to be GraphModule", _shared_inputs),
-    ("AssertionError", "num_mutated_inp_runtime_indices", lambda error: changed_form("an input")),
-    ("AssertionError", "Encountered a set_", lambda error: changed_form("an input")),
+    ("AssertionError", "num_mutated_inp_runtime_indices", lambda error: form_error("an input")),
+    ("AssertionError", "Encountered a set_", lambda error: form_error("an input")),
     ("RuntimeError", "is mutated in the forward method", _constant),
     ("RuntimeError", "in output, which is not a known type", _returned),
     ("TypeError", "unhashable type: '", _without_hash),

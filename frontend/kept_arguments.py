@@ -13,7 +13,7 @@ from tilewright.errors import UsageError
 from tilewright.frontend.wrapped_forward import Forward, wrapped_forward
 
 
-def arguments_kept(module: Any) -> AbstractContextManager[None]:
+def check_arguments_unchanged(module: Any) -> AbstractContextManager[None]:
     """
     Raise `UsageError`, within the `with` block, if a call of `module` changes a container among its
     arguments.

@@ -16,7 +16,7 @@ from tilewright.frontend.source import place_of_caller
 from tilewright.frontend.wrapped_forward import Forward, wrapped_forward
 
 
-def forms_kept(module: Any) -> AbstractContextManager[None]:
+def check_forms_unchanged(module: Any) -> AbstractContextManager[None]:
     """
     Raise `UnsupportedError`, within the `with` block, where a call of `module` changes the shape or
     layout of a tensor.
@@ -29,7 +29,7 @@ def forms_kept(module: Any) -> AbstractContextManager[None]:
                 results = original(*args, **kwargs)
             for what, form in _forms(module, args, kwargs).items():
                 if form != before.get(what, form):
-                    raise changed_form(what)
+                    raise form_error(what)
             return results
 
         return forward
@@ -37,7 +37,7 @@ def forms_kept(module: Any) -> AbstractContextManager[None]:
     return wrapped_forward(module, wrap)
 
 
-def changed_form(what: str) -> UnsupportedError:
+def form_error(what: str) -> UnsupportedError:
     """Return the error for a tensor whose shape or layout is changed."""
     return UnsupportedError(
         f"the shape or layout of {what} is changed in place",

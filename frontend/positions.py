@@ -61,7 +61,9 @@ _OF_ONE_VALUE = (NewOp, FullLikeAnotherOp)
 _CHOOSING = (SelectionOp, MaskedFillLikeOp)
 
 
-def make_where_used(main: FuncOp, scopes: MutableMapping[Operation, Sequence[Call]]) -> None:
+def rematerialise_positions(
+    main: FuncOp, scopes: MutableMapping[Operation, Sequence[Call]]
+) -> None:
     """
     Copy cheap ops that read no tensor except inputs of one integer to each user in another module
     call.

@@ -19,7 +19,7 @@ from tilewright.frontend.replaced import replaced
 
 
 @contextmanager
-def exported_quickly() -> Generator[None]:
+def faster_export() -> Generator[None]:
     """
     Make `torch.export` skip unused stack summaries and solved constraints within the `with` block,
     where it has the functions for them.

@@ -35,7 +35,7 @@ def reference(captured: Captured, inputs: Sequence[Any]) -> list[Any]:
         return _run(captured, inputs, promote=True)
 
 
-def disturbed(captured: Captured, inputs: Sequence[Any], roundings: float) -> list[Any]:
+def perturbed(captured: Captured, inputs: Sequence[Any], roundings: float) -> list[Any]:
     """
     Return the results of `reference` with a rounding error in every input and every intermediate
     float.
@@ -195,7 +195,7 @@ def _eps_of(input: Any) -> float:
 
 def bytes_of_reference(captured: Captured) -> int:
     """
-    Return about how many bytes `disturbed`, the largest of the runs, holds at once: live float64
+    Return about how many bytes `perturbed`, the largest of the runs, holds at once: live float64
     values, and the temporaries of nudging them.
     """
     given = sum(i.tensor.numel() * i.tensor.element_size() for i in captured.inputs)

@@ -17,7 +17,7 @@ from tilewright.dialects.loop import LoadOp, StoreOp
 from tilewright.interpreters.buffer import Buffer
 from tilewright.interpreters.errors import fail
 from tilewright.interpreters.machine import Handlers, Machine
-from tilewright.interpreters.neighbours import take_over
+from tilewright.interpreters.neighbours import overwrite_neighbours
 from tilewright.interpreters.race import Who
 from tilewright.interpreters.types import Array, is_same
 
@@ -128,7 +128,7 @@ def _unwritten(op: Operation, buffer: Buffer, elements: Array) -> Exception:
     where = buffer.element(elements[0])
     if buffer.neighbours and buffer.overwritten_by:
         return fail(op, f"reads element {where}, whose memory %{buffer.overwritten_by} overwrote")
-    if not buffer.on_its_way(elements[:1]).any():
+    if not buffer.is_under_way(elements[:1]).any():
         return fail(op, f"reads element {where}, which nothing has written")
     return fail(
         op,
@@ -160,13 +160,13 @@ def write(machine: Machine, op: Operation, place: Place, value: Array, mask: Arr
     ids = () if who is None or buffer.accesses is None else who
     elements, values, *ids = active_points(mask, offset, value, *ids)
     if ids:
-        take_over(op, buffer, elements, Who(*ids))
+        overwrite_neighbours(op, buffer, elements, Who(*ids))
     assert buffer.written is not None
     before = buffer.data[elements]
     changes = ~is_same(before, values)
     if who is None and (twice := buffer.written[elements] & changes).any():
         raise _two_values(op, buffer, elements, twice, before, values)
-    if (busy := buffer.on_its_way(elements)).any():
+    if (busy := buffer.is_under_way(elements)).any():
         raise _copy_under_way(op, buffer, elements[busy])
     buffer.data[elements] = values
     buffer.written[elements] = True

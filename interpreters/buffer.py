@@ -95,13 +95,13 @@ class Buffer:
         """Return the subscripts of the element at `offset` in `data`."""
         return [int(i) for i in np.unravel_index(int(offset) % self.size, self.shape)]
 
-    def on_its_way(self, elements: Array) -> Array:
+    def is_under_way(self, elements: Array) -> Array:
         """Return a mask of the `elements` to which an asynchronous copy is under way."""
         if self.expected is None:
             return np.zeros(elements.shape, bool)
         return self.expected[elements]
 
-    def set_on_its_way(self, elements: Array) -> None:
+    def set_under_way(self, elements: Array) -> None:
         """Mark `elements` as targets of an asynchronous copy; their contents are lost."""
         if self.expected is None:
             self.expected = np.zeros(self.data.size, bool)

@@ -55,7 +55,7 @@ from tilewright.interpreters.distances import distances, finite, is_float, large
 from tilewright.interpreters.element_costs import lost_elements
 from tilewright.interpreters.errors import TooLargeError
 from tilewright.interpreters.host import interpret
-from tilewright.interpreters.moves import is_known, moves_of
+from tilewright.interpreters.moves import is_known, rounding_moves
 from tilewright.interpreters.program import Program
 
 Array = NDArray[Any]
@@ -124,7 +124,7 @@ def compare(
     if program.exact is None:
         return uncompared(outputs)
     exact, rounded = program.exact(inputs), program.rounded(inputs)
-    moves = moves_of(program, inputs, exact, rounded)
+    moves = rounding_moves(program, inputs, exact, rounded)
     rows = [*zip(outputs, exact, rounded, moves, strict=True)]
     found = [_compare_one(*row) for row in rows]
     if program.against is not None:

@@ -21,7 +21,7 @@ class Judge:
             program,
             exact=_once(program.exact),
             rounded=_once(program.rounded),
-            disturbed=_once(program.disturbed),
+            perturbed=_once(program.perturbed),
         )
 
     def prepare(self) -> None:

@@ -57,7 +57,7 @@ class Meetings:
         """Return the code for several blocks of a cluster, used in place of a block number."""
         return _SEVERAL_OF_FIRST - cluster
 
-    def has_told(self, block: Array, epoch: Array, to: Array) -> Array:
+    def happens_before(self, block: Array, epoch: Array, to: Array) -> Array:
         """
         Return a mask: True where everything that `block` did in `epoch` happens before what `to`
         does now.

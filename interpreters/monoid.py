@@ -39,7 +39,7 @@ def identities(
 def join(monoid: Monoid, left: Sequence[Array], right: Sequence[Array]) -> list[Array]:
     """Return two lists of values joined, element by element."""
     best = _JOINS[monoid](left[0], right[0])
-    if monoid.is_of_pairs:
+    if monoid.combines_pairs:
         indices = (_index_where_best(best, *pair) for pair in (left, right))
         return [best, np.minimum(*indices)]
     rest = zip(left[1:], right[1:], strict=True)
@@ -64,7 +64,7 @@ def fold(
     def folded(value: Array, initial: Array) -> Array:
         return ufunc.reduce(value, dims, dtype=value.dtype, keepdims=keepdims, initial=initial[()])
 
-    if not monoid.is_of_pairs:
+    if not monoid.combines_pairs:
         return [folded(value, initial) for value, initial in zip(values, start, strict=True)]
     value, index = np.broadcast_arrays(*values)
     best = ufunc.reduce(value, dims, dtype=value.dtype, keepdims=True, initial=start[0][()])
@@ -75,7 +75,7 @@ def fold(
 
 def accumulate(monoid: Monoid, values: Sequence[Array]) -> list[Array]:
     """Return at each step of dimension 0 the join of all steps up to it."""
-    if not monoid.is_of_pairs:
+    if not monoid.combines_pairs:
         return [_JOINS[monoid].accumulate(value, 0, dtype=value.dtype) for value in values]
     steps = [np.array(value) for value in np.broadcast_arrays(*values)]
     for step in range(1, steps[0].shape[0]):

@@ -10,7 +10,7 @@ from tilewright.interpreters.program import Program
 from tilewright.interpreters.types import Array
 
 
-def moves_of(
+def rounding_moves(
     program: Program, inputs: Sequence[Array], exact: Sequence[Array], rounded: Sequence[Array]
 ) -> list[Array]:
     """
@@ -26,7 +26,7 @@ def moves_of(
     if not any(map(is_float, rounded)):
         return [np.zeros(result.shape) for result in rounded]
     step = 4.0 if any(result.dtype == np.float64 for result in rounded) else 0.5
-    near, far = (program.disturbed(inputs, roundings) for roundings in (step, 2 * step))
+    near, far = (program.perturbed(inputs, roundings) for roundings in (step, 2 * step))
     rows = zip(exact, near, far, rounded, strict=True)
     return [_moved(*row) / step for row in rows]
 

@@ -11,7 +11,7 @@ from tilewright.interpreters.race import Who
 from tilewright.interpreters.types import Array
 
 
-def take_over(op: Operation, buffer: Buffer, elements: Array, who: Who) -> None:
+def overwrite_neighbours(op: Operation, buffer: Buffer, elements: Array, who: Who) -> None:
     """
     End the contents of all neighbours of `buffer`, in each block where `who` writes to `elements`.
 
@@ -24,7 +24,7 @@ def take_over(op: Operation, buffer: Buffer, elements: Array, who: Who) -> None:
     _, first = np.unique([rows, ids[0] // WARP_SIZE], axis=1, return_index=True)
     for other in buffer.neighbours:
         lost = rows[first, None] * other.size + np.arange(other.size)
-        if other.on_its_way(lost).any():
+        if other.is_under_way(lost).any():
             raise fail(
                 op,
                 f"writes to %{buffer.name} while a copy to %{other.name} in the same memory is "

@@ -26,7 +26,7 @@ class Program:
     Function that returns the results in float64; None for CUDA IR alone, which only the simulator
     runs.
     """
-    disturbed: Callable[[Sequence[Array], float], list[Array]]
+    perturbed: Callable[[Sequence[Array], float], list[Array]]
     """
     Function of inputs and a number n; it returns the results in float64 with each value off by n
     roundings.
@@ -49,7 +49,7 @@ def interpreted_program(module: ModuleOp, against: ModuleOp | None = None) -> Pr
     return Program(
         module,
         exact=exact,
-        disturbed=lambda arrays, roundings: exact(disturbed_inputs(arrays, roundings)),
+        perturbed=lambda arrays, roundings: exact(perturbed_inputs(arrays, roundings)),
         rounded=lambda arrays: interpret(module, *arrays),
         rounded_by="interpreter",
         against=None if against is None else interpreted_program(against),
@@ -61,7 +61,7 @@ def in_float64(module: ModuleOp) -> Function:
     return lambda arrays: interpret(module, *arrays, dtype=np.float64)
 
 
-def disturbed_inputs(arrays: Sequence[Array], roundings: float) -> list[Array]:
+def perturbed_inputs(arrays: Sequence[Array], roundings: float) -> list[Array]:
     """
     Return the floats in float64, each off by `roundings` times its unit roundoff, up or down at
     random.

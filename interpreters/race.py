@@ -52,7 +52,7 @@ class _Last:
         thread, block, epoch = self.thread[elements], self.block[elements], self.epoch[elements]
         apart = block != who.block
         if apart.any():
-            apart &= ~self.meetings.has_told(block, epoch, who.block)
+            apart &= ~self.meetings.happens_before(block, epoch, who.block)
         unordered = apart | ((block == who.block) & (epoch >= who.since))
         other = (thread != who.thread) | (block != who.block)
         found = (thread != _NO_THREAD) & other & unordered
@@ -68,7 +68,7 @@ class _Last:
             return ordered
         at = found & (self.block[elements] == who.block) & (who.thread >= 0)
         then = elements[at]
-        ordered[at] = clocks.has_told(
+        ordered[at] = clocks.happens_before(
             self.warps[then], self.epoch[then], who.block[at], who.thread[at]
         )
         return ordered

@@ -34,7 +34,7 @@ class WarpClocks:
         self._used = np.zeros((names, len(blocks), 1), int)
         """Time that began with the last meeting under each name."""
 
-    def has_told(self, warps: Array, epoch: Array, block: Array, thread: Array) -> Array:
+    def happens_before(self, warps: Array, epoch: Array, block: Array, thread: Array) -> Array:
         """
         Return a mask: True where all accesses of `warps` until `epoch` happen before what `thread`
         of `block` does now.

@@ -87,7 +87,7 @@ def _saved(values: Mapping[str, Any]) -> bytes:
     return save({name: value.contiguous() for name, value in values.items()})
 
 
-def check_free(folder: Path) -> None:
+def check_output_folder(folder: Path) -> None:
     """
     Raise `UsageError` unless the folder can be made: it must be absent, empty, or the folder of a
     compiled model without other files.
@@ -137,7 +137,7 @@ def write_folder(folder: Path, files: Files) -> None:
     Write the folder, in place of an older one of a compiled model. If something fails, the older
     folder is still there. Raises `TilewrightError`.
     """
-    check_free(folder)
+    check_output_folder(folder)
     folder = Path(os.path.realpath(folder))
     new, old = (folder.with_name(f".{folder.name}.{kind}-{os.getpid()}") for kind in ("new", "old"))
     try:

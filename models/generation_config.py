@@ -48,7 +48,7 @@ class GenerationConfig(NamedTuple):
     """Tokens that end a text, none or several."""
     repetition_penalty: float
     """Penalty of `sampling.penalised`; 1 changes nothing."""
-    left_alone: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = ()
     """
     Names of ignored settings that would change the tokens that `transformers` takes for the
     likeliest.
@@ -69,8 +69,8 @@ def generation_config_of(config: Any, folder: Path) -> GenerationConfig:
     except Exception as error:  # each of its fields has exceptions of its own
         raise UsageError(f"{folder / FILE} cannot be read: {one_line(error)}") from error
     given = {name: getattr(source, name, None) for name in _CHANGES_THE_LIKELIEST}
-    left_alone = tuple(n for n, v in given.items() if v not in (None, _CHANGES_THE_LIKELIEST[n]))
-    return GenerationConfig(_ends(source, folder), _penalty(source, folder), left_alone)
+    ignored = tuple(n for n, v in given.items() if v not in (None, _CHANGES_THE_LIKELIEST[n]))
+    return GenerationConfig(_ends(source, folder), _penalty(source, folder), ignored)
 
 
 def _ends(source: Any, folder: Path) -> frozenset[int]:

@@ -86,7 +86,7 @@ def counted(count: int, what: str) -> str:
     return f"{count} {what}{'' if count == 1 else plural}"
 
 
-def in_brief(error: BaseException) -> str:
+def summary_of(error: BaseException) -> str:
     """Return the error's class and the first line of its message: `ValueError: no such axis`."""
     kind, first = type(error).__name__, str(error).strip().partition("\n")[0]
     return f"{kind}: {first}" if first else kind

@@ -18,10 +18,10 @@ from typing import Any
 from tilewright.api import CompiledProgram
 from tilewright.codegen.execution import Backend, backend_for, runner
 from tilewright.codegen.gpu import target_for
-from tilewright.codegen.simulator_backend import check_reach
+from tilewright.codegen.simulator_backend import check_simulation_size
 from tilewright.errors import TilewrightError, UsageError
 from tilewright.frontend.capture import Captured
-from tilewright.frontend.dynamo import lazily
+from tilewright.frontend.dynamo import callable_for_graph
 from tilewright.frontend.kernels import Run
 
 OPTIONS = ("db", "device", "target")
@@ -41,7 +41,7 @@ def backend(
     deferred to the first call: Dynamo would wrap an error raised here in an error of its own.
     """
     try:
-        return lazily(graph, _compiler(mode, dict(options or {})))
+        return callable_for_graph(graph, _compiler(mode, dict(options or {})))
     except TilewrightError as err:
         return _raising(err)
 
@@ -86,7 +86,7 @@ class _Compiler:
     db: str | bool
 
     def __call__(self, captured: Captured) -> Run:
-        check_reach(self.device, "the graph", captured.module)
+        check_simulation_size(self.device, "the graph", captured.module)
         # Keep the plan only: the capture holds the first call's tensors, which must be freed.
         plan = CompiledProgram(captured, self.device, self.target, self.db).plan
         return runner(plan, self.device)

@@ -7,7 +7,7 @@ from tilewright import interpreters
 from tilewright.api import CompiledProgram
 from tilewright.arrays import as_array
 from tilewright.codegen.execution import Backend, TensorBackend
-from tilewright.codegen.simulator_backend import check_reach
+from tilewright.codegen.simulator_backend import check_simulation_size
 from tilewright.errors import TilewrightError
 from tilewright.frontend.capture import Captured
 from tilewright.models.bound_program import Run
@@ -48,7 +48,7 @@ class Compiler:
         Return the program on the backend. Raises `SimulationTooLarge` for what only a GPU does
         within minutes, before it is compiled.
         """
-        check_reach(self._backend, "the model", captured.module)
+        check_simulation_size(self._backend, "the model", captured.module)
         program = CompiledProgram(captured, self._backend, self._target, self._db)
         self.programs.append(program)
         return program.run

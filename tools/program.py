@@ -20,7 +20,7 @@ from tilewright.arrays import MAX_RANK, array_of
 from tilewright.errors import UnsupportedError, UsageError
 from tilewright.frontend.capture import Captured, capture
 from tilewright.frontend.expression import parse_expression
-from tilewright.frontend.reference import bytes_of_reference, disturbed, eager, reference
+from tilewright.frontend.reference import bytes_of_reference, eager, perturbed, reference
 from tilewright.frontend.signature import Input
 from tilewright.interpreters.memory import require_memory
 from tilewright.interpreters.program import Program, interpreted_program
@@ -43,7 +43,7 @@ def captured_program(captured: Captured) -> Program:
     return Program(
         captured.module,
         exact=lambda arrays: reference(captured, arrays),
-        disturbed=lambda arrays, roundings: disturbed(captured, arrays, roundings),
+        perturbed=lambda arrays, roundings: perturbed(captured, arrays, roundings),
         rounded=lambda arrays: eager(captured, arrays),
         rounded_by="PyTorch",
         inputs=[_values(input) for input in captured.inputs],

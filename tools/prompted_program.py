@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from tilewright.arrays import array_of
 from tilewright.codegen.execution import Backend
-from tilewright.codegen.simulator_backend import check_reach
+from tilewright.codegen.simulator_backend import check_simulation_size
 from tilewright.errors import UsageError
 from tilewright.frontend.capture import Captured, capture
-from tilewright.frontend.reference import disturbed
+from tilewright.frontend.reference import perturbed
 from tilewright.interpreters.program import Program
 from tilewright.models.checkpoint import Checkpoint
 from tilewright.models.expected_logits import ExpectedLogits
@@ -57,7 +57,7 @@ def prompted_program(
     whole = whole_sequence(model.structure, len(prompt.tokens))
     say("capture")
     captured = capture(whole.module, whole.args, whole.kwargs)
-    check_reach(backend, model.found.name, captured.module)
+    check_simulation_size(backend, model.found.name, captured.module)
     say("weights")
     # Of a model that is cut the checkpoint has more.
     full = build(model.found.config) if source.layers else None
@@ -91,7 +91,7 @@ def _judged(captured: Captured, expected: ExpectedLogits, inputs: Sequence[Array
     return Program(
         captured.module,
         exact=lambda arrays: [expected.exact()],
-        disturbed=lambda arrays, roundings: disturbed(captured, arrays, roundings),
+        perturbed=lambda arrays, roundings: perturbed(captured, arrays, roundings),
         rounded=lambda arrays: [expected.rounded()],
         rounded_by="transformers",
         inputs=inputs,

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from xdsl.utils.exceptions import DiagnosticException
 from xdsl.utils.target import Target
 
-from tilewright.errors import TilewrightError, in_brief
+from tilewright.errors import TilewrightError, summary_of
 
 
 def imported(name: str, factory: Callable[[], type[Target]]) -> type[Target]:
@@ -29,5 +29,5 @@ def reporting(target: Target) -> Generator[None]:
     except Exception as err:
         if not type(target).__module__.startswith("xdsl."):
             raise
-        message = f"xDSL's target '{target.name}' cannot print this IR: {in_brief(err)}"
+        message = f"xDSL's target '{target.name}' cannot print this IR: {summary_of(err)}"
         raise TilewrightError(message) from err

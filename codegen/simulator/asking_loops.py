@@ -25,7 +25,7 @@ def branch_target(kernel: Kernel, instruction: Instruction) -> int | None:
     return kernel.labels.get(label.name) if isinstance(label, Symbol) else None
 
 
-def asks_again(kernel: Kernel, place: int) -> bool:
+def decides_a_loop(kernel: Kernel, place: int) -> bool:
     """True if the result of an instruction decides whether a loop around it continues."""
     answers = set(targets(kernel.instructions[place]))
     for end in range(place, len(kernel.instructions)):

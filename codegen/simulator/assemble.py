@@ -16,7 +16,7 @@ from tilewright.codegen.simulator.lockstep import loads_data
 from tilewright.codegen.simulator.mbarriers import MBarriers
 from tilewright.codegen.simulator.memory import (
     PARAMETER_WINDOW,
-    Complaints,
+    AddressReports,
     GenericSpace,
 )
 from tilewright.codegen.simulator.non_coherent import NonCoherentLoads, loads_non_coherently
@@ -39,7 +39,7 @@ def assemble(
 ) -> Unit:
     """Return the unit for a launch; its parameters are not bound yet."""
     findings = Findings()
-    complaints = Complaints(findings, geometry)
+    complaints = AddressReports(findings, geometry)
     order = Order(geometry, _uses_rows(kernel, geometry))
     global_memory = GlobalMemory(geometry, order, findings, complaints)
     global_memory.checks = checks

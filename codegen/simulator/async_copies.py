@@ -51,13 +51,13 @@ class Copy:
 
 
 @dataclass(frozen=True, eq=False)
-class FollowedCopies:
+class HandedOverCopies:
     """`cp.async` copies of lanes that each arrive on an mbarrier when their copies have landed."""
 
     copies: list[Copy]
     arrivals: int
     line: int
-    write: Callable[["FollowedCopies"], None]
+    write: Callable[["HandedOverCopies"], None]
     agent: int
     time: int
     bytes: int = 0
@@ -79,7 +79,7 @@ class AsyncCopies:
         self._geometry = geometry
         self._memory = memory
         self._pending: list[Copy] = []
-        self._followed: list[FollowedCopies] = []
+        self._followed: list[HandedOverCopies] = []
         self._findings = findings
         self._lanes = geometry.lanes
         self._shared = shared
@@ -126,7 +126,7 @@ class AsyncCopies:
         limit[lanes.index] = np.iinfo(np.int64).max
         self._land(limit)
 
-    def hand_over(self, lanes: Integers, agent: int, time: int, line: int) -> FollowedCopies:
+    def hand_over(self, lanes: Integers, agent: int, time: int, line: int) -> HandedOverCopies:
         """
         Hand the copies of lanes over to an mbarrier, and return them.
 
@@ -138,7 +138,7 @@ class AsyncCopies:
         left = [
             copy.part(~mine) for copy in self._pending if not (mine := chosen[copy.lanes]).all()
         ]
-        followed = FollowedCopies(copies, len(lanes), line, self._land_followed, agent, time)
+        followed = HandedOverCopies(copies, len(lanes), line, self._land_followed, agent, time)
         self._followed.append(followed)
         self._keep(left)
         return followed
@@ -169,7 +169,7 @@ class AsyncCopies:
                 left.append(copy.part(~done))
         self._keep(left)
 
-    def _land_followed(self, followed: FollowedCopies) -> None:
+    def _land_followed(self, followed: HandedOverCopies) -> None:
         for copy in followed.copies:
             self._write(copy, (followed.agent, followed.time))
         self._followed.remove(followed)

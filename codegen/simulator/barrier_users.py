@@ -25,7 +25,7 @@ class BarrierUsers:
         self._last: dict[int, tuple[Booleans, Integers]] = {}
         """Lanes that used a barrier last, and their times after it, by the barrier's number."""
 
-    def intruder(self, number: int, lanes: Integers) -> int | None:
+    def unordered_user(self, number: int, lanes: Integers) -> int | None:
         """
         Return one of `lanes` that knows of no earlier user that it has passed the barrier, or None.
 

@@ -84,7 +84,7 @@ class Hall:
         self._live = alive.copy()
         self._waiting: list[_Party] = []
         self._users = BarrierUsers(geometry, order)
-        self.everybody_passed = False
+        self.all_passed = False
         """True if all running threads have passed the barrier that opened last."""
 
     def come(self, place: int, barrier: Barrier, lanes: Lanes) -> None:
@@ -105,7 +105,7 @@ class Hall:
 
     def settle(self) -> list[tuple[int, Lanes]]:
         """Open the barriers that are complete, and return the lanes that pass them."""
-        self.everybody_passed = False
+        self.all_passed = False
         if not self._waiting:
             return []
         if self._all_at_one_barrier():
@@ -113,7 +113,7 @@ class Hall:
             lanes = party.lanes
             party.barrier.reduce(lanes, self._geometry.block_of[lanes.index])
             self._order.barrier(lanes.numbers(), everybody=True)
-            self.everybody_passed = True
+            self.all_passed = True
             return [(party.place, lanes)]
         complete = self._complete()
         self._report_divergence(complete)
@@ -241,7 +241,7 @@ class Hall:
     def _report_reuse(self, party: _Party) -> None:
         numbers, lanes = party.keys % _BARRIERS, party.lanes.numbers()
         for number in np.unique(numbers).tolist():
-            lane = self._users.intruder(number, lanes[numbers == number])
+            lane = self._users.unordered_user(number, lanes[numbers == number])
             if lane is not None:
                 self._report(party, f"other threads may still wait at barrier {number}", lane)
 

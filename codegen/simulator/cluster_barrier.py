@@ -57,7 +57,7 @@ class ClusterHall:
         self._waits = np.zeros(geometry.lanes, np.int64)
         self._released: dict[tuple[int, int], list[Knowledge]] = {}
         self._waiting: list[_Party] = []
-        self.everybody_passed = False
+        self.all_passed = False
         """
         True if all threads passed together the last time, and know all accesses to shared memory.
         """
@@ -86,7 +86,7 @@ class ClusterHall:
 
     def settle(self) -> list[tuple[int, Lanes]]:
         """Return the waiting lanes that continue because their whole cluster has arrived."""
-        self.everybody_passed = False
+        self.all_passed = False
         never = np.iinfo(np.int64).max
         arrivals = np.where(self._alive, self._arrivals, never)
         fewest = arrivals.reshape(-1, self._order.members).min(axis=1)
@@ -102,7 +102,7 @@ class ClusterHall:
                 gone.append((party.place, go))
                 self._pass(go.numbers())
         if gone and (self._arrivals == self._waits).all():
-            self.everybody_passed = self._is_known(gone)
+            self.all_passed = self._is_known(gone)
             self._touches = None
         self._waiting = left
         return gone

@@ -35,7 +35,7 @@ class _Run:
     stamps: Stamps
 
 
-class Crowd:
+class AccessLog:
     """
     Accesses of one kind to `count` cells; `who` masks the bits of a stamp that name the thread.
 

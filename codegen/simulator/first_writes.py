@@ -11,9 +11,9 @@ what was there before the kernel started:
 
 import numpy as np
 
-from tilewright.codegen.simulator.crowds import Crowd, Stamps
+from tilewright.codegen.simulator.crowds import AccessLog, Stamps
 from tilewright.codegen.simulator.lanes import Booleans, Integers
-from tilewright.codegen.simulator.order import WHO, Order
+from tilewright.codegen.simulator.order import THREAD_MASK, Order
 
 
 class FirstWrites:
@@ -27,13 +27,13 @@ class FirstWrites:
         """Record the first writes of cells."""
         self._stamps[cells] = stamps
 
-    def are_known(self, cells: Integers, lanes: Integers, later: Crowd | None) -> Booleans:
+    def are_known(self, cells: Integers, lanes: Integers, later: AccessLog | None) -> Booleans:
         """True where a lane knows the first write to its cell, or any `later` one."""
         first = self._stamps[cells]
-        known = self._order.knows(lanes, first & WHO, first >> 32)
+        known = self._order.knows(lanes, first & THREAD_MASK, first >> 32)
         if later is not None and not known.all():
             # Each access gets a knowledge number of its own, so that none represents others.
             places, stamps = later.earlier(cells, np.arange(len(cells)))
-            written = self._order.knows(lanes[places], stamps & WHO, stamps >> 32)
+            written = self._order.knows(lanes[places], stamps & THREAD_MASK, stamps >> 32)
             known[places[written]] = True
         return known

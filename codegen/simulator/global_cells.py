@@ -12,7 +12,7 @@ from enum import Enum
 
 import numpy as np
 
-from tilewright.codegen.simulator.crowds import Crowd, Stamps
+from tilewright.codegen.simulator.crowds import AccessLog, Stamps
 from tilewright.codegen.simulator.lanes import WARP, Booleans, Integers
 from tilewright.codegen.simulator.observed import Observed
 from tilewright.codegen.simulator.strong_accesses import StrongAccesses
@@ -46,7 +46,7 @@ def copier(stamps: Stamps) -> tuple[Integers, Integers]:
 Alive = Callable[[Integers, Stamps], Booleans]
 
 
-class Doing(Enum):
+class AccessKind(Enum):
     """Kinds of accesses that do not race within their kind; the values are words for findings."""
 
     READ = "read"
@@ -69,16 +69,16 @@ class Cells:
         self.count = -(-bytes // size)
         self.writer: Stamps = np.zeros(self.count, np.int64)
         self.stored: Stamps | None = None
-        self.crowds: dict[Doing, Crowd] = {}
+        self.crowds: dict[AccessKind, AccessLog] = {}
         self.pulled = np.zeros(self.count, np.int32)
         self.pulls = 0
         self.observed: Observed | None = None
         self.strong: StrongAccesses | None = None
 
-    def crowd(self, doing: Doing, alive: Alive) -> Crowd:
+    def crowd(self, doing: AccessKind, alive: Alive) -> AccessLog:
         """Return the recorded accesses of one kind."""
         if doing not in self.crowds:
-            self.crowds[doing] = Crowd(self.count, ACTOR, alive)
+            self.crowds[doing] = AccessLog(self.count, ACTOR, alive)
         return self.crowds[doing]
 
     def store(self, cells: Integers, stamps: Stamps) -> None:

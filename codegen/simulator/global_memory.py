@@ -19,8 +19,8 @@ from tilewright.codegen.simulator.global_races import BulkRead, GlobalRaces
 from tilewright.codegen.simulator.lanes import Integers, Lanes
 from tilewright.codegen.simulator.memory import (
     Access,
+    AddressReports,
     Block,
-    Complaints,
     Mode,
     Place,
     aligned,
@@ -65,7 +65,7 @@ class GlobalMemory:
     """Arrays and module variables of a launch."""
 
     def __init__(
-        self, geometry: Geometry, order: Order, findings: Findings, complaints: Complaints
+        self, geometry: Geometry, order: Order, findings: Findings, complaints: AddressReports
     ):
         self.arrays: dict[int, Array] = {}
         self.checks = True

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tilewright.codegen.simulator.crowds import Crowd, Stamps
+from tilewright.codegen.simulator.crowds import AccessLog, Stamps
 from tilewright.codegen.simulator.findings import Findings, Kind
 from tilewright.codegen.simulator.geometry import Geometry
 from tilewright.codegen.simulator.global_cells import (
@@ -24,8 +24,8 @@ from tilewright.codegen.simulator.global_cells import (
     COPY,
     FIRST,
     NUMBER,
+    AccessKind,
     Cells,
-    Doing,
     copy_stamp,
 )
 from tilewright.codegen.simulator.lanes import Booleans, Integers
@@ -36,10 +36,10 @@ from tilewright.codegen.simulator.order import COPY_TIME, Order, View
 from tilewright.codegen.simulator.strong_accesses import StrongAccesses
 
 _RACE_WITH_PLAIN = {
-    True: (Doing.UPDATE,),
-    False: (Doing.READ, Doing.STRONG_READ, Doing.UPDATE),
+    True: (AccessKind.UPDATE,),
+    False: (AccessKind.READ, AccessKind.STRONG_READ, AccessKind.UPDATE),
 }
-_RACE_WITH_STRONG = {True: (), False: (Doing.READ,)}
+_RACE_WITH_STRONG = {True: (), False: (AccessKind.READ,)}
 """
 Kinds of accesses, besides plain writes, that race with a strong access; the key is true for loads.
 
@@ -122,7 +122,7 @@ class GlobalRaces:
         stamps = self._launch.stamps(lanes)[run]
         if by is not None:
             stamps = np.full(len(cells), self._copy_stamp(lanes, *by))
-        array.crowd(Doing.READ, self._launch.may_race).add(cells, stamps)
+        array.crowd(AccessKind.READ, self._launch.may_race).add(cells, stamps)
 
     def _copy_stamp(self, lanes: Integers, agent: int, time: int) -> int:
         """
@@ -140,11 +140,11 @@ class GlobalRaces:
         access = Access(Mode.SOURCE, read.size, read.line)
         now = _CurrentAccess(array, lanes, self._launch.stamps(lanes), access, cells)
         self._compare_proxied(now, np.arange(len(cells)), array.writer[cells], "wrote")
-        if Doing.UPDATE in array.crowds:
-            updates = self._earlier(now, array.crowds[Doing.UPDATE])
-            self._compare_proxied(now, *updates, Doing.UPDATE.value)
+        if AccessKind.UPDATE in array.crowds:
+            updates = self._earlier(now, array.crowds[AccessKind.UPDATE])
+            self._compare_proxied(now, *updates, AccessKind.UPDATE.value)
         stamp = self._copy_stamp(lanes, read.agent, read.time)
-        array.crowd(Doing.READ, self._launch.may_race).add(cells, np.full(len(cells), stamp))
+        array.crowd(AccessKind.READ, self._launch.may_race).add(cells, np.full(len(cells), stamp))
 
     def _check_cells(self, now: _CurrentAccess) -> None:
         array, cells, strong = now.array, now.cells, now.access.strong is not None
@@ -161,8 +161,9 @@ class GlobalRaces:
             self._against_stores(now)
             self._observe(now)
         if strong or now.loads:
-            doing = (Doing.STRONG_READ if strong else Doing.READ) if now.loads else Doing.UPDATE
-            array.crowd(doing, self._launch.may_race).add(cells, now.mine)
+            load = AccessKind.STRONG_READ if strong else AccessKind.READ
+            kind = load if now.loads else AccessKind.UPDATE
+            array.crowd(kind, self._launch.may_race).add(cells, now.mine)
             if strong:
                 self._meet_strong(now)
             return
@@ -203,7 +204,7 @@ class GlobalRaces:
             observed[places[self._launch.knows(lanes[places], by)]] = True
         return observed
 
-    def _earlier(self, now: _CurrentAccess, crowd: Crowd) -> tuple[Integers, Stamps]:
+    def _earlier(self, now: _CurrentAccess, crowd: AccessLog) -> tuple[Integers, Stamps]:
         """
         Return pairs of an access, as an index into `now.cells`, and an earlier access of the crowd.
         """
@@ -243,7 +244,7 @@ class GlobalRaces:
             ordered = np.zeros(len(lanes), np.bool_)
         else:
             ordered = self._launch.knows(lanes, before)
-        if verb == Doing.UPDATE.value and not ordered.all():
+        if verb == AccessKind.UPDATE.value and not ordered.all():
             cells = now.cells[places][other]
             ordered[~ordered] = self._has_observed(
                 now.array, lanes[~ordered], cells[~ordered], before[~ordered]

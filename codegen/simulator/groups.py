@@ -30,7 +30,7 @@ class Turns:
     """
 
     @property
-    def lets_others_ask(self) -> bool:
+    def lets_others_poll(self) -> bool:
         """True if polling teams get one turn at each write that they may poll."""
         return self.yields or self.pauses
 

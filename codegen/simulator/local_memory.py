@@ -13,7 +13,7 @@ import numpy as np
 
 from tilewright.codegen.simulator.geometry import Geometry
 from tilewright.codegen.simulator.lanes import Integers, Lanes
-from tilewright.codegen.simulator.memory import Access, Block, Complaints, Place, choose
+from tilewright.codegen.simulator.memory import Access, AddressReports, Block, Place, choose
 from tilewright.codegen.simulator.operands import TYPES, Instruction, Operand, Vector
 from tilewright.codegen.simulator.register_uses import may_be_local
 from tilewright.codegen.simulator.undefined import (
@@ -46,7 +46,7 @@ class LocalBlock(Block):
 class LocalSpace:
     """Local space: each thread's own memory for spilled arrays."""
 
-    def __init__(self, size: int, geometry: Geometry, complaints: Complaints):
+    def __init__(self, size: int, geometry: Geometry, complaints: AddressReports):
         self.size = size
         self._stride = -(-size // 16) * 16
         self._block = LocalBlock(self._stride * geometry.lanes)

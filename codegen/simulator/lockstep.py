@@ -17,15 +17,15 @@ Scheduling", "Memory Fence Functions").
 
 import numpy as np
 
-from tilewright.codegen.simulator.crowds import Crowd
+from tilewright.codegen.simulator.crowds import AccessLog
 from tilewright.codegen.simulator.findings import Findings, Kind
 from tilewright.codegen.simulator.geometry import Geometry
 from tilewright.codegen.simulator.instruction_flow import is_stored
 from tilewright.codegen.simulator.kernel import Kernel
 from tilewright.codegen.simulator.lanes import WARP, Booleans, Integers
 from tilewright.codegen.simulator.operands import Instruction, Register, Vector
-from tilewright.codegen.simulator.order import WHO, Order, Stamps
-from tilewright.codegen.simulator.spins import is_asked_again
+from tilewright.codegen.simulator.order import THREAD_MASK, Order, Stamps
+from tilewright.codegen.simulator.spins import is_in_polling_loop
 from tilewright.codegen.simulator.touches import Touch
 
 _IN_WARP = "another lane of its warp", "__syncwarp", "lanes of a warp do not run in lockstep"
@@ -36,7 +36,7 @@ def loads_data(kernel: Kernel, instruction: Instruction) -> bool:
     """
     True for a volatile load outside of polling loops whose value, or a result of it, is stored.
     """
-    if "volatile" not in instruction.parts or is_asked_again(kernel, instruction):
+    if "volatile" not in instruction.parts or is_in_polling_loop(kernel, instruction):
         return False
     target = instruction.operands[0]
     registers = target.items if isinstance(target, Vector) else (target,)
@@ -51,7 +51,7 @@ class LockstepAccesses:
         self._order = order
         self._findings = findings
         self._written: Stamps = np.zeros(cells, np.int64)
-        self._reads = Crowd(cells, WHO, _all)
+        self._reads = AccessLog(cells, THREAD_MASK, _all)
 
     def read(self, touch: Touch) -> None:
         """
@@ -74,7 +74,7 @@ class LockstepAccesses:
     def _compare(
         self, touch: Touch, lanes: Integers, before: Stamps, verb: str, other: str
     ) -> None:
-        who = before & WHO
+        who = before & THREAD_MASK
         unknown = (before != 0) & (who != lanes)
         unknown[unknown] = ~self._order.knows(lanes[unknown], who[unknown], before[unknown] >> 32)
         if not unknown.any():

@@ -103,7 +103,7 @@ class Machine:
         It is the next control, or the next place where a team yields.
         """
         writes = strong_writes(self.unit.kernel)
-        if self.turns is None or not self.turns.lets_others_ask:
+        if self.turns is None or not self.turns.lets_others_poll:
             writes = set[int]()
         pauses = self.turns is not None and self.turns.pauses
         self._yields_at = {place + 1 for place in writes} if pauses else writes
@@ -176,7 +176,7 @@ class Machine:
 
         Lanes branch at once if the loop is counted and teams of lanes run without yielding.
         """
-        lets_ask = self.turns is None or self.turns.lets_others_ask
+        lets_ask = self.turns is None or self.turns.lets_others_poll
         if not lets_ask and place in self.counted:
             self.go(target, lanes)
             return
@@ -217,9 +217,9 @@ class Machine:
 
     def _go_on(self, gone: list[tuple[int, Lanes]]) -> bool:
         alone = self.unit.geometry.cluster_blocks == 1
-        if self.clusters.everybody_passed or (alone and self._hall.everybody_passed):
+        if self.clusters.all_passed or (alone and self._hall.all_passed):
             self.unit.shared.races.new_interval()
-        self._hall.everybody_passed = self.clusters.everybody_passed = False
+        self._hall.all_passed = self.clusters.all_passed = False
         for place, lanes in gone:
             self.go(place, lanes)
         return True

@@ -64,7 +64,7 @@ class MBarrier:
     bytes: int = 0
     phase: int = 0
     arrived: list[Knowledge] = field(default_factory=list[Knowledge])
-    arrived_from_afar: list[Knowledge] = field(default_factory=list[Knowledge])
+    arrived_from_other_blocks: list[Knowledge] = field(default_factory=list[Knowledge])
     """Releases by arrivals of other blocks; only waits of cluster scope acquire them."""
     done: dict[Level, Knowledge] = field(default_factory=dict[Level, Knowledge])
     """Knowledge that the previous phase is complete, by the scope of the wait."""

@@ -228,7 +228,7 @@ class MBarriers:
         if near.any():
             barrier.arrived.append(self._order.release(lanes[near]))
         if level > Level.BLOCK and not near.all():
-            barrier.arrived_from_afar.append(self._order.release(lanes[~near]))
+            barrier.arrived_from_other_blocks.append(self._order.release(lanes[~near]))
 
     def start(self, offset: int, lane: int, copy: BulkCopy) -> MBarrier | None:
         """Start a bulk copy that completes on the mbarrier at `offset`, and return the mbarrier."""
@@ -283,12 +283,12 @@ class MBarriers:
         if barrier.pending or barrier.bytes or barrier.copies:
             return
         order = self._order
-        near, afar = barrier.arrived, barrier.arrived_from_afar
+        near, afar = barrier.arrived, barrier.arrived_from_other_blocks
         for level, arrived in (Level.BLOCK, near), (Level.CLUSTER, near + afar):
             known = order.joined(arrived)
             done = order.knowing_copies(known, barrier.agent, barrier.copy_time)
             barrier.done[level] = done
-        barrier.arrived, barrier.arrived_from_afar = [], []
+        barrier.arrived, barrier.arrived_from_other_blocks = [], []
         barrier.phase += 1
         barrier.copied = barrier.copied[1], False
         barrier.pending = barrier.count

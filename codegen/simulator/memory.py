@@ -98,7 +98,7 @@ class Space(Protocol):
         ...
 
 
-class Complaints:
+class AddressReports:
     """Reports of findings about addresses."""
 
     def __init__(self, findings: Findings, geometry: Geometry):

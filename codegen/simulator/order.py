@@ -29,7 +29,7 @@ from tilewright.codegen.simulator.vector_clocks import (
 )
 
 Stamps = NDArray[np.int64]
-WHO = (1 << 32) - 1
+THREAD_MASK = (1 << 32) - 1
 STARTED = 1
 """Time of a thread that has started and done nothing yet; its first accesses have a later time."""
 _VIEW_SHIFT = 40

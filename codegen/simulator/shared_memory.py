@@ -20,8 +20,8 @@ from tilewright.codegen.simulator.geometry import Geometry
 from tilewright.codegen.simulator.lanes import Integers, Lanes
 from tilewright.codegen.simulator.memory import (
     Access,
+    AddressReports,
     Block,
-    Complaints,
     Mode,
     Place,
     aligned,
@@ -64,7 +64,7 @@ class SharedMemory:
         geometry: Geometry,
         order: Order,
         findings: Findings,
-        complaints: Complaints,
+        complaints: AddressReports,
     ):
         self.layout = layout
         self.checks = True

@@ -17,7 +17,7 @@ from typing import Final
 
 import numpy as np
 
-from tilewright.codegen.simulator.crowds import Crowd
+from tilewright.codegen.simulator.crowds import AccessLog
 from tilewright.codegen.simulator.findings import Findings, Kind
 from tilewright.codegen.simulator.first_writes import FirstWrites
 from tilewright.codegen.simulator.geometry import Geometry
@@ -25,7 +25,7 @@ from tilewright.codegen.simulator.lanes import Booleans, Integers
 from tilewright.codegen.simulator.lockstep import LockstepAccesses
 from tilewright.codegen.simulator.memory import Access, Mode
 from tilewright.codegen.simulator.observed import Observed
-from tilewright.codegen.simulator.order import COPY_TIME, WHO, Order, Stamps, View
+from tilewright.codegen.simulator.order import COPY_TIME, THREAD_MASK, Order, Stamps, View
 from tilewright.codegen.simulator.shared_reads import SharedReads, in_lines
 from tilewright.codegen.simulator.strong_accesses import StrongAccesses
 from tilewright.codegen.simulator.touches import Near, Touch
@@ -44,7 +44,7 @@ class SharedRaces:
         self.findings = findings
         self.executed = WarpOrder(geometry.lanes)
         self.written: Stamps = np.zeros(cells, np.int64)
-        self._updates: Crowd | None = None
+        self._updates: AccessLog | None = None
         self._observed: Observed | None = None
         self._first = FirstWrites(cells, order)
         self._strong: StrongAccesses | None = None
@@ -69,7 +69,7 @@ class SharedRaces:
         """Set whether strong accesses are compared with each other."""
         self._strong = None
         if mixes:
-            self._strong = StrongAccesses(len(self.written), self.geometry, WHO, _lane)
+            self._strong = StrongAccesses(len(self.written), self.geometry, THREAD_MASK, _lane)
 
     def _in_lockstep(self) -> LockstepAccesses:
         if self._lockstep is None:
@@ -145,15 +145,15 @@ class SharedRaces:
         cells, lanes = touch.cells.ravel(), touch.lanes_of_cells
         stamps, knowledge = self.order.stamps(lanes), self.order.knowledge(lanes)
         places, before = self._strong.add(cells, stamps, access, knowledge)
-        unknown = ~self.order.knows(lanes[places], before & WHO, before >> 32)
+        unknown = ~self.order.knows(lanes[places], before & THREAD_MASK, before >> 32)
         if unknown.any():
-            first, other = int(places[unknown][0]), int(before[unknown][0]) & WHO
+            first, other = int(places[unknown][0]), int(before[unknown][0]) & THREAD_MASK
             what = f"{access.mode.value} what another thread accesses with another scope or size"
             self._report_race(touch, int(lanes[first]), what, [], other)
 
     def _observe(self, touch: Touch, *, updates: bool, observes: bool) -> None:
         if observes and self._observed is None:
-            self._observed = Observed(WHO)
+            self._observed = Observed(THREAD_MASK)
         if self._observed is not None:
             cells, lanes = touch.cells.ravel(), touch.lanes_of_cells
             turns, stamps = self.geometry.turns(lanes), self.order.stamps(lanes)
@@ -164,7 +164,7 @@ class SharedRaces:
         Record an update that has been checked, or an access to an mbarrier by its own instructions.
         """
         if self._updates is None:
-            self._updates = Crowd(len(self.written), WHO, self._may_race)
+            self._updates = AccessLog(len(self.written), THREAD_MASK, self._may_race)
         cells, lanes = touch.cells.ravel(), touch.lanes_of_cells
         self.touches += 1
         self._updates.add(cells, self.order.stamps(lanes))
@@ -208,12 +208,13 @@ class SharedRaces:
         if not lines:
             return
         before = self.written[touch.cells]
-        suspect = (before & WHO != touch.lanes[:, None]) & (before >= self.order.floor << 32)
+        is_other = before & THREAD_MASK != touch.lanes[:, None]
+        suspect = is_other & (before >= self.order.floor << 32)
         if not suspect.any():
             return
         rows, _ = np.nonzero(suspect)
         stamps = before[suspect]
-        known = self.order.knows(touch.lanes[rows], stamps & WHO, stamps >> 32)
+        known = self.order.knows(touch.lanes[rows], stamps & THREAD_MASK, stamps >> 32)
         suspect[suspect] = ~known
         self._report(touch, suspect, f"{verb} what another thread wrote", lines)
 
@@ -225,17 +226,17 @@ class SharedRaces:
         """
         if self._copies:
             return np.ones(len(stamps), np.bool_)
-        return stamps >> 32 > self.order.known_to_all()[stamps & WHO]
+        return stamps >> 32 > self.order.known_to_all()[stamps & THREAD_MASK]
 
     def _against_updates(self, touch: Touch, verb: str) -> None:
         lines = self._updated.lines(touch)
         if not lines:
             return
         lanes, stamps, cells = self._updates_of(touch)
-        unknown = ~self.order.knows(lanes, stamps & WHO, stamps >> 32)
+        unknown = ~self.order.knows(lanes, stamps & THREAD_MASK, stamps >> 32)
         if self._observed is not None and unknown.any():
-            places, by = self._observed.since(cells[unknown], stamps[unknown] & WHO)
-            seen = self.order.knows(lanes[unknown][places], by & WHO, by >> 32)
+            places, by = self._observed.since(cells[unknown], stamps[unknown] & THREAD_MASK)
+            seen = self.order.knows(lanes[unknown][places], by & THREAD_MASK, by >> 32)
             unknown[np.flatnonzero(unknown)[places[seen]]] = False
         if not unknown.any():
             return
@@ -245,7 +246,7 @@ class SharedRaces:
             int(lanes[first]),
             f"{verb} what another thread updates",
             lines,
-            int(stamps[first]) & WHO,
+            int(stamps[first]) & THREAD_MASK,
         )
 
     def _updates_of(self, touch: Touch) -> tuple[Integers, Stamps, Integers]:
@@ -268,7 +269,7 @@ class SharedRaces:
         if self._updated.lines(touch):
             updaters, updates, _ = self._updates_of(touch)
             lanes, stamps = np.concatenate([lanes, updaters]), np.concatenate([stamps, updates])
-        known = self.order.knows(lanes, stamps & WHO, stamps >> 32, View.PROXIED)
+        known = self.order.knows(lanes, stamps & THREAD_MASK, stamps >> 32, View.PROXIED)
         if known.all():
             return
         first = int(np.argmin(known))
@@ -276,8 +277,8 @@ class SharedRaces:
             Kind.PROXY,
             touch.line,
             f"a bulk copy of {self.geometry.name(int(lanes[first]))} fills shared memory "
-            f"that {self._name_of(int(stamps[first]) & WHO)} wrote{in_lines(lines)}, with no "
-            "fence.proxy.async between",
+            f"that {self._name_of(int(stamps[first]) & THREAD_MASK)} wrote{in_lines(lines)}, "
+            "with no fence.proxy.async between",
         )
 
     def _name_of(self, who: int) -> str:
@@ -287,7 +288,7 @@ class SharedRaces:
         if not races.any():
             return
         rows, _ = np.nonzero(races)
-        who = int(self.written[touch.cells][races][0]) & WHO
+        who = int(self.written[touch.cells][races][0]) & THREAD_MASK
         self._report_race(touch, int(touch.lanes[rows[0]]), what, lines, who)
 
     def _report_race(self, touch: Touch, lane: int, what: str, lines: list[int], who: int) -> None:
@@ -308,4 +309,4 @@ class SharedRaces:
 
 
 def _lane(stamps: Stamps) -> Integers:
-    return stamps & WHO
+    return stamps & THREAD_MASK

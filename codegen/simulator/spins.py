@@ -52,7 +52,7 @@ def counted_branches(kernel: Kernel, spinning: set[int]) -> set[int]:
     }
 
 
-def is_asked_again(kernel: Kernel, instruction: Instruction) -> bool:
+def is_in_polling_loop(kernel: Kernel, instruction: Instruction) -> bool:
     """True if an instruction is in a polling loop: other threads may end the loop."""
     for end in spinning_branches(kernel):
         start = branch_target(kernel, kernel.instructions[end])

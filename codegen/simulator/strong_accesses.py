@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tilewright.codegen.simulator.crowds import Crowd, Stamps
+from tilewright.codegen.simulator.crowds import AccessLog, Stamps
 from tilewright.codegen.simulator.geometry import Geometry
 from tilewright.codegen.simulator.kernel import Kernel
 from tilewright.codegen.simulator.lanes import Booleans, Integers
@@ -76,7 +76,7 @@ class StrongAccesses:
         self._members = geometry.width * geometry.cluster_blocks
         self._who = who
         self._thread = thread
-        self._crowds: dict[_Kind, Crowd] = {}
+        self._crowds: dict[_Kind, AccessLog] = {}
 
     def add(
         self, cells: Integers, stamps: Stamps, access: Access, knowledge: Integers
@@ -90,7 +90,7 @@ class StrongAccesses:
         """
         kind = _Kind(access.mode is Mode.LOAD, level_of(access.strong), access.element)
         if kind not in self._crowds:
-            self._crowds[kind] = Crowd(self._count, self._who, _all)
+            self._crowds[kind] = AccessLog(self._count, self._who, _all)
         self._crowds[kind].add(cells, stamps)
         pairs = [
             self._pairs(kind, other, cells, stamps, knowledge)

@@ -6,11 +6,11 @@ from typing import Any
 
 from tilewright.codegen.timing.device import Recording
 
-Complaint = Callable[[Sequence[Any]], str]
+ResultCheck = Callable[[Sequence[Any]], str]
 """Function that returns what is wrong with the tensors of a call; an empty text if nothing is."""
 
 
-def write_anew(recording: Recording, kept: set[int]) -> None:
+def replay_over_nan(recording: Recording, kept: set[int]) -> None:
     """
     Queue a replay after all memory that it writes has been filled with NaN, or -1.
 
@@ -29,7 +29,7 @@ def different(results: Sequence[list[Any]]) -> list[list[Any]]:
     return [first, *(r for r in rest if not all(map(torch.equal, first, r)))]
 
 
-def changed(recordings: Iterable[Recording], complaint: Complaint) -> str:
+def changed(recordings: Iterable[Recording], complaint: ResultCheck) -> str:
     """Return what is wrong with the results of the last replay; an empty text if nothing is."""
     for recording in recordings:
         for outputs in [*different(recording.outputs)[1:], recording.outputs[0]]:

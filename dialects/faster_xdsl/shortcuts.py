@@ -2,7 +2,7 @@
 """
 Faster versions of xDSL 0.74's functions, in which lowering would spend a sixth of its time.
 
-Each replaces a function of xDSL and returns the same result. `take_shortcuts` installs them when
+Each replaces a function of xDSL and returns the same result. `install_shortcuts` installs them when
 the dialects are first imported. Only facts that never change are cached.
 
     isinstance        No class is registered with xDSL's abstract classes. Plain subclass tests
@@ -80,7 +80,7 @@ _COMPOSED = (
 """Classes of immutable attributes and expressions that are hashed many times."""
 
 
-def take_shortcuts() -> None:
+def install_shortcuts() -> None:
     """Replace the slow functions of xDSL by the faster ones of this module."""
     for root in _ABSTRACT:
         for kind in _derived(root):
@@ -88,7 +88,7 @@ def take_shortcuts() -> None:
     for kind in _ITSELF:
         kind.__hash__ = object.__hash__
     for kind in _COMPOSED:
-        remembers_hash(kind)
+        cache_hash(kind)
     replace(AffineExpr, _EXPRESSIONS)
     replace(SSAValues, {"__getitem__": _item})
     replace(BeforeVariadicSingleAccessor, {"__get__": _single})
@@ -122,13 +122,13 @@ def _derived(kind: type) -> Iterator[type]:
 # --- Hashes
 
 
-def remembers_hash(kind: type[Frozen]) -> type[Frozen]:
+def cache_hash(kind: type[Frozen]) -> type[Frozen]:
     """
     Cache the hash in each instance of a class whose instances are immutable; return the class.
     """
     compute: Callable[[Any], int] = kind.__hash__
 
-    def remembered(self: Any) -> int:
+    def memoised(self: Any) -> int:
         known = self.__dict__
         if "_hash" not in known:
             known["_hash"] = compute(self)
@@ -137,7 +137,7 @@ def remembers_hash(kind: type[Frozen]) -> type[Frozen]:
     def without_hash(self: Any) -> dict[str, Any]:  # string hashes differ in another process
         return {name: value for name, value in self.__dict__.items() if name != "_hash"}
 
-    replace(kind, {"__hash__": remembered, "__getstate__": without_hash})
+    replace(kind, {"__hash__": memoised, "__getstate__": without_hash})
     return kind
 
 

@@ -24,7 +24,7 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.faster_xdsl.shortcuts import remembers_hash
+from tilewright.dialects.faster_xdsl.shortcuts import cache_hash
 from tilewright.dialects.index import linearize
 from tilewright.dialects.types import memref_of, size_of
 
@@ -42,7 +42,7 @@ ROW_BYTES = 128
 _NUMBERS = ("deal", "inner", "swizzle")
 
 
-@remembers_hash
+@cache_hash
 @irdl_attr_definition
 class SlabLayoutAttr(ParametrizedAttribute, MemRefLayoutAttr):
     """

@@ -98,7 +98,7 @@ class MaxPoolLikeOp(TorchOp):
             size, self.kernel_size, self.stride, self.padding, self.dilation, ceil_mode
         )
         for window in windows:
-            if not window.sees_everywhere():
+            if not window.reads_at_each_position():
                 raise VerifyException(
                     f"a window of {window.steps} with dilation {window.dilation} sees only padding"
                 )

@@ -28,15 +28,15 @@ class Window:
     padding: int
     high: int
 
-    def sees_any(self, position: int) -> bool:
+    def reads_any(self, position: int) -> bool:
         """True if any step of the window at `position` reads an element, not padding."""
         first = position * self.stride - self.padding
         step = max(0, -(first // self.dilation))  # first step not before the elements
         return step < self.steps and first + step * self.dilation < self.size
 
-    def sees_everywhere(self) -> bool:
+    def reads_at_each_position(self) -> bool:
         """
-        True if `sees_any` holds at each position, for a padding of at most half the steps.
+        True if `reads_any` holds at each position, for a padding of at most half the steps.
 
         Positions that begin within the elements read one. Of the positions before, checking the
         first suffices, unless the dilation jumps over all elements. Then the padding holds at most
@@ -44,7 +44,7 @@ class Window:
         """
         before = min(self.positions, -(-self.padding // self.stride), 2)
         last = (self.positions - 1) * self.stride - self.padding
-        return last < self.size and all(map(self.sees_any, range(before)))
+        return last < self.size and all(map(self.reads_any, range(before)))
 
 
 @dataclass(frozen=True)

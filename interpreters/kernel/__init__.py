@@ -24,10 +24,10 @@ from tilewright.dialects.kernel import (
 )
 from tilewright.interpreters.buffer import Buffer
 from tilewright.interpreters.errors import fail
-from tilewright.interpreters.kernel.barrier import BARRIERS, meets_in_groups
+from tilewright.interpreters.kernel.barrier import BARRIERS, has_partial_barriers
 from tilewright.interpreters.kernel.control import CONTROL
 from tilewright.interpreters.kernel.copy import COPIES
-from tilewright.interpreters.kernel.grid import GRID, check_left
+from tilewright.interpreters.kernel.grid import GRID, check_remote_reads
 from tilewright.interpreters.kernel.registers import REGISTERS
 from tilewright.interpreters.kernel.ring import RINGS, check_finished
 from tilewright.interpreters.kernel.shared_memory import SHARED_MEMORY, memory
@@ -46,7 +46,7 @@ _LANES = 1 << 17
 def run_threads(op: FuncOp, buffers: Mapping[SSAValue, Buffer], types: ElementTypes) -> None:
     """Run a whole launch; `buffers` are the memory of the function's arguments."""
     grid, threads, cluster = op.grid.value.data, op.block.value.data, op.blocks_in_cluster
-    meetings = Meetings(grid, cluster, in_groups=meets_in_groups(op))
+    meetings = Meetings(grid, cluster, in_groups=has_partial_barriers(op))
     for output in op.outputs:
         accesses = buffers[output].accesses = Accesses(buffers[output].size, meetings)
         for read in op.inputs:
@@ -59,7 +59,7 @@ def run_threads(op: FuncOp, buffers: Mapping[SSAValue, Buffer], types: ElementTy
         machine.values.update(buffers)
         machine.run(op.body.block)
         check_finished(machine)
-        check_left(machine)
+        check_remote_reads(machine)
 
 
 def _block_id(machine: Threads, op: BlockIdOp) -> None:

@@ -17,7 +17,7 @@ from xdsl.ir import Operation
 
 from tilewright.interpreters.buffer import Buffer
 from tilewright.interpreters.errors import fail
-from tilewright.interpreters.neighbours import take_over
+from tilewright.interpreters.neighbours import overwrite_neighbours
 from tilewright.interpreters.race import Who
 from tilewright.interpreters.types import Array, is_same
 
@@ -107,17 +107,17 @@ def begin(flight: Flight, who: Who) -> None:
     element.
     """
     op, buffer, elements = flight.op, flight.buffer, flight.elements
-    if (busy := buffer.on_its_way(elements)).any():
+    if (busy := buffer.is_under_way(elements)).any():
         where = buffer.element(elements[busy][0])
         raise fail(
             op,
             f"copies to element {where}, to which another copy is under way",
             remedy="wait for its fill with kernel.ring_wait, or copy to another slot",
         )
-    take_over(op, buffer, elements, who)
+    overwrite_neighbours(op, buffer, elements, who)
     _check_distinct(flight)
     _check_unused(flight, who)
-    buffer.set_on_its_way(elements)
+    buffer.set_under_way(elements)
 
 
 def _check_distinct(flight: Flight) -> None:

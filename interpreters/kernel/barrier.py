@@ -22,7 +22,7 @@ from tilewright.interpreters.machine import Handlers
 from tilewright.interpreters.types import Array
 
 
-def meets_in_groups(op: Operation) -> bool:
+def has_partial_barriers(op: Operation) -> bool:
     """True if `op` contains a barrier for parts of a block."""
     return any(isinstance(inner, WarpBarrierOp | NamedBarrierOp) for inner in op.walk())
 

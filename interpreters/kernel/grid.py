@@ -54,7 +54,7 @@ def _remote(machine: Threads, op: RemoteOp) -> None:
     machine.define(op, remote)
 
 
-def check_left(machine: Threads) -> None:
+def check_remote_reads(machine: Threads) -> None:
     """
     Raise `InterpreterError` if a block may end while another block may still read its shared
     memory.

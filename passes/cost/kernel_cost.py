@@ -199,7 +199,7 @@ class _Count:
     def _count_access(self, access: Access, runs: float) -> None:
         if access.is_in_registers or (access.is_shared and self.slabs is not None):
             return  # accesses to slabs are counted with their stage
-        runs *= share_of_mask(access.op) if access.heeds_mask else 1
+        runs *= share_of_mask(access.op) if access.skips_where_masked else 1
         if access.is_shared:
             taken = wavefronts(access, self.cost.threads)
             requests = runs / max(1, taken.lanes)

@@ -27,7 +27,7 @@ from tilewright.passes.facts.nest import whole_of
 ALLOWANCE = 16
 """Registers for values that the IR does not name."""
 
-BESIDE_ESTIMATE = 28
+NVRTC_EXTRA_REGISTERS = 28
 """Registers that NVRTC needs in kernels with register tiles, in addition to the estimate."""
 
 

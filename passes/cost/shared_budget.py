@@ -20,15 +20,15 @@ from tilewright.dialects.tile import Transport, layout_of
 from tilewright.dialects.types import memref_of, memref_type, size_of
 from tilewright.passes.facts.block_joins import joined_axes
 from tilewright.passes.facts.combines import ThreadJoin, join_across
+from tilewright.passes.facts.memoised import memoised
 from tilewright.passes.facts.named_slabs import stages_of
 from tilewright.passes.facts.register_axes import RegisterAxes, register_axes
-from tilewright.passes.facts.remembered import remembered
 
 MBARRIER_BYTES = 8
 """Bytes of an mbarrier; a slot that TMA fills has one for full and one for empty."""
 
 
-@remembered
+@memoised
 def shared_bytes(launch: tile.LaunchOp) -> int:
     """Return the bytes that a block needs, without the alignment of its arrays."""
     ops = ops_in(launch)

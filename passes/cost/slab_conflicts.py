@@ -24,10 +24,10 @@ from tilewright.dialects.tile import SlabLayoutAttr, Transport
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.cost.shared_banks import Wavefronts, wavefronts, wavefronts_at
 from tilewright.passes.facts.affine_values import values_at
+from tilewright.passes.facts.memoised import memoised
 from tilewright.passes.facts.memory_access import accesses_of
 from tilewright.passes.facts.named_slabs import stages_of
 from tilewright.passes.facts.register_axes import register_axes
-from tilewright.passes.facts.remembered import remembered
 from tilewright.passes.facts.slab_walk import SlabWalk
 from tilewright.passes.facts.vector_width import VectorAccess
 
@@ -184,7 +184,7 @@ class SlabConflicts:
                 yield run.ops[0]
 
 
-@remembered
+@memoised
 def conflicts_of(launch: tile.LaunchOp) -> SlabConflicts:
     """
     Return the requests to the slabs of a launch, which must not change while they are in use.

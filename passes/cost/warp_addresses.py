@@ -72,7 +72,7 @@ def _guards(access: Access) -> Iterator[tuple[tuple[AffineExpr, ...], Sequence[S
     """
     Yield the mask of an access and the conditions around it: expressions that must not be negative.
     """
-    if access.op.mask is not None and access.heeds_mask:
+    if access.op.mask is not None and access.skips_where_masked:
         yield access.op.mask.data.results, access.op.mask_operands
     inner: Operation = access.op
     while (outer := inner.parent_op()) is not None:

@@ -34,7 +34,7 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
 from xdsl.passes import ModulePass
 
 from tilewright.dialects import kernel, loop
-from tilewright.dialects.axes import remembered_ranges
+from tilewright.dialects.axes import cached_ranges
 from tilewright.dialects.cuda.identifiers import identifier
 from tilewright.dialects.cuda.statements import CommentOp
 from tilewright.passes.cuda.control_flow import CONTROL_FLOW
@@ -83,7 +83,7 @@ class ConvertKernelToCudaPass(ModulePass):
         rename_kernels(op)
         for source in [k for k in op.ops if isinstance(k, kernel.FuncOp)]:
             with rewriting(RULE, source, whole_module=True):
-                with remembered_ranges():
+                with cached_ranges():
                     function = Conversion(source, _HANDLERS).run()
                 op.body.block.insert_op_before(function, source)
                 source.detach()

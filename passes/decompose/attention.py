@@ -94,7 +94,7 @@ def _masked_again(scores: Tensor, positions: Tensor | None) -> Tensor:
     return scores if positions is None else masked(scores, positions)
 
 
-def is_of_positions(mask: Tensor) -> bool:
+def is_position_condition(mask: Tensor) -> bool:
     """
     True if a mask is a condition on positions, and on integer inputs with one element, such as the
     position of a decode step. Applying it again reads no other memory.
@@ -131,7 +131,7 @@ class ScaledDotProductAttention(Decomposition[torch.ScaledDotProductAttentionOp]
         mask = self.mask(op, emit, scores.shape)
         scores = scores if mask is None else masked(scores, mask)
         dims = [scores.rank - 1]
-        positions = mask if mask is not None and is_of_positions(mask) else None
+        positions = mask if mask is not None and is_position_condition(mask) else None
         again = positions if min(scores.shape[-2:]) >= _MANY else None
         largest = _masked_again(scores, again).max(dims).maximum(_LOWEST[emit.type == f64])
         shifted = scores - largest.unsqueeze(dims)

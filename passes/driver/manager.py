@@ -19,7 +19,7 @@ from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import DiagnosticException
 
 from tilewright.dialects.origin import place_of
-from tilewright.errors import TilewrightError, in_brief, one_line, shortened
+from tilewright.errors import TilewrightError, one_line, shortened, summary_of
 from tilewright.passes.driver.changes import Changes
 from tilewright.passes.driver.verification import InvalidOpError, verify_changes, verify_module
 from tilewright.passes.reporting.refusal import PlacedPassError
@@ -109,7 +109,7 @@ def blamed_on(step: ModulePass) -> Generator[None]:
         raise PlacedPassError(f"{label}: {reason}", where) from err
     except Exception as err:
         if type(step).__module__.startswith("xdsl."):
-            raise TilewrightError(f"{label} of xDSL: {in_brief(err)}") from err
+            raise TilewrightError(f"{label} of xDSL: {summary_of(err)}") from err
         err.add_note(f"in {label}")
         raise
 

@@ -81,7 +81,7 @@ class BlockJoins(NamedTuple):
         """All combines across blocks."""
         return [op for group in self.groups for op in group.ops]
 
-    def goes_on_alone(self, group: JoinGroup) -> bool:
+    def can_continue_alone(self, group: JoinGroup) -> bool:
         """True if one of the blocks can compute all ops after `group`."""
         return not any(self._differs(later) for later in group.rest)
 
@@ -147,7 +147,7 @@ def _verify(launch: tile.LaunchOp, joins: BlockJoins) -> None:
     if len(joins.groups) > 1:
         problem = "leaves one block, which cannot join again"
         raise refused(problem, kind, Join.CLUSTER)
-    if not joins.goes_on_alone(last):
+    if not joins.can_continue_alone(last):
         problem = "leaves one block, but later ops differ between blocks"
         raise refused(problem, kind, Join.CLUSTER)
     if kind is Join.ATOMIC:

@@ -11,7 +11,7 @@ combines at once of which none needs the result of another:
     %y = loop.load ...
     %b = tile.combine %y across %s with max : f32
 
-are joined at once if they are adjacent, which `stand_together` ensures:
+are joined at once if they are adjacent, which `move_together` ensures:
 
     %y = loop.load ...
     %a = tile.combine %x across %s with add : f32
@@ -42,7 +42,7 @@ class JoinGroup(NamedTuple):
     rest: Sequence[Operation]
     """Ops after the first combine that are no combines of the group and that none of them needs."""
 
-    def stand_together(self) -> None:
+    def move_together(self) -> None:
         """Move the later combines, and the ops that they need, up to the first one."""
         first = last = self.ops[0]
         block = first.parent

@@ -40,7 +40,7 @@ class Access(NamedTuple):
         return memref_type(self.memref).memory_space == LOCAL
 
     @property
-    def heeds_mask(self) -> bool:
+    def skips_where_masked(self) -> bool:
         """
         True if nothing happens where the mask fails; copies to shared memory store zeros instead.
         """

@@ -10,13 +10,13 @@ from tilewright.dialects import tile
 from tilewright.dialects.tile import SlabLayoutAttr
 from tilewright.dialects.tile.layout import with_layout
 from tilewright.dialects.types import memref_type
-from tilewright.passes.facts.remembered import remembered
+from tilewright.passes.facts.memoised import memoised
 
-stages_of = remembered(tile.stages_of)
+stages_of = memoised(tile.stages_of)
 """Stages of the slabs in the blocks of a launch, in order."""
 
 
-@remembered
+@memoised
 def named_slabs(launch: tile.LaunchOp) -> dict[str, tile.StageOp]:
     """Return the stages of a launch by the names of their slabs, in order."""
     found: dict[str, tile.StageOp] = {}

@@ -12,7 +12,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from tilewright.dialects import loop, tile
 from tilewright.dialects.tile.attributes import Level
 from tilewright.passes.facts.effects import is_pure
-from tilewright.passes.facts.remembered import remembered
+from tilewright.passes.facts.memoised import memoised
 
 
 class Run(NamedTuple):
@@ -90,7 +90,7 @@ class RegisterAxes:
                 return self.of(op.operands)
 
 
-@remembered
+@memoised
 def register_axes(launch: tile.LaunchOp) -> RegisterAxes:
     """Return the register axes of a launch, which must not change while they are in use."""
     return RegisterAxes(launch)

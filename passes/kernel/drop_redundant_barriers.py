@@ -49,7 +49,7 @@ def reason_against(op: MeetingOp, phases: Phases) -> str | None:
     names = {(memory and memory.name_hint) or "memory" for memory in ordered}
     if names:
         return f"a barrier orders accesses to %{', %'.join(sorted(names))}"
-    if not phases.regroups(op):
+    if not phases.may_reuse_ids(op):
         return None
     return "named barriers after it may reuse ids for other threads"
 

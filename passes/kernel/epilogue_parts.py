@@ -76,7 +76,7 @@ def _may_be_dealt(axis: SSAValue, registers: RegisterAxes, group: JoinGroup) -> 
     return not meets and axis not in registers.of(used)
 
 
-def may_deal_threads(layouts: Sequence[Layout], group: JoinGroup, blocks: int) -> bool:
+def may_split_threads(layouts: Sequence[Layout], group: JoinGroup, blocks: int) -> bool:
     """
     True if the threads can be divided among the blocks, so that each block does the epilogue for a
     part of them. Each part must have at least one warp, and no op of the epilogue may synchronise

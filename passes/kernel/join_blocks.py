@@ -25,10 +25,10 @@ from tilewright.dialects.tile import SHARED, Join
 from tilewright.passes.facts.block_joins import BlockJoins
 from tilewright.passes.kernel.combine import Combining
 from tilewright.passes.kernel.emitter import Emitter
-from tilewright.passes.kernel.epilogue_parts import EpiloguePart, epilogue_parts, may_deal_threads
+from tilewright.passes.kernel.epilogue_parts import EpiloguePart, epilogue_parts, may_split_threads
 from tilewright.passes.kernel.partials import AllPartials, Layout, Partials
 from tilewright.passes.kernel.thread_values import ThreadValues
-from tilewright.passes.rewriting.substitution import stored_where
+from tilewright.passes.rewriting.substitution import masked_store
 
 _D0, _D1, _D2 = (AffineExpr.dimension(position) for position in range(3))
 
@@ -83,11 +83,11 @@ class JoiningBlocks:
         )
         if self.joins.kind is not Join.CLUSTER:
             self._last_block(partials)
-        elif not self.joins.goes_on_alone(group):
+        elif not self.joins.can_continue_alone(group):
             self._all_of_cluster(partials)
         elif parts := epilogue_parts(layouts, self.values.registers, group, self.joins.blocks):
             self._deal_registers(partials, op, parts)
-        elif may_deal_threads(layouts, group, self.joins.blocks):
+        elif may_split_threads(layouts, group, self.joins.blocks):
             self._deal_threads(partials, op, layouts[0])
         else:
             self._first_of_cluster(partials, op)
@@ -239,7 +239,7 @@ class JoiningBlocks:
         if not once:
             self.emit.op(store)
             return
-        self.emit.op(stored_where(store, (once, [self.block])))
+        self.emit.op(masked_store(store, (once, [self.block])))
 
     def _one_block(self, named: Sequence[SSAValue]) -> list[AffineExpr]:
         """

@@ -21,7 +21,7 @@ from tilewright.passes.facts.block_joins import BlockJoins, block_joins
 from tilewright.passes.facts.combines import following
 from tilewright.passes.facts.register_axes import RegisterAxes
 from tilewright.passes.kernel.partials import thread_order
-from tilewright.passes.rewriting.substitution import stored_where
+from tilewright.passes.rewriting.substitution import masked_store
 
 
 class Half:
@@ -38,7 +38,7 @@ class Half:
         assert joins is not None
         self.joins: BlockJoins = joins
         (group,) = joins.groups
-        group.stand_together()
+        group.move_together()
         self.combines = group.ops
         self.given = {argument: argument.index for argument in self.kernel.body.block.args}
         """Arguments of the whole kernel, with their positions."""
@@ -199,7 +199,7 @@ def _store_once(half: Half) -> None:
         if not half.joins.differing.isdisjoint((*op.indices, *op.mask_operands)):
             continue
         assert op.parent is not None
-        op.parent.insert_op_before(stored_where(op, where), op)
+        op.parent.insert_op_before(masked_store(op, where), op)
         erase([op])
 
 

@@ -42,7 +42,7 @@ from xdsl.pattern_rewriter import (
 from xdsl.rewriter import InsertPoint
 
 from tilewright.dialects import kernel, loop
-from tilewright.dialects.axes import range_of_value, remembered_ranges
+from tilewright.dialects.axes import cached_ranges, range_of_value
 from tilewright.dialects.faster_xdsl.rewrite_each import rewrite_each
 from tilewright.dialects.kernel.barrier import MeetingOp
 from tilewright.dialects.kernel.registers import LOCAL, UNROLL, RegistersOp, UnrollOp
@@ -168,5 +168,5 @@ class LoadAheadOfUnrolledPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Hoist loads out of every unrolled loop of the module."""
-        with remembered_ranges():
+        with cached_ranges():
             rewrite_each(op, _LoadAhead(), scf.ForOp)

@@ -14,7 +14,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from tilewright.dialects import kernel, loop, tile
-from tilewright.dialects.axes import Access, remembered_ranges
+from tilewright.dialects.axes import Access, cached_ranges
 from tilewright.dialects.index import delinearize
 from tilewright.dialects.tile import Join
 from tilewright.dialects.tile.attributes import Axis, Level
@@ -77,7 +77,7 @@ class LaunchLowering:
         """Return the kernel function that does the work of the launch."""
         if self.joins is not None and self.joins.kind is Join.CLUSTER:
             self.function.cluster = IntegerAttr(self.joins.blocks, i64)
-        with remembered_ranges(), self.emit.at(self.launch):
+        with cached_ranges(), self.emit.at(self.launch):
             for op in self.launch.scalars():
                 self._lower(op)
             self._lower_block(self.launch.body.block)
@@ -197,7 +197,7 @@ def _joins_of(source: loop.KernelOp, launch: tile.LaunchOp) -> BlockJoins | None
         reason = "join(workspace) takes two kernels; run split-joins first"
         raise refused(joins.groups[0].ops[0], f"cannot lower @{source.sym_name.data}: {reason}")
     for group in joins.groups:
-        group.stand_together()
+        group.move_together()
     return joins
 
 

@@ -50,7 +50,7 @@ def joined(
     monoid: Monoid, left: Sequence[SSAValue], right: Sequence[SSAValue], add: Add
 ) -> list[SSAValue]:
     """Return the join of the values `left` and `right`, which have the same types, by `monoid`."""
-    if not monoid.is_of_pairs:
+    if not monoid.combines_pairs:
         pairs = zip(left, right, strict=True)
         return [add(_JOINS[monoid].of(a.type)(a, b)) for a, b in pairs]
     is_left = _is_left(_BETTER[monoid], left, right, add)

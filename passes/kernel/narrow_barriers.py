@@ -47,7 +47,7 @@ Box = Sequence[Range | None]
 
 def reason_against(op: kernel.BarrierOp, phases: Phases, threads: int) -> str | None:
     """Reason why warps have to wait for other warps, or None."""
-    if phases.regroups(op):
+    if phases.may_reuse_ids(op):
         return "named barriers after it may reuse ids for other threads"
     if threads <= WARP_SIZE:
         return None

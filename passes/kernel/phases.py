@@ -124,7 +124,7 @@ class Phases:
                 is_one = first.memory is second.memory
                 yield first.memory if is_one else None, op, other
 
-    def regroups(self, barrier: Operation) -> bool:
+    def may_reuse_ids(self, barrier: Operation) -> bool:
         """
         True if an id of named barriers may be for other threads after `barrier` than before it.
         """

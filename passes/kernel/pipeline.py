@@ -126,7 +126,7 @@ class Pipeline:
         slot, axis = self._slot(count), self.emit.after(self.first, index, self.op.axis.name_hint)
         is_step = self._is_step(axis, below)
         self.filled = axis, slot, is_step
-        self.ahead = {stage: self.staging.room_ahead(stage) for stage in self.by_threads}
+        self.ahead = {stage: self.staging.registers_ahead(stage) for stage in self.by_threads}
         with self.emit.guarded(is_step), self.values.scope():
             self.values.set(self.op.axis, axis)
             self.emit.op(RingAcquireOp(self.ring, count))

@@ -105,7 +105,7 @@ class Staging:
 
         self._each_step(self.walk(op), step)
 
-    def room_ahead(self, op: tile.StageOp) -> Ahead:
+    def registers_ahead(self, op: tile.StageOp) -> Ahead:
         """Return new register arrays for the values that a fill by threads loads ahead."""
         walk = self.walk(op)
         shape = [walk.steps, walk.width]

@@ -40,7 +40,7 @@ from xdsl.pattern_rewriter import (
 from xdsl.rewriter import InsertPoint
 
 from tilewright.dialects import kernel, loop, tile
-from tilewright.dialects.axes import Access, remembered_ranges
+from tilewright.dialects.axes import Access, cached_ranges
 from tilewright.dialects.faster_xdsl.rewrite_each import rewrite_each
 from tilewright.dialects.kernel.copy import CopyOp
 from tilewright.dialects.kernel.registers import LOCAL, RegistersOp, UnrollOp
@@ -238,7 +238,7 @@ class VectorizePass(ModulePass):
         Vectorize the accesses in every nest of the module, and record the alignment that kernels
         need.
         """
-        with remembered_ranges():
+        with cached_ranges():
             rewrite_each(op, _VectorizeLoad(), loop.LoadOp)
             rewrite_each(op, _VectorizeStore(), loop.StoreOp)
         for function in op.ops:

@@ -118,7 +118,7 @@ def _may_write(use: Use) -> bool:
     return not isinstance(op, func.ReturnOp)
 
 
-def common_place(op: loop.LaunchOp, other: loop.LaunchOp) -> loop.LaunchOp | None:
+def merge_point(op: loop.LaunchOp, other: loop.LaunchOp) -> loop.LaunchOp | None:
     """
     Return the place where one launch can do the work of two, or None. The two are `op` and `other`,
     in this order; the place is one of them. Buffers that `op` writes for `other` may be in between.

@@ -213,7 +213,7 @@ def conjunction(masks: Iterable[Access | None]) -> Access | None:
     return (exprs, operands) if exprs else None
 
 
-def stored_where(store: loop.StoreOp, where: Access) -> loop.StoreOp:
+def masked_store(store: loop.StoreOp, where: Access) -> loop.StoreOp:
     """
     Return a new store like `store`, but masked by `where` too; it is not inserted into the IR.
     """

@@ -19,15 +19,15 @@ from xdsl.ir import SSAValue
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Role
 from tilewright.dialects.faster_xdsl.walk import ops_in
+from tilewright.passes.facts.memoised import memoised
 from tilewright.passes.facts.nest import nested_chunk
-from tilewright.passes.facts.remembered import remembered
 from tilewright.passes.facts.roles import index_sources
 
 NO_CONTRACTION = "no contraction: no loads of which one varies with m and another with n"
 """Skip reason: the launch has no contracting reduction."""
 
 
-@remembered
+@memoised
 def contracting_reductions(launch: tile.LaunchOp) -> list[loop.ReduceOp]:
     """Return the contractions of the launch that have steps, in order."""
     rows, columns = (

@@ -16,7 +16,7 @@ from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Role
 from tilewright.dialects.tile.attributes import AxisAttr, Level
 from tilewright.passes.facts.roles import roles_in
-from tilewright.passes.rewriting.substitution import stored_where
+from tilewright.passes.rewriting.substitution import masked_store
 
 
 def lift_columns(launch: tile.LaunchOp, rewriter: PatternRewriter | None = None) -> None:
@@ -46,4 +46,4 @@ def lift_columns(launch: tile.LaunchOp, rewriter: PatternRewriter | None = None)
     rewriter.erase(columns)
     for store in beside:
         first = [AffineExpr.dimension(d) * -1 for d in range(len(axes))]
-        rewriter.replace(store, stored_where(store, (first, axes)))
+        rewriter.replace(store, masked_store(store, (first, axes)))

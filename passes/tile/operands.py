@@ -19,7 +19,7 @@ from tilewright.dialects import loop, tile
 from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.target import MOST_ROW_BYTES
 from tilewright.passes.cost.shared_budget import slab_bytes
-from tilewright.passes.facts.remembered import remembered
+from tilewright.passes.facts.memoised import memoised
 from tilewright.passes.tile.block_values import BlockValues
 from tilewright.passes.tile.reuse import Place, Reuse, is_in
 from tilewright.passes.tile.slabs import Slab
@@ -66,7 +66,7 @@ class Operand(NamedTuple):
         return list(dict.fromkeys(place.slab for place in self.places[kind]))
 
 
-@remembered
+@memoised
 def find_operands(launch: tile.LaunchOp) -> Sequence[Operand]:
     """Return the operands of a launch, each with what it takes to stage it."""
     steps = [Reuse(launch, block) for block in _steps(launch)]

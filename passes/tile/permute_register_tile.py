@@ -38,8 +38,8 @@ from tilewright.dialects import tile
 from tilewright.dialects.axes import Role
 from tilewright.dialects.tile.attributes import Level
 from tilewright.passes.cost.slab_conflicts import SlabConflicts, conflicts_of
+from tilewright.passes.facts.memoised import held
 from tilewright.passes.facts.named_slabs import set_layout
-from tilewright.passes.facts.remembered import held
 from tilewright.passes.reporting.trace import Rule
 from tilewright.passes.tile.kernel_schedule import is_scheduled
 from tilewright.passes.tile.permuted_axes import bind_registers, bind_threads, keep_registers

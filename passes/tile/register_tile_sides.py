@@ -21,7 +21,7 @@ from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.index import sum_of
 from tilewright.dialects.target import WARP_SIZE
 from tilewright.dialects.tile.attributes import Axis, Level
-from tilewright.passes.facts.remembered import remembered
+from tilewright.passes.facts.memoised import memoised
 
 
 class Side(NamedTuple):
@@ -59,7 +59,7 @@ class Side(NamedTuple):
         return any(not whole <= {*joined} for joined in self.joined)
 
 
-@remembered
+@memoised
 def sides_of(launch: tile.LaunchOp) -> list[Side]:
     """Rows and columns; nothing if the threads of a block are no rectangle of them."""
     threads = launch.thread_axes()

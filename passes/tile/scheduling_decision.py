@@ -27,7 +27,7 @@ from tilewright.dialects import loop, tile
 from tilewright.dialects.faster_xdsl.rewrite_each import rewrite_each
 from tilewright.dialects.schedule import spec_text
 from tilewright.dialects.target import DEFAULT_TARGET
-from tilewright.passes.facts.remembered import Memory, unchanged
+from tilewright.passes.facts.memoised import Memory, unchanged
 from tilewright.passes.reporting.trace import Rule, rewriting
 from tilewright.passes.targeted_pass import TargetedPass
 from tilewright.passes.tile.kernel_schedule import record

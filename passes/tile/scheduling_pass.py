@@ -38,7 +38,7 @@ from tilewright.dialects import tile
 from tilewright.dialects.target import Target
 from tilewright.errors import UsageError
 from tilewright.passes.driver.pipeline_string import configure
-from tilewright.passes.facts.remembered import Memory, remembered, unchanged
+from tilewright.passes.facts.memoised import Memory, memoised, unchanged
 from tilewright.passes.reporting.refusal import refused
 from tilewright.passes.reporting.trace import is_listening, skipped
 from tilewright.passes.scheduling_steps import SchedulingStep, step_called
@@ -147,7 +147,7 @@ def reason_to_skip(step: SchedulingPass, launch: tile.LaunchOp) -> str | None:
     return f"it costs {without:g} without, and at best {ranked[0][0]:g} with it"
 
 
-@remembered
+@memoised
 def _ranked(row: SchedulingStep, step: Step, launch: tile.LaunchOp) -> Sequence[tuple[float, Step]]:
     """Return the possible choices with their costs, the lowest first."""
     costs = ((_cost(row, choice, launch, step.gpu), choice) for choice in step.possible(launch))

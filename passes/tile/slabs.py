@@ -29,11 +29,11 @@ from tilewright.dialects.axes import (
     Access,
     MaskedOp,
     Role,
+    cached_ranges,
     canonical_access,
     extent_of,
     optional_mask,
     range_of_value,
-    remembered_ranges,
 )
 from tilewright.dialects.index import Range, linearize, simplify
 from tilewright.dialects.tile.launch import launch_of
@@ -100,7 +100,7 @@ class Slab:
             numbers[held] = len(numbers)
             found.append((held, *parts))
         ranges = {c[-1]: Range.extent(prod(extents_of(c))) for c in self._coordinates}
-        with remembered_ranges(ranges):
+        with cached_ranges(ranges):
             for op in self._ops:
                 found.append(_computation(op, substitution, numbers))
                 for result in op.results:

@@ -30,13 +30,13 @@ from tilewright.dialects.tile import SlabLayoutAttr, Transport
 from tilewright.dialects.tile.layout import SWIZZLES
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.facts.boxes import find_box
+from tilewright.passes.facts.memoised import memoised
 from tilewright.passes.facts.named_slabs import (
     chosen_stages,
     named_slabs,
     reason_against_names,
     set_layout,
 )
-from tilewright.passes.facts.remembered import remembered
 from tilewright.passes.reporting.trace import Rule
 from tilewright.passes.tile.kernel_schedule import is_scheduled
 from tilewright.passes.tile.scheduling_decision import NO_YES, Questions
@@ -106,7 +106,7 @@ def fitting_slabs(launch: tile.LaunchOp, width: int) -> list[str]:
     return [name for name, s in stages if not isinstance(swizzled_layout(s, width), str)]
 
 
-@remembered
+@memoised
 def swizzled_layout(stage: tile.StageOp, width: int) -> SlabLayoutAttr | str:
     """Return the slab's layout with spans of so many bytes at most, or why it can have none."""
     type, layout = memref_type(stage.slab), stage.layout

@@ -151,8 +151,9 @@ def _joined_at_once(contractions: Sequence[loop.ReduceOp]) -> list[list[loop.Red
     early = [
         use.operation for op in contractions[:-1] for result in op.results for use in result.uses
     ]
-    is_alike = all(op.monoid == last.monoid for op in contractions)
-    if is_alike and not last.monoid.data.is_of_pairs and all(_is_behind(op, last) for op in early):
+    can_share = all(op.monoid == last.monoid for op in contractions)
+    can_share = can_share and not last.monoid.data.combines_pairs
+    if can_share and all(_is_behind(op, last) for op in early):
         return [list(contractions)]
     return [[op] for op in contractions]
 

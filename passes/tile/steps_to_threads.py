@@ -34,7 +34,7 @@ from tilewright.dialects.axes import Access
 from tilewright.dialects.index import delinearize
 from tilewright.dialects.monoid import MonoidAttr
 from tilewright.dialects.tile import Join
-from tilewright.passes.rewriting.substitution import Substitution, conjunction, stored_where
+from tilewright.passes.rewriting.substitution import Substitution, conjunction, masked_store
 from tilewright.passes.tile.row_facts import SHORT_ROW
 
 
@@ -159,7 +159,7 @@ class StepDealing:
         """Store by the first of the threads, all of which have the same value."""
         cloned = self.substitution.clone(op)
         assert isinstance(cloned, loop.StoreOp)
-        store = stored_where(cloned, ([AffineExpr.dimension(0) * -1], [self.thread]))
+        store = masked_store(cloned, ([AffineExpr.dimension(0) * -1], [self.thread]))
         cloned.erase()
         return store
 

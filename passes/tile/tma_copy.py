@@ -23,12 +23,12 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 from tilewright.dialects import loop, tile
 from tilewright.dialects.tile import Transport, TransportAttr
 from tilewright.passes.facts.boxes import find_box
+from tilewright.passes.facts.memoised import memoised
 from tilewright.passes.facts.named_slabs import (
     chosen_stages,
     named_slabs,
     reason_against_names,
 )
-from tilewright.passes.facts.remembered import remembered
 from tilewright.passes.reporting.trace import Rule
 from tilewright.passes.tile.scheduling_decision import NO_YES, Questions
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
@@ -87,7 +87,7 @@ def eligible_slabs(launch: tile.LaunchOp) -> Mapping[str, tile.StageOp]:
     return {name: stage for name, stage in stages.items() if reasons[name] is None}
 
 
-@remembered
+@memoised
 def _reasons_not_filled(launch: tile.LaunchOp) -> Mapping[str, str | None]:
     """Reason why TMA cannot fill each slab, by name, or None."""
     return {name: _reason_not_filled(stage, launch) for name, stage in named_slabs(launch).items()}

@@ -246,8 +246,8 @@ MISFITS = {
 
 
 @pytest.mark.parametrize("misfit", MISFITS)
-def test_inputs_must_fit(misfit: str):
-    given, error = MISFITS[misfit]
+def test_inputs_must_fit(argument_error: str):
+    given, error = MISFITS[argument_error]
     with pytest.raises(UsageError, match=error):
         SimulatorBackend("sm_90a").run(plan_of(parsed(TWICE)), given)
 

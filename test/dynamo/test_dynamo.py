@@ -20,7 +20,7 @@ from torch.utils import _pytree as pytree
 from tilewright.arrays import as_array
 from tilewright.errors import UnsupportedError
 from tilewright.frontend.capture import Captured
-from tilewright.frontend.dynamo import LazyGraph, lazily
+from tilewright.frontend.dynamo import LazyGraph, callable_for_graph
 from tilewright.frontend.kernels import Compile
 from tilewright.frontend.telling import NotCompiled, forget
 from tilewright.interpreters import interpret
@@ -32,7 +32,7 @@ def behind_dynamo(compile: Compile) -> Callable[..., Any]:
     """Return a backend of `torch.compile` that compiles graphs with `compile`."""
 
     def backend(graph: Any, inputs: Sequence[Any]) -> Callable[..., Any]:
-        return lazily(graph, compile)
+        return callable_for_graph(graph, compile)
 
     return backend
 

@@ -18,7 +18,7 @@ from tilewright.codegen.simulator_backend import SimulatorBackend
 from tilewright.interpreters import interpret
 from tilewright.interpreters.check import check_pass
 from tilewright.interpreters.comparison import compare
-from tilewright.interpreters.program import Program, disturbed_inputs
+from tilewright.interpreters.program import Program, perturbed_inputs
 from tilewright.interpreters.random_runs import RandomRuns
 from tilewright.passes.driver.levels import Level
 from tilewright.passes.driver.lowering import context, lower
@@ -96,7 +96,7 @@ def _program(graph: Graph, module: ModuleOp) -> Program:
     return Program(
         module,
         exact=lambda arrays: run(graph.exact, arrays),
-        disturbed=lambda arrays, by: run(graph.exact, disturbed_inputs(arrays, by)),
+        perturbed=lambda arrays, by: run(graph.exact, perturbed_inputs(arrays, by)),
         rounded=lambda arrays: run(graph, arrays),
         rounded_by="PyTorch",
     )

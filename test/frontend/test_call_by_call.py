@@ -13,7 +13,7 @@ from tilewright.frontend import call_by_call as broken_down
 from tilewright.frontend.aten import decompositions
 from tilewright.frontend.call_by_call import call_by_call
 from tilewright.frontend.capture import capture
-from tilewright.frontend.composite_ops import handled_quickly
+from tilewright.frontend.composite_ops import faster_composite_ops
 
 Tensor = torch.Tensor
 
@@ -28,7 +28,7 @@ def exported(function: Callable[[Any], Any], *args: Tensor) -> Any:
 
 
 def run_decompositions(program: Any) -> Any:
-    with handled_quickly(), torch.no_grad():
+    with faster_composite_ops(), torch.no_grad():
         return program.run_decompositions(decompositions())
 
 

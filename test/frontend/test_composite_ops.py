@@ -14,7 +14,7 @@ from torch import nn
 from tilewright.dialects.torch.elementary import TanhOp
 from tilewright.frontend.aten import decompositions
 from tilewright.frontend.capture import capture
-from tilewright.frontend.composite_ops import handled_quickly
+from tilewright.frontend.composite_ops import faster_composite_ops
 
 Library = Callable[[str], Any]
 
@@ -90,7 +90,7 @@ def test_a_program_is_broken_down_as_by_pytorch():
     module.forward = composed
     exported: Any = torch.export.export(module, (torch.randn(4, 4),), strict=False)
     slow = exported.run_decompositions(decompositions())
-    with handled_quickly():
+    with faster_composite_ops():
         quick = exported.run_decompositions(decompositions())
     assert str(quick.graph) == str(slow.graph)
     assert len(quick.graph.nodes) > len(exported.graph.nodes)
@@ -121,7 +121,7 @@ def test_absent_devices_are_skipped():
     before = devices()
     accelerator = torch.accelerator.current_accelerator()
     own = {"CPU", "CUDA", "Meta"} | {device.type.upper() for device in (accelerator,) if device}
-    with handled_quickly():
+    with faster_composite_ops():
         assert devices() == [own, own]
     assert devices() == before
     assert all(len(keys) > len(own) for keys in before)

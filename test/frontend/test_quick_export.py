@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from tilewright.frontend.code_when_called import code_when_called
-from tilewright.frontend.quick_export import exported_quickly
+from tilewright.frontend.quick_export import faster_export
 
 
 def _doubled(x: torch.Tensor) -> torch.Tensor:
@@ -42,7 +42,7 @@ def test_nodes_stand_at_the_same_lines():
         return [n.meta["stack_trace"] for n in exported.graph.nodes if n.op == "call_function"]
 
     expected = [node.target for node in _exported(nullcontext()).graph.nodes]
-    quick = _exported(exported_quickly())
+    quick = _exported(faster_export())
     assert [node.target for node in quick.graph.nodes] == expected
     assert traces(quick) == traces(_exported(nullcontext()))
     assert "return _doubled(x).relu()" in traces(quick)[0]
@@ -54,9 +54,9 @@ def test_sizes_that_must_not_be_open_are_still_found():
             return x.reshape(12)
 
     sizes = {"x": {0: torch.export.Dim("rows")}}
-    with exported_quickly(), pytest.raises(Exception, match="rows"):
+    with faster_export(), pytest.raises(Exception, match="rows"):
         torch.export.export(Square(), (torch.ones(3, 4),), dynamic_shapes=sizes)
-    assert _exported(exported_quickly(), dynamic_shapes=sizes).range_constraints
+    assert _exported(faster_export(), dynamic_shapes=sizes).range_constraints
 
 
 def test_a_graph_module_made_within_computes_after_it():

@@ -10,7 +10,7 @@ import torch
 from tilewright.arrays import ROUNDOFF
 from tilewright.frontend.capture import Captured, capture
 from tilewright.frontend.expression import parse_expression
-from tilewright.frontend.reference import disturbed, eager, reference
+from tilewright.frontend.reference import eager, perturbed, reference
 
 
 def captured_text(text: str) -> tuple[Captured, list[Any]]:
@@ -46,7 +46,7 @@ def test_rms_norm_has_the_eps_that_pytorch_takes(dtype: torch.dtype):
 def test_every_floating_dtype_is_promoted_and_nudged_by_its_own_roundoff(name: str):
     x = torch.rand(99, generator=torch.Generator().manual_seed(0)).to(getattr(torch, name)) + 1
     captured = capture(torch.neg, (x,))
-    (exact,), (moved,) = reference(captured, [x]), disturbed(captured, [x], 8)
+    (exact,), (moved,) = reference(captured, [x]), perturbed(captured, [x], 8)
     assert exact.dtype == moved.dtype == np.float64
     np.testing.assert_array_equal(exact, -x.double().numpy())
     relative = abs(moved / exact - 1)
@@ -106,6 +106,6 @@ def test_views_of_values_that_lie_otherwise_in_memory():
     text = "torch.randn(2, 1, 4).expand(2, 3, 4).transpose(1, 2).reshape(8, 3) + 1"
     captured, inputs = captured_text(text)
     (exact,) = reference(captured, inputs)
-    (moved,) = disturbed(captured, inputs, 1.0)
+    (moved,) = perturbed(captured, inputs, 1.0)
     assert moved.shape == exact.shape == (8, 3)
     assert 0 < abs(moved - exact).max() < 1e-5

@@ -15,7 +15,7 @@ from xdsl.parser import Parser
 from tilewright.arrays import ROUNDOFF
 from tilewright.errors import UsageError
 from tilewright.interpreters.comparison import Comparison, compare
-from tilewright.interpreters.program import Function, Program, disturbed_inputs
+from tilewright.interpreters.program import Function, Program, perturbed_inputs
 from tilewright.passes.driver.lowering import context
 
 Array = NDArray[Any]
@@ -56,7 +56,7 @@ def program_of(function: Function, dtype: Any = np.float32) -> Program:
     return Program(
         ModuleOp([]),
         exact,
-        lambda arrays, roundings: exact(disturbed_inputs(arrays, roundings)),
+        lambda arrays, roundings: exact(perturbed_inputs(arrays, roundings)),
         rounded,
         "NumPy",
     )

@@ -23,7 +23,7 @@ from tiny_models import SMALL, tiny_config, tiny_model
 from tilewright.codegen import nvrtc
 from tilewright.codegen.host_function import plan_of
 from tilewright.errors import TilewrightError, UsageError
-from tilewright.models.folder import check_free, write_folder
+from tilewright.models.folder import check_output_folder, write_folder
 from tilewright.tools import cli
 from tilewright.tools.input.mlir_source import read_module
 
@@ -159,17 +159,17 @@ def test_what_was_added_to_an_older_folder_is_not_lost(added: str, tmp_path: Pat
     (tmp_path / added).parent.mkdir(exist_ok=True)
     (tmp_path / added).write_text("mine")
     with pytest.raises(UsageError, match=rf"did not write: .*{added} \(name another folder, or"):
-        check_free(tmp_path)
+        check_output_folder(tmp_path)
     assert (tmp_path / added).read_text() == "mine"
 
 
 def test_a_folder_that_cannot_be_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     (tmp_path / "file").write_text("")
     with pytest.raises(UsageError, match=r"cannot write '.*/file/a/b': '.*/file' is a file"):
-        check_free(tmp_path / "file" / "a" / "b")
+        check_output_folder(tmp_path / "file" / "a" / "b")
     monkeypatch.setattr("os.access", Mock(return_value=False))
     with pytest.raises(UsageError, match=r"cannot write '.*/a/b': the folder '.*' is read-only"):
-        check_free(tmp_path / "a" / "b")
+        check_output_folder(tmp_path / "a" / "b")
 
 
 @pytest.mark.parametrize("held", ["notes.txt", "manifest.json"])

@@ -54,8 +54,8 @@ def test_what_changes_the_likeliest_token(tmp_path: Path):
     (tmp_path / FILE).write_text(json.dumps({"repetition_penalty": 1.05, **neutral}))
     assert generation_config_of(config, tmp_path) == (set[int](), 1.05, ())
     (tmp_path / FILE).write_text(json.dumps({"no_repeat_ngram_size": 3, "bad_words_ids": [[5]]}))
-    left_alone = generation_config_of(config, tmp_path).left_alone
-    assert left_alone == ("bad_words_ids", "no_repeat_ngram_size")
+    ignored = generation_config_of(config, tmp_path).ignored
+    assert ignored == ("bad_words_ids", "no_repeat_ngram_size")
 
 
 @pytest.mark.parametrize("value", [0, -1, True, "1.05", [1.05], float("inf")], ids=str)

@@ -3,7 +3,7 @@
 
 import time
 
-from tilewright.tuning.executors.child import SpoiledError, beating, tell
+from tilewright.tuning.executors.child import SpoiledError, heartbeat, tell
 
 
 def cannot_go_on(why: str) -> None:
@@ -14,6 +14,6 @@ def cannot_go_on(why: str) -> None:
 
 def rest(seconds: float) -> str:
     """Sleep, while the process reports that it is alive."""
-    with beating("resting", seconds / 10):
+    with heartbeat("resting", seconds / 10):
         time.sleep(seconds)
     return "rested"

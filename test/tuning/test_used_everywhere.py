@@ -154,11 +154,11 @@ def test_torch_compile(db: bool, path: Path, monkeypatch: pytest.MonkeyPatch) ->
     asked: list[str] = []
     reading = Database.reading
 
-    def remembered(where: Path) -> Database:
+    def memoised(where: Path) -> Database:
         asked.append(str(where))
         return reading(where)
 
-    monkeypatch.setattr(Database, "reading", remembered)
+    monkeypatch.setattr(Database, "reading", memoised)
     options = {"target": "sm_90a", "device": "sim", "db": str(path) if db else False}
     fast = torch.compile(torch.exp, backend=backend, options=options)  # pyright: ignore
     x = torch.randn(40, 30)

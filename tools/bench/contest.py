@@ -14,12 +14,12 @@ from typing import Any
 from tilewright.arrays import array_of
 from tilewright.codegen.timing.device import Device, Recording
 from tilewright.codegen.timing.protocol import Protocol, Samples
-from tilewright.codegen.timing.recorded import Complaint, changed, different, write_anew
+from tilewright.codegen.timing.recorded import ResultCheck, changed, different, replay_over_nan
 from tilewright.codegen.timing.roofline import Peaks, Work
 from tilewright.codegen.timing.rotation import rotation
 from tilewright.codegen.timing.samples import timing
 from tilewright.codegen.timing.verdict import Result
-from tilewright.errors import TilewrightError, in_brief
+from tilewright.errors import TilewrightError, summary_of
 from tilewright.interpreters.judge import Judge
 from tilewright.tools.bench.contestants import OURS, Prepare, float32_settings, forget_compiled
 from tilewright.tools.bench.work import work_of
@@ -139,13 +139,13 @@ class Contest:
         except Exception as err:
             with losing_device(name):
                 self.device.wait()
-            return f"failed: {in_brief(err)}"
+            return f"failed: {summary_of(err)}"
         return found
 
     def _compared(
         self,
         name: str,
-        complaint: Complaint,
+        complaint: ResultCheck,
         recordings: Iterable[Recording],
         given: Sequence[Inputs],
     ) -> str:
@@ -153,7 +153,7 @@ class Contest:
         kept = {t.untyped_storage().data_ptr() for inputs in given for t in inputs.values}
         for recording in recordings:
             with losing_device(name):
-                write_anew(recording, kept)
+                replay_over_nan(recording, kept)
                 self.device.wait()
             for outputs in different(recording.outputs):
                 if problem := complaint(outputs):
@@ -172,10 +172,10 @@ def losing_device(name: str) -> Generator[None]:
     try:
         yield
     except Exception as err:
-        raise DeviceLostError(f"{name}: {in_brief(err)}") from err
+        raise DeviceLostError(f"{name}: {summary_of(err)}") from err
 
 
-def _complaint_of(workload: Workload) -> Complaint:
+def _complaint_of(workload: Workload) -> ResultCheck:
     """Compares tensors with what the workload should give."""
     program = captured_program(workload.captured)
     assert program.inputs is not None

@@ -21,7 +21,7 @@ from tilewright.codegen.target_limits import check_kernels
 from tilewright.dialects.target import target as target_named
 from tilewright.errors import counted
 from tilewright.frontend.capture import capture
-from tilewright.models.folder import check_free, folder_files, write_folder
+from tilewright.models.folder import check_output_folder, folder_files, write_folder
 from tilewright.passes.driver.levels import Level
 from tilewright.tools.input.schedules import warn_of_idle_steps, with_schedules
 from tilewright.tools.input.source import LanguageModel, ModelSource
@@ -35,7 +35,7 @@ from tilewright.tuning.known_schedules import with_known_schedules
 def write_model(source: ModelSource, args: argparse.Namespace, target: str, say: Say) -> None:
     """Write the folder, and what else the arguments ask for."""
     folder = Path(args.output)
-    check_free(folder)
+    check_output_folder(folder)
     model = source.language_model(say)
     program = model.program
     say("capture")

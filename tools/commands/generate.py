@@ -55,8 +55,8 @@ def _choose(args: argparse.Namespace) -> Choose:
 
 
 def _tell_left_alone(asked: GenerationConfig) -> None:
-    if asked.left_alone:
-        names = ", ".join(asked.left_alone)
+    if asked.ignored:
+        names = ", ".join(asked.ignored)
         print(f"warning: {FILE} asks for what is left alone: {names}", file=sys.stderr)
 
 

@@ -20,7 +20,7 @@ from xdsl.utils.exceptions import (
 )
 from xdsl.utils.lexer import Span
 
-from tilewright.codegen.whole_file import is_of_the_device
+from tilewright.codegen.whole_file import is_device_error
 from tilewright.dialects.origin import file_place
 from tilewright.dialects.schedule import malformed
 from tilewright.errors import TilewrightError, excerpt, format_error, one_line, printable
@@ -85,7 +85,7 @@ def _message_and_code(err: BaseException) -> tuple[str, int]:
             return "error: the current folder has been deleted", 2
         case OSError():  # without a file's name it is of stdout, as on a full disk
             what = "write" if err.filename is None else f"open '{err.filename}'"
-            code = 1 if err.filename is None or is_of_the_device(err) else 2
+            code = 1 if err.filename is None or is_device_error(err) else 2
             return f"error: cannot {what}: {err.strerror or one_line(err)}", code
         case MemoryError():
             return f"error: this machine has no memory left: {one_line(err) or 'for Python'}", 1

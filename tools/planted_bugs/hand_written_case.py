@@ -21,7 +21,7 @@ from tilewright.codegen.simulator.arguments import Argument
 from tilewright.codegen.simulator.findings import SimulationTooLarge
 from tilewright.codegen.simulator.simulator import Report, simulate
 from tilewright.codegen.simulator.tensor_map import TensorMap
-from tilewright.errors import UsageError, in_brief
+from tilewright.errors import UsageError, summary_of
 
 WRONG = "wrong"
 """How a mutant is found whose results differ, and nothing else."""
@@ -214,5 +214,5 @@ def _error(case: Case, arrays: Arrays) -> float:
         expected = eval(case.reference, {"np": np, **names})  # code, as `-c` is
         difference = np.abs(arrays[output] - np.asarray(expected, np.float64))
     except Exception as err:  # of whatever kind the code raises
-        raise UsageError(f"{case.name}: its reference: {in_brief(err)}") from err
+        raise UsageError(f"{case.name}: its reference: {summary_of(err)}") from err
     return float(np.where(np.isnan(difference), np.inf, difference).max())

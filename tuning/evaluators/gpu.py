@@ -25,7 +25,7 @@ from tilewright.codegen.target_limits import check_launches
 from tilewright.codegen.timing.cuda_device import CudaDevice
 from tilewright.codegen.timing.isolated import WorkerLost
 from tilewright.dialects.target import target as target_named
-from tilewright.errors import TilewrightError, in_brief
+from tilewright.errors import TilewrightError, summary_of
 from tilewright.passes.driver.lowering import REFUSED, context
 from tilewright.tuning.evaluators.compiled import Compiled, compiled, in_a_line
 from tilewright.tuning.evaluators.reference import Reference, Where
@@ -58,7 +58,7 @@ def measured_on_gpu(job: Job) -> Measurement:
     try:
         return stopwatch.measurement(job, reference, tell)
     except Exception as err:
-        problem = f"failed: {in_brief(err)}"
+        problem = f"failed: {summary_of(err)}"
         _check_device(stopwatch, problem)
         return Measurement(job.schedule, None, problem)
 
@@ -76,7 +76,7 @@ def checked_on_gpu(default: str, fused: str, target: str) -> str:
     except TilewrightError:
         raise
     except Exception as err:
-        problem = f"failed: {in_brief(err)}"
+        problem = f"failed: {summary_of(err)}"
         _check_device(stopwatch, problem)
         return problem
 

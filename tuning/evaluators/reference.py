@@ -29,13 +29,13 @@ from tilewright.interpreters.judge import Judge
 from tilewright.interpreters.program import (
     Array,
     Program,
-    disturbed_inputs,
     interpreted_program,
+    perturbed_inputs,
 )
 from tilewright.passes.cost.kernel_cost import kernel_cost
 from tilewright.passes.driver.verification import verify_module
 from tilewright.tuning.evaluators.compiled import scheduled
-from tilewright.tuning.executors.child import beating
+from tilewright.tuning.executors.child import heartbeat
 
 SEED = 0
 """Seed of the inputs: each process draws the same ones."""
@@ -75,7 +75,7 @@ class Reference:
         program = interpreted_program(module) if is_small else _computed_program(kernel, where)
         self._judge = Judge(program, self.inputs)
         # An interpreter always ends; a kernel on a device might not.
-        with beating("computing what is right") if is_small else nullcontext():
+        with heartbeat("computing what is right") if is_small else nullcontext():
             self._judge.prepare()
 
     def complaint(self, outputs: Sequence[Any]) -> str:
@@ -100,7 +100,7 @@ def _computed_program(kernel: str, where: Where) -> Program:
     return Program(
         module,
         exact=exact,
-        disturbed=lambda arrays, roundings: exact(disturbed_inputs(arrays, roundings)),
+        perturbed=lambda arrays, roundings: exact(perturbed_inputs(arrays, roundings)),
         rounded=lambda arrays: _computed(module, arrays, where),
         rounded_by=where.driver.name,
     )

@@ -17,7 +17,7 @@ from tilewright.codegen.runtime.loaded_plan import LoadedPlan
 from tilewright.codegen.timing.device import Call, Device, Recording
 from tilewright.codegen.timing.look import look, turns_of
 from tilewright.codegen.timing.protocol import Protocol
-from tilewright.codegen.timing.recorded import Complaint, changed, different, write_anew
+from tilewright.codegen.timing.recorded import ResultCheck, changed, different, replay_over_nan
 from tilewright.codegen.timing.rotation import Rotation
 from tilewright.codegen.timing.samples import Timing
 from tilewright.tuning.evaluators.compiled import Compiled
@@ -98,13 +98,13 @@ class Stopwatch:
         self,
         recordings: Sequence[Recording],
         given: Sequence[list[Any]],
-        complaint: Complaint,
+        complaint: ResultCheck,
         tell: Callable[[str], None],
     ) -> str:
         """Return the error in the results of the first replays; empty if there is none."""
         kept = {tensor.untyped_storage().data_ptr() for inputs in given for tensor in inputs}
         for recording in recordings:
-            write_anew(recording, kept)
+            replay_over_nan(recording, kept)
             self.device.wait()
             tell("comparing")
             for outputs in different(recording.outputs):

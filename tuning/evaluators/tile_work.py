@@ -32,7 +32,7 @@ from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.cost.global_sectors import SECTOR_BYTES, sectors
 from tilewright.passes.cost.instruction_costs import instructions, is_computation
 from tilewright.passes.cost.kernel_cost import kernel_cost
-from tilewright.passes.cost.live_registers import BESIDE_ESTIMATE
+from tilewright.passes.cost.live_registers import NVRTC_EXTRA_REGISTERS
 from tilewright.passes.cost.slab_conflicts import SlabConflicts
 from tilewright.passes.cost.time_models import JOIN
 from tilewright.passes.facts.block_joins import block_joins
@@ -66,7 +66,7 @@ def tile_work(launch: tile.LaunchOp, target: Target) -> Work:
     cost = kernel_cost(launch.kernel)
     count = _Count(launch)
     count.visit(launch.body.block, 1.0)
-    needed = cost.registers + (BESIDE_ESTIMATE if launch.axes_at(Level.REGISTER) else 0)
+    needed = cost.registers + (NVRTC_EXTRA_REGISTERS if launch.axes_at(Level.REGISTER) else 0)
     given = _registers_given(launch, target)
     resident = target.blocks_per_sm(cost.threads, cost.shared_bytes, min(needed, given))
     spilled = 1 + max(0, needed - given) / given
@@ -206,7 +206,7 @@ class _Count:
         width = self.conflicts.width(op)
         (access,) = accesses_of(op)
         touched = sectors(access._replace(width=width), self.launch.num_threads).actual
-        share = share_of_mask(op) if access.heeds_mask else 1
+        share = share_of_mask(op) if access.skips_where_masked else 1
         requests = runs * share * self._copies(op.operands) / width
         self.instructions += requests  # for the address
         self.sectors += requests * touched

@@ -35,7 +35,7 @@ def tell(phase: str) -> None:
 
 
 @contextmanager
-def beating(phase: str, seconds: float = 1.0) -> Generator[None]:
+def heartbeat(phase: str, seconds: float = 1.0) -> Generator[None]:
     """Send signs of life from a thread during work that is long but certain to end."""
     done = Event()
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tilewright.codegen.simulator.asking_loops import asks_again
+from tilewright.codegen.simulator.asking_loops import decides_a_loop
 from tilewright.codegen.simulator.instructions.memory_access import addresses
 from tilewright.codegen.simulator.lanes import Lanes
 from tilewright.codegen.simulator.memory import Access, Mode, Place
@@ -147,7 +147,7 @@ def phase_wait(unit: Unit, instruction: Instruction) -> PhaseWait:
         unit.registers.target(target, "pred"),
         parity,
         _level(parts),
-        once=not asks_again(unit.kernel, place),
+        once=not decides_a_loop(unit.kernel, place),
     )
 
 

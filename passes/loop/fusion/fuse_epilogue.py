@@ -64,12 +64,12 @@ from tilewright.passes.loop.fusion.kernel_arguments import KernelArguments
 from tilewright.passes.loop.fusion.kernel_room import reason_not_fitting
 from tilewright.passes.loop.name_kernels import join_names
 from tilewright.passes.loop.plan import (
-    common_place,
     erase_kernel,
     holds_one_value,
     inputs_of,
     is_returned,
     loads_of,
+    merge_point,
     readers,
     reason_against_fusion,
 )
@@ -132,7 +132,7 @@ class FuseEpilogue(RewritePattern):
             used = [value for value in (*launch.inputs, *launch.outputs) if value is not buffer]
             if any(value in op.outputs for value in used):
                 continue
-            if (place := common_place(op, launch)) is not None:
+            if (place := merge_point(op, launch)) is not None:
                 loads = loads_of(reader.kernel, launch, buffer)
                 yield Epilogue(*reader, buffer, loads, place, kept)
 

@@ -7,8 +7,8 @@ that adds 400 tensors loads 400 elements. Fusion makes four kernels of it, each 
 most half as many elements as a thread has registers. The other half is for addresses and results.
 
 A thread of a matrix product holds many sums, and uses other loads to finish each one. Few of these
-loads are allowed (`MOST_BESIDE_SUMS`). The remaining work goes to another kernel, whose traffic is
-small compared with that of its own inputs.
+loads are allowed (`MOST_REGISTERS_OUTSIDE_SUMS`). The remaining work goes to another kernel, whose
+traffic is small compared with that of its own inputs.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,7 +23,7 @@ from tilewright.passes.loop.fusion.shared_loads import distinct, readings
 from tilewright.passes.loop.plan import loads_of
 from tilewright.passes.loop.plan_index import PlanIndex
 
-MOST_BESIDE_SUMS = 32
+MOST_REGISTERS_OUTSIDE_SUMS = 32
 """Most registers for loads outside the sums of a kernel with products."""
 
 MOST_PRODUCTS = 4
@@ -141,10 +141,10 @@ def _reason_against_contents(fused: Contents, target: Target) -> str | None:
     room = room_for_loads(target)
     if (loads := fused.reducing + fused.beside) > room:
         return f"would have {loads} registers for loads in flight, more than {room}"
-    if fused.products and fused.beside > MOST_BESIDE_SUMS:
+    if fused.products and fused.beside > MOST_REGISTERS_OUTSIDE_SUMS:
         return (
             f"would have {fused.beside} registers for loads beside its products, "
-            f"more than {MOST_BESIDE_SUMS}"
+            f"more than {MOST_REGISTERS_OUTSIDE_SUMS}"
         )
     if fused.products > MOST_PRODUCTS:
         return f"would compute {fused.products} products, more than {MOST_PRODUCTS}"

@@ -55,7 +55,7 @@ from tilewright.passes.loop.fusion.kernel_room import reason_not_fitting
 from tilewright.passes.loop.fusion.shared_loads import reading, readings
 from tilewright.passes.loop.fusion.siblings import Sibling, bytes_shared, in_order_of_size
 from tilewright.passes.loop.name_kernels import join_names
-from tilewright.passes.loop.plan import common_place, following, reason_against_fusion
+from tilewright.passes.loop.plan import following, merge_point, reason_against_fusion
 from tilewright.passes.loop.plan_index import PlanIndex
 from tilewright.passes.reporting.trace import Rule, is_listening, rewriting, skipped
 from tilewright.passes.rewriting.substitution import Substitution
@@ -82,7 +82,7 @@ class MergeSiblings(RewritePattern):
             if second is None or (pair := in_order_of_size(first, second)) is None:
                 continue
             needs_first = not set(op.outputs).isdisjoint(other.inputs)
-            place = None if needs_first else common_place(op, other)
+            place = None if needs_first else merge_point(op, other)
             if place is None or not (saved := bytes_shared(*pair)):
                 continue
             reason = reason_against_fusion(op, [other], self.plan) or _reason_against(*pair, saved)

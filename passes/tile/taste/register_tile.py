@@ -11,7 +11,7 @@ from math import log2
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Role
-from tilewright.passes.cost.live_registers import BESIDE_ESTIMATE
+from tilewright.passes.cost.live_registers import NVRTC_EXTRA_REGISTERS
 from tilewright.passes.tile.register_tile import RegisterTilePass
 from tilewright.passes.tile.register_tile_sizes import (
     WIDTHS,
@@ -94,7 +94,7 @@ def _blocks(choice: RegisterTilePass, launch: tile.LaunchOp, needed: int) -> lis
         choice.gpu,
         threads_with(launch, choice.splits(launch)),
     )
-    usual = target.blocks_per_sm(threads, 0, needed + BESIDE_ESTIMATE)
+    usual = target.blocks_per_sm(threads, 0, needed + NVRTC_EXTRA_REGISTERS)
     near = (n for n in (usual - 1, usual + 1) if 1 <= n <= target.max_blocks_per_sm)
     return [*dict.fromkeys([usual, 0, *near])]
 

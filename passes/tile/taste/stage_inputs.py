@@ -9,14 +9,14 @@ from itertools import combinations, product
 
 from tilewright.dialects import tile
 from tilewright.passes.cost.shared_budget import shared_bytes
-from tilewright.passes.facts.remembered import remembered
+from tilewright.passes.facts.memoised import memoised
 from tilewright.passes.tile.operands import Kind, Operand, find_operands
 from tilewright.passes.tile.stage_inputs import StageInputsPass, matrices
 
 _MOST_CHOICES = 40
 
 
-@remembered
+@memoised
 def prefer(step: StageInputsPass, launch: tile.LaunchOp) -> Sequence[StageInputsPass]:
     """Return the choices that fit, the best guess first, at last with operands transposed."""
     operands = find_operands(launch)

@@ -479,8 +479,8 @@ MISFITS = {
 
 
 @pytest.mark.parametrize("misfit", MISFITS)
-def test_inputs_must_fit(misfit: str, compile: Compile):
-    given, message = MISFITS[misfit]
+def test_inputs_must_fit(argument_error: str, compile: Compile):
+    given, message = MISFITS[argument_error]
     with pytest.raises(UsageError, match=message):
         compile(torch.exp, rows(8))(given)
 

@@ -22,8 +22,8 @@ def test_windows_that_see_only_padding():
             if window.positions < 1:
                 continue
             seen = [sees(window, position) for position in range(window.positions)]
-            assert [window.sees_any(position) for position in range(window.positions)] == seen
-            assert window.sees_everywhere() == all(seen), window
+            assert [window.reads_any(position) for position in range(window.positions)] == seen
+            assert window.reads_at_each_position() == all(seen), window
             outcomes.add(all(seen))
     assert outcomes == {False, True}
 

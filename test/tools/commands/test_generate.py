@@ -68,8 +68,8 @@ def test_numbers_stand_in_a_line(capsys: pytest.CaptureFixture[str]):
 
 def test_what_a_model_asks_for(folder: Path, expected: list[int], tilewright: Tilewright):
     """Its penalty is applied unless another is given; what is left alone is told."""
-    left_alone = {"no_repeat_ngram_size": 2, "bad_words_ids": [[3]]}
-    asked = {"repetition_penalty": 1e9, "do_sample": True, **left_alone}
+    ignored = {"no_repeat_ngram_size": 2, "bad_words_ids": [[3]]}
+    asked = {"repetition_penalty": 1e9, "do_sample": True, **ignored}
     (folder / "generation_config.json").write_text(json.dumps(asked))
     told = (
         "warning: generation_config.json asks for what is left alone: "

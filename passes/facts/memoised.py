@@ -49,7 +49,7 @@ def unchanged(memory: Memory) -> Generator[None]:
         _memory.reset(token)
 
 
-def remembered(find: Callable[Arguments, Found]) -> Callable[Arguments, Found]:
+def memoised(find: Callable[Arguments, Found]) -> Callable[Arguments, Found]:
     """Cache the results of `find` by its arguments inside `unchanged`."""
 
     @wraps(find)
