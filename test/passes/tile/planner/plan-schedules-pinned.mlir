@@ -1,17 +1,19 @@
 // RUN: opt-tool %s -p plan-schedules --check=each | filecheck %s
 // RUN: opt-tool %s -p to-tile --check=each | filecheck %s --check-prefix=DONE
 
-// The planner by itself splits K over clusters of 2 blocks; pinned options narrow its choices.
+// The planner by itself splits K over clusters of 2 blocks.
 // CHECK: loop.kernel @free
-// CHECK: } planned "tileify,chunk-matmul-k{bk=32},split-matmul-k{factor=2 join=cluster},blockify-launch{m=32 n=64},
-// CHECK: loop.kernel @narrowed
-// CHECK: } planned "tileify,chunk-matmul-k{bk=32},split-matmul-k{factor=4 join=last_block},blockify-launch{m=64 n=64},
-// DONE:  } schedule "tileify,chunk-matmul-k{bk=32},split-matmul-k{factor=4 join=last_block},blockify-launch{m=64 n=64},
+// CHECK: } planned "tileify,chunk-matmul-k{bk=32},split-matmul-k{factor=2 join=cluster},blockify-launch{m=32 n=64},cooperative-reduce,stage-inputs,register-tile{fm=4 fn=4 min_blocks=8},permute-register-tile,double-buffer{depth=3},tma-copy,split-inner-for-swizzle,async-copy,pad-smem,pipeline-k-outer{lookahead=2},mark-unroll"
 
-// No choice has chunks of 64 steps, so that the option replaces the planner's; steps come in the order of to-tile.
+// A pinned factor leaves choices with other joins and tiles.
+// CHECK: loop.kernel @narrowed
+// CHECK: } planned "tileify,chunk-matmul-k{bk=32},split-matmul-k{factor=4 join=last_block},blockify-launch{m=64 n=64},cooperative-reduce,stage-inputs,register-tile{fm=8 fn=4 min_blocks=5},permute-register-tile,double-buffer{depth=2},tma-copy,split-inner-for-swizzle,async-copy,pad-smem,pipeline-k-outer{lookahead=1},mark-unroll"
+// DONE:  } schedule "tileify,chunk-matmul-k{bk=32},split-matmul-k{factor=4 join=last_block},blockify-launch{m=64 n=64},stage-inputs{raw=x,w},register-tile{fm=8 fn=4 fk=4 min_blocks=5},permute-register-tile{vm=4 vn=4 lanes_m=2 fastest=n},double-buffer{depth=2},tma-copy{slabs=xs,ws},pipeline-k-outer{lookahead=1},mark-unroll{limit=16}"
+
+// No choice has chunks of 64 steps: the option replaces the planner's. Steps come in the order of to-tile.
 // CHECK: loop.kernel @replaced
-// CHECK: } planned "tileify,chunk-matmul-k{bk=64},split-matmul-k{factor=2 join=cluster},blockify-launch{m=32 n=64},{{.*}},mark-unroll{limit=8}"
-// DONE:  } schedule "tileify,chunk-matmul-k{bk=64},split-matmul-k{factor=2 join=cluster},blockify-launch{m=32 n=64},{{.*}},mark-unroll{limit=8}"
+// CHECK: } planned "tileify,chunk-matmul-k{bk=64},split-matmul-k{factor=2 join=cluster},blockify-launch{m=32 n=64},cooperative-reduce,stage-inputs,register-tile{fm=4 fn=4 min_blocks=8},permute-register-tile,double-buffer{depth=3},tma-copy,split-inner-for-swizzle,async-copy,pad-smem,pipeline-k-outer{lookahead=2},mark-unroll{limit=8}"
+// DONE:  } schedule "tileify,chunk-matmul-k{bk=64},split-matmul-k{factor=2 join=cluster},blockify-launch{m=32 n=64},stage-inputs{raw=x,w},register-tile{fm=4 fn=4 fk=4 min_blocks=8},permute-register-tile{vm=4 vn=4 lanes_m=2 fastest=n},double-buffer{depth=3},tma-copy{slabs=xs,ws},pipeline-k-outer{lookahead=2},mark-unroll{limit=8}"
 loop.kernel @free(%x: memref<512x512xf32>, %w: memref<512x512xf32>) -> (%out: memref<512x512xf32>) {
   loop.for %i in 512 m, %j in 512 n {
     %sum = loop.reduce %k in 512 with add {
