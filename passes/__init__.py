@@ -10,8 +10,8 @@ from xdsl.passes import ModulePass
 from tilewright.errors import UsageError
 from tilewright.passes.scheduling_steps import STEP_GROUP, STEPS, SchedulingStep, loaded_step
 
-# pass name -> "module:Class" below `tilewright.passes`; their order is in `driver/pipelines.py`.
-# Those that schedule launches have a table of their own, in `scheduling_steps.py`.
+# Pass name -> "module:Class" below `tilewright.passes`; `driver/pipelines.py` has their order. The
+# passes that schedule launches have a table of their own, in `scheduling_steps.py`.
 _PASSES: dict[str, str] = {
     "to-tensor": "driver.pipelines:ToTensorPass",
     "to-loop": "driver.pipelines:ToLoopPass",
@@ -64,12 +64,15 @@ _PASSES: dict[str, str] = {
     "convert-kernel-to-cuda": "cuda.convert_kernel_to_cuda:ConvertKernelToCudaPass",
 }
 
-# Packages outside this repository announce their passes in this entry-point group.
+# Entry-point group in which packages outside this repository register passes.
 PLUGIN_GROUP = "tilewright.passes"
 
 
 def get_all_passes() -> dict[str, Callable[[], type[ModulePass]]]:
-    """Pass factories by name: our own, then those that installed packages announce."""
+    """
+    Return a factory of each pass by name: passes of this repository, then those of installed
+    packages.
+    """
     factories = {name: _at(f"tilewright.passes.{path}") for name, path in _PASSES.items()}
     factories.update((step.name, _at(step.path)) for step in STEPS)
     for group, announced in ((PLUGIN_GROUP, _announced), (STEP_GROUP, _announced_step)):
@@ -115,7 +118,8 @@ def _checked(plugin: EntryPoint, find: Callable[[], object]) -> Callable[[], typ
 
 def _ambiguous(plugin: EntryPoint) -> Callable[[], type[ModulePass]]:
     """
-    Return a name taken twice is an error when it is used, so that all other passes still work.
+    Return a factory that raises `UsageError`, because two packages claim the name. The error comes
+    when the pass is used, so that all other passes still work.
     """
 
     def refuse() -> type[ModulePass]:

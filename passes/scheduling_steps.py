@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The passes that schedule launches, a row for each, in the order in which `to-tile` runs them.
+Table of the passes that schedule launches, one row each, in the order in which `to-tile` runs them.
 
-A package adds a pass by a row of its own, which it announces as an entry point:
+A package adds a pass by a row of its own, which it registers as an entry point:
 
     [project.entry-points."tilewright.scheduling_steps"]
     swap-lanes = "my_package.swap_lanes:STEP"
 
 The pass is then a step of `to-tile`, of `--schedule`, of `explain` and of the spaces that `tune`
-searches. A kernel is scheduled with it where a schedule names it, or where its cost is the lowest;
-all other kernels are compiled as without it.
+searches. A kernel gets the step if a schedule names it, or if the step's cost is the lowest. All
+other kernels are compiled as if the package were not installed.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,45 +23,56 @@ from xdsl.transforms import get_all_passes as get_xdsl_passes
 from tilewright.errors import UsageError, did_you_mean, one_line
 
 STEP_GROUP = "tilewright.scheduling_steps"
-"""Entry points of packages whose passes schedule launches."""
+"""Entry-point group in which packages register scheduling steps."""
 
 FIRST, LAST = "tileify", "mark-unroll"
 """Names of the first and the last step of a schedule."""
 
 PLAN = "plan-schedules"
-"""Name of the pass that plans the steps; among planned steps, it plans around the others."""
+"""
+Name of the pass that plans the steps. Planned steps that name it are pins, and it plans the rest.
+"""
 
 
 class SchedulingStep(NamedTuple):
-    """A pass that schedules launches. Strings such as `package.module:name` name what it has."""
+    """
+    Row of a pass that schedules launches. A string such as `package.module:name` is the path of an
+    object.
+    """
 
     name: str
-    """The pass, as pipelines spell it."""
+    """Name of the pass in pipelines."""
     path: str
-    """Its class, which derives from `SchedulingPass`."""
+    """Path of the pass's class, which derives from `SchedulingPass`."""
     after: str = ""
-    """The step behind which it comes; those behind the same one come in the order of their names"""
+    """Step after which this one runs; steps after the same one run in the order of their names."""
     operands: Sequence[str] = ()
-    """Its options that list operands by name (`raw=x,w`), so that schedules serve other kernels."""
+    """
+    Options that list operands by name (`raw=x,w`); a schedule is reused for kernels with other
+    names.
+    """
     slabs: Sequence[str] = ()
-    """Its options that list slabs by name."""
+    """Options that list slabs by name."""
     may_be_left_out: bool | str = True
-    """True if a schedule may omit the step; or a predicate on launches."""
+    """True if a schedule may omit the step; or the path of a predicate on launches."""
     taste: str = ""
     """
-    Module with a function `prefer`, which gives the pass with all options, the best guess first; it
-    may have a `reason_to_skip`.
+    Path of a module with a function `prefer`, which returns the pass with all options, the best
+    guess first. The module may have a function `reason_to_skip`.
     """
     cost: str = ""
     """
-    Instead of taste: function of the pass with its options (None: without the pass), the launch and
-    the GPU (`Target`) that gives a number, the lower the better. Of a step of a package that has
-    neither, the first of the possible options is the best, and the planner has none of it.
+    Path of a function that ranks choices instead of taste. It takes the pass with its options
+    (None: without the pass), the launch and the GPU (`Target`). It returns a number; the lowest
+    wins.
+
+    A step of a package without taste and cost takes the first possible options, and the planner
+    never adds it.
     """
 
     @property
     def is_offered(self) -> bool:
-        """True if kernels may get the step though no schedule names it."""
+        """True if kernels may get the step although no schedule names it."""
         return bool(self.taste or self.cost)
 
     def can_be_left_out(self, launch: Any) -> bool:
@@ -71,13 +82,13 @@ class SchedulingStep(NamedTuple):
 
     def resolved(self, path: str) -> Any:
         """
-        Return the object that one of the strings names.
+        Return the object that a path of this row names.
 
         Raises `UsageError` if there is none, or if its module cannot be imported.
         """
         try:
             return resolve_name(path)
-        except Exception as err:  # of any kind: the code is a package's
+        except Exception as err:  # any exception: the code is a package's
             says = f"the scheduling step '{self.name}' names '{path}', but {one_line(err)}"
             raise UsageError(says, remedy="fix or uninstall its package") from err
 
@@ -87,7 +98,7 @@ _TILE = "tilewright.passes.tile"
 
 
 def _ours(name: str, *, has_taste: bool = True, **more: Any) -> SchedulingStep:
-    """Return the row of a pass of this repository, whose file, class and taste have its name."""
+    """Return the row of a pass of this repository; its file, class and taste are named after it."""
     module = name.replace("-", "_")
     path = f"{_TILE}.{module}:{module.title().replace('_', '')}Pass"
     return SchedulingStep(name, path, taste=f"{_TILE}.taste.{module}" if has_taste else "", **more)
@@ -96,7 +107,7 @@ def _ours(name: str, *, has_taste: bool = True, **more: Any) -> SchedulingStep:
 STEPS = (
     _ours("chunk-matmul-k"),
     _ours("split-matmul-k"),
-    # cooperative-reduce gives threads to rows that they share
+    # Rows that threads share get their threads from cooperative-reduce instead.
     _ours("blockify-launch", may_be_left_out=f"{_TILE}.row_facts:rows_are_cooperative"),
     _ours("cooperative-reduce", may_be_left_out=f"{_TILE}.row_facts:has_threads"),
     _ours("chunk-reduce"),
@@ -116,9 +127,9 @@ STEPS = (
 @cache
 def scheduling_steps() -> tuple[SchedulingStep, ...]:
     """
-    Our steps and those of installed packages, in the order in which they run.
+    Return the steps of this repository and of installed packages, in the order in which they run.
 
-    Raises `UsageError` for a row of a package that is none, or has no place in this order.
+    Raises `UsageError` if an entry point is not a row, or if its row has no place in this order.
     """
     ours = {step.name: step for step in STEPS}
     added = _added([FIRST, *ours])
@@ -139,12 +150,15 @@ def added_steps() -> tuple[SchedulingStep, ...]:
 
 @cache
 def step_called(name: str) -> SchedulingStep | None:
-    """Return the step of a pass, or None if it is no pass that schedules launches."""
+    """Return the step of the pass called `name`, or None if the pass does not schedule launches."""
     return next((step for step in scheduling_steps() if step.name == name), None)
 
 
 def _added(known: Sequence[str]) -> list[SchedulingStep]:
-    """Return the rows of installed packages, by name."""
+    """
+    Return the rows of installed packages, sorted by name. Raises `UsageError` for a row without a
+    place.
+    """
     points = sorted(entry_points(group=STEP_GROUP), key=lambda point: point.name)
     added = [loaded_step(point) for point in points]
     names = [*known, *(step.name for step in added)]
@@ -162,10 +176,10 @@ def _added(known: Sequence[str]) -> list[SchedulingStep]:
 
 
 def loaded_step(point: EntryPoint) -> SchedulingStep:
-    """Return the row that a package announces; `UsageError` if it is none."""
+    """Return the row that a package registers; raise `UsageError` if it is not a valid row."""
     try:
         step = point.load()
-    except Exception as err:  # of any kind: the code is a package's
+    except Exception as err:  # any exception: the code is a package's
         raise _refused(point, one_line(err)) from err
     if not isinstance(step, SchedulingStep):
         raise _refused(point, "it is no SchedulingStep")
@@ -182,7 +196,7 @@ def _refused(point: EntryPoint, why: str, remedy: str | None = None) -> UsageErr
 
 
 def _behind(name: str, added: Sequence[SchedulingStep]) -> Iterator[SchedulingStep]:
-    """Yield the added steps that come behind one, each with those behind it."""
+    """Yield the added steps that run after the step `name`, each followed by the steps after it."""
     for step in added:
         if step.after == name:
             yield step
