@@ -22,17 +22,17 @@ becomes, with `stage-inputs{raw=a,b}`,
         ...
 
 An operand is a value that several threads share in the steps of a loop. In the body of the launch,
-a value that several loops compute the same way is an operand too, such as the row of a
-normalisation. Its name is that of the argument it is loaded from; if there are several, the first
-that differs along all of its axes counts. A second operand of an argument `x` is `x-1`. An argument
-without a name is `arg0`, by its position. Each operand is
+a value that several loops compute the same way is an operand too. An example is the row of a
+normalisation. The name of an operand is that of the argument it is loaded from; if there are
+several, the first that differs along all of its axes counts. A second operand of an argument `x` is
+`x-1`. An argument without a name is `arg0`, by its position. Each operand is
 
 - `computed`: staged with the work on it, as far as the result is still shared or read again;
   `silu(g) * u` is one slab;
 - `raw`: staged as it is loaded; casts and other work stay where the operand is used;
 - `none`: loaded where it is used.
 
-A value that only one thread reads, in the steps of a loop, is not an operand: it stays in registers.
+A value that only one thread reads in the steps of a loop is not an operand: it stays in registers.
 
 Values that threads hold of a row, such as its maximum, reach the threads that fill a slab through a
 slab of their own: `%maxs = tile.share %max at [%tm]`. A slab is ordered as its source lies in
