@@ -98,7 +98,7 @@ def _scheduling_pass(step: SchedulingStep) -> object:
     found = step.resolved(step.path)
     base = resolve_name("tilewright.passes.tile.scheduling_pass:SchedulingPass")
     if not (isinstance(found, type) and issubclass(found, base)):
-        raise UsageError(f"'{step.path}' of scheduling step '{step.name}' is no SchedulingPass")
+        raise UsageError(f"'{step.path}' of scheduling step '{step.name}' is not a SchedulingPass")
     return found
 
 
@@ -108,7 +108,7 @@ def _checked(plugin: EntryPoint, find: Callable[[], object]) -> Callable[[], typ
     def load() -> type[ModulePass]:
         found = find()
         if not (isinstance(found, type) and issubclass(found, ModulePass)):
-            raise UsageError(f"{announcement} but is no ModulePass")
+            raise UsageError(f"{announcement} but is not a ModulePass")
         if found.name != plugin.name:
             raise UsageError(f"{announcement} but calls itself '{found.name}'")
         return found

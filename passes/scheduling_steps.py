@@ -138,7 +138,7 @@ def scheduling_steps() -> tuple[SchedulingStep, ...]:
         ordered += [step, *_behind(step.name, added)]
     if lost := [step for step in added if step not in ordered]:
         names = " and ".join(f"'{step.name}'" for step in lost)
-        raise UsageError(f"scheduling steps of packages come behind each other: {names}")
+        raise UsageError(f"scheduling steps of packages run after each other: {names}")
     return tuple(ordered)
 
 
@@ -166,12 +166,12 @@ def _added(known: Sequence[str]) -> list[SchedulingStep]:
         if names.count(step.name) > 1 or step.name in get_xdsl_passes():
             raise _refused(point, f"there is another pass '{step.name}'")
         if step.after == LAST:
-            raise _refused(point, f"'{LAST}' closes a schedule: nothing comes behind it")
+            raise _refused(point, f"'{LAST}' closes a schedule: no step runs after it")
         if step.after == step.name:
-            raise _refused(point, "it comes behind itself")
+            raise _refused(point, "it runs after itself")
         if step.after not in names:
             remedy = did_you_mean(step.after, names) or f"there are: {', '.join(known[:-1])}"
-            raise _refused(point, f"there is no step '{step.after}' to come behind", remedy)
+            raise _refused(point, f"it runs after '{step.after}', which is no step", remedy)
     return added
 
 
@@ -182,9 +182,9 @@ def loaded_step(point: EntryPoint) -> SchedulingStep:
     except Exception as err:  # any exception: the code is a package's
         raise _refused(point, one_line(err)) from err
     if not isinstance(step, SchedulingStep):
-        raise _refused(point, "it is no SchedulingStep")
+        raise _refused(point, "it is not a SchedulingStep")
     if wrong := [name for name in _TEXTS if not isinstance(getattr(step, name), str)]:
-        raise _refused(point, f"its '{wrong[0]}' is no text such as 'package.module:name'")
+        raise _refused(point, f"its '{wrong[0]}' is not a string such as 'package.module:name'")
     if step.name != point.name:
         raise _refused(point, f"calls itself '{step.name}'")
     return step

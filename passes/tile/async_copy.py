@@ -41,7 +41,7 @@ class AsyncCopyPass(SchedulingPass, RewritePattern):
         if not any(stage.ring is not None for stage in stages_of(launch)):
             return "no slab has a ring"
         if not any(map(_is_copied, stages_of(launch))):
-            return "every ring is filled by TMA, or with what threads compute"
+            return "every ring is filled by TMA, or with values that threads compute"
         return None
 
     @op_type_rewrite_pattern

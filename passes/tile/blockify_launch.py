@@ -58,7 +58,7 @@ class BlockifyLaunchPass(SchedulingPass, RewritePattern):
         if not parted_axes(launch):
             return "it has one element: one thread does it"
         if tile.stages_of(launch):
-            return "what it stages would differ between the threads of a block"
+            return "its slabs would differ between the threads of a block"
         return None
 
     def questions(self, launch: tile.LaunchOp) -> Questions:

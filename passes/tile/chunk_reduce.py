@@ -63,7 +63,7 @@ class ChunkReducePass(SchedulingPass):
         """Reason why the launch has no long reduction to split into chunks, or None."""
         if long_reductions(launch):
             return None
-        return f"no reduction of {LONG} steps or more that is no contraction and not in chunks"
+        return f"no reduction of {LONG} steps or more, apart from contractions and chunks"
 
     def questions(self, launch: tile.LaunchOp) -> Questions:
         longest = max(op.axis_extents()[0] for op in long_reductions(launch))

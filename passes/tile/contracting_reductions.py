@@ -24,7 +24,7 @@ from tilewright.passes.facts.nest import nested_chunk
 from tilewright.passes.facts.remembered import remembered
 from tilewright.passes.facts.roles import index_sources
 
-NO_CONTRACTION = "no contraction: no loads of which one varies with m and another with n"
+NO_CONTRACTION = "no contraction: no reduction loads one operand along m and another along n"
 """Skip reason: the launch has no contracting reduction."""
 
 

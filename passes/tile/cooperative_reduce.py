@@ -112,7 +112,7 @@ class CooperativeReducePass(SchedulingPass, RewritePattern):
         if rows_are_cooperative(launch):
             return None
         if scans(launch):
-            return "the steps of its scan follow each other: one thread does a row"
+            return "the steps of its scan depend on each other: one thread does a row"
         if is_contraction(launch):
             return "it is a contraction: every thread has elements of its own"
         return f"its rows are short: {row_length(launch)} steps"
@@ -150,25 +150,28 @@ class CooperativeReducePass(SchedulingPass, RewritePattern):
     def reason_not_possible(self, launch: tile.LaunchOp) -> str | None:
         if statistics_of(launch):
             is_open = self == type(self)(self.target)
-            return None if is_open else "threads that have their rows already share its statistics"
+            bound = "its threads are bound already; to share row statistics, give no options"
+            return None if is_open else bound
         assert self.threads is not None
         assert self.rows is not None
         if self.threads < 1 or self.rows < 1:
-            return f"threads={self.threads} rows={self.rows} leaves no thread"
+            return f"threads={self.threads} rows={self.rows}: both are at least 1"
         if self.row not in (None, "registers", "stage"):
             return f"row={self.row} is neither 'registers' nor 'stage'"
         length = row_length(launch)
-        if self.row == "registers" and self.threads * (self.split or 1) < length:
-            return f"{self.threads} threads have no register for each of {length} elements of a row"
+        threads = self.threads * (self.split or 1)
+        if self.row == "registers" and threads < length:
+            return f"row=registers needs a thread for each of {length} elements, not {threads}"
         return self._reason_not_split(launch)
 
     def _reason_not_split(self, launch: tile.LaunchOp) -> str | None:
         """Reason why blocks cannot share a row this way, or None."""
         if self.split is None:
-            return None if self.join is None else f"join={self.join} needs blocks to join (split)"
+            unused = f"join={self.join} needs several blocks for one row (split)"
+            return None if self.join is None else unused
         reductions = [op for op in launch.body.block.ops if isinstance(op, loop.ReduceOp)]
         if not any(map(is_cooperative, reductions)):
-            return "several blocks to a row join what they reduce, and nothing is reduced"
+            return "split needs a reduction that blocks can share, and the launch has none"
         if not 2 <= self.split <= row_length(launch):
             length = row_length(launch)
             return f"{self.split} blocks for a row of {length}; split is from 2 to {length}"

@@ -78,7 +78,7 @@ class MarkUnrollPass(SchedulingPass):
 
     def reason_not_possible(self, launch: tile.LaunchOp) -> str | None:
         assert self.limit is not None
-        return None if self.limit >= 1 else f"a loop has one step or more, not {self.limit}"
+        return None if self.limit >= 1 else f"limit is at least 1, not {self.limit}"
 
     def pattern(self, launch: tile.LaunchOp) -> RewritePattern:
         assert self.limit is not None

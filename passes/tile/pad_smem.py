@@ -86,7 +86,7 @@ class PadSmemPass(SchedulingPass):
         if (reason := reason_not_fitting(launch, padded, self.target)) is None:
             return None
         remedy = "pad less, or take fewer slots (depth of double-buffer)"
-        return f"padded by {self.pad} its slabs {reason}; {remedy}"
+        return f"with a pad of {self.pad} its slabs {reason}; {remedy}"
 
     def pattern(self, launch: tile.LaunchOp) -> RewritePattern:
         assert self.pad is not None
@@ -109,7 +109,7 @@ class _Pad(RewritePattern):
 def reason_not_padded(stage: tile.StageOp) -> str | None:
     """Reason why a slab cannot be padded, worded to follow its name, or None."""
     if stage.transport_kind is Transport.TMA:
-        return "is copied as a box (split-inner-for-swizzle)"
+        return "is filled by TMA (split-inner-for-swizzle)"
     if stage.layout.swizzle_bytes.data:
         return "is swizzled"
     return "is padded" if stage.layout.pad else None

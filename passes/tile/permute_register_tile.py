@@ -93,20 +93,20 @@ class PermuteRegisterTilePass(SchedulingPass, RewritePattern):
         for side, vector in self._with_vectors(m, n):
             kind = {Role.M: "rows", Role.N: "columns"}[side.role]
             if vector < 1 or side.elements % vector:
-                return f"{side.elements} {kind} of a thread are no strips of {vector}"
+                return f"{side.elements} {kind} of a thread do not divide into strips of {vector}"
             if side.is_parted and vector != side.vector:
                 return (
                     f"values are joined across %{side.hint} alone; leave v{side.role} at "
                     f"{side.vector}"
                 )
         if self.fastest not in ("n", "m"):
-            return f"threads are counted along n or m first, not '{self.fastest}'"
+            return f"fastest is n or m, not '{self.fastest}'"
         possible = {*warp_heights(m, n), height_in_order(m, n, Role(self.fastest))}
         if self.lanes_m in possible:
             return None
         return (
-            f"of {m.thread.extent} by {n.thread.extent} threads, warps are "
-            f"{' or '.join(map(str, sorted(possible)))} high, not {self.lanes_m}"
+            f"for {m.thread.extent} by {n.thread.extent} threads lanes_m is "
+            f"{' or '.join(map(str, sorted(possible)))}, not {self.lanes_m}"
         )
 
     def _with_vectors(self, m: Side, n: Side) -> list[tuple[Side, int]]:

@@ -53,8 +53,8 @@ class PipelineKOuterPass(SchedulingPass, RewritePattern):
         if 1 <= self.lookahead <= most:
             return None
         return (
-            f"a slot is filled 1 to {most} steps ahead where there are {most + 1}, not "
-            f"{self.lookahead}; take more slots (depth of double-buffer)"
+            f"with {most + 1} slots lookahead is 1 to {most}, not {self.lookahead}; "
+            f"take more slots (depth of double-buffer)"
         )
 
     @op_type_rewrite_pattern

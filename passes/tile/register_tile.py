@@ -82,7 +82,7 @@ class RegisterTilePass(SchedulingPass, RewritePattern):
         if is_scheduled(launch.kernel, self.name) or launch.axes_at(Level.REGISTER):
             return "each thread has several elements already"
         if not last_axis(launch):
-            return "there is one thread: it has nothing to share"
+            return "a block has one thread, and no axis to split"
         return None
 
     def splits(self, launch: tile.LaunchOp) -> list[AxisSplit]:
@@ -129,29 +129,30 @@ class RegisterTilePass(SchedulingPass, RewritePattern):
         given = {name: value for name, value in self.options().items() if name != "min_blocks"}
         others = ("vector", "items") if m_n_axes(launch) else ("fm", "fn", "vm", "vn", "fk")
         if wrong := [name for name in others if name in given]:
-            kind = "is a contraction" if m_n_axes(launch) else "is no contraction"
+            kind = "is a contraction" if m_n_axes(launch) else "is not a contraction"
             return f"{wrong[0]} does not apply: it {kind}"
         least = min((value for (value,) in given.values() if isinstance(value, int)), default=1)
         if least < 1:
             return f"'{self.step()}' leaves a thread without elements"
         most = self.gpu.max_blocks_per_sm
         if not 0 <= (self.min_blocks or 0) <= most:
-            return f"an SM of {self.target} has 0 to {most} blocks, not {self.min_blocks}"
+            return f"min_blocks is 0 to {most} on {self.target}, not {self.min_blocks}"
         return None
 
     def reason_not_divisible(self, launch: tile.LaunchOp) -> str | None:
         """Reason why the options do not divide the extents of the axes, or None."""
         for fast, wide in ((self.fm, self.vm), (self.fn, self.vn)):
             if wide is not None and (fast or 1) % wide:
-                return f"{fast or 1} elements are no strips of {wide}"
+                return f"{fast or 1} elements do not divide into strips of {wide}"
         for axis, strips, vector in self.splits(launch):
             if axis.extent % (strips * vector):
                 name = axis.value.name_hint or axis.role
-                return f"{axis.extent} steps of %{name} are no threads of {strips * vector} each"
+                return f"{axis.extent} steps of %{name} are not divisible by {strips * vector}"
         for op in innermost(launch) if (self.fk or 1) > 1 else ():
             (steps,) = op.axis_extents()
             if steps % (self.fk or 1) or op.is_bounded:
-                return f"{steps} steps of K are not read {self.fk} at a time (bk of chunk-matmul-k)"
+                remedy = "bk of chunk-matmul-k"
+                return f"{steps} steps of K cannot be read {self.fk} at a time ({remedy})"
         return None
 
     def _reason_against_threads(self, launch: tile.LaunchOp) -> str | None:

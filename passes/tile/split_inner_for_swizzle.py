@@ -116,13 +116,13 @@ def swizzled_layout(stage: tile.StageOp, width: int) -> SlabLayoutAttr | str:
     row, element = row_bytes(stage), size_of(type.element_type)
     span = min(row, width)
     if span not in SWIZZLES or row % span:
-        return f"has rows of {row} bytes, not of spans of 32, 64 or 128"
+        return f"has rows of {row} bytes, which are not whole spans of 32, 64 or 128"
     inner = span // element if row > span else 0
     swizzled = layout.with_swizzle(span, inner)
     load = stage.copied_load()
     if stage.transport_kind is Transport.TMA and load is not None:
         if isinstance(box := find_box(stage, load, swizzled), str):
-            return f"cannot be copied by TMA so: {box}"
+            return f"cannot be copied by TMA in that layout: {box}"
     return swizzled
 
 

@@ -86,7 +86,7 @@ class SplitMatmulKPass(SchedulingPass, RewritePattern):
 
     def reason_not_possible(self, launch: tile.LaunchOp) -> str | None:
         if self.factor is None or self.join is None:
-            return f"there is no join that both the kernel and {self.target} can do"
+            return f"no join of blocks is possible for this kernel on {self.target}"
         if not 2 <= self.factor <= _chunks(launch):
             return (
                 f"{_chunks(launch)} chunks among {self.factor} blocks; "

@@ -105,14 +105,14 @@ class StageInputsPass(SchedulingPass, RewritePattern):
         operands = find_operands(launch)
         for operand in operands:
             if operand.name in (self.computed or ()) and Kind.COMPUTED not in operand.kinds:
-                return f"{operand.name} is only loaded: that is 'raw={operand.name}'"
+                return f"{operand.name} is only loaded; use 'raw={operand.name}'"
         if (problem := self._reason_against_names(operands)) is not None:
             return problem
         kinds = [(operand, self.kind(operand.name)) for operand in operands]
         turnable = matrices(operands, {operand.name: kind for operand, kind in kinds})
         for name in self.transposed or ():
             if name not in turnable:
-                return f"{name} has no slab of two axes, which could be exchanged"
+                return f"{name} has no slab with two axes to exchange"
         return self.reason_not_fitting(kinds, shared_bytes(launch))
 
     @op_type_rewrite_pattern
@@ -161,7 +161,7 @@ class StageInputsPass(SchedulingPass, RewritePattern):
             if name not in known:
                 return f"it has no operand '{name}'; it has {', '.join(known)}"
             if listed.count(name) > 1:
-                return f"{name} is listed {listed.count(name)} times; it is staged in one way"
+                return f"{name} is listed {listed.count(name)} times; list it once"
         return None
 
     def reason_not_fitting(self, kinds: Sequence[tuple[Operand, Kind]], taken: int) -> str | None:
@@ -173,13 +173,13 @@ class StageInputsPass(SchedulingPass, RewritePattern):
             return None
         if taken > room:
             return (
-                f"{taken} bytes of shared memory are taken by others already, and a block of "
+                f"joins and shares take {taken} bytes of shared memory already, and a block of "
                 f"{self.target} has {room}"
             )
-        beside = f" beside {taken} of others" if taken else ""
+        beside = f" beside {taken} of joins and shares" if taken else ""
         return (
             f"its slabs take {needed} bytes of shared memory{beside}, and a block of {self.target} "
-            f"has {room}; stage less, or less at a time (bk of chunk-matmul-k)"
+            f"has {room}; stage fewer operands, or smaller chunks (bk of chunk-matmul-k)"
         )
 
 

@@ -100,13 +100,13 @@ def _reason_not_filled(stage: tile.StageOp, launch: tile.LaunchOp) -> str | None
     if stage.transport_kind is not Transport.SYNC:
         return f"is filled by {stage.transport_kind} already"
     if (load := stage.copied_load()) is None:
-        return "is computed"
+        return "is computed, not copied"
     if load.memref not in launch.kernel.inputs:
-        return "is copied from what is no input of the kernel"
+        return "is not copied from an input of the kernel"
     if isinstance(box := find_box(stage, load), str):
-        return f"is no box: {box}"
+        return f"is not a box: {box}"
     if stage.loop is not None and stage.loop.is_bounded and _is_in_loop(stage.loop):
-        return "is filled in a loop within a loop that leaves out steps: fills cannot be counted"
+        return "is filled in a nested loop that leaves out steps: fills cannot be counted"
     return None
 
 

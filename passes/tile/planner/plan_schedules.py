@@ -187,7 +187,7 @@ RULE = Rule("t", 0, "plan_schedules")
 def reason_against(kernel: loop.KernelOp) -> str | None:
     """Reason why the planner skips the kernel, or None."""
     if kernel.planned is not None and not kernel.planned.names(PLAN):
-        return "its steps are planned"
+        return "its steps are planned already"
     if isinstance(kernel.body.block.last_op, tile.LaunchOp):
         return "it is a launch already"
     return None

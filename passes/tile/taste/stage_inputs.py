@@ -36,7 +36,7 @@ def reason_to_skip(step: StageInputsPass, launch: tile.LaunchOp) -> str | None:
     if best is None or best.raw or best.computed:
         return None
     names = ", ".join(best.none or ())
-    return f"{names}: only loaded, which the cache does as well, or too long to be kept"
+    return f"{names}: plain loads, which the cache serves as well, or too long for a slab"
 
 
 def _with(

@@ -39,7 +39,7 @@ def reason_to_skip(step: TmaCopyPass, launch: tile.LaunchOp) -> str | None:
     """Reason why TMA is better left unused, or None."""
     if _in_whole_loops(launch):
         return None
-    return "in each loop it could fill a part of the rings only, or short rows, or small piles"
+    return "no loop has only rings that TMA can fill, with long rows and large piles"
 
 
 def _in_whole_loops(launch: tile.LaunchOp) -> list[str]:

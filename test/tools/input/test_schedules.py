@@ -65,7 +65,7 @@ def test_an_option_that_a_kernel_cannot_have_names_the_kernel_and_the_reason(
     code, out, err = tilewright("compile", "-c", TWO, "--schedule", given)
     assert (code, out) == (1, "")
     assert "cannot do 'register-tile{fm=3" in err
-    assert "in @relu_matmul: 8 steps of %tm are no threads of 3 each" in err
+    assert "in @relu_matmul: 8 steps of %tm are not divisible by 3" in err
 
 
 @pytest.mark.parametrize(
