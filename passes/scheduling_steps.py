@@ -77,8 +77,8 @@ class SchedulingStep(NamedTuple):
 
     def can_be_left_out(self, launch: Any) -> bool:
         """True if a schedule of the launch may omit the step."""
-        told = self.may_be_left_out
-        return told if isinstance(told, bool) else self.resolved(told)(launch)
+        answer = self.may_be_left_out
+        return answer if isinstance(answer, bool) else self.resolved(answer)(launch)
 
     def resolved(self, path: str) -> Any:
         """
@@ -89,8 +89,8 @@ class SchedulingStep(NamedTuple):
         try:
             return resolve_name(path)
         except Exception as err:  # any exception: the code is a package's
-            says = f"the scheduling step '{self.name}' names '{path}', but {one_line(err)}"
-            raise UsageError(says, remedy="fix or uninstall its package") from err
+            problem = f"the scheduling step '{self.name}' names '{path}', but {one_line(err)}"
+            raise UsageError(problem, remedy="fix or uninstall its package") from err
 
 
 _TEXTS = ("name", "path", "after", "taste", "cost")

@@ -234,8 +234,8 @@ def statistics_of(launch: tile.LaunchOp) -> list[tuple[loop.ReduceOp, Axis]]:
         return []
     reductions = [op for op in launch.body.block.ops if isinstance(op, loop.ReduceOp)]
     known: dict[Operation, frozenset[BlockArgument]] = {}
-    alike = [op for op in reductions if columns[0].value not in varies_along(op, known)]
-    return [(op, columns[0]) for op in alike if is_cooperative(op)]
+    repeated = [op for op in reductions if columns[0].value not in varies_along(op, known)]
+    return [(op, columns[0]) for op in repeated if is_cooperative(op)]
 
 
 def _deal_statistics(launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:

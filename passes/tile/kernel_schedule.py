@@ -55,8 +55,8 @@ def planned_passes(planned: ScheduleAttr) -> tuple[ModulePass, ...]:
     """
     for spec in planned.steps:
         if "target" in spec.parameters:
-            says = f"'{spec.name}' has a target of its own, and all kernels have the program's"
-            raise UsageError(says, remedy="leave it out; --target sets it for the program")
+            problem = f"'{spec.name}' has a target of its own, and all kernels have the program's"
+            raise UsageError(problem, remedy="leave it out; --target sets it for the program")
     return passes_of(planned.data)
 
 

@@ -10,7 +10,7 @@ becomes, with `pad-smem{pad=4 slabs=as}`,
 
 Pads take shared memory, and may cause bank conflicts for a warp that fills several rows at once. A
 pad that is not a multiple of 16 bytes rules out accesses of 16 bytes. Slabs that are swizzled, or
-that TMA fills, have no pads. `taste/pad_smem.py` has the default.
+that TMA fills, have no pads. The default is in `passes/tile/taste/pad_smem.py`.
 """
 
 from collections.abc import Set

@@ -23,7 +23,7 @@ of it conflict in a bank, however it is padded. The rows of that slab are dealt 
 
     ... %bs[%tn * 4 + %vn, %ki * 4 + %kv] : memref<128x16xf32, #tile.layout<deal 4>, 3 : i64>
 
-`taste/permute_register_tile.py` has the default.
+The default is in `passes/tile/taste/permute_register_tile.py`.
 """
 
 from collections.abc import Generator

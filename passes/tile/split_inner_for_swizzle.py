@@ -14,7 +14,7 @@ holds all rows before the next piece begins (`inner 32, swizzle 128` of float32)
 spans of their own length. Subscripts do not change.
 
 Slabs that threads fill can be swizzled as well, but swizzled addresses take registers.
-`taste/split_inner_for_swizzle.py` has the default.
+The default is in `passes/tile/taste/split_inner_for_swizzle.py`.
 """
 
 from collections.abc import Mapping

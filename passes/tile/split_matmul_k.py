@@ -157,8 +157,9 @@ def _joined_at_once(contractions: Sequence[loop.ReduceOp]) -> list[list[loop.Red
     early = [
         use.operation for op in contractions[:-1] for result in op.results for use in result.uses
     ]
-    is_alike = all(op.monoid == last.monoid for op in contractions)
-    if is_alike and not last.monoid.data.is_of_pairs and all(_is_behind(op, last) for op in early):
+    is_one_monoid = all(op.monoid == last.monoid for op in contractions)
+    is_unused_before = all(_is_behind(op, last) for op in early)
+    if is_one_monoid and not last.monoid.data.is_of_pairs and is_unused_before:
         return [list(contractions)]
     return [[op] for op in contractions]
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Fills rings by the tensor memory accelerator (TMA), which copies a whole slab for a single thread.
+Fills rings by the tensor memory accelerator (TMA), which copies a slab at one thread's request.
 
     %as = tile.stage (%i, %k) in [128, 16] ring(depth 4) { ... } : memref<128x16xf32, 3 : i64>
 
@@ -9,8 +9,8 @@ becomes, with `tma-copy{slabs=as}`,
     %as = tile.stage (%i, %k) in [128, 16] ring(depth 4) transport(tma) { ... } : ...
 
 TMA copies boxes. The slab holds the elements of an input of the kernel unchanged, along the input's
-axes. The only mask is the input's bounds, and rows are multiples of 16 bytes. `taste/tma_copy.py`
-has the default.
+axes. The only mask is the input's bounds, and rows are multiples of 16 bytes. The default is in
+`passes/tile/taste/tma_copy.py`.
 """
 
 from collections.abc import Mapping, Set

@@ -82,8 +82,8 @@ def _of_rows(problem: RowProblem, target: Target) -> Iterator[RowAssignment]:
 
 def _rows_of_block(threads: int, problem: RowProblem, target: Target) -> int:
     """Return how many rows make a block of the usual size, as long as each SM has two blocks."""
-    wanted = min(USUAL_THREADS // threads, problem.rows // (2 * target.sms))
-    return 1 << max(wanted, 1).bit_length() - 1
+    rows = min(USUAL_THREADS // threads, problem.rows // (2 * target.sms))
+    return 1 << max(rows, 1).bit_length() - 1
 
 
 def _of_columns(problem: RowProblem, target: Target) -> Iterator[RowAssignment]:
@@ -111,8 +111,8 @@ def _splits(problem: RowProblem, rows: int, target: Target) -> Iterator[tuple[in
         return
     worth = [s for s in (*_SPLITS, *fitting) if 2 <= s <= problem.length * rows // _LEAST_SHARE]
     for split in dict.fromkeys(worth):
-        is_wanted = blocks * split <= 2 * target.sms
-        if target.has_clusters and split <= MAX_CLUSTER and (is_wanted or is_long):
+        is_small_grid = blocks * split <= 2 * target.sms
+        if target.has_clusters and split <= MAX_CLUSTER and (is_small_grid or is_long):
             yield split, Join.CLUSTER
-        if problem.ends_joined and is_wanted:
+        if problem.ends_joined and is_small_grid:
             yield split, Join.LAST_BLOCK

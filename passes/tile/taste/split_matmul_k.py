@@ -27,8 +27,8 @@ def prefer(step: SplitMatmulKPass, launch: tile.LaunchOp) -> Sequence[SplitMatmu
     questions = step.questions(launch)
     possible = [factor for factor in questions["factor"] if isinstance(factor, int)]
     long = [factor for factor in possible if factor * _LEAST_STEPS <= _steps(launch)]
-    wanted = -(-step.gpu.sms // _blocks(launch))
-    factors = sorted(long or possible, key=lambda factor: abs(factor - wanted))
+    filling = -(-step.gpu.sms // _blocks(launch))
+    factors = sorted(long or possible, key=lambda factor: abs(factor - filling))
     return [
         SplitMatmulKPass(step.target, factor=factor, join=join)
         for factor, join in product(factors, map(str, questions["join"]))

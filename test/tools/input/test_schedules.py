@@ -142,7 +142,7 @@ def test_what_is_below_loop_ir_is_scheduled_already(tilewright: Tilewright, tmp_
         ("tileify,cooperative-reduce{threads=32 rows=1},stage-inputs,mark-unroll", []),
         (
             "tileify,chunk-matmul-k{bk=4},cooperative-reduce{threads=32 rows=1},mark-unroll",
-            ["'chunk-matmul-k{bk=4}' planned for @rows did nothing: no contraction: no loads"],
+            ["'chunk-matmul-k{bk=4}' planned for @rows did nothing: no contraction: no reduction"],
         ),
         (
             "tileify,mark-unroll{limit=4},cooperative-reduce{threads=32 rows=1}",
