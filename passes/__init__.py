@@ -118,8 +118,8 @@ def _checked(plugin: EntryPoint, find: Callable[[], object]) -> Callable[[], typ
 
 def _ambiguous(plugin: EntryPoint) -> Callable[[], type[ModulePass]]:
     """
-    Return a factory that raises `UsageError`, because two packages claim the name. The error comes
-    when the pass is used, so that all other passes still work.
+    Return a factory that raises `UsageError`, because the name of the pass is taken twice. The
+    error comes when the pass is used, so that all other passes still work.
     """
 
     def refuse() -> type[ModulePass]:

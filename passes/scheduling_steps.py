@@ -48,17 +48,17 @@ class SchedulingStep(NamedTuple):
     """Step after which this one runs; steps after the same one run in the order of their names."""
     operands: Sequence[str] = ()
     """
-    Options that list operands by name (`raw=x,w`); a schedule is reused for kernels with other
-    names.
+    Options that list operands by name (`raw=x,w`). A schedule that is reused for an equal kernel
+    gets the operands' names in that kernel.
     """
     slabs: Sequence[str] = ()
-    """Options that list slabs by name."""
+    """Options that list slabs by name; a reused schedule gets the slabs' names in its kernel."""
     may_be_left_out: bool | str = True
     """True if a schedule may omit the step; or the path of a predicate on launches."""
     taste: str = ""
     """
-    Path of a module with a function `prefer`, which returns the pass with all options, the best
-    guess first. The module may have a function `reason_to_skip`.
+    Path of a module of heuristics. Its function `prefer` returns the pass with all options, the
+    best guess first. It may have a function `reason_to_skip`.
     """
     cost: str = ""
     """
@@ -156,8 +156,8 @@ def step_called(name: str) -> SchedulingStep | None:
 
 def _added(known: Sequence[str]) -> list[SchedulingStep]:
     """
-    Return the rows of installed packages, sorted by name. Raises `UsageError` for a row without a
-    place.
+    Return the rows of installed packages, sorted by name. Raises `UsageError` for a row whose name
+    is taken, or whose `after` is not a step.
     """
     points = sorted(entry_points(group=STEP_GROUP), key=lambda point: point.name)
     added = [loaded_step(point) for point in points]

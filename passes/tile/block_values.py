@@ -87,8 +87,8 @@ class BlockValues:
 
     def is_fixed(self, op: Operation) -> bool:
         """
-        True if the results of `op` are known before the loops inside, and are the same for all
-        threads.
+        True if the results of `op` are computed before the loops of the site begin, and are the
+        same for all threads of a block.
         """
         if self.is_inside(op):
             return False
@@ -175,7 +175,10 @@ class BlockValues:
 
 
 def _is_function(op: Operation) -> bool:
-    """True if the results depend on the operands alone, or on the elements of an input at them."""
+    """
+    True if the results depend on nothing but the operands, or on the elements of an input that the
+    operands select.
+    """
     if op.regions or not op.results or isinstance(op, _MEETINGS):
         return False
     if isinstance(op, loop.LoadOp):

@@ -93,8 +93,8 @@ class ChunkReducePass(SchedulingPass):
 
 def long_reductions(launch: tile.LaunchOp) -> list[loop.ReduceOp]:
     """
-    Return the reductions of at least `LONG` steps that go along one row and contain no other
-    reduction. Contractions, and chunks of other reductions, are not among them.
+    Return the reductions of at least `LONG` steps that contain no other reduction. Contractions,
+    and chunks of other reductions, are not among them.
     """
     contracting = contracting_reductions(launch)
     reductions = [op for op in ops_in(launch) if isinstance(op, loop.ReduceOp)]

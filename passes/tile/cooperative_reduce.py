@@ -86,7 +86,7 @@ class ThreadsPerRow(NamedTuple):
 
 @dataclass(frozen=True)
 class CooperativeReducePass(SchedulingPass, RewritePattern):
-    """Share rows among threads."""
+    """Share rows among threads, which reduce parts of them and combine."""
 
     name = "cooperative-reduce"
     RULE: ClassVar[Rule] = Rule("t", 4, "cooperative_reduce")
@@ -139,8 +139,9 @@ class CooperativeReducePass(SchedulingPass, RewritePattern):
         self, guess: dict[str, ParameterListType], given: dict[str, ParameterListType]
     ) -> dict[str, ParameterListType]:
         """
-        Return all options. If `threads` is given, `columns` is not taken from the guess. If `split`
-        is given and neither has `join`, it is the join that every target supports.
+        Return the `given` options, and those of the guess for the rest. If `threads` is given, the
+        guess of `columns` is not used. If `split` is given without a join, blocks join by
+        `last_block`, which every target supports.
         """
         rest = {n: v for n, v in guess.items() if n != "columns" or "threads" not in given}
         if "split" in given:

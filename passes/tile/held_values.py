@@ -48,13 +48,15 @@ class Part(NamedTuple):
 
     coordinate: Coordinate
     at: AffineExpr
-    """Position along it of an element of the slab, as an expression over the slab's coordinates."""
+    """
+    Position of a slab's element along the coordinate, as an expression over the slab's coordinates.
+    """
 
 
 def parts_along(axes: frozenset[SSAValue], slab: Sequence[Coordinate]) -> list[Part]:
     """
-    Return the coordinates of a slab that consist of `axes`, and the single axes of `axes` in the
-    others.
+    Return the parts of a slab's coordinates along `axes`: whole coordinates, or single axes of
+    them.
     """
     found: list[Part] = []
     for position, coordinate in enumerate(slab):
@@ -76,8 +78,8 @@ class Shares:
 
     def slab(self, value: SSAValue, coordinates: Sequence[Coordinate]) -> SSAValue:
         """
-        Return the slab of `value`, which differs along the axes of `coordinates`; insert its op if
-        it is new.
+        Return the slab that shares `value` among the threads of a block, with these coordinates.
+        Insert a `tile.share` if there is none yet.
         """
         key = value, tuple(coordinates)
         if key not in self._shares:

@@ -63,7 +63,8 @@ def planned_passes(planned: ScheduleAttr) -> tuple[ModulePass, ...]:
 @contextmanager
 def blamed_on_planned_steps(kernel: loop.KernelOp) -> Generator[None]:
     """
-    Raise a `UsageError` of the block as an error in the planned steps, at the place of the kernel.
+    Raise a `UsageError` of the `with` body again, as an error in the kernel's planned steps at its
+    place.
     """
     try:
         yield
@@ -74,7 +75,8 @@ def blamed_on_planned_steps(kernel: loop.KernelOp) -> Generator[None]:
 
 def with_added_steps(schedule: ScheduleAttr) -> ScheduleAttr:
     """
-    Return the schedule with all steps of packages that have taste or cost added, in their order.
+    Return the schedule with the steps of packages that have taste or cost, in the order of all
+    steps.
     """
     if not (added := [ArgSpec(step.name, {}) for step in added_steps() if step.is_offered]):
         return schedule

@@ -21,8 +21,8 @@ from tilewright.passes.rewriting.substitution import stored_where
 
 def lift_columns(launch: tile.LaunchOp, rewriter: PatternRewriter | None = None) -> None:
     """
-    Lift the loop over the columns, if it is the only `loop.for` or scan in the launch. A copy that
-    is only examined needs no `rewriter`.
+    Lift the loop over the columns, if it is the only `loop.for` or scan in the launch. A copy of a
+    kernel that is only examined needs no `rewriter`.
     """
     rewriter = rewriter or PatternRewriter(launch)
     loops = [op for op in launch.body.block.ops if isinstance(op, loop.ForOp | loop.ScanOp)]

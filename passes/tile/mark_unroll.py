@@ -115,7 +115,8 @@ class _Unrolling:
 
     def visit(self, op: Operation) -> int | None:
         """
-        Return the number of instructions of `op` once all in it is unrolled; None if it cannot be.
+        Return the number of instructions of `op` once all loops in it are unrolled; None if a loop
+        stays.
         """
         if isinstance(op, tile.CombineOp):
             return None
@@ -170,7 +171,8 @@ class _Unrolling:
 
 def _is_fused(op: Operation) -> bool:
     """
-    True if joining the yielded values costs nothing: they are products to add, or nested sums.
+    True if joining the yielded values costs no instruction: they are products that are added, or
+    results of inner reductions.
     """
     if not isinstance(op, loop.YieldOp) or not isinstance(around := op.parent_op(), loop.ReduceOp):
         return False

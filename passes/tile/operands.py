@@ -56,9 +56,9 @@ class Operand(NamedTuple):
     argument: SSAValue
     """Argument that the operand is loaded from, which gives it its name."""
     site: Block
-    """Block of ops in which its slabs are filled."""
+    """Block of ops in which the slabs of the operand are filled."""
     kinds: Sequence[Kind]
-    """Ways to stage it, the best guess first."""
+    """Ways to stage the operand, the best guess first."""
     places: Mapping[Kind, Sequence[Place]]
     """Values that each way stages, with their slabs and subscripts."""
 

@@ -43,7 +43,7 @@ _NO_PAD_FITS = "no pad fits in shared memory"
 
 @dataclass(frozen=True)
 class PadSmemPass(SchedulingPass):
-    """Pad the rows of slabs."""
+    """Pad the rows of slabs against bank conflicts."""
 
     name = "pad-smem"
     RULE: ClassVar[Rule] = Rule("t", 14, "pad_smem")

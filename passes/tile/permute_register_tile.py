@@ -56,7 +56,7 @@ from tilewright.passes.tile.scheduling_pass import SchedulingPass
 
 @dataclass(frozen=True)
 class PermuteRegisterTilePass(SchedulingPass, RewritePattern):
-    """Arrange the rows and columns of threads."""
+    """Arrange the rows and columns that threads own in a register tile."""
 
     name = "permute-register-tile"
     RULE: ClassVar[Rule] = Rule("t", 9, "permute_register_tile")

@@ -56,7 +56,7 @@ from tilewright.passes.tile.split_thread_axes import (
 
 @dataclass(frozen=True)
 class RegisterTilePass(SchedulingPass, RewritePattern):
-    """Give each thread several elements."""
+    """Give each thread several elements, which it keeps in registers."""
 
     name = "register-tile"
     RULE: ClassVar[Rule] = Rule("t", 8, "register_tile")
@@ -86,7 +86,7 @@ class RegisterTilePass(SchedulingPass, RewritePattern):
         return None
 
     def splits(self, launch: tile.LaunchOp) -> list[AxisSplit]:
-        """Return how each axis that is split is shared between threads and registers."""
+        """Return the split of each axis into strips and vectors of a thread."""
         if found := m_n_axes(launch):
             m, n = found
             of_m, of_n = self.fm or 1, self.fn or 1

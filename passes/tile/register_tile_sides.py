@@ -25,7 +25,9 @@ from tilewright.passes.facts.remembered import remembered
 
 
 class Side(NamedTuple):
-    """Axes of one side, from the outermost to the innermost."""
+    """
+    Side of a register tile, m or n: its axes from the outermost to the innermost, and its joins.
+    """
 
     thread: Axis
     axes: Sequence[Axis]
@@ -82,7 +84,8 @@ def sides_of(launch: tile.LaunchOp) -> list[Side]:
 
 def _nested(launch: tile.LaunchOp, axes: Sequence[Axis]) -> list[Axis] | None:
     """
-    Return the axes as the digits of one number, the largest first; None if they are not digits.
+    Return the axes as the digits of one number, the one with the largest factor first; None if they
+    do not form a number.
     """
     long = [axis for axis in axes if axis.extent > 1]
     factors = _factors(launch, [axis.value for axis in long])

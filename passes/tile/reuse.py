@@ -33,7 +33,7 @@ Most steps of a contraction that a block stages at once; a longer one must be sp
 
 
 class Place(NamedTuple):
-    """Place of a value in its slab, once the slab is filled."""
+    """Slab of a value, and the subscripts of the value in it."""
 
     value: SSAValue
     slab: Slab

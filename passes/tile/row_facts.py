@@ -47,7 +47,10 @@ def row_length(launch: tile.LaunchOp) -> int:
 
 
 def columns_of_row(launch: tile.LaunchOp) -> int:
-    """Return the number of columns that each row is reduced with; 0 if there are none."""
+    """
+    Return the number of steps of the loop over columns that each row is reduced with; 0 if there is
+    none.
+    """
     loops = [op for op in launch.body.block.ops if isinstance(op, loop.ForOp)]
     reduces = [op for op in loops if any(isinstance(i, loop.ReduceOp) for i in op.body.block.ops)]
     return max((prod(op.axis_extents()) for op in reduces), default=0)

@@ -156,7 +156,9 @@ class Slab:
 
 
 _PLACES = {"map", "mask", "operandSegmentSizes"}
-"""Properties of ops that say where they read, and that depend on axes."""
+"""
+Names of op properties that depend on axes: subscripts, masks and the numbers of their operands.
+"""
 
 
 def _computation(
@@ -218,7 +220,8 @@ def _is_function_of_number(
 
 def _closeness(coordinate: Coordinate, source: loop.LoadOp) -> tuple[float, int]:
     """
-    Return the stride of the source along a coordinate, and the negated steps for which it holds.
+    Return a sort key: the stride of the source along a coordinate, infinite if the source does not
+    use it, and the negated number of steps with this stride.
     """
     axis = coordinate[-1]
     if axis not in source.indices:

@@ -43,7 +43,7 @@ from tilewright.passes.tile.scheduling_pass import SchedulingPass
 
 @dataclass(frozen=True)
 class SplitInnerForSwizzlePass(SchedulingPass):
-    """Swizzle slabs."""
+    """Swizzle the rows of slabs against bank conflicts."""
 
     name = "split-inner-for-swizzle"
     RULE: ClassVar[Rule] = Rule("t", 12, "split_inner_for_swizzle")

@@ -65,7 +65,7 @@ from tilewright.passes.tile.scheduling_pass import SchedulingPass
 
 @dataclass(frozen=True)
 class StageInputsPass(SchedulingPass, RewritePattern):
-    """Stage the values that a block reads more than once."""
+    """Stage the values that a block reads more than once in shared memory."""
 
     name = "stage-inputs"
     RULE: ClassVar[Rule] = Rule("t", 7, "stage_inputs")

@@ -69,7 +69,8 @@ class _Bounds(NamedTuple):
 
 def leave_out_masked_steps(op: loop.ReduceOp, rewriter: PatternRewriter) -> None:
     """
-    Bound `op` where the mask of its yield, or of its chunk's yield, lets no thread contribute.
+    Bound `op` to the steps in which any thread of a block contributes: the mask of its yield, or of
+    its chunk's yield, allows it, and its terms are not the identity.
     """
     start, below, operands = _bounds_by_mask(op, varies_in_block)
     first = conjunction([op.start, (start, operands)])
@@ -77,7 +78,10 @@ def leave_out_masked_steps(op: loop.ReduceOp, rewriter: PatternRewriter) -> None
 
 
 def leaves_out_steps(op: loop.ReduceOp) -> bool:
-    """True if the mask of the yield may leave out the first or the last steps of `op`."""
+    """
+    True if the first or the last steps of `op` may have no effect in some block, so that a bound
+    leaves them out.
+    """
     start, below, operands = _bounds_by_mask(op, varies_in_block)
     useful = _useful(op, (start, operands), (below, operands))
     return any(exprs for exprs, _ in useful)
@@ -156,7 +160,8 @@ def _without(bound: Access | None, margin: Callable[[AffineExpr], AffineExpr]) -
 
 def _uniform(bound: Access | None, *, is_last: bool) -> Access | None:
     """
-    Return the bound that all threads of a block share: that of the last thread, or of the first.
+    Return the bound that all threads of a block share: that of the last thread, or of the first if
+    not `is_last`.
     """
     exprs, operands = bound or ((), ())
     found = [extreme(expr, operands, varies_in_block, is_last=is_last) for expr in exprs]

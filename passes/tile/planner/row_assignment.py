@@ -55,7 +55,7 @@ class RowAssignment(NamedTuple):
     vector: int
     """Adjacent elements of a piece: elements of one row, or of as many columns."""
     rows: int = 1
-    """Rows of a block; if rows are columns, vectors of `vector` columns."""
+    """Rows of a block; if rows are columns in memory, groups of `vector` columns."""
     split: int = 1
     """Blocks that share a row."""
     join: Join = Join.LAST_BLOCK

@@ -118,7 +118,10 @@ def _shallow(problem: Contraction, target: Target, tiles: Sequence[BlockTile]) -
 
 
 def _deepened(tiling: Tiling, problem: Contraction) -> Iterator[Tiling]:
-    """Yield the tiling with each number of slots that its chunks fill at least twice."""
+    """
+    Yield the tiling, then the tiling with each larger number of slots that its chunks fill at least
+    twice.
+    """
     yield tiling
     for depth in DEPTHS[1:]:
         if tiling.chunks(problem) >= 2 * depth:

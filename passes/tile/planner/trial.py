@@ -27,7 +27,7 @@ from tilewright.passes.tile.scheduling_pass import take_choice
 
 
 class Tried(Protocol):
-    """Choice, as far as trials look at it."""
+    """Interface of a choice that trials use."""
 
     @property
     def elements(self) -> int:

@@ -16,7 +16,9 @@ _CHUNKS = (8, 4, 16, 32)
 _LONGER = (64, 32, 16)
 
 _PARTS = 8
-"""Fewest chunks of a sum whose chunks may be left out; with fewer, hardly any are left out."""
+"""
+Fewest chunks of a sum with long chunks that may be left out; with fewer, hardly any are left out.
+"""
 
 
 def prefer(step: ChunkReducePass, launch: tile.LaunchOp) -> Sequence[ChunkReducePass]:

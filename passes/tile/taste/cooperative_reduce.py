@@ -44,7 +44,8 @@ def _splits(
     step: CooperativeReducePass, launch: tile.LaunchOp, guess: ThreadsPerRow
 ) -> Iterator[CooperativeReducePass]:
     """
-    Yield choices with several blocks for one row, unless the options fix threads without a split.
+    Yield choices with several blocks for one row; none if the options give `threads` but not
+    `split`.
     """
     if step.split is None and step.threads is not None:
         return

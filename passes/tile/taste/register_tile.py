@@ -31,8 +31,8 @@ _FK = 4
 
 _FEWEST_THREADS, _MOST_THREADS = 128, 256
 """
-Fewest and most threads of a block by default. Where threads go along a row in steps, a block keeps
-at least the second number.
+Fewest and most threads of a block by default. Vectors along a row that threads go along in steps
+leave a block at least the second number.
 """
 
 
