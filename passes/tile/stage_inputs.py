@@ -23,9 +23,9 @@ becomes, with `stage-inputs{raw=a,b}`,
 
 An operand is a value that several threads share in the steps of a loop. In the body of the launch,
 a value that several loops compute the same way is an operand too. An example is the row of a
-normalisation. The name of an operand is that of the argument it is loaded from; if there are
-several, the first that differs along all of its axes counts. A second operand of an argument `x` is
-`x-1`. An argument without a name is `arg0`, by its position. Each operand is
+normalisation. An operand has the name of the argument that it is loaded from. If there are several
+arguments, the first that differs along all of its axes counts. A second operand of an argument `x`
+is `x-1`. An argument without a name is `arg0`, by its position. Each operand is
 
 - `computed`: staged with the work on it, as far as the result is still shared or read again;
   `silu(g) * u` is one slab;
