@@ -73,8 +73,8 @@ def get_all_passes() -> dict[str, Callable[[], type[ModulePass]]]:
     Return a factory of each pass by name: passes of this repository, then those of installed
     packages.
     """
-    factories = {name: _at(f"tilewright.passes.{path}") for name, path in _PASSES.items()}
-    factories.update((step.name, _at(step.path)) for step in STEPS)
+    factories = {name: _factory(f"tilewright.passes.{path}") for name, path in _PASSES.items()}
+    factories.update((step.name, _factory(step.path)) for step in STEPS)
     for group, announced in ((PLUGIN_GROUP, _announced), (STEP_GROUP, _announced_step)):
         for plugin in sorted(entry_points(group=group), key=lambda plugin: plugin.name):
             clashes = plugin.name in factories
@@ -82,7 +82,7 @@ def get_all_passes() -> dict[str, Callable[[], type[ModulePass]]]:
     return factories
 
 
-def _at(path: str) -> Callable[[], type[ModulePass]]:
+def _factory(path: str) -> Callable[[], type[ModulePass]]:
     return lambda: resolve_name(path)
 
 

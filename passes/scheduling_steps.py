@@ -97,7 +97,7 @@ _TEXTS = ("name", "path", "after", "taste", "cost")
 _TILE = "tilewright.passes.tile"
 
 
-def _ours(name: str, *, has_taste: bool = True, **more: Any) -> SchedulingStep:
+def _own_row(name: str, *, has_taste: bool = True, **more: Any) -> SchedulingStep:
     """Return the row of a pass of this repository; its file, class and taste are named after it."""
     module = name.replace("-", "_")
     path = f"{_TILE}.{module}:{module.title().replace('_', '')}Pass"
@@ -105,22 +105,22 @@ def _ours(name: str, *, has_taste: bool = True, **more: Any) -> SchedulingStep:
 
 
 STEPS = (
-    _ours("chunk-matmul-k"),
-    _ours("split-matmul-k"),
+    _own_row("chunk-matmul-k"),
+    _own_row("split-matmul-k"),
     # Rows that threads share get their threads from cooperative-reduce instead.
-    _ours("blockify-launch", may_be_left_out=f"{_TILE}.row_facts:rows_are_cooperative"),
-    _ours("cooperative-reduce", may_be_left_out=f"{_TILE}.row_facts:has_threads"),
-    _ours("chunk-reduce"),
-    _ours("stage-inputs", operands=("raw", "computed", "none", "transposed")),
-    _ours("register-tile", may_be_left_out=f"{_TILE}.row_facts:has_few_threads"),
-    _ours("permute-register-tile"),
-    _ours("double-buffer", has_taste=False),
-    _ours("tma-copy", slabs=("slabs",)),
-    _ours("split-inner-for-swizzle", slabs=("slabs",)),
-    _ours("async-copy", has_taste=False),
-    _ours("pad-smem", slabs=("slabs",)),
-    _ours("pipeline-k-outer"),
-    _ours(LAST, may_be_left_out=False),
+    _own_row("blockify-launch", may_be_left_out=f"{_TILE}.row_facts:rows_are_cooperative"),
+    _own_row("cooperative-reduce", may_be_left_out=f"{_TILE}.row_facts:has_threads"),
+    _own_row("chunk-reduce"),
+    _own_row("stage-inputs", operands=("raw", "computed", "none", "transposed")),
+    _own_row("register-tile", may_be_left_out=f"{_TILE}.row_facts:has_few_threads"),
+    _own_row("permute-register-tile"),
+    _own_row("double-buffer", has_taste=False),
+    _own_row("tma-copy", slabs=("slabs",)),
+    _own_row("split-inner-for-swizzle", slabs=("slabs",)),
+    _own_row("async-copy", has_taste=False),
+    _own_row("pad-smem", slabs=("slabs",)),
+    _own_row("pipeline-k-outer"),
+    _own_row(LAST, may_be_left_out=False),
 )
 
 
@@ -133,9 +133,9 @@ def scheduling_steps() -> tuple[SchedulingStep, ...]:
     """
     ours = {step.name: step for step in STEPS}
     added = _added([FIRST, *ours])
-    ordered = [*_behind(FIRST, added)]
+    ordered = [*_steps_after(FIRST, added)]
     for step in STEPS:
-        ordered += [step, *_behind(step.name, added)]
+        ordered += [step, *_steps_after(step.name, added)]
     if lost := [step for step in added if step not in ordered]:
         names = " and ".join(f"'{step.name}'" for step in lost)
         raise UsageError(f"scheduling steps of packages run after each other: {names}")
@@ -195,9 +195,9 @@ def _refused(point: EntryPoint, why: str, remedy: str | None = None) -> UsageErr
     return UsageError(what, remedy=remedy or "fix or uninstall that package")
 
 
-def _behind(name: str, added: Sequence[SchedulingStep]) -> Iterator[SchedulingStep]:
+def _steps_after(name: str, added: Sequence[SchedulingStep]) -> Iterator[SchedulingStep]:
     """Yield the added steps that run after the step `name`, each followed by the steps after it."""
     for step in added:
         if step.after == name:
             yield step
-            yield from _behind(step.name, added)
+            yield from _steps_after(step.name, added)

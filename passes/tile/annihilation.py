@@ -147,7 +147,7 @@ class _Beyond:
     def _result(self, op: Operation) -> Known:
         match op:
             case arith.ConstantOp(value=FloatAttr() | IntegerAttr() as attr):
-                return _believed(attr.value.data)
+                return _trusted(attr.value.data)
             case loop.LoadOp():
                 return 0 if self._needs(op.where or ((), ())) else None
             case loop.PredicateOp():
@@ -191,14 +191,14 @@ class _Beyond:
             return 0 if 0 in operands or -math.inf in operands else None
         if isinstance(op, _SUMS) and abs(result) * 2 < max(map(_size, operands)):
             return None
-        return _believed(result)
+        return _trusted(result)
 
 
 def _size(value: Any) -> float:
     return abs(value)
 
 
-def _believed(value: float | int) -> Known:
+def _trusted(value: float | int) -> Known:
     """Return `value` if the hardware computes about the same number in every type, else None."""
     is_exact = value in (0, -math.inf)
     return value if is_exact or _SMALLEST <= abs(value) <= _LARGEST else None

@@ -28,7 +28,7 @@ from tilewright.dialects.tile.attributes import Level
 
 Axes = frozenset[SSAValue]
 
-_MEETINGS = (tile.MeetingOp, loop.PrefixOp)
+_JOINS = (tile.MeetingOp, loop.PrefixOp)
 """Ops without a body whose results depend on more than their operands."""
 
 
@@ -179,7 +179,7 @@ def _is_function(op: Operation) -> bool:
     True if the results depend on nothing but the operands, or on the elements of an input that the
     operands select.
     """
-    if op.regions or not op.results or isinstance(op, _MEETINGS):
+    if op.regions or not op.results or isinstance(op, _JOINS):
         return False
     if isinstance(op, loop.LoadOp):
         return kernel_of_argument(op.memref) is not None

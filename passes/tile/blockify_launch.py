@@ -66,9 +66,9 @@ class BlockifyLaunchPass(SchedulingPass, RewritePattern):
         Return powers of two up to the size of the launch, rounded up; at least those up to a warp.
         """
         if not is_rectangular(launch):
-            return {"n": _up_to(_LONGEST_LINE, total_extent(parted_axes(launch)))}
+            return {"n": _powers_up_to(_LONGEST_LINE, total_extent(parted_axes(launch)))}
         rows, columns = (extent_along(launch, role) for role in (Role.M, Role.N))
-        return {"m": _up_to(_LONGEST_SIDE, rows), "n": _up_to(_LONGEST_SIDE, columns)}
+        return {"m": _powers_up_to(_LONGEST_SIDE, rows), "n": _powers_up_to(_LONGEST_SIDE, columns)}
 
     def reason_not_possible(self, launch: tile.LaunchOp) -> str | None:
         if not is_rectangular(launch) and self.m not in (None, 1):
@@ -89,13 +89,13 @@ class BlockifyLaunchPass(SchedulingPass, RewritePattern):
     def match_and_rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
         rebinding, (m, n) = Rebinding(), self._extents()
         if is_rectangular(launch):
-            _part_rectangle(rebinding, launch, m, n)
+            _split_into_rectangles(rebinding, launch, m, n)
         else:
-            _part_line(rebinding, launch, n)
+            _split_into_lines(rebinding, launch, n)
         leave_out_unneeded_steps(rebinding.finish(launch, rewriter), rewriter)
 
 
-def _up_to(longest: int, extent: int) -> list[int]:
+def _powers_up_to(longest: int, extent: int) -> list[int]:
     """
     Return the powers of two up to `extent` rounded up, at least to a warp and at most to `longest`.
     """
@@ -119,7 +119,7 @@ def extent_along(launch: tile.LaunchOp, role: Role) -> int:
     return total_extent(axis for axis in launch.bound_axes() if axis.role is role)
 
 
-def _part_rectangle(rebinding: Rebinding, launch: tile.LaunchOp, m: int, n: int) -> None:
+def _split_into_rectangles(rebinding: Rebinding, launch: tile.LaunchOp, m: int, n: int) -> None:
     axes = launch.bound_axes()
     rows = [axis for axis in axes if axis.role is Role.M]
     columns = [axis for axis in axes if axis.role is Role.N]
@@ -135,7 +135,7 @@ def _part_rectangle(rebinding: Rebinding, launch: tile.LaunchOp, m: int, n: int)
     rebinding.substitute(columns, bn * n + tn, overruns=total_extent(columns) % n != 0)
 
 
-def _part_line(rebinding: Rebinding, launch: tile.LaunchOp, n: int) -> None:
+def _split_into_lines(rebinding: Rebinding, launch: tile.LaunchOp, n: int) -> None:
     parted = parted_axes(launch)
     for axis in launch.bound_axes():
         if axis not in parted:

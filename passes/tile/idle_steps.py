@@ -77,7 +77,7 @@ def _missing(kernel: loop.KernelOp, schedules: Mapping[str, Sequence[ArgSpec]]) 
     left = [*schedule[len(_schedule(kernel)) :]]
     missing: list[ArgSpec] = []
     for step in _planned(kernel):
-        done = next((each for each in left if _does(each, step)), None)
+        done = next((each for each in left if _fulfils(each, step)), None)
         if done is None:
             missing.append(step)
         else:
@@ -85,7 +85,7 @@ def _missing(kernel: loop.KernelOp, schedules: Mapping[str, Sequence[ArgSpec]]) 
     return missing
 
 
-def _does(done: ArgSpec, step: ArgSpec) -> bool:
+def _fulfils(done: ArgSpec, step: ArgSpec) -> bool:
     """True if `done` is the pass that `step` names, with at least the options of `step`."""
     asked, given = (each.normalize_parameter_names().parameters for each in (step, done))
     return done.name == step.name and asked.items() <= given.items()

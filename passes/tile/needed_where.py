@@ -47,7 +47,7 @@ class _Needs:
         return _common([self._of(value) for value in values])
 
     def _of(self, value: SSAValue) -> list[_Condition]:
-        for each in needed_first(value, self.known, _made_of):
+        for each in needed_first(value, self.known, _computed_of):
             uses = [self._of_use(use.operation, each) for use in each.uses]
             self.known[each] = _common(uses)
         return self.known[value]
@@ -63,7 +63,7 @@ class _Needs:
         return [*needs, *_holding(op.cond, value is op.lhs)]
 
 
-def _made_of(value: SSAValue) -> Iterator[SSAValue]:
+def _computed_of(value: SSAValue) -> Iterator[SSAValue]:
     """Yield the values that are computed or combined from `value`."""
     users = (use.operation for use in value.uses)
     makers = (op for op in users if isinstance(op, tile.CombineOp) or is_computation(op))

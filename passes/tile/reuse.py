@@ -60,7 +60,7 @@ class Reuse:
         inside = [op for op in site.walk() if self.values.is_inside(op)]
         ops = [op for op in inside if not any(is_in(op, block) for block in without)]
         self._results = [result for op in ops for result in op.results]
-        self._again = self._read_again() if self.is_launch else frozenset[SSAValue]()
+        self._values_read_again = self._read_again() if self.is_launch else frozenset[SSAValue]()
         ends = [v for v in self._results if self.is_reused(v) and self._is_end(v)]
         self.operands = self._equal(ends)
         """
@@ -73,7 +73,7 @@ class Reuse:
 
     def is_read_again(self, value: SSAValue) -> bool:
         """True if several loops compute `value` the same way."""
-        return value in self._again
+        return value in self._values_read_again
 
     def is_shared(self, value: SSAValue) -> bool:
         """True if several threads read `value`, and it differs between the steps of a loop."""
@@ -94,17 +94,17 @@ class Reuse:
         Return the operands from which the loops compute `value`; none for a load, or for a value
         that is known before the loops.
         """
-        if self._is_given(value) or isinstance(value.owner, loop.LoadOp):
+        if self._is_known_before(value) or isinstance(value.owner, loop.LoadOp):
             return ()
         return operands_of(value)
 
     def _find_sources(self, value: SSAValue) -> frozenset[loop.LoadOp]:
-        if isinstance(value.owner, loop.LoadOp) and not self._is_given(value):
+        if isinstance(value.owner, loop.LoadOp) and not self._is_known_before(value):
             return frozenset((value.owner,))
         parts = (self._sources[each] for each in self._computed_of(value))
         return frozenset[loop.LoadOp]().union(*parts)
 
-    def _is_given(self, value: SSAValue) -> bool:
+    def _is_known_before(self, value: SSAValue) -> bool:
         """True if `value` is known before the loops inside the site begin."""
         op = value.owner
         return isinstance(op, Block) or self.values.is_fixed(op) or self.values.is_held(value)

@@ -68,7 +68,7 @@ class Slab:
         assert axes is not None
         self.value, self._ops = value, values.ops_of(value)
         merged = _merged([(axis,) for axis in values.in_order(axes)], self._ops)
-        self._coordinates = sorted(merged, key=lambda c: _closeness(c, source), reverse=True)
+        self._coordinates = sorted(merged, key=lambda c: _memory_order(c, source), reverse=True)
         parts = {held: values.axes_of(held) or frozenset() for held in values.held_by(value)}
         self._held = {held: parts_along(axes, self._coordinates) for held, axes in parts.items()}
         """
@@ -100,7 +100,7 @@ class Slab:
         """
         numbers: dict[SSAValue, int] = {c[-1]: at for at, c in enumerate(self._coordinates)}
         substitution = Substitution()
-        self._leave_axes_out(substitution)
+        self._substitute_zeros(substitution)
         found: list[Hashable] = []
         for held, parts in self._held.items():
             numbers[held] = len(numbers)
@@ -113,7 +113,7 @@ class Slab:
                     numbers[result] = len(numbers)
         return *found, numbers.get(self.value, self.value)
 
-    def _leave_axes_out(self, substitution: Substitution) -> None:
+    def _substitute_zeros(self, substitution: Substitution) -> None:
         """
         Substitute 0 for axes of one step, and for all axes of a coordinate except the last. The
         last axis stands for the coordinate.
@@ -134,7 +134,7 @@ class Slab:
         coordinates = self._coordinates
         body = Block(arg_types=[IndexType()] * len(coordinates))
         substitution = Substitution()
-        self._leave_axes_out(substitution)
+        self._substitute_zeros(substitution)
         for argument, coordinate in zip(body.args, coordinates, strict=True):
             argument.name_hint = _NAMES.get(_role(coordinate[-1]), "i")
             substitution.indices[coordinate[-1]] = (AffineExpr.dimension(0), (argument,))
@@ -155,7 +155,7 @@ class Slab:
         return stage
 
 
-_PLACES = {"map", "mask", "operandSegmentSizes"}
+_PROPERTIES_OF_AXES = {"map", "mask", "operandSegmentSizes"}
 """
 Names of op properties that depend on axes: subscripts, masks and the numbers of their operands.
 """
@@ -172,7 +172,7 @@ def _computation(
         indices, mask = optional_mask(substitution.mask(op))
         found.append((mask, indices))
     others = [v for v in op.operands if not found or not isinstance(v.type, IndexType)]
-    properties = [(name, p) for name, p in op.properties.items() if name not in _PLACES]
+    properties = [(name, p) for name, p in op.properties.items() if name not in _PROPERTIES_OF_AXES]
     used = [*found, (op.name, others)]
     where = [(what, *(numbers.get(v, v) for v in values)) for what, values in used]
     return *where, frozenset(properties), *op.result_types
@@ -218,7 +218,7 @@ def _is_function_of_number(
     return simplify(replaced, ranges) == simplify(expr, ranges)
 
 
-def _closeness(coordinate: Coordinate, source: loop.LoadOp) -> tuple[float, int]:
+def _memory_order(coordinate: Coordinate, source: loop.LoadOp) -> tuple[float, int]:
     """
     Return a sort key: the stride of the source along a coordinate, infinite if the source does not
     use it, and the negated number of steps with this stride.

@@ -94,7 +94,7 @@ def make_bounds_uniform(launch: tile.LaunchOp, rewriter: PatternRewriter) -> Non
     """
     for op in [inner for inner in ops_in(launch) if isinstance(inner, loop.ReduceOp)]:
         if any(map(varies_in_block, op.bound_operands)):
-            _mask_what_varies(op, rewriter)
+            _mask_varying_bounds(op, rewriter)
             start, below = _uniform(op.start, is_last=False), _uniform(op.below, is_last=True)
             _set_bounds(op, rewriter, start, below)
 
@@ -144,12 +144,12 @@ def _set_bounds(op: loop.ReduceOp, rewriter: PatternRewriter, *bounds: Access | 
 def _useful(op: loop.ReduceOp, start: Access | None, below: Access | None) -> tuple[Access, Access]:
     """Return the bounds that may leave out a step of `op`."""
     extent = op.axis_extents()[0]
-    late = _without(start, lambda first: first * -1)
-    early = _without(below, lambda end: end - extent)
+    late = _maybe_negative(start, lambda first: first * -1)
+    early = _maybe_negative(below, lambda end: end - extent)
     return late, early
 
 
-def _without(bound: Access | None, margin: Callable[[AffineExpr], AffineExpr]) -> Access:
+def _maybe_negative(bound: Access | None, margin: Callable[[AffineExpr], AffineExpr]) -> Access:
     """Return the bounds whose margin may be less than 0; the others leave out no step."""
     exprs, operands = bound or ((), ())
     ranges = [range_of_value(value) for value in operands]
@@ -168,13 +168,13 @@ def _uniform(bound: Access | None, *, is_last: bool) -> Access | None:
     return [expr for expr in found if expr is not None], operands
 
 
-def _mask_what_varies(op: loop.ReduceOp, rewriter: PatternRewriter) -> None:
+def _mask_varying_bounds(op: loop.ReduceOp, rewriter: PatternRewriter) -> None:
     """
     Mask the steps that some threads of a block do not do, unless the yield's mask covers them.
     """
     known = _bounds_by_mask(op, lambda _: False)
-    start = _unknown(op.start, (known.start, known.operands))
-    below = _unknown(op.below, (known.below, known.operands))
+    start = _varying_and_unknown(op.start, (known.start, known.operands))
+    below = _varying_and_unknown(op.below, (known.below, known.operands))
     if not start and not below:
         return
     *_, innermost = chunks_of(op)
@@ -184,7 +184,7 @@ def _mask_what_varies(op: loop.ReduceOp, rewriter: PatternRewriter) -> None:
     rewriter.replace(old, new)
 
 
-def _unknown(bound: Access | None, known: Access) -> list[AffineExpr]:
+def _varying_and_unknown(bound: Access | None, known: Access) -> list[AffineExpr]:
     """Return the expressions of `bound` that vary in a block and are not in `known`."""
     exprs, operands = bound or ((), ())
     both = conjunction([(exprs, operands), known])

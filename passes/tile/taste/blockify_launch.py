@@ -29,12 +29,12 @@ def prefer(step: BlockifyLaunchPass, launch: tile.LaunchOp) -> Sequence[Blockify
     """Return the choices: a full block that is wide along n, then all other sizes."""
     if not is_rectangular(launch):
         line = max(WARP_SIZE, power_of_two(total_extent(parted_axes(launch))))
-        lines = dict.fromkeys([min(_THREADS, line), *_up_to(_LINES, line)])
+        lines = dict.fromkeys([min(_THREADS, line), *_sizes_up_to(_LINES, line)])
         return [BlockifyLaunchPass(step.target, n=n) for n in lines]
     rows, columns = (power_of_two(extent_along(launch, role)) for role in (Role.M, Role.N))
     n = min(WARP_SIZE, columns)
     m = max(min(_THREADS // n, rows), WARP_SIZE // n)
-    sides = [(a, b) for a in _up_to(_SIDES, rows) for b in _up_to(_SIDES, columns)]
+    sides = [(a, b) for a in _sizes_up_to(_SIDES, rows) for b in _sizes_up_to(_SIDES, columns)]
     return [BlockifyLaunchPass(step.target, m=a, n=b) for a, b in dict.fromkeys([(m, n), *sides])]
 
 
@@ -43,6 +43,6 @@ def reason_to_skip(step: BlockifyLaunchPass, launch: tile.LaunchOp) -> str | Non
     return "threads share its rows (cooperative-reduce)" if rows_are_cooperative(launch) else None
 
 
-def _up_to(sizes: Sequence[int], most: int) -> list[int]:
+def _sizes_up_to(sizes: Sequence[int], most: int) -> list[int]:
     """Return the sizes no longer than the launch; at least the smallest size."""
     return [size for size in sizes if size <= max(most, sizes[0])]
