@@ -71,8 +71,8 @@ class ChunkMatmulKPass(SchedulingPass):
 
     def reason_not_possible(self, launch: tile.LaunchOp) -> str | None:
         """
-        Reason why a chunk cannot have `bk` steps, or None. It may be longer than K, up to the next
-        power of two.
+        Reason why a chunk cannot have `bk` steps, or None. A chunk may be longer than K, up to the
+        next power of two.
         """
         assert self.bk is not None
         if 1 <= self.bk <= _longest(launch):

@@ -101,7 +101,10 @@ def _share(value: SSAValue, coordinates: Sequence[Coordinate]) -> tile.ShareOp:
 
 
 def _name(value: SSAValue) -> str | None:
-    """Return the plural of a value's name, or of the nearest name along its first operands."""
+    """
+    Return the plural of the value's name; if it has none, of the first name along its first
+    operands.
+    """
     while value.name_hint is None:
         if not isinstance(value.owner, Operation) or not value.owner.operands:
             return None

@@ -76,7 +76,8 @@ _SMALL = BlockTile(16, 16, 2, 4, 64, 0.42)
 
 SMALLEST = BlockTile(16, 16, 2, 1, 40, 0.40)
 """
-Fallback for products smaller than any other tile, or with more sums than a thread has registers.
+Fallback tile for products smaller than any other tile, or with more sums than a thread has
+registers.
 """
 
 ONE_EACH = BlockTile(16, 16, 1, 1, 40, 0.25)

@@ -38,7 +38,10 @@ _LEAST_SHARE = 1024
 """Fewest elements of a block if several blocks share a row."""
 
 IN_STEPS = RowAssignment(WARP_SIZE, 1, 1)
-"""Fallback of one element a thread, for kernels with too much work on an element for more."""
+"""
+Fallback assignment with one element a thread, for kernels whose work needs too many registers for
+more.
+"""
 
 
 def row_assignments(problem: RowProblem, target: Target) -> list[RowAssignment]:

@@ -36,7 +36,9 @@ SHORTEST_SPLIT = 128
 """Fewest steps of K in a block if K is split; joining takes as long as a few steps."""
 
 FEWEST_ELEMENTS = Tiling(ONE_EACH, CHUNKS[0], 1, DEPTHS[0])
-"""Fallback of one element a thread, for kernels with too much work on an element for more."""
+"""
+Fallback tiling with one element a thread, for kernels whose work needs too many registers for more.
+"""
 
 
 def tilings(problem: Contraction, target: Target) -> Sequence[Tiling]:
