@@ -10,8 +10,8 @@ from xdsl.passes import ModulePass
 from tilewright.errors import UsageError
 from tilewright.passes.scheduling_steps import STEP_GROUP, STEPS, SchedulingStep, loaded_step
 
-# pass name -> "module:Class" below `tilewright.passes`; their order is in `driver/pipelines.py`.
-# Those that schedule launches have a table of their own, in `scheduling_steps.py`.
+# Pass name -> "module:Class" below `tilewright.passes`; `driver/pipelines.py` has their order. The
+# passes that schedule launches have a table of their own, in `scheduling_steps.py`.
 _PASSES: dict[str, str] = {
     "to-tensor": "driver.pipelines:ToTensorPass",
     "to-loop": "driver.pipelines:ToLoopPass",
@@ -64,14 +64,17 @@ _PASSES: dict[str, str] = {
     "convert-kernel-to-cuda": "cuda.convert_kernel_to_cuda:ConvertKernelToCudaPass",
 }
 
-# Packages outside this repository announce their passes in this entry-point group.
+# Entry-point group in which packages outside this repository register passes.
 PLUGIN_GROUP = "tilewright.passes"
 
 
 def get_all_passes() -> dict[str, Callable[[], type[ModulePass]]]:
-    """Pass factories by name: our own, then those that installed packages announce."""
-    factories = {name: _at(f"tilewright.passes.{path}") for name, path in _PASSES.items()}
-    factories.update((step.name, _at(step.path)) for step in STEPS)
+    """
+    Return a factory of each pass by name: passes of this repository, then those of installed
+    packages.
+    """
+    factories = {name: _factory(f"tilewright.passes.{path}") for name, path in _PASSES.items()}
+    factories.update((step.name, _factory(step.path)) for step in STEPS)
     for group, announced in ((PLUGIN_GROUP, _announced), (STEP_GROUP, _announced_step)):
         for plugin in sorted(entry_points(group=group), key=lambda plugin: plugin.name):
             clashes = plugin.name in factories
@@ -79,7 +82,7 @@ def get_all_passes() -> dict[str, Callable[[], type[ModulePass]]]:
     return factories
 
 
-def _at(path: str) -> Callable[[], type[ModulePass]]:
+def _factory(path: str) -> Callable[[], type[ModulePass]]:
     return lambda: resolve_name(path)
 
 
@@ -95,7 +98,7 @@ def _scheduling_pass(step: SchedulingStep) -> object:
     found = step.resolved(step.path)
     base = resolve_name("tilewright.passes.tile.scheduling_pass:SchedulingPass")
     if not (isinstance(found, type) and issubclass(found, base)):
-        raise UsageError(f"'{step.path}' of scheduling step '{step.name}' is no SchedulingPass")
+        raise UsageError(f"'{step.path}' of scheduling step '{step.name}' is not a SchedulingPass")
     return found
 
 
@@ -105,7 +108,7 @@ def _checked(plugin: EntryPoint, find: Callable[[], object]) -> Callable[[], typ
     def load() -> type[ModulePass]:
         found = find()
         if not (isinstance(found, type) and issubclass(found, ModulePass)):
-            raise UsageError(f"{announcement} but is no ModulePass")
+            raise UsageError(f"{announcement} but is not a ModulePass")
         if found.name != plugin.name:
             raise UsageError(f"{announcement} but calls itself '{found.name}'")
         return found
@@ -115,7 +118,8 @@ def _checked(plugin: EntryPoint, find: Callable[[], object]) -> Callable[[], typ
 
 def _ambiguous(plugin: EntryPoint) -> Callable[[], type[ModulePass]]:
     """
-    Return a name taken twice is an error when it is used, so that all other passes still work.
+    Return a factory that raises `UsageError`, because the name of the pass is taken twice. The
+    error comes when the pass is used, so that all other passes still work.
     """
 
     def refuse() -> type[ModulePass]:

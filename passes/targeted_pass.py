@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Base of all passes that decide for a GPU."""
+"""Base class of passes whose decisions depend on the GPU."""
 
 from dataclasses import dataclass
 
@@ -11,12 +11,14 @@ from tilewright.dialects.target import target as target_named
 
 @dataclass(frozen=True)
 class TargetedPass(ModulePass):
-    """A pass that decides for a GPU; drivers give all of a pipeline the same one."""
+    """
+    Pass whose decisions depend on the GPU; drivers give all passes of a pipeline the same GPU.
+    """
 
     target: str = DEFAULT_TARGET
-    """The GPU, as `--target` spells it: `sm_90a`, `sm_90a{sms=114}`."""
+    """GPU to decide for, as `--target` spells it: `sm_90a`, `sm_90a{sms=114}`."""
 
     @property
     def gpu(self) -> Target:
-        """The limits and the speed of the GPU."""
+        """Limits and speed of the GPU."""
         return target_named(self.target)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loop IR to Tile IR, and the rewrites that schedule it."""
+"""Lowering of Loop IR to Tile IR, and the rewrites that schedule it."""

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-How long the accesses of a block keep an SM's load/store units, to compare arrangements of threads.
+Clocks for which a block's memory accesses occupy an SM, to compare arrangements of threads.
 
-In a clock they do one wavefront of shared memory, or 128 bytes of global memory, and the four
-schedulers of an SM issue one instruction each (CUDA C++ Programming Guide, compute capabilities).
-What fills slabs from global memory is the same in every arrangement and is left out.
+In one clock the load/store units serve one wavefront of shared memory, or 128 bytes of global
+memory. The four schedulers of an SM issue one instruction each (CUDA C++ Programming Guide, compute
+capabilities). Loads that fill slabs from global memory are the same in every arrangement, and are
+not counted.
 """
 
 from collections.abc import Iterator, Mapping
@@ -19,20 +20,23 @@ from tilewright.passes.cost.slab_conflicts import SlabConflicts, Traffic, steps_
 from tilewright.passes.facts.memory_access import Access, accesses_of
 
 _SECTORS, _INSTRUCTIONS = 4, 4
-"""In a clock."""
+"""Sectors of global memory that an SM moves per clock, and instructions that it issues."""
 
 Layouts = Mapping[tile.StageOp, SlabLayoutAttr]
-"""In which layouts slabs are looked at; those left out, in their own."""
+"""Layouts to assume for slabs; a slab that is not in the mapping has its own layout."""
 
 
 def access_clocks(conflicts: SlabConflicts, layouts: Layouts) -> float:
-    """Return the clocks of one block, each slab dense or padded, whichever is better."""
+    """
+    Return the clocks that a block's accesses take, with each slab dense or padded, whichever is
+    faster.
+    """
     slabs = sum(_of_slab(conflicts, stage, layouts) for stage in conflicts.stages)
     return slabs + sum(_of_global(conflicts, access) for access in _direct(conflicts.launch))
 
 
 def reads_freely(conflicts: SlabConflicts, layouts: Layouts) -> bool:
-    """True if the threads can read every slab without conflicts, it being dense or padded."""
+    """True if the threads read every slab without bank conflicts, either dense or padded."""
     return all(
         any(
             Traffic.of(conflicts.reads(stage, layout)).factor == 1
@@ -55,14 +59,15 @@ def _dense_and_padded(stage: tile.StageOp, layouts: Layouts) -> list[SlabLayoutA
 
 def padded_by_a_chunk(stage: tile.StageOp, layout: SlabLayoutAttr | None = None) -> SlabLayoutAttr:
     """
-    Return the slab's layout, or another, with a vector more in each row: vectors stay aligned.
+    Return the layout of a slab, or the given one, with a pad of one vector (16 bytes) in each row.
+    Vectors stay aligned.
     """
     type, layout = memref_type(stage.slab), layout or stage.layout
     return layout.with_pad(type, WIDEST_BYTES // size_of(type.element_type))
 
 
 def _direct(launch: tile.LaunchOp) -> Iterator[Access]:
-    """What threads load from global memory and store to it, stages aside."""
+    """Yield the loads and stores of global memory outside of stages."""
     for op in ops_in(launch):
         if isinstance(op, loop.LoadOp | loop.StoreOp) and not isinstance(
             op.parent_op(), tile.StageOp

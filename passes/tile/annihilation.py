@@ -1,23 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Whether a value is zero where a condition fails, because what it is made of is.
+Proof that a value is zero where a condition fails, because the values it is computed from are.
 
     %0 = loop.load %g[%i, %k] where [64 - %k]      zero beyond
     %1 = silu of %0                                0 / (1 + exp(-0)) = 0
     %2 = loop.load %w[%k, %j] where [64 - %k]      zero beyond
     %3 = arith.mulf %1, %2                         0 * 0 = 0: a sum may take it in without a mask
 
-Masked loads are zero, constants are what they are, and everything else is unknown. Zero times
-something unknown is unknown, since that may be infinite or NaN; of integers it is zero. So
-`exp(s - max) * v` does not vanish beyond: `exp(0 - max)` may be infinite.
+Masked loads are zero where their mask fails, constants keep their value, and all other values are
+unknown. Zero times an unknown float is unknown, since it may be infinite or NaN; for integers it is
+zero. Therefore `exp(s - max) * v` is not known to vanish: `exp(0 - max)` may be infinite.
 
     %1 = loop.predicate [%i - %k] : i1
     %2 = arith.select %1, %0, %minus_infinity
     %3 = math.exp %2                               zero beyond the diagonal
     %4 = arith.mulf %3, %v fastmath<nnan,ninf>     zero, if %v is finite as the flags say
 
-The flags are about what the program computes, not about what passes add to it: of steps beyond the
-end of a reduction they say nothing. Of a step of the program they do, so that it may be left out.
+The flags describe what the program computes, not what passes add to it. They say nothing about
+steps beyond the end of a reduction. For a step of the program they hold, so that it may be left
+out.
 """
 
 import math
@@ -37,7 +38,7 @@ from tilewright.dialects.axes import Access, canonical_access
 from tilewright.dialects.needed_first import needed_first, operands_of
 
 Known = float | int | None
-"""What a value is where the condition fails, None if that is unknown."""
+"""Value where the condition fails, or None if it is unknown."""
 
 
 def _quotient(dividend: float, divisor: float) -> float:
@@ -45,7 +46,10 @@ def _quotient(dividend: float, divisor: float) -> float:
 
 
 def _unsigned(value: int) -> int:
-    """What is the same without a sign; -1 is not: the bit of `true` is 1."""
+    """
+    Return `value` if it is the same number without a sign; raise `ValueError` if it is negative.
+    The bit of `true` is -1 with a sign, and 1 without.
+    """
     if value < 0:
         raise ValueError
     return value
@@ -98,21 +102,26 @@ _FUNCTIONS: Mapping[type[Operation], Callable[..., Any]] = {
     math_dialect.RoundEvenOp: round,
     math_dialect.TruncOp: math.trunc,
 }
-"""What we compute with Python's numbers, to a few digits."""
+"""Functions that are evaluated with Python's numbers, to a few digits."""
 
 _SUMS = (arith.AddfOp, arith.SubfOp)
 
 _FINITE = {FastMathFlag.NO_NANS, FastMathFlag.NO_INFS}
 
 _SMALLEST, _LARGEST = 2.0**-14, 127
-"""No float type, not even a half, rounds what lies between to zero; no integer type wraps it."""
+"""
+Magnitudes between which results are trusted: no float type rounds them to zero, not even a half,
+and no integer type wraps them.
+"""
 
 
 def beyond(value: SSAValue, condition: Access, *, if_finite: bool = False) -> Known:
     """
-    What `value` is wherever `condition`, one expression that must be >= 0, fails. With
-    `if_finite` products are of finite factors whose `fastmath` says so: not where passes have added
-    steps to those of the program.
+    Return the value of `value` wherever `condition`, one expression that must be >= 0, fails; None
+    if it is unknown.
+
+    With `if_finite`, the factors of a product count as finite if its `fastmath` flags promise it.
+    Do not use it where passes have added steps to those of the program.
     """
     return _Beyond(condition, if_finite).value(value)
 
@@ -123,7 +132,7 @@ def vanishes_beyond(value: SSAValue, condition: Access) -> bool:
 
 
 class _Beyond:
-    """What values are where a condition fails."""
+    """Search for the values that SSA values have where one condition fails, memoised."""
 
     def __init__(self, condition: Access, if_finite: bool):
         self.condition, self.if_finite = condition, if_finite
@@ -138,7 +147,7 @@ class _Beyond:
     def _result(self, op: Operation) -> Known:
         match op:
             case arith.ConstantOp(value=FloatAttr() | IntegerAttr() as attr):
-                return _believed(attr.value.data)
+                return _trusted(attr.value.data)
             case loop.LoadOp():
                 return 0 if self._needs(op.where or ((), ())) else None
             case loop.PredicateOp():
@@ -156,7 +165,7 @@ class _Beyond:
         return self.if_finite and _FINITE <= {*op.fastmath.data}
 
     def _needs(self, mask: Access) -> bool:
-        """True if a mask holds only where the condition does: whether it names it."""
+        """True if a mask holds only where the condition does, because it contains the condition."""
         (expr,), operands = self.condition
         shift = [AffineExpr.dimension(len(mask[1]) + d) for d in range(len(operands))]
         named = expr.replace_dims_and_symbols(shift, ())
@@ -178,18 +187,18 @@ class _Beyond:
             result = function(*operands)
         except (ArithmeticError, ValueError):
             return None
-        if result == 0:  # not of what cancels or is rounded off
+        if result == 0:  # a zero by cancellation or rounding proves nothing
             return 0 if 0 in operands or -math.inf in operands else None
         if isinstance(op, _SUMS) and abs(result) * 2 < max(map(_size, operands)):
             return None
-        return _believed(result)
+        return _trusted(result)
 
 
 def _size(value: Any) -> float:
     return abs(value)
 
 
-def _believed(value: float | int) -> Known:
-    """Return a number that is much the same on the hardware."""
+def _trusted(value: float | int) -> Known:
+    """Return `value` if the hardware computes about the same number in every type, else None."""
     is_exact = value in (0, -math.inf)
     return value if is_exact or _SMALLEST <= abs(value) <= _LARGEST else None

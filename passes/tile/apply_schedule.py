@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Carries out what kernels have planned: every kernel by itself, all steps one after the other.
+Runs the planned steps of each kernel, one kernel at a time.
 
     loop.kernel @mm(...) -> (...) { ... } planned "tileify,blockify-launch{m=8 n=32},mark-unroll"
 
@@ -8,7 +8,7 @@ becomes
 
     loop.kernel @mm(...) -> (...) { ... } schedule "tileify,blockify-launch{m=8 n=32},mark-unroll"
 
-Planned steps may be of any passes, in any order, as often as it likes.
+Planned steps may name any passes, in any order, any number of times.
 """
 
 from collections.abc import Sequence
@@ -30,12 +30,12 @@ RULE = Rule("t", 17, "apply_schedule")
 
 @dataclass(frozen=True)
 class ApplySchedulePass(TargetedPass):
-    """Carry out the planned steps of each kernel."""
+    """Run the planned steps of each kernel."""
 
     name = "apply-schedule"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Each kernel of the module that has planned steps."""
+        """Run the planned steps of each kernel of the module."""
         for kernel in [k for k in op.ops if isinstance(k, loop.KernelOp)]:
             if kernel.planned is None:
                 skipped(RULE, kernel, "no steps are planned")
@@ -48,7 +48,7 @@ class ApplySchedulePass(TargetedPass):
 def _apply(
     ctx: Context, module: ModuleOp, kernel: loop.KernelOp, steps: Sequence[ModulePass]
 ) -> None:
-    """In a module of its own, where passes see no other kernel."""
+    """Run the steps on a kernel in a module of its own, where passes see no other kernel."""
     after = kernel.next_op
     kernel.detach()
     kernel.planned = None

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Fills rings by `cp.async`, which copies from global to shared memory without the threads' waiting.
+Fills rings by `cp.async`, which copies from global to shared memory while the threads go on.
 
     %as = tile.stage (%i, %k) in [128, 16] ring(depth 2) { ... } : memref<128x16xf32, 3 : i64>
 
@@ -8,8 +8,9 @@ becomes
 
     %as = tile.stage (%i, %k) in [128, 16] ring(depth 2) transport(cp_async) { ... } : ...
 
-A slab whose body only loads can be copied; one that computes goes through registers. The lowering
-copies 16 bytes at a time where it can prove them aligned, else 8 or 4; what is masked is zero.
+A slab is copied if its body only loads; a slab whose body computes is filled through registers. The
+lowering copies 16 bytes at a time if it can prove them aligned, else 8 or 4. Masked elements are
+filled with zeros.
 """
 
 from dataclasses import dataclass
@@ -26,12 +27,12 @@ from tilewright.passes.reporting.trace import Rule
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
 
 _LEAST_BYTES = min(VECTOR_BYTES)
-"""What `cp.async` copies at least (PTX ISA, cp.async)."""
+"""Fewest bytes that one `cp.async` copies (PTX ISA, cp.async)."""
 
 
 @dataclass(frozen=True)
 class AsyncCopyPass(SchedulingPass, RewritePattern):
-    """Fill the rings that threads fill by asynchronous copies instead."""
+    """Fill rings by asynchronous copies instead of loads and stores of the threads."""
 
     name = "async-copy"
     RULE: ClassVar[Rule] = Rule("t", 13, "async_copy")
@@ -40,7 +41,7 @@ class AsyncCopyPass(SchedulingPass, RewritePattern):
         if not any(stage.ring is not None for stage in stages_of(launch)):
             return "no slab has a ring"
         if not any(map(_is_copied, stages_of(launch))):
-            return "every ring is filled by TMA, or with what threads compute"
+            return "every ring is filled by TMA, or with values that threads compute"
         return None
 
     @op_type_rewrite_pattern
@@ -51,7 +52,9 @@ class AsyncCopyPass(SchedulingPass, RewritePattern):
 
 
 def _is_copied(stage: tile.StageOp) -> bool:
-    """True if threads fill a ring with what they load, as it is."""
+    """
+    True if threads fill a ring with plain copies from global memory, in rows of 4 bytes or more.
+    """
     if stage.ring is None or stage.transport_kind is not Transport.SYNC:
         return False
     load = stage.copied_load()

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-On what the values of loops depend within a block.
+Axes within a block on which the values of loops depend.
 
-A site is where a block may fill slabs: the steps of a loop, or the body of the launch. Seen from
-there, a value of the loops inside depends on axes within the block, along which it differs: thread
-and register axes, and those loops. Block axes, and the loops around the site, are the same for all
-threads whenever they come to the site.
+A site is a place where a block may fill slabs: the steps of a loop, or the body of the launch. A
+value of the loops inside a site depends on the axes within the block along which it differs. These
+are thread axes, register axes and the axes of those loops. Block axes, and the loops around the
+site, are the same for all threads whenever they reach the site.
 
     tile.launch (%bm = block 4, %tm = thread 16, %tn = thread 16) {
       loop.reduce %ko in 8 {                            // a site
@@ -28,12 +28,12 @@ from tilewright.dialects.tile.attributes import Level
 
 Axes = frozenset[SSAValue]
 
-_MEETINGS = (tile.MeetingOp, loop.PrefixOp)
-"""Ops without a body whose result is more than a function of their operands."""
+_JOINS = (tile.MeetingOp, loop.PrefixOp)
+"""Ops without a body whose results depend on more than their operands."""
 
 
 class BlockValues:
-    """The values of the loops inside a site, and the axes within the block they depend on."""
+    """Values of the loops inside a site, and the axes within the block on which they depend."""
 
     def __init__(self, launch: tile.LaunchOp, site: Block):
         self.launch, self.site = launch, site
@@ -44,8 +44,10 @@ class BlockValues:
 
     def axes_of(self, value: SSAValue) -> Axes | None:
         """
-        Return the axes of more than one step along which `value` differs within a block. None if it
-        is no function of such axes alone: it takes part in what threads or steps join at the site.
+        Return the axes of more than one step along which `value` differs within a block.
+
+        Return None if the value is not a function of these axes alone: it depends on a join of
+        threads or steps at the site.
         """
         for each in needed_first(value, self._known, operands_of):
             self._known[each] = self._axes_of(each)
@@ -53,8 +55,8 @@ class BlockValues:
 
     def ops_of(self, value: SSAValue) -> list[Operation]:
         """
-        What computes `value` within the block, in order; what is the same for all steps is not in
-        it, nor what threads hold.
+        Return the ops that compute `value` within the block, in order. Fixed ops (`is_fixed`) and
+        ops whose results threads hold (`is_held`) are not among them.
         """
         found, pending = set[Operation](), [value]
         while pending:
@@ -68,21 +70,26 @@ class BlockValues:
         return sorted(found, key=self.position.__getitem__)
 
     def held_by(self, value: SSAValue) -> list[SSAValue]:
-        """What threads hold of that which computes `value`, in the order of its use."""
+        """
+        Return the values that threads hold and from which `value` is computed, in the order of use.
+        """
         used = (operand for op in self.ops_of(value) for operand in op.operands)
         return [value for value in dict.fromkeys(used) if self.is_held(value)]
 
     def is_held(self, value: SSAValue) -> bool:
         """
-        True if threads hold `value` when they come to the site, and others could not compute it
-        again by themselves: it is made of what threads or steps have joined.
+        True if threads hold `value` when they reach the site, and other threads could not recompute
+        it. It is computed from values that threads or steps have joined.
         """
         for each in needed_first(value, self._held, operands_of):
             self._held[each] = self._find_held(each)
         return self._held[value]
 
     def is_fixed(self, op: Operation) -> bool:
-        """True if the results of `op` are there before the loops inside, alike for all threads."""
+        """
+        True if the results of `op` are computed before the loops of the site begin, and are the
+        same for all threads of a block.
+        """
         if self.is_inside(op):
             return False
         return all(
@@ -90,7 +97,7 @@ class BlockValues:
         )
 
     def around(self, op: Operation) -> Operation:
-        """Return the op of the site itself that `op` is, or is inside of."""
+        """Return the op directly in the site's block that is `op` or contains it."""
         while op.parent is not self.site:
             outer = op.parent_op()
             assert outer is not None
@@ -98,7 +105,7 @@ class BlockValues:
         return op
 
     def in_order(self, axes: Axes) -> list[SSAValue]:
-        """Axes of the launch, then of loops from the outside in."""
+        """Return the axes in order: axes of the launch, then axes of loops from the outside in."""
 
         def key(axis: SSAValue) -> tuple[int, int]:
             op = axis.owner.parent_op() if isinstance(axis, BlockArgument) else None
@@ -141,7 +148,10 @@ class BlockValues:
         return frozenset(axis for axis in within if extent_of(axis) != 1)
 
     def _axes_of_argument(self, value: BlockArgument) -> Axes | None:
-        """Kernel arguments and block axes are fixed; a loop that may end early is not followed."""
+        """
+        Return the axes of a block argument. Kernel arguments and block axes are fixed. The result
+        is None for a loop that may end early.
+        """
         op, extent = value.owner.parent_op(), extent_of(value)
         if isinstance(op, loop.KernelOp):
             return frozenset()
@@ -157,7 +167,7 @@ class BlockValues:
         return frozenset({value} if extent != 1 else ())
 
     def is_inside(self, op: Operation) -> bool:
-        """True if `op` is one of the site's loops, or inside of one."""
+        """True if `op` is one of the site's loops, or is inside one."""
         if op.parent is self.site:
             return isinstance(op, AxesOp) and not isinstance(op, tile.StageOp)
         outer = op.parent_op()
@@ -165,8 +175,11 @@ class BlockValues:
 
 
 def _is_function(op: Operation) -> bool:
-    """True if the results follow from the operands, or from what lies at them in an input."""
-    if op.regions or not op.results or isinstance(op, _MEETINGS):
+    """
+    True if the results depend on nothing but the operands, or on the elements of an input that the
+    operands select.
+    """
+    if op.regions or not op.results or isinstance(op, _JOINS):
         return False
     if isinstance(op, loop.LoadOp):
         return kernel_of_argument(op.memref) is not None

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Parts the free axes of a launch into blocks and threads; each thread does one element.
+Splits the free axes of a launch into blocks and threads; each thread computes one element.
 
     tile.launch (%i = block 512 m, %j = block 2048 n) { ... %w[%k, %j] ... }
 
@@ -9,12 +9,14 @@ becomes, with `blockify-launch{m=16 n=16}`,
     tile.launch (%bm = block 32 m, %bn = block 128 n, %tm = thread 16 m, %tn = thread 16 n) {
       ... %w[%k, %bn * 16 + %tn] ...
 
-A block of a contraction is a rectangle of `m` by `n` elements; one of any other launch, and of a
-batch of matrices too small to fill a warp, is a line of `n` elements along all axes together. Sizes
-that do not divide are masked. A block may have more elements than a GPU has threads, until
-`register-tile` gives each thread several. How far reductions go (`below`) becomes the same for all
-threads of a block; blocks of which nobody needs a contraction, as those beyond the diagonal of
-causal attention's scores, do none of its chunks.
+A block of a contraction is a rectangle of `m` by `n` elements. A block of any other launch is a
+line of `n` elements along all axes together. In a batch of matrices of less than 32 elements each,
+blocks are lines too. Sizes that do not divide are masked. A block may have more elements than a GPU
+allows threads, until `register-tile` gives each thread several.
+
+The bounds of reductions (`below`) become the same for all threads of a block. A block does no
+chunks of a contraction if none of its results is used, as beyond the diagonal of causal attention's
+scores.
 """
 
 from dataclasses import dataclass
@@ -35,20 +37,20 @@ from tilewright.passes.tile.scheduling_pass import SchedulingPass
 from tilewright.passes.tile.step_bounds import leave_out_unneeded_steps
 
 _LONGEST_SIDE, _LONGEST_LINE = 256, 4096
-"""Elements of a block along a side of a matrix, and along a line."""
+"""Most elements of a block along a side of a rectangle, and along a line, that are offered."""
 
 
 @dataclass(frozen=True)
 class BlockifyLaunchPass(SchedulingPass, RewritePattern):
-    """Part free axes into blocks and threads."""
+    """Split free axes into blocks and threads."""
 
     name = "blockify-launch"
     RULE: ClassVar[Rule] = Rule("t", 5, "blockify_launch")
 
     m: int | None = None
-    """Rows of a contraction that a block does."""
+    """Rows of a contraction in a block."""
     n: int | None = None
-    """Columns of a contraction that a block does; elements of any other launch."""
+    """Columns of a contraction in a block; elements of any other launch in a block."""
 
     def reason_against(self, launch: tile.LaunchOp) -> str | None:
         if any(axis.level is not Level.BLOCK for axis in launch.bound_axes()):
@@ -56,15 +58,17 @@ class BlockifyLaunchPass(SchedulingPass, RewritePattern):
         if not parted_axes(launch):
             return "it has one element: one thread does it"
         if tile.stages_of(launch):
-            return "what it stages would differ between the threads of a block"
+            return "its slabs would differ between the threads of a block"
         return None
 
     def questions(self, launch: tile.LaunchOp) -> Questions:
-        """Powers of two, hardly longer than the launch."""
+        """
+        Return powers of two up to the size of the launch, rounded up; at least those up to a warp.
+        """
         if not is_rectangular(launch):
-            return {"n": _up_to(_LONGEST_LINE, total_extent(parted_axes(launch)))}
+            return {"n": _powers_up_to(_LONGEST_LINE, total_extent(parted_axes(launch)))}
         rows, columns = (extent_along(launch, role) for role in (Role.M, Role.N))
-        return {"m": _up_to(_LONGEST_SIDE, rows), "n": _up_to(_LONGEST_SIDE, columns)}
+        return {"m": _powers_up_to(_LONGEST_SIDE, rows), "n": _powers_up_to(_LONGEST_SIDE, columns)}
 
     def reason_not_possible(self, launch: tile.LaunchOp) -> str | None:
         if not is_rectangular(launch) and self.m not in (None, 1):
@@ -85,25 +89,27 @@ class BlockifyLaunchPass(SchedulingPass, RewritePattern):
     def match_and_rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
         rebinding, (m, n) = Rebinding(), self._extents()
         if is_rectangular(launch):
-            _part_rectangle(rebinding, launch, m, n)
+            _split_into_rectangles(rebinding, launch, m, n)
         else:
-            _part_line(rebinding, launch, n)
+            _split_into_lines(rebinding, launch, n)
         leave_out_unneeded_steps(rebinding.finish(launch, rewriter), rewriter)
 
 
-def _up_to(longest: int, extent: int) -> list[int]:
-    """Powers of two that no smaller one does as well as; those up to a warp in any case."""
+def _powers_up_to(longest: int, extent: int) -> list[int]:
+    """
+    Return the powers of two up to `extent` rounded up, at least to a warp and at most to `longest`.
+    """
     most = min(longest, max(power_of_two(extent), WARP_SIZE))
     return [1 << n for n in range(most.bit_length())]
 
 
 def parted_axes(launch: tile.LaunchOp) -> list[Axis]:
-    """Return the axes that are parted, in order: all but those that split a reduction."""
+    """Return the axes to split, in order: all except those that split a reduction."""
     return [axis for axis in launch.bound_axes() if axis.role is not Role.SPLIT]
 
 
 def is_rectangular(launch: tile.LaunchOp) -> bool:
-    """True if a block does a part of one matrix."""
+    """True if the blocks of the launch are rectangles of one matrix each, rather than lines."""
     batch = extent_along(launch, Role.BATCH)
     matrix = total_extent(axis for axis in parted_axes(launch) if axis.role is not Role.BATCH)
     return is_contraction(launch) and (batch == 1 or matrix >= WARP_SIZE)
@@ -113,7 +119,7 @@ def extent_along(launch: tile.LaunchOp, role: Role) -> int:
     return total_extent(axis for axis in launch.bound_axes() if axis.role is role)
 
 
-def _part_rectangle(rebinding: Rebinding, launch: tile.LaunchOp, m: int, n: int) -> None:
+def _split_into_rectangles(rebinding: Rebinding, launch: tile.LaunchOp, m: int, n: int) -> None:
     axes = launch.bound_axes()
     rows = [axis for axis in axes if axis.role is Role.M]
     columns = [axis for axis in axes if axis.role is Role.N]
@@ -129,7 +135,7 @@ def _part_rectangle(rebinding: Rebinding, launch: tile.LaunchOp, m: int, n: int)
     rebinding.substitute(columns, bn * n + tn, overruns=total_extent(columns) % n != 0)
 
 
-def _part_line(rebinding: Rebinding, launch: tile.LaunchOp, n: int) -> None:
+def _split_into_lines(rebinding: Rebinding, launch: tile.LaunchOp, n: int) -> None:
     parted = parted_axes(launch)
     for axis in launch.bound_axes():
         if axis not in parted:

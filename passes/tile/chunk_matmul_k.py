@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Does a contraction in chunks of its steps, which is what stages and pipelines work on.
+Splits the steps of a contraction into chunks, the unit of staging and pipelining.
 
     tile.launch (%i = block 33 m, %j = block 17 n) {
       %sum = loop.reduce %k in 65 with add {
@@ -23,9 +23,9 @@ becomes, with `chunk-matmul-k{bk=16}`,
         loop.yield %chunk
       }
 
-The last chunk need not be full. What is loaded beyond K is zero; where the product of such zeros
-is proved to be zero a sum takes it in, and anything else that is yielded there is masked. Chunks of
-which a mask lets nobody join anything, as those beyond a causal diagonal, are left out by a bound.
+The last chunk may be partial. Loads beyond K are zero. A sum needs no mask there if its terms are
+proved to be zero; otherwise the yield is masked. A bound leaves out the chunks in which a mask lets
+no thread contribute, as beyond a causal diagonal.
 """
 
 from dataclasses import dataclass
@@ -43,12 +43,12 @@ from tilewright.passes.tile.scheduling_decision import Questions
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
 
 _CHUNKS = (8, 16, 32, 64)
-"""Steps of a chunk."""
+"""Lengths of chunks that are offered, in steps."""
 
 
 @dataclass(frozen=True)
 class ChunkMatmulKPass(SchedulingPass):
-    """Do contractions in chunks."""
+    """Split contractions into chunks."""
 
     name = "chunk-matmul-k"
 
@@ -58,7 +58,7 @@ class ChunkMatmulKPass(SchedulingPass):
     """Steps of a chunk."""
 
     def reason_against(self, launch: tile.LaunchOp) -> str | None:
-        """Reason why the launch has no contraction left to chunk, or None."""
+        """Reason why the launch has no contraction to split into chunks, or None."""
         if not contracting_reductions(launch):
             return NO_CONTRACTION
         if not _unchunked(launch):
@@ -66,18 +66,21 @@ class ChunkMatmulKPass(SchedulingPass):
         return None
 
     def questions(self, launch: tile.LaunchOp) -> Questions:
-        """Chunks that are hardly longer than K."""
+        """Return the lengths of chunks up to K, rounded up to a power of two."""
         return {"bk": [bk for bk in _CHUNKS if bk <= _longest(launch)]}
 
     def reason_not_possible(self, launch: tile.LaunchOp) -> str | None:
-        """Reason why no chunk can have `bk` steps, or None; K may be a little shorter."""
+        """
+        Reason why a chunk cannot have `bk` steps, or None. A chunk may be longer than K, up to the
+        next power of two.
+        """
         assert self.bk is not None
         if 1 <= self.bk <= _longest(launch):
             return None
         return f"chunks of {self.bk} for a K of {_steps(launch)}; bk is 1 to {_longest(launch)}"
 
     def pattern(self, launch: tile.LaunchOp) -> RewritePattern:
-        """Chunk each contraction."""
+        """Return the pattern that splits each contraction into chunks."""
         assert self.bk is not None
         return ChunkReductions(dict.fromkeys(_unchunked(launch), self.bk))
 
@@ -87,10 +90,10 @@ def _unchunked(launch: tile.LaunchOp) -> list[loop.ReduceOp]:
 
 
 def _steps(launch: tile.LaunchOp) -> int:
-    """K, the longest if there are several."""
+    """Return K, the number of steps; the largest if the launch has several contractions."""
     return max(op.axis_extents()[0] for op in _unchunked(launch))
 
 
 def _longest(launch: tile.LaunchOp) -> int:
-    """Return the most steps of a chunk: hardly more than there are."""
+    """Return the most steps of a chunk: K rounded up to a power of two, at least 8."""
     return max(power_of_two(_steps(launch)), min(_CHUNKS))

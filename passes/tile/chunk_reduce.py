@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Does long reductions that are no contractions in chunks: what a chunk reads fits on chip, and its
-loads are under way together.
+Splits long reductions that are not contractions into chunks. The data of a chunk fits on chip, and
+its loads are in flight together.
 
     %p = loop.reduce %k in 49 with add {
       %0 = loop.load %x[%row, %k * 1024 + %t] where [50256 - %k * 1024 - %t] ...
@@ -18,9 +18,9 @@ becomes, with `chunk-reduce{chunk=8}`,
       loop.yield %chunk
     }
 
-The last chunk need not be full: what is yielded beyond the last step is masked, unless it is zero
-there and a sum takes it in. Chunks of which a mask lets nobody join anything, as those of rows of a
-cache that are not filled yet, are left out by a bound.
+The last chunk may be partial: its yield is masked beyond the last step, unless a sum adds zeros
+there. A bound leaves out the chunks in which a mask lets no thread contribute, as for rows of a
+cache that are not filled yet.
 """
 
 from dataclasses import dataclass
@@ -42,12 +42,14 @@ _CHUNKS = (4, 8, 16, 32)
 _BOUNDED = (4, 8, 16, 32, 64)
 
 LONG = 17
-"""A loop of fewer steps is short enough as it is: it is unrolled (mark-unroll)."""
+"""
+Fewest steps of a reduction that is split into chunks; a shorter loop is unrolled (mark-unroll).
+"""
 
 
 @dataclass(frozen=True)
 class ChunkReducePass(SchedulingPass):
-    """Do long reductions in chunks."""
+    """Split long reductions into chunks."""
 
     name = "chunk-reduce"
     RULE: ClassVar[Rule] = Rule("t", 6, "chunk_reduce")
@@ -55,13 +57,13 @@ class ChunkReducePass(SchedulingPass):
     chunk: int | None = None
     """Steps of a chunk."""
     bounded: int | None = None
-    """Steps of a chunk where a mask may leave chunks out; not given, as elsewhere."""
+    """Steps of a chunk if a mask may leave chunks out; by default the same as `chunk`."""
 
     def reason_against(self, launch: tile.LaunchOp) -> str | None:
-        """Reason why no long reduction is left to chunk, contractions aside, or None."""
+        """Reason why the launch has no long reduction to split into chunks, or None."""
         if long_reductions(launch):
             return None
-        return f"no reduction of {LONG} steps or more that is no contraction and not in chunks"
+        return f"no reduction of {LONG} steps or more, apart from contractions and chunks"
 
     def questions(self, launch: tile.LaunchOp) -> Questions:
         longest = max(op.axis_extents()[0] for op in long_reductions(launch))
@@ -71,7 +73,7 @@ class ChunkReducePass(SchedulingPass):
         }
 
     def reason_not_possible(self, launch: tile.LaunchOp) -> str | None:
-        """Reason why chunks cannot be that long or short, or None."""
+        """Reason why a chunk cannot have `chunk` or `bounded` steps, or None."""
         assert self.chunk is not None
         bounded = self.chunk if self.bounded is None else self.bounded
         longest = max(op.axis_extents()[0] for op in long_reductions(launch))
@@ -81,7 +83,7 @@ class ChunkReducePass(SchedulingPass):
         return None
 
     def pattern(self, launch: tile.LaunchOp) -> RewritePattern:
-        """Chunk each of them that is longer than a chunk."""
+        """Return the pattern that splits each reduction that is longer than its chunk."""
         assert self.chunk is not None
         bounded = self.chunk if self.bounded is None else self.bounded
         reductions = long_reductions(launch)
@@ -90,7 +92,10 @@ class ChunkReducePass(SchedulingPass):
 
 
 def long_reductions(launch: tile.LaunchOp) -> list[loop.ReduceOp]:
-    """Reductions of many steps that do nothing but go along one row."""
+    """
+    Return the reductions of at least `LONG` steps that contain no other reduction. Contractions,
+    and chunks of other reductions, are not among them.
+    """
     contracting = contracting_reductions(launch)
     reductions = [op for op in ops_in(launch) if isinstance(op, loop.ReduceOp)]
     chunks = {nested_chunk(op) for op in reductions}

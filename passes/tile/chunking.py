@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-A reduction done in chunks of its steps:
+Splitting of a reduction into chunks of its steps:
 
     %sum = loop.reduce %k in 65 with add { ... loop.yield %2 }
 
@@ -11,7 +11,7 @@ becomes, in chunks of 16,
       loop.yield %chunk
     }
 
-and without a mask where what is yielded is proved to be zero beyond the last step.
+The mask is left out if a sum adds values that are proved to be zero beyond the last step.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,9 @@ _OUTER, _INNER = AffineExpr.dimension(0), AffineExpr.dimension(1)
 
 
 class ChunkReductions(RewritePattern):
-    """Does reductions in chunks, and leaves out the chunks that a mask hides."""
+    """
+    Pattern that splits reductions into chunks, and bounds them where a mask hides whole chunks.
+    """
 
     def __init__(self, lengths: Mapping[loop.ReduceOp, int]):
         self.lengths = lengths
@@ -44,7 +46,10 @@ class ChunkReductions(RewritePattern):
 
 
 def chunked(op: loop.ReduceOp, length: int, names: tuple[str, str] = ("ko", "ki")) -> loop.ReduceOp:
-    """What does the same as `op` in chunks of `length` steps, its axes by their `names`."""
+    """
+    Return a reduction that is equal to `op`, in chunks of `length` steps; `names` are those of its
+    axes.
+    """
     (steps,) = op.axis_extents()
     whole, chunk = op.begun(-(-steps // length), names[0]), op.begun(length, names[1])
     chunk.unroll = op.unroll
@@ -66,7 +71,7 @@ def chunked(op: loop.ReduceOp, length: int, names: tuple[str, str] = ("ko", "ki"
 def _yielded(
     op: loop.ReduceOp, substitution: Substitution, bounds: Sequence[Access]
 ) -> loop.YieldOp:
-    """What a step yields, masked beyond `bounds` unless it is zero there and that does no harm."""
+    """Return the yield of a step, masked beyond `bounds` unless a sum adds zeros there."""
     terminator = op.yield_op
     values = [substitution.value(value) for value in terminator.values]
     masks = [substitution.mask(terminator)]

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The contractions of a launch: reductions of which one load varies with the rows of the result and
-another with its columns, so that what each reads is of use to many elements.
+Contractions of a launch: reductions in which one load varies with the rows of the result, and
+another with its columns. Each element that is loaded is used for many elements of the result.
 
     tile.launch (%i = block 512 m, %j = block 2048 n) {
       %s = loop.reduce %k in 64 with add {
         %0 = loop.load %x[%i, %k]      varies with k and m
         %1 = loop.load %w[%k, %j]      varies with k and n
 
-Roles were given to the axes when the launch was made; what is done with the two does not matter. A
-load varies with an axis also through data. Of a reduction in chunks the whole counts, once.
+The axes got their roles when the launch was made (`tileify`). Any operation on the two loads may
+follow. A load that is indexed by data varies with the axes of that data. A reduction in chunks
+counts once, as a whole.
 """
 
 from collections.abc import Iterator, Set
@@ -23,13 +24,13 @@ from tilewright.passes.facts.memoised import memoised
 from tilewright.passes.facts.nest import nested_chunk
 from tilewright.passes.facts.roles import index_sources
 
-NO_CONTRACTION = "no contraction: no loads of which one varies with m and another with n"
+NO_CONTRACTION = "no contraction: no reduction loads one operand along m and another along n"
 """Skip reason: the launch has no contracting reduction."""
 
 
 @memoised
 def contracting_reductions(launch: tile.LaunchOp) -> list[loop.ReduceOp]:
-    """Return the contractions of the launch that have steps, in order."""
+    """Return the contractions of the launch in order, except those without steps."""
     rows, columns = (
         {axis.value for axis in launch.bound_axes() if axis.role is role}
         for role in (Role.M, Role.N)
@@ -42,7 +43,10 @@ def contracting_reductions(launch: tile.LaunchOp) -> list[loop.ReduceOp]:
 
 
 def chunks_of(op: loop.ReduceOp) -> Iterator[loop.ReduceOp]:
-    """Yield a reduction, the one that does a chunk of it, the one that does a chunk of that..."""
+    """
+    Yield a reduction, then the reduction inside it that does one of its chunks, then the next one
+    inside.
+    """
     chunk: loop.ReduceOp | None = op
     while chunk is not None:
         yield chunk

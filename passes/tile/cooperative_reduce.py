@@ -15,28 +15,29 @@ becomes, with `cooperative-reduce{threads=256 rows=1}`,
       loop.for %j in 8 { ... loop.store %0, %out[%i, %j * 256 + %t] ... }
     }
 
-With as many threads as a row is long the loops are gone: each thread has an element of the row, and
-loads it once. `register-tile` then gives each thread several of them: the row is in registers.
-`row=registers` asks for that, `row=stage` for fewer threads, which go along the row in steps.
+With as many threads as a row has elements, there are no loops: each thread loads its element once.
+`register-tile` then gives each thread several elements, so that the row stays in registers.
+`row=registers` requests this. With `row=stage` fewer threads go along the row in steps.
 
-Few long rows leave most of a GPU idle. With `split=4 join=last_block` four blocks do a part of each
-row, and the last to finish joins what they have:
+Few long rows leave most of a GPU idle. With `split=4 join=last_block` four blocks share each row,
+and the last block to finish joins their results:
 
     tile.launch (%s = block 4 split, %i = block 3 row, %t = thread 1024 k) {
       %p = loop.reduce %k in 245 with add { ... %x[%i, %s * 250880 + %k * 1024 + %t] ... }
       %sum = tile.combine %p across %s, %t with add join(last_block) : f32
 
-Where more is done to the row once that is known, blocks have to wait for each other, which takes
+If more is done to the row once it is reduced, the blocks have to wait for each other. This takes
 `join=cluster`.
 
-A block does `rows` rows. What does not depend on the shared axis, and a reduction that is shorter
-than a warp, is computed by every thread and stored by the first. With `columns=true` the threads of
-a warp lie along the rows, not along the shared axis: so they access neighbours where rows are the
-columns of a matrix.
+A block handles `rows` rows. Every thread computes the values that do not depend on the shared axis,
+and reductions shorter than a warp. The first thread stores them. With `columns=true` the threads of
+a warp lie along the rows, not along the shared axis. They then access adjacent elements if the rows
+are columns of a matrix.
 
-In a contraction that is parted into blocks, what is reduced for each of its rows alone (the maximum
-and the sum of attention's scores) is shared among the threads along the row's columns, as far as
-the mask of its yield lets any of them join.
+In a contraction that is already split into blocks and threads, the pass shares the statistics of
+each row. These are, for example, the maximum and the sum of attention's scores. The threads along
+the columns share them, up to the last step in which the mask of the yield lets any of them
+contribute.
 """
 
 from dataclasses import dataclass, replace
@@ -69,39 +70,39 @@ SPLITS = (2, 4, 8, 16, 64)
 
 
 class ThreadsPerRow(NamedTuple):
-    """Threads and blocks that work on each row of a launch together."""
+    """Threads and blocks that share each row of a launch."""
 
     threads: int
-    """Threads of a block that work on a row."""
+    """Threads of a block that share a row."""
     rows: int
-    """Rows that a block does."""
+    """Rows of a block."""
     columns: bool
-    """True if neighbouring threads do neighbouring rows, rather than parts of one."""
+    """True if neighbouring threads handle neighbouring rows, rather than parts of one row."""
     split: int = 1
-    """Blocks that work on a row."""
+    """Blocks that share a row."""
     join: Join = Join.LAST_BLOCK
-    """Join of these blocks, if there are several."""
+    """Join of the blocks that share a row."""
 
 
 @dataclass(frozen=True)
 class CooperativeReducePass(SchedulingPass, RewritePattern):
-    """Share rows among threads."""
+    """Share rows among threads, which reduce parts of them and combine."""
 
     name = "cooperative-reduce"
     RULE: ClassVar[Rule] = Rule("t", 4, "cooperative_reduce")
 
     threads: int | None = None
-    """Threads that share a row; more than a block has, if `register-tile` is to follow."""
+    """Threads that share a row; they may exceed the limit of a block if `register-tile` follows."""
     rows: int | None = None
-    """Rows that a block does."""
+    """Rows of a block."""
     columns: bool | None = None
-    """Whether neighbouring threads do neighbouring rows, rather than parts of one."""
+    """True if neighbouring threads handle neighbouring rows, rather than parts of one row."""
     row: str | None = None
-    """`registers`: a thread for each element of the row; `stage`: fewer, in steps."""
+    """`registers`: one thread for each element of the row; `stage`: fewer threads, in steps."""
     split: int | None = None
     """Blocks that share a row."""
     join: str | None = None
-    """How they join: last_block, cluster, workspace or atomic."""
+    """Join of these blocks: last_block, cluster, workspace or atomic."""
 
     def reason_against(self, launch: tile.LaunchOp) -> str | None:
         if any(axis.level is not Level.BLOCK for axis in launch.bound_axes()):
@@ -111,13 +112,16 @@ class CooperativeReducePass(SchedulingPass, RewritePattern):
         if rows_are_cooperative(launch):
             return None
         if scans(launch):
-            return "the steps of its scan follow each other: one thread does a row"
+            return "the steps of its scan depend on each other: one thread does a row"
         if is_contraction(launch):
             return "it is a contraction: every thread has elements of its own"
         return f"its rows are short: {row_length(launch)} steps"
 
     def questions(self, launch: tile.LaunchOp) -> Questions:
-        """Threads by powers of two, and a thread for each element of a row."""
+        """
+        Return the values of each option. `threads` is a power of two, or a thread for each element
+        of a row.
+        """
         if statistics_of(launch):
             return {}
         length = row_length(launch)
@@ -135,8 +139,9 @@ class CooperativeReducePass(SchedulingPass, RewritePattern):
         self, guess: dict[str, ParameterListType], given: dict[str, ParameterListType]
     ) -> dict[str, ParameterListType]:
         """
-        Where `threads` is given, `columns` is no longer guessed. Where `split` is given and `join`
-        is not, it is the join that every target can do.
+        Return the `given` options, and those of the guess for the rest. If `threads` is given, the
+        guess of `columns` is not used. If `split` is given without a join, blocks join by
+        `last_block`, which every target supports.
         """
         rest = {n: v for n, v in guess.items() if n != "columns" or "threads" not in given}
         if "split" in given:
@@ -146,25 +151,28 @@ class CooperativeReducePass(SchedulingPass, RewritePattern):
     def reason_not_possible(self, launch: tile.LaunchOp) -> str | None:
         if statistics_of(launch):
             is_open = self == type(self)(self.target)
-            return None if is_open else "threads that have their rows already share its statistics"
+            bound = "its threads are bound already; to share row statistics, give no options"
+            return None if is_open else bound
         assert self.threads is not None
         assert self.rows is not None
         if self.threads < 1 or self.rows < 1:
-            return f"threads={self.threads} rows={self.rows} leaves no thread"
+            return f"threads={self.threads} rows={self.rows}: both are at least 1"
         if self.row not in (None, "registers", "stage"):
             return f"row={self.row} is neither 'registers' nor 'stage'"
         length = row_length(launch)
-        if self.row == "registers" and self.threads * (self.split or 1) < length:
-            return f"{self.threads} threads have no register for each of {length} elements of a row"
+        threads = self.threads * (self.split or 1)
+        if self.row == "registers" and threads < length:
+            return f"row=registers needs a thread for each of {length} elements, not {threads}"
         return self._reason_not_split(launch)
 
     def _reason_not_split(self, launch: tile.LaunchOp) -> str | None:
-        """Reason why blocks cannot work on one row this way, or None."""
+        """Reason why blocks cannot share a row this way, or None."""
         if self.split is None:
-            return None if self.join is None else f"join={self.join} needs blocks to join (split)"
+            unused = f"join={self.join} needs several blocks for one row (split)"
+            return None if self.join is None else unused
         reductions = [op for op in launch.body.block.ops if isinstance(op, loop.ReduceOp)]
         if not any(map(is_cooperative, reductions)):
-            return "several blocks to a row join what they reduce, and nothing is reduced"
+            return "split needs a reduction that blocks can share, and the launch has none"
         if not 2 <= self.split <= row_length(launch):
             length = row_length(launch)
             return f"{self.split} blocks for a row of {length}; split is from 2 to {length}"
@@ -184,7 +192,7 @@ class CooperativeReducePass(SchedulingPass, RewritePattern):
         share_values(kernel, rewriter)
 
     def assigned(self, threads_per_row: ThreadsPerRow, row: str) -> Self:
-        """Return the pass with options that assign threads so."""
+        """Return the pass with the options for these threads and blocks."""
         threads, rows, columns, split, join = threads_per_row
         choice = replace(self, threads=threads, rows=rows, columns=columns or None, row=row)
         return choice if split == 1 else replace(choice, split=split, join=join.value)
@@ -197,7 +205,7 @@ class CooperativeReducePass(SchedulingPass, RewritePattern):
 
 
 def _assign_rows(launch: tile.LaunchOp, rewriter: PatternRewriter, assigned: ThreadsPerRow) -> None:
-    """Bind the axes anew: blocks do rows, threads parts of them."""
+    """Replace the axes of the launch: blocks handle rows, and threads handle parts of them."""
     rebinding = Rebinding()
     axes = launch.bound_axes()
     rows = assigned.rows if axes else 1  # without an axis there is one row, and none to mask
@@ -221,19 +229,19 @@ def _assign_rows(launch: tile.LaunchOp, rewriter: PatternRewriter, assigned: Thr
 
 
 def statistics_of(launch: tile.LaunchOp) -> list[tuple[loop.ReduceOp, Axis]]:
-    """Return reductions that all threads along an axis of columns repeat, each with that axis."""
+    """Return the reductions that all threads along the column axis repeat, each with that axis."""
     columns = [a for a in launch.thread_axes() if a.role is Role.N and a.extent > 1]
     if len(columns) != 1:
         return []
     reductions = [op for op in launch.body.block.ops if isinstance(op, loop.ReduceOp)]
     known: dict[Operation, frozenset[BlockArgument]] = {}
-    alike = [op for op in reductions if columns[0].value not in varies_along(op, known)]
-    return [(op, columns[0]) for op in alike if is_cooperative(op)]
+    repeated = [op for op in reductions if columns[0].value not in varies_along(op, known)]
+    return [(op, columns[0]) for op in repeated if is_cooperative(op)]
 
 
 def _deal_statistics(launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
     """
-    Deal the statistics of rows out to the threads along the columns.
+    Share the statistics of rows among the threads along the columns.
 
         tile.launch (..., %tm = thread 16 m, %tn = thread 16 n) {
           %max = loop.reduce %k in 512 with max { ... %scores[%tm, %k] ... }

@@ -12,8 +12,8 @@ becomes, with `double-buffer{depth=2}`,
       %as = tile.stage (%i, %k) in [128, 16] ring(depth 2) { ... } : memref<128x16xf32, 3 : i64>
       ...
 
-How far ahead a slot is filled is `pipeline-k-outer`'s decision. All slabs of a loop get one depth:
-they are filled together.
+`pipeline-k-outer` decides how many steps ahead a slot is filled. All slabs of a loop get the same
+depth, since they are filled together.
 """
 
 from dataclasses import dataclass
@@ -31,12 +31,15 @@ from tilewright.passes.tile.scheduling_decision import Questions
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
 
 DEPTHS = range(2, 6)
-"""More slots hide no more latency, and take shared memory from other blocks."""
+"""
+Possible numbers of slots. More slots hide no more latency, and take shared memory from other
+blocks.
+"""
 
 
 @dataclass(frozen=True)
 class DoubleBufferPass(SchedulingPass, RewritePattern):
-    """Give the stages of loops a ring of slots."""
+    """Give the slabs that loops fill several slots."""
 
     name = "double-buffer"
     RULE: ClassVar[Rule] = Rule("t", 10, "double_buffer")

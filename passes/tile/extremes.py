@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-How far an expression goes while some of its operands vary.
+Bounds of an affine expression while some of its operands vary.
 
-Of `(%b * 32 + %t - %ki) floordiv 16`, for threads %t below 32 and steps %ki below 16,
+The values of `(%b * 32 + %t - %ki) floordiv 16`, for threads %t below 32 and steps %ki below 16,
+lie between
 
     last     (%b * 32 + 31) floordiv 16
     first    (%b * 32 - 15) floordiv 16
 
-are what no value is above, or below, whichever %b it is. Of `(%b * 32 + %t) mod 100`,
+for every %b. No value of `(%b * 32 + %t) mod 100` is above
 
     last     %b * 32 + 31 - %b * 32 floordiv 100 * 100
 
-are up to 99 where all of them are in one period; where they go on into the next the last is above
-99, so that nothing is above it there either.
+If all threads are in one period of 100, this bound is below 100. If they reach into the next
+period, the bound is above 99, and therefore above every remainder.
 """
 
 from collections.abc import Callable, Sequence, Set
@@ -37,8 +38,8 @@ def extreme(
     is_last: bool,
 ) -> AffineExpr | None:
     """
-    Return the largest that `expr` becomes for any values of the operands that vary, or the smallest
-    if not `is_last`; None if that is not known.
+    Return an expression that `expr` never exceeds, for all values of the operands that vary. If not
+    `is_last`, return one that it never falls below. Return None if no bound is known.
     """
     ranges = [range_of_value(value) for value in operands]
     varying = {at for at, value in enumerate(operands) if varies(value)}
@@ -48,7 +49,10 @@ def extreme(
 def _extreme(
     expr: AffineExpr, varying: Set[int], ranges: Ranges, *, is_last: bool
 ) -> AffineExpr | None:
-    """Without the dimensions that vary, never less than `expr`; or never more, if not `is_last`."""
+    """
+    Return a bound of `expr` without the dimensions that vary: an upper one if `is_last`, else a
+    lower one.
+    """
     value = sum_of(expr, ranges)
     total: AffineExpr = AffineConstantExpr(value.constant)
     for atom, factor in value.terms.items():
@@ -83,7 +87,10 @@ def _extreme_part(
     *,
     is_last: bool,
 ) -> AffineExpr | None:
-    """Of the quotient or the remainder of what goes from `first` to `last`."""
+    """
+    Return a bound of the quotient or the remainder by `size` of a dividend between `first` and
+    `last`.
+    """
     if first is None or last is None:
         return None
     if kind is AffineBinaryOpKind.FloorDiv:
@@ -91,5 +98,6 @@ def _extreme_part(
     span = range_of(last - first, ranges)
     if span is None or span.high >= size:
         return None
-    # Less than `size` apart, they are in one period, or in two: then this is beyond both its ends.
+    # The ends are less than `size` apart, so they are in one period or in two. In two periods, this
+    # bound is beyond every remainder.
     return last - first // size * size if is_last else first - last // size * size

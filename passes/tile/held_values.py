@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Slabs of what threads hold when they come to a loop, for the stages inside that compute with it.
+Slabs for values that threads hold when they reach a loop. The stages inside the loop read them.
 
     %max = tile.combine %p across %tn with max : f32      held by the threads of each row
 
-is, with coordinates that stand for the axes along which it differs,
+becomes, with coordinates for the axes along which it differs,
 
     %maxs = tile.share %max at [%tm] : memref<64xf32, 3 : i64>
 """
@@ -24,16 +24,16 @@ from tilewright.dialects.axes import Access, extent_of
 from tilewright.dialects.index import delinearize, linearize
 
 Coordinate = tuple[SSAValue, ...]
-"""Axes that are one number together, the last of them fastest."""
+"""Axes that form one number together; the last axis is the fastest."""
 
 
 def extents_of(coordinate: Coordinate) -> list[int]:
-    """Return the steps of each axis of a coordinate."""
+    """Return the number of steps of each axis of a coordinate."""
     return [extent_of(axis) or 1 for axis in coordinate]
 
 
 def subscripts_of(coordinates: Sequence[Coordinate]) -> Access:
-    """Return the number that each coordinate is, over its axes."""
+    """Return the subscript of each coordinate: the number that its axes form."""
     exprs: list[AffineExpr] = []
     operands: list[SSAValue] = []
     for coordinate in coordinates:
@@ -44,15 +44,20 @@ def subscripts_of(coordinates: Sequence[Coordinate]) -> Access:
 
 
 class Part(NamedTuple):
-    """A coordinate of a slab, or an axis of one that is needed alone."""
+    """Coordinate of a slab, or a single axis of one."""
 
     coordinate: Coordinate
     at: AffineExpr
-    """Where along it an element of the slab is, over the slab's coordinates."""
+    """
+    Position of a slab's element along the coordinate, as an expression over the slab's coordinates.
+    """
 
 
 def parts_along(axes: frozenset[SSAValue], slab: Sequence[Coordinate]) -> list[Part]:
-    """Return the coordinates of a slab as far as they are made of `axes`."""
+    """
+    Return the parts of a slab's coordinates along `axes`: whole coordinates, or single axes of
+    them.
+    """
     found: list[Part] = []
     for position, coordinate in enumerate(slab):
         at = AffineExpr.dimension(position)
@@ -65,14 +70,17 @@ def parts_along(axes: frozenset[SSAValue], slab: Sequence[Coordinate]) -> list[P
 
 
 class Shares:
-    """The shares of one launch, each inserted once."""
+    """Cache of the `tile.share` ops of one launch; each is inserted once."""
 
     def __init__(self, rewriter: PatternRewriter) -> None:
         self._rewriter = rewriter
         self._shares: dict[tuple[SSAValue, tuple[Coordinate, ...]], tile.ShareOp] = {}
 
     def slab(self, value: SSAValue, coordinates: Sequence[Coordinate]) -> SSAValue:
-        """Return the slab of `value`, which differs along the axes of these coordinates."""
+        """
+        Return the slab that shares `value` among the threads of a block, with these coordinates.
+        Insert a `tile.share` if there is none yet.
+        """
         key = value, tuple(coordinates)
         if key not in self._shares:
             assert isinstance(value.owner, Operation)
@@ -93,7 +101,10 @@ def _share(value: SSAValue, coordinates: Sequence[Coordinate]) -> tile.ShareOp:
 
 
 def _name(value: SSAValue) -> str | None:
-    """Return the name of a value, or of what it is computed from, for several of it."""
+    """
+    Return the plural of the value's name; if it has none, of the first name along its first
+    operands.
+    """
     while value.name_hint is None:
         if not isinstance(value.owner, Operation) or not value.owner.operands:
             return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Steps that were asked for, in a pipeline or as planned steps of a kernel, and did nothing."""
+"""Steps that a pipeline or the planned steps of a kernel request, and that did nothing."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -15,13 +15,13 @@ from tilewright.passes.tile.scheduling_pass import SchedulingPass
 
 
 def schedules(module: ModuleOp) -> list[str | None]:
-    """What was done to each kernel so far."""
+    """Return the schedule of each kernel so far, or None for a kernel without one."""
     kernels = (op for op in module.ops if isinstance(op, loop.KernelOp))
     return [None if op.schedule is None else op.schedule.data for op in kernels]
 
 
 def is_idle(step: ModulePass, before: Sequence[str | None], module: ModuleOp) -> bool:
-    """True if `step` decides what options say, and left all schedules as they were `before`."""
+    """True if `step` was given options, and left all schedules as they were `before`."""
     if not isinstance(step, SchedulingPass) or not step.options():
         return False
     return schedules(module) == before
@@ -29,8 +29,8 @@ def is_idle(step: ModulePass, before: Sequence[str | None], module: ModuleOp) ->
 
 def planned_and_idle(before: ModuleOp, after: ModuleOp) -> dict[str, list[ArgSpec]]:
     """
-    By kernel, the steps that were planned `before` and that its schedule has not `after`; of
-    kernels that have no schedule yet, nothing.
+    Return, by kernel, the steps that were planned `before` and are missing from its schedule
+    `after`. Kernels that are not scheduled yet are not among them.
     """
     done = {name: _schedule(op) for op in after.ops if (name := _scheduled_name(op)) is not None}
     missing = ((op.sym_name.data, _missing(op, done)) for op in planned_kernels(before))
@@ -38,37 +38,38 @@ def planned_and_idle(before: ModuleOp, after: ModuleOp) -> dict[str, list[ArgSpe
 
 
 def planned_kernels(module: ModuleOp) -> Iterator[loop.KernelOp]:
-    """Yield the kernels whose steps are planned."""
+    """Yield the kernels that have planned steps."""
     return (op for op in module.ops if isinstance(op, loop.KernelOp) and op.planned is not None)
 
 
 def steps_to_come(module: ModuleOp) -> dict[str, Sequence[ArgSpec]]:
-    """Return the planned steps that are left, by kernel."""
+    """Return the planned steps that have not run yet, by kernel."""
     return {op.sym_name.data: _planned(op) for op in planned_kernels(module)}
 
 
 def _planned(kernel: loop.KernelOp) -> Sequence[ArgSpec]:
-    """Return the steps that are to be done to a kernel."""
+    """Return the planned steps of a kernel, except `plan-schedules`."""
     steps = () if kernel.planned is None else kernel.planned.steps
     return [step for step in steps if step.name != PLAN]
 
 
 def _scheduled_name(op: Operation) -> str | None:
-    """Return the kernel that `op` is, if it has been scheduled."""
+    """Return the name of the kernel `op` if it has been scheduled, else None."""
     if isinstance(op, loop.KernelOp):
         return op.sym_name.data if isinstance(op.body.block.last_op, tile.LaunchOp) else None
     return op.sym_name.data if isinstance(op, KernelLikeOp) else None
 
 
 def _schedule(op: Operation) -> Sequence[ArgSpec]:
-    """What was done to a kernel."""
+    """Return the steps of the kernel's schedule."""
     assert isinstance(op, KernelLikeOp)
     return () if op.schedule is None else op.schedule.steps
 
 
 def _missing(kernel: loop.KernelOp, schedules: Mapping[str, Sequence[ArgSpec]]) -> list[ArgSpec]:
     """
-    Return the planned steps of a kernel that are not in its schedule; nothing if it has none yet.
+    Return the planned steps of a kernel that are not in its schedule; none if it is not scheduled
+    yet.
     """
     schedule = schedules.get(kernel.sym_name.data)
     if schedule is None:
@@ -76,7 +77,7 @@ def _missing(kernel: loop.KernelOp, schedules: Mapping[str, Sequence[ArgSpec]]) 
     left = [*schedule[len(_schedule(kernel)) :]]
     missing: list[ArgSpec] = []
     for step in _planned(kernel):
-        done = next((each for each in left if _does(each, step)), None)
+        done = next((each for each in left if _fulfils(each, step)), None)
         if done is None:
             missing.append(step)
         else:
@@ -84,7 +85,7 @@ def _missing(kernel: loop.KernelOp, schedules: Mapping[str, Sequence[ArgSpec]]) 
     return missing
 
 
-def _does(done: ArgSpec, step: ArgSpec) -> bool:
-    """True if what was done is what a step says, and perhaps what it leaves open."""
+def _fulfils(done: ArgSpec, step: ArgSpec) -> bool:
+    """True if `done` is the pass that `step` names, with at least the options of `step`."""
     asked, given = (each.normalize_parameter_names().parameters for each in (step, done))
     return done.name == step.name and asked.items() <= given.items()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The two pipelines that a kernel carries while it is scheduled: the steps that are `planned`, and its
-`schedule`, of those that were done.
+The two pipelines that a kernel carries while it is scheduled: `planned`, the steps still to run,
+and `schedule`, the steps that have run.
 
     loop.kernel @mm(...) -> (...) { ... } schedule "tileify,async-copy" planned "mark-unroll"
 """
@@ -22,7 +22,10 @@ from tilewright.passes.scheduling_steps import FIRST, added_steps, scheduling_st
 
 
 def take_planned(kernel: loop.KernelOp, name: str) -> ArgSpec | None:
-    """Remove the steps up to the first of that name from the planned ones, and return it."""
+    """
+    Remove the planned steps up to the first one called `name`, and return that step; None if there
+    is none.
+    """
     if kernel.planned is None:
         return None
     step, behind = kernel.planned.taken(name)
@@ -32,7 +35,7 @@ def take_planned(kernel: loop.KernelOp, name: str) -> ArgSpec | None:
 
 
 def record(kernel: loop.KernelOp, step: str, rewriter: PatternRewriter) -> None:
-    """Add what was done to the kernel's schedule."""
+    """Add a step that has run to the kernel's schedule."""
     done = kernel.schedule
     kernel.schedule = ScheduleAttr(step) if done is None else done.followed_by(step)
     rewriter.notify_op_modified(kernel)
@@ -47,18 +50,22 @@ def planned_passes(planned: ScheduleAttr) -> tuple[ModulePass, ...]:
     """
     Return the passes of a kernel's planned steps.
 
-    Raises `UsageError` for an unknown pass, and for a target: all kernels have that of the program.
+    Raises `UsageError` for an unknown pass, and for a step with a target: all kernels have the
+    program's.
     """
     for spec in planned.steps:
         if "target" in spec.parameters:
-            says = f"'{spec.name}' has a target of its own, and all kernels have the program's"
-            raise UsageError(says, remedy="leave it out; --target sets it for the program")
+            problem = f"'{spec.name}' has a target of its own, and all kernels have the program's"
+            raise UsageError(problem, remedy="leave it out; --target sets it for the program")
     return passes_of(planned.data)
 
 
 @contextmanager
 def blamed_on_planned_steps(kernel: loop.KernelOp) -> Generator[None]:
-    """Raise a `UsageError` of the block as one of the kernel's planned steps."""
+    """
+    Raise a `UsageError` of the `with` body again, as an error in the kernel's planned steps at its
+    place.
+    """
     try:
         yield
     except UsageError as err:
@@ -68,7 +75,8 @@ def blamed_on_planned_steps(kernel: loop.KernelOp) -> Generator[None]:
 
 def with_added_steps(schedule: ScheduleAttr) -> ScheduleAttr:
     """
-    Return the schedule and the steps of packages that say when they are worth it, in their order.
+    Return the schedule with the steps of packages that have taste or cost, in the order of all
+    steps.
     """
     if not (added := [ArgSpec(step.name, {}) for step in added_steps() if step.is_offered]):
         return schedule

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Makes axes of the launch of a loop inside it, over the columns that each row is contracted with.
+Lifts the loop over the columns that each row is contracted with, into the launch around it.
 
-What is beside the loop, such as the maximum of the row, is then computed for every column, until
-`cooperative-reduce` shares it among them; what is stored beside it, the first column stores.
+Ops beside the loop, such as the maximum of the row, are then repeated for every column, until
+`cooperative-reduce` shares them among threads. Stores beside the loop are done by the first column.
 """
 
 from xdsl.dialects.builtin import ArrayAttr
@@ -21,8 +21,8 @@ from tilewright.passes.rewriting.substitution import masked_store
 
 def lift_columns(launch: tile.LaunchOp, rewriter: PatternRewriter | None = None) -> None:
     """
-    Lift the loop over the columns, if the launch has one and no other loop beside it. A copy that
-    is only looked at needs no `rewriter`.
+    Lift the loop over the columns, if it is the only `loop.for` or scan in the launch. A copy of a
+    kernel that is only examined needs no `rewriter`.
     """
     rewriter = rewriter or PatternRewriter(launch)
     loops = [op for op in launch.body.block.ops if isinstance(op, loop.ForOp | loop.ScanOp)]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Asks for loops of few steps to be unrolled, and closes the schedule.
+Marks loops of few steps to be unrolled, and closes the schedule.
 
     %chunk = loop.reduce %ki in 16 with add { ... }
 
@@ -8,12 +8,16 @@ becomes, with `mark-unroll{limit=16}`,
 
     %chunk = loop.reduce %ki in 16 with add unroll { ... }
 
-Such a loop has a number of steps that is known, at most `limit`; threads do not meet in it; and
-unrolled, its body for each step and each register, it is no more code than an SM keeps at hand, and
-loads no more than a thread has registers for. Of global memory ptxas begins all loads at once; of
-shared memory those of a step while it computes the one before. Of nested loops the inner one comes
-first: an outer one is unrolled only around loops that are. The pass is recorded in every kernel's
-schedule, whether or not there is anything to mark.
+A loop is marked if
+
+- its number of steps is constant, and at most `limit`;
+- no values are combined across threads in it;
+- its code, unrolled for each step and each register, fits an SM's instruction cache;
+- the registers of a thread hold what it loads.
+
+ptxas issues all loads of global memory in an unrolled loop at once. It issues loads of shared
+memory one step ahead. An outer loop is marked only if all loops inside it are unrolled. The pass is
+recorded in every kernel's schedule, even if it marks no loop.
 """
 
 from collections.abc import Iterable
@@ -42,27 +46,29 @@ from tilewright.passes.tile.scheduling_pass import SchedulingPass
 _LIMITS = sorted({1, 4, 8, 32, USUAL_UNROLL_LIMIT})
 
 MOST_INSTRUCTIONS = 4096
-"""Of a loop that is unrolled: 64 KiB at 16 bytes each, half of an SM's instruction cache."""
+"""
+Most instructions of an unrolled loop: 64 KiB at 16 bytes each, half of an SM's instruction cache.
+"""
 
 MOST_LOADED = 64
-"""Elements of global memory that a thread loads in a loop that is unrolled."""
+"""Most elements of global memory that a thread loads in an unrolled loop."""
 
 MOST_HELD = 128
 """
-What a thread sums up in a loop that is unrolled, and loads for two of its steps: with so many
-registers an SM holds 16 warps.
+Most registers that a thread needs in an unrolled loop for its sums, and for the loads of two steps.
+With 128 registers a thread, an SM holds 16 warps.
 """
 
 
 @dataclass(frozen=True)
 class MarkUnrollPass(SchedulingPass):
-    """Ask for small loops to be unrolled."""
+    """Mark small loops to be unrolled."""
 
     name = "mark-unroll"
     RULE: ClassVar[Rule] = Rule("t", 16, "mark_unroll")
 
     limit: int | None = None
-    """Most steps of a loop that is unrolled; 1 for none."""
+    """Most steps of a loop that is unrolled; 1 unrolls none."""
 
     def reason_against(self, launch: tile.LaunchOp) -> str | None:
         return "its schedule is closed" if is_scheduled(launch.kernel, self.name) else None
@@ -72,7 +78,7 @@ class MarkUnrollPass(SchedulingPass):
 
     def reason_not_possible(self, launch: tile.LaunchOp) -> str | None:
         assert self.limit is not None
-        return None if self.limit >= 1 else f"a loop has one step or more, not {self.limit}"
+        return None if self.limit >= 1 else f"limit is at least 1, not {self.limit}"
 
     def pattern(self, launch: tile.LaunchOp) -> RewritePattern:
         assert self.limit is not None
@@ -80,7 +86,7 @@ class MarkUnrollPass(SchedulingPass):
 
 
 class _MarkLoop(RewritePattern):
-    """Asks for a loop to be unrolled."""
+    """Pattern that marks loops to be unrolled."""
 
     def __init__(self, loops: Iterable[loop.ReduceOp]):
         self.loops = frozenset(loops)
@@ -93,7 +99,7 @@ class _MarkLoop(RewritePattern):
 
 
 def small_loops(launch: tile.LaunchOp, limit: int, registers: RegisterAxes) -> list[loop.ReduceOp]:
-    """Return the loops to be unrolled, inner ones first."""
+    """Return the loops to unroll, inner loops first."""
     unrolling = _Unrolling(registers, limit)
     for op in launch.body.block.ops:
         unrolling.visit(op)
@@ -101,14 +107,17 @@ def small_loops(launch: tile.LaunchOp, limit: int, registers: RegisterAxes) -> l
 
 
 class _Unrolling:
-    """Finds the loops to be unrolled, inner ones first."""
+    """Search for the loops to unroll, inner loops first."""
 
     def __init__(self, registers: RegisterAxes, limit: int):
         self.registers, self.limit = registers, limit
         self.found: list[loop.ReduceOp] = []
 
     def visit(self, op: Operation) -> int | None:
-        """How many instructions `op` becomes when all in it is unrolled; None if it is a loop."""
+        """
+        Return the number of instructions of `op` once all loops in it are unrolled; None if a loop
+        stays.
+        """
         if isinstance(op, tile.CombineOp):
             return None
         if not op.regions:
@@ -127,18 +136,26 @@ class _Unrolling:
         return size
 
     def _loaded(self, op: loop.ReduceOp) -> int:
-        """Elements of global memory that a thread loads in all steps together."""
+        """
+        Return the number of elements of global memory that a thread loads in all steps of `op`.
+        """
         loads = [i for i in ops_in(op) if isinstance(i, loop.LoadOp) and _is_global(i)]
         return sum(self._copies(load) * steps_around(load, op.parent_op()) for load in loads)
 
     def _held(self, op: loop.ReduceOp) -> int:
-        """Sums of a thread, and what is loaded ahead of the loops within for two steps of `op`."""
+        """
+        Return the registers for a thread's sums, and for the elements that are loaded ahead of the
+        loops inside for two steps of `op`. Return 0 if no element is loaded ahead.
+        """
         ahead = sum(map(self._loaded_ahead, (i for i in ops_in(op) if i is not op)))
         sums = len(op.results) * self._steps_of(self.registers.of(op.results))
         return sums + 2 * ahead if ahead else 0
 
     def _loaded_ahead(self, op: Operation) -> int:
-        """Elements that a thread loads as vectors along a loop (`load-ahead-of-unrolled`)."""
+        """
+        Return the number of elements that a thread loads as vectors along a loop
+        (`load-ahead-of-unrolled`).
+        """
         if not isinstance(op, loop.ReduceOp):
             return 0
         (steps,) = op.axis_extents()
@@ -153,7 +170,10 @@ class _Unrolling:
 
 
 def _is_fused(op: Operation) -> bool:
-    """True if `op` yields what costs nothing to join: a product that is added, a sum of its own."""
+    """
+    True if joining the yielded values costs no instruction: they are products that are added, or
+    results of inner reductions.
+    """
     if not isinstance(op, loop.YieldOp) or not isinstance(around := op.parent_op(), loop.ReduceOp):
         return False
     products = (arith.MulfOp, arith.MuliOp) if around.monoid.data is Monoid.ADD else ()

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Where values are needed: what holds wherever anybody makes use of them.
+Conditions that hold wherever a value is needed.
 
     %0 = arith.mulf %sum, %scale
     %1 = loop.predicate [%i - %j] : i1
     %2 = arith.select %1, %0, %minus_infinity     %sum is needed where %i - %j is at least 0
     loop.store %2, %out[%i, %j]
 
-A value is followed through what is computed of it, element by element, to the selections that may
-drop it. Nothing is known of where the rest is needed: what is stored, joined, or added to a mask of
-infinities, which makes NaN of an infinite value.
+A value is followed through elementwise computations to the selections that may drop it. Any other
+use needs it everywhere: a store, a reduction, or an addition to a mask of infinities, which turns
+an infinite value into NaN.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,17 +26,19 @@ from tilewright.passes.facts.integer_ranges import is_true
 from tilewright.passes.rewriting.substitution import conjunction
 
 _Condition = tuple[AffineMap, tuple[SSAValue, ...]]
-"""One canonical expression that is at least 0, so that equal conditions compare equal."""
+"""Canonical expression, at least 0 where the condition holds; equal conditions compare equal."""
 
 
 def needed_where(values: Sequence[SSAValue]) -> Access | None:
-    """Return a condition that holds wherever any of `values` is needed; None if none is known."""
+    """
+    Return a condition that holds wherever any of `values` is needed, or None if none is known.
+    """
     found = _Needs().of_any(values)
     return conjunction((map.results, operands) for map, operands in found)
 
 
 class _Needs:
-    """Conditions of values, each found once."""
+    """Conditions under which values are needed, memoised."""
 
     def __init__(self) -> None:
         self.known: dict[SSAValue, list[_Condition]] = {}
@@ -45,7 +47,7 @@ class _Needs:
         return _common([self._of(value) for value in values])
 
     def _of(self, value: SSAValue) -> list[_Condition]:
-        for each in needed_first(value, self.known, _made_of):
+        for each in needed_first(value, self.known, _computed_of):
             uses = [self._of_use(use.operation, each) for use in each.uses]
             self.known[each] = _common(uses)
         return self.known[value]
@@ -61,8 +63,8 @@ class _Needs:
         return [*needs, *_holding(op.cond, value is op.lhs)]
 
 
-def _made_of(value: SSAValue) -> Iterator[SSAValue]:
-    """What is computed or joined of a value."""
+def _computed_of(value: SSAValue) -> Iterator[SSAValue]:
+    """Yield the values that are computed or combined from `value`."""
     users = (use.operation for use in value.uses)
     makers = (op for op in users if isinstance(op, tile.CombineOp) or is_computation(op))
     return (result for op in makers for result in op.results)
@@ -75,7 +77,7 @@ def _common(found: Sequence[list[_Condition]]) -> list[_Condition]:
 
 
 def _holding(condition: SSAValue, truth: bool) -> list[_Condition]:
-    """What holds where a condition has that truth."""
+    """Return the conditions that hold wherever `condition` is `truth`."""
     match condition.owner:
         case loop.PredicateOp() as op:
             exprs = op.map.data.results
@@ -91,7 +93,9 @@ def _holding(condition: SSAValue, truth: bool) -> list[_Condition]:
 
 
 def _negated(exprs: Sequence[AffineExpr]) -> Sequence[AffineExpr]:
-    """What holds where not all of `exprs` are at least 0, if that is one condition."""
+    """
+    Return the condition that one of `exprs` is below 0, if there is a single expression; else none.
+    """
     return [expr * -1 - 1 for expr in exprs] if len(exprs) == 1 else ()
 
 

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The operands of a launch: what its blocks read more than once, by name, and what can be done.
+Operands of a launch: values that its blocks read more than once, by name, with the ways to stage
+them.
 
-An operand reaches as far as it can: of `x + bias` it is the sum. It is called as the argument is
-that it is loaded from, of several the first that differs along all of its axes; a second operand of
-an argument `x` is `x-1`. Those of loops with loops inside come first, then those of the launch's
-body.
+An operand includes as much elementwise work as possible: for `x + bias` it is the sum. Its name is
+that of the argument it is loaded from. If there are several, the first that differs along all of
+its axes counts. A second operand of an argument `x` is `x-1`. Operands of loops that contain loops
+come first, then those of the launch's body.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,37 +39,37 @@ _CASTS = (
 
 
 class Kind(StrEnum):
-    """What is done about an operand."""
+    """Way to stage an operand."""
 
     NONE = "none"
-    """It is read, and computed, where it is used."""
+    """No stage: the operand is loaded and computed where it is used."""
     RAW = "raw"
-    """What it is computed from is staged as it is loaded."""
+    """A stage for each load that the operand is computed from."""
     COMPUTED = "computed"
-    """It is staged itself."""
+    """A stage for the operand itself, with all work on it."""
 
 
 class Operand(NamedTuple):
-    """A value that a block reads more than once, wherever its loops have it."""
+    """Value that a block reads more than once, in each place where its loops compute it."""
 
     name: str
     argument: SSAValue
-    """What it is loaded from, as far as it has a name."""
+    """Argument that the operand is loaded from, which gives it its name."""
     site: Block
-    """Where its slabs are filled."""
+    """Block of ops in which the slabs of the operand are filled."""
     kinds: Sequence[Kind]
-    """What can be done about it, the best guess first."""
+    """Ways to stage the operand, the best guess first."""
     places: Mapping[Kind, Sequence[Place]]
-    """What each kind stages, and where it is used."""
+    """Values that each way stages, with their slabs and subscripts."""
 
     def slabs(self, kind: Kind) -> list[Slab]:
-        """Return the slabs that a kind takes, each once."""
+        """Return the slabs that a way of staging takes, without duplicates."""
         return list(dict.fromkeys(place.slab for place in self.places[kind]))
 
 
 @memoised
 def find_operands(launch: tile.LaunchOp) -> Sequence[Operand]:
-    """Return the operands of a launch, each with what it takes to stage it."""
+    """Return the operands of a launch, each with the places to stage."""
     steps = [Reuse(launch, block) for block in _steps(launch)]
     steps = [reuse for reuse in steps if reuse.operands]
     body = Reuse(launch, launch.body.block, without=[reuse.site for reuse in steps])
@@ -84,7 +85,8 @@ def find_operands(launch: tile.LaunchOp) -> Sequence[Operand]:
 
 def _steps(launch: tile.LaunchOp) -> list[Block]:
     """
-    Return the steps of the outermost reductions with reductions inside that all threads do alike.
+    Return the bodies of the outermost reductions that contain reductions, and whose steps are the
+    same for all threads.
     """
     found: list[Block] = []
     for op in ops_in(launch):
@@ -115,7 +117,7 @@ def _name(argument: SSAValue, taken: Mapping[str, Operand]) -> str:
 
 
 def _places(reuse: Reuse, values: Sequence[SSAValue]) -> Mapping[Kind, Sequence[Place]]:
-    """What is staged where `values`, which are equal, are an operand."""
+    """Return the places that each way stages if `values`, which are equal, are an operand."""
     loads = dict.fromkeys(load.result for value in values for load in _raw(reuse, value))
     raw = [reuse.place(load) for load in loads]
     if isinstance(values[0].owner, loop.LoadOp):
@@ -125,7 +127,8 @@ def _places(reuse: Reuse, values: Sequence[SSAValue]) -> Mapping[Kind, Sequence[
 
 def _raw(reuse: Reuse, value: SSAValue) -> list[loop.LoadOp]:
     """
-    Return the loads that differ along all of its axes; else those that are read more than once.
+    Return the loads that differ along all axes of `value`; if there are none, those read more than
+    once.
     """
     loads = reuse.sources(value)
     full = [load for load in loads if reuse.is_full(load, value)]
@@ -134,11 +137,14 @@ def _raw(reuse: Reuse, value: SSAValue) -> list[loop.LoadOp]:
 
 def _kinds(reuse: Reuse, value: SSAValue, *, is_beside: bool) -> Sequence[Kind]:
     """
-    Computed, if it takes more than a load and casts: casts keep a slab small where they are. Raw,
-    where the slab of the value would be larger than those of what it is computed from.
+    Return the ways to stage an operand, the best guess first.
 
-    None first for what the body of a launch reads that has better operands in its steps, for what
-    is long, and for what threads only load at the same time, which the cache does as well.
+    `computed` comes first if the operand is more than a load and casts, and its slab is no larger
+    than those of its loads. Otherwise `raw` does: casts after the stage keep the slab small.
+
+    In the body of a launch, `none` comes first in three cases. Loops inside have operands of their
+    own; or the slab is larger than `MOST_ROW_BYTES`; or threads only load the value at the same
+    time, which the cache serves as well.
     """
     is_loaded = _is_loaded(value)
     is_larger = not any(reuse.is_full(load, value) for load in reuse.sources(value))
@@ -155,7 +161,7 @@ def _kinds(reuse: Reuse, value: SSAValue, *, is_beside: bool) -> Sequence[Kind]:
 
 
 def _is_loaded(value: SSAValue) -> bool:
-    """True if the value is loaded, but for casts."""
+    """True if the value is a load, apart from casts."""
     while isinstance(value.owner, _CASTS):
         value = value.owner.operands[0]
     return isinstance(value.owner, loop.LoadOp)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Makes rows of slabs longer than they need to be, so that those that are read together lie in
-different banks.
+Pads the rows of slabs, so that rows that are read together lie in different banks.
 
     %as = tile.stage (%i, %k) in [128, 16] { ... } : memref<128x16xf32, 3 : i64>
 
@@ -9,10 +8,9 @@ becomes, with `pad-smem{pad=4 slabs=as}`,
 
     %as = tile.stage ... : memref<128x16xf32, #tile.layout<pad [0, 4]>, 3 : i64>
 
-Pads are not free: they take shared memory, and a warp that fills several rows at once may meet
-itself in a bank. A pad that is no multiple of 16 bytes leaves no accesses of 16 bytes. By default,
-each slab is padded whose accesses become faster (`passes/cost/slab_conflicts.py`). Slabs that are
-swizzled, or copied as boxes, have no pads.
+Pads take shared memory, and may cause bank conflicts for a warp that fills several rows at once. A
+pad that is not a multiple of 16 bytes rules out accesses of 16 bytes. Slabs that are swizzled, or
+that TMA fills, have no pads. The default is in `passes/tile/taste/pad_smem.py`.
 """
 
 from collections.abc import Set
@@ -38,14 +36,14 @@ from tilewright.passes.tile.scheduling_decision import NO_YES, Questions
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
 
 _PADS = (1, 2, 4, 8)
-"""Elements."""
+"""Numbers of elements in a pad that are offered."""
 
 _NO_PAD_FITS = "no pad fits in shared memory"
 
 
 @dataclass(frozen=True)
 class PadSmemPass(SchedulingPass):
-    """Pad the rows of slabs."""
+    """Pad the rows of slabs against bank conflicts."""
 
     name = "pad-smem"
     RULE: ClassVar[Rule] = Rule("t", 14, "pad_smem")
@@ -53,7 +51,7 @@ class PadSmemPass(SchedulingPass):
     pad: int | None = None
     """Elements at the end of each row."""
     slabs: tuple[str, ...] | None = None
-    """What is padded, by name."""
+    """Names of the slabs to pad."""
 
     def reason_against(self, launch: tile.LaunchOp) -> str | None:
         if is_scheduled(launch.kernel, self.name):
@@ -88,7 +86,7 @@ class PadSmemPass(SchedulingPass):
         if (reason := reason_not_fitting(launch, padded, self.target)) is None:
             return None
         remedy = "pad less, or take fewer slots (depth of double-buffer)"
-        return f"padded by {self.pad} its slabs {reason}; {remedy}"
+        return f"with a pad of {self.pad} its slabs {reason}; {remedy}"
 
     def pattern(self, launch: tile.LaunchOp) -> RewritePattern:
         assert self.pad is not None
@@ -96,7 +94,7 @@ class PadSmemPass(SchedulingPass):
 
 
 class _Pad(RewritePattern):
-    """Pads the rows of a slab."""
+    """Pattern that pads the rows of the chosen slabs."""
 
     def __init__(self, stages: Set[tile.StageOp], pad: int):
         self.stages, self.pad = stages, pad
@@ -109,9 +107,9 @@ class _Pad(RewritePattern):
 
 
 def reason_not_padded(stage: tile.StageOp) -> str | None:
-    """Reason why a slab cannot be padded, as what follows its name, or None."""
+    """Reason why a slab cannot be padded, worded to follow its name, or None."""
     if stage.transport_kind is Transport.TMA:
-        return "is copied as a box (split-inner-for-swizzle)"
+        return "is filled by TMA (split-inner-for-swizzle)"
     if stage.layout.swizzle_bytes.data:
         return "is swizzled"
     return "is padded" if stage.layout.pad else None

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Says which rows and columns of a tile each thread owns, and how the threads of a warp lie in it.
+Arranges a register tile: which rows and columns each thread owns, and where the threads of a warp
+lie.
 
     tile.launch (..., %tm = thread 16 m, %tn = thread 16 n, %sm = register 2 m, %vm = register 4 m,
                  %sn = register 2 n, %vn = register 4 n) {
@@ -12,19 +13,17 @@ becomes, with `permute-register-tile{vm=4 vn=1 lanes_m=4 fastest=n}`,
                  %sm = register 2 m, %vm = register 4 m, %sn = register 8 n) {
       ... %bs[%sn * 16 + %wn * 8 + %ln, %ki * 4 + %kv] ...
 
-Of the columns of a thread `vn` lie side by side, which one access can move; strips of so many lie
-far apart, as all threads reach. A warp is `lanes_m` threads high; `fastest` says along which side
-threads are counted first.
+Each thread owns strips of `vn` adjacent columns, which one access can move. From one strip to the
+next it skips the columns of all other threads. The same holds for strips of `vm` rows. A warp is
+`lanes_m` threads high; `fastest` is the side along which threads are numbered first.
 
-Columns side by side make wide stores; but if a slab is read along K, threads that own every fourth
-row of it meet in a bank, however it is padded. A slab whose rows are read so is dealt out to as
-many piles (`#tile.layout<deal 4>`, `rows_to_piles.py`), if that keeps threads apart:
+Adjacent columns make wide stores. But if a slab is read along K, threads that own every fourth row
+of it conflict in a bank, however it is padded. The rows of that slab are dealt out to four piles
+(`#tile.layout<deal 4>`, `rows_to_piles.py`) if they are then read faster:
 
     ... %bs[%tn * 4 + %vn, %ki * 4 + %kv] : memref<128x16xf32, #tile.layout<deal 4>, 3 : i64>
 
-The first choice is how it is, if slabs are read without conflicts then; else the arrangement, as it
-is or in strips of one, in which they are, or which takes the accesses of a block the least time
-(`access_clocks`).
+The default is in `passes/tile/taste/permute_register_tile.py`.
 """
 
 from collections.abc import Generator
@@ -57,19 +56,19 @@ from tilewright.passes.tile.scheduling_pass import SchedulingPass
 
 @dataclass(frozen=True)
 class PermuteRegisterTilePass(SchedulingPass, RewritePattern):
-    """Arrange the rows and columns of threads."""
+    """Arrange the rows and columns that threads own in a register tile."""
 
     name = "permute-register-tile"
     RULE: ClassVar[Rule] = Rule("t", 9, "permute_register_tile")
 
     vm: int | None = None
-    """Rows of a thread that lie side by side."""
+    """Adjacent rows of a thread."""
     vn: int | None = None
-    """Columns."""
+    """Adjacent columns of a thread."""
     lanes_m: int | None = None
-    """Threads of a warp along the rows; 0 where warps are no rectangles."""
+    """Threads of a warp along the rows; 0 if warps are not rectangles."""
     fastest: str | None = None
-    """The side along which threads are counted first, `n` or `m`."""
+    """Side along which threads are numbered first, `n` or `m`."""
 
     def reason_against(self, launch: tile.LaunchOp) -> str | None:
         if is_scheduled(launch.kernel, self.name):
@@ -94,20 +93,20 @@ class PermuteRegisterTilePass(SchedulingPass, RewritePattern):
         for side, vector in self._with_vectors(m, n):
             kind = {Role.M: "rows", Role.N: "columns"}[side.role]
             if vector < 1 or side.elements % vector:
-                return f"{side.elements} {kind} of a thread are no strips of {vector}"
+                return f"{side.elements} {kind} of a thread do not divide into strips of {vector}"
             if side.is_parted and vector != side.vector:
                 return (
                     f"values are joined across %{side.hint} alone; leave v{side.role} at "
                     f"{side.vector}"
                 )
         if self.fastest not in ("n", "m"):
-            return f"threads are counted along n or m first, not '{self.fastest}'"
+            return f"fastest is n or m, not '{self.fastest}'"
         possible = {*warp_heights(m, n), height_in_order(m, n, Role(self.fastest))}
         if self.lanes_m in possible:
             return None
         return (
-            f"of {m.thread.extent} by {n.thread.extent} threads, warps are "
-            f"{' or '.join(map(str, sorted(possible)))} high, not {self.lanes_m}"
+            f"for {m.thread.extent} by {n.thread.extent} threads lanes_m is "
+            f"{' or '.join(map(str, sorted(possible)))}, not {self.lanes_m}"
         )
 
     def _with_vectors(self, m: Side, n: Side) -> list[tuple[Side, int]]:
@@ -124,7 +123,7 @@ class PermuteRegisterTilePass(SchedulingPass, RewritePattern):
                 rewriter.replace(launch, conflicts.launch)
 
     def rebinding(self, launch: tile.LaunchOp, m: Side, n: Side) -> Rebinding:
-        """Return the axes of the launch as they are to be."""
+        """Return the rebinding that arranges the axes of the launch."""
         assert self.lanes_m is not None
         assert self.fastest is not None
         rebinding, sides = Rebinding(), {axis for side in (m, n) for axis in side.axes}
@@ -149,7 +148,9 @@ def _divisors(number: int) -> list[int]:
 @held
 @contextmanager
 def arranged(step: PermuteRegisterTilePass, launch: tile.LaunchOp) -> Generator[SlabConflicts]:
-    """Yield the conflicts of the rearranged launch, which is erased unless it is inserted."""
+    """
+    Yield the bank conflicts of the arranged launch, which is erased unless it has been inserted.
+    """
     before, rebinding = conflicts_of(launch), step.rebinding(launch, *sides_of(launch))
     if rebinding.keeps_all(launch):
         yield before

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The axes of a tile that is arranged anew: those of its threads, by warps and lanes, and those of the
-rows and columns in a thread's registers.
+Axes of an arranged register tile: those of its threads, by warps and lanes, and those of the rows
+and columns in a thread's registers.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ class Threads(NamedTuple):
     axes: Sequence[SSAValue]
 
     def bound(self, rebinding: Rebinding, axis: NewAxis, factor: int) -> "Threads":
-        """With one axis more."""
+        """Add an axis to the rebinding, and return the threads with this axis."""
         at = self.at + rebinding.add(axis) * factor
         return Threads(at, [*self.axes, rebinding.body.args[-1]])
 
@@ -33,8 +33,9 @@ def bind_threads(
     rebinding: Rebinding, m: Side, n: Side, lanes_m: int, fastest: Role
 ) -> dict[Role, Threads]:
     """
-    Return the axes of threads, those that are counted first last; a warp is `lanes_m` high. If that
-    is how they are counted anyway, warps are not told apart.
+    Add the axes of threads, and return the threads of each side. A warp is `lanes_m` threads high,
+    and the axes that are numbered first come last. If threads are numbered that way without warps,
+    a side has a single axis of threads.
     """
     order = [m, n] if fastest is Role.N else [n, m]
     if lanes_m == height_in_order(m, n, fastest):
@@ -54,8 +55,8 @@ def _bind_level(
     rebinding: Rebinding, side: Side, level: Level, lanes: int, before: Threads
 ) -> Threads:
     """
-    Return the axis of the warps, or of the lanes in one; of all threads if warps are not told
-    apart.
+    Add the axis of the warps, or of the lanes in a warp, and return the threads of a side. If
+    `lanes` is 0, the side has one axis of all threads.
     """
     if not lanes:
         axis = NewAxis(side.hint, Level.THREAD, side.thread.extent, side.role)
@@ -68,7 +69,7 @@ def _bind_level(
 
 
 def keep_registers(rebinding: Rebinding, side: Side, threads: Threads) -> None:
-    """The axes of a thread's own rows or columns as they are."""
+    """Keep the register axes of a side, and substitute its thread axis."""
     for axis in side.axes:
         if axis is not side.thread:
             rebinding.keep(axis)
@@ -78,8 +79,8 @@ def keep_registers(rebinding: Rebinding, side: Side, threads: Threads) -> None:
 
 def bind_registers(rebinding: Rebinding, side: Side, vector: int, threads: Threads) -> None:
     """
-    Strips of `vector`: `strip * reach + thread * vector + element`. What is joined is so across the
-    whole side.
+    Split a side into strips of `vector`: `strip * reach + thread * vector + element`. Values that
+    were joined across an axis of the side are joined across the whole side.
     """
     strips, reach = side.elements // vector, side.thread.extent * vector
     whole = Threads(threads.at * vector, threads.axes)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Says how many steps ahead of its use a slot is filled: the software pipeline of the loop over K.
+Sets how many steps ahead of its use a slot is filled: the software pipeline of the loop over K.
 
     %as = tile.stage (%i, %k) in [128, 16] ring(depth 3) transport(cp_async) { ... } : ...
 
@@ -8,9 +8,9 @@ becomes, with `pipeline-k-outer{lookahead=2}`,
 
     %as = tile.stage (%i, %k) in [128, 16] ring(depth 3, lookahead 2) transport(cp_async) { ... }
 
-With `depth` slots a step waits for its own, and may then fill that of the step before, which all
-threads have read: at most `depth - 1` steps ahead. The rotation itself is made once, where the ring
-is lowered; the last steps fill nothing.
+With `depth` slots, a step waits for its own slot. It may then fill the slot of the step before,
+which all threads have read: at most `depth - 1` steps ahead. The lowering of rings rotates the
+slots; the last steps fill nothing.
 """
 
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class PipelineKOuterPass(SchedulingPass, RewritePattern):
     RULE: ClassVar[Rule] = Rule("t", 15, "pipeline_k_outer")
 
     lookahead: int | None = None
-    """Steps, at most one less than there are slots."""
+    """Steps from filling a slot to its use; at most one less than there are slots."""
 
     def reason_against(self, launch: tile.LaunchOp) -> str | None:
         rings = [stage for stage in stages_of(launch) if stage.ring is not None]
@@ -53,8 +53,8 @@ class PipelineKOuterPass(SchedulingPass, RewritePattern):
         if 1 <= self.lookahead <= most:
             return None
         return (
-            f"a slot is filled 1 to {most} steps ahead where there are {most + 1}, not "
-            f"{self.lookahead}; take more slots (depth of double-buffer)"
+            f"with {most + 1} slots lookahead is 1 to {most}, not {self.lookahead}; "
+            f"take more slots (depth of double-buffer)"
         )
 
     @op_type_rewrite_pattern

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Binding of a launch's axes anew: old ones become expressions of new ones in a cloned body."""
+"""Rebinding of a launch's axes: old ones become expressions of new ones in a cloned body."""
 
 from collections.abc import Callable, Iterable, Sequence
 from math import prod
@@ -22,11 +22,11 @@ from tilewright.passes.tile.step_bounds import make_bounds_uniform
 _INDEX = IndexType()
 
 Clone = Callable[[Operation], Iterable[Operation]]
-"""A function from an op of the old launch to the ops that it becomes."""
+"""Function from an op of the old launch to the ops that it becomes."""
 
 
 class NewAxis(NamedTuple):
-    """An axis to be made."""
+    """Axis to add to a launch."""
 
     name: str
     level: Level
@@ -36,7 +36,7 @@ class NewAxis(NamedTuple):
 
 class Rebinding:
     """
-    New axes of a launch, and the values that stand for the old ones.
+    New axes of a launch, and the values that replace the old ones.
 
     A pattern on `tile.LaunchOp` adds the new axes, substitutes each old one, and finishes:
 
@@ -56,10 +56,10 @@ class Rebinding:
         tile.launch (%b = block 8, %t = thread 128) {
           %0 = loop.load %x[%b * 128 + %t] where [999 - %b * 128 - %t] : memref<1000xf32>
 
-    Every old axis needs `substitute`, or `keep` where it stays as it is. An index that may reach
-    past the old axes `overruns`: whatever is loaded or stored at them is masked. A pattern that
-    makes other ops of the body gives `finish` a function that clones an op, with the values that
-    the rebinding's `substitution` has.
+    Every old axis needs `substitute`, or `keep` if it stays unchanged. If an index may reach past
+    the old axes, pass `overruns=True`: loads and stores at it are then masked. A pattern that
+    builds other ops passes `finish` a function that clones an op. The function uses the values of
+    the rebinding's `substitution`.
     """
 
     def __init__(self) -> None:
@@ -68,20 +68,20 @@ class Rebinding:
         self.substitution = Substitution()
 
     def add(self, axis: NewAxis) -> AffineDimExpr:
-        """Make an axis; the affine dimension that stands for it."""
+        """Add an axis, and return the affine dimension that stands for it."""
         value = self.body.insert_arg(_INDEX, len(self.body.args))
         value.name_hint = axis.name
         self.axes.append(AxisAttr.get(axis.level, axis.extent, axis.role))
         return AffineDimExpr(len(self.axes) - 1)
 
     def access(self, *exprs: AffineExpr) -> Access:
-        """`exprs` over the new axes."""
+        """Return `exprs` as an access over the new axes."""
         return list(exprs), list(self.body.args)
 
     def substitute(self, old: Sequence[Axis], index: AffineExpr, *, overruns: bool) -> None:
         """
-        The old axes become the parts of one linear `index` over the new axes, which reaches past
-        their product if it overruns.
+        Replace the old axes by the digits of one linear `index` over the new axes. `overruns` means
+        that the index reaches past the product of their extents, so that accesses are masked.
         """
         extents = [axis.extent for axis in old]
         bound = self.access(index * -1 + (prod(extents) - 1))
@@ -91,19 +91,21 @@ class Rebinding:
                 self.substitution.bounds[axis.value] = bound
 
     def keep(self, axis: Axis) -> None:
-        """Make an axis like the old one, which it stands for."""
+        """Add a copy of an old axis, which replaces it."""
         hint = axis.value.name_hint
         self.add(NewAxis(hint or axis.role, axis.level, axis.extent, axis.role))
         self.substitution.values[axis.value] = self.body.args[-1]
 
     def keeps_all(self, launch: tile.LaunchOp) -> bool:
-        """True if nothing changes: each axis becomes one like it in its place."""
+        """True if nothing changes: a copy in the same place replaces each axis."""
         if tuple(self.axes) != launch.axes.data or self.substitution.bounds:
             return False
         return all(self._keeps(axis) for axis in launch.body.block.args)
 
     def _keeps(self, axis: BlockArgument) -> bool:
-        """True if the new axis at the place of `axis`, which is like it, alone stands for it."""
+        """
+        True if a new axis with the same name, in the place of `axis`, is all that replaces it.
+        """
         new, substitution = self.body.args[axis.index], self.substitution
         index, _ = substitution.indices.get(axis, (None, ()))
         if new.name_hint != axis.name_hint or substitution.parts.get(axis, [new]) != [new]:
@@ -118,13 +120,14 @@ class Rebinding:
 
     def rebound(self, launch: tile.LaunchOp, clone: Clone | None = None) -> tile.LaunchOp:
         """
-        Return the launch with the new axes, its accesses as simple as their ranges allow and its
-        bounds the same for all threads of a block; `clone` clones its ops. It is not in the IR yet.
+        Return a launch over the new axes, which is not in the IR yet; `clone` clones its ops.
+        Accesses are simplified by the ranges of the axes. Loop bounds are made the same for all
+        threads of a block.
         """
         min_blocks = None if launch.min_blocks is None else launch.min_blocks.value.data
         new = tile.LaunchOp(self.axes, Region(self.body), min_blocks=min_blocks)
         new.location = launch.location
-        for op in launch.body.block.ops:  # which may now know the ranges of all axes
+        for op in launch.body.block.ops:  # clones know the ranges of all axes
             self.body.add_ops(clone(op) if clone is not None else [self.substitution.clone(op)])
         if clone is not None:  # it may make loops after what they contain
             simplify_accesses(new)
@@ -134,17 +137,17 @@ class Rebinding:
     def finish(
         self, launch: tile.LaunchOp, rewriter: PatternRewriter, clone: Clone | None = None
     ) -> tile.LaunchOp:
-        """Replace the launch by the one with the new axes, and return that."""
+        """Replace the launch by one over the new axes, and return that launch."""
         new = self.rebound(launch, clone)
         rewriter.replace(launch, new)
         return new
 
 
 def power_of_two(at_least: int) -> int:
-    """Return the smallest power of two that is no less."""
+    """Return the smallest power of two that is at least `at_least`."""
     return 1 << max(at_least - 1, 0).bit_length()
 
 
 def total_extent(axes: Iterable[Axis]) -> int:
-    """How many steps the axes take together."""
+    """Return the product of the extents of the axes."""
     return prod(axis.extent for axis in axes)

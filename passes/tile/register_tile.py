@@ -14,13 +14,13 @@ becomes, with `register-tile{fm=8 fn=8 fk=4 min_blocks=2}`,
             %four = loop.reduce %kv in 4 with add {
               ... %as[%sm * 64 + %tm * 4 + %vm, %ki * 4 + %kv] ...
 
-Of `fm` rows `vm` lie side by side, so that one access can move them; the strips of so many lie as
-far apart as the threads reach together, so that neighbouring threads access neighbours. The same
-holds of columns. `fk` steps of K are read together.
+A thread owns `fm` rows in strips of `vm` adjacent rows, which one access can move. From one strip
+to the next it skips the rows of all other threads, so that neighbouring threads access neighbouring
+strips. Columns (`fn`, `vn`) are arranged the same way. `fk` steps of K are read together.
 
-Any other launch is split along its last thread axis, where memory is contiguous: a thread does
-`items` strips of `vector` elements. What is joined across an axis is joined across all its parts.
-Extents have to divide.
+Any other launch is split along its last thread axis, where memory is contiguous: a thread handles
+`items` strips of `vector` elements. Values that are joined across an axis are joined across all its
+parts. The factors must divide the extents.
 """
 
 from dataclasses import dataclass
@@ -56,37 +56,37 @@ from tilewright.passes.tile.split_thread_axes import (
 
 @dataclass(frozen=True)
 class RegisterTilePass(SchedulingPass, RewritePattern):
-    """Give each thread several elements."""
+    """Give each thread several elements, which it keeps in registers."""
 
     name = "register-tile"
     RULE: ClassVar[Rule] = Rule("t", 8, "register_tile")
 
     fm: int | None = None
-    """Rows of a contraction that a thread does."""
+    """Rows of a contraction for each thread."""
     fn: int | None = None
-    """Columns."""
+    """Columns of a contraction for each thread."""
     vm: int | None = None
-    """Rows that lie side by side; left out, as many as one access moves."""
+    """Adjacent rows of a thread; by default as many as one access moves."""
     vn: int | None = None
-    """Columns that lie side by side; left out, as many as one access moves."""
+    """Adjacent columns of a thread; by default as many as one access moves."""
     fk: int | None = None
     """Steps of K that are read together."""
     vector: int | None = None
-    """Neighbours that a thread of any other launch does."""
+    """Adjacent elements of a thread, in a launch that is not a contraction."""
     items: int | None = None
-    """Strips of neighbours."""
+    """Strips of `vector` elements of a thread, in a launch that is not a contraction."""
     min_blocks: int | None = None
-    """Blocks that are to be resident on an SM, which bounds registers; 0 for no bound."""
+    """Blocks to keep resident on an SM, which limits the registers of a thread; 0 for no limit."""
 
     def reason_against(self, launch: tile.LaunchOp) -> str | None:
         if is_scheduled(launch.kernel, self.name) or launch.axes_at(Level.REGISTER):
             return "each thread has several elements already"
         if not last_axis(launch):
-            return "there is one thread: it has nothing to share"
+            return "a block has one thread, and no axis to split"
         return None
 
     def splits(self, launch: tile.LaunchOp) -> list[AxisSplit]:
-        """What becomes of the axes that are split."""
+        """Return the split of each axis into strips and vectors of a thread."""
         if found := m_n_axes(launch):
             m, n = found
             of_m, of_n = self.fm or 1, self.fn or 1
@@ -113,11 +113,11 @@ class RegisterTilePass(SchedulingPass, RewritePattern):
             return reason
         splits = self.splits(launch)
         if all(split.elements == 1 for split in splits):
-            return None  # fewer cannot be: NVRTC orders loads so that registers are enough
+            return None  # fewer are impossible: NVRTC orders loads so that registers are enough
         return reason_against_registers(launch, steps_of(splits), self.gpu)
 
     def reason_not_fitting(self, launch: tile.LaunchOp) -> str | None:
-        """Reason why the launch cannot have these values, or None; registers aside."""
+        """Reason why the launch cannot have these options, registers aside, or None."""
         return (
             self.reason_against_options(launch)
             or self.reason_not_divisible(launch)
@@ -129,33 +129,34 @@ class RegisterTilePass(SchedulingPass, RewritePattern):
         given = {name: value for name, value in self.options().items() if name != "min_blocks"}
         others = ("vector", "items") if m_n_axes(launch) else ("fm", "fn", "vm", "vn", "fk")
         if wrong := [name for name in others if name in given]:
-            kind = "is a contraction" if m_n_axes(launch) else "is no contraction"
+            kind = "is a contraction" if m_n_axes(launch) else "is not a contraction"
             return f"{wrong[0]} does not apply: it {kind}"
         least = min((value for (value,) in given.values() if isinstance(value, int)), default=1)
         if least < 1:
             return f"'{self.step()}' leaves a thread without elements"
         most = self.gpu.max_blocks_per_sm
         if not 0 <= (self.min_blocks or 0) <= most:
-            return f"an SM of {self.target} has 0 to {most} blocks, not {self.min_blocks}"
+            return f"min_blocks is 0 to {most} on {self.target}, not {self.min_blocks}"
         return None
 
     def reason_not_divisible(self, launch: tile.LaunchOp) -> str | None:
-        """Reason why axes cannot be split into parts of these extents, or None."""
+        """Reason why the options do not divide the extents of the axes, or None."""
         for fast, wide in ((self.fm, self.vm), (self.fn, self.vn)):
             if wide is not None and (fast or 1) % wide:
-                return f"{fast or 1} elements are no strips of {wide}"
+                return f"{fast or 1} elements do not divide into strips of {wide}"
         for axis, strips, vector in self.splits(launch):
             if axis.extent % (strips * vector):
                 name = axis.value.name_hint or axis.role
-                return f"{axis.extent} steps of %{name} are no threads of {strips * vector} each"
+                return f"{axis.extent} steps of %{name} are not divisible by {strips * vector}"
         for op in innermost(launch) if (self.fk or 1) > 1 else ():
             (steps,) = op.axis_extents()
             if steps % (self.fk or 1) or op.is_bounded:
-                return f"{steps} steps of K are not read {self.fk} at a time (bk of chunk-matmul-k)"
+                remedy = "bk of chunk-matmul-k"
+                return f"{steps} steps of K cannot be read {self.fk} at a time ({remedy})"
         return None
 
     def _reason_against_threads(self, launch: tile.LaunchOp) -> str | None:
-        """Reason why a block cannot have the threads that are left, or None."""
+        """Reason why a block cannot have the number of threads that remains, or None."""
         threads = threads_with(launch, self.splits(launch))
         if threads <= MAX_THREADS:
             return None

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The two sides of a register tile: which axes of a launch make up the rows, and which the columns.
-They can be arranged in several ways: how many rows and columns of a thread lie side by side, and
-how the threads of a warp lie in the tile.
+Sides of a register tile: the axes of a launch that make up its rows, and those that make up its
+columns. A side can be arranged in several ways: by the number of adjacent rows or columns of a
+thread, and by the place of a warp's threads.
 
-    %sm * 64 + %tm * 4 + %vm      side m: strips, threads, neighbours, each once round in the next
+    %sm * 64 + %tm * 4 + %vm      side m: strips, threads and neighbours, as digits of one number
 """
 
 from collections.abc import Iterator, Sequence
@@ -25,21 +25,23 @@ from tilewright.passes.facts.memoised import memoised
 
 
 class Side(NamedTuple):
-    """The axes of one side, from the outermost to the innermost."""
+    """
+    Side of a register tile, m or n: its axes from the outermost to the innermost, and its joins.
+    """
 
     thread: Axis
     axes: Sequence[Axis]
     joined: Sequence[Sequence[SSAValue]]
-    """Axes of the side across which values are joined, by combine."""
+    """Axes of the side across which values are joined, for each combine."""
 
     @property
     def role(self) -> Role:
-        """m or n."""
+        """Role of the side, m or n."""
         return self.thread.role
 
     @property
     def hint(self) -> str:
-        """Name of the axis of threads."""
+        """Name of the thread axis."""
         return self.thread.value.name_hint or f"t{self.role}"
 
     @property
@@ -49,19 +51,22 @@ class Side(NamedTuple):
 
     @property
     def vector(self) -> int:
-        """Rows or columns of a thread that lie side by side."""
+        """Adjacent rows or columns of a thread."""
         return prod(axis.extent for axis in self.axes[self.axes.index(self.thread) + 1 :])
 
     @property
     def is_parted(self) -> bool:
-        """True if something is joined across the threads alone, and not all of the side."""
+        """True if a combine joins values across a part of the side only, such as its threads."""
         whole = {axis.value for axis in self.axes if axis.extent > 1}
         return any(not whole <= {*joined} for joined in self.joined)
 
 
 @memoised
 def sides_of(launch: tile.LaunchOp) -> list[Side]:
-    """Rows and columns; nothing if the threads of a block are no rectangle of them."""
+    """
+    Return the sides m and n; no sides if the threads of a block are not a rectangle of rows and
+    columns.
+    """
     threads = launch.thread_axes()
     if sorted(axis.role for axis in threads) != [Role.M, Role.N]:
         return []
@@ -78,7 +83,10 @@ def sides_of(launch: tile.LaunchOp) -> list[Side]:
 
 
 def _nested(launch: tile.LaunchOp, axes: Sequence[Axis]) -> list[Axis] | None:
-    """Return the axes as digits of one number, the largest first; None where they are not."""
+    """
+    Return the axes as the digits of one number, the one with the largest factor first; None if they
+    do not form a number.
+    """
     long = [axis for axis in axes if axis.extent > 1]
     factors = _factors(launch, [axis.value for axis in long])
     if factors is None:
@@ -91,7 +99,7 @@ def _nested(launch: tile.LaunchOp, axes: Sequence[Axis]) -> list[Axis] | None:
 
 
 def _factors(launch: tile.LaunchOp, axes: Sequence[SSAValue]) -> dict[SSAValue, int] | None:
-    """By what each axis is multiplied in the first subscript that has them all."""
+    """Return the factor of each axis in the first subscript that has all of them, or None."""
     for op in ops_in(launch):
         if not isinstance(op, loop.LoadOp | loop.StoreOp) or not {*axes} <= {*op.indices}:
             continue
@@ -104,7 +112,9 @@ def _factors(launch: tile.LaunchOp, axes: Sequence[SSAValue]) -> dict[SSAValue, 
 
 
 def side_by_side(m: Side, n: Side) -> Iterator[tuple[int, int]]:
-    """Rows and columns that lie side by side: as they are, each alone, then all others."""
+    """
+    Yield numbers of adjacent rows and columns: the present ones, one of each, then all others.
+    """
     yield m.vector, n.vector
     one = [side.vector if side.is_parted else 1 for side in (m, n)]
     yield one[0], one[1]
@@ -122,7 +132,7 @@ def _widths(side: Side) -> list[int]:
 
 
 def warp_heights(m: Side, n: Side) -> list[int]:
-    """Heights in lanes of warps that are rectangles."""
+    """Return the heights in lanes of warps that are rectangles."""
     sizes = (1, 2, 4, 8, 16, 32)
     return [
         high
@@ -132,7 +142,10 @@ def warp_heights(m: Side, n: Side) -> list[int]:
 
 
 def height_in_order(m: Side, n: Side, fastest: Role) -> int:
-    """Height of warps if threads are counted along one side first; 0 if they are no rectangles."""
+    """
+    Return the height of a warp if threads are numbered along `fastest` first; 0 if it is no
+    rectangle.
+    """
     first, then = (n, m) if fastest is Role.N else (m, n)
     along = min(first.thread.extent, WARP_SIZE)
     across = WARP_SIZE // along

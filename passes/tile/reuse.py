@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Which values a block reads more than once, seen from where it may fill slabs.
+Values that a block reads more than once, seen from a site where it may fill slabs.
 
-A value that does not differ along some thread axis is shared: those threads use it alike.
+A value that does not differ along some thread axis is shared: the threads along that axis read the
+same element.
 
     %a = loop.load %x[%bm * 16 + %tm, %ko * 16 + %ki]     shared along %tn
 
-In the body of the launch a value is also read again where several loops compute it alike from what
-the kernel is given, each thread what it computed before, or what others did.
+In the body of the launch, a value is also read again if several loops compute it the same way from
+inputs of the kernel. A thread then repeats its own work, or that of other threads.
 """
 
 from collections.abc import Iterable, Sequence
@@ -26,11 +27,13 @@ from tilewright.passes.tile.row_facts import is_contraction
 from tilewright.passes.tile.slabs import Slab
 
 LONGEST_CHUNK = 64
-"""Steps of a contraction that a block stages at once; a longer one is to be done in chunks."""
+"""
+Most steps of a contraction that a block stages at once; a longer one must be split into chunks.
+"""
 
 
 class Place(NamedTuple):
-    """Where a value is, once its slab is filled."""
+    """Slab of a value, and the subscripts of the value in it."""
 
     value: SSAValue
     slab: Slab
@@ -38,7 +41,7 @@ class Place(NamedTuple):
 
 
 class Reuse:
-    """What is read more than once by the loops of a site, those inside `without` left out."""
+    """Values that the loops of a site read more than once, except loops inside `without`."""
 
     def __init__(
         self,
@@ -49,7 +52,7 @@ class Reuse:
         self.site, self.is_launch = site, site is launch.body.block
         self.values = BlockValues(launch, site)
         self._slabs: list[Slab] = []
-        """All that have been asked for."""
+        """Slabs of all values that have been looked up."""
         self._places: dict[SSAValue, Place] = {}
         self._sources: dict[SSAValue, frozenset[loop.LoadOp]] = {}
         self._threads: Axes = frozenset(a.value for a in launch.thread_axes() if a.extent > 1)
@@ -57,21 +60,23 @@ class Reuse:
         inside = [op for op in site.walk() if self.values.is_inside(op)]
         ops = [op for op in inside if not any(is_in(op, block) for block in without)]
         self._results = [result for op in ops for result in op.results]
-        self._again = self._read_again() if self.is_launch else frozenset[SSAValue]()
+        self._values_read_again = self._read_again() if self.is_launch else frozenset[SSAValue]()
         ends = [v for v in self._results if self.is_reused(v) and self._is_end(v)]
         self.operands = self._equal(ends)
-        """Values that reach as far as they can, in order; those that are equal together."""
+        """
+        Groups of equal values to stage, in order. Each value includes as much work as possible.
+        """
 
     def is_reused(self, value: SSAValue) -> bool:
-        """True if it is data that a block reads more than once."""
+        """True if `value` is data that a block reads more than once."""
         return self.is_shared(value) or self.is_read_again(value)
 
     def is_read_again(self, value: SSAValue) -> bool:
-        """True if several loops compute it alike."""
-        return value in self._again
+        """True if several loops compute `value` the same way."""
+        return value in self._values_read_again
 
     def is_shared(self, value: SSAValue) -> bool:
-        """True if threads use it alike, and each step of a loop another one."""
+        """True if several threads read `value`, and it differs between the steps of a loop."""
         axes = self.values.axes_of(value)
         if axes is None or self._threads <= axes or not self._is_read_in_steps(value):
             return False
@@ -79,32 +84,33 @@ class Reuse:
         return not (is_whole and any(map(_is_long, axes)))
 
     def sources(self, value: SSAValue) -> list[loop.LoadOp]:
-        """
-        Return the loads that `value` is computed from, in order; not those that say where to load.
-        """
+        """Return the loads that `value` is computed from, in order, except loads of indices."""
         for each in needed_first(value, self._sources, self._computed_of):
             self._sources[each] = self._find_sources(each)
         return sorted(self._sources[value], key=self.values.position.__getitem__)
 
     def _computed_of(self, value: SSAValue) -> Sequence[SSAValue]:
-        """What the loops compute `value` of; nothing of a load, or of what they are given."""
-        if self._is_given(value) or isinstance(value.owner, loop.LoadOp):
+        """
+        Return the operands from which the loops compute `value`; none for a load, or for a value
+        that is known before the loops.
+        """
+        if self._is_known_before(value) or isinstance(value.owner, loop.LoadOp):
             return ()
         return operands_of(value)
 
     def _find_sources(self, value: SSAValue) -> frozenset[loop.LoadOp]:
-        if isinstance(value.owner, loop.LoadOp) and not self._is_given(value):
+        if isinstance(value.owner, loop.LoadOp) and not self._is_known_before(value):
             return frozenset((value.owner,))
         parts = (self._sources[each] for each in self._computed_of(value))
         return frozenset[loop.LoadOp]().union(*parts)
 
-    def _is_given(self, value: SSAValue) -> bool:
-        """True if it is there before the loops begin."""
+    def _is_known_before(self, value: SSAValue) -> bool:
+        """True if `value` is known before the loops inside the site begin."""
         op = value.owner
         return isinstance(op, Block) or self.values.is_fixed(op) or self.values.is_held(value)
 
     def place(self, value: SSAValue) -> Place:
-        """Return the slab of a value, and where it is there; equal values have one slab."""
+        """Return the slab of a value, and its subscripts there; equal values have one slab."""
         if value not in self._places:
             new = Slab(value, self.source(value), self.values)
             slab = next((slab for slab in self._slabs if slab.is_equal(new)), new)
@@ -114,28 +120,34 @@ class Reuse:
         return self._places[value]
 
     def is_full(self, load: loop.LoadOp, value: SSAValue) -> bool:
-        """True if a load differs along all the axes along which `value` does."""
+        """True if a load differs along all the axes along which `value` differs."""
         return self.values.axes_of(load.result) == self.values.axes_of(value)
 
     def source(self, value: SSAValue) -> loop.LoadOp:
-        """Return the load that a value stands for: the first that differs as it does."""
+        """
+        Return the load that stands for a value: the first that differs along all of its axes, else
+        the first.
+        """
         loads = self.sources(value)
         return next((load for load in loads if self.is_full(load, value)), loads[0])
 
     def _is_read_in_steps(self, value: SSAValue) -> bool:
-        """True if it is computed from loads, and differs from step to step of a loop inside."""
+        """
+        True if `value` is computed from loads, and differs between the steps of a loop inside the
+        site.
+        """
         axes = self.values.axes_of(value) or ()
         return any(launch_of(axis) is None for axis in axes) and bool(self.sources(value))
 
     def _is_end(self, value: SSAValue) -> bool:
-        """True if something uses it that is not read more than once itself."""
+        """True if some op uses `value` and has a result that is not read more than once itself."""
         if isinstance(value.type, IndexType):
             return False
         users = [use.operation for use in value.uses]
         return any(not user.results or not all(map(self.is_reused, user.results)) for user in users)
 
     def _read_again(self) -> frozenset[SSAValue]:
-        """What several loops compute alike, of no more than inputs."""
+        """Return the values that several loops compute the same way from inputs alone."""
         if len(self._loops(self._results)) < 2:
             return frozenset()
         read = [v for v in self._results if self._may_be_read_again(v)]
@@ -154,7 +166,7 @@ class Reuse:
         return {self.values.around(op) for op in owners if isinstance(op, Operation)}
 
     def _equal(self, values: Sequence[SSAValue]) -> list[list[SSAValue]]:
-        """Values in groups of those that have the same slab."""
+        """Return the values in groups that have the same slab."""
         groups: dict[Slab, list[SSAValue]] = {}
         for value in values:
             groups.setdefault(self.place(value).slab, []).append(value)
@@ -182,7 +194,7 @@ def _is_long(axis: SSAValue) -> bool:
 
 
 def _any_joined(values: Iterable[SSAValue]) -> bool:
-    """True if the block has computed one of them from many of its values."""
+    """True if one of the values depends on a reduction or a combine."""
     seen, pending = set[Operation](), [*values]
     while pending:
         op = pending.pop().owner

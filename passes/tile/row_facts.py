@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Facts about launches that work on rows: how long a row is, how it lies in memory, and whether one
-thread does it or many.
+Facts about launches that work on rows: the length of a row, its layout in memory, and whether one
+thread handles it or many.
 """
 
 from math import prod
@@ -18,13 +18,19 @@ from tilewright.passes.facts.vector_width import vector_width
 from tilewright.passes.tile.rebind import total_extent
 
 SHORT_ROW = 32
-"""A row shorter than a warp is done by one thread."""
+"""Steps below which one thread handles a row: the size of a warp."""
 
 SECTOR = 8
-"""Floats in a sector of memory, the least that is read: this many columns waste none."""
+"""
+float32 elements in a sector of memory, the smallest unit that is read: this many columns waste
+none.
+"""
 
 _LONG_DOT, _FEW_DOTS = 512, 1024
-"""A contraction with so few elements and so long sums would leave most of a GPU idle."""
+"""
+Fewest steps and most results of a contraction whose threads share results. One thread for each
+result would leave most of a GPU idle.
+"""
 
 
 def is_contraction(launch: tile.LaunchOp) -> bool:
@@ -33,25 +39,33 @@ def is_contraction(launch: tile.LaunchOp) -> bool:
 
 
 def row_length(launch: tile.LaunchOp) -> int:
-    """Return the longest loop that the body of the launch runs for one row; 0 if it runs none."""
+    """
+    Return the number of steps of the longest loop in the body of the launch; 0 if it has no loop.
+    """
     loops = [op for op in launch.body.block.ops if isinstance(op, loop.ReduceOp | loop.ForOp)]
     return max((prod(op.axis_extents()) for op in loops), default=0)
 
 
 def columns_of_row(launch: tile.LaunchOp) -> int:
-    """Number of columns that each row is reduced with, once for each; 0 if it is not."""
+    """
+    Return the number of steps of the loop over columns that each row is reduced with; 0 if there is
+    none.
+    """
     loops = [op for op in launch.body.block.ops if isinstance(op, loop.ForOp)]
     reduces = [op for op in loops if any(isinstance(i, loop.ReduceOp) for i in op.body.block.ops)]
     return max((prod(op.axis_extents()) for op in reduces), default=0)
 
 
 def scans(launch: tile.LaunchOp) -> bool:
-    """True if the launch has a loop whose steps follow each other, which one thread has to do."""
+    """
+    True if the launch has a scan. Its steps depend on each other, so that one thread has to do
+    them.
+    """
     return any(isinstance(op, loop.ScanOp) for op in ops_in(launch))
 
 
 def rows_are_cooperative(launch: tile.LaunchOp) -> bool:
-    """True if threads work on each row together, rather than on elements or rows of their own."""
+    """True if threads share each row, rather than having elements or rows of their own."""
     if scans(launch):
         return False
     if is_contraction(launch):
@@ -61,7 +75,7 @@ def rows_are_cooperative(launch: tile.LaunchOp) -> bool:
 
 
 def are_columns(launch: tile.LaunchOp) -> bool:
-    """True if consecutive rows, not the elements of one, are neighbours in memory."""
+    """True if consecutive rows, not the elements of one row, are adjacent in memory."""
     axes = launch.bound_axes()
     if not axes or axes[-1].extent < SECTOR:
         return False
@@ -78,15 +92,18 @@ def are_columns(launch: tile.LaunchOp) -> bool:
 
 def vector_along(nest: Operation, axis: SSAValue, extent: int) -> int:
     """
-    How many neighbours along `axis`, which has so many steps, one instruction moves in each access
-    of `nest` to which they lie side by side. 1 where they do so in none.
+    Return how many adjacent elements along `axis`, of `extent` steps, one instruction can move.
+    Every access of `nest` with stride 1 along the axis must allow it; 1 if there is none.
     """
     along = [op for op in _accesses(nest) if stride(op, axis) == 1]
     return min((vector_width(op, axis, extent) for op in along), default=1)
 
 
 def vector_of_rows(launch: tile.LaunchOp) -> int:
-    """Neighbours along a row that one access could move; or of rows, if those are columns."""
+    """
+    Return how many adjacent elements of a row one access could move; adjacent rows if they are
+    columns.
+    """
     if are_columns(launch):
         axis = launch.bound_axes()[-1]
         return vector_along(launch, axis.value, axis.extent)
@@ -101,12 +118,12 @@ def _accesses(nest: Operation) -> list[loop.LoadOp | loop.StoreOp]:
 
 
 def _goes_by_data(op: loop.LoadOp | loop.StoreOp, axis: SSAValue) -> bool:
-    """True if data decides where the access is after a step of `axis`."""
+    """True if data decides on the address after a step of `axis`."""
     return axis not in op.indices and axis in index_sources(op.indices)
 
 
 def stride(op: loop.LoadOp | loop.StoreOp, axis: SSAValue) -> int:
-    """Number of elements by which the access moves in the first step of `axis`."""
+    """Return the number of elements by which the access moves in the first step of `axis`."""
     offsets = [0, 0]
     for step in (0, 1):
         indices = [step if value is axis else 0 for value in op.indices]

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Dealing out the rows of slabs to piles, if threads with several rows side by side read them along K.
+Layouts that deal the rows of slabs out to piles, for threads that read adjacent rows along K.
 
     %bs[%tn * 4 + %vn, %ki * 4 + %kv]
 
-At each `%vn` neighbouring threads read every fourth row. However rows are padded or swizzled, those
-lie in few banks. Dealt out to four piles (`#tile.layout<deal 4>`), rows 0, 4, 8, ... lie side by
-side, and each thread reads the row beside its neighbour's.
+At each `%vn`, neighbouring threads read every fourth row. These rows lie in few banks, however they
+are padded or swizzled. Dealt out to four piles (`#tile.layout<deal 4>`), rows 0, 4, 8, ... are
+adjacent. Each thread then reads the row next to its neighbour's.
 """
 
 from collections.abc import Iterator
@@ -23,13 +23,13 @@ from tilewright.passes.tile.access_clocks import padded_by_a_chunk
 
 
 def layouts_in_piles(conflicts: SlabConflicts) -> dict[tile.StageOp, SlabLayoutAttr]:
-    """Layouts in piles for the slabs whose rows are to be dealt out."""
+    """Return layouts in piles for the slabs that are read faster with them."""
     found = ((stage, _in_piles(stage, conflicts)) for stage in conflicts.stages)
     return {stage: dealt for stage, dealt in found if dealt is not None}
 
 
 def _in_piles(stage: tile.StageOp, conflicts: SlabConflicts) -> SlabLayoutAttr | None:
-    """Return the first layout in piles with which a slab is read faster."""
+    """Return the first layout in piles with which a slab is read faster, or None."""
     if stage.layout != SlabLayoutAttr.get():
         return None
     for piles in dict.fromkeys(_rows_side_by_side(stage, conflicts)):
@@ -45,7 +45,9 @@ def _clocks(conflicts: SlabConflicts, stage: tile.StageOp, layout: SlabLayoutAtt
 
 
 def _rows_side_by_side(stage: tile.StageOp, conflicts: SlabConflicts) -> Iterator[int]:
-    """How many rows that follow each other a thread reads, by the register axes that say so."""
+    """
+    Yield the numbers of adjacent rows that a thread reads, one for each register axis along them.
+    """
     extents = stage.axis_extents()
     if len(extents) < 2 or extents[-1] == 1:
         return
@@ -58,7 +60,9 @@ def _rows_side_by_side(stage: tile.StageOp, conflicts: SlabConflicts) -> Iterato
 
 
 def _factor(load: loop.LoadOp, axis: SSAValue) -> int:
-    """By what the row that is loaded is a multiple of the axis; 0 if it does not vary with it."""
+    """
+    Return the factor of the axis in the row that is loaded; 0 if the row does not vary with it.
+    """
     indices = [*load.indices]
     if axis not in indices:
         return 0

@@ -195,5 +195,7 @@ def _configured(step: SchedulingPass, options: Mapping[str, ParameterListType]) 
 def _configured_once(
     kind: type[SchedulingPass], options: tuple[tuple[str, ParameterListType], ...], _kinds: object
 ) -> SchedulingPass:
-    """Return the pass with options. `_kinds` tells 1 from `true`, which are equal as keys."""
+    """
+    Return the pass with options. `_kinds` distinguishes 1 from `true`, which are equal as keys.
+    """
     return configure(kind, ArgSpec(kind.name, dict(options)), "pass")

@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Slabs that hold a value for all of a block.
+Slabs that hold a value for all threads of a block.
 
     loop.load %x[%bm * 16 + %tm, %ko * 16 + %ki]    depends on %tm and %ki within the block
 
-is, as a slab over coordinates that stand for them,
+becomes a slab, with coordinates for these axes,
 
     tile.stage (%i, %k) in [16, 16] { loop.load %x[%bm * 16 + %i, %ko * 16 + %k] ... }
 
-and what was loaded is `%slab[%tm, %ki]`. Axes that occur as one number only are one coordinate:
-`%sm * 64 + %tm * 4 + %vm` is one of 128. The coordinates stand in the order in which the value's
-source lies in memory, so that what is side by side there is so in the slab.
+and a load `%slab[%tm, %ki]`. Axes that all ops use as one number are one coordinate: `%sm * 64 +
+%tm * 4 + %vm` is a coordinate of 128. The coordinates have the order in which the value's source
+lies in memory. Elements that are adjacent there are therefore adjacent in the slab.
 
-What threads hold of a row, such as its maximum, is read from a slab of its own (`held_values`).
+Values that threads hold of a row, such as its maximum, are read from slabs of their own
+(`held_values`).
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -56,45 +57,50 @@ _ALONG_K = (Role.K, Role.FREE)
 _NAMES = {Role.N: "j", Role.K: "k"}
 
 _LONG_RUN = 64
-"""Elements side by side of which no more is asked."""
+"""Most steps of a coordinate that are examined for a constant stride."""
 
 
 class Slab:
-    """A slab that holds `value` for all of a block, ordered as `source` reads."""
+    """Slab that holds `value` for all threads of a block, in the order in which `source` reads."""
 
     def __init__(self, value: SSAValue, source: loop.LoadOp, values: BlockValues):
         axes = values.axes_of(value)
         assert axes is not None
         self.value, self._ops = value, values.ops_of(value)
         merged = _merged([(axis,) for axis in values.in_order(axes)], self._ops)
-        self._coordinates = sorted(merged, key=lambda c: _closeness(c, source), reverse=True)
+        self._coordinates = sorted(merged, key=lambda c: _memory_order(c, source), reverse=True)
         parts = {held: values.axes_of(held) or frozenset() for held in values.held_by(value)}
         self._held = {held: parts_along(axes, self._coordinates) for held, axes in parts.items()}
-        """Values of elements that threads hold, with the coordinates of each."""
+        """
+        Values that threads hold, with the parts of the slab's coordinates along which each differs.
+        """
 
     @cached_property
     def type(self) -> MemRefType:
-        """The slab, stored densely in its own order."""
+        """Type of the slab, stored densely in the order of its coordinates."""
         extents = tuple(prod(extents_of(coordinate)) for coordinate in self._coordinates)
         return memref_of(self.value.type, extents, tile.SHARED)
 
     @property
     def subscripts(self) -> Access:
-        """Where in the slab the value is."""
+        """Subscripts of the value in the slab."""
         return subscripts_of(self._coordinates)
 
     def is_equal(self, other: "Slab") -> bool:
-        """True if the two are filled alike."""
+        """True if the same computation fills both slabs."""
         if self.type != other.type or self._reads() != other._reads():
             return False
         return self._filling == other._filling
 
     @cached_property
     def _filling(self) -> Hashable:
-        """Computation of an element: coordinates, and results of ops, by their numbers."""
+        """
+        Key of the computation that fills the slab; it numbers coordinates and results instead of
+        naming them.
+        """
         numbers: dict[SSAValue, int] = {c[-1]: at for at, c in enumerate(self._coordinates)}
         substitution = Substitution()
-        self._leave_axes_out(substitution)
+        self._substitute_zeros(substitution)
         found: list[Hashable] = []
         for held, parts in self._held.items():
             numbers[held] = len(numbers)
@@ -107,15 +113,20 @@ class Slab:
                     numbers[result] = len(numbers)
         return *found, numbers.get(self.value, self.value)
 
-    def _leave_axes_out(self, substitution: Substitution) -> None:
-        """Make axes of one step 0, and those of a coordinate but the last, which stands for it."""
+    def _substitute_zeros(self, substitution: Substitution) -> None:
+        """
+        Substitute 0 for axes of one step, and for all axes of a coordinate except the last. The
+        last axis stands for the coordinate.
+        """
         last = {coordinate[-1] for coordinate in self._coordinates}
         short = (v for op in self._ops for v in op.operands if extent_of(v) == 1)
         axes = (axis for axis in chain(short, *self._coordinates) if axis not in last)
         substitution.indices.update({axis: (_ZERO, ()) for axis in axes})
 
     def _reads(self) -> Sequence[SSAValue | str]:
-        """What it is computed from and by, without where."""
+        """
+        Return the arrays and the names of ops from which the slab is computed, without subscripts.
+        """
         return [op.memref if isinstance(op, loop.LoadOp) else op.name for op in self._ops]
 
     def stage(self, shares: Shares) -> tile.StageOp:
@@ -123,7 +134,7 @@ class Slab:
         coordinates = self._coordinates
         body = Block(arg_types=[IndexType()] * len(coordinates))
         substitution = Substitution()
-        self._leave_axes_out(substitution)
+        self._substitute_zeros(substitution)
         for argument, coordinate in zip(body.args, coordinates, strict=True):
             argument.name_hint = _NAMES.get(_role(coordinate[-1]), "i")
             substitution.indices[coordinate[-1]] = (AffineExpr.dimension(0), (argument,))
@@ -137,21 +148,23 @@ class Slab:
         body.add_ops(substitution.clone(op) for op in self._ops)
         body.add_op(loop.YieldOp([substitution.value(self.value)]))
         stage = tile.StageOp(list(self.type.get_shape()), Region(body))
-        stage.yield_op.values[0].name_hint = None  # that is what the value is called
+        stage.yield_op.values[0].name_hint = None  # the value that the slab replaces has this name
         stage.location = self._ops[-1].location
         # only now do the coordinates have ranges
         simplify_accesses(stage)
         return stage
 
 
-_PLACES = {"map", "mask", "operandSegmentSizes"}
-"""Properties of ops that say where they read, which axes have a part in."""
+_PROPERTIES_OF_AXES = {"map", "mask", "operandSegmentSizes"}
+"""
+Names of op properties that depend on axes: subscripts, masks and the numbers of their operands.
+"""
 
 
 def _computation(
     op: Operation, substitution: Substitution, numbers: Mapping[SSAValue, int]
 ) -> Hashable:
-    """Computation of an op of a stage, with the place that it reads."""
+    """Return a key of what an op of a stage computes, with the elements that it reads."""
     found: list[tuple[Hashable, Sequence[SSAValue]]] = []
     if isinstance(op, loop.LoadOp | loop.IndexOp | loop.PredicateOp):
         found.append(canonical_access(*substitution.access(op.map.data.results, op.indices)))
@@ -159,14 +172,14 @@ def _computation(
         indices, mask = optional_mask(substitution.mask(op))
         found.append((mask, indices))
     others = [v for v in op.operands if not found or not isinstance(v.type, IndexType)]
-    properties = [(name, p) for name, p in op.properties.items() if name not in _PLACES]
+    properties = [(name, p) for name, p in op.properties.items() if name not in _PROPERTIES_OF_AXES]
     used = [*found, (op.name, others)]
     where = [(what, *(numbers.get(v, v) for v in values)) for what, values in used]
     return *where, frozenset(properties), *op.result_types
 
 
 def _role(axis: SSAValue) -> Role:
-    """Return the role of an axis of the launch; loops run along K."""
+    """Return the role of an axis of the launch; axes of loops have role K."""
     launch = launch_of(axis)
     if launch is None or not isinstance(axis, BlockArgument):
         return Role.K
@@ -175,7 +188,7 @@ def _role(axis: SSAValue) -> Role:
 
 
 def _merged(coordinates: list[Coordinate], ops: Sequence[Operation]) -> list[Coordinate]:
-    """With coordinates of one role made one where the ops use them as one number."""
+    """Return the coordinates, merged if they have one role and the ops use them as one number."""
     for outer, inner in permutations(coordinates, 2):
         both = (*outer, *inner)
         if _role(outer[0]) is _role(inner[0]) and all(_is_one_number(both, op) for op in ops):
@@ -195,7 +208,7 @@ def _is_one_number(coordinate: Coordinate, op: Operation) -> bool:
 def _is_function_of_number(
     coordinate: Coordinate, expr: AffineExpr, operands: Sequence[SSAValue]
 ) -> bool:
-    """True if nothing changes when the number stands for the last axis, and 0 for the others."""
+    """True if nothing changes when the number replaces the last axis, and 0 the others."""
     values = list(dict.fromkeys((*operands, *coordinate)))
     ranges = [range_of_value(value) for value in values]
     dims = {value: AffineExpr.dimension(at) for at, value in enumerate(values)}
@@ -205,8 +218,11 @@ def _is_function_of_number(
     return simplify(replaced, ranges) == simplify(expr, ranges)
 
 
-def _closeness(coordinate: Coordinate, source: loop.LoadOp) -> tuple[float, int]:
-    """How far apart the source's elements are along a coordinate, and how long they are so."""
+def _memory_order(coordinate: Coordinate, source: loop.LoadOp) -> tuple[float, int]:
+    """
+    Return a sort key: the stride of the source along a coordinate, infinite if the source does not
+    use it, and the negated number of steps with this stride.
+    """
     axis = coordinate[-1]
     if axis not in source.indices:
         return inf, 0
@@ -217,7 +233,9 @@ def _closeness(coordinate: Coordinate, source: loop.LoadOp) -> tuple[float, int]
 
 @lru_cache(maxsize=1 << 12)
 def _stride(offset: AffineExpr, at: int, steps: int) -> tuple[int, int]:
-    """What is from one step of a dimension to the next, less the steps for which it is so."""
+    """
+    Return the stride of a dimension, and the negated number of first steps that have this stride.
+    """
     dims = max(offset.used_dims(), default=0) + 1
     along = [AffineExpr.dimension(0) if n == at else _ZERO for n in range(dims)]
     line = simplify(offset.replace_dims_and_symbols(along, ()), [Range.extent(steps)])

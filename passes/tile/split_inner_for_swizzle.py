@@ -8,15 +8,13 @@ becomes, with `split-inner-for-swizzle{width=64 slabs=as}`,
 
     %as = tile.stage ... : memref<128x16xf32, #tile.layout<swizzle 64>, 3 : i64>
 
-The tensor memory accelerator permutes chunks of 16 bytes within spans of 32, 64 or 128 bytes, for
-which the rows of a slab have to be as long. Rows that are longer are cut into pieces of `width`
-bytes, each with all rows before the next begins (`inner 32, swizzle 128` of float32); shorter ones
-take the span that is as long as they are. Subscripts stay as they are.
+The tensor memory accelerator permutes chunks of 16 bytes within spans of 32, 64 or 128 bytes. A row
+of the slab must be as long as a span. Longer rows are cut into pieces of `width` bytes; each piece
+holds all rows before the next piece begins (`inner 32, swizzle 128` of float32). Shorter rows have
+spans of their own length. Subscripts do not change.
 
-By default, each slab that is copied this way is swizzled if its accesses then take fewer wavefronts
-(`passes/cost/slab_conflicts.py`), by the spans with the fewest: whole rows before pieces, then the
-narrowest. What threads fill can be swizzled as well, but is better padded (`pad-smem`): swizzled
-addresses take registers.
+Slabs that threads fill can be swizzled as well, but swizzled addresses take registers.
+The default is in `passes/tile/taste/split_inner_for_swizzle.py`.
 """
 
 from collections.abc import Mapping
@@ -45,15 +43,15 @@ from tilewright.passes.tile.scheduling_pass import SchedulingPass
 
 @dataclass(frozen=True)
 class SplitInnerForSwizzlePass(SchedulingPass):
-    """Swizzle slabs."""
+    """Swizzle the rows of slabs against bank conflicts."""
 
     name = "split-inner-for-swizzle"
     RULE: ClassVar[Rule] = Rule("t", 12, "split_inner_for_swizzle")
 
     width: int | None = None
-    """The bytes of the widest span."""
+    """Most bytes of a span."""
     slabs: tuple[str, ...] | None = None
-    """What is swizzled, by name."""
+    """Names of the slabs to swizzle."""
 
     def reason_against(self, launch: tile.LaunchOp) -> str | None:
         if is_scheduled(launch.kernel, self.name):
@@ -88,7 +86,7 @@ class SplitInnerForSwizzlePass(SchedulingPass):
 
 
 class _Swizzle(RewritePattern):
-    """Swizzles a slab."""
+    """Pattern that swizzles the chosen slabs."""
 
     def __init__(self, layouts: Mapping[tile.StageOp, SlabLayoutAttr]):
         self.layouts = layouts
@@ -101,32 +99,35 @@ class _Swizzle(RewritePattern):
 
 
 def fitting_slabs(launch: tile.LaunchOp, width: int) -> list[str]:
-    """Return the slabs that can be swizzled by spans of so many bytes, by name."""
+    """Return the names of the slabs that can be swizzled in spans of at most `width` bytes."""
     stages = named_slabs(launch).items()
     return [name for name, s in stages if not isinstance(swizzled_layout(s, width), str)]
 
 
 @memoised
 def swizzled_layout(stage: tile.StageOp, width: int) -> SlabLayoutAttr | str:
-    """Return the slab's layout with spans of so many bytes at most, or why it can have none."""
+    """
+    Return the slab's layout with spans of at most `width` bytes, or the reason why there is none.
+    The reason is worded to follow the slab's name.
+    """
     type, layout = memref_type(stage.slab), stage.layout
     if layout.swizzle_bytes.data or layout.inner.data or layout.pad:
         return "has a layout already"
     row, element = row_bytes(stage), size_of(type.element_type)
     span = min(row, width)
     if span not in SWIZZLES or row % span:
-        return f"has rows of {row} bytes, not of spans of 32, 64 or 128"
+        return f"has rows of {row} bytes, which are not whole spans of 32, 64 or 128"
     inner = span // element if row > span else 0
     swizzled = layout.with_swizzle(span, inner)
     load = stage.copied_load()
     if stage.transport_kind is Transport.TMA and load is not None:
         if isinstance(box := find_box(stage, load, swizzled), str):
-            return f"cannot be copied by TMA so: {box}"
+            return f"cannot be copied by TMA in that layout: {box}"
     return swizzled
 
 
 def row_bytes(stage: tile.StageOp) -> int:
-    """Bytes of the innermost rows of a slab."""
+    """Return the bytes of an innermost row of a slab."""
     type = memref_type(stage.slab)
     row = type.get_shape()[stage.layout.axes(type.get_num_dims())[-1]]
     return row * size_of(type.element_type)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Splits the chunks of a contraction among blocks, where its result has too few of them to fill a GPU.
+Splits the chunks of a contraction among blocks, if its result has too few blocks to fill a GPU.
 
     tile.launch (%i = block 33 m, %j = block 17 n) {
       %sum = loop.reduce %ko in 128 with add {
@@ -19,9 +19,9 @@ becomes, with `split-matmul-k{factor=4 join=cluster}`,
       %acc = tile.combine %sum across %s with add join(cluster)
       %0 = arith.maximumf %acc, %zero
 
-Whatever follows uses what is joined, so any epilogue is right. Where the chunks do not divide, the
-last block has a bound. What else the launch reduces, such as the statistics of a row, every block
-does by itself.
+Later ops use the joined result, so that any epilogue is right. If the chunks do not divide evenly,
+the last block has a bound. Every block repeats the other reductions of the launch, such as the
+statistics of a row.
 """
 
 from collections.abc import Sequence
@@ -56,15 +56,15 @@ _FACTORS = (2, 3, 4, 6, 8, 12, 16, 24, 32)
 
 @dataclass(frozen=True)
 class SplitMatmulKPass(SchedulingPass, RewritePattern):
-    """Split contractions among blocks that join."""
+    """Split contractions among blocks that join their results."""
 
     name = "split-matmul-k"
     RULE: ClassVar[Rule] = Rule("t", 3, "split_matmul_k")
 
     factor: int | None = None
-    """Among how many blocks."""
+    """Number of blocks that share a contraction."""
     join: str | None = None
-    """How they join: cluster, last_block, workspace or atomic."""
+    """Join of these blocks: cluster, last_block, workspace or atomic."""
 
     def reason_against(self, launch: tile.LaunchOp) -> str | None:
         if any(axis.role is Role.SPLIT for axis in launch.bound_axes()):
@@ -86,7 +86,7 @@ class SplitMatmulKPass(SchedulingPass, RewritePattern):
 
     def reason_not_possible(self, launch: tile.LaunchOp) -> str | None:
         if self.factor is None or self.join is None:
-            return f"there is no join that both the kernel and {self.target} can do"
+            return f"no join of blocks is possible for this kernel on {self.target}"
         if not 2 <= self.factor <= _chunks(launch):
             return (
                 f"{_chunks(launch)} chunks among {self.factor} blocks; "
@@ -117,18 +117,18 @@ class SplitMatmulKPass(SchedulingPass, RewritePattern):
                     result.name_hint = "acc"
 
     def _reason_against_join(self) -> str | None:
-        """Reason why the target cannot join so many blocks this way, or None."""
+        """Reason why the target cannot join `factor` blocks this way, or None."""
         assert self.factor is not None
         return reason_against_join(self.join, self.factor, self.target)
 
 
 def _chunks(launch: tile.LaunchOp) -> int:
-    """How many chunks the contraction with the most has."""
+    """Return the number of chunks of the contraction that has the most."""
     return max(op.axis_extents()[0] for op in contracting_reductions(launch))
 
 
 def _reason_not_lowered(launch: tile.LaunchOp, factor: int, join: Join) -> str | None:
-    """Reason why blocks cannot join this way, or None."""
+    """Reason why blocks cannot join this way in the lowering, or None."""
     if _joins_surely(launch, factor, join):
         return None
     return reason_not_lowered(
@@ -137,7 +137,10 @@ def _reason_not_lowered(launch: tile.LaunchOp, factor: int, join: Join) -> str |
 
 
 def _joins_surely(launch: tile.LaunchOp, factor: int, join: Join) -> bool:
-    """True if nothing else is joined, and blocks wait for each other or join but once."""
+    """
+    True if the lowering is known to accept the join. Nothing else is combined, and the blocks wait
+    for each other in a cluster, or join only once and without atomics.
+    """
     if any(isinstance(op, tile.CombineOp) for op in ops_in(launch)):
         return False
     if join is Join.CLUSTER:
@@ -146,14 +149,17 @@ def _joins_surely(launch: tile.LaunchOp, factor: int, join: Join) -> bool:
 
 
 def _joined_at_once(contractions: Sequence[loop.ReduceOp]) -> list[list[loop.ReduceOp]]:
-    """Return all together, as long as nobody uses one before the last; else each by itself."""
+    """
+    Return the contractions in groups that are joined at once: one group if they have one monoid and
+    none is used before the last; else each alone.
+    """
     last = contractions[-1]
     early = [
         use.operation for op in contractions[:-1] for result in op.results for use in result.uses
     ]
-    can_share = all(op.monoid == last.monoid for op in contractions)
-    can_share = can_share and not last.monoid.data.combines_pairs
-    if can_share and all(_is_behind(op, last) for op in early):
+    is_one_monoid = all(op.monoid == last.monoid for op in contractions)
+    is_unused_before = all(_is_behind(op, last) for op in early)
+    if is_one_monoid and not last.monoid.data.combines_pairs and is_unused_before:
         return [list(contractions)]
     return [[op] for op in contractions]
 
@@ -166,7 +172,10 @@ def _is_behind(op: Operation, other: loop.ReduceOp) -> bool:
 
 
 def _part(op: loop.ReduceOp, split: SSAValue, factor: int) -> loop.ReduceOp:
-    """What a block does of `op`: the same number of chunks in each, or fewer in the last ones."""
+    """
+    Return the part of `op` that a block does: as many chunks in each block, or fewer in the last
+    ones.
+    """
     (chunks,) = op.axis_extents()
     own = -(-chunks // factor)
     part = op.begun(own, op.axis.name_hint)
@@ -181,7 +190,7 @@ def _part(op: loop.ReduceOp, split: SSAValue, factor: int) -> loop.ReduceOp:
 
 
 def _less(bound: Access, split: SSAValue, own: int) -> Access:
-    """Return a bound of all chunks as one of a block's own."""
+    """Return a bound on all chunks as a bound on the chunks of one block."""
     exprs, operands = bound
     first = AffineExpr.dimension(len(operands)) * own
     return [expr - first for expr in exprs], [*operands, split]

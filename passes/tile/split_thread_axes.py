@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Splitting thread axes, so that a thread does several of their steps:
+Splitting of thread axes, so that each thread does several of their steps:
 
     %tm = thread 128 m
 
@@ -8,8 +8,8 @@ becomes, with 2 strips of vectors of 4,
 
     %tm = thread 16 m, ... %sm = register 2 m, %vm = register 4 m
 
-and `%sm * 64 + %tm * 4 + %vm` stands for the old axis: what a thread does side by side can be moved
-at once, and what threads do side by side lies side by side.
+and `%sm * 64 + %tm * 4 + %vm` replaces the old axis. The vector of a thread is contiguous, so that
+one access can move it. The vectors of neighbouring threads are adjacent.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ from tilewright.passes.tile.rebind import NewAxis, Rebinding
 
 
 class AxisSplit(NamedTuple):
-    """Part of an axis that a thread does: so many strips of so many neighbours."""
+    """Split of an axis: each thread does `strips` strips of `vector` adjacent steps."""
 
     axis: Axis
     strips: int
@@ -32,12 +32,12 @@ class AxisSplit(NamedTuple):
 
     @property
     def elements(self) -> int:
-        """Elements of a thread."""
+        """Steps of the axis that each thread does."""
         return self.strips * self.vector
 
 
 def threads_with(launch: tile.LaunchOp, splits: Sequence[AxisSplit]) -> int:
-    """Threads that are left of a block."""
+    """Return the number of threads of a block after the splits."""
     left = launch.num_threads
     for split in splits:
         left = left // split.axis.extent * (split.axis.extent // split.elements)
@@ -45,12 +45,12 @@ def threads_with(launch: tile.LaunchOp, splits: Sequence[AxisSplit]) -> int:
 
 
 def steps_of(splits: Sequence[AxisSplit]) -> dict[SSAValue, int]:
-    """Number of steps of each axis that a thread does."""
+    """Return, by axis, the number of steps that each thread does."""
     return {split.axis.value: split.elements for split in splits}
 
 
 def split_thread_axes(launch: tile.LaunchOp, splits: Sequence[AxisSplit]) -> Rebinding:
-    """Parts in the place of the axes that are split; those in registers last."""
+    """Return a rebinding with parts in the place of the split axes, register axes last."""
     rebinding, by_axis = Rebinding(), {split.axis.value: split for split in splits}
     threads: dict[SSAValue, int] = {}
     for axis in launch.bound_axes():
@@ -67,7 +67,7 @@ def split_thread_axes(launch: tile.LaunchOp, splits: Sequence[AxisSplit]) -> Reb
 
 
 def _bind_parts(rebinding: Rebinding, split: AxisSplit, thread: int) -> None:
-    """`strip * reach + thread * vector + element` stands for the axis."""
+    """Replace the axis by `strip * reach + thread * vector + element`."""
     axis, strips, vector = split
     parts: list[SSAValue] = [rebinding.body.args[thread]]
     index = AffineExpr.dimension(thread) * vector
@@ -81,7 +81,9 @@ def _bind_parts(rebinding: Rebinding, split: AxisSplit, thread: int) -> None:
 
 
 def _part_name(kind: str, axis: Axis) -> str:
-    """`%tm` has strips `%sm` and elements `%vm`; `%t` has items `%i` and elements `%v`."""
+    """
+    Return the name of a part. `%tm` has strips `%sm` and elements `%vm`; `%t` has `%i` and `%v`.
+    """
     name = axis.value.name_hint or "t"
     if name == "t":
         return {"s": "i", "v": "v"}[kind]

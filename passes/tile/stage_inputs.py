@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Brings what a block reads more than once into shared memory, as slabs.
+Fills slabs in shared memory with the values that a block reads more than once.
 
     %sum = loop.reduce %ko in 8 with add {
       %chunk = loop.reduce %ki in 16 with add {
@@ -21,20 +21,22 @@ becomes, with `stage-inputs{raw=a,b}`,
         %y = loop.load %bs[%ki, %tn] : memref<16x16xf32, 3 : i64>
         ...
 
-An operand is a value that several threads use alike in the steps of a loop; or, in the body of the
-launch, that several loops compute alike, as those over the row of a normalisation do. It is called
-as the argument is that it is loaded from (the first that differs along all of its axes), a second
-operand of an argument `x` is `x-1`, and an argument without a name is `arg0`, by its position. Each
-operand is
+An operand is a value that several threads share in the steps of a loop. In the body of the launch,
+a value that several loops compute the same way is an operand too. An example is the row of a
+normalisation. An operand has the name of the argument that it is loaded from. If there are several
+arguments, the first that differs along all of its axes counts. A second operand of an argument `x`
+is `x-1`. An argument without a name is `arg0`, by its position. Each operand is
 
-- `computed`, with all that is done to it before it meets another: `silu(g) * u` is one slab;
-- `raw`: what it is loaded from, as it is; casts, and what else is done to it, stay where it is
-  used;
-- or `none`, and read where it is used. What only one thread reads again stays in its registers.
+- `computed`: staged with the work on it, as far as the result is still shared or read again;
+  `silu(g) * u` is one slab;
+- `raw`: staged as it is loaded; casts and other work stay where the operand is used;
+- `none`: loaded where it is used.
 
-What threads hold of a row, such as its maximum, they share with those that fill a slab that is
-computed with it: `%maxs = tile.share %max at [%tm]`. A slab is ordered as its source lies in
-memory; those of the operands in `transposed` have their last two axes exchanged in their layout.
+A value that only one thread reads in the steps of a loop is not an operand: it stays in registers.
+
+Values that threads hold of a row, such as its maximum, reach the threads that fill a slab through a
+slab of their own: `%maxs = tile.share %max at [%tm]`. A slab is ordered as its source lies in
+memory. The layout of operands in `transposed` exchanges their last two axes.
 """
 
 from collections.abc import Mapping, Sequence
@@ -63,7 +65,7 @@ from tilewright.passes.tile.scheduling_pass import SchedulingPass
 
 @dataclass(frozen=True)
 class StageInputsPass(SchedulingPass, RewritePattern):
-    """Stage what a block reads more than once."""
+    """Stage the values that a block reads more than once in shared memory."""
 
     name = "stage-inputs"
     RULE: ClassVar[Rule] = Rule("t", 7, "stage_inputs")
@@ -71,9 +73,9 @@ class StageInputsPass(SchedulingPass, RewritePattern):
     raw: tuple[str, ...] | None = None
     """Operands that are staged as they are loaded."""
     computed: tuple[str, ...] | None = None
-    """Operands that are staged with what is done to them."""
+    """Operands that are staged with the work on them."""
     none: tuple[str, ...] | None = None
-    """Operands that are read where they are used."""
+    """Operands that are loaded where they are used."""
     transposed: tuple[str, ...] | None = None
     """Operands that are staged with their last two axes exchanged in memory."""
 
@@ -89,7 +91,7 @@ class StageInputsPass(SchedulingPass, RewritePattern):
         return "a block reads nothing more than once"
 
     def questions(self, launch: tile.LaunchOp) -> Questions:
-        """Return a kind for each operand, and whether its axes are exchanged."""
+        """Return the ways to stage each operand, with and without exchanged axes."""
         return {f"operand {o.name}": _answers(o) for o in find_operands(launch)}
 
     def with_answers(self, answers: Mapping[str, Answer]) -> Self:
@@ -103,14 +105,14 @@ class StageInputsPass(SchedulingPass, RewritePattern):
         operands = find_operands(launch)
         for operand in operands:
             if operand.name in (self.computed or ()) and Kind.COMPUTED not in operand.kinds:
-                return f"{operand.name} is only loaded: that is 'raw={operand.name}'"
+                return f"{operand.name} is only loaded; use 'raw={operand.name}'"
         if (problem := self._reason_against_names(operands)) is not None:
             return problem
         kinds = [(operand, self.kind(operand.name)) for operand in operands]
         turnable = matrices(operands, {operand.name: kind for operand, kind in kinds})
         for name in self.transposed or ():
             if name not in turnable:
-                return f"{name} has no slab of two axes, which could be exchanged"
+                return f"{name} has no slab with two axes to exchange"
         return self.reason_not_fitting(kinds, shared_bytes(launch))
 
     @op_type_rewrite_pattern
@@ -119,7 +121,7 @@ class StageInputsPass(SchedulingPass, RewritePattern):
         # Each value once: two operands may be computed from one load.
         used = [*{place.value: (operand, place) for operand, place in every}.values()]
         shares, slabs = Shares(rewriter), dict.fromkeys(place.slab for _, place in used)
-        stages = {slab: slab.stage(shares) for slab in slabs}  # while all is computed as it was
+        stages = {slab: slab.stage(shares) for slab in slabs}  # before any value is replaced
         for operand, place in used:
             stage = stages[place.slab]
             if stage.parent is None:
@@ -129,7 +131,7 @@ class StageInputsPass(SchedulingPass, RewritePattern):
     def _insert(
         self, stage: tile.StageOp, value: SSAValue, operand: Operand, rewriter: PatternRewriter
     ) -> None:
-        """Put a stage ahead of the loops that use it first."""
+        """Insert a stage before the loops that use it first."""
         source = value.owner.memref if isinstance(value.owner, loop.LoadOp) else operand.argument
         if operand.name in (self.transposed or ()) and len(stage.extents) > 1:
             rewriter.replace_value_with_new_type(stage.slab, _transposed(memref_type(stage.slab)))
@@ -142,7 +144,7 @@ class StageInputsPass(SchedulingPass, RewritePattern):
     def completed(
         self, guess: dict[str, ParameterListType], given: dict[str, ParameterListType]
     ) -> dict[str, ParameterListType]:
-        """What is given, and the guess for operands that are not named in it."""
+        """Return the given options, and the guess for the operands that they do not name."""
         named = {name for names in given.values() for name in names}
         rest = {key: tuple(n for n in guess[key] if n not in named) for key in {*guess} - {*given}}
         return {**{key: names for key, names in sorted(rest.items()) if names}, **given}
@@ -152,18 +154,18 @@ class StageInputsPass(SchedulingPass, RewritePattern):
         return next((kind for kind, names in listed.items() if name in (names or ())), Kind.NONE)
 
     def _reason_against_names(self, operands: Sequence[Operand]) -> str | None:
-        """Reason why the names that are given cannot name operands, or None."""
+        """Reason why a given name is not an operand, or is listed twice, or None."""
         known = [operand.name for operand in operands]
         listed = [*(self.raw or ()), *(self.computed or ()), *(self.none or ())]
         for name in (*listed, *(self.transposed or ())):
             if name not in known:
                 return f"it has no operand '{name}'; it has {', '.join(known)}"
             if listed.count(name) > 1:
-                return f"{name} is listed {listed.count(name)} times; it is staged in one way"
+                return f"{name} is listed {listed.count(name)} times; list it once"
         return None
 
     def reason_not_fitting(self, kinds: Sequence[tuple[Operand, Kind]], taken: int) -> str | None:
-        """Reason why there is no room for the slabs beside what is taken, or None."""
+        """Reason why the slabs do not fit beside `taken` bytes of shared memory, or None."""
         slabs = dict.fromkeys(slab for operand, kind in kinds for slab in operand.slabs(kind))
         room = self.gpu.shared_per_block
         needed = sum(slab_bytes(slab.type) for slab in slabs)
@@ -171,13 +173,13 @@ class StageInputsPass(SchedulingPass, RewritePattern):
             return None
         if taken > room:
             return (
-                f"{taken} bytes of shared memory are taken by others already, and a block of "
+                f"joins and shares take {taken} bytes of shared memory already, and a block of "
                 f"{self.target} has {room}"
             )
-        beside = f" beside {taken} of others" if taken else ""
+        beside = f" beside {taken} of joins and shares" if taken else ""
         return (
             f"its slabs take {needed} bytes of shared memory{beside}, and a block of {self.target} "
-            f"has {room}; stage less, or less at a time (bk of chunk-matmul-k)"
+            f"has {room}; stage fewer operands, or smaller chunks (bk of chunk-matmul-k)"
         )
 
 
@@ -187,7 +189,7 @@ def _answers(operand: Operand) -> list[str]:
 
 
 def matrices(operands: Sequence[Operand], kinds: Mapping[str, Kind]) -> list[str]:
-    """Return the operands that have a slab of two axes or more."""
+    """Return the names of the operands that have a slab of two axes or more."""
     return [
         operand.name
         for operand in operands
@@ -202,7 +204,7 @@ def _transposed(slab: MemRefType) -> MemRefType:
 
 
 def _replace(value: SSAValue, load: loop.LoadOp, rewriter: PatternRewriter) -> None:
-    """`load` takes the place of `value`, and of what only it is computed from."""
+    """Replace `value` by `load`, and erase the ops that only `value` needed."""
     op = _owner(value)
     load.location = op.location
     load.result.name_hint = value.name_hint
@@ -212,17 +214,17 @@ def _replace(value: SSAValue, load: loop.LoadOp, rewriter: PatternRewriter) -> N
 
 
 def _owner(value: SSAValue) -> Operation:
-    """What computes a value."""
+    """Return the op that computes a value."""
     assert isinstance(value.owner, Operation)
     return value.owner
 
 
 def _erase_unused(op: Operation, rewriter: PatternRewriter) -> None:
-    """Erase `op` and what it alone was for, if nobody uses it any more."""
+    """Erase `op` if it is pure and unused, then the ops of its operands in the same way."""
     pending = [op]
     while pending:
         op = pending.pop()
-        is_erased = op.parent is None  # it was for two others
+        is_erased = op.parent is None  # reached through two of its users
         if is_erased or any(result.uses for result in op.results) or not is_pure(op):
             continue
         owners = dict.fromkeys(operand.owner for operand in op.operands)

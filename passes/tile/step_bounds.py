@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Leaving out steps of a reduction that count for nothing, as beyond the diagonal of causal attention.
+Bounds that leave out the steps of a reduction that have no effect, as beyond a causal diagonal.
 
-Those whose yield is masked for all threads of a block:
+If the yield is masked for all threads of a block, the step has no effect:
 
     %sum = loop.reduce %ko in 7 with add {
       %chunk = loop.reduce %ki in 16 with add {
         ...
         loop.yield %0 where [%b * 32 + %t - %ko * 16 - %ki] : f32
 
-gets `below [%b * 2 + 2]` on %ko: no thread of the block joins anything from there on. A bound is
-the same for all threads of a block, which load and wait together: it is that of the last of them.
-Where a window ends, at `where [%ko * 16 + %ki + 40 - %b * 32 - %t]`, it is that of the first:
-`from [%b * 2 - 3]`.
+gets `below [%b * 2 + 2]` on %ko: no thread of the block contributes from there on. All threads of a
+block load and wait together, so they have one bound: that of the last thread. The first steps are
+left out in the same way. `where [%ko * 16 + %ki + 40 - %b * 32 - %t]` gives the bound of the first
+thread, `from [%b * 2 - 3]`.
 
-So does the same sum without a mask, if what it yields is 0 beyond (`annihilation.py`):
+A sum without a mask gets the same bound if its terms are 0 beyond the bound (`annihilation.py`):
 
         %1 = loop.predicate [%b * 32 + %t - %ko * 16 - %ki] : i1
         %2 = arith.select %1, %0, %minus_infinity : f32
@@ -22,14 +22,14 @@ So does the same sum without a mask, if what it yields is 0 beyond (`annihilatio
         %4 = arith.mulf %3, %v fastmath<nnan,ninf> : f32
         loop.yield %4 : f32
 
-And all steps, in blocks of which nobody needs the result:
+All steps are left out in blocks whose results are not used:
 
     %sum = loop.reduce %ko in 4 with add { ... }
     %1 = loop.predicate [%bm * 32 + %tm - %bn * 32 - %tn] : i1
     %2 = arith.select %1, %sum, %minus_infinity : f32
 
-gets `below [%bm * 4 - %bn * 4 + 4]`: at least 4 for blocks on the diagonal or below, which do all
-of their steps, and no more than 0 for those above it, which do none.
+gets `below [%bm * 4 - %bn * 4 + 4]`. This is at least 4 for blocks on the diagonal or below, which
+do all of their steps. It is 0 or less for blocks above the diagonal, which do none.
 """
 
 from collections.abc import Callable, Iterator, Sequence, Set
@@ -56,11 +56,11 @@ from tilewright.passes.tile.needed_where import needed_where
 from tilewright.passes.tile.uniform_indices import varies_in_block
 
 _IDENTITIES = {Monoid.ADD: 0, Monoid.MAX: -inf}
-"""What joins a reduction unseen, of those whose terms masks hide."""
+"""Identities of monoids; a term that is equal to it does not change the result."""
 
 
 class _Bounds(NamedTuple):
-    """What steps are not before, and what they are below."""
+    """Bounds of steps: none comes before `start`, and all are below `below`."""
 
     start: Sequence[AffineExpr]
     below: Sequence[AffineExpr]
@@ -68,14 +68,20 @@ class _Bounds(NamedTuple):
 
 
 def leave_out_masked_steps(op: loop.ReduceOp, rewriter: PatternRewriter) -> None:
-    """Bound `op` where the mask of its yield, or of its chunk's, lets no thread join."""
+    """
+    Bound `op` to the steps in which any thread of a block contributes: the mask of its yield, or of
+    its chunk's yield, allows it, and its terms are not the identity.
+    """
     start, below, operands = _bounds_by_mask(op, varies_in_block)
     first = conjunction([op.start, (start, operands)])
     _set_bounds(op, rewriter, first, conjunction([op.below, (below, operands)]))
 
 
 def leaves_out_steps(op: loop.ReduceOp) -> bool:
-    """True if the mask of what `op` joins may leave out its first steps or its last."""
+    """
+    True if the first or the last steps of `op` may have no effect in some block, so that a bound
+    leaves them out.
+    """
     start, below, operands = _bounds_by_mask(op, varies_in_block)
     useful = _useful(op, (start, operands), (below, operands))
     return any(exprs for exprs, _ in useful)
@@ -83,20 +89,20 @@ def leaves_out_steps(op: loop.ReduceOp) -> bool:
 
 def make_bounds_uniform(launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
     """
-    Let the threads of a block begin with the first of them, and go on as far as the last. The steps
-    that some of them did not do are masked for those.
+    Make the bounds of loops the same for all threads of a block: from the start of the first thread
+    to the end of the last. Steps that a thread did not do before are masked for it.
     """
     for op in [inner for inner in ops_in(launch) if isinstance(inner, loop.ReduceOp)]:
         if any(map(varies_in_block, op.bound_operands)):
-            _mask_what_varies(op, rewriter)
+            _mask_varying_bounds(op, rewriter)
             start, below = _uniform(op.start, is_last=False), _uniform(op.below, is_last=True)
             _set_bounds(op, rewriter, start, below)
 
 
 def leave_out_unneeded_steps(launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
     """
-    Let the contractions of a launch that is parted into blocks do no chunk in blocks of which
-    nobody needs the result.
+    Bound the contractions of a launch that is split into blocks: a block does no chunk if none of
+    its results is used.
     """
     for op in contracting_reductions(launch):
         needed = needed_where(op.results)
@@ -107,14 +113,17 @@ def leave_out_unneeded_steps(launch: tile.LaunchOp, rewriter: PatternRewriter) -
         varies = _varies_or_follows(op)
         last = [extreme(expr, operands, varies, is_last=True) for expr in exprs]
         conditions = [_reduced(expr, ranges) for expr in last if expr is not None]
-        # where a condition holds the bound is the extent or more, elsewhere 0 or less
+        # The bound is the extent or more where a condition holds, and 0 or less elsewhere.
         extent = op.axis_extents()[0]
         bounds = [(expr + 1) * extent for expr in conditions]
         _set_bounds(op, rewriter, op.start, conjunction([op.below, (bounds, operands)]))
 
 
 def _varies_or_follows(op: loop.ReduceOp) -> Callable[[SSAValue], bool]:
-    """What may not bound `op`: indices that vary in a block, or that come after it."""
+    """
+    Return a predicate for the indices that cannot bound `op`: they vary in a block or come after
+    it.
+    """
 
     def varies(index: SSAValue) -> bool:
         return varies_in_block(index) or _follows(index, op)
@@ -133,15 +142,15 @@ def _set_bounds(op: loop.ReduceOp, rewriter: PatternRewriter, *bounds: Access | 
 
 
 def _useful(op: loop.ReduceOp, start: Access | None, below: Access | None) -> tuple[Access, Access]:
-    """Those of the bounds that may leave out a step of `op`."""
+    """Return the bounds that may leave out a step of `op`."""
     extent = op.axis_extents()[0]
-    late = _without(start, lambda first: first * -1)
-    early = _without(below, lambda end: end - extent)
+    late = _maybe_negative(start, lambda first: first * -1)
+    early = _maybe_negative(below, lambda end: end - extent)
     return late, early
 
 
-def _without(bound: Access | None, margin: Callable[[AffineExpr], AffineExpr]) -> Access:
-    """Without the bounds whose margin is never less than 0."""
+def _maybe_negative(bound: Access | None, margin: Callable[[AffineExpr], AffineExpr]) -> Access:
+    """Return the bounds whose margin may be less than 0; the others leave out no step."""
     exprs, operands = bound or ((), ())
     ranges = [range_of_value(value) for value in operands]
     margins = [range_of(margin(expr), ranges) for expr in exprs]
@@ -150,17 +159,22 @@ def _without(bound: Access | None, margin: Callable[[AffineExpr], AffineExpr]) -
 
 
 def _uniform(bound: Access | None, *, is_last: bool) -> Access | None:
-    """Return the bound of all threads of a block: the first of theirs, or the last."""
+    """
+    Return the bound that all threads of a block share: that of the last thread, or of the first if
+    not `is_last`.
+    """
     exprs, operands = bound or ((), ())
     found = [extreme(expr, operands, varies_in_block, is_last=is_last) for expr in exprs]
     return [expr for expr in found if expr is not None], operands
 
 
-def _mask_what_varies(op: loop.ReduceOp, rewriter: PatternRewriter) -> None:
-    """Mask the steps out of bounds that are not those of all threads, unless the mask does so."""
+def _mask_varying_bounds(op: loop.ReduceOp, rewriter: PatternRewriter) -> None:
+    """
+    Mask the steps that some threads of a block do not do, unless the yield's mask covers them.
+    """
     known = _bounds_by_mask(op, lambda _: False)
-    start = _unknown(op.start, (known.start, known.operands))
-    below = _unknown(op.below, (known.below, known.operands))
+    start = _varying_and_unknown(op.start, (known.start, known.operands))
+    below = _varying_and_unknown(op.below, (known.below, known.operands))
     if not start and not below:
         return
     *_, innermost = chunks_of(op)
@@ -170,8 +184,8 @@ def _mask_what_varies(op: loop.ReduceOp, rewriter: PatternRewriter) -> None:
     rewriter.replace(old, new)
 
 
-def _unknown(bound: Access | None, known: Access) -> list[AffineExpr]:
-    """What of `bound` varies in a block and is not among what is known."""
+def _varying_and_unknown(bound: Access | None, known: Access) -> list[AffineExpr]:
+    """Return the expressions of `bound` that vary in a block and are not in `known`."""
     exprs, operands = bound or ((), ())
     both = conjunction([(exprs, operands), known])
     if both is None:
@@ -188,8 +202,8 @@ def _unknown(bound: Access | None, known: Access) -> list[AffineExpr]:
 
 def _bounds_by_mask(op: loop.ReduceOp, varies: Callable[[SSAValue], bool]) -> _Bounds:
     """
-    Between which steps the mask of the innermost yield can hold, one bound for each condition that
-    says so, for the first or the last of what varies.
+    Return the bounds between which the mask of the innermost yield can hold. Each condition gives
+    one bound, for the first or the last of the values that vary.
     """
     *_, innermost = chunks_of(op)
     inner: Set[SSAValue] = {chunk.axis for chunk in chunks_of(op)}
@@ -208,7 +222,10 @@ def _bounds_by_mask(op: loop.ReduceOp, varies: Callable[[SSAValue], bool]) -> _B
 
 
 def _joins_where(op: loop.ReduceOp) -> Access:
-    """What holds in all steps that join anything: the mask, and that a sum's terms are not 0."""
+    """
+    Return the conditions that hold in all steps with an effect: the mask, and that terms are not
+    the identity.
+    """
     return conjunction([op.yield_op.where, *_conditions_of_terms(op)]) or ((), ())
 
 
@@ -227,8 +244,8 @@ def _conditions_of_terms(op: loop.ReduceOp) -> Iterator[Access]:
 
 def _limit(expr: AffineExpr, at: int, ranges: Ranges) -> tuple[AffineExpr, bool] | None:
     """
-    What dimension `at` is below where `expr` is at least 0, and True; or what it is not before, and
-    False; None if that does not bound it.
+    Return the bound that `expr >= 0` sets to dimension `at`: an end and True, or a start and False.
+    Return None if it sets neither.
     """
     value = sum_of(expr, ranges)
     terms = dict(value.terms)
@@ -242,7 +259,9 @@ def _limit(expr: AffineExpr, at: int, ranges: Ranges) -> tuple[AffineExpr, bool]
 
 
 def _reduced(expr: AffineExpr, ranges: Ranges) -> AffineExpr:
-    """Return the smallest that is at least 0 where `expr` is: `d0 - 1` for `128 * d0 - 1`."""
+    """
+    Return the smallest expression that is at least 0 where `expr` is: `d0 - 1` for `128 * d0 - 1`.
+    """
     value = sum_of(expr, ranges)
     step = gcd(*value.terms.values()) or 1
     terms = {atom: factor // step for atom, factor in value.terms.items()}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Dealing the steps of loops out to the threads along an axis (`cooperative-reduce`).
+Dealing of the steps of loops to the threads along an axis (`cooperative-reduce`).
 
     %s = loop.reduce %k in 2048 with add { ... %x[%k] ... }
 
@@ -13,8 +13,8 @@ and, dealt out to `%t = thread 2048`,
 
     %s = tile.combine ... %x[%t] ... across %t with add : f32
 
-Blocks may split them too: each does a part, of steps that follow each other, and they join. Dealt
-out to `%b = block 4 split` and `%t = thread 256`,
+Blocks may share the steps too: each does a run of consecutive steps, and they join. Dealt out to
+`%b = block 4 split` and `%t = thread 256`,
 
     %p = loop.reduce %k in 2 with add { ... %x[%b * 512 + %k * 256 + %t] ... }
     %s = tile.combine %p across %b, %t with add join(last_block) : f32
@@ -39,7 +39,7 @@ from tilewright.passes.tile.row_facts import SHORT_ROW
 
 
 class Blocks(NamedTuple):
-    """Blocks among which loops are split."""
+    """Blocks that share the steps of loops."""
 
     axis: SSAValue
     number: int
@@ -49,8 +49,8 @@ class Blocks(NamedTuple):
 
 class StepDealing:
     """
-    Clones ops whose loops are dealt out to `threads` threads along the axis `thread`, of each of
-    `blocks`.
+    Cloning of ops whose loops are dealt out to `threads` threads along the axis `thread`, in each
+    of `blocks`.
     """
 
     def __init__(
@@ -65,15 +65,15 @@ class StepDealing:
 
     @property
     def workers(self) -> int:
-        """Threads of all blocks that work on a loop."""
+        """Threads of all blocks that share a loop."""
         return self.threads * (1 if self.blocks is None else self.blocks.number)
 
     def steps(self, extent: int) -> int:
-        """Number of steps that a thread does of a loop of `extent` steps."""
+        """Return the number of steps that each thread does of a loop of `extent` steps."""
         return -(-extent // self.workers)
 
     def clone(self, op: Operation) -> Iterable[Operation]:
-        """Return the ops that `op`, which stands in no loop, becomes."""
+        """Return the ops that replace `op`, which stands in no loop."""
         match op:
             case loop.ReduceOp() if is_cooperative(op):
                 return self._deal_reduce(op)
@@ -129,8 +129,8 @@ class StepDealing:
         self, block: Block, extents: Sequence[int]
     ) -> tuple[Block | None, Access | None]:
         """
-        Return a body over steps in which a linear index stands for the axes of `block`, or None if
-        there is but one step; and the bound that holds while that index does not overrun.
+        Return a body over the steps of a thread, and the condition that they do not overrun. A
+        linear index stands for the axes of `block`. The body is None if a thread has a single step.
         """
         total, steps, body = prod(extents), self.steps(prod(extents)), None
         parts = [(self.thread, 1)]
@@ -152,11 +152,11 @@ class StepDealing:
         return body, bound
 
     def _overruns(self, extent: int) -> bool:
-        """True if all threads together have more steps than `extent`."""
+        """True if all threads together do more steps than `extent`."""
         return self.steps(extent) * self.workers > extent
 
     def _store_once(self, op: loop.StoreOp) -> Operation:
-        """Store by the first of the threads, all of which have the same value."""
+        """Return a store by the first of the threads, all of which have the same value."""
         cloned = self.substitution.clone(op)
         assert isinstance(cloned, loop.StoreOp)
         store = masked_store(cloned, ([AffineExpr.dimension(0) * -1], [self.thread]))
@@ -165,11 +165,11 @@ class StepDealing:
 
 
 def _linear(factors: Sequence[int]) -> AffineExpr:
-    """Return the sum of the dimensions, each by its factor."""
+    """Return the sum of the dimensions, each times its factor."""
     terms = [AffineExpr.dimension(at) * factor for at, factor in enumerate(factors)]
     return reduce(add, terms)
 
 
 def is_cooperative(op: loop.ReduceOp) -> bool:
-    """True if threads work on a reduction together, rather than each doing all of it."""
+    """True if threads share a reduction, rather than each doing all of it."""
     return op.axis_extents()[0] >= SHORT_ROW and not op.is_bounded

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Lifts the outermost free loops of a kernel into a launch: every step becomes a block's work.
+Lifts the outermost free loops of a kernel into a launch: every step becomes the work of a block.
 
     loop.for %i in 32 {
       %s = loop.reduce %k in 2048 with add { ... }
@@ -14,11 +14,11 @@ becomes
       loop.for %j in 2048 { ... }
     }
 
-The roles of the axes are written down here: `m`, `n` and `batch` of a contraction, `row` where the
-body reduces otherwise.
+The axes of the launch have roles: `m`, `n` and `batch` in a contraction, `row` if the body reduces
+otherwise.
 
-With `columns=true` a loop beside the reductions of a row whose steps contract the row with columns,
-as that over the values of attention, is lifted too:
+With `columns=true`, a loop beside the reductions of a row is lifted too, if its steps contract the
+row with columns. The loop over the values of attention is an example:
 
     loop.for %i in 8, %j in 128 {
       %m = loop.reduce %k in 128 with max { ... }
@@ -60,7 +60,7 @@ RULE = Rule("t", 1, "tileify")
 
 
 def reason_against(kernel: loop.KernelOp) -> str | None:
-    """Reason why the kernel cannot be tileified, or None."""
+    """Reason why the kernel cannot be lifted into a launch, or None."""
     if isinstance(kernel.body.block.last_op, tile.LaunchOp):
         return "it is a launch already"
     return None
@@ -68,15 +68,15 @@ def reason_against(kernel: loop.KernelOp) -> str | None:
 
 def apply(kernel: loop.KernelOp, rewriter: PatternRewriter | None = None) -> tile.LaunchOp:
     """
-    Replace the outermost nest, or the whole body when there is none, by a launch. A copy that is
-    only looked at needs no `rewriter`.
+    Replace the outermost nest by a launch, or the whole body if there is no nest, and return the
+    launch. A copy that is only examined needs no `rewriter`.
     """
     whole, block = kernel.body.block, nest_block(kernel)
     rewriter = rewriter or PatternRewriter(InsertPoint.at_end(whole))
     nest, roles = block.parent_op(), axis_roles(block)
     extents = nest.axis_extents() if isinstance(nest, loop.ForOp) else ()
     if 0 in extents:
-        block, extents, roles = Block(), (), ()  # a launch takes a step: one that does nothing
+        block, extents, roles = Block(), (), ()  # a launch has a step: this one does nothing
     axes = [
         AxisAttr.get(Level.BLOCK, extent, role) for extent, role in zip(extents, roles, strict=True)
     ]
@@ -102,15 +102,15 @@ class TileifyPass(ModulePass):
     name = "tileify"
 
     columns: bool = False
-    """True if a loop over the columns that a row is contracted with is lifted too."""
+    """True to also lift a loop over the columns that a row is contracted with."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Each kernel of the module."""
+        """Lift the nest of each kernel of the module."""
         rewrite_each(op, _LiftNest(self), loop.KernelOp)
 
 
 class _LiftNest(RewritePattern):
-    """Lifts the outermost nest of a kernel."""
+    """Pattern that lifts the outermost nest of a kernel."""
 
     def __init__(self, step: TileifyPass):
         self.step = step
@@ -128,7 +128,9 @@ class _LiftNest(RewritePattern):
         record(kernel, str(step), rewriter)
 
     def _planned(self, kernel: loop.KernelOp) -> TileifyPass:
-        """Return the pass with the options of the planned step, where its own are open."""
+        """
+        Return the pass with the options of the planned step, unless it has options of its own.
+        """
         planned = take_planned(kernel, self.step.name)
         if planned is None or self.step.columns:
             return self.step

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Fills rings by the tensor memory accelerator, which copies a whole slab when one thread asks it to.
+Fills rings by the tensor memory accelerator (TMA), which copies a slab at one thread's request.
 
     %as = tile.stage (%i, %k) in [128, 16] ring(depth 4) { ... } : memref<128x16xf32, 3 : i64>
 
@@ -8,9 +8,9 @@ becomes, with `tma-copy{slabs=as}`,
 
     %as = tile.stage (%i, %k) in [128, 16] ring(depth 4) transport(tma) { ... } : ...
 
-It copies boxes: a slab that holds what it loads as it is, along axes of an input of the kernel,
-masked by nothing but the input's bounds, in rows that are multiples of 16 bytes. At first guess it
-fills all rings of a loop or none, so that threads wait for one kind of copies only.
+TMA copies boxes. The slab holds the elements of an input of the kernel unchanged, along the input's
+axes. The only mask is the input's bounds, and rows are multiples of 16 bytes. The default is in
+`passes/tile/taste/tma_copy.py`.
 """
 
 from collections.abc import Mapping, Set
@@ -36,13 +36,13 @@ from tilewright.passes.tile.scheduling_pass import SchedulingPass
 
 @dataclass(frozen=True)
 class TmaCopyPass(SchedulingPass):
-    """Have the tensor memory accelerator fill rings."""
+    """Fill rings by the tensor memory accelerator."""
 
     name = "tma-copy"
     RULE: ClassVar[Rule] = Rule("t", 11, "tma_copy")
 
     slabs: tuple[str, ...] | None = None
-    """What it fills, by name."""
+    """Names of the slabs that TMA fills."""
 
     def reason_against(self, launch: tile.LaunchOp) -> str | None:
         if not self.gpu.has_tma:
@@ -69,7 +69,7 @@ class TmaCopyPass(SchedulingPass):
 
 
 class _CopyByTma(RewritePattern):
-    """Has the accelerator fill a slab."""
+    """Pattern that lets TMA fill the chosen slabs."""
 
     def __init__(self, stages: Set[tile.StageOp]):
         self.stages = stages
@@ -82,31 +82,31 @@ class _CopyByTma(RewritePattern):
 
 
 def eligible_slabs(launch: tile.LaunchOp) -> Mapping[str, tile.StageOp]:
-    """Return the slabs that it can fill, by name."""
+    """Return the slabs that TMA can fill, by name."""
     stages, reasons = named_slabs(launch), _reasons_not_filled(launch)
     return {name: stage for name, stage in stages.items() if reasons[name] is None}
 
 
 @memoised
 def _reasons_not_filled(launch: tile.LaunchOp) -> Mapping[str, str | None]:
-    """Reason why TMA cannot fill each slab, by name, or None."""
+    """Return, by name, the reason why TMA cannot fill a slab, or None."""
     return {name: _reason_not_filled(stage, launch) for name, stage in named_slabs(launch).items()}
 
 
 def _reason_not_filled(stage: tile.StageOp, launch: tile.LaunchOp) -> str | None:
-    """Reason why TMA cannot fill a slab, as what follows its name, or None."""
+    """Reason why TMA cannot fill a slab, worded to follow its name, or None."""
     if stage.ring is None:
         return "has no ring"
     if stage.transport_kind is not Transport.SYNC:
         return f"is filled by {stage.transport_kind} already"
     if (load := stage.copied_load()) is None:
-        return "is computed"
+        return "is computed, not copied"
     if load.memref not in launch.kernel.inputs:
-        return "is copied from what is no input of the kernel"
+        return "is not copied from an input of the kernel"
     if isinstance(box := find_box(stage, load), str):
-        return f"is no box: {box}"
+        return f"is not a box: {box}"
     if stage.loop is not None and stage.loop.is_bounded and _is_in_loop(stage.loop):
-        return "is filled in a loop within a loop that leaves out steps: fills cannot be counted"
+        return "is filled in a nested loop that leaves out steps: fills cannot be counted"
     return None
 
 

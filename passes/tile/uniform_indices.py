@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Which indices are the same for all threads of a block, so that what they bound all of them do.
+Indices that are the same for all threads of a block, so that loops bounded by them are too.
 
     tile.launch (%b = block 8, %t = thread 32) {                   %b is, %t is not
       %0 = loop.load %position[0] : memref<1xi64>
@@ -18,8 +18,8 @@ from tilewright.passes.facts.single_elements import made_of_single_elements
 
 def varies_in_block(index: SSAValue) -> bool:
     """
-    True if an index may differ between threads: those of their axes do, and data, but for single
-    elements that are known before the loops.
+    True if an index may differ between the threads of a block. Thread axes and data differ, except
+    single elements that are known before the loops.
     """
     if not isinstance(index, BlockArgument):
         return not _is_known_before_loops(index)

@@ -126,7 +126,7 @@ def test_an_announced_pass_is_not_imported_before_it_is_used(monkeypatch: pytest
     ("name", "value", "complaint"),
     [
         ("other", f"{__name__}:MyPass", "but calls itself 'my-pass'"),
-        ("my-pass", "builtins:len", "but is no ModulePass"),
+        ("my-pass", "builtins:len", "but is not a ModulePass"),
         ("taken", f"{__name__}:MyPass", "the pass name 'taken' is taken twice"),
     ],
 )

@@ -69,15 +69,15 @@ def test_a_step_without_taste_or_cost_is_done_where_it_is_planned_only(
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ({"late": "LATE"}, "'mark-unroll' closes a schedule: nothing comes behind it"),
-        ({"lost": "LOST"}, "there is no step 'async-copi' to come behind"),
+        ({"late": "LATE"}, "'mark-unroll' closes a schedule: no step runs after it"),
+        ({"lost": "LOST"}, "it runs after 'async-copi', which is no step"),
         ({"pad_smem": "OURS"}, "there is another pass 'pad-smem'"),
         ({"cse": "CSE"}, "there is another pass 'cse'"),
-        ({"here": "HERE", "there": "THERE"}, "come behind each other: 'here' and 'there'"),
-        ({"itself": "ITSELF"}, "it comes behind itself"),
-        ({"typed": "TYPED"}, "its 'cost' is no text such as 'package.module:name'"),
+        ({"here": "HERE", "there": "THERE"}, "run after each other: 'here' and 'there'"),
+        ({"itself": "ITSELF"}, "it runs after itself"),
+        ({"typed": "TYPED"}, "its 'cost' is not a string such as 'package.module:name'"),
         ({"other": "BESIDE"}, "calls itself 'beside'"),
-        ({"beside": "NO_STEP"}, "it is no SchedulingStep"),
+        ({"beside": "NO_STEP"}, "it is not a SchedulingStep"),
         ({"beside": "MISSING"}, "has no attribute 'MISSING'"),
     ],
 )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Table of tiles that a block may own of a product, with the part of each thread."""
+"""Table of the tiles of a product that a block may own, with the part of each thread."""
 
 from typing import NamedTuple
 
@@ -7,7 +7,7 @@ from tilewright.passes.tile.planner.contraction import Contraction
 
 
 class BlockTile(NamedTuple):
-    """Part of the output that a block owns, and part of a thread."""
+    """Rectangle of the output that a block owns, and the part of each thread."""
 
     m: int
     n: int
@@ -16,7 +16,7 @@ class BlockTile(NamedTuple):
     fn: int
     """Columns of a thread."""
     registers: int
-    """Registers of a thread, so that nothing is spilled."""
+    """Registers of a thread with which nothing is spilled."""
     issue_rate: float
     """Fraction of issue slots that multiply-adds get in the main loop."""
 
@@ -28,8 +28,8 @@ class BlockTile(NamedTuple):
     @property
     def issue_rate_alone(self) -> float:
         """
-        Fraction of its issue slots that a warp's multiply-adds get while it has them to itself:
-        that depends on what a thread owns, and not on how many threads read a slab.
+        Fraction of its issue slots that a warp's multiply-adds get while no other warp competes. It
+        depends on what a thread owns, not on the number of threads that read a slab.
         """
         return _ISSUE_RATES_ALONE.get(self.fm * self.fn, self.issue_rate)
 
@@ -59,25 +59,29 @@ BLOCK_TILES = (
     BlockTile(128, 1, 1, 1, 40, 0.25),
 )
 """
-The issue rates of those from 32x32 on are fitted to 99 schedules of two products on an H200
-(`benchmarks/results/nvidia-h200/tilings.json`); the others are guesses by their machine code: with
-fewer elements a thread there are more loads of shared memory for each multiply-add.
+Block tiles with their issue rates. The rates of the rows down to 32x32 are fitted to 99 schedules
+of two products on an H200 (`benchmarks/results/nvidia-h200/tilings.json`). The others are guesses
+from the machine code: with fewer elements a thread, there are more loads of shared memory for each
+multiply-add.
 """
 
 _ISSUE_RATES_ALONE = {
     elements: max(tile.issue_rate for tile in BLOCK_TILES if tile.fm * tile.fn == elements)
     for elements in sorted({tile.fm * tile.fn for tile in BLOCK_TILES})
 }
-"""Highest issue rates, by the elements of a thread."""
+"""Highest issue rate for each number of elements that a thread has."""
 
 _SMALL = BlockTile(16, 16, 2, 4, 64, 0.42)
-"""For products that have many of them: each a block of one warp."""
+"""Tile of a block of one warp, for products that have many of these tiles."""
 
 SMALLEST = BlockTile(16, 16, 2, 1, 40, 0.40)
-"""For what is smaller than any of them, or joins more sums than a thread has registers for."""
+"""
+Fallback tile for products smaller than any other tile, or with more sums than a thread has
+registers.
+"""
 
 ONE_EACH = BlockTile(16, 16, 1, 1, 40, 0.25)
-"""A tile of which each thread has one element."""
+"""Tile of which each thread has one element."""
 
 
 def block_tiles_for(problem: Contraction) -> list[BlockTile]:
@@ -89,6 +93,9 @@ def block_tiles_for(problem: Contraction) -> list[BlockTile]:
 
 
 def _suits(tile: BlockTile, problem: Contraction) -> bool:
-    """True if half of the tile would cover less, and the tile is no splinter of the problem."""
+    """
+    True if each side of the tile is less than twice as long as the problem's, and at least 16 long
+    or as long as the problem's.
+    """
     sides = ((tile.m, problem.m), (tile.n, problem.n))
     return all(min(size, 16) <= of_tile < 2 * size for of_tile, size in sides)

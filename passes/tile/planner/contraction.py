@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What a contraction is to those who schedule it: how much there is to do, and what each step reads.
+Contraction as the planner sees it: the sizes of its axes, and the bytes that each step reads.
 
     tile.launch (%i = block 512 m, %j = block 2048 n) {     m 512, n 2048, batch 1
       %s = loop.reduce %k in 2048 with add {                k 2048
@@ -29,7 +29,7 @@ from tilewright.passes.tile.planner.needed_block_tiles import (
 
 
 class Contraction(NamedTuple):
-    """The sizes of the axes by role, and the bytes that one element of each side takes."""
+    """Sizes of the axes by role, and the bytes that one step reads along each side."""
 
     batch: int
     m: int
@@ -37,17 +37,19 @@ class Contraction(NamedTuple):
     k: int
     """Steps of the longest reduction."""
     sums: int
-    """Values that one element joins: accumulators."""
+    """Accumulators of one element of the result."""
     m_bytes: int
-    """Bytes that a step reads along m (and not along n)."""
+    """Bytes that a step reads for one row: loads that vary along m, and not along n."""
     n_bytes: int
-    """Bytes that a step reads along n (and not along m)."""
+    """Bytes that a step reads for one column: loads that vary along n, and not along m."""
     diagonals: tuple[Diagonal, ...] = ()
-    """Conditions for the elements of the result that are needed; none if all are."""
+    """Conditions under which elements of the result are needed; empty if all are."""
     m_operands: int = 1
-    """Values along m that sums multiply by others: those that they have in common count once."""
+    """
+    Distinct factors along m in the products of all sums; sums that share a factor count it once.
+    """
     n_operands: int = 1
-    """Values along n."""
+    """Distinct factors along n in the products of all sums."""
 
     def __str__(self) -> str:
         batch = f"batch {self.batch}, " if self.batch > 1 else ""
@@ -56,14 +58,14 @@ class Contraction(NamedTuple):
         return f"{batch}m {self.m}, n {self.n}, k {self.k}{sums}{needed}"
 
     def needed_block_tiles(self, m: int, n: int) -> int:
-        """Number of tiles of `m` by `n` elements that have any that are needed."""
+        """Return the number of tiles of `m` by `n` elements in which any element is needed."""
         if not self.diagonals:
             return self.batch * -(-self.m // m) * -(-self.n // n)
         return self.batch * needed_block_tiles(self.diagonals, (self.m, self.n), (m, n))
 
 
 def contraction_of(launch: tile.LaunchOp) -> Contraction | None:
-    """Return the contraction that a launch is, as `tileify` leaves it; None if it is none."""
+    """Return the contraction of a launch that `tileify` has made, or None if it has none."""
     reductions = contracting_reductions(launch)
     if not reductions:
         return None
@@ -89,7 +91,9 @@ def contraction_of(launch: tile.LaunchOp) -> Contraction | None:
 def _bytes_along(
     reductions: Sequence[loop.ReduceOp], axes: Set[SSAValue], others: Set[SSAValue]
 ) -> int:
-    """Bytes of the distinct loads of a step that vary along `axes` and not along `others`."""
+    """
+    Return the bytes of the distinct loads of a step that vary along `axes` and not along `others`.
+    """
     found: dict[object, int] = {}
     for load in (op for r in reductions for op in r.body.walk() if isinstance(op, loop.LoadOp)):
         sources = index_sources(load.indices)
@@ -102,7 +106,9 @@ def _bytes_along(
 def _operands_along(
     reductions: Sequence[loop.ReduceOp], axes: Set[SSAValue], others: Set[SSAValue]
 ) -> int:
-    """Return the distinct factors that vary along `axes` and not along `others`; at least one."""
+    """
+    Return the number of distinct factors that vary along `axes` and not `others`; at least one.
+    """
     known: dict[Operation, frozenset[BlockArgument]] = {}
     products = [value.owner for op in reductions for value in op.yield_op.values]
     factors = {f for op in products if isinstance(op, arith.MulfOp) for f in op.operands}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Assignments of threads to elements of which each is computed by itself, and how long they take by a
-model of time like that of rows (`row_assignment.py`):
+Assignments of threads to independent elements, with a model of their time like that of rows
+(`row_assignment.py`):
 
     seconds = max(device memory, L2, instructions, waiting)
 """
@@ -27,17 +27,17 @@ _ITEMS = (1, 2, 4)
 
 
 class ElementProblem(NamedTuple):
-    """Elements, each computed from what is loaded for it."""
+    """Kernel of independent elements, each computed from its own loads."""
 
     elements: int
     vector: int
-    """Neighbours that one access could move."""
+    """Adjacent elements that one access could move."""
     moved: int
-    """Bytes that are loaded and stored for each."""
+    """Bytes that are loaded and stored for each element."""
     accesses: int
-    """Loads and stores for each."""
+    """Loads and stores for each element."""
     work: int
-    """Instructions for each, those that access memory aside."""
+    """Instructions for each element, except memory accesses."""
 
     def __str__(self) -> str:
         if self.elements == 1:
@@ -71,7 +71,7 @@ class ElementAssignment(NamedTuple):
     items: int
     """Strips of a thread."""
     vector: int
-    """Elements of a strip, which lie side by side."""
+    """Adjacent elements of a strip."""
 
     def __str__(self) -> str:
         if self == ALONE:
@@ -91,11 +91,11 @@ class ElementAssignment(NamedTuple):
         return self.threads * self.elements
 
     def blocks(self, problem: ElementProblem) -> int:
-        """Blocks of the grid."""
+        """Return the number of blocks of the grid."""
         return -(-problem.elements // self.line)
 
     def seconds(self, problem: ElementProblem, target: Target) -> float:
-        """Seconds that the kernel takes, by the model above."""
+        """Return the seconds that the kernel takes, by the model above."""
         most = -(-self.blocks(problem) // target.sms)
         registers = BESIDE + self.items * self.vector * problem.accesses
         resident = min(most, max(1, target.blocks_per_sm(self.threads, 0, registers)))
@@ -109,7 +109,7 @@ class ElementAssignment(NamedTuple):
         return max(clocks / target.clock, device)
 
     def pipeline(self, problem: ElementProblem, target: Target) -> list[str]:
-        """Return the passes that do it."""
+        """Return the passes that carry out the assignment."""
         if self == ALONE:
             return ["mark-unroll"]
         return [
@@ -120,11 +120,11 @@ class ElementAssignment(NamedTuple):
 
 
 ALONE = ElementAssignment(1, 1, 1)
-"""One thread, which needs no passes."""
+"""Assignment of one thread, which needs no pass except `mark-unroll`."""
 
 
 def element_assignments(problem: ElementProblem, target: Target) -> list[ElementAssignment]:
-    """Return the assignments that are possible, the fastest first."""
+    """Return the possible assignments, the fastest first."""
     if problem.elements == 1:
         return [ALONE]
     vectors = [vector for vector in _VECTORS if vector <= problem.vector]
@@ -136,8 +136,8 @@ def _preference(
     choice: ElementAssignment, problem: ElementProblem, target: Target
 ) -> tuple[float, ...]:
     """
-    Of those within 2 % of each other: blocks near the usual size, no idle SM, few strips, wide
-    accesses.
+    Return a sort key: the time in buckets of 2 %, then blocks near the usual size, no idle SM, few
+    strips, wide accesses.
     """
     about = time_models.time_bucket(choice.seconds(problem, target), within=0.02)
     idle = max(0, target.sms - choice.blocks(problem))

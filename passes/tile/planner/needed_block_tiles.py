@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Which tiles of a product are needed, where some of its elements are not: of the scores of causal
-attention, those on the diagonal and below it. The blocks of other tiles have little to do
-(`passes/tile/step_bounds.py`).
+Number of tiles of a product that are needed, if some of its elements are not. Of the scores of
+causal attention, only elements on the diagonal or below are needed. The blocks of other tiles have
+little to do (`passes/tile/step_bounds.py`).
 """
 
 from collections.abc import Sequence
@@ -17,11 +17,15 @@ from tilewright.dialects.index import sum_of
 from tilewright.passes.tile.needed_where import needed_where
 
 _MOST_ROWS = 1 << 12
-"""Number of rows of tiles that are looked at; of more, every second, third, ... stands for all."""
+"""
+Most rows of tiles that are examined; if there are more, every second, third, ... stands for all.
+"""
 
 
 class Diagonal(NamedTuple):
-    """Elements at row i and column j are needed where `m * i + n * j + constant >= 0`."""
+    """
+    Condition for row i and column j of a result: it is needed if `m * i + n * j + constant >= 0`.
+    """
 
     m: int
     n: int
@@ -32,8 +36,8 @@ def diagonals_of(
     launch: tile.LaunchOp, reductions: Sequence[loop.ReduceOp]
 ) -> tuple[Diagonal, ...]:
     """
-    Where the results of any of `reductions` are needed, as far as that is said of a single axis of
-    rows and a single axis of columns.
+    Return the conditions under which results of `reductions` are needed. Only conditions that are
+    linear in one axis of rows and one axis of columns are found.
     """
     needed = needed_where([result for op in reductions for result in op.results])
     axes = [axis for axis in launch.bound_axes() if axis.role in (Role.M, Role.N)]
@@ -51,11 +55,11 @@ def diagonals_of(
     return tuple(found)
 
 
-@lru_cache  # asked for each way to do a product, of which many have the same tile
+@lru_cache  # called for each tiling of a product; many tilings have the same tile
 def needed_block_tiles(
     diagonals: tuple[Diagonal, ...], shape: tuple[int, int], of_tile: tuple[int, int]
 ) -> int:
-    """Number of tiles that have, for each condition, an element that meets it."""
+    """Return the number of tiles that have, for each condition, an element that meets it."""
     (rows, columns), (m, n) = shape, of_tile
     in_row = -(-columns // n)
     found = 0
@@ -72,10 +76,12 @@ def needed_block_tiles(
 def _within(
     diagonal: Diagonal, first: int, of_tile: tuple[int, int], low: int, high: int
 ) -> tuple[int, int]:
-    """Return which of the tiles from `low` to `high` are needed, in the rows from `first` on."""
+    """
+    Return the first and the last needed tile from `low` to `high`, in the rows from `first` on.
+    """
     (m, n), factor = of_tile, diagonal.n
     most = diagonal.m * first + max(diagonal.m, 0) * (m - 1) + max(factor, 0) * (n - 1)
-    most += diagonal.constant  # of the first tile; of later ones by factor * n more each
+    most += diagonal.constant  # of the first tile; each later one has factor * n more
     if factor > 0:
         return max(low, -(most // (factor * n))), high
     if factor < 0:

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Planning around steps that are pinned: planned steps that name `plan-schedules` are pins, and the
-planner decides all other options.
+Planning around pinned steps: planned steps that name `plan-schedules` are pins, and the planner
+decides all other options.
 
     loop.kernel @mm(...) -> (...) { ... } planned "plan-schedules,chunk-matmul-k{bk=32}"
 
-The pinned options narrow the planner's choices one after the other. An option that no choice has
-(a chunk of 64) narrows nothing; it replaces the planner's value, and its pass refuses it if it is
-not possible.
+The pinned options narrow the planner's choices one after the other. An option that no choice has (a
+chunk of 64) narrows nothing. It replaces the planner's value, and its pass refuses it if it is
+impossible.
 """
 
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Plans the steps that schedule each kernel: what must be decided together is decided together, before
-the first step is carried out.
+Plans the steps that schedule each kernel. Options that depend on each other are decided together,
+before the first step runs.
 
     loop.kernel @mm(...) -> (...) {
       loop.for %i in 512, %j in 2048 { ... }
@@ -13,14 +13,15 @@ becomes
       loop.for %i in 512, %j in 2048 { ... }
     } planned "tileify,chunk-matmul-k{bk=16},...,mark-unroll"
 
-There are three kinds of kernels, each with ways to do it and a model of the time that they take:
-contractions (`tiling_choice.py`), rows (`row_assignment_choice.py`) and elements
-(`element_assignment.py`). The fastest is taken. What depends on one decision alone (which operands
-are staged, pads, swizzles) is left to the pass that makes it.
+There are three kinds of kernels, each with its choices and a model of their time: contractions
+(`tiling_choice.py`), rows (`row_assignment_choice.py`) and elements (`element_assignment.py`). The
+planner takes the fastest choice. Options that depend on nothing else (which operands are staged,
+pads, swizzles) are left to their pass.
 
-Passes that are named do their steps as planned, all others skip the kernel. A kernel may bring
-planned steps: they are kept, unless they name `plan-schedules`. Then they are pins, and the planner
-decides the rest (`pinned_steps.py`). A step of a pass that does not exist is an error here.
+A pass that the plan names runs as planned; all other passes skip the kernel. A kernel may carry
+planned steps already: they are kept, unless they name `plan-schedules`. Then they are pins, and the
+planner decides the rest (`pinned_steps.py`). A planned step of a pass that does not exist is an
+error.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -58,10 +59,10 @@ Problem = TypeVar("Problem", contravariant=True)
 
 
 class Choice(Protocol[Problem]):
-    """One way to do a kernel; in words, by `str`."""
+    """Choice for a kernel; `str` gives it in words."""
 
     def seconds(self, problem: Problem, target: Target) -> float:
-        """Seconds that the kernel takes, by the model of its kind."""
+        """Return the seconds that the kernel takes, by the model of its kind."""
         ...
 
     @property
@@ -70,48 +71,48 @@ class Choice(Protocol[Problem]):
         ...
 
     def pipeline(self, problem: Problem, target: Target) -> Sequence[str]:
-        """Return the passes that do it, but for how the kernel is lifted."""
+        """Return the passes that carry out the choice, except `tileify`."""
         ...
 
 
 @dataclass(frozen=True)
 class Weighed:
-    """Choices that were weighed for a kernel."""
+    """Choices that were compared for a kernel."""
 
     problem: object
     """Problem of the kernel; `str` gives it in words."""
     target: Target
     best: Choice[Any]
-    """The one that is taken."""
+    """Choice that is taken."""
     ranked: Callable[[Any, Target], Sequence[Choice[Any]]]
     """Function that returns all choices for the problem, the best first."""
 
     @property
     def choices(self) -> Sequence[Choice[Any]]:
-        """The one that is taken, and those that come after it."""
+        """Choice that is taken, and the choices that come after it."""
         ranked = self.ranked(self.problem, self.target)
         after = ranked.index(self.best) + 1 if self.best in ranked else len(ranked)
         return [self.best, *ranked[after:]]
 
     def seconds(self, choice: Choice[Any]) -> float:
-        """Seconds that the kernel takes, by the planner's model."""
+        """Return the seconds that the kernel takes, by the planner's model."""
         return choice.seconds(self.problem, self.target)
 
     def pipeline(self) -> Sequence[str]:
-        """Return the passes that do what is taken."""
+        """Return the passes that carry out the choice that is taken."""
         return self.best.pipeline(self.problem, self.target)
 
 
 _STATISTICS = ("cooperative-reduce", "chunk-reduce", "stage-inputs", "mark-unroll")
-"""Steps for rows that are reduced with columns, once for each: there is one way to do those."""
+"""Steps for rows that are reduced with columns; there is one way to schedule them."""
 
 
 def weighed(
     launch: tile.LaunchOp, target: Target, pinned: ScheduleAttr | None = None
 ) -> Weighed | None:
     """
-    Return the choices for a kernel, or None if there is one way only. If steps are `pinned`, the
-    best choice is one that agrees with as many of their options as possible.
+    Return the choices for a kernel, or None if there is only one way to schedule it. If steps are
+    `pinned`, the best choice agrees with as many of their options as possible.
     """
     contraction = contraction_of(launch)
     if contraction is not None and is_rectangular(launch):
@@ -137,7 +138,10 @@ def _weighed(
     last: Choice[Any],
     pinned: ScheduleAttr | None,
 ) -> Weighed:
-    """Take the first choice that no pass refuses: `first` is the fastest, `last` the smallest."""
+    """
+    Return the choices with the first one that no pass refuses. `first` is the fastest choice, and
+    `last` the smallest.
+    """
 
     def steps_of(choice: Choice[Any]) -> ScheduleAttr:
         return ScheduleAttr.parse(",".join(choice.pipeline(problem, target)))
@@ -157,7 +161,7 @@ def _on_demand(ranked: Callable[[], Sequence[Choice[Any]]]) -> Iterator[Choice[A
 
 def plan(kernel: loop.KernelOp, target: Target, pinned: ScheduleAttr | None = None) -> ScheduleAttr:
     """
-    Return the steps that schedule `kernel`, with the options that are decided together; steps that
+    Return the steps that schedule `kernel`, with the options that are decided together. Steps that
     are `pinned` keep the options that they have.
     """
     lift, launch = launched(kernel)
@@ -168,7 +172,7 @@ def plan(kernel: loop.KernelOp, target: Target, pinned: ScheduleAttr | None = No
 
 
 def launched(kernel: loop.KernelOp) -> tuple[str, tile.LaunchOp]:
-    """Return how `tileify` is to lift the kernel, and the launch that it makes of it."""
+    """Return the step by which `tileify` lifts the kernel, and the launch of a lifted copy."""
     copy = kernel.clone()
     launch = tileify(copy)
     if columns_of_row(launch) == 0:
@@ -181,9 +185,9 @@ RULE = Rule("t", 0, "plan_schedules")
 
 
 def reason_against(kernel: loop.KernelOp) -> str | None:
-    """Reason why the kernel needs no planned steps, or None."""
+    """Reason why the planner skips the kernel, or None."""
     if kernel.planned is not None and not kernel.planned.names(PLAN):
-        return "its steps are planned"
+        return "its steps are planned already"
     if isinstance(kernel.body.block.last_op, tile.LaunchOp):
         return "it is a launch already"
     return None
@@ -196,7 +200,7 @@ class PlanSchedulesPass(TargetedPass):
     name = PLAN
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Each kernel of the module."""
+        """Plan the steps of each kernel of the module."""
         target = self.gpu
         for kernel in [k for k in op.ops if isinstance(k, loop.KernelOp)]:
             _check_plan(kernel)

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-One assignment of threads and blocks to rows, and how long it takes by a model of time:
+Assignment of threads and blocks to rows, with a model of its time:
 
     seconds = max(device memory, L2, instructions, waiting) + joining blocks
 
-* device memory: what is read and written, at the bandwidth; what is read again if L2 holds it not;
-* L2: what the SM with the most blocks reads and writes, rereads included;
-* instructions: what that SM executes, idle threads included;
-* waiting: as many times as blocks follow each other on an SM, the latency of memory for all that is
-  not asked for together, and of the joins of threads.
+* device memory: bytes read and written, at the bandwidth; rereads count if L2 cannot hold the rows;
+* L2: bytes that the SM with the most blocks reads and writes, rereads included;
+* instructions: instructions that this SM executes, idle threads included;
+* waiting: latency of memory for each group of loads, and of each join of threads. It counts once
+  for each round of blocks on an SM.
 
-A row that fits is kept in registers: it is read once, whatever is done to it. A longer one is gone
-along in steps, once for each loop over it.
+A row that fits is kept in registers, and is read once. Threads go along a longer row in steps, once
+for each loop over it.
 """
 
 from typing import NamedTuple
@@ -24,14 +24,16 @@ from tilewright.passes.tile.planner.row_problem import RowProblem
 from tilewright.passes.tile.row_facts import SECTOR
 
 AHEAD, _LEAST_AHEAD = 8, 4
-"""Elements of a thread that are under way together, where it goes along a row in steps; of wide
-accesses, so many at least."""
+"""
+Elements of a thread that are in flight together if it goes along a row in steps. If accesses are
+wide, at least the second number of steps is in flight.
+"""
 
 BESIDE = 13
-"""Registers of a thread beside what it keeps of the row."""
+"""Registers of a thread beside those that hold its part of the row."""
 
 ISSUED = 128
-"""Instructions of threads that an SM issues in a clock."""
+"""Instructions of single threads that an SM issues in a clock."""
 
 CLOCKS_APART = 2
 """Clocks from an instruction of a warp to its next."""
@@ -40,22 +42,22 @@ ACCESS = 3
 """Instructions of an access: its address, its mask and itself."""
 
 _WARP_JOIN, _BLOCK_JOIN, _SLOT_JOIN = 150, 100, 4
-"""Clocks of joining a warp by shuffles, of meeting in shared memory, and of each slot there."""
+"""Clocks to join a warp by shuffles, to meet in shared memory, and to join each slot there."""
 
 
 class RowAssignment(NamedTuple):
     """Assignment of threads and blocks to rows: the joint decision for a kernel of rows."""
 
     threads: int
-    """Threads of a block that work on a row."""
+    """Threads of a block that share a row."""
     items: int
-    """Pieces of a thread, which it has at once."""
+    """Pieces of a row that a thread has at once."""
     vector: int
-    """Elements of a piece, which lie side by side: of one row, or of as many columns."""
+    """Adjacent elements of a piece: elements of one row, or of as many columns."""
     rows: int = 1
-    """Rows of a block; of columns, those that `vector` does not count."""
+    """Rows of a block; if rows are columns in memory, groups of `vector` columns."""
     split: int = 1
-    """Blocks that work on a row."""
+    """Blocks that share a row."""
     join: Join = Join.LAST_BLOCK
     """Join of these blocks."""
     columns: bool = False
@@ -76,12 +78,12 @@ class RowAssignment(NamedTuple):
 
     @property
     def covered(self) -> int:
-        """Elements of a row that a block has at once, those beyond the row's end included."""
+        """Elements of a row that a block has at once, including those beyond the row's end."""
         return self.threads * (self.items if self.columns else self.elements)
 
     @property
     def block_rows(self) -> int:
-        """Rows that a block does."""
+        """Rows of a block."""
         return self.rows * self.vector if self.columns else self.rows
 
     @property
@@ -91,19 +93,21 @@ class RowAssignment(NamedTuple):
 
     @property
     def ahead(self) -> int:
-        """Steps of which a thread asks for the elements together."""
+        """Steps whose elements a thread loads together."""
         return max(_LEAST_AHEAD, AHEAD // self.vector)
 
     def steps(self, problem: RowProblem) -> int:
-        """Steps in which a block does its part of a row; 1 if that is in registers."""
+        """
+        Return the steps in which a block does its part of a row; 1 if the part is in registers.
+        """
         return -(-problem.length // (self.split * self.covered))
 
     def in_registers(self, problem: RowProblem) -> bool:
-        """True if a block has its part of a row at once."""
+        """True if a block has its whole part of a row at once, in registers."""
         return not self.columns and self.steps(problem) == 1
 
     def blocks(self, problem: RowProblem) -> int:
-        """Blocks of the grid."""
+        """Return the number of blocks of the grid."""
         return -(-problem.rows // self.block_rows) * self.split
 
     @property
@@ -112,12 +116,12 @@ class RowAssignment(NamedTuple):
         return self.join.cluster(self.split)
 
     def resident(self, problem: RowProblem, target: Target) -> int:
-        """Blocks that an SM has room for."""
+        """Return the number of blocks that an SM has room for."""
         kept = self.elements if self.in_registers(problem) else self.ahead * self.vector
         return target.blocks_per_sm(self.block_threads, 0, BESIDE + kept)
 
     def seconds(self, problem: RowProblem, target: Target) -> float:
-        """Seconds that the kernel takes, by the model above."""
+        """Return the seconds that the kernel takes, by the model above."""
         room = self.resident(problem, target)
         most = target.turns(self.blocks(problem), room, self.cluster)
         resident = min(most, room)
@@ -130,7 +134,10 @@ class RowAssignment(NamedTuple):
         return busy + (problem.joins * time_models.JOIN[self.join] if self.split > 1 else 0.0)
 
     def _reads_once(self, problem: RowProblem, target: Target) -> bool:
-        """True if a block's part of its rows stays there: in registers or, of columns, staged."""
+        """
+        True if a block reads its part of the rows once. It keeps rows in registers, and stages
+        columns.
+        """
         if not self.columns:
             return self.in_registers(problem)
         part = self.block_rows * self.steps(problem) * self.threads
@@ -145,20 +152,22 @@ class RowAssignment(NamedTuple):
         return problem.rows * problem.length * (read + problem.written)
 
     def _l2_bytes(self, problem: RowProblem, target: Target) -> float:
-        """Bytes that a block reads and writes."""
+        """Return the bytes that a block reads and writes."""
         read = problem.read if self._reads_once(problem, target) else problem.reread
         wasted = max(1, SECTOR // self.block_rows) if problem.are_columns else 1
         part = min(self.steps(problem) * self.covered, problem.length)
         return self.block_rows * part * (read + problem.written) * wasted
 
     def _instructions(self, problem: RowProblem) -> float:
-        """Instructions of a thread: computation and accesses, as wide as they are."""
+        """Return the instructions of a thread: computation, and accesses by their width."""
         accesses = 1 if self.in_registers(problem) else problem.loops
         of_element = problem.work + ACCESS * accesses / self.vector
         return self.steps(problem) * self.elements * of_element
 
     def _waiting(self, problem: RowProblem, target: Target) -> float:
-        """Clocks of a block: for memory, for one instruction after the other, for its threads."""
+        """
+        Return the clocks that a block waits: for memory, for dependent instructions, and for joins.
+        """
         asked = 1
         if not self.in_registers(problem):
             loops = 1 if self._reads_once(problem, target) else problem.loops
@@ -174,7 +183,7 @@ class RowAssignment(NamedTuple):
         return _WARP_JOIN + (_BLOCK_JOIN + _SLOT_JOIN * warps if warps > 1 else 0)
 
     def pipeline(self, problem: RowProblem, target: Target) -> list[str]:
-        """Return the passes that do it."""
+        """Return the passes that carry out the assignment."""
         covered = self.threads if self.columns else self.covered
         kept = "registers" if self.in_registers(problem) else "stage"
         rows = f"rows={self.block_rows}" + " columns=true" * self.columns

@@ -2,8 +2,9 @@
 """
 Assignments of threads and blocks to rows, the fastest first by the model in `row_assignment.py`.
 
-A block has its part of a row in registers, or goes along it in steps. Where there are fewer rows
-than SMs, or a row is too long for the registers of a block, several blocks may work on each.
+A block has its part of a row in registers, or goes along it in steps. Several blocks may share a
+row if there are fewer rows than SMs. They also may if a row is too long for the registers of a
+block.
 """
 
 from collections.abc import Iterator
@@ -18,13 +19,15 @@ from tilewright.passes.tile.planner.row_assignment import RowAssignment
 from tilewright.passes.tile.planner.row_problem import RowProblem
 
 USUAL_ELEMENTS = 8
-"""Elements of a row that a thread has: enough loads are under way, and warps to hide them."""
+"""
+Usual elements of a row for each thread: enough loads are in flight, and enough warps hide them.
+"""
 
 MOST_ELEMENTS = 64
-"""Registers that a row may take of a thread, beside what is computed of it."""
+"""Most registers of a thread that its part of a row takes, beside those of the computation."""
 
 USUAL_THREADS = 256
-"""Threads of a block that does several rows."""
+"""Usual threads of a block with several rows."""
 
 _STEPPING_THREADS = (256, 512, 1024)
 _COLUMN_THREADS = (4, 8, 16, 32, 64)
@@ -32,14 +35,17 @@ _COLUMN_LANES = (8, 16, 32)
 _SPLITS = (2, 4, 8, 16, 32, 64)
 
 _LEAST_SHARE = 1024
-"""Elements that a block has at least, if several work on one row."""
+"""Fewest elements of a block if several blocks share a row."""
 
 IN_STEPS = RowAssignment(WARP_SIZE, 1, 1)
-"""A way for kernels that do so much to each element that a thread can have but one at a time."""
+"""
+Fallback assignment with one element a thread, for kernels whose work needs too many registers for
+more.
+"""
 
 
 def row_assignments(problem: RowProblem, target: Target) -> list[RowAssignment]:
-    """Return the assignments that are possible, the fastest first."""
+    """Return the possible assignments, the fastest first."""
     shapes = _of_columns(problem, target) if problem.are_columns else _of_rows(problem, target)
     possible = [assignment for assignment in shapes if assignment.resident(problem, target) > 0]
     return sorted(possible, key=lambda assignment: _preference(assignment, problem, target))
@@ -49,9 +55,9 @@ def _preference(
     assignment: RowAssignment, problem: RowProblem, target: Target
 ) -> tuple[float, ...]:
     """
-    Of those within a twentieth of each other: one block to a row or, if not, all SMs at work; wide
-    accesses; few splits; little waste, of which a twentieth weighs as much as twice or half the
-    usual number of elements; several rows a block.
+    Return a sort key: the time in buckets of 5 %, then one block for each row, wide accesses, no
+    idle SM, few splits, little waste, several rows in a block. A waste of a twentieth counts as
+    much as twice or half the usual number of elements.
     """
     about = time_bucket(assignment.seconds(problem, target), within=0.05)
     idle = max(0, target.sms - assignment.blocks(problem)) if assignment.split > 1 else 0
@@ -63,7 +69,7 @@ def _preference(
 
 
 def _of_rows(problem: RowProblem, target: Target) -> Iterator[RowAssignment]:
-    """Yield a block's part of a row in registers, if that can be, and in steps."""
+    """Yield assignments with a block's part of a row in registers, if it fits, and in steps."""
     for split, join in _splits(problem, 1, target):
         part = -(-problem.length // split)
         for threads in range(WARP_SIZE, MAX_THREADS + 1, WARP_SIZE):
@@ -78,13 +84,15 @@ def _of_rows(problem: RowProblem, target: Target) -> Iterator[RowAssignment]:
 
 
 def _rows_of_block(threads: int, problem: RowProblem, target: Target) -> int:
-    """Rows that make a block of the usual size, if that leaves two blocks for each SM."""
-    wanted = min(USUAL_THREADS // threads, problem.rows // (2 * target.sms))
-    return 1 << max(wanted, 1).bit_length() - 1
+    """Return how many rows make a block of the usual size, as long as each SM has two blocks."""
+    rows = min(USUAL_THREADS // threads, problem.rows // (2 * target.sms))
+    return 1 << max(rows, 1).bit_length() - 1
 
 
 def _of_columns(problem: RowProblem, target: Target) -> Iterator[RowAssignment]:
-    """Neighbouring threads do neighbouring columns, or vectors of them."""
+    """
+    Yield assignments in which neighbouring threads handle neighbouring columns, or vectors of them.
+    """
     vectors = dict.fromkeys((problem.vector, 1))
     for threads, lanes, vector in product(_COLUMN_THREADS, _COLUMN_LANES, vectors):
         if threads * lanes > MAX_THREADS // 2 or lanes * vector >= 2 * problem.rows:
@@ -95,8 +103,8 @@ def _of_columns(problem: RowProblem, target: Target) -> Iterator[RowAssignment]:
 
 def _splits(problem: RowProblem, rows: int, target: Target) -> Iterator[tuple[int, Join]]:
     """
-    Into how many parts a row can be split among blocks of so many `rows`, and how they join: where
-    there are fewer rows than SMs, or a row does not fit the registers of a block.
+    Yield the numbers of blocks that can share a row, with their join; each block has `rows` rows. A
+    row is shared if there are fewer rows than SMs, or if it does not fit the registers of a block.
     """
     yield 1, Join.LAST_BLOCK
     blocks = -(-problem.rows // rows)
@@ -106,8 +114,8 @@ def _splits(problem: RowProblem, rows: int, target: Target) -> Iterator[tuple[in
         return
     worth = [s for s in (*_SPLITS, *fitting) if 2 <= s <= problem.length * rows // _LEAST_SHARE]
     for split in dict.fromkeys(worth):
-        is_wanted = blocks * split <= 2 * target.sms
-        if target.has_clusters and split <= MAX_CLUSTER and (is_wanted or is_long):
+        is_small_grid = blocks * split <= 2 * target.sms
+        if target.has_clusters and split <= MAX_CLUSTER and (is_small_grid or is_long):
             yield split, Join.CLUSTER
-        if problem.ends_joined and is_wanted:
+        if problem.ends_joined and is_small_grid:
             yield split, Join.LAST_BLOCK

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Problem of a kernel of rows: what is to be done to them, as far as assignments depend on it."""
+"""Problem of a kernel of rows: the facts about its work on which assignments depend."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -16,14 +16,14 @@ from tilewright.passes.tile.steps_to_threads import is_cooperative
 
 
 class RowProblem(NamedTuple):
-    """Rows, each of which is reduced, and perhaps written anew."""
+    """Rows that are reduced, and possibly written."""
 
     rows: int
     length: int
     vector: int
-    """Neighbours of a row that one access could move."""
+    """Adjacent elements of a row that one access could move."""
     are_columns: bool
-    """True if neighbours in memory are of different rows."""
+    """True if adjacent elements in memory belong to different rows."""
     read: int
     """Bytes that are read for each element, if it is read once."""
     reread: int
@@ -33,13 +33,13 @@ class RowProblem(NamedTuple):
     loops: int
     """Loops over the row."""
     work: int
-    """Instructions for each element, those that access memory aside."""
+    """Instructions for each element, except memory accesses."""
     joins: int
-    """Number of joins of threads, one after the other."""
+    """Number of joins of threads that depend on each other."""
 
     @property
     def ends_joined(self) -> bool:
-        """True if nothing is left to do to the row once it has been reduced."""
+        """True if nothing is left to do along the row once it has been reduced."""
         return self.joins == 1 and self.written == 0
 
     def __str__(self) -> str:
@@ -51,7 +51,7 @@ class RowProblem(NamedTuple):
 
 
 def row_problem(launch: tile.LaunchOp) -> RowProblem:
-    """Return the problem of a launch on whose rows threads work together."""
+    """Return the problem of a launch whose threads share rows."""
     nests = [op for op in launch.body.block.ops if _goes_along_row(op)]
     columns = are_columns(launch)
     reads = [_bytes_moved(nest, loop.LoadOp) for nest in nests]
@@ -77,7 +77,7 @@ def _goes_along_row(op: Operation) -> bool:
 def _bytes_moved(
     nest: Operation, kind: type[loop.LoadOp] | type[loop.StoreOp]
 ) -> dict[tuple[SSAValue, str], int]:
-    """Bytes of an element by the memref and the subscripts, which name axes by their order."""
+    """Return the bytes of an element by memref and subscripts, which name axes by their order."""
     found: dict[tuple[SSAValue, str], int] = {}
     for op in ops_in(nest):
         if isinstance(op, kind) and _varies_inside(op, nest):
@@ -96,13 +96,16 @@ def _is_made_inside(value: SSAValue, nest: Operation) -> bool:
 
 
 def _work(nest: Operation) -> int:
-    """Instructions of one step."""
+    """Return the instructions of one step."""
     ops = [op for op in ops_in(nest) if op is not nest and is_computation(op)]
     return isinstance(nest, loop.ReduceOp) + sum(instructions(op) for op in ops)
 
 
 def _chain(launch: tile.LaunchOp, nests: Sequence[Operation]) -> int:
-    """Return the most reductions over the row of which each needs the one before."""
+    """
+    Return the length of the longest chain of reductions over the row, each of which needs the one
+    before.
+    """
     depth: dict[SSAValue, int] = {}
     for op in launch.body.block.ops:
         own = _deepest(depth, (v for inner in ops_in(op) for v in inner.operands))

@@ -1,18 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-A tiling of a contraction among blocks, what a block needs for it, and its time by a model:
+Tiling of a contraction among blocks: what a block needs, and a model of its time:
 
     seconds = max(arithmetic, L2, device memory, waiting) + first answer + joining the splits
 
-* arithmetic: the multiply-adds of the SM with the most blocks, at the fraction of its issue slots
-  that multiply-adds of such a tile get, or, if it has too few warps to hide latency, at the
-  fraction that each warp gets of its own; and a little for each chunk. Blocks whose result is
-  not used make room for others at once, but those that an SM begins with may all be needed.
-  Clusters leave SMs idle (`Target.room`);
-* L2: what blocks stage, rereads by other blocks included;
-* device memory: every input once, at the bandwidth;
-* waiting: a chunk is asked for as many chunks ahead as there are slots, less one, and takes the
-  latency of memory to come.
+* arithmetic: multiply-adds of the SM with the most blocks, at the issue rate of the tile. If it has
+  too few warps to hide latency, each warp has the rate of a warp alone. Each chunk adds a constant.
+  Blocks whose result is not used make room for others at once, but the first blocks of an SM may
+  all be needed. Clusters leave SMs idle (`Target.room`);
+* L2: bytes that blocks stage, rereads by other blocks included;
+* device memory: all operands and the result once, at the bandwidth;
+* waiting: latency of memory for each chunk, divided by the number of chunks that are requested
+  ahead, which is one less than the slots.
 """
 
 from typing import NamedTuple
@@ -24,17 +23,17 @@ from tilewright.passes.tile.planner.block_tiles import BlockTile
 from tilewright.passes.tile.planner.contraction import Contraction
 
 _REGISTERS_BESIDE = 48
-"""Registers of a thread beside its sums and one step's operands: addresses, the next loads."""
+"""Registers of a thread beside its sums and the operands of a step: addresses, the next loads."""
 
 _CHUNK_CLOCKS = 100
 """Clocks of a chunk beside its multiply-adds: a barrier, addresses, the first loads."""
 
 _WARPS_TO_HIDE = 8
-"""Warps of an SM with which loads of shared memory are hidden behind multiply-adds."""
+"""Warps of an SM that suffice to hide loads of shared memory behind multiply-adds."""
 
 
 class Tiling(NamedTuple):
-    """The joint decision for a contraction."""
+    """Joint decision for a contraction: tile, chunk, split, slots and join."""
 
     tile: BlockTile
     bk: int
@@ -57,13 +56,13 @@ class Tiling(NamedTuple):
         return self.tile.fm * self.tile.fn
 
     def fits(self, problem: Contraction, target: Target) -> bool:
-        """True if a block with this tiling can run."""
+        """True if a block with this tiling can run on the target."""
         shared = self.shared_bytes(problem)
         registers = max(self.registers(problem), self.joined_registers(problem))
         return target.blocks_per_sm(self.tile.threads, shared, registers) > 0
 
     def registers(self, problem: Contraction) -> int:
-        """Registers of a thread: each sum that an element joins has accumulators of its own."""
+        """Return the registers of a thread; each sum of an element has accumulators of its own."""
         if problem.sums == 1:
             return self.tile.registers
         sums = problem.sums * self.tile.fm * self.tile.fn
@@ -71,24 +70,35 @@ class Tiling(NamedTuple):
         return max(self.tile.registers, needed)
 
     def operands(self, problem: Contraction) -> int:
-        """Elements that a thread reads of shared memory in a step of K, of all operands."""
+        """
+        Return the elements that a thread reads from shared memory in a step of K, for all operands.
+        """
         return self.tile.fm * problem.m_operands + self.tile.fn * problem.n_operands
 
     def joined_registers(self, problem: Contraction) -> int:
-        """Registers of a thread that holds another block's sums beside its own."""
+        """
+        Return the registers of a thread that holds another block's sums beside its own; 0 without a
+        split.
+        """
         return 0 if self.split == 1 else 2 * problem.sums * self.tile.fm * self.tile.fn
 
     def shared_bytes(self, problem: Contraction) -> int:
-        """Shared memory of a block: the sums that blocks join lie where the slabs have lain."""
+        """
+        Return the bytes of shared memory of a block; sums that blocks join reuse the memory of the
+        slabs.
+        """
         ring = self.depth * self.slab_bytes(problem)
         return max(ring, self.joined_bytes(problem))
 
     def slab_bytes(self, problem: Contraction) -> int:
-        """Bytes of one slot of all slabs."""
+        """Return the bytes of one slot of all slabs."""
         return self.bk * (self.tile.m * problem.m_bytes + self.tile.n * problem.n_bytes)
 
     def joined_bytes(self, problem: Contraction) -> int:
-        """Shared memory in which blocks of a cluster leave their sums for each other."""
+        """
+        Return the bytes of shared memory in which the blocks of a cluster leave their sums for each
+        other.
+        """
         if self.cluster == 1:
             return 0
         return 4 * problem.sums * self.tile.m * self.tile.n
@@ -99,20 +109,20 @@ class Tiling(NamedTuple):
         return self.join.cluster(self.split)
 
     def blocks(self, problem: Contraction) -> int:
-        """Blocks of the grid."""
+        """Return the number of blocks of the grid."""
         tiles = -(-problem.m // self.tile.m) * -(-problem.n // self.tile.n)
         return problem.batch * tiles * self.split
 
     def needed_blocks(self, problem: Contraction) -> int:
-        """Number of blocks that do at least one multiply-add."""
+        """Return the number of blocks that do at least one multiply-add."""
         return problem.needed_block_tiles(self.tile.m, self.tile.n) * self.split
 
     def chunks(self, problem: Contraction) -> int:
-        """Chunks of K that a block does."""
+        """Return the chunks of K that a block does."""
         return -(-problem.k // (self.split * self.bk))
 
     def seconds(self, problem: Contraction, target: Target) -> float:
-        """Seconds that the contraction takes, by the model above."""
+        """Return the seconds that the contraction takes, by the model above."""
         shared = self.shared_bytes(problem)
         room = max(1, target.blocks_per_sm(self.tile.threads, shared, self.registers(problem)))
         at_first = min(
@@ -130,14 +140,14 @@ class Tiling(NamedTuple):
         return self._seconds(problem, target, most, issue_rate, waiting)
 
     def least_seconds(self, problem: Contraction, target: Target) -> float:
-        """Seconds that it takes at least, for any number of slots and of blocks of an SM."""
+        """Return a lower bound of the seconds, for any number of slots and of blocks on an SM."""
         most = -(-self.needed_blocks(problem) // target.sms)
         return self._seconds(
             problem, target, most, self._issue_rate(problem, self.tile.issue_rate), 0.0
         )
 
     def pipeline(self, problem: Contraction, target: Target) -> list[str]:
-        """Return the passes that do it."""
+        """Return the passes that carry out the tiling."""
         of_block = self.tile
         registers = of_block.threads * self.registers(problem)
         most = target.blocks_per_sm(of_block.threads, shared=0, registers=1)
@@ -163,8 +173,9 @@ class Tiling(NamedTuple):
 
     def _issue_rate(self, problem: Contraction, of_one_sum: float) -> float:
         """
-        Fraction of issue slots that multiply-adds get, given that of one sum: an operand that
-        sums have in common is loaded once for all of them, and what is beside them is loads.
+        Return the fraction of issue slots that multiply-adds get, given the fraction for one sum.
+        An operand that sums share is loaded once for all of them; all other instructions count as
+        loads.
         """
         loads = self.operands(problem) / (problem.sums * (self.tile.fm + self.tile.fn))
         return 1 / (1 + (1 / of_one_sum - 1) * loads)
@@ -173,8 +184,8 @@ class Tiling(NamedTuple):
         self, problem: Contraction, target: Target, most: int, issue_rate: float, waiting: float
     ) -> float:
         """
-        Seconds if an SM does at most so many blocks, and multiply-adds get that fraction of the
-        issue slots.
+        Return the seconds if an SM does at most `most` blocks, and multiply-adds get `issue_rate`
+        of the issue slots.
         """
         tile, chunks = self.tile, self.chunks(problem)
         lanes = target.ffma_lanes * issue_rate
@@ -196,6 +207,6 @@ class Tiling(NamedTuple):
 
 
 def _bytes(problem: Contraction) -> int:
-    """Bytes of the operands and of the result, each once."""
+    """Return the bytes of the operands and of the result, each once."""
     per_batch = problem.k * (problem.m * problem.m_bytes + problem.n * problem.n_bytes)
     return problem.batch * (per_batch + 4 * problem.m * problem.n)

@@ -2,10 +2,10 @@
 """
 All tilings of a contraction among blocks, the fastest first by the model in `tiling.py`.
 
-The tile, the length of a chunk of K, how K is split over blocks and how many slots a ring has
-depend on each other: through the shared memory and the registers of a block, and through the number
-of blocks. Therefore every combination of rows of `BLOCK_TILES` (`block_tiles.py`) and of a few
-chunks, splits and depths is weighed.
+The tile, the length of a chunk, the split of K and the number of slots depend on each other. They
+share the memory and the registers of a block, and determine the number of blocks. Therefore the
+planner compares every combination of rows of `BLOCK_TILES` (`block_tiles.py`) with a few chunks,
+splits and depths.
 """
 
 from collections.abc import Iterator, Sequence
@@ -30,33 +30,35 @@ CHUNKS = (8, 16, 32)
 """Steps of K that are staged together."""
 
 SPLITS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
-"""Blocks that split the steps of K."""
+"""Numbers of blocks that may split the steps of K."""
 
 SHORTEST_SPLIT = 128
-"""Steps of K that a block has at least, if K is split: joining takes as long as a few of them."""
+"""Fewest steps of K in a block if K is split; joining takes as long as a few steps."""
 
 FEWEST_ELEMENTS = Tiling(ONE_EACH, CHUNKS[0], 1, DEPTHS[0])
-"""A tiling for kernels that do so much to each element that a thread can have but one."""
+"""
+Fallback tiling with one element a thread, for kernels whose work needs too many registers for more.
+"""
 
 
 def tilings(problem: Contraction, target: Target) -> Sequence[Tiling]:
     """
-    What can be, the fastest first. If the work can be dealt out to all SMs, it is: a tiling that
-    leaves some idle is considered only where all do.
+    Return the possible tilings, the fastest first. Tilings that leave SMs idle are considered only
+    if all tilings do.
     """
     combinations = _combinations(problem, target, block_tiles_for(problem))
     possible = [tiling for tiling in combinations if tiling.fits(problem, target)]
-    # what registers are needed is an estimate: of many sums, that of two elements each is kept
+    # register needs are an estimate: for many sums, the tile with two elements a thread is kept
     possible = possible or [*_combinations(problem, target, [SMALLEST])]
     busy = [t for t in possible if t.blocks(problem) >= target.sms]
     return sorted(busy or possible, key=lambda t: _preference(t, problem, target))
 
 
-@lru_cache  # the same products come again in every layer of a model
+@lru_cache  # the same products recur in every layer of a model
 def fastest_tiling(problem: Contraction, target: Target) -> Tiling:
     """
-    Return the first of `tilings`. A few of a thousand have to be looked at: once the least that one
-    takes is more than what another does, so do all after it.
+    Return the first of `tilings`, without computing all their times. Tilings are tried by
+    increasing lower bound. The search ends when a lower bound exceeds the best time.
     """
     shallow = [*_shallow(problem, target, block_tiles_for(problem))]
     busy = [tiling for tiling in shallow if tiling.blocks(problem) >= target.sms]
@@ -67,7 +69,10 @@ def fastest_tiling(problem: Contraction, target: Target) -> Tiling:
 
 
 def _fastest(shallow: Sequence[Tiling], problem: Contraction, target: Target) -> Tiling | None:
-    """Return the best that fits, with as many slots as it likes; of equals the first."""
+    """
+    Return the best tiling that fits, with any number of slots, the first of equals; None if none
+    fits.
+    """
     least = [(t.least_seconds(problem, target), at, t) for at, t in enumerate(shallow)]
     best: tuple[tuple[float, ...], Tiling] | None = None
     for seconds, at, tiling in sorted(least):
@@ -80,14 +85,14 @@ def _fastest(shallow: Sequence[Tiling], problem: Contraction, target: Target) ->
 
 
 def _about(seconds: float) -> int:
-    """Bucket of `seconds`; times within 2 % of each other share a bucket."""
+    """Return the bucket of `seconds`; times within 2 % of each other share a bucket."""
     return time_bucket(seconds, within=0.02)
 
 
 def _preference(tiling: Tiling, problem: Contraction, target: Target) -> tuple[float, ...]:
     """
-    Of those that take about as long: no idle SM, few splits, three slots, chunks of 16, large
-    tiles, rather fewer chunks, and of equal tiles the register tile that loads less for its sums.
+    Return a sort key: the time in buckets of 2 %, then no idle SM, few splits, three slots and
+    chunks of 16, large tiles, few chunks, and a register tile with few loads for its sums.
     """
     about = _about(tiling.seconds(problem, target))
     idle = max(0, target.sms - tiling.blocks(problem))
@@ -105,7 +110,7 @@ def _combinations(
 
 
 def _shallow(problem: Contraction, target: Target, tiles: Sequence[BlockTile]) -> Iterator[Tiling]:
-    """With the fewest slots."""
+    """Yield tilings with the fewest slots."""
     splits = [s for s in SPLITS if s == 1 or problem.k // s >= SHORTEST_SPLIT]
     chunks = [bk for bk in CHUNKS if bk <= problem.k] or [problem.k]
     for of_block, bk, split in product(tiles, chunks, splits):
@@ -115,7 +120,10 @@ def _shallow(problem: Contraction, target: Target, tiles: Sequence[BlockTile]) -
 
 
 def _deepened(tiling: Tiling, problem: Contraction) -> Iterator[Tiling]:
-    """With each number of slots that is filled a few times."""
+    """
+    Yield the tiling, then the tiling with each larger number of slots that its chunks fill at least
+    twice.
+    """
     yield tiling
     for depth in DEPTHS[1:]:
         if tiling.chunks(problem) >= 2 * depth:

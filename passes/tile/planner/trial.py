@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Trials of schedules: the planner's models know the sizes of a kernel, and not all that its threads
-hold. A choice that may be too much for the registers of a thread is tried on a copy of the kernel
-before it is taken.
+Trials of schedules. The planner's models know the sizes of a kernel, but not all values that its
+threads hold. A choice that may need too many registers is tried on a copy of the kernel before it
+is taken.
 """
 
 from collections.abc import Iterable
@@ -27,7 +27,7 @@ from tilewright.passes.tile.scheduling_pass import take_choice
 
 
 class Tried(Protocol):
-    """A choice as far as trials look at it."""
+    """Interface of a choice that trials use."""
 
     @property
     def elements(self) -> int:
@@ -35,7 +35,7 @@ class Tried(Protocol):
         ...
 
     def pipeline(self, problem: Any, target: Target) -> Iterable[str]:
-        """Return the passes that do it."""
+        """Return the passes that carry out the choice."""
         ...
 
 
@@ -46,8 +46,8 @@ def first_possible(
     choices: Iterable[Choice], launch: tile.LaunchOp, problem: object, target: Target
 ) -> Choice | None:
     """
-    Return the first of `choices` that no pass refuses, or None. Where a thread cannot have some
-    number of elements, choices that give it as many are not tried.
+    Return the first of `choices` that no pass refuses, or None. After a choice is refused, choices
+    that give a thread as many elements or more are not tried.
     """
     refused: int | None = None
     for choice in choices:
@@ -62,11 +62,13 @@ def first_possible(
 
 
 _ADDED = 2
-"""Values of each element that schedules add: the other parts of a split sum, and an index."""
+"""Values for each element that schedules add: the other parts of a split sum, and an index."""
 
 
 def _has_registers(launch: tile.LaunchOp, elements: int, target: Target) -> bool:
-    """True if registers suffice for so many elements, each with its own copy of every value."""
+    """
+    True if a thread has registers for `elements` elements, each with its own copy of every value.
+    """
 
     def copies(value: SSAValue) -> int:
         return elements if isinstance(value.owner, Operation) else 1
@@ -76,7 +78,9 @@ def _has_registers(launch: tile.LaunchOp, elements: int, target: Target) -> bool
 
 
 def _is_refused(launch: tile.LaunchOp, pipeline: Iterable[str], target: Target) -> bool:
-    """True if a pass refuses the options of `pipeline`, up to where a thread's elements are set."""
+    """
+    True if a pass refuses the options of `pipeline`, up to the pass that sets a thread's elements.
+    """
     kernel = launch.kernel.clone()
     kernel.planned = with_added_steps(ScheduleAttr.parse(",".join(pipeline)))
     module, ctx = ModuleOp([kernel]), Context()
@@ -91,6 +95,6 @@ def _is_refused(launch: tile.LaunchOp, pipeline: Iterable[str], target: Target) 
 
 
 def _steps_before(name: str) -> list[ModulePass]:
-    """Return the passes that schedule a launch, up to the one of that name."""
+    """Return the passes that schedule a launch, up to the one before `name`."""
     steps = takewhile(lambda step: step.name != name, passes_of(to_tile()))
     return [step for step in steps if step.name not in ("plan-schedules", "tileify")]

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Taste: of what each scheduling pass may do, which is worth a trial, and when to do without it."""
+"""Taste: heuristics that rank the choices of each scheduling pass, and reasons to skip the pass."""

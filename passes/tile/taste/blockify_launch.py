@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Taste in `blockify-launch`: blocks of 256 elements, wide along n, where memory is contiguous. Rows
-that threads share are left to `cooperative-reduce`.
+Taste of `blockify-launch`: blocks of 256 elements, wide along n, where memory is contiguous.
+Launches whose rows threads share are left to `cooperative-reduce`.
 """
 
 from collections.abc import Sequence
@@ -19,30 +19,30 @@ from tilewright.passes.tile.rebind import power_of_two, total_extent
 from tilewright.passes.tile.row_facts import rows_are_cooperative
 
 _THREADS = 256
-"""Threads of a block at first guess, when nothing gives them several elements."""
+"""Threads of a block by default, as long as no pass gives each thread several elements."""
 
 _SIDES = (8, 16, 32, 64, 128, 256)
 _LINES = (32, 64, 128, 256, 512, 1024, 2048, 4096)
 
 
 def prefer(step: BlockifyLaunchPass, launch: tile.LaunchOp) -> Sequence[BlockifyLaunchPass]:
-    """Return the choices, first blocks that are full, and wide along n."""
+    """Return the choices: a full block that is wide along n, then all other sizes."""
     if not is_rectangular(launch):
         line = max(WARP_SIZE, power_of_two(total_extent(parted_axes(launch))))
-        lines = dict.fromkeys([min(_THREADS, line), *_up_to(_LINES, line)])
+        lines = dict.fromkeys([min(_THREADS, line), *_sizes_up_to(_LINES, line)])
         return [BlockifyLaunchPass(step.target, n=n) for n in lines]
     rows, columns = (power_of_two(extent_along(launch, role)) for role in (Role.M, Role.N))
     n = min(WARP_SIZE, columns)
     m = max(min(_THREADS // n, rows), WARP_SIZE // n)
-    sides = [(a, b) for a in _up_to(_SIDES, rows) for b in _up_to(_SIDES, columns)]
+    sides = [(a, b) for a in _sizes_up_to(_SIDES, rows) for b in _sizes_up_to(_SIDES, columns)]
     return [BlockifyLaunchPass(step.target, m=a, n=b) for a, b in dict.fromkeys([(m, n), *sides])]
 
 
 def reason_to_skip(step: BlockifyLaunchPass, launch: tile.LaunchOp) -> str | None:
-    """Reason why the launch had better stay unchanged, or None."""
+    """Reason why the launch is better left unchanged, or None."""
     return "threads share its rows (cooperative-reduce)" if rows_are_cooperative(launch) else None
 
 
-def _up_to(sizes: Sequence[int], most: int) -> list[int]:
-    """Sizes no longer than the launch."""
+def _sizes_up_to(sizes: Sequence[int], most: int) -> list[int]:
+    """Return the sizes no longer than the launch; at least the smallest size."""
     return [size for size in sizes if size <= max(most, sizes[0])]

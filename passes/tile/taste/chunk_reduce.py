@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Taste in `chunk-reduce`: eight loads hide most of memory's latency. Where chunks may be left out of
-a sum, long ones first: of the next chunk nothing can be under way, so that it takes more loads.
+Taste of `chunk-reduce`: chunks of eight steps, since eight loads hide most of memory's latency.
+Sums whose chunks may be left out get long chunks first. Loads of the next chunk cannot be in flight
+yet there, so a chunk needs more loads of its own.
 """
 
 from collections.abc import Sequence
@@ -15,11 +16,16 @@ _CHUNKS = (8, 4, 16, 32)
 _LONGER = (64, 32, 16)
 
 _PARTS = 8
-"""Chunks that a sum of which chunks are left out has at least, for most of these to be left out."""
+"""
+Fewest chunks of a sum with long chunks that may be left out; with fewer, hardly any are left out.
+"""
 
 
 def prefer(step: ChunkReducePass, launch: tile.LaunchOp) -> Sequence[ChunkReducePass]:
-    """Return a few lengths, long ones first where chunks may be left out."""
+    """
+    Return a few lengths, the best guess first; long ones first for reductions that may leave out
+    chunks.
+    """
     steps = [op.axis_extents()[0] for op in long_reductions(launch) if leaves_out_steps(op)]
     most = max(steps, default=0) // _PARTS
     longer = [length for length in _LONGER if length <= most]

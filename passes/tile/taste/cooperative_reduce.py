@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Taste in `cooperative-reduce`: about eight steps a thread in blocks of 256 threads; a GPU is filled
-by rows rather than by several blocks to a row.
+Taste of `cooperative-reduce`: about eight steps a thread, in blocks of 256 threads. One block for
+each row, or for several rows, comes before several blocks for one row.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,7 +26,7 @@ _MANY_COLUMNS = 4096
 
 
 def prefer(step: CooperativeReducePass, launch: tile.LaunchOp) -> Sequence[CooperativeReducePass]:
-    """Return the choices, the usual threads first, at last several blocks to a row."""
+    """Return the choices: the usual threads first, several blocks for one row last."""
     bare = CooperativeReducePass(step.target)
     if statistics_of(launch):
         return [bare]
@@ -43,7 +43,10 @@ def prefer(step: CooperativeReducePass, launch: tile.LaunchOp) -> Sequence[Coope
 def _splits(
     step: CooperativeReducePass, launch: tile.LaunchOp, guess: ThreadsPerRow
 ) -> Iterator[CooperativeReducePass]:
-    """Yield several blocks to a row, unless it is decided that there is one."""
+    """
+    Yield choices with several blocks for one row; none if the options give `threads` but not
+    `split`.
+    """
     if step.split is None and step.threads is not None:
         return
     for join in (Join.CLUSTER, Join.LAST_BLOCK):
@@ -60,8 +63,11 @@ def _splits(
 
 def _usual_threads_per_row(launch: tile.LaunchOp) -> ThreadsPerRow:
     """
-    Eight steps a thread, and blocks of 256 threads; columns by the sector. Where a row is
-    multiplied with columns, a thread for each column, and one row, which `stage-inputs` keeps.
+    Return the usual threads: about eight steps a thread, in blocks of 256 threads.
+
+    Rows that are columns in memory are taken by the sector, or by the warp if there are many. A row
+    that is contracted with columns has a block of its own, with a thread for each column, 32 to
+    256. `stage-inputs` then keeps the row.
     """
     length, rows = row_length(launch), total_extent(launch.bound_axes())
     if are_columns(launch):
@@ -74,7 +80,7 @@ def _usual_threads_per_row(launch: tile.LaunchOp) -> ThreadsPerRow:
 
 
 def _other_threads_per_row(guess: ThreadsPerRow, launch: tile.LaunchOp) -> Iterator[ThreadsPerRow]:
-    """Yield what else could be tried."""
+    """Yield other numbers of threads and rows for a block."""
     most = power_of_two(total_extent(launch.bound_axes()))
     for threads in (32, 64, 128, 256, 512, 1024):
         for rows in (1, 2, 4, 8):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Taste in `mark-unroll`: the limit that costs were estimated for."""
+"""Taste of `mark-unroll`: the limit that the cost models assume."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,7 +13,7 @@ _LIMITS = (8, 4, 32, 1)
 
 
 def prefer(step: MarkUnrollPass, launch: tile.LaunchOp) -> Iterator[MarkUnrollPass]:
-    """Yield the usual limit, then those with which other loops are unrolled."""
+    """Yield the usual limit, then the limits with which other loops are unrolled."""
     yield replace(step, limit=USUAL_UNROLL_LIMIT)
     registers = register_axes(launch)
     known = [small_loops(launch, USUAL_UNROLL_LIMIT, registers)]

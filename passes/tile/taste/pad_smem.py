@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Taste in `pad-smem`: the pad that saves the most clocks, of the slabs of which it saves any."""
+"""
+Taste of `pad-smem`: pad each slab whose accesses become faster, by the pad that saves the most
+clocks.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -12,11 +15,11 @@ from tilewright.passes.facts.named_slabs import named_slabs
 from tilewright.passes.tile.pad_smem import PadSmemPass, reason_not_padded
 
 _BEST_FIRST = (4, 1, 2, 8)
-"""Pads, of equals the best first: four elements of 4 bytes keep accesses of 16 bytes."""
+"""Pads, the best first among equals: four elements of 4 bytes keep accesses of 16 bytes."""
 
 
 def prefer(step: PadSmemPass, launch: tile.LaunchOp) -> Sequence[PadSmemPass]:
-    """Return the choices, the one that saves the most time first."""
+    """Return the choices, the one that saves the most clocks first."""
     stages, conflicts = named_slabs(launch), conflicts_of(launch)
     fit = [name for name, stage in stages.items() if reason_not_padded(stage) is None]
     gains = {pad: _gains(stages, conflicts, pad) for pad in _BEST_FIRST}
@@ -28,7 +31,7 @@ def prefer(step: PadSmemPass, launch: tile.LaunchOp) -> Sequence[PadSmemPass]:
 
 
 def reason_to_skip(step: PadSmemPass, launch: tile.LaunchOp) -> str | None:
-    """Reason why no slab had better be padded, or None."""
+    """Reason why all slabs are better left without pads, or None."""
     stages, conflicts = named_slabs(launch), conflicts_of(launch)
     gains = {pad: _gains(stages, conflicts, pad) for pad in _BEST_FIRST}
     if not any(gains.values()):
@@ -40,7 +43,10 @@ def reason_to_skip(step: PadSmemPass, launch: tile.LaunchOp) -> str | None:
 def _gains(
     stages: Mapping[str, tile.StageOp], conflicts: SlabConflicts, pad: int
 ) -> dict[str, float]:
-    """Clocks that a pad saves each time that a slab is filled, where it saves any."""
+    """
+    Return the clocks that a pad saves each time a slab is filled and read, for each slab that
+    gains.
+    """
     found: dict[str, float] = {}
     for name, stage in stages.items():
         before = conflicts.traffic(stage)
@@ -52,7 +58,7 @@ def _gains(
 
 
 def _has_whole_rows(stage: tile.StageOp) -> bool:
-    """True if every row begins at 16 bytes: no pad lets vectors be wider."""
+    """True if every row begins at a multiple of 16 bytes, so that no pad makes vectors wider."""
     type = memref_type(stage.slab)
     row = type.get_shape()[stage.layout.innermost(type)] * size_of(type.element_type)
     return row % WIDEST_BYTES == 0

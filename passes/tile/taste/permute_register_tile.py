@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Taste in `permute-register-tile`: as it is, if slabs are read without conflicts then; else an
-arrangement in which they are, or which takes the accesses of a block the least time.
+Taste of `permute-register-tile`: keep the arrangement if slabs are read without bank conflicts.
+Otherwise take one without conflicts. If there is none, take the one whose accesses take a block the
+fewest clocks (`access_clocks`).
 """
 
 from collections.abc import Sequence
@@ -24,7 +25,10 @@ from tilewright.passes.tile.rows_to_piles import layouts_in_piles
 
 _MOST_CHOICES = 40
 _COMPARED = 4
-"""Arrangements that are compared: as it is, in strips of one, one of each."""
+"""
+Number of arrangements that are compared: the present one, strips of one, and strips of one along m
+or n.
+"""
 
 
 class _Cost(NamedTuple):
@@ -35,7 +39,7 @@ class _Cost(NamedTuple):
 
     @staticmethod
     def of(conflicts: SlabConflicts) -> "_Cost":
-        """Return the cost of a launch, with rows dealt out where that is faster."""
+        """Return the cost of a launch whose rows are dealt out to piles where that is faster."""
         layouts = layouts_in_piles(conflicts)
         return _Cost(not reads_freely(conflicts, layouts), access_clocks(conflicts, layouts))
 
@@ -43,7 +47,7 @@ class _Cost(NamedTuple):
 def prefer(
     step: PermuteRegisterTilePass, launch: tile.LaunchOp
 ) -> Sequence[PermuteRegisterTilePass]:
-    """Return the choices, first one near to how it is that reads slabs without conflicts."""
+    """Return the choices, the best first; the others vary the strips and the shape of a warp."""
     m, n = sides_of(launch)
     lanes = height_in_order(m, n, Role.N)
     usual = [replace(step, vm=a, vn=b, lanes_m=lanes, fastest="n") for a, b in side_by_side(m, n)]
@@ -55,7 +59,7 @@ def prefer(
         with arranged(choice, launch) as conflicts:
             return _Cost.of(conflicts)
 
-    is_as_before = launch.thread_axes()[-1] == n.thread  # and need not be tried
+    is_as_before = launch.thread_axes()[-1] == n.thread  # then it need not be tried
     if not (is_as_before and reads_freely(conflicts_of(launch), {})):
         best = min(usual[:_COMPARED], key=cost)
         if cost(best).has_conflicts and not (m.joined or n.joined):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Taste in `pipeline-k-outer`: as far ahead as there are slots."""
+"""Taste of `pipeline-k-outer`: fill slots as far ahead as their number allows."""
 
 from collections.abc import Sequence
 
@@ -8,5 +8,5 @@ from tilewright.passes.tile.pipeline_k_outer import PipelineKOuterPass
 
 
 def prefer(step: PipelineKOuterPass, launch: tile.LaunchOp) -> Sequence[PipelineKOuterPass]:
-    """Return the choices, the furthest first."""
+    """Return the choices, the longest lookahead first."""
     return [*step.possible(launch)][::-1]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Taste in `register-tile`: large tiles up to 8 by 8 that leave a block 128 to 256 threads, and
+Taste of `register-tile`: the largest tile up to 8 by 8 that leaves a block 128 to 256 threads, and
 vectors as wide as one access moves.
 """
 
@@ -25,22 +25,25 @@ from tilewright.passes.tile.row_facts import row_length, stride, vector_along
 from tilewright.passes.tile.split_thread_axes import steps_of, threads_with
 
 _FACTORS = (8, 4, 16, 2, 1)
-"""Rows or columns of a thread, in the order in which equals are tried."""
+"""Rows or columns of a thread, in the order in which equal sizes are tried."""
 
 _FK = 4
 
 _FEWEST_THREADS, _MOST_THREADS = 128, 256
-"""Threads that a block is left by default; the most also where threads go along a row in steps."""
+"""
+Fewest and most threads of a block by default. Vectors along a row that threads go along in steps
+leave a block at least the second number.
+"""
 
 
 def prefer(step: RegisterTilePass, launch: tile.LaunchOp) -> Iterator[RegisterTilePass]:
-    """Yield the choices that agree with the options that are given, the best guess first."""
+    """Yield the choices that agree with the given options, the best guess first."""
     if step.reason_against_options(launch) is None:
         yield from _tiles(step, launch) if m_n_axes(launch) else _lines(step, launch)
 
 
 def reason_to_skip(step: RegisterTilePass, launch: tile.LaunchOp) -> str | None:
-    """Reason why the launch had better stay unchanged, or None."""
+    """Reason why the launch is better left unchanged, or None."""
     if next(prefer(step, launch), None) is None:
         return "its threads cannot have several elements each"
     return None
@@ -48,8 +51,9 @@ def reason_to_skip(step: RegisterTilePass, launch: tile.LaunchOp) -> str | None:
 
 def _tiles(step: RegisterTilePass, launch: tile.LaunchOp) -> Iterator[RegisterTilePass]:
     """
-    Yield tiles, first the largest up to 8 by 8 that leaves 128 threads; where that would be more
-    than 256, the next larger. Those of `fm` rows and `fn` columns, if that is given.
+    Yield tiles that fit, first the largest up to 8 by 8 that leaves a block 128 threads. If it
+    leaves more than 256, a larger tile comes first. `fm`, `fn` and `min_blocks` keep their values
+    if they are given.
     """
     bare = RegisterTilePass(step.target)
     tiles = _sizes(launch, _given_or(step.fm, _FACTORS), _given_or(step.fn, _FACTORS))
@@ -79,7 +83,9 @@ def _strips(choice: RegisterTilePass, fk: int, min_blocks: int) -> Iterator[Regi
 
 
 def _lines(step: RegisterTilePass, launch: tile.LaunchOp) -> Iterator[RegisterTilePass]:
-    """Yield lines, first of as many neighbours as all accesses move, if threads enough are left."""
+    """
+    Yield lines, first with the widest vectors that all accesses allow, if enough threads are left.
+    """
     bare = RegisterTilePass(step.target, min_blocks=0)
     vectors = _given_or(step.vector, (_widest(launch), 4, 2, 1, 8))
     for vector, items in product(dict.fromkeys(vectors), _given_or(step.items, (1, 2, 4, 8))):
@@ -89,7 +95,9 @@ def _lines(step: RegisterTilePass, launch: tile.LaunchOp) -> Iterator[RegisterTi
 
 
 def _blocks(choice: RegisterTilePass, launch: tile.LaunchOp, needed: int) -> list[int]:
-    """Return numbers of blocks: those that have registers, no bound, and one more or less."""
+    """
+    Return values of `min_blocks`: as many as registers allow, no limit, one fewer and one more.
+    """
     target, threads = (
         choice.gpu,
         threads_with(launch, choice.splits(launch)),
@@ -104,7 +112,10 @@ def _given_or(value: int | None, usual: Sequence[int]) -> Sequence[int]:
 
 
 def _widest(launch: tile.LaunchOp) -> int:
-    """Neighbours that all accesses along the last axis move, leaving enough threads."""
+    """
+    Return the widest vector along the last axis that all accesses allow and that leaves enough
+    threads.
+    """
     (axis,) = last_axis(launch)
     vector = vector_along(launch, axis.value, axis.extent)
     goes_in_steps = axis.role is Role.K and row_length(launch) > 0
@@ -115,7 +126,7 @@ def _widest(launch: tile.LaunchOp) -> int:
 
 
 def _reads_along_k(launch: tile.LaunchOp) -> bool:
-    """True if K is the innermost axis of something that is read."""
+    """True if K is the innermost axis of an array that is read."""
     return any(
         isinstance(load, loop.LoadOp) and stride(load, op.axis) == 1
         for op in innermost(launch)
@@ -127,8 +138,8 @@ def _sizes(
     launch: tile.LaunchOp, rows: Sequence[int], columns: Sequence[int]
 ) -> list[tuple[int, int]]:
     """
-    Tiles of so many `rows` and `columns` a thread. The best guess comes first, the largest up to 8
-    by 8 that leaves a block threads enough; then those most like it.
+    Return tiles of `rows` by `columns` for each thread, the best guess first. This is the largest
+    up to 8 by 8 that leaves a block enough threads; the nearest sizes follow.
     """
     tiles = [*product(rows, columns)]
     best = min(tiles, key=lambda each: _preference(launch, each))

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Taste in `split-inner-for-swizzle`: slabs that TMA copies, where that saves wavefronts; whole rows
-rather than pieces, and narrow spans. What threads fill is better padded (`pad-smem`).
+Taste of `split-inner-for-swizzle`: swizzle the slabs that TMA copies, if that saves wavefronts.
+Whole rows come before pieces, and narrow spans before wide ones. Slabs that threads fill are better
+padded (`pad-smem`).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -38,7 +39,7 @@ def prefer(
 
 
 def reason_to_skip(step: SplitInnerForSwizzlePass, launch: tile.LaunchOp) -> str | None:
-    """Reason why no slab had better be swizzled, or None."""
+    """Reason why all slabs are better left without a swizzle, or None."""
     if not (boxes := _copied_by_tma(named_slabs(launch))):
         return "no slab is copied by TMA; others are better padded (pad-smem)"
     if not any(_gains(boxes, conflicts_of(launch), width) for width in SWIZZLES):
@@ -47,7 +48,7 @@ def reason_to_skip(step: SplitInnerForSwizzlePass, launch: tile.LaunchOp) -> str
 
 
 def _pieces(stages: Mapping[str, tile.StageOp], names: Iterable[str], width: int) -> int:
-    """Number of the slabs that are cut into pieces by spans of so many bytes."""
+    """Return the number of slabs that spans of `width` bytes cut into pieces."""
     return sum(row_bytes(stages[name]) > width for name in names)
 
 
@@ -58,13 +59,11 @@ def _copied_by_tma(stages: Mapping[str, tile.StageOp]) -> dict[str, tile.StageOp
 def _gains(
     stages: Mapping[str, tile.StageOp], conflicts: SlabConflicts, width: int
 ) -> dict[str, int]:
-    """
-    Return the wavefronts that spans of so many bytes save, of each slab of which they save any.
-    """
+    """Return the wavefronts that spans of at most `width` bytes save, for each slab that gains."""
     found: dict[str, int] = {}
     for name, stage in stages.items():
         before = conflicts.traffic(stage)
-        if before.wavefronts == before.ideal:  # as it is for most; no other layout need be tried
+        if before.wavefronts == before.ideal:  # true for most slabs: no other layout need be tried
             continue
         if isinstance(layout := swizzled_layout(stage, width), SlabLayoutAttr):
             found[name] = before.wavefronts - conflicts.traffic(stage, layout).wavefronts

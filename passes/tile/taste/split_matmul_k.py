@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Taste in `split-matmul-k`: split where blocks do not fill the GPU, so that they do, as long as each
-has steps enough.
+Taste of `split-matmul-k`: if the blocks do not fill the GPU, split so that they do, as long as each
+block has enough steps.
 """
 
 from collections.abc import Sequence
@@ -16,10 +16,10 @@ from tilewright.passes.tile.rebind import total_extent
 from tilewright.passes.tile.split_matmul_k import SplitMatmulKPass
 
 _LEAST_STEPS = 128
-"""With fewer steps for each block, joining takes longer than what is split."""
+"""Fewest steps of a block; with fewer, joining takes longer than the split saves."""
 
 _TILE = 128
-"""Rows and columns of a block, while those are not bound yet."""
+"""Rows and columns that a block will have, assumed while they are not bound yet."""
 
 
 def prefer(step: SplitMatmulKPass, launch: tile.LaunchOp) -> Sequence[SplitMatmulKPass]:
@@ -27,8 +27,8 @@ def prefer(step: SplitMatmulKPass, launch: tile.LaunchOp) -> Sequence[SplitMatmu
     questions = step.questions(launch)
     possible = [factor for factor in questions["factor"] if isinstance(factor, int)]
     long = [factor for factor in possible if factor * _LEAST_STEPS <= _steps(launch)]
-    wanted = -(-step.gpu.sms // _blocks(launch))
-    factors = sorted(long or possible, key=lambda factor: abs(factor - wanted))
+    filling = -(-step.gpu.sms // _blocks(launch))
+    factors = sorted(long or possible, key=lambda factor: abs(factor - filling))
     return [
         SplitMatmulKPass(step.target, factor=factor, join=join)
         for factor, join in product(factors, map(str, questions["join"]))
@@ -37,7 +37,7 @@ def prefer(step: SplitMatmulKPass, launch: tile.LaunchOp) -> Sequence[SplitMatmu
 
 
 def reason_to_skip(step: SplitMatmulKPass, launch: tile.LaunchOp) -> str | None:
-    """Reason why the launch had better stay unsplit, or None."""
+    """Reason why the launch is better not split, or None."""
     sms, blocks = step.gpu.sms, _blocks(launch)
     if blocks >= sms:
         return f"{blocks} blocks fill the {sms} multiprocessors of {step.target}"
@@ -47,13 +47,16 @@ def reason_to_skip(step: SplitMatmulKPass, launch: tile.LaunchOp) -> str | None:
 
 
 def _steps(launch: tile.LaunchOp) -> int:
-    """Steps of the longest contraction."""
+    """Return the number of steps of the longest contraction."""
     contractions = [chunks_of(op) for op in contracting_reductions(launch)]
     return max(prod(op.axis_extents()[0] for op in nest) for nest in contractions)
 
 
 def _blocks(launch: tile.LaunchOp) -> int:
-    """Number of blocks of the launch, or that it will have once rows and columns are parted."""
+    """
+    Return the number of blocks that the launch has, or will have once its rows and columns are
+    split.
+    """
     if launch.thread_axes():
         return launch.num_blocks
     axes = launch.bound_axes()

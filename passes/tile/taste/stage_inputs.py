@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Taste in `stage-inputs`: each operand in the first of its kinds (`operands.py`), as far as all have
-room; then what differs from that for one or two of them.
+Taste of `stage-inputs`: each operand is staged the first of its ways (`operands.py`), if all slabs
+fit. Then follow choices that stage one or two operands another way.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ _MOST_CHOICES = 40
 
 @memoised
 def prefer(step: StageInputsPass, launch: tile.LaunchOp) -> Sequence[StageInputsPass]:
-    """Return the choices that fit, the best guess first, at last with operands transposed."""
+    """Return the choices that fit, the best guess first, choices with a transposed operand last."""
     operands = find_operands(launch)
     taken = shared_bytes(launch)
     every = _combinations(operands)
@@ -36,13 +36,13 @@ def reason_to_skip(step: StageInputsPass, launch: tile.LaunchOp) -> str | None:
     if best is None or best.raw or best.computed:
         return None
     names = ", ".join(best.none or ())
-    return f"{names}: only loaded, which the cache does as well, or too long to be kept"
+    return f"{names}: plain loads, which the cache serves as well, or too long for a slab"
 
 
 def _with(
     step: StageInputsPass, kinds: Sequence[tuple[Operand, Kind]], *transposed: str
 ) -> StageInputsPass:
-    """Return the pass with a kind for each operand."""
+    """Return the pass with a way to stage each operand."""
 
     def of(kind: Kind) -> tuple[str, ...] | None:
         return tuple(operand.name for operand, k in kinds if k is kind) or None
@@ -57,7 +57,9 @@ def _with(
 
 
 def _combinations(operands: Sequence[Operand]) -> Iterator[Sequence[tuple[Operand, Kind]]]:
-    """Yield a kind for each operand: the best guess, then others for one or two of them."""
+    """
+    Yield a way to stage each operand: the best guess, then other ways for one or two operands.
+    """
     best = [operand.kinds[0] for operand in operands]
     for number in range(min(3, len(operands) + 1)):
         for differing in combinations(range(len(operands)), number):

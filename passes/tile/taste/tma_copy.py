@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Taste in `tma-copy`: all rings of a loop or none, so that threads wait for one kind of copies only;
-and no short rows or small piles, which threads copy as fast.
+Taste of `tma-copy`: fill all rings of a loop or none, so that threads wait for one kind of copy
+only. Leave short rows and small piles to the threads, which copy them as fast.
 """
 
 from collections.abc import Sequence
@@ -15,34 +15,38 @@ from tilewright.passes.tile.tma_copy import TmaCopyPass, eligible_slabs
 
 _ROW_BYTES = 128
 """
-A line of the caches. Of shorter rows threads copy as much at a time by `cp.async`, whose waiting
-takes fewer instructions (a 128x128 tile in chunks of 16: 0.90 of its loop are multiply-adds then,
-against 0.88).
+Fewest bytes of a row: a line of the caches. Of shorter rows, threads copy as much at a time by
+`cp.async`, whose waits take fewer instructions. In a 128x128 tile with chunks of 16, multiply-adds
+are 0.90 of the loop then, against 0.88.
 """
 
 _PILE_BYTES = 1024
 """
-Of a slab whose rows are dealt out each pile is a copy to the hardware. To ask for piles that are
-smaller takes the thread that does it longer than it takes all threads to copy them by `cp.async`.
+Fewest bytes of a pile. If rows are dealt out to piles, the hardware copies each pile on its own.
+Issuing copies of smaller piles takes one thread longer than all threads take to copy them by
+`cp.async`.
 """
 
 
 def prefer(step: TmaCopyPass, launch: tile.LaunchOp) -> Sequence[TmaCopyPass]:
-    """Return the choices, first all rings of loops of which it can fill all."""
+    """Return the choices: first all rings of the loops in which TMA can fill every ring."""
     eligible, whole = eligible_slabs(launch), _in_whole_loops(launch)
     sets = [whole, list(eligible), *([name] for name in eligible)]
     return [replace(step, slabs=names) for names in dict.fromkeys(map(tuple, sets)) if names]
 
 
 def reason_to_skip(step: TmaCopyPass, launch: tile.LaunchOp) -> str | None:
-    """Reason why it had better fill no ring, or None."""
+    """Reason why TMA is better left unused, or None."""
     if _in_whole_loops(launch):
         return None
-    return "in each loop it could fill a part of the rings only, or short rows, or small piles"
+    return "no loop has only rings that TMA can fill, with long rows and large piles"
 
 
 def _in_whole_loops(launch: tile.LaunchOp) -> list[str]:
-    """Slabs that it can fill with all others of their loop, in rows that are long enough."""
+    """
+    Return the names of the slabs in loops whose rings TMA can all fill, in rows and piles that are
+    long enough.
+    """
     eligible = eligible_slabs(launch)
     fit = {
         stage
@@ -60,7 +64,7 @@ def _row_bytes(stage: tile.StageOp) -> int:
 
 
 def _pile_bytes(stage: tile.StageOp) -> float:
-    """Return the bytes of a pile of rows; there is no limit where the slab is one copy."""
+    """Return the bytes of a pile of rows; infinite if the slab is a single copy."""
     slab, piles = memref_type(stage.slab), stage.layout.deal.data
     whole = prod(slab.get_shape()) * size_of(slab.element_type)
     return whole / piles if piles else inf

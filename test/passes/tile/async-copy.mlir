@@ -2,7 +2,7 @@
 // RUN: opt-tool %s -p async-copy,async-copy --remarks 2>&1 | filecheck %s --check-prefix=TWICE
 // RUN: opt-tool %s -p async-copy,to-kernel --check=each
 
-// TWICE: skipped at mm: every ring is filled by TMA, or with what threads compute
+// TWICE: skipped at mm: every ring is filled by TMA, or with values that threads compute
 
 // What is loaded as it is can be copied; what is computed cannot.
 // CHECK:         %as = tile.stage (%i, %k) in [32, 16] ring(depth 2) transport(cp_async) {

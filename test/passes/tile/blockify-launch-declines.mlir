@@ -4,7 +4,7 @@
 // CHECK: --- t:005_blockify_launch skipped at single: it has one element: one thread does it
 // CHECK: --- t:005_blockify_launch skipped at long_rows: threads share its rows (cooperative-reduce)
 // CHECK: --- t:005_blockify_launch skipped at bound: its axes are bound already
-// CHECK: --- t:005_blockify_launch skipped at staged: what it stages would differ between the threads of a block
+// CHECK: --- t:005_blockify_launch skipped at staged: its slabs would differ between the threads of a block
 
 // CHECK: tile.launch () {
 loop.kernel @single(%x: memref<3xf32>) -> (%out: memref<f32>) {

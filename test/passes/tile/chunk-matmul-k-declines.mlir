@@ -6,7 +6,7 @@
 // NONE: error: pass 'chunk-matmul-k': cannot do 'chunk-matmul-k{bk=0}' in @short: chunks of 0 for a K of 5; bk is 1 to 8
 // LONG: error: pass 'chunk-matmul-k': cannot do 'chunk-matmul-k{bk=16}' in @short: chunks of 16 for a K of 5; bk is 1 to 8
 
-// REMARK: --- t:002_chunk_matmul_k skipped at row_dot: no contraction: no loads of which one varies with m and another with n
+// REMARK: --- t:002_chunk_matmul_k skipped at row_dot: no contraction: no reduction loads one operand along m and another along n
 // REMARK: --- t:002_chunk_matmul_k skipped at empty: no contraction
 // REMARK: --- t:002_chunk_matmul_k skipped at short: its contractions are in chunks already
 

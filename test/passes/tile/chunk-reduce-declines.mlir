@@ -1,10 +1,10 @@
 // RUN: opt-tool %s -p chunk-reduce --remarks --check=each 2>&1 | filecheck %s
 // RUN: opt-tool %s -p chunk-reduce,chunk-reduce --remarks --check=each 2>&1 | filecheck %s --check-prefix=TWICE
 
-// CHECK:     --- t:006_chunk_reduce skipped at product: no reduction of 17 steps or more that is no contraction and not in chunks
+// CHECK:     --- t:006_chunk_reduce skipped at product: no reduction of 17 steps or more, apart from contractions and chunks
 // CHECK:     --- t:006_chunk_reduce skipped at short: no reduction of 17 steps or more
 // CHECK-NOT: skipped at long
-// TWICE:     --- t:006_chunk_reduce skipped at long: no reduction of 17 steps or more that is no contraction and not in chunks
+// TWICE:     --- t:006_chunk_reduce skipped at long: no reduction of 17 steps or more, apart from contractions and chunks
 
 // A contraction is for chunk-matmul-k.
 // CHECK-LABEL: loop.kernel @product

@@ -16,7 +16,7 @@ loop.kernel @most(%x: memref<100x40xf32>) -> (%out: memref<40xf32>) {
 }
 
 // A contraction is for chunk-matmul-k.
-// REMARK: skipped at product: no reduction of 17 steps or more that is no contraction and not in chunks
+// REMARK: skipped at product: no reduction of 17 steps or more, apart from contractions and chunks
 loop.kernel @product(%x: memref<8x64xf32>, %w: memref<64x8xf32>) -> (%out: memref<8x8xf32>) {
   tile.launch (%i = thread 8 m, %j = thread 8 n) {
     %s = loop.reduce %k in 64 with add {

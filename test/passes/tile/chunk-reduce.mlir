@@ -3,7 +3,7 @@
 // RUN: opt-tool %s -p chunk-reduce,chunk-reduce --remarks 2>&1 | filecheck %s --check-prefix=TWICE
 // RUN: not opt-tool %s -p 'chunk-reduce{chunk=49}' 2>&1 | filecheck %s --check-prefix=LONG
 
-// TWICE: skipped at sums: no reduction of 17 steps or more that is no contraction and not in chunks
+// TWICE: skipped at sums: no reduction of 17 steps or more, apart from contractions and chunks
 // LONG: in @sums: chunks of 49 for 49 steps; a chunk has 2 to 48
 
 // 49 steps in chunks of 8: beyond the end of the row zeros are loaded, which a sum takes in.

@@ -2,7 +2,7 @@
 // RUN: not opt-tool %s -p 'cooperative-reduce{threads=64 row=registers}' 2>&1 | filecheck %s --check-prefix=LONG
 
 // CHECK: --- t:004_cooperative_reduce skipped at bound: its axes are bound already
-// CHECK: --- t:004_cooperative_reduce skipped at cumsum: the steps of its scan follow each other: one thread does a row
+// CHECK: --- t:004_cooperative_reduce skipped at cumsum: the steps of its scan depend on each other: one thread does a row
 // CHECK: --- t:004_cooperative_reduce skipped at product: it is a contraction: every thread has elements of its own
 // CHECK: --- t:004_cooperative_reduce skipped at short: its rows are short: 3 steps
 // CHECK-NOT: schedule
@@ -51,7 +51,7 @@ loop.kernel @short(%x: memref<33x3xf32>) -> (%out: memref<33xf32>) {
   }
 }
 
-// LONG: in @row: 64 threads have no register for each of 65 elements of a row
+// LONG: in @row: row=registers needs a thread for each of 65 elements, not 64
 loop.kernel @row(%x: memref<3x65xf32>) -> (%out: memref<3xf32>) {
   tile.launch (%i = block 3 row) {
     %s = loop.reduce %k in 65 with add {

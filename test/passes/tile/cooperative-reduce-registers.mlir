@@ -2,7 +2,7 @@
 // RUN: not opt-tool %s -p 'cooperative-reduce{row=registers threads=64}' 2>&1 | filecheck %s --check-prefix=FEW
 // RUN: not opt-tool %s -p 'cooperative-reduce{row=cache}' 2>&1 | filecheck %s --check-prefix=WORD
 
-// FEW: in @softmax: 64 threads have no register for each of 100 elements of a row
+// FEW: in @softmax: row=registers needs a thread for each of 100 elements, not 64
 // WORD: in @softmax: row=cache is neither 'registers' nor 'stage'
 
 // A thread for each element of a row, 28 of them beyond its end: no loops are left, and the row is

@@ -14,7 +14,7 @@
 // TARGET: in @row_sum: sm_80 has no clusters; use join=last_block
 // LONG: in @row_sum: 1001 blocks for a row of 1000; split is from 2 to 1000
 // MAIL: in @row_sum: blocks cannot join by 'mail'; join is cluster, last_block, workspace, atomic
-// NOBODY: in @row_sum: join=cluster needs blocks to join (split)
+// NOBODY: in @row_sum: join=cluster needs several blocks for one row (split)
 
 // Four blocks do 256 elements of each row, the last of them fewer.
 // CHECK-LABEL: loop.kernel @row_sum

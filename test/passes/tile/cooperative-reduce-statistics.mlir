@@ -2,7 +2,7 @@
 // RUN: opt-tool %s -p cooperative-reduce,cooperative-reduce --remarks 2>&1 | filecheck %s --check-prefix=TWICE
 // RUN: not opt-tool %s -p 'cooperative-reduce{threads=32}' 2>&1 | filecheck %s --check-prefix=OWN
 
-// OWN: error: pass 'cooperative-reduce': cannot do 'cooperative-reduce{threads=32}' in @attention: threads that have their rows already share its statistics
+// OWN: error: pass 'cooperative-reduce': cannot do 'cooperative-reduce{threads=32}' in @attention: its threads are bound already; to share row statistics, give no options
 // TWICE: skipped at attention: its axes are bound already
 
 // The maximum of a row does not depend on the columns that the threads of the row own: they share it.

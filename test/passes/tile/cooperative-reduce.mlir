@@ -7,7 +7,7 @@
 
 // GUESS is the pass's own: eight steps a thread, blocks of up to 256 threads.
 // TOO-MANY: error: pass 'convert-tile-to-kernel': cannot lower @row_norm: 2048 threads a block; a block has at most 1024: give each several elements (register-tile)
-// NONE: in @row_norm: threads=0 rows=1 leaves no thread
+// NONE: in @row_norm: threads=0 rows=1: both are at least 1
 
 // Two rows a block, each shared by 64 threads: they sum, combine, and write.
 // CHECK:      loop.kernel @row_norm(%x: memref<32x2048xf32>) -> (%out: memref<32x2048xf32>) {

@@ -3,7 +3,7 @@
 // RUN: opt-tool %s -p mark-unroll | filecheck %s
 // RUN: not opt-tool %s -p 'mark-unroll{limit=0}' 2>&1 | filecheck %s --check-prefix=NONE
 
-// NONE: error: pass 'mark-unroll': cannot do 'mark-unroll{limit=0}' in @mm: a loop has one step or more, not 0
+// NONE: error: pass 'mark-unroll': cannot do 'mark-unroll{limit=0}' in @mm: limit is at least 1, not 0
 
 // Chunks of K are unrolled, inner ones first; a loop that fills slabs is not. Too many steps are left
 // as they are, and so is what is around them.

@@ -3,7 +3,7 @@
 
 // Slabs that are copied as boxes lie as TMA stores them; where no thread meets another in a bank, a
 // pad would only make the warps that fill two rows at once do so.
-// CHECK: skipped at boxes: %as is copied as a box (split-inner-for-swizzle); %bs is copied as a box (split-inner-for-swizzle)
+// CHECK: skipped at boxes: %as is filled by TMA (split-inner-for-swizzle); %bs is filled by TMA (split-inner-for-swizzle)
 // CHECK: skipped at mm: no pad saves time; bank factors: %as 1.00, %bs 1.00
 // CHECK-NOT: pad [
 // SWIZZLED: cannot do 'pad-smem{pad=4 slabs=bs}' in @

@@ -20,7 +20,7 @@
 // TWICE: skipped at mm: its slabs are padded already
 // KERNEL: kernel.shared : memref<2x32x16xf32, #tile.layout<slots, pad [0, 4]>, 3 : i64>
 // NONE: in @mm: a pad is one element or more, not 0
-// MUCH: in @mm: padded by 1000 its slabs take 264192 bytes of shared memory, and a block of sm_90a has 232448; pad less, or take fewer slots (depth of double-buffer)
+// MUCH: in @mm: with a pad of 1000 its slabs take 264192 bytes of shared memory, and a block of sm_90a has 232448; pad less, or take fewer slots (depth of double-buffer)
 // NAME: in @mm: it has no slab 'cs'; it has as, bs
 loop.kernel @mm(%a: memref<33x36xf32>, %b: memref<42x36xf32>) -> (%out: memref<33x42xf32>) {
   tile.launch (%bm = block 2 m, %bn = block 2 n, %tm = thread 8 m, %tn = thread 8 n, %sm = register 4 m, %sn = register 4 n) {

@@ -28,9 +28,9 @@ loop.kernel @tile(%x: memref<8x8xf32>, %y: memref<8x8xf32>) -> (%out: memref<8x8
 }
 
 // The threads of a row share its maximum, and own columns as well: those stay where they are.
-// STRIPS: cannot do 'permute-register-tile{vm=3 vn=4 lanes_m=4 fastest=n}' in @shared: 4 rows of a thread are no strips of 3
-// WARPS: of 8 by 8 threads, warps are 4 or 8 high, not 3
-// ALONG: threads are counted along n or m first, not 'k'
+// STRIPS: cannot do 'permute-register-tile{vm=3 vn=4 lanes_m=4 fastest=n}' in @shared: 4 rows of a thread do not divide into strips of 3
+// WARPS: for 8 by 8 threads lanes_m is 4 or 8, not 3
+// ALONG: fastest is n or m, not 'k'
 // JOINED: values are joined across %tn alone; leave vn at 4
 // CHECK: tile.launch (%tm = thread 8 m, %tn = thread 8 n, %vm = register 4 m, %vn = register 4 n) {
 // CHECK: tile.combine %most across %tn with max

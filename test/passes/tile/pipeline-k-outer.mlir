@@ -4,7 +4,7 @@
 // RUN: not opt-tool %s -p 'pipeline-k-outer{lookahead=3}' 2>&1 | filecheck %s --check-prefix=FAR
 // RUN: opt-tool %s -p 'pipeline-k-outer,pipeline-k-outer' --remarks 2>&1 | filecheck %s --check-prefix=TWICE
 
-// FAR: cannot do 'pipeline-k-outer{lookahead=3}' in @mm: a slot is filled 1 to 2 steps ahead where there are 3, not 3; take more slots
+// FAR: cannot do 'pipeline-k-outer{lookahead=3}' in @mm: with 3 slots lookahead is 1 to 2, not 3; take more slots
 // TWICE: skipped at mm: its rings are filled ahead already
 
 // The guess is as far ahead as there are slots for.

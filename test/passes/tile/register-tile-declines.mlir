@@ -1,6 +1,6 @@
 // RUN: opt-tool %s -p register-tile,register-tile --remarks --check=each 2>&1 | filecheck %s
 
-// CHECK: --- t:008_register_tile skipped at single: there is one thread: it has nothing to share
+// CHECK: --- t:008_register_tile skipped at single: a block has one thread, and no axis to split
 // CHECK: --- t:008_register_tile skipped at tiled: each thread has several elements already
 // CHECK: --- t:008_register_tile skipped at twice: each thread has several elements already
 

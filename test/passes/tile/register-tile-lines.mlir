@@ -3,8 +3,8 @@
 // RUN: not opt-tool %s -p 'register-tile{fm=4}' 2>&1 | filecheck %s --check-prefix=ROWS
 // RUN: not opt-tool %s -p 'register-tile{vector=3}' 2>&1 | filecheck %s --check-prefix=THREE
 
-// ROWS: in @add: fm does not apply: it is no contraction
-// THREE: in @add: 1024 steps of %t are no threads of 3 each
+// ROWS: in @add: fm does not apply: it is not a contraction
+// THREE: in @add: 1024 steps of %t are not divisible by 3
 
 // Elements beyond the end are masked one by one.
 // CHECK:      loop.kernel @add(%x: memref<50x37xf32>, %y: memref<37xf32>) -> (%out: memref<50x37xf32>) {

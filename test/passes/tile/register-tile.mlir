@@ -13,16 +13,16 @@
 // RUN: not opt-tool %s -p 'register-tile{fm=8 fn=8 min_blocks=33}' 2>&1 | filecheck %s --check-prefix=RESIDENT
 
 // What cannot be is an error with its figures.
-// THREE: in @mm: 128 steps of %tm are no threads of 3 each
+// THREE: in @mm: 128 steps of %tm are not divisible by 3
 // THREADS: in @mm: 2048 threads would be left, and a block has at most 1024
 // REGISTERS: in @mm: about {{[0-9]+}} registers a thread, of which sm_90a has 255
-// NO-STRIPS: in @mm: 8 elements are no strips of 3
-// STEPS: in @mm: 16 steps of K are not read 5 at a time (bk of chunk-matmul-k)
+// NO-STRIPS: in @mm: 8 elements do not divide into strips of 3
+// STEPS: in @mm: 16 steps of K cannot be read 5 at a time (bk of chunk-matmul-k)
 // VECTOR: in @mm: vector does not apply: it is a contraction
 // NOTHING: leaves a thread without elements
 // NO-ROWS: in @mm: 'register-tile{fm=0}' leaves a thread without elements
 // NO-COLUMNS: in @mm: 'register-tile{fn=-1}' leaves a thread without elements
-// RESIDENT: in @mm: an SM of sm_90a has 0 to 32 blocks, not 33
+// RESIDENT: in @mm: min_blocks is 0 to 32 on sm_90a, not 33
 
 // Neighbours of a thread lie 4 side by side, and its strips 64 apart.
 // CHECK:      loop.kernel @mm(%a: memref<256x64xf32>, %b: memref<64x128xf32>) -> (%out: memref<256x128xf32>) {

@@ -1,8 +1,8 @@
 // RUN: opt-tool %s -p tileify,cooperative-reduce,blockify-launch --check=each | filecheck %s
 // RUN: opt-tool %s -p tileify,cooperative-reduce,blockify-launch --remarks 2>&1 | filecheck %s --check-prefix=REMARK
 
-// REMARK:     skipped at cumsum: the steps of its scan follow each other: one thread does a row
-// REMARK:     skipped at whole: the steps of its scan follow each other: one thread does a row
+// REMARK:     skipped at cumsum: the steps of its scan depend on each other: one thread does a row
+// REMARK:     skipped at whole: the steps of its scan depend on each other: one thread does a row
 
 // Each thread goes along a row of its own, long as it may be.
 // CHECK:      loop.kernel @cumsum(%x: memref<1000x300xf32>) -> (%out: memref<1000x300xf32>) {

@@ -3,7 +3,7 @@
 
 // Threads fill the slabs: a pad is better at first guess, and a swizzle can be asked for.
 // CHECK: skipped at mm: no slab is copied by TMA; others are better padded (pad-smem)
-// CHECK: skipped at short: %xs has rows of 48 bytes, not of spans of 32, 64 or 128
+// CHECK: skipped at short: %xs has rows of 48 bytes, which are not whole spans of 32, 64 or 128
 // CHECK-NOT: swizzle
 // PINNED: %bs = tile.stage
 // PINNED: } : memref<32x16xf32, #tile.layout<swizzle 64>, 3 : i64>

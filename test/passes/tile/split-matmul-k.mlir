@@ -3,7 +3,7 @@
 // RUN: opt-tool %s -p split-matmul-k --check=each | filecheck %s --check-prefix=GUESS
 // RUN: not opt-tool %s -p 'split-matmul-k{join=last_block target=sm_80}' 2>&1 | filecheck %s --check-prefix=JOIN
 
-// JOIN: in @chained: there is no join that both the kernel and sm_80 can do
+// JOIN: in @chained: no join of blocks is possible for this kernel on sm_80
 
 // Without options it is done where blocks are few and K is long, in parts of 128 steps at least.
 // GUESS-LABEL: @relu_matmul

@@ -5,10 +5,10 @@
 // CHECK: --- t:007_stage_inputs skipped at once: a block reads nothing more than once
 // CHECK: --- t:007_stage_inputs skipped at alone: a block is one thread, which shares nothing
 // CHECK: --- t:007_stage_inputs skipped at staged: its operands are staged already
-// CHECK: --- t:007_stage_inputs skipped at alike: s: only loaded, which the cache does as well, or too long to be kept
-// CHECK: --- t:007_stage_inputs skipped at long: x: only loaded, which the cache does as well, or too long to be kept
+// CHECK: --- t:007_stage_inputs skipped at alike: s: plain loads, which the cache serves as well, or too long for a slab
+// CHECK: --- t:007_stage_inputs skipped at long: x: plain loads, which the cache serves as well, or too long for a slab
 // CHECK: --- t:007_stage_inputs skipped at running: a block reads nothing more than once
-// CHECK: --- t:007_stage_inputs skipped at full: 262144 bytes of shared memory are taken by others already, and a block of sm_90a has 232448
+// CHECK: --- t:007_stage_inputs skipped at full: joins and shares take 262144 bytes of shared memory already, and a block of sm_90a has 232448
 
 // All of K at once would not fit on a chip.
 loop.kernel @whole(%a: memref<32x999xf32>, %b: memref<999x32xf32>) -> (%out: memref<32x32xf32>) {

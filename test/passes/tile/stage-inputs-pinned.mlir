@@ -8,10 +8,10 @@
 // RUN: not opt-tool %s -p 'stage-inputs{raw=a,b target=sm_86}' 2>&1 | filecheck %s --check-prefix=LARGE
 
 // UNKNOWN: error: pass 'stage-inputs': cannot do 'stage-inputs{{.*}}' in @mm: it has no operand 'c'; it has a, b
-// LOADED: error: pass 'stage-inputs': cannot do 'stage-inputs{{.*}}' in @mm: a is only loaded: that is 'raw=a'
-// TWICE: error: pass 'stage-inputs': cannot do 'stage-inputs{{.*}}' in @mm: b is listed 2 times; it is staged in one way
-// FLAT: in @mm: a has no slab of two axes, which could be exchanged
-// LARGE: in @mm: its slabs take 131072 bytes of shared memory, and a block of sm_86 has 101376; stage less, or less at a time (bk of chunk-matmul-k)
+// LOADED: error: pass 'stage-inputs': cannot do 'stage-inputs{{.*}}' in @mm: a is only loaded; use 'raw=a'
+// TWICE: error: pass 'stage-inputs': cannot do 'stage-inputs{{.*}}' in @mm: b is listed 2 times; list it once
+// FLAT: in @mm: a has no slab with two axes to exchange
+// LARGE: in @mm: its slabs take 131072 bytes of shared memory, and a block of sm_86 has 101376; stage fewer operands, or smaller chunks (bk of chunk-matmul-k)
 
 // An operand can lie the other way around; what is not listed is as in the best guess that agrees.
 // CHECK:      %as = tile.stage (%i, %k) in [64, 128] {

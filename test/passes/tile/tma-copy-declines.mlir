@@ -3,7 +3,7 @@
 
 // No ring, and rows that are no multiples of 16 bytes.
 // CHECK: skipped at row: no slab has a ring
-// CHECK: skipped at odd: %xs is no box: rows of the tensor are 396 bytes, not a multiple of 16
+// CHECK: skipped at odd: %xs is not a box: rows of the tensor are 396 bytes, not a multiple of 16
 loop.kernel @row(%x: memref<3x100xf32>) -> (%out: memref<3x100xf32>) {
   tile.launch (%b = block 3 row, %t = thread 100) {
     %s = tile.stage (%i) in [100] {
@@ -33,7 +33,7 @@ loop.kernel @odd(%x: memref<64x99xf32>) -> (%out: memref<64xf32>) {
 }
 
 // A loop within a loop that begins late.
-// CHECK: skipped at late: %xs is filled in a loop within a loop that leaves out steps: fills cannot be counted
+// CHECK: skipped at late: %xs is filled in a nested loop that leaves out steps: fills cannot be counted
 loop.kernel @late(%x: memref<64x64xf32>) -> (%out: memref<64xf32>) {
   tile.launch (%b = block 4, %t = thread 16) {
     %all = loop.reduce %h in 3 with add {
@@ -55,7 +55,7 @@ loop.kernel @late(%x: memref<64x64xf32>) -> (%out: memref<64xf32>) {
 }
 
 // One of two slabs is computed by threads, so that they would wait for two kinds of copies.
-// CHECK: skipped at mixed: in each loop it could fill a part of the rings only, or short rows
+// CHECK: skipped at mixed: no loop has only rings that TMA can fill, with long rows and large piles
 // CHECK: loop.kernel @mixed
 // CHECK-NOT: transport
 // COMPUTED: error: pass 'tma-copy': cannot do 'tma-copy{slabs=hs}' in @

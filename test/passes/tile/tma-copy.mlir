@@ -16,7 +16,7 @@
 // ONE: %as = tile.stage (%i, %k) in [32, 16] ring(depth 2) transport(tma) {
 // ONE: %bs = tile.stage (%k_1, %j) in [16, 32] ring(depth 2) {
 //
-// SHORT: skipped at mm: in each loop it could fill a part of the rings only, or short rows
+// SHORT: skipped at mm: no loop has only rings that TMA can fill, with long rows and large piles
 // TWICE: skipped at mm: %as is filled by tma already; %bs is filled by tma already
 // NAME: cannot do 'tma-copy{slabs=cs}' in @mm: it has no slab 'cs'; it has as, bs
 // OLD: skipped at mm: sm_80 has no tensor memory accelerator

@@ -65,7 +65,7 @@ def test_an_option_that_a_kernel_cannot_have_names_the_kernel_and_the_reason(
     code, out, err = tilewright("compile", "-c", TWO, "--schedule", given)
     assert (code, out) == (1, "")
     assert "cannot do 'register-tile{fm=3" in err
-    assert "in @relu_matmul: 8 steps of %tm are no threads of 3 each" in err
+    assert "in @relu_matmul: 8 steps of %tm are not divisible by 3" in err
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def test_what_is_below_loop_ir_is_scheduled_already(tilewright: Tilewright, tmp_
         ("tileify,cooperative-reduce{threads=32 rows=1},stage-inputs,mark-unroll", []),
         (
             "tileify,chunk-matmul-k{bk=4},cooperative-reduce{threads=32 rows=1},mark-unroll",
-            ["'chunk-matmul-k{bk=4}' planned for @rows did nothing: no contraction: no loads"],
+            ["'chunk-matmul-k{bk=4}' planned for @rows did nothing: no contraction: no reduction"],
         ),
         (
             "tileify,mark-unroll{limit=4},cooperative-reduce{threads=32 rows=1}",
