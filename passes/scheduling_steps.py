@@ -149,7 +149,7 @@ def added_steps() -> tuple[SchedulingStep, ...]:
 
 
 @cache
-def step_called(name: str) -> SchedulingStep | None:
+def step_named(name: str) -> SchedulingStep | None:
     """Return the step of the pass called `name`, or None if the pass does not schedule launches."""
     return next((step for step in scheduling_steps() if step.name == name), None)
 

@@ -15,7 +15,7 @@ from xdsl.utils.arg_spec import ParameterListType
 from xdsl.utils.exceptions import PassFailedException
 
 from tilewright.dialects import tile
-from tilewright.passes.scheduling_steps import step_called
+from tilewright.passes.scheduling_steps import step_named
 from tilewright.passes.tile.scheduling_pass import SchedulingPass, decided, prefer, reason_to_skip
 
 Options = Mapping[str, ParameterListType]
@@ -32,7 +32,7 @@ def alternatives(
     """
     choices = list(prefer(step, launch))
     found = dict.fromkeys([_guess(step, launch, default, choices), *choices])
-    row = step_called(step.name)
+    row = step_named(step.name)
     if row is None or row.can_be_left_out(launch):
         found.setdefault(None)
     else:

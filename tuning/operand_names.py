@@ -20,7 +20,7 @@ from xdsl.utils.arg_spec import ArgSpec, ParameterListType
 
 from tilewright.dialects.schedule import ScheduleAttr, parse_spec_list
 from tilewright.errors import UsageError
-from tilewright.passes.scheduling_steps import step_called
+from tilewright.passes.scheduling_steps import step_named
 from tilewright.tuning.key import CANONICAL
 
 _NUMBERED = re.compile(r"(.+?)(-\d+)?")
@@ -53,7 +53,7 @@ def _renamed(schedule: str, names: Mapping[str, str]) -> str:
 
 
 def _with_names(spec: ArgSpec, operands: Mapping[str, str], slabs: Mapping[str, str]) -> ArgSpec:
-    if (step := step_called(spec.name)) is None:
+    if (step := step_named(spec.name)) is None:
         return spec
     spec = spec.normalize_parameter_names()
     tables = {**dict.fromkeys(step.operands, operands), **dict.fromkeys(step.slabs, slabs)}

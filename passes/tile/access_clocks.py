@@ -35,7 +35,7 @@ def access_clocks(conflicts: SlabConflicts, layouts: Layouts) -> float:
     return slabs + sum(_of_global(conflicts, access) for access in _direct(conflicts.launch))
 
 
-def reads_freely(conflicts: SlabConflicts, layouts: Layouts) -> bool:
+def reads_without_conflicts(conflicts: SlabConflicts, layouts: Layouts) -> bool:
     """True if the threads read every slab without bank conflicts, either dense or padded."""
     return all(
         any(

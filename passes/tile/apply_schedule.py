@@ -23,7 +23,7 @@ from tilewright.passes.driver.manager import PassManager
 from tilewright.passes.driver.pipelines import for_target
 from tilewright.passes.reporting.trace import Rule, skipped
 from tilewright.passes.targeted_pass import TargetedPass
-from tilewright.passes.tile.kernel_schedule import blamed_on_planned_steps, planned_passes
+from tilewright.passes.tile.kernel_schedule import errors_of_planned_steps, planned_passes
 
 RULE = Rule("t", 17, "apply_schedule")
 
@@ -40,7 +40,7 @@ class ApplySchedulePass(TargetedPass):
             if kernel.planned is None:
                 skipped(RULE, kernel, "no steps are planned")
                 continue
-            with blamed_on_planned_steps(kernel):
+            with errors_of_planned_steps(kernel):
                 steps = planned_passes(kernel.planned)
             _apply(ctx, op, kernel, [for_target(step, self.target) for step in steps])
 

@@ -30,7 +30,7 @@ from tilewright.dialects.kernel_like import MAX_THREADS
 from tilewright.dialects.target import WARP_SIZE
 from tilewright.dialects.tile.attributes import Axis, Level
 from tilewright.passes.reporting.trace import Rule
-from tilewright.passes.tile.rebind import NewAxis, Rebinding, power_of_two, total_extent
+from tilewright.passes.tile.rebind import NewAxis, Rebinding, next_power_of_two, total_extent
 from tilewright.passes.tile.row_facts import is_contraction
 from tilewright.passes.tile.scheduling_decision import Questions
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
@@ -55,7 +55,7 @@ class BlockifyLaunchPass(SchedulingPass, RewritePattern):
     def reason_against(self, launch: tile.LaunchOp) -> str | None:
         if any(axis.level is not Level.BLOCK for axis in launch.bound_axes()):
             return "its axes are bound already"
-        if not parted_axes(launch):
+        if not axes_to_split(launch):
             return "it has one element: one thread does it"
         if tile.stages_of(launch):
             return "its slabs would differ between the threads of a block"
@@ -66,7 +66,7 @@ class BlockifyLaunchPass(SchedulingPass, RewritePattern):
         Return powers of two up to the size of the launch, rounded up; at least those up to a warp.
         """
         if not is_rectangular(launch):
-            return {"n": _powers_up_to(_LONGEST_LINE, total_extent(parted_axes(launch)))}
+            return {"n": _powers_up_to(_LONGEST_LINE, total_extent(axes_to_split(launch)))}
         rows, columns = (extent_along(launch, role) for role in (Role.M, Role.N))
         return {"m": _powers_up_to(_LONGEST_SIDE, rows), "n": _powers_up_to(_LONGEST_SIDE, columns)}
 
@@ -99,11 +99,11 @@ def _powers_up_to(longest: int, extent: int) -> list[int]:
     """
     Return the powers of two up to `extent` rounded up, at least to a warp and at most to `longest`.
     """
-    most = min(longest, max(power_of_two(extent), WARP_SIZE))
+    most = min(longest, max(next_power_of_two(extent), WARP_SIZE))
     return [1 << n for n in range(most.bit_length())]
 
 
-def parted_axes(launch: tile.LaunchOp) -> list[Axis]:
+def axes_to_split(launch: tile.LaunchOp) -> list[Axis]:
     """Return the axes to split, in order: all except those that split a reduction."""
     return [axis for axis in launch.bound_axes() if axis.role is not Role.SPLIT]
 
@@ -111,7 +111,7 @@ def parted_axes(launch: tile.LaunchOp) -> list[Axis]:
 def is_rectangular(launch: tile.LaunchOp) -> bool:
     """True if the blocks of the launch are rectangles of one matrix each, rather than lines."""
     batch = extent_along(launch, Role.BATCH)
-    matrix = total_extent(axis for axis in parted_axes(launch) if axis.role is not Role.BATCH)
+    matrix = total_extent(axis for axis in axes_to_split(launch) if axis.role is not Role.BATCH)
     return is_contraction(launch) and (batch == 1 or matrix >= WARP_SIZE)
 
 
@@ -136,7 +136,7 @@ def _split_into_rectangles(rebinding: Rebinding, launch: tile.LaunchOp, m: int, 
 
 
 def _split_into_lines(rebinding: Rebinding, launch: tile.LaunchOp, n: int) -> None:
-    parted = parted_axes(launch)
+    parted = axes_to_split(launch)
     for axis in launch.bound_axes():
         if axis not in parted:
             rebinding.keep(axis)

@@ -38,7 +38,7 @@ from tilewright.passes.facts.nest import nested_chunk
 from tilewright.passes.reporting.trace import Rule
 from tilewright.passes.tile.chunking import ChunkReductions
 from tilewright.passes.tile.contracting_reductions import NO_CONTRACTION, contracting_reductions
-from tilewright.passes.tile.rebind import power_of_two
+from tilewright.passes.tile.rebind import next_power_of_two
 from tilewright.passes.tile.scheduling_decision import Questions
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
 
@@ -96,4 +96,4 @@ def _steps(launch: tile.LaunchOp) -> int:
 
 def _longest(launch: tile.LaunchOp) -> int:
     """Return the most steps of a chunk: K rounded up to a power of two, at least 8."""
-    return max(power_of_two(_steps(launch)), min(_CHUNKS))
+    return max(next_power_of_two(_steps(launch)), min(_CHUNKS))

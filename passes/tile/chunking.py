@@ -24,7 +24,7 @@ from tilewright.dialects.axes import Access
 from tilewright.dialects.monoid import Monoid
 from tilewright.passes.rewriting.substitution import Substitution, conjunction
 from tilewright.passes.tile.annihilation import vanishes_beyond
-from tilewright.passes.tile.step_bounds import leave_out_masked_steps
+from tilewright.passes.tile.step_bounds import bound_masked_steps
 
 _OUTER, _INNER = AffineExpr.dimension(0), AffineExpr.dimension(1)
 
@@ -42,7 +42,7 @@ class ChunkReductions(RewritePattern):
         if op in self.lengths:
             whole = chunked(op, self.lengths[op])
             rewriter.replace(op, whole)
-            leave_out_masked_steps(whole, rewriter)
+            bound_masked_steps(whole, rewriter)
 
 
 def chunked(op: loop.ReduceOp, length: int, names: tuple[str, str] = ("ko", "ki")) -> loop.ReduceOp:

@@ -62,8 +62,8 @@ from tilewright.passes.tile.rebind import NewAxis, Rebinding, total_extent
 from tilewright.passes.tile.row_facts import is_contraction, row_length, rows_are_cooperative, scans
 from tilewright.passes.tile.scheduling_decision import Questions
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
-from tilewright.passes.tile.step_bounds import leave_out_masked_steps
-from tilewright.passes.tile.steps_to_threads import Blocks, StepDealing, is_cooperative
+from tilewright.passes.tile.step_bounds import bound_masked_steps
+from tilewright.passes.tile.steps_to_threads import Blocks, StepDistribution, is_cooperative
 
 _ROWS_OF_BLOCK = (1, 2, 4, 8, 16, 32)
 SPLITS = (2, 4, 8, 16, 64)
@@ -106,7 +106,7 @@ class CooperativeReducePass(SchedulingPass, RewritePattern):
 
     def reason_against(self, launch: tile.LaunchOp) -> str | None:
         if any(axis.level is not Level.BLOCK for axis in launch.bound_axes()):
-            if statistics_of(launch):
+            if repeated_statistics(launch):
                 return None
             return "its axes are bound already"
         if rows_are_cooperative(launch):
@@ -122,7 +122,7 @@ class CooperativeReducePass(SchedulingPass, RewritePattern):
         Return the values of each option. `threads` is a power of two, or a thread for each element
         of a row.
         """
-        if statistics_of(launch):
+        if repeated_statistics(launch):
             return {}
         length = row_length(launch)
         whole = -(-length // WARP_SIZE) * WARP_SIZE
@@ -149,7 +149,7 @@ class CooperativeReducePass(SchedulingPass, RewritePattern):
         return {**rest, **given}
 
     def reason_not_possible(self, launch: tile.LaunchOp) -> str | None:
-        if statistics_of(launch):
+        if repeated_statistics(launch):
             is_open = self == type(self)(self.target)
             bound = "its threads are bound already; to share row statistics, give no options"
             return None if is_open else bound
@@ -184,7 +184,7 @@ class CooperativeReducePass(SchedulingPass, RewritePattern):
     @op_type_rewrite_pattern
     def match_and_rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
         kernel = launch.kernel
-        if statistics_of(launch):
+        if repeated_statistics(launch):
             _deal_statistics(launch, rewriter)
         else:
             _assign_rows(launch, rewriter, self._threads_per_row())
@@ -224,11 +224,11 @@ def _assign_rows(launch: tile.LaunchOp, rewriter: PatternRewriter, assigned: Thr
     blocks = None
     if assigned.split > 1:
         blocks = Blocks(rebinding.body.args[0], assigned.split, assigned.join)
-    dealing = StepDealing(rebinding.substitution, assigned.threads, along, blocks)
+    dealing = StepDistribution(rebinding.substitution, assigned.threads, along, blocks)
     rebinding.finish(launch, rewriter, dealing.clone)
 
 
-def statistics_of(launch: tile.LaunchOp) -> list[tuple[loop.ReduceOp, Axis]]:
+def repeated_statistics(launch: tile.LaunchOp) -> list[tuple[loop.ReduceOp, Axis]]:
     """Return the reductions that all threads along the column axis repeat, each with that axis."""
     columns = [a for a in launch.thread_axes() if a.role is Role.N and a.extent > 1]
     if len(columns) != 1:
@@ -251,10 +251,10 @@ def _deal_statistics(launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
           %p = loop.reduce %k in 32 with max { ... %scores[%tm, %k * 16 + %tn] ... }
           %max = tile.combine %p across %tn with max : f32
     """
-    for op, axis in statistics_of(launch):
+    for op, axis in repeated_statistics(launch):
         substitution = Substitution()
-        dealt = [*StepDealing(substitution, axis.extent, axis.value).clone(op)]
+        dealt = [*StepDistribution(substitution, axis.extent, axis.value).clone(op)]
         results = [substitution.value(result) for result in op.results]
         rewriter.replace(op, dealt, results)
         for part in (part for part in dealt if isinstance(part, loop.ReduceOp)):
-            leave_out_masked_steps(part, rewriter)
+            bound_masked_steps(part, rewriter)

@@ -61,7 +61,7 @@ def planned_passes(planned: ScheduleAttr) -> tuple[ModulePass, ...]:
 
 
 @contextmanager
-def blamed_on_planned_steps(kernel: loop.KernelOp) -> Generator[None]:
+def errors_of_planned_steps(kernel: loop.KernelOp) -> Generator[None]:
     """
     Raise a `UsageError` of the `with` body again, as an error in the kernel's planned steps at its
     place.

@@ -143,7 +143,7 @@ class Rebinding:
         return new
 
 
-def power_of_two(at_least: int) -> int:
+def next_power_of_two(at_least: int) -> int:
     """Return the smallest power of two that is at least `at_least`."""
     return 1 << max(at_least - 1, 0).bit_length()
 

@@ -46,7 +46,7 @@ def row_length(launch: tile.LaunchOp) -> int:
     return max((prod(op.axis_extents()) for op in loops), default=0)
 
 
-def columns_of_row(launch: tile.LaunchOp) -> int:
+def columns_per_row(launch: tile.LaunchOp) -> int:
     """
     Return the number of steps of the loop over columns that each row is reduced with; 0 if there is
     none.
@@ -90,7 +90,7 @@ def are_columns(launch: tile.LaunchOp) -> bool:
     )
 
 
-def vector_along(nest: Operation, axis: SSAValue, extent: int) -> int:
+def vector_width_along(nest: Operation, axis: SSAValue, extent: int) -> int:
     """
     Return how many adjacent elements along `axis`, of `extent` steps, one instruction can move.
     Every access of `nest` with stride 1 along the axis must allow it; 1 if there is none.
@@ -106,11 +106,11 @@ def vector_of_rows(launch: tile.LaunchOp) -> int:
     """
     if are_columns(launch):
         axis = launch.bound_axes()[-1]
-        return vector_along(launch, axis.value, axis.extent)
+        return vector_width_along(launch, axis.value, axis.extent)
     nests = [op for op in launch.body.block.ops if isinstance(op, loop.ReduceOp | loop.ForOp)]
     innermost = [(nest, nest.body.block.args[-1], nest.axis_extents()[-1]) for nest in nests]
     long = [found for found in innermost if prod(found[0].axis_extents()) >= SHORT_ROW]
-    return min((vector_along(*found) for found in long), default=1)
+    return min((vector_width_along(*found) for found in long), default=1)
 
 
 def _accesses(nest: Operation) -> list[loop.LoadOp | loop.StoreOp]:

@@ -41,8 +41,8 @@ from tilewright.passes.driver.pipeline_string import configure
 from tilewright.passes.facts.memoised import Memory, memoised, unchanged
 from tilewright.passes.reporting.refusal import refused
 from tilewright.passes.reporting.trace import is_listening, skipped
-from tilewright.passes.scheduling_steps import SchedulingStep, step_called
-from tilewright.passes.tile.kernel_schedule import blamed_on_planned_steps, take_planned
+from tilewright.passes.scheduling_steps import SchedulingStep, step_named
+from tilewright.passes.tile.kernel_schedule import errors_of_planned_steps, take_planned
 from tilewright.passes.tile.scheduling_decision import NOT_DECIDED, SchedulingDecision, carry_out
 
 NOT_PLANNED = "not among the planned steps"
@@ -66,7 +66,7 @@ def schedule(step: SchedulingPass, launch: tile.LaunchOp) -> None:
     """Decide the options of `step` for the launch, rewrite the launch, and record the step."""
     kernel = launch.kernel
     is_planned = kernel.planned is not None
-    with blamed_on_planned_steps(kernel):
+    with errors_of_planned_steps(kernel):
         is_named = kernel.planned is not None and kernel.planned.names(step.name)
     if is_planned and not is_named and not step.options() and not is_listening():
         return  # without a listener there is no remark
@@ -87,14 +87,14 @@ def take_choice(step: SchedulingPass, launch: tile.LaunchOp) -> SchedulingPass |
     if (reason := step.reason_against(launch)) is not None:
         return reason
     kernel, given = launch.kernel, step.options()
-    with blamed_on_planned_steps(kernel):
+    with errors_of_planned_steps(kernel):
         planned = take_planned(kernel, step.name)
     if planned is None and (kernel.planned is not None or step.planned_only) and not given:
         return NOT_PLANNED
     options = {} if planned is None else planned.normalize_parameter_names().parameters
     if given and not given.items() <= options.items():
         kernel.planned, options = None, given
-    with blamed_on_planned_steps(kernel):  # options that are given were understood before
+    with errors_of_planned_steps(kernel):  # options that are given were understood before
         return decided(step, launch, options)
 
 
@@ -125,7 +125,7 @@ def prefer(step: Step, launch: tile.LaunchOp) -> Iterable[Step]:
     Return `step` with each possible combination of options, the best guess first. Where it has some
     options already, choices with other values of them may be missing.
     """
-    row = step_called(step.name)
+    row = step_named(step.name)
     if row is not None and row.taste:
         return row.resolved(row.taste).prefer(step, launch)
     if row is None or not row.cost:
@@ -135,7 +135,7 @@ def prefer(step: Step, launch: tile.LaunchOp) -> Iterable[Step]:
 
 def reason_to_skip(step: SchedulingPass, launch: tile.LaunchOp) -> str | None:
     """Reason why the launch is better left unchanged by the pass, or None."""
-    row = step_called(step.name)
+    row = step_named(step.name)
     if row is not None and row.taste:
         taste = row.resolved(row.taste)
         return taste.reason_to_skip(step, launch) if hasattr(taste, "reason_to_skip") else None

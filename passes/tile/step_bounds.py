@@ -67,7 +67,7 @@ class _Bounds(NamedTuple):
     operands: Sequence[SSAValue]
 
 
-def leave_out_masked_steps(op: loop.ReduceOp, rewriter: PatternRewriter) -> None:
+def bound_masked_steps(op: loop.ReduceOp, rewriter: PatternRewriter) -> None:
     """
     Bound `op` to the steps in which any thread of a block contributes: the mask of its yield, or of
     its chunk's yield, allows it, and its terms are not the identity.

@@ -47,7 +47,7 @@ class Blocks(NamedTuple):
     """Join of these blocks."""
 
 
-class StepDealing:
+class StepDistribution:
     """
     Cloning of ops whose loops are dealt out to `threads` threads along the axis `thread`, in each
     of `blocks`.

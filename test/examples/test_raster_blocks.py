@@ -25,7 +25,7 @@ WITHOUT = "tileify,blockify-launch{m=16 n=16},mark-unroll"
 CACHES = (
     scheduling_steps.scheduling_steps,
     scheduling_steps.added_steps,
-    scheduling_steps.step_called,
+    scheduling_steps.step_named,
     pipelines.available_passes,
     pipelines.passes_of,
 )

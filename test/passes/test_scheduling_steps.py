@@ -49,7 +49,7 @@ def announce(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., list[str
     yield of
     scheduling_steps.scheduling_steps.cache_clear()
     scheduling_steps.added_steps.cache_clear()
-    scheduling_steps.step_called.cache_clear()
+    scheduling_steps.step_named.cache_clear()
 
 
 def test_steps_of_packages_come_behind_what_they_name(announce: Callable[..., list[str]]) -> None:

@@ -19,7 +19,7 @@ from tilewright.passes.cost.instruction_costs import instructions, is_computatio
 from tilewright.passes.tile.planner.row_assignment import ACCESS, BESIDE, ISSUED
 from tilewright.passes.tile.planner.row_assignment_choice import USUAL_THREADS
 from tilewright.passes.tile.rebind import total_extent
-from tilewright.passes.tile.row_facts import stride, vector_along
+from tilewright.passes.tile.row_facts import stride, vector_width_along
 
 _THREADS = (USUAL_THREADS, 128, 512)
 _VECTORS = (1, 2, 4, 8, 16)
@@ -56,7 +56,7 @@ def element_problem(launch: tile.LaunchOp) -> ElementProblem:
     computed = [op for op in ops_in(launch) if is_computation(op)]
     return ElementProblem(
         total_extent(axes),
-        vector_along(launch, last.value, last.extent),
+        vector_width_along(launch, last.value, last.extent),
         sum(moved),
         len(moved),
         sum(instructions(op) for op in computed),

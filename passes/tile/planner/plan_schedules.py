@@ -40,7 +40,7 @@ from tilewright.passes.scheduling_steps import PLAN
 from tilewright.passes.targeted_pass import TargetedPass
 from tilewright.passes.tile.blockify_launch import is_rectangular
 from tilewright.passes.tile.kernel_schedule import (
-    blamed_on_planned_steps,
+    errors_of_planned_steps,
     planned_passes,
     with_added_steps,
 )
@@ -52,7 +52,7 @@ from tilewright.passes.tile.planner.row_assignment_choice import IN_STEPS, row_a
 from tilewright.passes.tile.planner.row_problem import row_problem
 from tilewright.passes.tile.planner.tiling_choice import FEWEST_ELEMENTS, fastest_tiling, tilings
 from tilewright.passes.tile.planner.trial import first_possible
-from tilewright.passes.tile.row_facts import columns_of_row, rows_are_cooperative
+from tilewright.passes.tile.row_facts import columns_per_row, rows_are_cooperative
 from tilewright.passes.tile.tileify import apply as tileify
 
 Problem = TypeVar("Problem", contravariant=True)
@@ -122,7 +122,7 @@ def weighed(
         elements = element_problem(launch)
         first = element_assignments(elements, target)[0]
         return _weighed(launch, elements, target, element_assignments, first, first, pinned)
-    if columns_of_row(launch):
+    if columns_per_row(launch):
         return None
     rows = row_problem(launch)
     first = row_assignments(rows, target)[0]
@@ -175,7 +175,7 @@ def launched(kernel: loop.KernelOp) -> tuple[str, tile.LaunchOp]:
     """Return the step by which `tileify` lifts the kernel, and the launch of a lifted copy."""
     copy = kernel.clone()
     launch = tileify(copy)
-    if columns_of_row(launch) == 0:
+    if columns_per_row(launch) == 0:
         return "tileify", launch
     lift_columns(launch)
     return "tileify{columns=true}", cast(tile.LaunchOp, copy.body.block.last_op)
@@ -215,5 +215,5 @@ def _check_plan(kernel: loop.KernelOp) -> None:
     """Raise `UsageError` for a planned step of a pass that does not exist."""
     if kernel.planned is None:
         return
-    with blamed_on_planned_steps(kernel):
+    with errors_of_planned_steps(kernel):
         planned_passes(kernel.planned)

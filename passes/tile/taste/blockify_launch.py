@@ -13,9 +13,9 @@ from tilewright.passes.tile.blockify_launch import (
     BlockifyLaunchPass,
     extent_along,
     is_rectangular,
-    parted_axes,
+    axes_to_split,
 )
-from tilewright.passes.tile.rebind import power_of_two, total_extent
+from tilewright.passes.tile.rebind import next_power_of_two, total_extent
 from tilewright.passes.tile.row_facts import rows_are_cooperative
 
 _THREADS = 256
@@ -28,10 +28,10 @@ _LINES = (32, 64, 128, 256, 512, 1024, 2048, 4096)
 def prefer(step: BlockifyLaunchPass, launch: tile.LaunchOp) -> Sequence[BlockifyLaunchPass]:
     """Return the choices: a full block that is wide along n, then all other sizes."""
     if not is_rectangular(launch):
-        line = max(WARP_SIZE, power_of_two(total_extent(parted_axes(launch))))
+        line = max(WARP_SIZE, next_power_of_two(total_extent(axes_to_split(launch))))
         lines = dict.fromkeys([min(_THREADS, line), *_sizes_up_to(_LINES, line)])
         return [BlockifyLaunchPass(step.target, n=n) for n in lines]
-    rows, columns = (power_of_two(extent_along(launch, role)) for role in (Role.M, Role.N))
+    rows, columns = (next_power_of_two(extent_along(launch, role)) for role in (Role.M, Role.N))
     n = min(WARP_SIZE, columns)
     m = max(min(_THREADS // n, rows), WARP_SIZE // n)
     sides = [(a, b) for a in _sizes_up_to(_SIDES, rows) for b in _sizes_up_to(_SIDES, columns)]

@@ -16,10 +16,10 @@ from tilewright.passes.tile.cooperative_reduce import (
     SPLITS,
     CooperativeReducePass,
     ThreadsPerRow,
-    statistics_of,
+    repeated_statistics,
 )
-from tilewright.passes.tile.rebind import power_of_two, total_extent
-from tilewright.passes.tile.row_facts import SECTOR, are_columns, columns_of_row, row_length
+from tilewright.passes.tile.rebind import next_power_of_two, total_extent
+from tilewright.passes.tile.row_facts import SECTOR, are_columns, columns_per_row, row_length
 
 _MANY_COLUMNS = 4096
 """Columns above which one warp per column already fills a GPU."""
@@ -28,7 +28,7 @@ _MANY_COLUMNS = 4096
 def prefer(step: CooperativeReducePass, launch: tile.LaunchOp) -> Sequence[CooperativeReducePass]:
     """Return the choices: the usual threads first, several blocks for one row last."""
     bare = CooperativeReducePass(step.target)
-    if statistics_of(launch):
+    if repeated_statistics(launch):
         return [bare]
     guess = _usual_threads_per_row(launch)
     whole = -(-row_length(launch) // WARP_SIZE) * WARP_SIZE
@@ -72,16 +72,22 @@ def _usual_threads_per_row(launch: tile.LaunchOp) -> ThreadsPerRow:
     length, rows = row_length(launch), total_extent(launch.bound_axes())
     if are_columns(launch):
         rows = SECTOR if rows < _MANY_COLUMNS else WARP_SIZE
-        return ThreadsPerRow(min(power_of_two(-(-length // 16)), 512 // rows), rows, columns=True)
-    if (products := columns_of_row(launch)) > 0:
-        return ThreadsPerRow(min(max(power_of_two(products), WARP_SIZE), 256), 1, columns=False)
-    threads = min(max(power_of_two(-(-length // 8)), WARP_SIZE), MAX_THREADS)
-    return ThreadsPerRow(threads, max(1, min(256 // threads, power_of_two(rows))), columns=False)
+        return ThreadsPerRow(
+            min(next_power_of_two(-(-length // 16)), 512 // rows), rows, columns=True
+        )
+    if (products := columns_per_row(launch)) > 0:
+        return ThreadsPerRow(
+            min(max(next_power_of_two(products), WARP_SIZE), 256), 1, columns=False
+        )
+    threads = min(max(next_power_of_two(-(-length // 8)), WARP_SIZE), MAX_THREADS)
+    return ThreadsPerRow(
+        threads, max(1, min(256 // threads, next_power_of_two(rows))), columns=False
+    )
 
 
 def _other_threads_per_row(guess: ThreadsPerRow, launch: tile.LaunchOp) -> Iterator[ThreadsPerRow]:
     """Yield other numbers of threads and rows for a block."""
-    most = power_of_two(total_extent(launch.bound_axes()))
+    most = next_power_of_two(total_extent(launch.bound_axes()))
     for threads in (32, 64, 128, 256, 512, 1024):
         for rows in (1, 2, 4, 8):
             if threads * rows <= MAX_THREADS and rows <= most:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from tilewright.dialects import tile
 from tilewright.dialects.axes import Role
 from tilewright.passes.cost.slab_conflicts import SlabConflicts, conflicts_of
-from tilewright.passes.tile.access_clocks import access_clocks, reads_freely
+from tilewright.passes.tile.access_clocks import access_clocks, reads_without_conflicts
 from tilewright.passes.tile.permute_register_tile import PermuteRegisterTilePass, arranged
 from tilewright.passes.tile.register_tile_sides import (
     height_in_order,
@@ -41,7 +41,9 @@ class _Cost(NamedTuple):
     def of(conflicts: SlabConflicts) -> "_Cost":
         """Return the cost of a launch whose rows are dealt out to piles where that is faster."""
         layouts = layouts_in_piles(conflicts)
-        return _Cost(not reads_freely(conflicts, layouts), access_clocks(conflicts, layouts))
+        return _Cost(
+            not reads_without_conflicts(conflicts, layouts), access_clocks(conflicts, layouts)
+        )
 
 
 def prefer(
@@ -60,7 +62,7 @@ def prefer(
             return _Cost.of(conflicts)
 
     is_as_before = launch.thread_axes()[-1] == n.thread  # then it need not be tried
-    if not (is_as_before and reads_freely(conflicts_of(launch), {})):
+    if not (is_as_before and reads_without_conflicts(conflicts_of(launch), {})):
         best = min(usual[:_COMPARED], key=cost)
         if cost(best).has_conflicts and not (m.joined or n.joined):
             warps = [replace(best, lanes_m=high, fastest=along) for high, along in order]

@@ -21,7 +21,7 @@ from tilewright.passes.tile.register_tile_sizes import (
     neighbours,
     registers_with,
 )
-from tilewright.passes.tile.row_facts import row_length, stride, vector_along
+from tilewright.passes.tile.row_facts import row_length, stride, vector_width_along
 from tilewright.passes.tile.split_thread_axes import steps_of, threads_with
 
 _FACTORS = (8, 4, 16, 2, 1)
@@ -117,7 +117,7 @@ def _widest(launch: tile.LaunchOp) -> int:
     threads.
     """
     (axis,) = last_axis(launch)
-    vector = vector_along(launch, axis.value, axis.extent)
+    vector = vector_width_along(launch, axis.value, axis.extent)
     goes_in_steps = axis.role is Role.K and row_length(launch) > 0
     left = _MOST_THREADS if goes_in_steps else _FEWEST_THREADS
     while vector > 1 and launch.num_threads < vector * left:
