@@ -11,9 +11,9 @@ from tilewright.dialects.axes import Role
 from tilewright.dialects.target import WARP_SIZE
 from tilewright.passes.tile.blockify_launch import (
     BlockifyLaunchPass,
+    axes_to_split,
     extent_along,
     is_rectangular,
-    axes_to_split,
 )
 from tilewright.passes.tile.rebind import next_power_of_two, total_extent
 from tilewright.passes.tile.row_facts import rows_are_cooperative
