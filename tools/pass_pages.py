@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The pages `docs/rewrites/*.md`: what each pass that schedules Tile IR says of itself.
+Generator of the pages `docs/rewrites/*.md`, one for each pass that schedules Tile IR.
 
     python -m tilewright.tools.pass_pages docs/rewrites
 
-writes them from the docstrings of the passes' files, and from those of their options.
+writes them from the docstrings of the passes' files and of their options.
 """
 
 import ast
@@ -23,7 +23,7 @@ from tilewright.tools.output.output_path import write_text
 
 
 def pages() -> dict[str, str]:
-    """Return the text of each page by its name."""
+    """Return the text of each page by its file name."""
     kinds = {spec.name: available_passes()[spec.name]() for spec in parse_spec_list(to_tile())}
     own = {name: kind for name, kind in kinds.items() if _is_scheduling(kind)}
     return {"index.md": _index(own), **{f"{name}.md": _page(own[name]) for name in own}}
@@ -40,10 +40,10 @@ def _index(kinds: Mapping[str, type[ModulePass]]) -> str:
     )
     return (
         "# The rewrites that schedule a kernel\n\n"
-        "In the order in which `to-tile` runs them. Each works by itself on any Tile IR that has\n"
-        "what it looks for, leaves alone what has not, and says why in a remark. Options pin what\n"
-        "it would else decide, or a [plan](plan-schedules.md) has decided. These pages are\n"
-        "written by `python -m tilewright.tools.pass_pages docs/rewrites`.\n\n"
+        "The passes in the order in which `to-tile` runs them. Each pass works by itself on any\n"
+        "Tile IR. It skips kernels to which it does not apply, and gives the reason in a remark.\n"
+        "Options override what the pass or a [plan](plan-schedules.md) would decide. These pages\n"
+        "are written by `python -m tilewright.tools.pass_pages docs/rewrites`.\n\n"
         f"| pass | options | what it does |\n|------|---------|--------------|\n{rows}\n"
     )
 
@@ -54,7 +54,7 @@ def _page(kind: type[ModulePass]) -> str:
     parts = [f"# {kind.name}\n{number}", _docstring(kind)]
     if options := list(_options(kind)):
         rows = "\n".join(f"| `{name}` | {type} | {says} |" for name, type, says in options)
-        parts.append(f"| option | type | says |\n|--------|------|------|\n{rows}\n")
+        parts.append(f"| option | type | meaning |\n|--------|------|---------|\n{rows}\n")
     return "\n".join(parts)
 
 
@@ -77,7 +77,7 @@ def _options_in_short(kind: type[ModulePass]) -> str:
 
 
 def _options(kind: type[ModulePass]) -> Iterator[tuple[str, str, str]]:
-    """Name, type and docstring of each option; the target is the same for all."""
+    """Yield name, type and docstring of each option, except the target, which every pass has."""
     said = _said_of_fields(kind)
     for field in fields(kind):
         if field.name != "target":
@@ -86,7 +86,9 @@ def _options(kind: type[ModulePass]) -> Iterator[tuple[str, str, str]]:
 
 
 def _said_of_fields(kind: type[ModulePass]) -> dict[str, str]:
-    """Return the strings that stand behind the fields of a class."""
+    """
+    Return the docstring below each field of a class, by the field's name; empty if there is none.
+    """
     (definition,) = ast.parse(inspect.getsource(kind)).body
     assert isinstance(definition, ast.ClassDef)
     said: dict[str, str] = {}

@@ -424,7 +424,7 @@ def test_a_folder_to_go_on_with_that_is_not_there(
 @pytest.mark.parametrize(
     ("argv", "complaint"),
     [
-        (["--seconds", "-4"], "'-4' is no number of seconds"),
+        (["--seconds", "-4"], "'-4' is not a number of seconds"),
         (["--jobs", "0"], "'0' is no number of jobs"),
         (["--only", "xdlsl"], "no check of these stages has 'xdlsl' in its name"),
         (["--out", "/dev/null/x"], "cannot write into '/dev/null/x': Not a directory"),

@@ -160,8 +160,8 @@ def test_static(model: str, tmp_path: Path, tilewright: Tilewright) -> None:
     [
         ("--model MODEL --block --seq 8", 1, "taking times needs a GPU, and there is none: a test"),
         ("--model MODEL --block --seq 8,65", 2, "the model takes 1 to 64 tokens, not 65"),
-        ("--model MODEL --block --seq 8,x", 2, "'x' is no positive number of tokens, as in '8,x'"),
-        ("--model MODEL --block --seq 0", 2, "'0' is no positive number of tokens"),
+        ("--model MODEL --block --seq 8,x", 2, "'x' is not a positive number of tokens, in '8,x'"),
+        ("--model MODEL --block --seq 0", 2, "'0' is not a positive number of tokens"),
         ("--model MODEL --block --only s7", 2, "has 's7' in its name"),
         ("--model MODEL --block --dtype int8", 2, "unknown value 'int8'"),
         ("--model MODEL --block --seq 8 --static --plot a.png", 2, "--plot is of times"),

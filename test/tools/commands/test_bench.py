@@ -204,11 +204,11 @@ def suite(tmp_path: Path) -> str:
     [
         ([], 1, "error: taking times needs a GPU, and there is none: a test (bench --static says"),
         (["--filter", "c"], 2, "has 'c' in its name"),
-        (["--filter", "("], 2, "'(' is no regular expression"),
+        (["--filter", "("], 2, "'(' is not a regular expression"),
         (["--filter", "a", "--only", "a"], 2, "not allowed with"),
         (["--backends", "eager,tvm"], 2, "unknown backend 'tvm' (known: eager, compile, max"),
-        (["--limit", "0"], 2, "'0' is no number of seconds"),
-        (["--stop-after", "soon"], 2, "'soon' is no number of seconds"),
+        (["--limit", "0"], 2, "'0' is not a number of seconds"),
+        (["--stop-after", "soon"], 2, "'soon' is not a number of seconds"),
         (["--target", "sm_80"], 2, "times are of the GPU that is present (--target goes with"),
     ],
 )

@@ -122,7 +122,7 @@ def test_a_prompt_of_no_tokens(folder: Path, tilewright: Tilewright, tokens: str
     asked = (f"--prompt-ids={tokens}", "--max-new-tokens", "3")
     result = tilewright("generate", str(folder), *asked)
     assert result.code == 2
-    assert f"'{tokens}' is no list of tokens such as 1,2,3" in result.err
+    assert f"'{tokens}' is not a list of tokens such as 1,2,3" in result.err
 
 
 @pytest.mark.parametrize("command", [("generate", "--max-new-tokens", "3"), ("run",)])

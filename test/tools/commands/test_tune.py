@@ -162,7 +162,11 @@ def test_space_measures_nothing(tmp_path: Path, tilewright: Tilewright) -> None:
         ([*RELU, "--scheduler", "tcp://127.0.0.1:1"], 2, "there is no scheduler at 'tcp://127."),
         ([*RELU, *MODEL, "--filter", "x"], 2, "--filter goes with a suite.json only"),
         ([*RELU, "--space", "--json", "-"], 2, "--json is for measurements"),
-        ([*RELU, *MODEL, "--budget", "0"], 2, "'0' is no number of schedules, and no time as 10m"),
+        (
+            [*RELU, *MODEL, "--budget", "0"],
+            2,
+            "'0' is not a number of schedules, nor a time such as 10m",
+        ),
         ([*RELU, *MODEL, "--budget", "10d"], 2, "'10d' is no number of schedules"),
         ([*RELU, *MODEL, "--json", "no/x.json"], 2, "cannot write 'no/x.json'"),
         ([*RELU, "--shortlist", "5"], 2, "--shortlist goes with --evaluator model"),

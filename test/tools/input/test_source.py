@@ -82,7 +82,7 @@ def test_values_are_not_there(tilewright: Tilewright, model: str):
         (("model", "--layers", "3"), "the model has 2 layers: 3 of them cannot be taken"),
         (("modle", "--ir", "torch"), "there is no folder 'modle' (a model is a folder with"),
         (("model", "--seq-len", "65"), "the model takes 1 to 64 tokens, not 65"),
-        (("model", "--seq-len", "0"), "'0' is no positive number of tokens"),
+        (("model", "--seq-len", "0"), "'0' is not a positive number of tokens"),
     ],
 )
 def test_mistakes(arguments: tuple[str, ...], says: str, tilewright: Tilewright, model: str):
