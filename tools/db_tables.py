@@ -25,8 +25,10 @@ def print_counts(counts: Sequence[Counts], notes: Mapping[str, KernelNote], out:
     Print a table with a line for each kernel and device, ordered by the kernels' names and shapes.
     """
     names, origins = short_keys(each.key.kernel for each in counts), _origins(counts, notes)
-    head = ("key", "what it is", *(["made of"] if origins else []))
-    rows = table(*head, "target", "device", "by", "nvrtc", *_NUMBERS, "latest", numbers=_NUMBERS)
+    head = ("key", "kernel", *(["expression"] if origins else []))
+    rows = table(
+        *head, "target", "device", "evaluator", "nvrtc", *_NUMBERS, "latest", numbers=_NUMBERS
+    )
     for key, timed, failed, best_us, latest in sorted(counts, key=lambda c: _order(c.key, notes)):
         rows.add_row(
             names[key.kernel],

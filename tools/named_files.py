@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
 Checks of the files and folders that a command line names, before the command is imported. Missing
-files are reported, and so are outputs that would overwrite each other or an input.
+files are reported, as are outputs that would overwrite each other or an input.
 
 A command declares the files it reads with `parser.set_defaults(reads={"against": "file"})`.
 """

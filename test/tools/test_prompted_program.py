@@ -233,4 +233,4 @@ def test_a_config_without_weights(
     name = "TinyLlama/TinyLlama-1.1B-Chat-v1.0"
     result = tilewright("run", name, "--prompt-ids", "1")
     assert result.code == 2
-    assert result.err.startswith(f"error: of '{name}' only the config is here")
+    assert result.err.startswith(f"error: only the config of '{name}' is available")

@@ -29,7 +29,7 @@ def add(add_parser: AddParser) -> None:
         dest="verbosity",
         action="count",
         default=0,
-        help="print on stderr what passes skipped, and why; -vv: also print every rewrite",
+        help="print on stderr what passes skipped, and why; -vv prints every rewrite before the IR",
     )
     add_only(parser, "-v and -vv")
 

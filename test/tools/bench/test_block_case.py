@@ -164,7 +164,7 @@ def test_static(model: str, tmp_path: Path, tilewright: Tilewright) -> None:
         ("--model MODEL --block --seq 0", 2, "'0' is not a positive number of tokens"),
         ("--model MODEL --block --only s7", 2, "has 's7' in its name"),
         ("--model MODEL --block --dtype int8", 2, "unknown value 'int8'"),
-        ("--model MODEL --block --seq 8 --static --plot a.png", 2, "--plot is of times"),
+        ("--model MODEL --block --seq 8 --static --plot a.png", 2, "--plot is for timing"),
         ("--model MODEL", 2, "a model is measured by its decoder block (add --block)"),
         ("--model llama --block", 2, "--model also takes qwen2.5-7b and tinyllama"),
         ("--model no/model --block", 2, "'no/model' is neither a folder nor"),

@@ -140,7 +140,7 @@ def test_no_case_is_begun_after_the_time_is_up(
     assert run(CASES[:3], stop_after=1e-9, json=str(tmp_path / "results.json")) == 0
     assert asked(tmp_path) == []
     out = capsys.readouterr().out
-    assert out.endswith("\n3 cases are left: the same command goes on with them\n")
+    assert out.endswith("\n3 cases are left: repeat the command to continue\n")
 
 
 def test_json_to_stdout(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
@@ -209,7 +209,7 @@ def suite(tmp_path: Path) -> str:
         (["--backends", "eager,tvm"], 2, "unknown backend 'tvm' (known: eager, compile, max"),
         (["--limit", "0"], 2, "'0' is not a number of seconds"),
         (["--stop-after", "soon"], 2, "'soon' is not a number of seconds"),
-        (["--target", "sm_80"], 2, "times are of the GPU that is present (--target goes with"),
+        (["--target", "sm_80"], 2, "bench times the GPU that is present (--target is for"),
     ],
 )
 def test_mistakes(

@@ -170,7 +170,7 @@ def test_space_measures_nothing(tmp_path: Path, tilewright: Tilewright) -> None:
         ([*RELU, *MODEL, "--budget", "10d"], 2, "'10d' is no number of schedules"),
         ([*RELU, *MODEL, "--json", "no/x.json"], 2, "cannot write 'no/x.json'"),
         ([*RELU, "--shortlist", "5"], 2, "--shortlist goes with --evaluator model"),
-        ([*RELU, "--no-db", "--resume"], 2, "--resume goes on with what a database knows"),
+        ([*RELU, "--no-db", "--resume"], 2, "--resume needs a database"),
         (["-c", "torch.randn(4)", *MODEL], 2, "there is nothing to tune"),
         (["suite.json", *MODEL, "--filter", "y"], 2, "no case of 'suite.json' has a match"),
         (["tile.mlir", *MODEL], 2, "'tile.mlir' is scheduled already"),
@@ -282,7 +282,7 @@ def test_where_nothing_can_be_measured(
     found = tilewright("tune", *RELU, *GPU)
     assert found.code == 1
     assert found.out == "relu: 4 schedules measured, 4 without a time\n  4 x killed\n\n"
-    assert found.err == "error: no schedule could be measured of: relu\n"
+    assert found.err == "error: no schedule could be measured for: relu\n"
     assert len(known(tmp_path)) == 4
 
 

@@ -67,7 +67,7 @@ def test_what_is_written_over_is_seen_before_it_is_compiled(tilewright: Tilewrig
 def test_values_are_not_there(tilewright: Tilewright, model: str):
     ended = tilewright("compile", model, "--host", "-o", "all.cu")
     assert ended.code == 2
-    assert "'model' is taken without its weights here" in ended.err
+    assert "the weights of 'model' are not loaded here" in ended.err
 
 
 @pytest.mark.parametrize(
