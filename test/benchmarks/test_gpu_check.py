@@ -332,7 +332,7 @@ def test_the_race_is_one_that_bench_knows(tmp_path: Path, capsys: pytest.Capture
         command = suite.command(raced, tmp_path / "x.json", "eager,compile", 100, retry=True)
         assert command[:4] == [sys.executable, "-m", "tilewright.tools.cli", "bench"]
         assert cli.main(command[3:]) == 1
-        assert "taking times needs a GPU" in capsys.readouterr().err  # the options are understood
+        assert "timing needs a GPU" in capsys.readouterr().err  # the options are understood
 
 
 def test_a_race_that_takes_too_long_is_interrupted(tmp_path: Path):

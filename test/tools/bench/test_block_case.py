@@ -158,7 +158,7 @@ def test_static(model: str, tmp_path: Path, tilewright: Tilewright) -> None:
 @pytest.mark.parametrize(
     ("argv", "code", "complaint"),
     [
-        ("--model MODEL --block --seq 8", 1, "taking times needs a GPU, and there is none: a test"),
+        ("--model MODEL --block --seq 8", 1, "timing needs a GPU, and there is none: a test"),
         ("--model MODEL --block --seq 8,65", 2, "the model takes 1 to 64 tokens, not 65"),
         ("--model MODEL --block --seq 8,x", 2, "'x' is not a positive number of tokens, in '8,x'"),
         ("--model MODEL --block --seq 0", 2, "'0' is not a positive number of tokens"),
@@ -169,9 +169,9 @@ def test_static(model: str, tmp_path: Path, tilewright: Tilewright) -> None:
         ("--model llama --block", 2, "--model also takes qwen2.5-7b and tinyllama"),
         ("--model no/model --block", 2, "'no/model' is neither a folder nor"),
         ("--block", 2, "--block goes with --model (--model qwen2.5-7b or tinyllama"),
-        ("a.json --model MODEL --block", 2, "a suite or --model: one of them"),
+        ("a.json --model MODEL --block", 2, "SUITE and --model exclude each other"),
         ("a.json --seq 8", 2, "--seq goes with --model MODEL --block"),
-        ("", 2, "what is to be measured: SUITE, or --model MODEL --block"),
+        ("", 2, "SUITE, or --model MODEL --block, is required"),
     ],
 )
 def test_mistakes(

@@ -111,7 +111,7 @@ def test_another_environment_begins_anew(
     run(CASES[:2], json=str(path))
     run(CASES[:1], json=str(path), answers={"environment": {"gpu": "none", "torch": "9"}})
     assert asked(tmp_path) == ["fast", "even", "fast"]
-    assert f"note: '{path}' is of another torch: all is measured anew" in capsys.readouterr().err
+    assert f"note: '{path}' has another torch: all cases are measured" in capsys.readouterr().err
     assert [row["name"] for row in json.loads(path.read_text())["cases"]] == ["fast"]
 
 
@@ -202,7 +202,7 @@ def suite(tmp_path: Path) -> str:
 @pytest.mark.parametrize(
     ("argv", "code", "complaint"),
     [
-        ([], 1, "error: taking times needs a GPU, and there is none: a test (bench --static says"),
+        ([], 1, "error: timing needs a GPU, and there is none: a test (bench --static reports"),
         (["--filter", "c"], 2, "has 'c' in its name"),
         (["--filter", "("], 2, "'(' is not a regular expression"),
         (["--filter", "a", "--only", "a"], 2, "not allowed with"),
@@ -248,6 +248,6 @@ def test_mistakes_that_would_cost_the_results(
 def test_a_file_of_something_else_is_left_alone(text: str, run: Run, tmp_path: Path) -> None:
     path = tmp_path / "results.json"
     path.write_text(text)
-    with pytest.raises(Exception, match="holds something else than results"):
+    with pytest.raises(Exception, match="is not a file of results"):
         run(json=str(path))
     assert path.read_text() == text

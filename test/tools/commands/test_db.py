@@ -67,7 +67,7 @@ def told(result: Result) -> str:
 def test_ls(tilewright: Tilewright, db: str, kernel: loop.KernelOp) -> None:
     head, measured, modelled, total = told(tilewright("db", "ls", "--db", db)).splitlines()
     assert head.split() == [
-        *("key", "what", "it", "is", "target", "device", "by", "nvrtc"),
+        *("key", "kernel", "target", "device", "evaluator", "nvrtc"),
         *("schedules", "failed", "best", "us", "latest"),
     ]
     assert measured.split() == [
@@ -327,7 +327,11 @@ def test_any_other_line_is_a_clean_error(tilewright: Tilewright, db: str) -> Non
     ("argv", "code", "complaint"),
     [
         (["ls"], 1, "there is no database '"),
-        (["ls", "--db", "none.sqlite"], 1, "there is no database 'none.sqlite' (--db says which"),
+        (
+            ["ls", "--db", "none.sqlite"],
+            1,
+            "there is no database 'none.sqlite' (--db names another",
+        ),
         (["merge", "none.sqlite"], 1, "there is no database 'none.sqlite'"),
         (["import", "none.jsonl"], 2, "cannot read 'none.jsonl': No such file"),
         (["show"], 2, "the following arguments are required: KERNEL"),

@@ -167,7 +167,7 @@ def test_space_measures_nothing(tmp_path: Path, tilewright: Tilewright) -> None:
             2,
             "'0' is not a number of schedules, nor a time such as 10m",
         ),
-        ([*RELU, *MODEL, "--budget", "10d"], 2, "'10d' is no number of schedules"),
+        ([*RELU, *MODEL, "--budget", "10d"], 2, "'10d' is not a number of schedules"),
         ([*RELU, *MODEL, "--json", "no/x.json"], 2, "cannot write 'no/x.json'"),
         ([*RELU, "--shortlist", "5"], 2, "--shortlist goes with --evaluator model"),
         ([*RELU, "--no-db", "--resume"], 2, "--resume needs a database"),
@@ -175,7 +175,7 @@ def test_space_measures_nothing(tmp_path: Path, tilewright: Tilewright) -> None:
         (["suite.json", *MODEL, "--filter", "y"], 2, "no case of 'suite.json' has a match"),
         (["tile.mlir", *MODEL], 2, "'tile.mlir' is scheduled already"),
         (["tile.mlir"], 2, "'tile.mlir' is scheduled already"),
-        (["broken.json"], 2, "'broken.json' is no list of cases"),
+        (["broken.json"], 2, "'broken.json' is not a list of cases"),
     ],
 )
 def test_mistakes(
@@ -315,5 +315,5 @@ def test_an_interruption_ends_with_what_was_found(
     found = tilewright("tune", *asked, *MODEL)
     assert found.code == 130
     assert found.out.startswith(told)
-    assert found.err == "interrupted: this was found so far\n"
+    assert found.err == "interrupted: these are the results so far\n"
     assert len(known(tmp_path)) == 3

@@ -150,11 +150,11 @@ def test_what_is_below_loop_ir_is_scheduled_already(tilewright: Tilewright, tmp_
         ),
         (
             "tileify,cooperative-reduce{threads=32 rows=1},cooperative-reduce{threads=64}",
-            ["'cooperative-reduce{threads=64}' planned for @rows did nothing: to-tile does e"],
+            ["'cooperative-reduce{threads=64}' planned for @rows did nothing: to-tile runs e"],
         ),
         (
             "tileify,mark-unroll,cse",
-            ["'cse' planned for @rows did nothing: to-tile has no"],
+            ["'cse' planned for @rows did nothing: to-tile does not"],
         ),
     ],
 )
