@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """
 Random calls of the Python API: functions, modules and programs of `tilewright.compile` and
-`torch.compile`, with arguments that lie oddly in memory, or are of other kinds than expected.
+`torch.compile`, with arguments of unusual layouts or of unexpected types.
 
     benchmarks/miscalls.py --seed 1 --count 200
 
-Each gives what PyTorch gives, writes what PyTorch writes, or is refused by an error of ours.
+Each call must return what PyTorch returns, and write what PyTorch writes, or raise one of our
+errors.
 """
 
 import random
@@ -149,7 +150,7 @@ def _fails_too(function: A, x: A, k: A) -> bool:
 
 
 def _difference(said: str, function: A, found: A, ours: A, theirs: A, given: A) -> str:
-    """Return what is other than in PyTorch, or an empty text."""
+    """Return the difference from PyTorch's results, or an empty text."""
     try:
         is_array = isinstance(theirs, np.ndarray) and theirs.dtype == np.float32
         tensor = torch.from_numpy(np.ascontiguousarray(theirs)) if is_array else theirs
@@ -164,7 +165,9 @@ def _difference(said: str, function: A, found: A, ours: A, theirs: A, given: A) 
 
 
 def _check_close(found: A, wanted: A) -> None:
-    """Raise `AssertionError` where results differ by more than rounding of the largest does."""
+    """
+    Raise `AssertionError` if results differ by more than the rounding error of the largest element.
+    """
     is_float = isinstance(wanted, torch.Tensor) and wanted.is_floating_point()
     if not is_float or wanted.is_meta:
         torch.testing.assert_close(found, wanted, equal_nan=True)
@@ -187,7 +190,7 @@ def _plain(value: A) -> A:
 
 
 def run(seed: int, count: int, *, shows: bool = False) -> tuple[Counter[str], list[str]]:
-    """Try `count` calls of a seed; return how they ended, and those with a complaint."""
+    """Try `count` random calls; return counts of how they ended, and the failures."""
     draw = random.Random(seed)
     ends, wrong = Counter[str](), list[str]()
     for number in range(count):
@@ -201,7 +204,7 @@ def run(seed: int, count: int, *, shows: bool = False) -> tuple[Counter[str], li
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Try the calls, and print how they ended."""
+    """Try random calls, and print how they ended."""
     return attack(run, "Try random calls of the Python API.", "calls", 200, argv)
 
 

@@ -53,7 +53,7 @@ def captured_program(captured: Captured) -> Program:
 
 def _require_reference(captured: Captured) -> None:
     needed = bytes_of_reference(captured)
-    require_memory(needed, "computing what the results should be", "use smaller shapes")
+    require_memory(needed, "computing the expected results", "use smaller shapes")
 
 
 def check_reference_memory(text: str) -> None:

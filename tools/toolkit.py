@@ -15,8 +15,8 @@ _NSIGHT = Path("/opt/nvidia/nsight-compute")
 
 def use_cuda_home() -> None:
     """
-    Let NVRTC and nvdisasm also be found in `CUDA_HOME`, or in the toolkit's usual folder if the
-    variable is not set, for machines without their Python packages.
+    Add the CUDA toolkit in `CUDA_HOME`, or else in the usual folder, to the places where NVRTC and
+    nvdisasm are searched. It serves machines without their Python packages.
     """
     home = os.environ.get("CUDA_HOME") or _USUAL_HOME
     if Path(home).is_dir():

@@ -43,7 +43,7 @@ FOLDERS = ("test/codegen/simulator/kernels", "test/codegen/simulator/tile")
 """Folders of kernels in a checkout."""
 
 QUICK = 20
-"""With `--quick`, one of this many generated bugs is planted."""
+"""Ratio of all generated bugs to those that are planted with `--quick`."""
 
 FEW = 8
 """Default number of bugs in a kernel of a suite or model."""
