@@ -120,11 +120,11 @@ def run(seed: int, count: int, *, shows: bool = False) -> tuple[Counter[str], li
                 is_usual = reader[1] == "run" or out == usual[tuple(reader)]
                 problem = "" if is_usual else "is accepted, with another result"
             ends[f"{name}: {end}"] += 1
-            said = f"{seed}/{number}: {damage.__name__} {name}, {' '.join(reader)}"
+            label = f"{seed}/{number}: {damage.__name__} {name}, {' '.join(reader)}"
             if shows:
-                print(f"{said}: {end}", flush=True)
+                print(f"{label}: {end}", flush=True)
             if problem:
-                wrong.append(f"{said}\n  {problem}")
+                wrong.append(f"{label}\n  {problem}")
     return ends, wrong
 
 

@@ -119,8 +119,8 @@ def attempt(draw: random.Random) -> tuple[str, str]:
     baked = draw.choice(NUMBERS)
     given = baked if draw.random() < 0.7 else draw.choice(NUMBERS)
     compiles_odd, by_dynamo = draw.random() < 0.3, draw.random() < 0.2
-    said = f"{name}({kind}, {given}), compiled for {kind if compiles_odd else 'plain'}, {baked}"
-    said += " by torch.compile" if by_dynamo else ""
+    label = f"{name}({kind}, {given}), compiled for {kind if compiles_odd else 'plain'}, {baked}"
+    label += " by torch.compile" if by_dynamo else ""
     try:
         ours, theirs = TENSORS[kind](x.clone()), TENSORS[kind](x.clone())
         with warnings.catch_warnings(), torch.no_grad():
@@ -133,12 +133,12 @@ def attempt(draw: random.Random) -> tuple[str, str]:
                 program = tilewright.compile(function, like, baked, device="sim")
             found = program(ours, given)
     except TilewrightError as err:
-        return f"refused: {in_brief(err)}", "" if str(err) else f"{said}: no message"
+        return f"refused: {in_brief(err)}", "" if str(err) else f"{label}: no message"
     except BaseException as err:
         if by_dynamo and _fails_too(function, TENSORS[kind](x.clone()), given):
             return "refused by PyTorch", ""
-        return "leaked", f"{said}: leaks {in_brief(err)}"
-    return "ran", _difference(said, function, found, ours, theirs, given)
+        return "leaked", f"{label}: leaks {in_brief(err)}"
+    return "ran", _difference(label, function, found, ours, theirs, given)
 
 
 def _fails_too(function: A, x: A, k: A) -> bool:
@@ -149,31 +149,31 @@ def _fails_too(function: A, x: A, k: A) -> bool:
     return False
 
 
-def _difference(said: str, function: A, found: A, ours: A, theirs: A, given: A) -> str:
+def _difference(label: str, function: A, found: A, ours: A, theirs: A, given: A) -> str:
     """Return the difference from PyTorch's results, or an empty text."""
     try:
         is_array = isinstance(theirs, np.ndarray) and theirs.dtype == np.float32
         tensor = torch.from_numpy(np.ascontiguousarray(theirs)) if is_array else theirs
         with torch.no_grad():
-            wanted = function(tensor, given)
-        for one, other in zip(_plain(found), _plain(wanted), strict=True):
+            expected = function(tensor, given)
+        for one, other in zip(_plain(found), _plain(expected), strict=True):
             _check_close(one, other)
         torch.testing.assert_close(_plain(ours), _plain(tensor), equal_nan=True)
     except Exception as err:
-        return f"{said}: {in_brief(err)}"
+        return f"{label}: {in_brief(err)}"
     return ""
 
 
-def _check_close(found: A, wanted: A) -> None:
+def _check_close(found: A, expected: A) -> None:
     """
     Raise `AssertionError` if results differ by more than the rounding error of the largest element.
     """
-    is_float = isinstance(wanted, torch.Tensor) and wanted.is_floating_point()
-    if not is_float or wanted.is_meta:
-        torch.testing.assert_close(found, wanted, equal_nan=True)
+    is_float = isinstance(expected, torch.Tensor) and expected.is_floating_point()
+    if not is_float or expected.is_meta:
+        torch.testing.assert_close(found, expected, equal_nan=True)
         return
-    most = wanted[wanted.isfinite()].abs().max().item() if wanted.isfinite().any() else 0.0
-    torch.testing.assert_close(found, wanted, rtol=1e-5, atol=1e-5 * most, equal_nan=True)
+    most = expected[expected.isfinite()].abs().max().item() if expected.isfinite().any() else 0.0
+    torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-5 * most, equal_nan=True)
 
 
 def _plain(value: A) -> A:

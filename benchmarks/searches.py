@@ -122,10 +122,10 @@ def kernel_of(text: str) -> loop.KernelOp:
     return kernel
 
 
-def all_runs(only: str, wanted: Sequence[str], budget: int, seeds: int) -> Iterator[Run]:
+def all_runs(only: str, chosen: Sequence[str], budget: int, seeds: int) -> Iterator[Run]:
     """Yield the results of the requested searches for each kernel."""
     for name in (name for name in KERNELS if only in name):
-        for search in wanted:
+        for search in chosen:
             for seed in range(1 if search in WITHOUT_CHANCE else seeds):
                 found = run(name, search, seed, budget)
                 print(
@@ -175,8 +175,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--output", type=Path, default=RESULTS, help="folder of the results")
     args = parser.parse_args(arguments)
     args.output.mkdir(parents=True, exist_ok=True)
-    wanted = [args.search] if args.search else [*SEARCHES]
-    runs = [*all_runs(args.only, wanted, args.budget, args.seeds)]
+    chosen = [args.search] if args.search else [*SEARCHES]
+    runs = [*all_runs(args.only, chosen, args.budget, args.seeds)]
     spaces = {
         name: float(f"{sizes(Space(kernel_of(KERNELS[name])).root, args.budget).schedules:.2g}")
         for name in dict.fromkeys(run.kernel for run in runs)

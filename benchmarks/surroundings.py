@@ -99,16 +99,16 @@ def surrounding(draw: random.Random, folder: Path) -> tuple[str, list[str], dict
     environment = {**os.environ, "XDG_DATA_HOME": ".", **{k: v for k, v in changes.items() if v}}
     for gone in (key for key, value in changes.items() if value is None):
         environment.pop(gone, None)
-    said = f"{name}, output {output or 'new'}, {changes or 'usual environment'}, {stream}"
+    label = f"{name}, output {output or 'new'}, {changes or 'usual environment'}, {stream}"
     programs = Path(sys.executable).parent
-    return said, [str(programs / words[0]), *words[1:], stream], environment
+    return label, [str(programs / words[0]), *words[1:], stream], environment
 
 
 def attempt(draw: random.Random) -> tuple[str, str]:
     """Run one command in a random environment; return its description, and what is wrong."""
     with TemporaryDirectory() as name:
         folder = Path(name)
-        said, (*words, stream), environment = surrounding(draw, folder)
+        label, (*words, stream), environment = surrounding(draw, folder)
         count = draw.choice([1, 1, 1, 1, 3])
         sent = draw.choice(SIGNALS) if not stream and draw.random() < 0.4 else None
         delay = draw.choice([draw.uniform(0.02, 1), draw.uniform(1, 12)])
@@ -125,8 +125,8 @@ def attempt(draw: random.Random) -> tuple[str, str]:
             for _ in range(count)
         ]
         ends = [_ended(process, sent, delay) for process in processes]
-        said = f"{count} x {said}" + (f", {sent.name} after {delay:.2f} s" if sent else "")
-        return said, next((wrong for wrong in (*ends, _left(folder)) if wrong), "")
+        label = f"{count} x {label}" + (f", {sent.name} after {delay:.2f} s" if sent else "")
+        return label, next((wrong for wrong in (*ends, _file_problem(folder)) if wrong), "")
 
 
 def _ended(process: subprocess.Popen[bytes], sent: signal.Signals | None, delay: float) -> str:
@@ -149,7 +149,7 @@ def _ended(process: subprocess.Popen[bytes], sent: signal.Signals | None, delay:
     return ""
 
 
-def _left(folder: Path) -> str:
+def _file_problem(folder: Path) -> str:
     """Return what is wrong with the files in the folder after the command."""
     out = folder / "out.txt"
     text = out.read_text() if out.exists() else OLD
@@ -166,11 +166,11 @@ def run(seed: int, count: int, *, shows: bool = False) -> list[str]:
     draw = random.Random(seed)
     wrong: list[str] = []
     for number in range(count):
-        said, problem = attempt(draw)
+        label, problem = attempt(draw)
         if shows:
-            print(f"{seed}/{number}: {said}: {problem[-200:] or 'fine'}", flush=True)
+            print(f"{seed}/{number}: {label}: {problem[-200:] or 'fine'}", flush=True)
         if problem:
-            wrong.append(f"{seed}/{number}: {said}\n  {problem}")
+            wrong.append(f"{seed}/{number}: {label}\n  {problem}")
     return wrong
 
 

@@ -80,8 +80,8 @@ def measured(product: Product, target: Target, submit: Submit, until: float) -> 
     tilings = iter(product.tilings)
     under_way: list[tuple[Tiling, Future[Measurement]]] = []
     while True:
-        wanted = _AHEAD - len(under_way) if monotonic() < until else 0
-        for tiling in islice(tilings, wanted):
+        count = _AHEAD - len(under_way) if monotonic() < until else 0
+        for tiling in islice(tilings, count):
             steps = tiling.pipeline(product.problem, target)
             under_way.append((tiling, submit(",".join([product.lift, *steps]))))
         if not under_way:

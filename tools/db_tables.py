@@ -101,7 +101,7 @@ def print_kernel(
         _print(out, f"\n{_place(key)}")
         rows = table("us", "spread", "date", "schedule", numbers=("us", "spread"))
         for record in records:
-            rows.add_row(*_times(record), _day(record.measured_at), escape(_said(record)))
+            rows.add_row(*_times(record), _day(record.measured_at), escape(_schedule_text(record)))
         show(out, rows)
     out.print()
 
@@ -130,7 +130,7 @@ def _times(record: Record) -> tuple[str, str]:
     return ("-", "-") if us is None else (f"{us:.2f}", f"{spread:.2f}")
 
 
-def _said(record: Record) -> str:
+def _schedule_text(record: Record) -> str:
     schedule, us, problem, _ = record.measurement
     return f"{schedule}: {problem}" if us is None else schedule
 

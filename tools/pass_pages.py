@@ -78,29 +78,29 @@ def _options_in_short(kind: type[ModulePass]) -> str:
 
 def _options(kind: type[ModulePass]) -> Iterator[tuple[str, str, str]]:
     """Yield name, type and docstring of each option, except the target, which every pass has."""
-    said = _said_of_fields(kind)
+    docs = _field_docs(kind)
     for field in fields(kind):
         if field.name != "target":
             type = str(field.type).replace(" | None", "").replace("|", "\\|")
-            yield field.name, type.removeprefix("<class '").removesuffix("'>"), said[field.name]
+            yield field.name, type.removeprefix("<class '").removesuffix("'>"), docs[field.name]
 
 
-def _said_of_fields(kind: type[ModulePass]) -> dict[str, str]:
+def _field_docs(kind: type[ModulePass]) -> dict[str, str]:
     """
     Return the docstring below each field of a class, by the field's name; empty if there is none.
     """
     (definition,) = ast.parse(inspect.getsource(kind)).body
     assert isinstance(definition, ast.ClassDef)
-    said: dict[str, str] = {}
+    docs: dict[str, str] = {}
     for statement, after in zip(definition.body, definition.body[1:], strict=False):
         if not (isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name)):
             continue
         match after:
             case ast.Expr(ast.Constant(str(text))):
-                said[statement.target.id] = " ".join(text.split())
+                docs[statement.target.id] = " ".join(text.split())
             case _:
-                said[statement.target.id] = ""
-    return said
+                docs[statement.target.id] = ""
+    return docs
 
 
 def main(folder: Path) -> None:

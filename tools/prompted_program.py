@@ -29,7 +29,7 @@ from tilewright.tools.program import unjudged_program
 
 Array = NDArray[Any]
 
-_NOT_OF_PROMPTS = {
+_EXCLUDED_BY_PROMPT = {
     "seq_len": "--seq-len",
     "inputs": "--inputs",
     "against": "--against",
@@ -72,7 +72,7 @@ def prompted_program(
 
 def check_prompt_options(source: ModelSource, args: argparse.Namespace) -> None:
     """Raise `UsageError` for options of `run` that cannot be combined with a prompt."""
-    for option, spelled in _NOT_OF_PROMPTS.items():
+    for option, spelled in _EXCLUDED_BY_PROMPT.items():
         if getattr(args, option):
             raise UsageError(f"{spelled} cannot be combined with a MODEL's prompt")
     if args.prompt is None and args.prompt_ids is None:

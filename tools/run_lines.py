@@ -245,8 +245,8 @@ def _failure(line: str, command: list[str], piped: bytes, result: Result) -> str
 
 def _head(text: str, limit: int = 100) -> str:
     lines = text.rstrip("\n").splitlines()
-    left_out = [f"... and {len(lines) - limit} more lines"] if len(lines) > limit else []
-    return "\n".join(lines[:limit] + left_out)
+    omitted = [f"... and {len(lines) - limit} more lines"] if len(lines) > limit else []
+    return "\n".join(lines[:limit] + omitted)
 
 
 def _read(name: str) -> str:

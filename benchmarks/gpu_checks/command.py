@@ -63,7 +63,7 @@ def _check(device: Device, args: argparse.Namespace) -> int:
     if args.resume is not None and not before.exists():
         print(f"note: there is no '{before}' to resume", file=sys.stderr)
     record.take(before)
-    runner = Runner(device, record, deadline, args.jobs, _tell, args.only, args.retry)
+    runner = Runner(device, record, deadline, args.jobs, _print_line, args.only, args.retry)
     left = Counter[str]()
     for part in (part for part in PARTS if part.name in args.stages):
         if isinstance(part, Suite):
@@ -96,7 +96,7 @@ def _has_checks(device: Device, stages: Sequence[str], only: str) -> bool:
     return any(only in item for stage in asked for item in stage.items(device))
 
 
-def _tell(line: str) -> None:
+def _print_line(line: str) -> None:
     print(line, flush=True)
 
 

@@ -101,12 +101,13 @@ def check(device: Device, item: str) -> Outcome:
 
 def judged(micro: Micro, assumed: float | None, measured: float) -> Outcome:
     """Return the outcome with both figures."""
-    says = f"{_told(measured, micro.unit)}; assumed: {_told(assumed, micro.unit)}, {micro.what}"
+    found, model = (_figure_text(figure, micro.unit) for figure in (measured, assumed))
+    says = f"{found}; assumed: {model}, {micro.what}"
     compared = Compared(assumed, measured, micro.unit, micro.what)
     return right(says, compared={"": compared._asdict()})
 
 
-def _told(figure: float | None, unit: str) -> str:
+def _figure_text(figure: float | None, unit: str) -> str:
     return "nothing" if figure is None else f"{figure:.4g} {unit}"
 
 
@@ -209,7 +210,7 @@ def _chase(what: str, assumed: float, mebibytes: int, warms: bool) -> Micro:
     )
 
 
-def _nobody(target: Target) -> float | None:
+def _no_model(target: Target) -> float | None:
     return None
 
 
@@ -227,7 +228,7 @@ MICROS: Mapping[str, Micro] = {
         "the peak of tensor cores",
         lambda target: _TENSOR_CLOCKS.get(target.compute_capability),
     ),
-    "barrier": _waited("barrier", "8 warps, for passes/tile/planner/tiling.py", _nobody),
+    "barrier": _waited("barrier", "8 warps, for passes/tile/planner/tiling.py", _no_model),
     **{f"cluster.{size}": _cluster(size) for size in (2, 4, 8)},
     "latency.l2": _chase("L2_LATENCY of critical_path.py", L2_LATENCY, 8, warms=True),
     "latency.memory": _chase(
@@ -244,6 +245,6 @@ MICROS: Mapping[str, Micro] = {
         replayed,
         "nothing",
     ),
-    "launch.queued": Micro("us", "the host, a driver's call", _nobody, queued, "nothing"),
+    "launch.queued": Micro("us", "the host, a driver's call", _no_model, queued, "nothing"),
 }
 """Measurements by name."""

@@ -61,14 +61,14 @@ def judged(kernels: Sequence[Blocks]) -> Outcome:
     """
     Return the outcome of the comparison, which is right if both numbers are equal for each kernel.
     """
-    told = [(name, ours, theirs) for name, ours, theirs in kernels if theirs is not None]
-    if len(told) < len(kernels) or not kernels:
+    reported = [(name, ours, theirs) for name, ours, theirs in kernels if theirs is not None]
+    if len(reported) < len(kernels) or not kernels:
         return missing("the driver does not report occupancy")
-    figures = {name: {"report": ours, "driver": theirs} for name, ours, theirs in told}
-    if differing := [each for each in told if each[1] != each[2]]:
+    figures = {name: {"report": ours, "driver": theirs} for name, ours, theirs in reported}
+    if differing := [each for each in reported if each[1] != each[2]]:
         says = (
             f"{name}: {theirs} blocks on a multiprocessor, not {ours}"
             for name, ours, theirs in differing
         )
         return wrong("; ".join(says), kernels=figures)
-    return right(", ".join(f"{name} {ours}" for name, ours, _ in told), kernels=figures)
+    return right(", ".join(f"{name} {ours}" for name, ours, _ in reported), kernels=figures)

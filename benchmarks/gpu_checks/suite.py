@@ -154,8 +154,8 @@ def _outcome(row: dict[str, Any]) -> Outcome:
     if problem := row["problem"]:
         return (missing if any(text in problem for text in _NO_REFERENCE) else wrong)(problem)
     figures = {key: row[key] for key in ("us", "floor_us", *AGAINST)}
-    told = [f"{row['us']:.2f} us"]
-    told += [f"{row[key]:.2f}x {whom}" for key, whom in AGAINST.items() if row[key] is not None]
+    parts = [f"{row['us']:.2f} us"]
+    parts += [f"{row[key]:.2f}x {peer}" for key, peer in AGAINST.items() if row[key] is not None]
     if row["roofline"] is not None:
-        told.append(f"{100 * row['roofline']:.0f} % of the roofline")
-    return right(", ".join(told), **figures)
+        parts.append(f"{100 * row['roofline']:.0f} % of the roofline")
+    return right(", ".join(parts), **figures)

@@ -22,7 +22,7 @@ PAGE = "check.txt"
 _MOST = 20
 """Maximum number of disagreements on the terminal."""
 _ORDER = [Verdict.WRONG, Verdict.MISSING, Verdict.RIGHT]
-_TOLD = ("environment", "micro", "race")
+_PRINTED_STAGES = ("environment", "micro", "race")
 """Stages whose results are all printed on the terminal."""
 
 
@@ -32,7 +32,9 @@ def print_record(record: Record, left: Counter[str], out: Path) -> None:
     ones first.
     """
     found = sorted(record, key=lambda row: _ORDER.index(row[2].verdict))
-    notable = (row for row in found if row[2].verdict is not Verdict.RIGHT or row[0] in _TOLD)
+    notable = (
+        row for row in found if row[2].verdict is not Verdict.RIGHT or row[0] in _PRINTED_STAGES
+    )
     ranked = disagreements(record)
     with (out / PAGE).open("w") as file:
         page = console("never", file)

@@ -33,10 +33,10 @@ def _checked(stage: Stage, device: Device, item: str) -> tuple[Outcome, bool]:
     try:
         return stage.check(device, item), False
     except Exception as err:
-        return wrong(_told(err)), True
+        return wrong(_error_line(err)), True
 
 
-def _told(err: Exception) -> str:
+def _error_line(err: Exception) -> str:
     """Return an error in one line: our errors as users see them, others with their place."""
     explained = explain(err)[0]
     says = str(err) if explained.startswith("Traceback") else explained

@@ -120,12 +120,12 @@ class Case:
 
 def read_cases(path: str | Path, pattern: str = "") -> Iterator[Case]:
     """Yield the cases whose name contains `pattern`, in the order of the file."""
-    with _no_list(path):
+    with _reading_suite(path):
         entries: Any = json.loads(read_text_file(path))["cases"]
         numbered = [*enumerate(entries)]
     cases: list[Case] = []
     for number, entry in numbered:
-        with _no_list(path, f"case {number} "):
+        with _reading_suite(path, f"case {number} "):
             cases.append(_case(entry))
     if not cases:
         raise UsageError(f"'{path}' has no cases")
@@ -133,7 +133,7 @@ def read_cases(path: str | Path, pattern: str = "") -> Iterator[Case]:
 
 
 @contextmanager
-def _no_list(path: str | Path, where: str = "it ") -> Generator[None]:
+def _reading_suite(path: str | Path, where: str = "it ") -> Generator[None]:
     """
     Turn an error of `_NO_CASES` into a `UsageError` with the reason why the file is not a suite.
     """

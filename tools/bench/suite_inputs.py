@@ -52,7 +52,7 @@ def special_inputs(entry: Mapping[str, Any], shapes: Sequence[tuple[int, ...]]) 
         return {}
     found = _NOTE.fullmatch(notes) if isinstance(notes, str) else None
     if found is None:
-        raise UsageError(f"its input_notes are no data: {notes!r}", remedy=_EXAMPLE)
+        raise UsageError(f"its input_notes are malformed: {notes!r}", remedy=_EXAMPLE)
     name, sizes, value, part, diagonal = found.groups()
     cut = {} if part is None else {part: int(diagonal)}
     special = _checked({name: {"full": float(value), **cut}}, len(shapes))
@@ -101,16 +101,16 @@ def special_tensor(shape: tuple[int, ...], made: Made, device: str, generator: A
     return tensor
 
 
-def _checked(said: Any, count: int) -> Special:
+def _checked(given: Any, count: int) -> Special:
     names = [f"t{number}" for number in range(count)]
-    if not isinstance(said, dict):
-        raise UsageError(f"its inputs are no object: {said!r}", remedy=_EXAMPLE)
-    inputs = cast(dict[str, Any], said)
+    if not isinstance(given, dict):
+        raise UsageError(f"its inputs are not an object: {given!r}", remedy=_EXAMPLE)
+    inputs = cast(dict[str, Any], given)
     if unknown := [name for name in inputs if name not in names]:
         raise UsageError(f"it has no input {', '.join(unknown)}", remedy=f"has: {', '.join(names)}")
     for name, made in inputs.items():
         if not (_is_fill(made) or _is_uniform(made) or _are_integers(made)):
-            raise UsageError(f"its input {name} is no tensor: {made!r}", remedy=_EXAMPLE)
+            raise UsageError(f"its input {name} is malformed: {made!r}", remedy=_EXAMPLE)
     return inputs
 
 

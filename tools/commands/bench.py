@@ -30,7 +30,7 @@ from tilewright.tools.output.terminal import console
 LIMIT_S = 180.0
 """Time in seconds after which the compilation or run of a case is killed."""
 
-_OF_TIMES = ("backends", "plot", "limit", "stop_after", "retry")
+_TIMING_OPTIONS = ("backends", "plot", "limit", "stop_after", "retry")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -54,7 +54,7 @@ def _check_static(args: argparse.Namespace) -> None:
     """
     Raise `UsageError` if an option has no effect with `--static`, or the JSON cannot be written.
     """
-    for name in _OF_TIMES:
+    for name in _TIMING_OPTIONS:
         if getattr(args, name) not in (None, False):
             raise UsageError(
                 f"--{name.replace('_', '-')} is for timing, and --static times nothing"

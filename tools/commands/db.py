@@ -75,9 +75,9 @@ def _show(args: argparse.Namespace, path: Path) -> None:
         keys = [each.key for each in database.counts() if each.key.kernel in kernels]
         found = {key: _named(database.measurements(key), notes) for key in keys}
     if args.json:
-        said = [notes[kernel]._asdict() for kernel in kernels if kernel in notes]
+        described = [notes[kernel]._asdict() for kernel in kernels if kernel in notes]
         records = [as_json(record) for records in found.values() for record in records]
-        _print_json({"kernels": said, "measurements": records})
+        _print_json({"kernels": described, "measurements": records})
         return
     out = console(args.color, sys.stdout)
     for kernel in kernels:

@@ -148,7 +148,7 @@ def explanations(
     """
     if level_of(module) in _SCHEDULED and not schedules:
         kernels = [op for op in module.ops if isinstance(op, loop.KernelOp | kernel.FuncOp)]
-        return [_as_it_came(op, target_named(target)) for op in kernels]
+        return [_already_scheduled(op, target_named(target)) for op in kernels]
     given = with_schedules(lower(module, Level.LOOP, target=target), schedules, target)
     nests, known, _ = scheduled_as_known(given, target, db)
     steps = Steps(target_named(target))
@@ -164,7 +164,7 @@ def explanations(
     ]
 
 
-def _as_it_came(op: loop.KernelOp | kernel.FuncOp, target: Target) -> Explanation:
+def _already_scheduled(op: loop.KernelOp | kernel.FuncOp, target: Target) -> Explanation:
     schedule = "" if op.schedule is None else op.schedule.data
     return Explanation(op.sym_name.data, schedule, figures=figures(cost(op), target))
 
@@ -177,8 +177,10 @@ def _explanation(
     choices = weighed(launched(nest)[1], steps.target) if _is_left_to_planner(nest) else None
     if choices is None:
         return Explanation(name, schedule, known, steps=steps.by_kernel[name])
-    told = [Weighing(str(each), 1e6 * choices.seconds(each)) for each in _telling(choices)]
-    return Explanation(name, schedule, None, str(choices.problem), told, steps.by_kernel[name])
+    weighings = [
+        Weighing(str(each), 1e6 * choices.seconds(each)) for each in _best_choices(choices)
+    ]
+    return Explanation(name, schedule, None, str(choices.problem), weighings, steps.by_kernel[name])
 
 
 def _is_left_to_planner(nest: loop.KernelOp) -> bool:
@@ -186,7 +188,7 @@ def _is_left_to_planner(nest: loop.KernelOp) -> bool:
     return nest.planned is None and not isinstance(nest.body.block.last_op, tile.LaunchOp)
 
 
-def _telling(choices: Weighed) -> list[Choice[Any]]:
+def _best_choices(choices: Weighed) -> list[Choice[Any]]:
     """
     Return the best choices, only one from each group with nearly equal times (within about 10 %).
     """

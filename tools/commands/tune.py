@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
     with evaluation_of(args) as evaluation:
         found = tunable.kernels(evaluation.target)
         with _database(args) as database, shortlist_of(args, evaluation.target) as shortlist:
-            _tell_failures(found)
+            _print_failures(found)
             tuned = tune(found, evaluation, shortlist, database, args)
     findings = tuned.kernels
     for each in findings:
@@ -86,13 +86,13 @@ def _print_spaces(args: argparse.Namespace, out: Console) -> int:
         raise UsageError("--json is for measurements, and --space makes none")
     target = target_for(args.target)
     found = tunable_of(args).kernels(target)
-    _tell_failures(found)
+    _print_failures(found)
     print_spaces(found.kernels, target, args.seed, out)
     print_fusions(found.programs, target, args.seed, out)
     return 1 if found.failures else 0
 
 
-def _tell_failures(found: Found) -> None:
+def _print_failures(found: Found) -> None:
     for failure in found.failures:
         print(failure, file=sys.stderr)
 

@@ -80,7 +80,7 @@ class SourceParser(BoundedParser):
             return super().parse_module(allow_implicit_module)
         except ParseError as err:
             if _CUDA.search(self.lexer.input.content) is not None:
-                raise _no_ir(self.lexer.input.name, "CUDA") from err
+                raise _not_ir(self.lexer.input.name, "CUDA") from err
             undefined = next(iter(self.forward_ssa_references), "")
             if err.msg.startswith("values used but not defined"):
                 message = f"%{undefined} is used but never defined"
@@ -133,7 +133,7 @@ class SourceParser(BoundedParser):
         return PlacedParseError(replace(span, line_offset=self.line_offset), message)
 
 
-def _no_ir(name: str, language: str) -> UsageError:
+def _not_ir(name: str, language: str) -> UsageError:
     levels = ", ".join(LEVELS[:-2])
     return UsageError(
         f"'{name}' is {language}: a FILE is IR, as --ir {levels} or {LEVELS[-2]} prints it"
@@ -179,7 +179,7 @@ def read_module(path: str) -> ModuleOp:
     """Return the module in a file, or in stdin if `path` is `-`; its errors point into the text."""
     name = "<stdin>" if path == "-" else path
     if (language := _LANGUAGES.get(Path(path).suffix)) is not None:
-        raise _no_ir(path, language)
+        raise _not_ir(path, language)
     parser = SourceParser(context(), read_bytes(path).read().decode("utf-8"), name)
     module = parser.parse_module()
     try:

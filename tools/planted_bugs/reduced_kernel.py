@@ -145,10 +145,10 @@ def _chosen(
     chosen = dict[SSAValue, int]()
     for axis in classes.free:
         size, multiple = classes.sizes[axis], classes.multiple(axis)
-        wanted = covered.get(axis, few * multiple if axis in loops else INDICES)
+        needed = covered.get(axis, few * multiple if axis in loops else INDICES)
         if axis in sums:
-            wanted = max(sum, covered.get(axis, 0)) if sum else size
-        chosen[axis] = min(size, -(-wanted // multiple) * multiple)
+            needed = max(sum, covered.get(axis, 0)) if sum else size
+        chosen[axis] = min(size, -(-needed // multiple) * multiple)
     return chosen
 
 

@@ -31,7 +31,7 @@ class Tuned:
 
 
 def tune(
-    wanted: Found,
+    tunable: Found,
     evaluation: Evaluation,
     shortlist: Shortlist | None,
     database: Database | None,
@@ -39,20 +39,20 @@ def tune(
 ) -> Tuned:
     """Tune the programs and kernels, and return the findings."""
     tuning = KernelTuning(evaluation, database, args)
-    fusions = [FusionTuning(each, tuning, args) for each in wanted.programs if args.programs]
+    fusions = [FusionTuning(each, tuning, args) for each in tunable.programs if args.programs]
     tuned = Tuned([each for each in fusions if each.has_choice], [])
     try:
-        _search(wanted, tuning, tuned, shortlist, args)
+        _search(tunable, tuning, tuned, shortlist, args)
     except KeyboardInterrupt:
         print("interrupted: these are the results so far", file=sys.stderr)
-        _cut_short(wanted, tuning, tuned)
+        _cut_short(tunable, tuning, tuned)
     for fusion in tuned.fusions:
         fusion.settle(database)
     return tuned
 
 
 def _search(
-    wanted: Found,
+    tunable: Found,
     tuning: KernelTuning,
     tuned: Tuned,
     shortlist: Shortlist | None,
@@ -60,13 +60,13 @@ def _search(
 ) -> None:
     """Run the searches, and add their findings to `tuned` as they are made."""
     of_kernel = 1 if shortlist is None else 2
-    rounds = len(wanted.kernels) * of_kernel + len(tuned.fusions)
+    rounds = len(tunable.kernels) * of_kernel + len(tuned.fusions)
     with TuningProgress(args.color, args.verbose, rounds) as progress:
         for fusion in tuned.fusions:
             fusion.search(progress)
-        others = _others(tuned.fusions, wanted.kernels)
+        others = _others(tuned.fusions, tunable.kernels)
         progress.extend(len(others) * of_kernel)
-        for kernel in (*wanted.kernels, *others):
+        for kernel in (*tunable.kernels, *others):
             found = tuning.findings(kernel)
             tuned.kernels.append(found)
             tuning.tune(kernel, progress)
@@ -76,11 +76,11 @@ def _search(
                 _compile(kernel, found, compiled, shortlist, tuning, progress)
 
 
-def _cut_short(wanted: Found, tuning: KernelTuning, tuned: Tuned) -> None:
+def _cut_short(tunable: Found, tuning: KernelTuning, tuned: Tuned) -> None:
     """
     Reduce `tuned` to what was measured before an interrupt, including short searches of kernels.
     """
-    glanced = [tuning.findings(kernel) for kernel in wanted.kernels]
+    glanced = [tuning.findings(kernel) for kernel in tunable.kernels]
     known = [*tuned.kernels, *(each for each in glanced if each not in tuned.kernels)]
     tuned.kernels = [each for each in known if each.measurements]
     tuned.fusions = [each for each in tuned.fusions if each.findings.measurements]

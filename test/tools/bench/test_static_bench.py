@@ -165,7 +165,7 @@ def test_where_no_fault_of_the_suite_is_to_blame_the_exit_code_is_1(
         ({"expression": "t0 @ t1 +"}, "matmul.small"),
         ({"expression": "t0 @ t0"}, "matmul.small"),
         ({"flops": None, "name": None}, "is not a list of cases: case 0 is wrong: int() argument"),
-        ({"input_notes": "t0 = "}, "case 'matmul.small': its input_notes are no data: 't0 = ' ("),
+        ({"input_notes": "t0 = "}, "case 'matmul.small': its input_notes are malformed: 't0 = ' ("),
         (
             {"input_notes": "t9 = torch.full((64,96), 1)"},
             "small': it has no input t9 (has: t0, t1)",
@@ -174,15 +174,15 @@ def test_where_no_fault_of_the_suite_is_to_blame_the_exit_code_is_1(
             {"input_notes": "t0 = torch.full((S,96), 1)"},
             "t0 has another shape in input_notes: [32,",
         ),
-        ({"input_notes": ["t0"]}, "case 'matmul.small': its input_notes are no data: ['t0'] ("),
+        ({"input_notes": ["t0"]}, "case 'matmul.small': its input_notes are malformed: ['t0'] ("),
         ({"inputs": {"t2": {"full": 1}}}, "case 'matmul.small': it has no input t2 (has: t0, t1)"),
-        ({"inputs": [1]}, "case 'matmul.small': its inputs are no object: [1] ("),
-        ({"inputs": {"t0": {"full": "x"}}}, "its input t0 is no tensor: {'full': 'x'} ("),
-        ({"inputs": {"t0": {"full": 1, "triu": 0.5}}}, "its input t0 is no tensor: {"),
-        ({"inputs": {"t0": {"full": 1, "ones": 1}}}, "its input t0 is no tensor: {"),
-        ({"inputs": {"t0": {"random": "normal"}}}, "its input t0 is no tensor: {"),
-        ({"inputs": {"t0": {"integers": [4, 4]}}}, "its input t0 is no tensor: {"),
-        ({"inputs": {"t0": {"integers": [0, 4], "dtype": "int8"}}}, "its input t0 is no tensor: {"),
+        ({"inputs": [1]}, "case 'matmul.small': its inputs are not an object: [1] ("),
+        ({"inputs": {"t0": {"full": "x"}}}, "its input t0 is malformed: {'full': 'x'} ("),
+        ({"inputs": {"t0": {"full": 1, "triu": 0.5}}}, "its input t0 is malformed: {"),
+        ({"inputs": {"t0": {"full": 1, "ones": 1}}}, "its input t0 is malformed: {"),
+        ({"inputs": {"t0": {"random": "normal"}}}, "its input t0 is malformed: {"),
+        ({"inputs": {"t0": {"integers": [4, 4]}}}, "its input t0 is malformed: {"),
+        ({"inputs": {"t0": {"integers": [0, 4], "dtype": "int8"}}}, "its input t0 is malformed: {"),
         ({"min_bytes": float("inf")}, "is not a list of cases"),
         ({"input_shapes": [["x"], [2]]}, "is not a list of cases"),
         ({"expression": "(" * 9999}, "matmul.small"),
@@ -243,5 +243,5 @@ def test_notes_are_never_run(tmp_path: Path, tilewright: Tilewright) -> None:
     for command in (["bench", "--static"], ["tune", "--evaluator", "model", "--no-db"]):
         code, _, err = tilewright(*command, str(path))
         assert code == 2
-        assert err.startswith("error: case 'matmul.small': its input_notes are no data: ")
+        assert err.startswith("error: case 'matmul.small': its input_notes are malformed: ")
     assert not trace.exists()
