@@ -82,10 +82,10 @@ class Calls(NamedTuple):
     calls: int = 0
     own_s: float = 0.0
     all_s: float = 0.0
-    """Time including that of called functions."""
+    """CPU seconds in these functions and in the functions that they call."""
 
     def also(self, calls: int, own_s: float, all_s: float) -> "Calls":
-        """Return the sum with another function's calls and times."""
+        """Return the sum of these figures and another function's."""
         return Calls(self.calls + calls, self.own_s + own_s, self.all_s + all_s)
 
 

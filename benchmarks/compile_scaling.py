@@ -56,7 +56,7 @@ class Measured:
 
     @property
     def power(self) -> float:
-        """Exponent of the growth."""
+        """Exponent of the growth of the time with the number of ops; 1 if it is linear."""
         return log2(self.lower_s / self.half_s)
 
 

@@ -31,7 +31,7 @@ _HERE = Path(__file__).parent
 
 @dataclass(frozen=True)
 class Measured:
-    """Cost of compiling a net."""
+    """CPU time, wall time and number of kernels of compiling a net."""
 
     net: str
     cpu_s: float
@@ -55,7 +55,7 @@ class Compared:
 
 
 def measured(net: str, root: Path) -> Measured:
-    """Compile a net with the checkout `root`, and return the cost."""
+    """Compile a net with the packages of the checkout `root`, and return the cost."""
     command = [sys.executable, "-m", "tilewright.tools.cli", "compile", "--report", "--no-db"]
     environment = {**os.environ, "PYTHONPATH": str(root), "TILEWRIGHT_CACHE": "off"}
     start, used = time.monotonic(), _children_s()

@@ -42,7 +42,7 @@ READERS: dict[str, list[list[str]]] = {
     ],
     "e.jsonl": [["tilewright", "db", "import", "e.jsonl", "--db", "new.sqlite"]],
 }
-"""Commands that read each file."""
+"""Commands that read each file, by the file's name."""
 
 CHECKED = ("m.pt2", "t.sqlite", "e.jsonl")
 """Files with checksums; damage may change the values in other files."""

@@ -103,7 +103,7 @@ def _started(call: Call, items: list[int], limits: tuple[float, int]) -> _Worker
 
 
 def _work(call: Call, items: list[int], pipe: Connection, limits: tuple[float, int]) -> None:
-    """Answer each item, in the forked process."""
+    """Call the function for each item, and send the answers; runs in the forked process."""
     seconds, bytes = limits
     resource.setrlimit(resource.RLIMIT_AS, (_address_space() + bytes, resource.RLIM_INFINITY))
     signal.signal(signal.SIGPROF, _too_long)

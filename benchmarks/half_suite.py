@@ -74,7 +74,7 @@ def _in(case: dict[str, Any], dtype: str) -> dict[str, Any]:
 
 
 def text() -> str:
-    """Return the content of the file."""
+    """Return the content of `suite-half.json`."""
     return json.dumps({"about": ABOUT, "cases": [*cases()]}, indent=1) + "\n"
 
 

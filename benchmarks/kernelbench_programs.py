@@ -11,7 +11,7 @@ Shape = Sequence[int]
 
 
 class Program(NamedTuple):
-    """Program of KernelBench."""
+    """Program of KernelBench, with its inputs and published times."""
 
     op: str
     expression: str

@@ -37,7 +37,7 @@ ABOUT = (
 
 
 def cases() -> Iterator[dict[str, Any]]:
-    """Yield all cases."""
+    """Yield the cases of all programs, as JSON objects."""
     for number, program in enumerate(PROGRAMS, 1):
         yield _case(number, program)
 
@@ -89,7 +89,7 @@ def _counted(
 
 
 def text() -> str:
-    """Return the content of the file, as JSON."""
+    """Return the content of `kernelbench-level1.json`."""
     return json.dumps({"about": ABOUT, "cases": [*cases()]}, indent=1) + "\n"
 
 

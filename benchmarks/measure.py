@@ -28,7 +28,7 @@ from tilewright.tools.output.output_path import write_text
 
 @dataclass(frozen=True)
 class Measured:
-    """Measurements of one program."""
+    """Times and sizes of compiling one program."""
 
     name: str
     capture_s: float
@@ -38,9 +38,9 @@ class Measured:
     kernels: int
     launches: int
     peak_bytes: int
-    """Bytes of all intermediate buffers, as planned."""
+    """Peak bytes of all intermediate buffers, with the memory reuse of the plan."""
     sum_bytes: int
-    """Bytes of all intermediate buffers, if no two shared memory."""
+    """Total bytes of all intermediate buffers, if no two shared memory."""
 
 
 def measure(name: str, program: Expression, level: str, repeat: int) -> Measured:

@@ -46,7 +46,7 @@ class Counts:
     """Numbers of the mutants that failed, by kind and place."""
 
     def add(self, number: int, outcome: Outcome) -> None:
-        """Count one mutant."""
+        """Add the outcome of one mutant to the counts."""
         self.reached += outcome.reached
         self.outcomes[outcome.kind] = self.outcomes.get(outcome.kind, 0) + 1
         if outcome.kind in FAILURES:
@@ -114,7 +114,7 @@ def prepare(expressions: bool) -> None:
 
 
 def _report(counts: Counts) -> Iterable[str]:
-    """Yield the lines of the summary."""
+    """Yield the lines of the summary: counts by outcome, and the failures."""
     shares = ", ".join(f"{kind} {n}" for kind, n in sorted(counts.outcomes.items()))
     done = sum(counts.outcomes.values())
     yield f"seed {counts.seed}: {done} of {counts.count} mutants, {counts.reached} reached a pass"

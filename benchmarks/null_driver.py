@@ -9,7 +9,7 @@ from tilewright.codegen.runtime.driver import Arguments, Bound, Memory
 
 
 class _Nothing:
-    """Launch, fill or graph that does nothing."""
+    """Bound launch, fill or graph that does nothing when it is called."""
 
     nodes: Sequence[Any] = ()
 

@@ -31,7 +31,7 @@ _SLAB = 5.4
 """Left edge of the slab."""
 _SLAB_WIDTH = 7.6
 _LETTER = 0.068
-"""Width of a letter in a buffer."""
+"""Average width of a letter of a buffer's label, in units of a box's height."""
 _LEAST_LETTERS = 5
 """Number of letters up to which a buffer is too narrow for a label."""
 _BLUE, _GREEN, _GRAY = "#dbe7f6", "#d9ecd5", "#5f6b7a"

@@ -87,7 +87,7 @@ class Counted:
 
 @dataclass
 class Run:
-    """Result of a search."""
+    """Result of one search for a kernel with one seed: CPU time and best times."""
 
     kernel: str
     search: str

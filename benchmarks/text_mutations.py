@@ -93,7 +93,7 @@ def _relative(operations: Sequence[str], random: Random) -> Callable[[str], str]
 
 
 def _one(pattern: re.Pattern[str], text: str, random: Random, new: Callable[[str], str]) -> str:
-    """Replace one random match."""
+    """Replace one random match of the pattern by `new(match)`."""
     found = list(pattern.finditer(text))
     if not found:
         return text

@@ -125,7 +125,7 @@ def table(rows: Sequence[Measured]) -> Table:
 
 
 def commit() -> str:
-    """Return the commit of this checkout."""
+    """Return the hash of the current Git commit of this checkout."""
     command = ["git", "-C", str(Path(__file__).parent), "rev-parse", "HEAD"]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 

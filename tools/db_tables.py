@@ -15,7 +15,7 @@ _DIGITS = 6
 """Minimum number of digits of a digest in a table; more are shown if two digests share them."""
 
 _ORIGIN = 60
-"""Maximum number of characters of an expression in a table."""
+"""Maximum number of characters of an expression in a table; longer ones are cut."""
 
 _NUMBERS = ("schedules", "failed", "best us")
 

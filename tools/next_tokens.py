@@ -22,7 +22,7 @@ Logits = NDArray[Any]
 """Logits of shape `(1, tokens, vocabulary)`."""
 
 _SHOWN = 5
-"""Number of tokens in the output."""
+"""Number of likeliest next tokens in the output."""
 
 
 def next_tokens(prompt: Prompt, logits: Logits) -> list[dict[str, Any]]:

@@ -29,7 +29,7 @@ Each is an error that names the operator, its place and the reason. `*` stands f
 
 
 def markdown(families: Sequence[Family], refused: Sequence[Refused]) -> str:
-    """Return the text of the page."""
+    """Return the text of `docs/ops.md`."""
     overloads = [overload for family in families for overload in family.overloads]
     head = _HEAD.format(
         operators=len({overload.operator for overload in overloads}), overloads=len(overloads)

@@ -49,9 +49,9 @@ class Overload:
     """Overload of an ATen operator, which is one op of the Torch dialect."""
 
     aten: str
-    """Name without `aten.`, as in `add.Tensor`."""
+    """Name of the overload without `aten.`, as in `add.Tensor`."""
     op: str
-    """Name in the IR: `torch.add`."""
+    """Name of the op in the IR: `torch.add`."""
     arguments: tuple[Argument, ...]
     summary: str
     notes: str

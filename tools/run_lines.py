@@ -32,7 +32,7 @@ class RunLineError(Exception):
 
 @dataclass
 class Result:
-    """Exit code and output of a command."""
+    """Exit code, stdout and stderr of a command."""
 
     code: int
     out: bytes
@@ -178,7 +178,7 @@ def call(
 
 
 def exit_code(function: Callable[[], int]) -> int:
-    """Return the exit code of a process that ended with this call."""
+    """Return the exit code of the call, also if it raises `SystemExit`."""
     try:
         return function()
     except SystemExit as leaving:

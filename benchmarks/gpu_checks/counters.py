@@ -23,12 +23,12 @@ from tilewright.tools.toolkit import find_tool
 
 
 class Metric(NamedTuple):
-    """Metric of Nsight Compute that the simulator counts, too."""
+    """Metric of Nsight Compute with a counterpart among the simulator's counters."""
 
     name: str
     space: str
     operation: str
-    """Operation, as in `codegen/simulator/counters.py`."""
+    """Kind of access (`ld`, `st`), as in `codegen/simulator/counters.py`."""
 
 
 _SECTORS = "l1tex__t_sectors_pipe_lsu_mem_global_op_"
@@ -45,7 +45,7 @@ TOLD = (
     "lts__t_sectors_op_read.sum",
     "lts__t_sectors_op_write.sum",
     "gpu__time_duration.sum",
-    "launch__shared_mem_config_size",  # the share of L1's memory that the driver gave
+    "launch__shared_mem_config_size",  # shared memory, as split by the driver
     "sm__warps_active.avg.pct_of_peak_sustained_active",
 )
 """Metrics that are recorded without a comparison."""
@@ -60,7 +60,7 @@ _COPIES = ("cp", "bulk")
 _NO_PERMISSION = "ERR_NVGPUCTRPERM"
 
 Kernel = Mapping[str, float]
-"""Metrics of a launch."""
+"""Metrics of a launch, by Nsight Compute's names."""
 
 
 def items(device: Device) -> list[str]:
@@ -69,7 +69,7 @@ def items(device: Device) -> list[str]:
 
 
 def check(device: Device, item: str) -> Outcome:
-    """Profile a program, simulate it, and compare each launch."""
+    """Profile a program with ncu, simulate it, and compare the counters of each launch."""
     from tilewright.codegen.simulator_backend import SimulatorBackend
 
     path = find_tool("ncu")

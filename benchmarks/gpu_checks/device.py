@@ -21,7 +21,7 @@ Names of devices: the GPU with the best available driver, the GPU with one drive
 
 @dataclass(frozen=True)
 class Device:
-    """Device, selected by name."""
+    """Device that runs kernels, selected by name: a GPU with a driver, or the simulator."""
 
     name: str
 

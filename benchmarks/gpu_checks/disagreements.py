@@ -16,10 +16,10 @@ ESTIMATES = "estimates"
 """Name of the stage whose checks are the cases of races, with their estimates."""
 
 NOISE = 1.1
-"""Factor within which figures agree."""
+"""Factor up to which two figures agree."""
 
 Found = Iterable[tuple[str, str, Outcome]]
-"""Stages, checks and outcomes."""
+"""Results of checks: stage, check and outcome."""
 
 
 class Disagreement(NamedTuple):

@@ -26,7 +26,7 @@ def check(device: Device, item: str) -> Outcome:
         return missing(f"{item} is not installed; libcuda does without")
     # The preparations of other tests are skipped, since they need more packages.
     options = ["-q", "-p", "no:cacheprovider", "--noconftest", "--rootdir", str(ROOT)]
-    options += ["-W", "default"]  # deprecation warnings of other packages are no errors
+    options += ["-W", "default"]  # other packages' deprecations do not fail
     # In the repository's folder, Python finds our packages even if they are not installed.
     command = [sys.executable, "-m", "pytest", *options, "-k", item, str(_TESTS)]
     code, text = output_of(command, ROOT)

@@ -17,7 +17,7 @@ def items(device: Device) -> list[str]:
 
 
 def check(device: Device, item: str) -> Outcome:
-    """Sum up the estimates of a case's launches."""
+    """Return the outcome with the estimated time of a case, the sum over its launches."""
     from tilewright.tools.bench.static_rows import rows_of
 
     rows = [*rows_of(case_named(item), device.target, db=True)]

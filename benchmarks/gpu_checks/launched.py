@@ -46,7 +46,7 @@ def launcher(device: Device, names: Sequence[str]) -> list[str]:
 
 
 class Prepared(NamedTuple):
-    """Compiled program with its inputs."""
+    """Captured program, with its launch plan and inputs."""
 
     captured: Any
     plan: Any
@@ -54,7 +54,7 @@ class Prepared(NamedTuple):
 
 
 def prepared(name: str, target: str) -> Prepared:
-    """Return a program of `programs`, compiled."""
+    """Return a program of `programs`, captured and compiled, with its inputs."""
     from gpu_checks.programs import parsed
     from tilewright import api
     from tilewright.arrays import array_of

@@ -68,7 +68,7 @@ whitepaper: 256 multiply-adds per clock; H100: 512).
 
 @dataclass(frozen=True)
 class Micro:
-    """Measurement of one constant."""
+    """Measurement of one constant of the models of time."""
 
     unit: str
     what: str
@@ -91,7 +91,7 @@ def items(device: Device) -> list[str]:
 
 
 def check(device: Device, item: str) -> Outcome:
-    """Take a measurement."""
+    """Take one measurement; without a GPU, compile the file with all kernels."""
     if item == SOURCE.name:
         device.backend().driver.compile_ahead([SOURCE.read_text()], device.target)
         return right(f"compiles; {len(MICROS)} measurements on a GPU")
@@ -100,7 +100,7 @@ def check(device: Device, item: str) -> Outcome:
 
 
 def judged(micro: Micro, assumed: float | None, measured: float) -> Outcome:
-    """Return the outcome with both figures."""
+    """Return the outcome with the measured and the assumed figure."""
     found, model = (_figure_text(figure, micro.unit) for figure in (measured, assumed))
     says = f"{found}; assumed: {model}, {micro.what}"
     compared = Compared(assumed, measured, micro.unit, micro.what)

@@ -14,7 +14,7 @@ _WHAT = "Check and measure Tilewright on a machine with a GPU."
 
 
 def parser() -> argparse.ArgumentParser:
-    """Return the parser; the options for workers are hidden."""
+    """Return the parser of `gpu_check.py`; the options for its workers are hidden."""
     options = argparse.ArgumentParser(description=_WHAT)
     add = options.add_argument
     add("--seconds", type=seconds, default=570.0, help="time limit; default: 570")

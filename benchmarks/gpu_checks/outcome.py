@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 
 class Verdict(StrEnum):
-    """Result of a check."""
+    """Verdict of a check: right, wrong, or missing."""
 
     RIGHT = "right"
     WRONG = "wrong"
@@ -32,11 +32,11 @@ class Compared(NamedTuple):
 
 @dataclass(frozen=True)
 class Outcome:
-    """Outcome of a check."""
+    """Outcome of a check: verdict, explanation, figures and time."""
 
     verdict: Verdict
     says: str
-    """Explanation in one line."""
+    """Explanation of the verdict, in one line."""
     figures: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """Measurements, as JSON. The values of `compared` are `Compared` as objects, by name."""
     seconds: float = 0.0

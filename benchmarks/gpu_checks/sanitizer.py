@@ -40,7 +40,7 @@ _GROUPS: dict[str, tuple[str, ...]] = {
 
 
 def check(device: Device, item: str) -> Outcome:
-    """Run a tool on some programs."""
+    """Run a tool of compute-sanitizer on some programs, and return the outcome."""
     tool, _, group = item.partition("/")
     path = find_tool("compute-sanitizer")
     if path is None:

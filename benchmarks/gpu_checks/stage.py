@@ -23,7 +23,7 @@ from gpu_checks.suite import DOZEN, WHOLE, Suite
 
 @dataclass(frozen=True)
 class Stage:
-    """Group of checks."""
+    """Stage of the check: a group of checks with limits of time and concurrency."""
 
     name: str
     items: Callable[[Device], list[str]]

@@ -33,14 +33,14 @@ RACE = (
     "naive_attn.qwen.s512",
     "naive_attn.tinyllama.s128",
 )
-"""Names of cases in suite84."""
+"""Names of the raced cases of suite84."""
 
 
 class Suite(NamedTuple):
     """File of cases, with the cases to race."""
 
     name: str
-    """Name of the stage."""
+    """Name of the stage that races this file."""
     stem: str
     """Stem of the suite's file, and of the file of results, which `bench` writes and continues."""
     share: float = 1.0
@@ -142,7 +142,7 @@ def command(suite: Suite, results: Path, backends: str, stop: float, retry: bool
 
 
 def outcomes(suite: Suite, results: Path) -> Raced:
-    """Return an outcome for each case that was measured."""
+    """Return the outcomes in the file of results, with the number of cases not measured yet."""
     stored: dict[str, Any] = json.loads(results.read_text()) if results.exists() else {"cases": []}
     rows = {str(row["name"]): _outcome(row) for row in stored["cases"]}
     names = suite.names

@@ -36,11 +36,11 @@ class BlockCase:
     width: int
     """Size of the hidden states."""
     digest: str
-    """Digest of the config."""
+    """Digest of the model's config."""
 
     @property
     def op(self) -> str:
-        """Group of the case in summaries."""
+        """Group of the case in summaries: always `block`."""
         return "block"
 
     @property
@@ -116,7 +116,7 @@ def _found(name: str) -> Any:
 
 @cache
 def _config(model: str) -> Any:
-    """Return the config of a model, cached."""
+    """Return the config of a model; it is searched only once."""
     from tilewright.models.config import find_model
 
     return find_model(model).config

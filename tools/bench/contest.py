@@ -40,7 +40,7 @@ class DeviceLostError(TilewrightError):
 
 @dataclass(frozen=True)
 class Outcome:
-    """Result of a contest."""
+    """Result of a contest: times, problems and settings of all contestants."""
 
     work: Work
     peaks: Peaks

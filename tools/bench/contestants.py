@@ -62,7 +62,7 @@ def forget_compiled() -> None:
 
 
 class Compiled(NamedTuple):
-    """Workload that Tilewright has compiled."""
+    """Program as Tilewright has compiled it: launch plan, Kernel IR and CUDA IR."""
 
     plan: Plan
     kernel_ir: ModuleOp
@@ -102,7 +102,7 @@ class Ours:
 
 
 def eager(workload: Workload) -> Bind:
-    """Return calls of the function in PyTorch's eager mode."""
+    """Return PyTorch's eager mode as a contestant: calls of the uncompiled function."""
     return flat(workload, workload.function)
 
 

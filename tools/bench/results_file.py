@@ -54,7 +54,7 @@ class ResultsFile:
         write_text(str(self._path), self.text(list(self._rows.values())))
 
     def text(self, rows: Sequence[Row]) -> str:
-        """Return the JSON of these rows."""
+        """Return the JSON text of a results file with these rows."""
         content = {"schema": SCHEMA, "environment": self.environment, "cases": rows}
         return json.dumps(content, indent=1, allow_nan=False) + "\n"
 

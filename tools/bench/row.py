@@ -26,7 +26,7 @@ def head(case: AnyCase) -> Row:
 
 
 def failed(case: AnyCase, problem: str) -> Row:
-    """Return the row of a case that failed."""
+    """Return the row of a case that failed, with the problem and without times."""
     return head(case) | {**_EMPTY, "problem": problem}
 
 

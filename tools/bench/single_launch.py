@@ -13,7 +13,7 @@ from tilewright.dialects.buffer_plan import ALIGNMENT
 
 
 class SingleLaunch(NamedTuple):
-    """Single launch, as a plan of its own."""
+    """Single launch of a plan, as a plan of its own."""
 
     plan: Plan
     reads: tuple[int, ...]

@@ -29,7 +29,7 @@ from tilewright.tools.toolkit import use_cuda_home
 
 
 def serve(contest: Contest, requests: Iterable[str], send: Send) -> None:
-    """Answer requests until their end, or until the device is lost."""
+    """Measure a case for each request, until the requests end or the device is lost."""
     for line in requests:
         request = json.loads(line)
         case = case_of(request)

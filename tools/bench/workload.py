@@ -72,7 +72,7 @@ class Workload:
 
     @property
     def bytes(self) -> int:
-        """Size of one copy of the inputs."""
+        """Bytes of one copy of the inputs."""
         tensors = [input.tensor for input in self.captured.inputs]
         return sum(tensor.numel() * tensor.element_size() for tensor in tensors)
 

@@ -60,7 +60,7 @@ class Step(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Name of the pass."""
+        """Name of the pass that made this step."""
         return self.rule.pass_name
 
 

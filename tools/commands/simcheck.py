@@ -68,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
     target_named(target)
     begin = monotonic()
     out = console(args.color, sys.stderr if args.json == "-" else sys.stdout)
-    with out.status("planning") as status:  # nothing is shown if stderr or stdout is no terminal
+    with out.status("planning") as status:  # shown on terminals only
         jobs, refused = _jobs(args, target)
         file = ResultFile(args.json, _environment(args, target))
         results = list[Result]()

@@ -49,7 +49,10 @@ _CHOICE = re.compile(r"`([^`]+)`")
 
 
 class SourceLexer(MLIRLexer):
-    """xDSL's lexer, without its exponential time on a string without a closing quote."""
+    """
+    xDSL's lexer with a pattern of strings that takes no exponential time if the closing quote is
+    missing.
+    """
 
     # xDSL 0.74 has `[^...]+` in this place, which backtracks exponentially if the quote is missing.
     _unescaped_characters_regex = re.compile(r'"(?:[^"\\\n\v\f]|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*"')

@@ -9,7 +9,7 @@ from tilewright.tools.options.numbers import number_of
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add these options to the command line of `opt-tool`."""
+    """Add the options that `xdsl-opt` does not have to the command line of `opt-tool`."""
     parser.add_argument(
         "--pass-pipeline",
         dest="passes",

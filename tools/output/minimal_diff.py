@@ -50,7 +50,7 @@ def _first_free(value: _Value, taken: set[_Value]) -> str:
 
 
 def _values(lines: Sequence[str]) -> Iterator[list[_Value]]:
-    """Yield the numbered values of each line."""
+    """Yield, for each line, the numbered values in it."""
     function = 0
     for line in lines:
         function += _FUNCTION.search(line) is not None

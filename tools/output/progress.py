@@ -126,7 +126,7 @@ class _SharedStream:
         self._stream, self._line = stream, line
 
     def write(self, text: str) -> int:
-        """Erase the progress line, and write text."""
+        """Erase the progress line, and write text to the stream."""
         return self._line.write(self._stream, text)
 
     def writelines(self, lines: Any) -> None:

@@ -40,7 +40,7 @@ _DIFF = {">>>": "bold", "<<<": "bold", "---": "dim", "@@": "cyan", "-": "red", "
 
 
 def colored_diff(line: str) -> str:
-    """Return a line of a trace, coloured for a terminal."""
+    """Return a line of a trace in the colour of its kind, as terminal escape codes."""
     style = next((style for begin, style in _DIFF.items() if line.startswith(begin)), "")
     return Style.parse(style).render(line) if style else line
 

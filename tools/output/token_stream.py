@@ -22,7 +22,7 @@ class Clock:
         self._tokens = tokens
         self.count = 0
         self.seconds = 0.0
-        """Time from the first request to the end of the tokens."""
+        """Seconds from the first request of a token to the end of the tokens."""
 
     def __iter__(self) -> Iterator[int]:
         start = time.perf_counter()

@@ -48,7 +48,7 @@ class Equivalent:
 
     @property
     def places(self) -> Sequence[Place]:
-        """Places of the mutants."""
+        """Places of the equivalent mutants, one for each bug."""
         return [Place(self.line, bug, self.which) for bug in self.bugs]
 
 

@@ -50,7 +50,7 @@ WITHOUT_EFFECT = "without effect"
 
 
 class Run(NamedTuple):
-    """Outcome of a run with one set of inputs."""
+    """Findings and results of a run with one set of inputs."""
 
     found: Found
     results: Sequence[NDArray[Any]]
@@ -109,7 +109,7 @@ class Finders:
 
     @cached_property
     def sets(self) -> int:
-        """Number of the sets of inputs."""
+        """Number of sets of inputs that the kernel is run with."""
         return len([*self._simulated])
 
     @property

@@ -26,7 +26,7 @@ from tilewright.tools.planted_bugs.input_sets import TURNS, InputSet, input_sets
 Array = NDArray[Any]
 
 TOLERANCE = {"float64": 1e-12, "float32": 1e-5, "float16": 2e-3, "bfloat16": 1e-2}
-"""Largest error of a result, relative to itself and to the largest of its row up to 1."""
+"""Allowed error by dtype, relative to the result's magnitude plus its row's largest (at most 1)."""
 
 CONDITION = {"float64": 1e-10, "float32": 1e-4, "float16": 2e-2, "bfloat16": 0.1}
 """Largest rounding error, relative to the largest element of its row, for inputs to be used."""

@@ -34,10 +34,10 @@ class Kernel:
 
     name: str
     module: ModuleOp
-    """Kernel at Kernel IR."""
+    """Kernel's module at Kernel IR."""
     plan: Plan
     sets: Iterable[Judged]
-    """Inputs with their expected results."""
+    """Sets of inputs with their expected results."""
     target: str = DEFAULT_TARGET
     equivalent: Sequence[Equivalent] = ()
     """Mutants of it that are equivalent to the kernel."""

@@ -53,7 +53,7 @@ _LINE = 128 + OVERRUN
 
 @dataclass(frozen=True)
 class Tiling:
-    """Sizes in a schedule."""
+    """Sizes that a schedule names: sides of tiles, chunk of a split sum, steps of a ring."""
 
     sides: tuple[int, int]
     """Sides of a block's tile; else the elements of a block, or the rows of a reduction."""
@@ -64,7 +64,7 @@ class Tiling:
 
     @staticmethod
     def of(schedule: str) -> "Tiling":
-        """Return the sizes in a schedule."""
+        """Return the sizes that a schedule names in the options of its passes."""
         options = parameters_by_pass(schedule)
 
         def number(name: str, option: str, default: int = 0) -> int:

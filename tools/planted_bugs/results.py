@@ -100,7 +100,7 @@ class ResultFile:
             write_text(str(self._path), self.text(results, refused))
 
     def text(self, results: Sequence[Result], refused: Sequence[str]) -> str:
-        """Return the JSON of these results."""
+        """Return the JSON text with these results and their totals."""
         totals = {
             "kernels": len(results),
             "planted": sum(result.planted for result in results),

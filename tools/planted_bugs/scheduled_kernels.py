@@ -60,14 +60,14 @@ class ScheduledKernel:
     """Kernel at Loop IR, with the schedule as its `planned` steps."""
     schedule: str
     shapes: tuple[str, ...]
-    """Types of its buffers."""
+    """Types of the kernel's buffers, as text."""
     digest: str
     steps: int
-    """Number of steps of its loops."""
+    """Number of steps of the kernel's innermost loops."""
     folder: Path | None
     """Folder of its suite, which may contain an `equivalent.toml`; None for a kernel of a model."""
     others: list[str] = field(default_factory=list[str])
-    """Names of equal kernels."""
+    """Names of further kernels that are equal to this one."""
 
     @property
     def kind(self) -> str:

@@ -226,6 +226,8 @@ def _target_of(gpu: Gpu, asked: str | None) -> str:
 
 
 def _use_toolkits(homes: tuple[os.PathLike[str], ...]) -> None:
-    """Use these CUDA toolkits in another process."""
+    """
+    Search NVRTC and nvdisasm in these CUDA toolkits, too; called at the start of a worker process.
+    """
     for home in homes:
         nvrtc_library.use_toolkit(str(home))

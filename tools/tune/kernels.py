@@ -92,7 +92,7 @@ class Found(NamedTuple):
 
 
 class Tunable(NamedTuple):
-    """Program, or cases of a suite, that the command line names."""
+    """Program, or cases of a suite, that the command line names for tuning."""
 
     module: ModuleOp | None
     origin: str

@@ -21,7 +21,7 @@ from tilewright.tuning.database import Database
 
 @dataclass
 class Tuned:
-    """Result of a tuning run."""
+    """Result of a tuning run: findings on fusions and on kernels."""
 
     fusions: list[FusionTuning]
     """Findings on each program that can be fused in more than one way."""
