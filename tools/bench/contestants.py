@@ -102,7 +102,7 @@ class Ours:
 
 
 def eager(workload: Workload) -> Bind:
-    """Return PyTorch's eager mode as a contestant: calls of the uncompiled function."""
+    """Return a function that binds inputs to calls in PyTorch's eager mode."""
     return flat(workload, workload.function)
 
 
@@ -121,7 +121,7 @@ def compiled(mode: str | None) -> Prepare:
 
 
 def flat(workload: Workload, function: Callable[..., Any]) -> Bind:
-    """Return calls of a function that computes the same results as the workload's function."""
+    """Return a function that binds inputs to calls of `function`, a variant of the workload's."""
     import torch
     from torch.utils import _pytree as pytree
 

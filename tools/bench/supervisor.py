@@ -57,7 +57,7 @@ class Supervisor:
         self._worker = None
 
     def row(self, case: AnyCase) -> Row:
-        """Let a worker measure a case, and return its row."""
+        """Measure a case in a worker process, and return its row."""
         left_out: dict[str, str] = {}
         while True:
             self.start()
