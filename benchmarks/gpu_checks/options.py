@@ -28,7 +28,7 @@ def parser() -> argparse.ArgumentParser:
     jobs = max(1, (os.cpu_count() or 2) // 2)
     add(
         "--jobs",
-        type=positive("number of jobs"),
+        type=positive("positive number of jobs"),
         default=jobs,
         help=f"maximum number of concurrent checks; default: {jobs}",
     )
