@@ -32,7 +32,7 @@ SHORT = {
 
 def add(add_parser: AddParser) -> None:
     """Add the command `bench` and its options to the command line."""
-    help = "measure the cases of a suite, or a model's decoder block, against PyTorch"
+    help = "time the cases of a suite, or a model's decoder block, against PyTorch"
     parser = command(add_parser, "bench", help, _EPILOG)
     parser.add_argument(
         "suite",

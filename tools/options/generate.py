@@ -59,7 +59,7 @@ def _add_draws(parser: argparse.ArgumentParser) -> None:
         "--temperature",
         type=float,
         metavar="T",
-        help="sampling temperature: above 1 tokens are drawn more evenly, below 1 less evenly",
+        help="sampling temperature: values above 1 make the draw more even, below 1 less even",
     )
     parser.add_argument(
         "--top-k", type=int, metavar="K", help="sample only among the K likeliest tokens"

@@ -98,7 +98,7 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
         type=natural("number of programs"),
         default=DEFAULT_PROGRAMS,
         metavar="N",
-        help="number of alternative fusions of the program to try; default: 8",
+        help="number of alternative fusions of the program to try, 0 for none; default: 8",
     )
     parser.add_argument(
         "--patience",
