@@ -158,4 +158,4 @@ def _stored(path: str) -> dict[str, Array]:
     except (OSError, SafetensorError) as err:
         raise UsageError(f"cannot read '{path}': {err}") from err
     except (KeyError, TypeError) as err:
-        raise UsageError(f"cannot read '{path}': NumPy does not have its dtype: {err}") from err
+        raise UsageError(f"cannot read '{path}': NumPy does not support its dtype: {err}") from err
