@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What a call costs before anything runs: microseconds of the host, with a driver that does nothing.
+Host overhead of a call, in microseconds, measured with a driver that launches nothing.
 
     python benchmarks/call_overhead.py
     python benchmarks/call_overhead.py --json benchmarks/results/call-overhead.json
 
-`plan` is a `LoadedPlan`, which torch.compile calls; `program` a `CompiledProgram`, which looks at
-its arguments first. `moved` is a plan whose inputs lie elsewhere at each of 16 calls, more places
-than are kept: launches are bound anew. CPU seconds, the fastest of five rounds: a call waits for
-nothing. What the driver's calls cost comes on top (`gpu_check.py`, `micro launch.queued`).
+`plan` is a `LoadedPlan`, which torch.compile calls. `program` is a `CompiledProgram`, which first
+checks its arguments. `moved` is a plan whose inputs have other addresses in each of 16 calls, more
+than are cached, so that launches are bound again. Times are CPU seconds of the fastest of five
+rounds, as no call waits. The overhead of a real driver comes on top (`gpu_check.py`, `micro
+launch.queued`).
 """
 
 import argparse
@@ -43,12 +44,12 @@ CASES: Mapping[str, str] = {
 _TARGET = "sm_90a"
 _PLACES = 16
 _OF_CPU = 64
-"""Bytes whose multiples PyTorch's CPU memory starts at. Its GPU memory is at those of 512."""
+"""Alignment of PyTorch's CPU memory in bytes; its GPU memory has an alignment of 512."""
 
 
 @dataclass(frozen=True)
 class Measured:
-    """Microseconds of one call of a program."""
+    """Times of one call of a program, in microseconds."""
 
     name: str
     launches: int
@@ -59,7 +60,9 @@ class Measured:
 
 
 def measured(only: str, calls: int) -> Iterator[Measured]:
-    """Yield the cases with `only` in their names, called `calls` times in each of five rounds."""
+    """
+    Yield the measured cases with `only` in their names, each called `calls` times in five rounds.
+    """
     for name, text in CASES.items():
         if only in name:
             yield _measured(name, text, calls)
@@ -86,7 +89,7 @@ def _measured(name: str, text: str, calls: int) -> Measured:
 
 
 def _values(inputs: Sequence[Any], given: Sequence[Any], own: Sequence[Any]) -> list[Any]:
-    """Tensors for a program's inputs: those of a call, and the module's."""
+    """Return the tensors for a program's inputs: those of the call, and those of the module."""
     called, kept = iter(given), iter(own)
     return [next(called if input.kind == "input" else kept) for input in inputs]
 
@@ -103,16 +106,16 @@ def _round(action: Callable[[], Any], calls: int) -> float:
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Measure, print, and write what `--json` asks for."""
+    """Measure the overheads, print them, and write the file of `--json`."""
     parser = argparse.ArgumentParser(description="Measure what calls cost on the host.")
     parser.add_argument("--only", default="", metavar="TEXT", help="cases with TEXT in the name")
-    parser.add_argument("--calls", type=int, default=5000, help="of each round (5000)")
+    parser.add_argument("--calls", type=int, default=5000, help="calls in each round (5000)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the figures to FILE")
     args = parser.parse_args(argv)
     with patch.object(tensors, "ALIGNMENT", _OF_CPU):
         rows = [*measured(args.only, args.calls)]
     columns = ["launches", "inputs", "plan", "moved", "program"]
-    table = figures_table("microseconds of a call, without the driver's", "program", columns)
+    table = figures_table("microseconds of a call, without the driver", "program", columns)
     for row in rows:
         figures = (f"{us:.1f}" for us in (row.plan_us, row.moved_us, row.program_us))
         table.add_row(row.name, str(row.launches), str(row.inputs), *figures)

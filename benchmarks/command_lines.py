@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """
-Random command lines, as of a new user who breaks things: wrong options, missing files, strange
-expressions and shapes, empty texts, huge numbers, folders in the place of files.
+Random command lines with a user's mistakes: wrong options, missing files, strange expressions and
+shapes, empty texts, huge numbers, folders instead of files.
 
     benchmarks/command_lines.py --seed 1 --count 300
 
-Each ends with an exit code of the commands, and an error that is one line and its place; never with
-a traceback. Exit code 1 if one does not; it is printed with the reason.
+Each command must end with one of the documented exit codes and a one-line error with a place, never
+with a traceback. If one does not, it is printed with the reason, and the exit code is 1.
 """
 
 import argparse
@@ -31,7 +31,7 @@ from tilewright.passes import get_all_passes
 from tilewright.tools import cli, opt_tool
 
 LIMIT_S = 60
-"""Seconds that a command line may take."""
+"""Time limit of a command line, in seconds."""
 
 CODES = (0, 1, 2, 130)
 
@@ -101,27 +101,27 @@ EXPRESSIONS = [
         "torch.nonzero(torch.ones(3))",
     ),
 ]
-"""Texts for `-c`; each ends by itself."""
+"""Texts for `-c`, each of which terminates."""
 
 WORDS = ["compil", "--hepl", "--irr", "-q", "--", "-", "--version", "--help", "", "\u2014ir", "-c"]
-"""Words that stand anywhere."""
+"""Words that are inserted at random positions."""
 
 NEEDED = {
     "tune": ["--evaluator", "model", "--budget", "2", "--programs", "0"],
     "generate": ["--max-new-tokens", "2", "--prompt-ids", "1,2"],
 }
-"""Options that commands need to get anywhere."""
+"""Options without which these commands end at once with an error."""
 
 TOKENS = ["softmax", "topk", "expp", "", "aten.add", "*", "model", "out", "10"]
 
 
 def arguments(parser: Any) -> list[argparse.Action]:
-    """Return the arguments that a command knows, without its help."""
+    """Return the arguments of a command's parser, without its help."""
     return [a for a in parser._actions if a.dest != "help" and a.nargs != argparse.PARSER]
 
 
 def value(draw: random.Random, action: argparse.Action) -> str:
-    """Draw a value for an argument, mostly of its kind."""
+    """Return a random value for an argument, mostly of a suitable type."""
     if action.choices and draw.random() < 0.9:
         return str(draw.choice([*action.choices]))
     if action.metavar in ("FILE", "FOLDER", "SUITE", "MODEL") and draw.random() < 0.8:
@@ -130,7 +130,7 @@ def value(draw: random.Random, action: argparse.Action) -> str:
 
 
 def option(draw: random.Random, action: argparse.Action) -> list[str]:
-    """Draw an option with its value, if it takes one."""
+    """Return a random option, with a value if it takes one."""
     name = draw.choice(action.option_strings)
     if action.nargs == 0:
         return [name]
@@ -138,7 +138,7 @@ def option(draw: random.Random, action: argparse.Action) -> list[str]:
 
 
 def command_line(draw: random.Random) -> list[str]:
-    """Draw the words of one command line, the tool first."""
+    """Return the words of a random command line, the tool's name first."""
     if draw.random() < 0.25:
         return ["opt-tool", *_opt_tool(draw)]
     parser: Any = cli.parser()
@@ -177,12 +177,12 @@ def _opt_tool(draw: random.Random) -> Iterator[str]:
 
 
 class TooLong(BaseException):
-    """A command line that took more than `LIMIT_S`."""
+    """Exception for a command line that takes more than `LIMIT_S` seconds."""
 
 
 @contextmanager
 def limited() -> Generator[None]:
-    """Raise `TooLong` once the time is over."""
+    """Raise `TooLong` after `LIMIT_S` seconds in the block."""
 
     def over(*_: object) -> NoReturn:
         raise TooLong
@@ -197,20 +197,24 @@ def limited() -> Generator[None]:
 
 
 def tried(words: Sequence[str]) -> tuple[str, str, str]:
-    """Return how a command line ended, what is wrong with that, and its first error."""
+    """Run a command line; return how it ended, what is wrong with that, and its last error."""
     end, _, err, wrong = _run(words)
     last = next((line for line in err.splitlines() if "error: " in line), "")
     return end, wrong, last
 
 
 def captured_end(words: Sequence[str]) -> tuple[str, str, str]:
-    """Return how a command line ended, what it printed on stdout, and what is wrong with it."""
+    """
+    Run a command line; return how it ended, what it printed on stdout, and what is wrong with it.
+    """
     end, out, _, wrong = _run(words)
     return end, out, wrong
 
 
 def _run(words: Sequence[str]) -> tuple[str, str, str, str]:
-    """Return how a command line ended, what it printed, and what is wrong with that."""
+    """
+    Run a command line; return how it ended, its stdout and stderr, and what is wrong with them.
+    """
     out, err = io.StringIO(), io.StringIO()
     main = cli.main if words[0] == "tilewright" else opt_tool.main
     sys.stdin = io.TextIOWrapper(io.BytesIO(MLIR.encode()))
@@ -229,7 +233,7 @@ def _run(words: Sequence[str]) -> tuple[str, str, str, str]:
 
 
 def _wrong(code: object, err: str) -> str:
-    """Return what is wrong with an exit code and what was printed on stderr, or an empty text."""
+    """Return what is wrong with an exit code and the text on stderr, or an empty text."""
     if "TooLong" in err:
         return f"takes more than {LIMIT_S} s"
     if "Traceback" in err or "internal error" in err:
@@ -246,7 +250,7 @@ def _wrong(code: object, err: str) -> str:
 
 @contextmanager
 def fresh_folder() -> Generator[None]:
-    """Stand in a new folder with `FILES`, whose databases and caches are there, too."""
+    """Run the block in a new folder with `FILES`, which also holds databases and caches."""
     with TemporaryDirectory() as name, chdir(name):
         for path, text in FILES.items():
             Path(path).parent.mkdir(exist_ok=True)
@@ -258,9 +262,9 @@ def fresh_folder() -> Generator[None]:
 
 def run(seed: int, count: int, *, shows: bool = False) -> tuple[Counter[str], list[str]]:
     """
-    Try `count` command lines of a seed; return how they ended, and those with a complaint.
+    Try `count` random command lines; return counts of how they ended, and the failures.
 
-    With `shows` each is printed, with its first error.
+    With `shows` each command line is printed, with its last error.
     """
     draw = random.Random(seed)
     ends, wrong = Counter[str](), list[str]()
@@ -277,7 +281,7 @@ def run(seed: int, count: int, *, shows: bool = False) -> tuple[Counter[str], li
 
 
 def main() -> int:
-    """Try the command lines, and print how they ended."""
+    """Try random command lines, and print how they ended."""
     return attack(run, "Try random command lines.", "command lines", 300)
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Where the compiler spends its time: by pass, and by function.
+Profile of the compiler's time, by pass and by function.
 
-Seconds of passes are CPU seconds of a run of their own, as profiling makes small functions look
-slower than they are. How often functions are called does not depend on the machine.
+The CPU seconds of passes are measured in a separate run, because profiling slows small functions
+down. The numbers of calls do not depend on the machine.
 """
 
 import cProfile
@@ -25,13 +25,15 @@ from tilewright.passes.driver.lowering import context, lower
 from tilewright.passes.driver.manager import PassManager
 
 MOST_FUNCTIONS = 40
-"""Lines of the table of functions."""
+"""Maximum number of lines in the table of functions."""
 
 VERIFICATION = "(verification)"
 
 
 class PassClock(PassManager):
-    """Adds up the CPU seconds of each pass; verification is told apart."""
+    """
+    Pass manager that sums up the CPU seconds of each pass; verification is counted separately.
+    """
 
     def __init__(self, seconds: defaultdict[str, float]):
         super().__init__(context(), verify_each=False)
@@ -47,7 +49,7 @@ class PassClock(PassManager):
         self._lap(step.name)
 
     def _lap(self, what: str) -> None:
-        """All CPU seconds since the last call were spent on `what`; nothing before any pass."""
+        """Add the CPU seconds since the last call to `what`; ignore them if `what` is empty."""
         now = process_time()
         if what:
             self._seconds[what] += now - self._last
@@ -75,20 +77,22 @@ def _of_passes(seconds: defaultdict[str, float]) -> Iterable[str]:
 
 
 class Calls(NamedTuple):
-    """Of functions of one name, and all that is generated in one place."""
+    """Calls and times of all functions with one name, including generated code at one place."""
 
     calls: int = 0
     own_s: float = 0.0
     all_s: float = 0.0
-    """With what they call."""
+    """CPU seconds in these functions and in the functions that they call."""
 
     def also(self, calls: int, own_s: float, all_s: float) -> "Calls":
-        """With those of another function."""
+        """Return the sum of these figures and another function's."""
         return Calls(self.calls + calls, self.own_s + own_s, self.all_s + all_s)
 
 
 def _of_functions(profiler: cProfile.Profile) -> Iterable[str]:
-    """Those that take longest themselves; shares are of the time under the profiler."""
+    """
+    Yield the table of the functions with the longest own times; shares are of the profiled time.
+    """
     found = defaultdict[str, Calls](Calls)
     for entry in profiler.getstats():
         name = _name(entry.code)
@@ -103,7 +107,8 @@ def _of_functions(profiler: cProfile.Profile) -> Iterable[str]:
 
 def _name(code: CodeType | str) -> str:
     """
-    Return the function behind its file, less the folder that packages or this repository are in.
+    Return the function's name after its file, without the folder of the repository or of installed
+    packages.
     """
     if isinstance(code, str):
         return code

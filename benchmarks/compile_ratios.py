@@ -2,8 +2,8 @@
 """
 Ratios of compile time to that of another checkout, for `compile_time.py --base DIR`.
 
-Each checkout is measured by its own `compile_time.py`: modules have other names in others. The
-checkouts take turns, for the speed of a machine changes within minutes, and the fastest round of
+Each checkout runs its own `compile_time.py`, because modules may have other names there. The
+checkouts take turns, because the speed of a machine changes within minutes; the fastest round of
 each counts. A process compiles each program once.
 """
 
@@ -20,7 +20,7 @@ from other_checkout import environment_of
 from rich.table import Table
 
 Seconds = Mapping[str, Mapping[str, float]]
-"""CPU seconds by the name of a program, and by what they were taken for."""
+"""CPU seconds by program and by part (`capture`, `lower`, `both`)."""
 
 HERE = Path(__file__).resolve().parents[1]
 
@@ -28,7 +28,7 @@ _PARTS = ("capture", "lower", "both")
 
 
 def compare(base: Path, options: Sequence[str], rounds: int) -> dict[str, Any]:
-    """Return seconds of the checkout `base` and of this one, and ratios, by program."""
+    """Return, by program, the seconds of the checkout `base` and of this one, and their ratios."""
     roots = {"before": base, "after": HERE}
     found = {when: list[Seconds]() for when in roots}
     for _ in range(rounds):
@@ -46,7 +46,7 @@ def compare(base: Path, options: Sequence[str], rounds: int) -> dict[str, Any]:
 
 
 def table_of_ratios(rows: Mapping[str, Mapping[str, Mapping[str, float]]]) -> Table:
-    """One line for a program and what its seconds were taken for."""
+    """Return a table with a line for each program and part."""
     shown = figures_table("CPU seconds", "program", ("", "base", "here", "ratio"))
     for name, row in rows.items():
         for part in _PARTS:
@@ -57,7 +57,10 @@ def table_of_ratios(rows: Mapping[str, Mapping[str, Mapping[str, float]]]) -> Ta
 
 
 def _measured(root: Path, options: Sequence[str]) -> Seconds:
-    """Seconds of suite84 in all, and of each number of layers, by the packages of `root`."""
+    """
+    Measure the checkout `root` with its own packages; return the seconds of suite84 and of decoder
+    layers.
+    """
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "results.json"
         script = root / "benchmarks" / "compile_time.py"

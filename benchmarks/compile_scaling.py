@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-How lowering to CUDA grows with the number of ops, for programs of many ops of one kind:
+Growth of the time to lower a program to CUDA with its number of ops, for programs of equal ops.
 
     python benchmarks/compile_scaling.py
     python benchmarks/compile_scaling.py --only siblings --share 0.1 --json results.json
 
-Seconds are CPU seconds from Torch IR to the text, of the program and of one with half as many ops.
-`power` is the exponent of the growth between the two: 1 where it is linear. Where a kernel has more
-values than registers lowering ends in an error, which is the time that is measured then.
+Seconds are CPU seconds from Torch IR to the text, for a program and for one with half as many ops.
+`power` is the exponent of the growth between them: 1 for linear growth. If a kernel has more values
+than registers, lowering ends in an error, and the time until then is measured.
 """
 
 import argparse
@@ -42,12 +42,12 @@ CASES: Mapping[str, tuple[Callable[[int], str], int]] = {
     "siblings": (_siblings, 300),
     "added tensors": (_terms, 1000),
 }
-"""The text of a program of some number of ops, and that number."""
+"""Functions that return a program of some number of ops, with the full number, by name."""
 
 
 @dataclass(frozen=True)
 class Measured:
-    """One program, and one with half as many ops."""
+    """Times of one program, and of one with half as many ops."""
 
     name: str
     ops: int
@@ -56,12 +56,12 @@ class Measured:
 
     @property
     def power(self) -> float:
-        """Exponent of the growth."""
+        """Exponent of the growth of the time with the number of ops; 1 if it is linear."""
         return log2(self.lower_s / self.half_s)
 
 
 def measured(only: str, share: float, repeat: int) -> Iterator[Measured]:
-    """Yield the cases with `only` in their names, of `share` times as many ops."""
+    """Yield the measured cases with `only` in their names; `share` scales their numbers of ops."""
     for name, (text, most) in CASES.items():
         if only in name:
             size = max(int(most * share), 4)
@@ -83,16 +83,18 @@ def _lower(captured: Captured) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Measure, print, and write what `--json` asks for."""
+    """Measure the growth, print it, and write the file of `--json`."""
     parser = argparse.ArgumentParser(description="Measure how lowering grows with a program.")
     parser.add_argument("--only", default="", metavar="TEXT", help="cases with TEXT in the name")
-    parser.add_argument("--share", type=float, default=1.0, help="ops, as a share of those (1)")
-    parser.add_argument("--repeat", type=int, default=2, help="take the fastest of so many (2)")
+    parser.add_argument("--share", type=float, default=1.0, help="scale of the numbers of ops (1)")
+    parser.add_argument(
+        "--repeat", type=int, default=2, help="rounds, of which the fastest counts (2)"
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the figures to FILE")
     args = parser.parse_args(argv)
-    _seconds("torch.randn(4) + 1", 1)  # import
+    _seconds("torch.randn(4) + 1", 1)  # imports modules before the measurements
     rows = [*measured(args.only, args.share, args.repeat)]
-    table = figures_table("Torch IR to cuda", "program", ["ops", "lower", "of half", "power"])
+    table = figures_table("Torch IR to cuda", "program", ["ops", "lower", "half", "power"])
     for row in rows:
         figures = f"{row.lower_s:.2f}", f"{row.half_s:.2f}", f"{row.power:.1f}"
         table.add_row(row.name, str(row.ops), *figures)

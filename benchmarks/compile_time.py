@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-How long the compiler takes, and how much memory its plans need:
+Time that the compiler takes, and memory that its plans need:
 
     python benchmarks/compile_time.py                       # suite84 and decoder layers, to Loop IR
     python benchmarks/compile_time.py --to cuda --json results.json
@@ -8,8 +8,8 @@ How long the compiler takes, and how much memory its plans need:
     python benchmarks/compile_time.py --to cuda --profile profile.txt    # passes and functions
     python benchmarks/compile_time.py --to cuda --base ../before    # ratios to another checkout
 
-Seconds are CPU seconds of one process, without NVRTC; at CUDA level writing the text is part of
-them. What is imported on the way is imported before. Nothing is allocated: tensors have no values.
+Times are CPU seconds of one process, without NVRTC; at CUDA level they include writing the text.
+Modules are imported before. Nothing is allocated, because tensors are fake.
 """
 
 import argparse
@@ -41,13 +41,13 @@ LAYERS = {"tinyllama": 22, "qwen": 28}
 
 
 def suite(only: str, level: str, repeat: int) -> Iterator[Measured]:
-    """Yield the cases of suite84."""
+    """Yield the measured cases of suite84."""
     for case in read_cases(DATA, only):
         yield measure(case.name, case.program(fake=True), level, repeat)
 
 
 def layers(only: str, level: str, repeat: int) -> Iterator[Measured]:
-    """One decoder layer, and many that are equal."""
+    """Yield the measured programs of one decoder layer, and of all layers, for each model."""
     for model, number in ((model, n) for model in MODELS for n in (1, LAYERS[model])):
         name = f"decoder.{model}.x{number}.s{TOKENS}"
         if only in name:
@@ -57,7 +57,7 @@ def layers(only: str, level: str, repeat: int) -> Iterator[Measured]:
 
 
 def table(title: str, rows: Sequence[Measured]) -> Table:
-    """One line a program, and the sum of their seconds."""
+    """Return a table with a line for each program, and the sum of their seconds."""
     columns = ("capture", "lower", "kernels", "launches", "peak KiB", "sum KiB")
     shown = figures_table(title, "program", columns)
     for row in rows:
@@ -77,7 +77,7 @@ def table(title: str, rows: Sequence[Measured]) -> Table:
 
 
 def ratios(rows: Sequence[Measured]) -> dict[str, float]:
-    """What many equal layers take to lower, in times of what one takes."""
+    """Return the ratio of the lowering times of all layers and of one layer, by model."""
     seconds = {row.name: row.lower_s for row in rows}
     found: dict[str, float] = {}
     for model in MODELS:
@@ -88,7 +88,7 @@ def ratios(rows: Sequence[Measured]) -> dict[str, float]:
 
 
 def report(rows: dict[str, list[Measured]], level: str) -> dict[str, object]:
-    """Return all that was measured, for a file."""
+    """Return all measurements as the content of a JSON file."""
     return {
         "environment": environment(),
         "level": level,
@@ -105,23 +105,25 @@ def report(rows: dict[str, list[Measured]], level: str) -> dict[str, object]:
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Measure, print, and write what `--json` asks for."""
+    """Measure the times, print them, and write the files that the options name."""
     parser = argparse.ArgumentParser(description="Measure how long the compiler takes.")
     parser.add_argument("--to", default="loop", metavar="LEVEL", help="loop (default) ... cuda")
     parser.add_argument("--only", default="", metavar="TEXT", help="programs with TEXT in the name")
-    parser.add_argument("--repeat", type=int, default=3, help="take the fastest of so many (3)")
+    parser.add_argument(
+        "--repeat", type=int, default=3, help="rounds, of which the fastest counts (3)"
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the figures to FILE")
     parser.add_argument(
         "--profile",
         type=Path,
         metavar="FILE",
-        help="write to FILE which passes and functions suite84 takes its time in, and no more",
+        help="only write a profile of suite84 to FILE, by passes and functions",
     )
     parser.add_argument(
         "--base",
         type=Path,
         metavar="DIR",
-        help="print seconds of the checkout DIR and ratios to them, and no more",
+        help="only print the times of the checkout DIR and the ratios to them",
     )
     args = parser.parse_args(argv)
     if args.base is not None:
@@ -133,7 +135,7 @@ def main(argv: Sequence[str] | None = None) -> None:
             write_json(args.json, content)
         return
 
-    lowered(tilewright.capture(Softmax(-1), empty(4, 8)), "cuda")  # import
+    lowered(tilewright.capture(Softmax(-1), empty(4, 8)), "cuda")  # imports modules first
     if args.profile is not None:
         captured = [
             tilewright.capture(c.function, *c.inputs()) for c in read_cases(DATA, args.only)

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What `tilewright compile --report` costs for convolution nets, which have many kernels:
+Cost of `tilewright compile --report` for convolutional networks, which have many kernels:
 
     python benchmarks/convolution_nets.py
     python benchmarks/convolution_nets.py --only resnet101 --json results.json
     python benchmarks/convolution_nets.py --base ../before    # and ratios to another checkout
 
-Each net is compiled in a process of its own, with NVRTC, nvdisasm and all that is imported; nothing
-is taken from a cache. With `--base` the checkouts take turns: how fast a machine is changes within
+Each net is compiled in a process of its own, including NVRTC, nvdisasm and all imports, without
+caches. With `--base` the checkouts take turns, because the speed of a machine changes within
 minutes.
 """
 
@@ -31,18 +31,18 @@ _HERE = Path(__file__).parent
 
 @dataclass(frozen=True)
 class Measured:
-    """A net, compiled."""
+    """CPU time, wall time and number of kernels of compiling a net."""
 
     net: str
     cpu_s: float
-    """CPU seconds of the process and of those that it starts."""
+    """CPU seconds of the process and of its child processes."""
     wall_s: float
     kernels: int
 
 
 @dataclass(frozen=True)
 class Compared:
-    """A net, compiled by this checkout and by another."""
+    """Costs of compiling a net with this checkout and with another one."""
 
     net: str
     after: Measured
@@ -50,12 +50,12 @@ class Compared:
 
     @property
     def ratio(self) -> float | None:
-        """CPU seconds in times of those of the other checkout."""
+        """Ratio of the CPU seconds to those of the other checkout."""
         return None if self.before is None else self.after.cpu_s / self.before.cpu_s
 
 
 def measured(net: str, root: Path) -> Measured:
-    """Compile a net by the checkout `root`."""
+    """Compile a net with the packages of the checkout `root`, and return the cost."""
     command = [sys.executable, "-m", "tilewright.tools.cli", "compile", "--report", "--no-db"]
     environment = {**os.environ, "PYTHONPATH": str(root), "TILEWRIGHT_CACHE": "off"}
     start, used = time.monotonic(), _children_s()
@@ -78,9 +78,9 @@ def _children_s() -> float:
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Measure, print, and write what `--json` asks for."""
+    """Measure the nets, print the costs, and write the file of `--json`."""
     parser = argparse.ArgumentParser(description="Measure what convolution nets cost to compile.")
-    parser.add_argument("--only", choices=NETS, help="one net")
+    parser.add_argument("--only", choices=NETS, help="measure only this net")
     parser.add_argument("--base", type=Path, metavar="DIR", help="also measure the checkout DIR")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the figures to FILE")
     args = parser.parse_args(argv)

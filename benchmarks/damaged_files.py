@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """
-Files that commands read, with changed bits, bytes that are gone, doubled or moved, or cut off.
+Random damage to files that commands read: changed bits, and bytes that are deleted, doubled,
+inserted or cut off.
 
     benchmarks/damaged_files.py --seed 1 --count 100
 
-Each is refused by one line, or read with the results of the sound file; exit code 1 if one is not.
+Each file must be rejected with a one-line error, or read with the results of the undamaged file. If
+one is not, the exit code is 1.
 """
 
 import os
@@ -40,14 +42,14 @@ READERS: dict[str, list[list[str]]] = {
     ],
     "e.jsonl": [["tilewright", "db", "import", "e.jsonl", "--db", "new.sqlite"]],
 }
-"""Commands that read each file."""
+"""Commands that read each file, by the file's name."""
 
 CHECKED = ("m.pt2", "t.sqlite", "e.jsonl")
-"""Files with checksums; others may hold other values."""
+"""Files with checksums; damage may change the values in other files."""
 
 
 def make_files() -> None:
-    """Write the sound files into the current folder."""
+    """Write the undamaged files into the current folder."""
     torch: Any = import_module("torch")
     save_file: Any = import_module("safetensors.torch").save_file
     layer = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.ReLU())
@@ -94,12 +96,12 @@ DAMAGES: Sequence[Callable[[random.Random, bytearray], None]] = (
 
 
 def _homes(folder: str) -> AbstractContextManager[object]:
-    """Have the user's data and cache in a folder."""
+    """Set the folders of the user's data and cache in the environment."""
     return patch.dict(os.environ, XDG_DATA_HOME=folder, XDG_CACHE_HOME=folder)
 
 
 def run(seed: int, count: int, *, shows: bool = False) -> tuple[Counter[str], list[str]]:
-    """Try `count` damaged files of a seed; return how they ended, and those with a complaint."""
+    """Try `count` damaged files; return counts of how the commands ended, and the failures."""
     draw = random.Random(seed)
     ends, wrong = Counter[str](), list[str]()
     with TemporaryDirectory() as folder, chdir(folder), _homes(folder):
@@ -118,23 +120,23 @@ def run(seed: int, count: int, *, shows: bool = False) -> tuple[Counter[str], li
                 is_usual = reader[1] == "run" or out == usual[tuple(reader)]
                 problem = "" if is_usual else "is accepted, with another result"
             ends[f"{name}: {end}"] += 1
-            said = f"{seed}/{number}: {damage.__name__} {name}, {' '.join(reader)}"
+            label = f"{seed}/{number}: {damage.__name__} {name}, {' '.join(reader)}"
             if shows:
-                print(f"{said}: {end}", flush=True)
+                print(f"{label}: {end}", flush=True)
             if problem:
-                wrong.append(f"{said}\n  {problem}")
+                wrong.append(f"{label}\n  {problem}")
     return ends, wrong
 
 
 def _read(reader: Sequence[str]) -> tuple[str, str, str]:
-    """Run a command; return how it ended, what it printed, and what is wrong with that."""
+    """Run a command; return how it ended, what it printed on stdout, and what is wrong with it."""
     for left in (*Path().glob("new.sqlite*"), *Path().glob("t.sqlite-*")):
         left.unlink()
     return captured_end(reader)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Try the files, and print how they ended."""
+    """Read damaged files, and print how the commands ended."""
     return attack(run, "Read damaged files.", "damaged files", 100, argv)
 
 

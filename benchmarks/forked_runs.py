@@ -21,16 +21,18 @@ Call = Callable[[int], Any]
 
 _CALLS_PER_PROCESS = 400
 _SLOWDOWN = 15
-"""Wall seconds a CPU second may take on a busy machine before a process counts as lost."""
+"""
+Number of wall seconds that a CPU second may take on a busy machine before a process is killed.
+"""
 
 
 class TooLongError(BaseException):
-    """A call used up its CPU seconds. No `except Exception` catches it."""
+    """Exception for a call that used up its CPU seconds; `except Exception` does not catch it."""
 
 
 @dataclass(frozen=True)
 class Lost:
-    """The answer for a call whose process ended, or had to be ended."""
+    """Answer for a call whose process died or was killed."""
 
     reason: str
 
@@ -48,10 +50,10 @@ def forked(
     call: Call, items: Sequence[int], *, jobs: int, seconds: float, bytes: int
 ) -> Iterator[tuple[int, Any]]:
     """
-    Yield each item with what `call` returned for it, in any order.
+    Yield each item with the result of `call`, in any order.
 
-    `call` has `TooLongError` raised inside after `seconds` of CPU time, and `MemoryError` beyond
-    `bytes` of address space. A process that dies, or answers nothing, gives `Lost`.
+    In `call`, `TooLongError` is raised after `seconds` of CPU time, and `MemoryError` beyond
+    `bytes` of address space. For a process that dies or does not answer, the result is `Lost`.
     """
     firsts = range(0, len(items), _CALLS_PER_PROCESS)
     todo = [list(items[first : first + _CALLS_PER_PROCESS]) for first in reversed(firsts)]
@@ -70,13 +72,13 @@ def forked(
                         yield worker.pending.pop(0), Lost(f"exit code {worker.process.exitcode}")
                     if worker.pending:
                         todo.append(worker.pending)
-    finally:  # where the caller has enough
+    finally:  # also if the caller stops early
         for worker in workers:
             worker.process.kill()
 
 
 def _answers(worker: _Worker, seconds: float) -> Iterator[tuple[int, Any]]:
-    """Yield what a worker has answered; kill one that is past its deadline."""
+    """Yield the answers of a worker; kill the worker if it is past its deadline."""
     try:
         while worker.pipe.poll():
             yield worker.pipe.recv()
@@ -101,7 +103,7 @@ def _started(call: Call, items: list[int], limits: tuple[float, int]) -> _Worker
 
 
 def _work(call: Call, items: list[int], pipe: Connection, limits: tuple[float, int]) -> None:
-    """Answer for each item, in the forked process."""
+    """Call the function for each item, and send the answers; runs in the forked process."""
     seconds, bytes = limits
     resource.setrlimit(resource.RLIMIT_AS, (_address_space() + bytes, resource.RLIM_INFINITY))
     signal.signal(signal.SIGPROF, _too_long)
@@ -120,6 +122,6 @@ def _too_long(signal: int, frame: FrameType | None) -> None:
 
 
 def _address_space() -> int:
-    """Bytes of address space that this process has."""
+    """Return the size of this process's address space in bytes."""
     with open("/proc/self/statm", encoding="ascii") as file:
         return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")

@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-All that a machine with a GPU can tell of Tilewright, by one command:
+Complete check of Tilewright on a machine with a GPU, by one command:
 
-    python benchmarks/gpu_check.py                      all of it, within ten minutes
+    python benchmarks/gpu_check.py                      all stages, within ten minutes
     python benchmarks/gpu_check.py --stages environment,drivers
-    python benchmarks/gpu_check.py --device simulator   what can be seen without a GPU
+    python benchmarks/gpu_check.py --device simulator   the checks that need no GPU
 
-What was found goes to `benchmarks/results/GPU/`, or to `--out`; what is there already, of the same
-sources, is not done again: the same command goes on where time was up. Exit code 0: all is right.
-1: something is wrong. 2: the command line cannot be understood. 3: nothing is wrong so far, and
-something is left. docs/benchmarking.md says more.
+Results go to `benchmarks/results/GPU/`, or to `--out`. Results for the same sources are not
+computed again, so that the command can be repeated after its time was up. Exit code 0: everything
+is right. 1: something is wrong. 2: the command line is wrong. 3: nothing is wrong so far, but
+checks are left. See docs/benchmarking.md.
 """
 
 import sys
 from pathlib import Path
 
 if __name__ == "__main__":
-    # the packages of this checkout: nothing need be installed
+    # import the packages of this checkout, which need not be installed
     sys.path[:0] = [str(Path(__file__).resolve().parents[1])]
     from gpu_checks.command import main
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Writes `suite-half.json`: the shapes of suite84 in bfloat16, some of them in float16 too, and
-square, flat and single-row products of 4096 and 8192, which tensor cores are made for.
+Generator of `suite-half.json`: the shapes of suite84 in bfloat16, some also in float16, and large
+products for tensor cores: square, flat and single-row ones of sizes 4096 and 8192.
 
     python benchmarks/half_suite.py
 
-Floors are those of an H100 SXM: 989.4 TFLOP/s of its tensor cores where matrices are multiplied,
-66.9 of float32 elsewhere, and 3.35 TB/s (NVIDIA H100 datasheet, without sparsity).
+Floors are for an H100 SXM: 989.4 TFLOP/s of its tensor cores for matrix products, 66.9 TFLOP/s of
+float32 elsewhere, and 3.35 TB/s (NVIDIA H100 datasheet, without sparsity).
 """
 
 import json
@@ -22,9 +22,9 @@ FILE = HERE / "suite-half.json"
 
 SHORT = {"bfloat16": "bf16", "float16": "fp16"}
 IN_BOTH = ("qwen.s512", "qwen.q_proj.s512", "qwen.down_proj.s512")
-"""Ends of the names of cases that are there in float16 too."""
+"""Name endings of cases that also exist in float16."""
 PRODUCTS = ((4096, 4096, 4096), (8192, 8192, 8192), (512, 4096, 4096), (1, 4096, 4096))
-"""Sizes (m, n, k)."""
+"""Sizes (m, n, k) of the large products."""
 
 _TENSOR_FLOPS, _FLOPS, _BANDWIDTH = 989.4e12, 66.9e12, 3.35e12
 _MULTIPLY = {"matmul", "matmul_add", "silu_mul_matmul", "sdpa", "naive_attn"}
@@ -74,7 +74,7 @@ def _in(case: dict[str, Any], dtype: str) -> dict[str, Any]:
 
 
 def text() -> str:
-    """What the file holds."""
+    """Return the content of `suite-half.json`."""
     return json.dumps({"about": ABOUT, "cases": [*cases()]}, indent=1) + "\n"
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-IR that fuzzing starts from: the tests' `.mlir` files with the passes of their RUN lines, and
-compiled expressions at each level with the passes that lower them further.
+Corpus of IR for fuzzing: the tests' `.mlir` files with the passes of their RUN lines, and compiled
+expressions at each level with the passes that lower them further.
 """
 
 import re
@@ -20,7 +20,7 @@ _SPLIT = re.compile(r"^// -----.*$", re.MULTILINE)
 _COMMENT = re.compile(r"^\s*//.*\n", re.MULTILINE)
 _TOP_LEVEL = re.compile(r"^(?=\S.*\{$)", re.MULTILINE)
 _MOST_CHARACTERS = 8000
-"""Longer texts are cut at their top-level operations."""
+"""Maximum number of characters of a sample; longer texts are cut at their top-level operations."""
 
 EXPRESSIONS = (
     "torch.softmax(torch.randn(8, 100), -1)",
@@ -45,17 +45,17 @@ _WITHOUT_PASSES = ("canonicalize", "cse,dce", "to-loop", "to-kernel", "to-cuda",
 
 @dataclass(frozen=True)
 class Sample:
-    """A text that is IR, and options of opt-tool that go with it."""
+    """Text of IR, with options of opt-tool for it."""
 
     origin: str
     text: str
     options: tuple[tuple[str, ...], ...]
-    """Alternatives, each of which runs at least one pass."""
+    """Alternative options, each of which runs at least one pass."""
 
 
 @cache
 def samples_of_tests() -> tuple[Sample, ...]:
-    """Samples from the tests' files, in the files' order."""
+    """Return the samples from the tests' files, in the files' order."""
     paths = sorted(p for p in TESTS.rglob("*.mlir") if "Inputs" not in p.parts)
     return tuple(sample for path in paths for sample in _samples_of(path))
 
@@ -86,7 +86,7 @@ def _samples_of(path: Path) -> Iterator[Sample]:
 
 
 def _options(text: str) -> Iterator[tuple[str, ...]]:
-    """Options of the RUN lines' first commands that run passes."""
+    """Yield the options of the first command in each RUN line, if it runs passes."""
     for line in _RUN.findall(_CONTINUED.sub("", text)):
         words = shlex.split(_NEXT_COMMAND.split(line)[0])
         words = words[1:] if words[:1] == ["not"] else words
@@ -98,7 +98,7 @@ def _options(text: str) -> Iterator[tuple[str, ...]]:
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """Yield the text, or where it is long runs of its top-level operations."""
+    """Yield the text, or if it is too long, sequences of its top-level operations."""
     piece = ""
     for part in _TOP_LEVEL.split(text):
         if piece and len(piece) + len(part) > _MOST_CHARACTERS:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The 100 programs of KernelBench, level 1, as functions of inputs and weights, with their published
-times on an H100 (`kernelbench_suite.py`).
+Programs of KernelBench, level 1: 100 functions of inputs and weights, with their published times on
+an H100 (`kernelbench_suite.py`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,19 +11,19 @@ Shape = Sequence[int]
 
 
 class Program(NamedTuple):
-    """A program of KernelBench."""
+    """Program of KernelBench, with its inputs and published times."""
 
     op: str
     expression: str
-    """Inputs t0, t1, ...; the weights come last."""
+    """Expression of the inputs t0, t1, ...; the weights come last."""
     data: Sequence[Shape]
-    """Shapes of what is drawn by `torch.rand`."""
+    """Shapes of the inputs that `torch.rand` draws."""
     eager_ms: float
     compile_ms: float
     weights: Sequence[Shape] = ()
-    """Shapes of what is drawn by `torch.randn`."""
+    """Shapes of the weights that `torch.randn` draws."""
     integers: Mapping[str, Any] = {}
-    """Inputs of `data` that are integers: how they are made."""
+    """Descriptions of those inputs of `data` that are integers, by name."""
 
 
 _SQUARE = [4096, 4096]
@@ -245,4 +245,4 @@ PROGRAMS = (
     Program("loss", "F.triplet_margin_loss(t0, t1, t2)", [[32768, 8192]] * 3, 4.27, 1.06),
     Program("loss", "torch.mean(torch.clamp(1 - t0 * t1, min=0))", [_TABLE, [32768]], 10.5, 1.38),
 )
-"""In KernelBench's order: the first is its number 1."""
+"""Programs in KernelBench's order: the first one is its number 1."""

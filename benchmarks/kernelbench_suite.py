@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Writes `kernelbench-level1.json`: the 100 single operators of KernelBench, level 1, at the sizes at
-which their times on an H100 are published, with these times beside them.
+Generator of `kernelbench-level1.json`: the 100 single operators of KernelBench, level 1, with their
+published times on an H100, at the sizes of these times.
 
     python benchmarks/kernelbench_suite.py
 
 Modules are written as functions, whose weights are inputs. Nothing is allocated: sizes and
-operations are counted on the device meta. Floors are those of an H100 SXM in float32: 66.9 TFLOP/s
-and 3.35 TB/s (NVIDIA H100 datasheet).
-Reference: KernelBench (ScalingIntelligence/KernelBench, MIT), level1 and results/timing/H100_Modal.
+operations are counted on the device meta. Floors are for an H100 SXM in float32: 66.9 TFLOP/s and
+3.35 TB/s (NVIDIA H100 datasheet). Reference: KernelBench (ScalingIntelligence/KernelBench, MIT),
+level1 and results/timing/H100_Modal.
 """
 
 import json
@@ -37,7 +37,7 @@ ABOUT = (
 
 
 def cases() -> Iterator[dict[str, Any]]:
-    """Yield all cases."""
+    """Yield the cases of all programs, as JSON objects."""
     for number, program in enumerate(PROGRAMS, 1):
         yield _case(number, program)
 
@@ -70,7 +70,7 @@ def _counted(
     expression: str, shapes: Sequence[Shape], inputs: Mapping[str, Any]
 ) -> tuple[Any, int, int]:
     """
-    Return the result on the device meta, the operations that give it, and the bytes of the inputs.
+    Return the result on the device meta, the number of operations, and the bytes of the inputs.
     """
     import torch
     from torch.utils.flop_counter import FlopCounterMode
@@ -89,7 +89,7 @@ def _counted(
 
 
 def text() -> str:
-    """Content of the file, as JSON."""
+    """Return the content of `kernelbench-level1.json`."""
     return json.dumps({"about": ABOUT, "cases": [*cases()]}, indent=1) + "\n"
 
 

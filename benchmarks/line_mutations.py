@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mutations of IR that move, repeat or delete whole lines; each line is mostly one operation."""
+"""Mutations of IR that move, repeat or delete whole lines; a line is usually one operation."""
 
 import re
 from collections.abc import Sequence
@@ -9,14 +9,14 @@ _DEFINED = re.compile(r"%\w+(?= =|:)")
 
 
 def delete_line(text: str, random: Random) -> str:
-    """Delete one line, which is mostly one operation."""
+    """Delete one line, usually one operation."""
     lines = text.splitlines(keepends=True)
     del lines[_plain_line(lines, random)]
     return "".join(lines)
 
 
 def duplicate_line(text: str, random: Random) -> str:
-    """Repeat one line at another place."""
+    """Repeat one line, at its place or another one; values that it defines get new names."""
     lines = text.splitlines(keepends=True)
     source = _plain_line(lines, random)
     line = _DEFINED.sub(lambda match: f"{match[0]}_again", lines[source])
@@ -25,7 +25,7 @@ def duplicate_line(text: str, random: Random) -> str:
 
 
 def swap_lines(text: str, random: Random) -> str:
-    """Swap two lines, mostly neighbours."""
+    """Swap two lines, usually neighbours."""
     lines = text.splitlines(keepends=True)
     one, other = _plain_line(lines, random), _plain_line(lines, random)
     if random.random() < 0.7:
@@ -57,13 +57,16 @@ def empty_region(text: str, random: Random) -> str:
 
 
 def _plain_line(lines: Sequence[str], random: Random) -> int:
-    """Draw a line, where possible one that is an operation without regions."""
+    """Return the index of a random line, if possible of an operation without regions."""
     plain = [i for i in range(len(lines)) if _is_whole(lines, i)]
     return random.choice(plain or range(len(lines)))
 
 
 def _is_whole(lines: Sequence[str], index: int) -> bool:
-    """True if the line neither opens nor closes a region, nor continues in others."""
+    """
+    True if the line neither opens nor closes a region, nor is part of an operation of several
+    lines.
+    """
     line = lines[index]
     if re.search(r"[{}]\s*$", line):
         return False

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What it takes to compile a program, and what has become of it."""
+"""Measurements of compiling a program: the time, and the size of the result."""
 
 import gc
 import json
@@ -28,23 +28,23 @@ from tilewright.tools.output.output_path import write_text
 
 @dataclass(frozen=True)
 class Measured:
-    """One program."""
+    """Times and sizes of compiling one program."""
 
     name: str
     capture_s: float
-    """CPU seconds that PyTorch's export and the translation to Torch IR took."""
+    """CPU seconds of PyTorch's export and the translation to Torch IR."""
     lower_s: float
-    """CPU seconds from Torch IR to the level measured, and of CUDA IR to its text."""
+    """CPU seconds from Torch IR to the measured level; at CUDA level including the text."""
     kernels: int
     launches: int
     peak_bytes: int
-    """Of all intermediate buffers, as planned."""
+    """Peak bytes of all intermediate buffers, with the memory reuse of the plan."""
     sum_bytes: int
-    """Of the same buffers, if no two shared memory."""
+    """Total bytes of all intermediate buffers, if no two shared memory."""
 
 
 def measure(name: str, program: Expression, level: str, repeat: int) -> Measured:
-    """Compile a program down to `level`: the fastest of `repeat` times, captured once."""
+    """Capture a program once, and lower it to `level` `repeat` times; the fastest time counts."""
     captured, capture_s = timed(lambda: capture(program.module, program.args, program.kwargs))
     lower_s = min(timed(lambda: lowered(captured, level))[1] for _ in range(repeat))
     planned = tilewright.lower(captured, "kernel", db=False)
@@ -52,15 +52,14 @@ def measure(name: str, program: Expression, level: str, repeat: int) -> Measured
 
 
 def lowered(captured: Captured, level: str) -> str | ModuleOp:
-    """Return the program at `level`; at the lowest the text that NVRTC compiles."""
+    """Return the program at `level`; at CUDA level as the text that NVRTC compiles."""
     module = tilewright.lower(captured, level, db=False)
     return cuda_source(module) if level == Level.CUDA else module
 
 
 def timed(action: Callable[[], Any]) -> tuple[Any, float]:
     """
-    Return the result, and the CPU seconds of this process; what earlier actions left is not in
-    them.
+    Return the action's result and its CPU seconds; garbage of earlier actions is collected before.
     """
     gc.collect()
     start = process_time()
@@ -69,7 +68,7 @@ def timed(action: Callable[[], Any]) -> tuple[Any, float]:
 
 
 def _plan(module: ModuleOp) -> tuple[int, int, int, int]:
-    """Kernels, launches, peak bytes and their sum of the program at Kernel IR."""
+    """Return the kernels, launches, peak bytes and total bytes of a program at Kernel IR."""
     main = next(op for op in module.ops if isinstance(op, FuncOp))
     launches = [op for op in main.walk() if isinstance(op, loop.LaunchOp)]
     kernels = {launch.kernel.string_value() for launch in launches}
@@ -80,7 +79,7 @@ def _plan(module: ModuleOp) -> tuple[int, int, int, int]:
 
 def figures_table(title: str, what: str, columns: Sequence[str]) -> Table:
     """
-    Return an empty table, whose lines are of `what`, and which has figures in all other columns.
+    Return an empty table whose first column is `what`, and whose other columns are for figures.
     """
     shown = Table(title=title)
     shown.add_column(what, no_wrap=True)
@@ -90,12 +89,12 @@ def figures_table(title: str, what: str, columns: Sequence[str]) -> Table:
 
 
 def write_json(path: Path, content: Mapping[str, object]) -> None:
-    """All that was measured, as a file."""
+    """Write the measurements to a JSON file."""
     write_text(str(path), json.dumps(content, indent=1) + "\n")
 
 
 def environment() -> dict[str, str]:
-    """What the seconds depend on, apart from how fast the machine is."""
+    """Return the versions and the pipeline, which the measured times depend on."""
     packages = [name for name in ("torch", "xdsl", "transformers") if find_spec(name)]
     return {
         "tilewright": tilewright.__version__,

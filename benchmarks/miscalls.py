@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """
 Random calls of the Python API: functions, modules and programs of `tilewright.compile` and
-`torch.compile`, with arguments that lie oddly in memory, or are of other kinds than expected.
+`torch.compile`, with arguments of unusual layouts or of unexpected types.
 
     benchmarks/miscalls.py --seed 1 --count 200
 
-Each gives what PyTorch gives, writes what PyTorch writes, or is refused by an error of ours.
+Each call must return what PyTorch returns, and write what PyTorch writes, or raise one of our
+errors.
 """
 
 import random
@@ -118,8 +119,8 @@ def attempt(draw: random.Random) -> tuple[str, str]:
     baked = draw.choice(NUMBERS)
     given = baked if draw.random() < 0.7 else draw.choice(NUMBERS)
     compiles_odd, by_dynamo = draw.random() < 0.3, draw.random() < 0.2
-    said = f"{name}({kind}, {given}), compiled for {kind if compiles_odd else 'plain'}, {baked}"
-    said += " by torch.compile" if by_dynamo else ""
+    label = f"{name}({kind}, {given}), compiled for {kind if compiles_odd else 'plain'}, {baked}"
+    label += " by torch.compile" if by_dynamo else ""
     try:
         ours, theirs = TENSORS[kind](x.clone()), TENSORS[kind](x.clone())
         with warnings.catch_warnings(), torch.no_grad():
@@ -132,12 +133,12 @@ def attempt(draw: random.Random) -> tuple[str, str]:
                 program = tilewright.compile(function, like, baked, device="sim")
             found = program(ours, given)
     except TilewrightError as err:
-        return f"refused: {summary_of(err)}", "" if str(err) else f"{said}: no message"
+        return f"refused: {summary_of(err)}", "" if str(err) else f"{label}: no message"
     except BaseException as err:
         if by_dynamo and _fails_too(function, TENSORS[kind](x.clone()), given):
             return "refused by PyTorch", ""
-        return "leaked", f"{said}: leaks {summary_of(err)}"
-    return "ran", _difference(said, function, found, ours, theirs, given)
+        return "leaked", f"{label}: leaks {summary_of(err)}"
+    return "ran", _difference(label, function, found, ours, theirs, given)
 
 
 def _fails_too(function: A, x: A, k: A) -> bool:
@@ -148,29 +149,31 @@ def _fails_too(function: A, x: A, k: A) -> bool:
     return False
 
 
-def _difference(said: str, function: A, found: A, ours: A, theirs: A, given: A) -> str:
-    """Return what is other than in PyTorch, or an empty text."""
+def _difference(label: str, function: A, found: A, ours: A, theirs: A, given: A) -> str:
+    """Return the difference from PyTorch's results, or an empty text."""
     try:
         is_array = isinstance(theirs, np.ndarray) and theirs.dtype == np.float32
         tensor = torch.from_numpy(np.ascontiguousarray(theirs)) if is_array else theirs
         with torch.no_grad():
-            wanted = function(tensor, given)
-        for one, other in zip(_plain(found), _plain(wanted), strict=True):
+            expected = function(tensor, given)
+        for one, other in zip(_plain(found), _plain(expected), strict=True):
             _check_close(one, other)
         torch.testing.assert_close(_plain(ours), _plain(tensor), equal_nan=True)
     except Exception as err:
-        return f"{said}: {summary_of(err)}"
+        return f"{label}: {summary_of(err)}"
     return ""
 
 
-def _check_close(found: A, wanted: A) -> None:
-    """Raise `AssertionError` where results differ by more than rounding of the largest does."""
-    is_float = isinstance(wanted, torch.Tensor) and wanted.is_floating_point()
-    if not is_float or wanted.is_meta:
-        torch.testing.assert_close(found, wanted, equal_nan=True)
+def _check_close(found: A, expected: A) -> None:
+    """
+    Raise `AssertionError` if results differ by more than the rounding error of the largest element.
+    """
+    is_float = isinstance(expected, torch.Tensor) and expected.is_floating_point()
+    if not is_float or expected.is_meta:
+        torch.testing.assert_close(found, expected, equal_nan=True)
         return
-    most = wanted[wanted.isfinite()].abs().max().item() if wanted.isfinite().any() else 0.0
-    torch.testing.assert_close(found, wanted, rtol=1e-5, atol=1e-5 * most, equal_nan=True)
+    most = expected[expected.isfinite()].abs().max().item() if expected.isfinite().any() else 0.0
+    torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-5 * most, equal_nan=True)
 
 
 def _plain(value: A) -> A:
@@ -187,7 +190,7 @@ def _plain(value: A) -> A:
 
 
 def run(seed: int, count: int, *, shows: bool = False) -> tuple[Counter[str], list[str]]:
-    """Try `count` calls of a seed; return how they ended, and those with a complaint."""
+    """Try `count` random calls; return counts of how they ended, and the failures."""
     draw = random.Random(seed)
     ends, wrong = Counter[str](), list[str]()
     for number in range(count):
@@ -201,7 +204,7 @@ def run(seed: int, count: int, *, shows: bool = False) -> tuple[Counter[str], li
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Try the calls, and print how they ended."""
+    """Try random calls, and print how they ended."""
     return attack(run, "Try random calls of the Python API.", "calls", 200, argv)
 
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Mutants of IR, each of which depends on a seed and its number alone.
+Mutants of IR, each of which depends only on a seed and its number.
 
-Of most, several are drawn until one verifies, so that about half reach a pass.
+For most mutants, several texts are drawn until one verifies, so that about half of all mutants
+reach a pass.
 """
 
 from dataclasses import dataclass
@@ -23,7 +24,7 @@ _MOST_DRAWS = 4
 
 @dataclass(frozen=True)
 class Mutant:
-    """A changed text, and the options of opt-tool for it."""
+    """Mutated text, with the options of opt-tool for it."""
 
     origin: str
     text: str
@@ -36,7 +37,7 @@ _LITTLE_WORK = "--check-limit=10000000"
 @cache
 def corpus(expressions: bool) -> tuple[tuple[Sample, ...], ...]:
     """
-    Return all samples, those of one origin together: a file of many small cases weighs as any
+    Return all samples, grouped by origin, so that a file of many small cases weighs as much as any
     other.
     """
     samples = samples_of_tests() + (samples_of_expressions() if expressions else ())
@@ -45,12 +46,12 @@ def corpus(expressions: bool) -> tuple[tuple[Sample, ...], ...]:
 
 @cache
 def vocabulary(expressions: bool) -> Vocabulary:
-    """Words of all samples."""
+    """Return the vocabulary of all samples."""
     return Vocabulary.of([sample.text for group in corpus(expressions) for sample in group])
 
 
 def mutant(seed: int, number: int, expressions: bool = True) -> Mutant:
-    """Return the mutant of that number."""
+    """Return the mutant with this number."""
     random = Random(f"{seed}:{number}")
     groups = corpus(expressions)
     sample = random.choice(random.choice(groups))
@@ -58,7 +59,7 @@ def mutant(seed: int, number: int, expressions: bool = True) -> Mutant:
     options = random.choice(others.options)
     if random.random() < 0.1 and "--check=each" not in options:
         options = (*options, "--check=each")
-    if "--check=each" in options:  # many passes of some seconds each are no hang
+    if "--check=each" in options:  # else many slow passes count as a hang
         options = (*options, _LITTLE_WORK)
     words, draws = vocabulary(expressions), random.choices((1, _MOST_DRAWS), (0.3, 0.7))[0]
     text = sample.text
@@ -70,7 +71,7 @@ def mutant(seed: int, number: int, expressions: bool = True) -> Mutant:
 
 
 def _verifies(text: str) -> bool:
-    """True if the text is well-formed IR; also where that cannot be decided, which is a failure."""
+    """True if the text is well-formed IR, or if the verifier fails with an internal error."""
     parser = SourceParser(context(), text, "mutant.mlir")
     try:
         verify_module(parser.parse_module())

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Mutated IR through opt-tool: each mutant must end well or in a diagnostic, within its limits.
+Fuzzing of opt-tool with mutated IR: each mutant must end well or in a diagnostic, within limits.
 
     python benchmarks/mutated_ir.py --seed 1 --count 1000
     python benchmarks/mutated_ir.py --seed 1 --count 20000 --json counts.json --keep found
     python benchmarks/mutated_ir.py --seed 1 --only 4711       # print a mutant and its outcome
 
-A mutant counts as reached where a pass, or the printer, had it.
+A mutant counts as reached if it gets to a pass or to the printer.
 """
 
 import argparse
@@ -36,7 +36,7 @@ from tilewright.universe import UNIVERSE
 
 @dataclass
 class Counts:
-    """Number of mutants by the way they ended."""
+    """Counts of mutants by outcome."""
 
     seed: int
     count: int
@@ -46,7 +46,7 @@ class Counts:
     """Numbers of the mutants that failed, by kind and place."""
 
     def add(self, number: int, outcome: Outcome) -> None:
-        """Count one mutant."""
+        """Add the outcome of one mutant to the counts."""
         self.reached += outcome.reached
         self.outcomes[outcome.kind] = self.outcomes.get(outcome.kind, 0) + 1
         if outcome.kind in FAILURES:
@@ -57,7 +57,10 @@ _NO_TEXT = Mutant("", "", ())
 
 
 def run(numbers: Sequence[int], args: argparse.Namespace) -> Counts:
-    """Run the mutants of those numbers, and keep those that fail."""
+    """
+    Run the mutants with these numbers, write failing ones if `--keep` is given, and return the
+    counts.
+    """
     counts, end = Counts(args.seed, len(numbers)), monotonic() + 60 * args.minutes
     with TemporaryDirectory() as temporary:
 
@@ -66,7 +69,7 @@ def run(numbers: Sequence[int], args: argparse.Namespace) -> Counts:
             folder.mkdir(exist_ok=True)
             try:
                 each = mutant(args.seed, number, args.expressions)
-            except BaseException as escaped:  # from the verifier, which draws ask
+            except BaseException as escaped:  # raised by the verifier
                 return _NO_TEXT, escaped_with(escaped)
             return each, run_opt_tool(each.text, each.options, folder)
 
@@ -90,14 +93,14 @@ def _answered(answer: Lost | tuple[Mutant, Outcome]) -> tuple[Mutant, Outcome]:
 
 
 def _keep(args: argparse.Namespace, number: int, each: Mutant, found: Outcome) -> None:
-    """Write a mutant that failed, and its command line."""
+    """Write a failing mutant with its command line."""
     args.keep.mkdir(parents=True, exist_ok=True)
     head = f"// {found.says}\n// opt-tool %s {shlex.join(each.options)}\n"
     write_text(str(args.keep / f"{args.seed}-{number}.mlir"), head + each.text)
 
 
 def prepare(expressions: bool) -> None:
-    """Import and build once what all mutants need, before processes are forked."""
+    """Import and build everything that all mutants need, before processes are forked."""
     Universe.get_multiverse = staticmethod(cache(Universe.get_multiverse))
     vocabulary(expressions)
     ctx = context()
@@ -107,11 +110,11 @@ def prepare(expressions: bool) -> None:
         load()
     import_module("tilewright.interpreters.check")
     gc.collect()
-    gc.freeze()  # nothing that is imported is garbage
+    gc.freeze()  # excludes imported objects from later collections
 
 
 def _report(counts: Counts) -> Iterable[str]:
-    """Lines of the summary."""
+    """Yield the lines of the summary: counts by outcome, and the failures."""
     shares = ", ".join(f"{kind} {n}" for kind, n in sorted(counts.outcomes.items()))
     done = sum(counts.outcomes.values())
     yield f"seed {counts.seed}: {done} of {counts.count} mutants, {counts.reached} reached a pass"
@@ -121,7 +124,7 @@ def _report(counts: Counts) -> Iterable[str]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run, print counts; 1 if any mutant fails."""
+    """Run the mutants, print the counts, and return 1 if any mutant fails."""
     parser = argparse.ArgumentParser(description="Run opt-tool over mutated IR.")
     parser.add_argument("--seed", type=int, default=0, help="default: 0")
     parser.add_argument("--count", type=int, default=1000, help="number of mutants (1000)")

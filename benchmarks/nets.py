@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Convolution nets for images of 224x224, with random weights: ResNet-101 (He et al.,
+Convolutional networks for images of 224x224, with random weights: ResNet-101 (He et al.,
 arXiv:1512.03385), GoogLeNet (Szegedy et al., arXiv:1409.4842) and DenseNet-121 (Huang et al.,
 arXiv:1608.06993).
 """
@@ -13,7 +13,7 @@ example_inputs = (torch.zeros(BATCH, 3, 224, 224),)
 
 
 def _convolution(before: int, after: int, size: int, stride: int = 1) -> list[nn.Module]:
-    """Return a convolution with padding, normalised and rectified."""
+    """Return a padded convolution, followed by batch normalisation and ReLU."""
     convolution = nn.Conv2d(before, after, size, stride, size // 2, bias=False)
     return [convolution, nn.BatchNorm2d(after), nn.ReLU()]
 
@@ -27,7 +27,7 @@ def _classifier(channels: int) -> list[nn.Module]:
 
 
 class Bottleneck(nn.Module):
-    """A residual block of ResNet."""
+    """Residual block of ResNet."""
 
     def __init__(self, before: int, inside: int, stride: int):
         super().__init__()
@@ -44,7 +44,7 @@ class Bottleneck(nn.Module):
 
 
 def resnet101() -> nn.Module:
-    """ResNet with 3, 4, 23 and 3 blocks."""
+    """Return ResNet with 3, 4, 23 and 3 blocks."""
     layers, channels = _stem(), 64
     for stage, depth in enumerate((3, 4, 23, 3)):
         for number in range(depth):
@@ -55,7 +55,7 @@ def resnet101() -> nn.Module:
 
 
 class Inception(nn.Module):
-    """Convolutions of several sizes beside each other, by their channels."""
+    """Inception block: parallel convolutions of several sizes, whose results are concatenated."""
 
     def __init__(self, before: int, *after: int):
         super().__init__()
@@ -85,11 +85,11 @@ _INCEPTIONS = (
     ),
     ((832, 256, 160, 320, 32, 128, 128), (832, 384, 192, 384, 48, 128, 128)),
 )
-"""Table 1 of the paper: channels of each block, with a pooling after each group but the last."""
+"""Channels of each block, by table 1 of the paper; a pooling precedes each group."""
 
 
 def googlenet() -> nn.Module:
-    """GoogLeNet, with the normalisation that later versions have."""
+    """Return GoogLeNet, with the batch normalisation of later versions."""
     layers = [*_stem(), *_convolution(64, 64, 1), *_convolution(64, 192, 3)]
     for group in _INCEPTIONS:
         layers += [nn.MaxPool2d(3, 2, 1), *(Inception(*channels) for channels in group)]
@@ -97,7 +97,7 @@ def googlenet() -> nn.Module:
 
 
 class Dense(nn.Module):
-    """A layer of DenseNet: what it makes stands beside what it was given."""
+    """Layer of DenseNet, which concatenates its result with its input."""
 
     def __init__(self, before: int, growth: int):
         super().__init__()
@@ -114,7 +114,7 @@ class Dense(nn.Module):
 
 
 def densenet121() -> nn.Module:
-    """DenseNet with 6, 12, 24 and 16 layers that add 32 channels each."""
+    """Return DenseNet with blocks of 6, 12, 24 and 16 layers that add 32 channels each."""
     layers, channels, growth, depths = _stem(), 64, 32, (6, 12, 24, 16)
     for depth in depths:
         if len(layers) > len(_stem()):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A driver that launches nothing: what is left is the host's work before a launch."""
+"""Driver that launches nothing, for measuring the host's work before a launch."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,7 +9,7 @@ from tilewright.codegen.runtime.driver import Arguments, Bound, Memory
 
 
 class _Nothing:
-    """A launch, a fill, or a graph of them, that does nothing."""
+    """Bound launch, fill or graph that does nothing when it is called."""
 
     nodes: Sequence[Any] = ()
 
@@ -43,7 +43,7 @@ class _NullModule:
 
 
 class NullDriver:
-    """Takes whatever is asked of a `Driver`, for memory of the CPU."""
+    """Driver for CPU memory that accepts every call and does nothing."""
 
     name = "null"
     device = "cpu"

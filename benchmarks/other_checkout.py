@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Processes that import the packages of another checkout, for scripts that compare two."""
+"""
+Processes that import the packages of another checkout, for scripts that compare two checkouts.
+"""
 
 import os
 import subprocess
@@ -11,7 +13,7 @@ def environment_of(root: Path) -> dict[str, str]:
     """
     Return the environment of a process that imports the packages of the checkout `root`.
 
-    Raises `SystemExit` if such a process would import others.
+    Raises `SystemExit` if the process would import other packages.
     """
     environment = {**os.environ, "PYTHONPATH": str(root)}
     code = "import tilewright; print(tilewright.__file__)"

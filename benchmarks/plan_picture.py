@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Draws the plan of a whole language model:
+Picture of the launch plan of a whole language model:
 
     python benchmarks/plan_picture.py Qwen/Qwen2.5-7B docs/whole-model-plan.svg
 
-Launches are boxes, from top to bottom in the order in which they run. What all layers do is drawn
-once, in a frame that says how many times. Each box has the bytes of weights that the launch reads.
-To the right is the slab: intermediate buffers, from the launch that writes them to the last one
-that reads them, at the places where they lie.
+Launches are boxes, from top to bottom in their order. The launches of one layer are drawn once, in
+a frame with the number of layers. Each box shows the bytes of weights that the launch reads. To the
+right is the slab with its intermediate buffers, at their offsets. Each buffer extends from the
+launch that writes it to the last one that reads it.
 """
 
 import argparse
@@ -26,20 +26,22 @@ from tilewright.models.structure import build
 from tilewright.models.whole import whole_sequence
 
 _BOX = 5.0
-"""Width of a launch's box, in the units of the picture; a launch is 1 high."""
+"""Width of a launch's box, in units of its height."""
 _SLAB = 5.4
-"""Where the slab begins."""
+"""Left edge of the slab."""
 _SLAB_WIDTH = 7.6
 _LETTER = 0.068
-"""Width of a letter in a buffer."""
+"""Average width of a letter of a buffer's label, in units of a box's height."""
 _LEAST_LETTERS = 5
-"""A buffer with room for no more has no label."""
+"""Number of letters up to which a buffer is too narrow for a label."""
 _BLUE, _GREEN, _GRAY = "#dbe7f6", "#d9ecd5", "#5f6b7a"
 _UNITS = ("B", "KiB", "MiB", "GiB")
 
 
 class Repetition(NamedTuple):
-    """Launches that come again and again: `times` times `length` of them, from `start` on."""
+    """
+    Repeated launches: a sequence of `length` launches from `start` on, which occurs `times` times.
+    """
 
     start: int
     length: int
@@ -47,12 +49,12 @@ class Repetition(NamedTuple):
 
     @property
     def stop(self) -> int:
-        """The first launch after all of them."""
+        """Position of the first launch after the repetition."""
         return self.start + self.length * self.times
 
 
 def plan_of_model(name: str, tokens: int, dtype: str | None, layers: int | None) -> Plan:
-    """Return the launches of a model that reads so many tokens."""
+    """Return the launch plan of a model on a sequence of `tokens` tokens."""
     model = build(find_model(name).config, dtype=dtype, layers=layers)
     program = whole_sequence(model, tokens)
     captured = capture(program.module, program.args, program.kwargs)
@@ -60,7 +62,10 @@ def plan_of_model(name: str, tokens: int, dtype: str | None, layers: int | None)
 
 
 def repetition(kernels: Sequence[str]) -> Repetition:
-    """What covers the most launches, of the shortest piece: the layers of a model."""
+    """
+    Return the repetition that covers the most launches, with the shortest sequence: the layers of a
+    model.
+    """
     lengths = range(1, len(kernels) // 2 + 1)
     found = (each for length in lengths for each in _repetitions(kernels, length))
     whole = Repetition(0, len(kernels), 1)
@@ -68,7 +73,10 @@ def repetition(kernels: Sequence[str]) -> Repetition:
 
 
 def _repetitions(kernels: Sequence[str], length: int) -> Iterator[Repetition]:
-    """Pieces of so many launches that come again, each as often as it does up to some place."""
+    """
+    Yield the repetitions of sequences of this length, each as often as it occurs up to some
+    position.
+    """
     equal = 0
     for place in range(len(kernels) - length):
         equal = equal + 1 if kernels[place] == kernels[place + length] else 0
@@ -77,13 +85,13 @@ def _repetitions(kernels: Sequence[str], length: int) -> Iterator[Repetition]:
 
 
 def weight_bytes(plan: Plan, launch: Launch) -> int:
-    """Of the parameters and buffers of the model that a launch reads."""
+    """Return the bytes of the model's parameters and buffers that a launch reads."""
     weights = (number for number in {*launch.inputs} if number in plan.source_names)
     return sum(plan.buffers[number].bytes for number in weights)
 
 
 def readable(size: float) -> str:
-    """Bytes, in the unit that people would take."""
+    """Return a number of bytes as text, in a suitable unit."""
     unit = 0
     while size >= 1024 and unit < len(_UNITS) - 1:
         size, unit = size / 1024, unit + 1
@@ -91,7 +99,7 @@ def readable(size: float) -> str:
 
 
 def draw(plan: Plan, title: str, path: str) -> None:
-    """One figure."""
+    """Draw the picture, and write it to a file."""
     from matplotlib.figure import Figure
 
     matplotlib: Any = import_module("matplotlib")
@@ -99,7 +107,7 @@ def draw(plan: Plan, title: str, path: str) -> None:
     once = layers.start + layers.length
     shown = [*range(once), *range(layers.stop, len(plan.launches))]
     rows = {position: row for row, position in enumerate(shown)}
-    # Without a salt of its own each picture would have other names inside.
+    # Without a fixed salt, the identifiers in the SVG would differ in each run.
     with matplotlib.rc_context({"svg.hashsalt": "plan", "svg.fonttype": "none"}):
         figure = Figure(figsize=(11, 0.45 * len(shown) + 1.4), layout="constrained")
         axes: Any = figure.subplots()
@@ -142,7 +150,7 @@ def _draw_frame(axes: Any, layers: Repetition) -> None:
 
 
 def _draw_slab(axes: Any, plan: Plan, rows: dict[int, int], layers: Repetition) -> None:
-    """The buffers that are written or read by what is shown, as wide as they are large."""
+    """Draw the slab's buffers that the drawn launches use, as wide as their sizes."""
     from matplotlib.patches import Rectangle
 
     scale = _SLAB_WIDTH / max(plan.slab.peak_bytes, 1)
@@ -152,7 +160,7 @@ def _draw_slab(axes: Any, plan: Plan, rows: dict[int, int], layers: Repetition) 
         users = [place for place, launch in enumerate(plan.launches) if _uses(launch, number)]
         if not users or users[0] not in rows:
             continue
-        # What a later layer reads goes on to the end of the frame.
+        # A buffer that a later layer reads extends to the end of the frame.
         last = rows.get(users[-1], layers.start + layers.length - 1)
         corner = _SLAB + slot.start * scale, rows[users[0]] + 0.1
         size = len(slot) * scale, last - rows[users[0]] + 0.8
@@ -162,9 +170,7 @@ def _draw_slab(axes: Any, plan: Plan, rows: dict[int, int], layers: Repetition) 
 
 
 def _label(plan: Plan, number: int, width: float) -> str:
-    """
-    Return the name of a buffer, and below it what it holds; as much of both as there is room for.
-    """
+    """Return the name of a buffer and its shape, cut to the width of its box."""
     room = int(width / _LETTER)
     shape = "x".join(str(extent) for extent in plan.buffers[number].shape if extent != 1)
     names = (plan.names[number], shape) if room > _LEAST_LETTERS else ()
@@ -176,13 +182,13 @@ def _uses(launch: Launch, number: int) -> bool:
 
 
 def main() -> None:
-    """Compile, and draw."""
-    parser = argparse.ArgumentParser(description="Draws the plan of a whole language model.")
+    """Compile the model, and draw its plan."""
+    parser = argparse.ArgumentParser(description="Draw the plan of a whole language model.")
     parser.add_argument("model", help="a folder with a config.json, or ORGANISATION/MODEL")
-    parser.add_argument("path", help="an .svg or .png")
-    parser.add_argument("--tokens", type=int, default=128, help="that the model reads (128)")
-    parser.add_argument("--dtype", default="float32", help="of weights (float32)")
-    parser.add_argument("--layers", type=int, help="the first so many; default: all")
+    parser.add_argument("path", help="picture to write: .svg or .png")
+    parser.add_argument("--tokens", type=int, default=128, help="number of tokens (128)")
+    parser.add_argument("--dtype", default="float32", help="dtype of the weights (float32)")
+    parser.add_argument("--layers", type=int, help="number of first layers; default: all")
     args = parser.parse_args()
     plan = plan_of_model(args.model, args.tokens, args.dtype, args.layers)
     draw(plan, f"{args.model}, {args.tokens} tokens, {args.dtype}", args.path)

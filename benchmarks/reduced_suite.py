@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The cases of suite84 at sizes that the simulator takes: the same kernels, by the very schedules that
+Cases of suite84 at sizes that the simulator can handle: the same kernels, with the schedules that
 the planner makes for the full sizes.
 """
 
@@ -16,13 +16,13 @@ from tilewright.dialects.loop import KernelOp
 from tilewright.dialects.schedule import ScheduleAttr
 from tilewright.frontend.capture import Captured
 
-# What becomes of a size: rows of 16 bytes still, chunks of 32 for every split of the planner and a
-# part of one, tiles that overrun.
+# Reduced sizes. Rows are still multiples of 16 bytes. Sums have a chunk of 32 for every split, and
+# a part of a chunk. Tiles extend beyond the edges.
 SIZES = {32: 32, 64: 32, 128: 72, 256: 40, 512: 136, 2048: 520, 3584: 776, 5632: 1032, 18944: 1160}
 
 
 class Way(NamedTuple):
-    """How attention is reduced: what is not given is as for the other cases."""
+    """Reduction of an attention case; fields without a value are reduced as in other cases."""
 
     fewer_heads: int = 4
     tokens: int | None = None
@@ -30,18 +30,18 @@ class Way(NamedTuple):
 
 
 WAYS = (Way(), Way(2), Way(1), Way(features=136), Way(1, tokens=264, features=128))
-"""Whether it pays to write the scores' softmax, or what a row needs of it, depends on the sizes."""
+"""Ways to try: the sizes decide if the scores' softmax, or a part of it, is written to memory."""
 
 
 class Scheduled(NamedTuple):
-    """A program, and its Tile IR."""
+    """Captured program, with its Tile IR."""
 
     captured: Captured
     module: ModuleOp
 
 
 def by_full_schedules(case: Case, target: str) -> Scheduled:
-    """Return the reduced case, scheduled as the full one is."""
+    """Return the reduced case with the schedules of the full one."""
     of_full_size = api.lower(captured(case, "meta"), "tile", target)
     full = _schedules(of_full_size)
     program, nests = _alike(case, _names(of_full_size), target)
@@ -53,7 +53,7 @@ def by_full_schedules(case: Case, target: str) -> Scheduled:
 
 
 def captured(case: Case, device: str) -> Captured:
-    """Return the case's Torch IR; on `meta` there are no values."""
+    """Return the case's Torch IR; on `meta` its inputs have no values."""
     return api.capture(case.function, *case.inputs(device))
 
 
@@ -75,10 +75,11 @@ def _sizes(shape: tuple[int, ...], full: int, tokens: int, way: Way) -> list[int
 
 
 def _alike(case: Case, names: list[str], target: str) -> Scheduled:
-    """Return the reduced case, and its Loop IR with the kernels that there are at full size."""
+    """Return the reduced case, and its Loop IR with the same kernels as at full size."""
     programs = (captured(reduced(case, way), "cpu") for way in WAYS)
     if case.op == "silu_mul_matmul" and len(names) == 2:
-        # Where many tiles share rows it pays to compute them once; here they are asked for.
+        # At full size many tiles share rows, and the fusion computes them once; here this is
+        # forced.
         programs = iter([captured(_with_product(reduced(case)), "cpu")])
     for program in programs:
         nests = api.lower(program, "loop", target)
@@ -88,7 +89,7 @@ def _alike(case: Case, names: list[str], target: str) -> Scheduled:
 
 
 def _names(module: ModuleOp) -> list[str]:
-    """What the kernels do, in their order."""
+    """Return the names of the kernels, in their order."""
     return [kernel.sym_name.data for kernel in _kernels(module)]
 
 
@@ -104,8 +105,8 @@ def _kernels(module: ModuleOp) -> list[KernelOp]:
 
 def _with_product(case: Case) -> Case:
     """
-    Return the case with what is multiplied as a result too, so that a kernel of its own computes
-    it.
+    Return the case with the product's left operand as another result, so that a separate kernel
+    computes it.
     """
     found = re.fullmatch(r"torch.matmul\((F.silu.*), t2\)", case.expression)
     assert found is not None

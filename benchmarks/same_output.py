@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Compare what two checkouts print, for changes that must change nothing:
+Comparison of the output of two checkouts, for changes that must not change any output:
 
     python benchmarks/same_output.py --base ../before
 
-Commands of each checkout run in a process of their own: `compile` (CUDA text), `explain` and the
-first schedules of `tune --seed 0` by the model of time, for suite84 and one decoder layer of two
-models, and three GPUs. Prints the outputs that differ; exits with 1 if any does, or if a command
-fails, and with 2 if a checkout cannot run them.
+The commands of each checkout run in a process of their own: `compile` (CUDA text), `explain`, and
+the first schedules of `tune --seed 0` with the model. They run for suite84, for one decoder layer
+of two models, and for three GPUs. Outputs that differ are printed. The exit code is 1 if an output
+differs or a command fails, and 2 if a checkout cannot run the commands.
 """
 
 import argparse
@@ -33,11 +33,11 @@ _LAYER = ("--layers", "1", "--seq-len", "128", "--dtype", "float32")
 _EXIT_CODE = "exit code "
 _SUCCESS = f"{_EXIT_CODE}0\n"
 _SHOWN = 20
-"""Lines of a difference that are printed."""
+"""Maximum number of printed lines of a difference."""
 
 
 def commands(only: str, targets: Sequence[str], schedules: int) -> Iterator[tuple[str, list[str]]]:
-    """Yield command lines, each with a name, for programs with `only` in their name."""
+    """Yield command lines with names, for programs with `only` in their name."""
     cases = json.loads(SUITE.read_text())["cases"]
     programs = {case["name"]: ["-c", expression(case)] for case in cases}
     programs.update({name: [name, *_LAYER] for name in MODELS})
@@ -68,7 +68,7 @@ def expression(case: dict[str, Any]) -> str:
 
 
 def print_outputs(lines: Sequence[tuple[str, list[str]]], folder: Path) -> None:
-    """Run command lines in this process; write what each prints to a file in `folder`."""
+    """Run command lines in this process, and write the output of each to a file in `folder`."""
     from tilewright.tools.cli import main as tilewright
 
     for name, argv in lines:
@@ -80,7 +80,7 @@ def print_outputs(lines: Sequence[tuple[str, list[str]]], folder: Path) -> None:
 
 
 def differences(before: Path, after: Path) -> dict[str, list[str]]:
-    """Return the first lines of each difference between files of two folders, by file."""
+    """Return the first lines of the differences between the files of two folders, by file."""
     found: dict[str, list[str]] = {}
     for path in sorted(before.iterdir()):
         old, new = (folder / path.name for folder in (before, after))
@@ -94,7 +94,7 @@ def differences(before: Path, after: Path) -> dict[str, list[str]]:
 
 
 def failures(folder: Path) -> list[str]:
-    """Return the names of the outputs in `folder` of commands that failed."""
+    """Return the names of the outputs in `folder` whose commands failed."""
     return [p.name for p in sorted(folder.iterdir()) if not p.read_text().endswith(_SUCCESS)]
 
 
@@ -105,7 +105,7 @@ def _run(root: Path, options: Sequence[str], folder: Path) -> subprocess.Popen[b
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the commands of both checkouts side by side, and compare."""
+    """Run the commands of both checkouts in parallel, and compare their outputs."""
     parser = argparse.ArgumentParser(description="Compare what two checkouts print.")
     parser.add_argument("--base", type=Path, metavar="DIR", help="the other checkout")
     parser.add_argument("--only", default="", metavar="TEXT", help="programs with TEXT in the name")

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Draws what tree search has looked at:
+Picture of the tree that a search for schedules has visited:
 
     python benchmarks/search_tree.py docs/search-tree.svg
 
-The kernel is an RMSNorm of 512 rows, measured by the model of time. Each node is a decision, the
-best guess leftmost; the size says how often the search went there, the colour how fast the best
-schedule below is. The way to the best schedule is thick, and what is decided on it is written down.
+The kernel is an RMSNorm of 512 rows, whose times the model estimates. Each node is a decision, the
+best guess leftmost. A node's size shows how often the search visited it, its colour how fast the
+best schedule below it is. The path to the best schedule is thick and labelled with its decisions.
 """
 
 import argparse
@@ -23,11 +23,11 @@ from tilewright.tuning.search.tree import Node, Visit
 from tilewright.tuning.space import Space
 
 Places = dict[Visit, tuple[float, int]]
-"""From left to right, and how many decisions were made."""
+"""Position of each node from left to right, and its depth."""
 
 
 def searched(text: str, budget: int) -> tuple[Visit, Node]:
-    """Return the root of what was visited, and the best leaf."""
+    """Search for a schedule; return the root of the visited tree, and the best leaf."""
     space = Space(kernel_of(text))
     search, measure = Mcts(space.root), model(DEFAULT_TARGET)
     found = [*trials(search, at_once(lambda leaf: measure(space.kernel(leaf))), Limits(budget))]
@@ -36,23 +36,21 @@ def searched(text: str, budget: int) -> tuple[Visit, Node]:
 
 
 def visited(visit: Visit) -> list[Visit]:
-    """
-    Return the children that the search went to; none of a leaf, of which nobody asked for children.
-    """
+    """Return the children that the search visited; none for a leaf."""
     if visit.node.schedule is not None:
         return []
     return [child for child in visit.children if child.rewards.count]
 
 
 def below(visit: Visit) -> Iterator[Visit]:
-    """Yield all that was visited, a node before its children."""
+    """Yield all visited nodes, each before its children."""
     yield visit
     for child in visited(visit):
         yield from below(child)
 
 
 def place(visit: Visit, places: Places, depth: int = 0) -> None:
-    """Leaves side by side, each node over the middle of its children."""
+    """Place the leaves side by side, and each node above the middle of its children."""
     children = visited(visit)
     for child in children:
         place(child, places, depth + 1)
@@ -64,7 +62,7 @@ def place(visit: Visit, places: Places, depth: int = 0) -> None:
 
 
 def draw(root: Visit, best: Node, path: str) -> None:
-    """One figure."""
+    """Draw the tree, and write the picture to a file."""
     from matplotlib.figure import Figure
 
     places: Places = {}
@@ -101,10 +99,10 @@ def draw(root: Visit, best: Node, path: str) -> None:
 
 
 def main() -> None:
-    """Search, and draw."""
-    parser = argparse.ArgumentParser(description="Draws what tree search has looked at.")
-    parser.add_argument("path", help="an .svg or .png")
-    parser.add_argument("--budget", type=int, default=80, help="schedules that are measured")
+    """Search for a schedule, and draw the visited tree."""
+    parser = argparse.ArgumentParser(description="Draw the tree that a search has visited.")
+    parser.add_argument("path", help="picture to write: .svg or .png")
+    parser.add_argument("--budget", type=int, default=80, help="number of schedules (80)")
     args = parser.parse_args()
     draw(*searched(KERNELS["rmsnorm"], args.budget), args.path)
 

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-How good the schedules are that each search finds, after how many evaluations, by the model of time:
+Comparison of searches: the best schedule that each finds after a number of evaluations, by the
+model.
 
     python benchmarks/searches.py                   # all kernels, into benchmarks/results/tuning/
     python benchmarks/searches.py --only matmul --budget 100 --seeds 1 --output here
     python benchmarks/searches.py --only matmul.2048 --search mcts --budget 1000 --output here
 
-The first evaluation is that of the default schedule. Of a search that chance has a part in the
-median of several seeds counts. Greedy search has the model look at many schedules before it asks
-for one: each that the model looks at counts. Seconds are CPU seconds of one process, all passes and
-the model included.
+The first evaluation is that of the default schedule. For searches that use random numbers, the
+median of several seeds counts. Greedy search lets the model rank many schedules before each choice;
+each of these evaluations counts. Seconds are CPU seconds of one process, including all passes and
+the model.
 """
 
 import argparse
@@ -57,21 +58,21 @@ RESULTS = Path(__file__).parent / "results" / "tuning"
 
 
 class OutOfBudgetError(Exception):
-    """The model has looked at as many schedules as it may."""
+    """Exception for an evaluation beyond the budget."""
 
 
 class Counted:
-    """A space, and a model of time that counts what it looks at."""
+    """Space of schedules with a model of time that counts its evaluations."""
 
     def __init__(self, kernel: loop.KernelOp, budget: int):
         self.space, self.budget = Space(kernel), budget
         self.best: list[float] = []
-        """After each evaluation the fastest so far, in microseconds."""
+        """Best time so far after each evaluation, in microseconds."""
         self._model = model(DEFAULT_TARGET)
         self._known: dict[Node, Measurement] = {}
 
     def evaluate(self, leaf: Node) -> Measurement:
-        """What the model says; once for each leaf."""
+        """Return the model's estimate for a leaf, which is computed once."""
         if leaf not in self._known:
             if len(self.best) == self.budget:
                 raise OutOfBudgetError
@@ -80,24 +81,24 @@ class Counted:
         return self._known[leaf]
 
     def us(self, leaf: Node) -> float:
-        """Microseconds."""
+        """Return the estimate for a leaf in microseconds."""
         return microseconds(self.evaluate(leaf))
 
 
 @dataclass
 class Run:
-    """What a search came to."""
+    """Result of one search for a kernel with one seed: CPU time and best times."""
 
     kernel: str
     search: str
     seed: int
     cpu_seconds: float
     best_us: list[float]
-    """After each evaluation; the first is the default's."""
+    """Best time after each evaluation, in microseconds; the first one is the default's."""
 
 
 def run(name: str, search: str, seed: int, budget: int) -> Run:
-    """Search for a schedule."""
+    """Search for a schedule of a kernel, and return the result."""
     kernel = kernel_of(KERNELS[name])
     start = time.process_time()
     counted = Counted(kernel, budget)
@@ -121,10 +122,10 @@ def kernel_of(text: str) -> loop.KernelOp:
     return kernel
 
 
-def all_runs(only: str, wanted: Sequence[str], budget: int, seeds: int) -> Iterator[Run]:
-    """Yield each of the searches that are wanted for each kernel."""
+def all_runs(only: str, chosen: Sequence[str], budget: int, seeds: int) -> Iterator[Run]:
+    """Yield the results of the requested searches for each kernel."""
     for name in (name for name in KERNELS if only in name):
-        for search in wanted:
+        for search in chosen:
             for seed in range(1 if search in WITHOUT_CHANCE else seeds):
                 found = run(name, search, seed, budget)
                 print(
@@ -136,7 +137,9 @@ def all_runs(only: str, wanted: Sequence[str], budget: int, seeds: int) -> Itera
 
 
 def draw(runs: Sequence[Run], path: Path) -> None:
-    """A panel for each kernel: how much faster than the default, against evaluations."""
+    """
+    Draw a panel for each kernel: the speedup over the default against the number of evaluations.
+    """
     from matplotlib.figure import Figure
 
     names = [*dict.fromkeys(run.kernel for run in runs)]
@@ -156,24 +159,24 @@ def draw(runs: Sequence[Run], path: Path) -> None:
 
 
 def _curve(runs: Sequence[Run]) -> tuple[Sequence[int], Sequence[float]]:
-    """Return the median of what runs have come to after each evaluation."""
+    """Return the numbers of evaluations, and the median speedup of the runs after each."""
     count = max((len(run.best_us) for run in runs), default=0)
     at = range(1, count + 1)
     return at, [median(run.best_us[0] / run.best_us[:n][-1] for run in runs) for n in at]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run, print, and write down."""
-    parser = argparse.ArgumentParser(description="How good the schedules are that searches find.")
-    parser.add_argument("--only", default="", help="kernels whose name contains this")
-    parser.add_argument("--search", choices=SEARCHES, help="one search alone")
+    """Run the searches, print their results, and write them to files."""
+    parser = argparse.ArgumentParser(description="Compare searches for schedules.")
+    parser.add_argument("--only", default="", help="only kernels with this in their name")
+    parser.add_argument("--search", choices=SEARCHES, help="only this search")
     parser.add_argument("--budget", type=int, default=200, help="evaluations of each search")
-    parser.add_argument("--seeds", type=int, default=3, help="runs of what chance has a part in")
+    parser.add_argument("--seeds", type=int, default=3, help="number of seeds for random searches")
     parser.add_argument("--output", type=Path, default=RESULTS, help="folder of the results")
     args = parser.parse_args(arguments)
     args.output.mkdir(parents=True, exist_ok=True)
-    wanted = [args.search] if args.search else [*SEARCHES]
-    runs = [*all_runs(args.only, wanted, args.budget, args.seeds)]
+    chosen = [args.search] if args.search else [*SEARCHES]
+    runs = [*all_runs(args.only, chosen, args.budget, args.seeds)]
     spaces = {
         name: float(f"{sizes(Space(kernel_of(KERNELS[name])).root, args.budget).schedules:.2g}")
         for name in dict.fromkeys(run.kernel for run in runs)

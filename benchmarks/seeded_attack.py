@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command line of a script that tries random cases of a seed, and counts how they ended."""
+"""Command line of a script that tries random cases of a seed and counts how they ended."""
 
 import argparse
 from collections import Counter
@@ -8,19 +8,19 @@ from typing import Protocol
 
 
 class Run(Protocol):
-    """Tries the cases of a seed."""
+    """Function that tries the cases of a seed."""
 
     def __call__(
         self, seed: int, count: int, *, shows: bool = False
     ) -> tuple[Counter[str], list[str]]:
-        """Return how `count` cases ended, and those with a complaint."""
+        """Return counts of how `count` cases ended, and the failures."""
         ...
 
 
 def attack(
     run: Run, description: str, cases: str, count: int, argv: Sequence[str] | None = None
 ) -> int:
-    """Try the cases, and print how they ended; `count` of them by default. Exit code 1 if wrong."""
+    """Run the cases, by default `count`, and print how they ended; return 1 if any is wrong."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=count)

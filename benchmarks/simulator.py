@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-How long the simulator takes for two kernels, with all its checks and without.
+Times that the simulator takes for two kernels, with all checks and without any.
 
     python benchmarks/simulator.py
 
-A matrix product of 256x256 by 256x256 in float32, in tiles of 128x128 with 8x8 a thread and a
-ring of two slots, and an RMSNorm of 64 rows of 4096. NVRTC's time is not in it.
+The kernels are a float32 matrix product of 256x256 by 256x256 and an RMSNorm of 64 rows of 4096.
+The product has tiles of 128x128, 8x8 elements per thread, and a ring of two slots. Times exclude
+NVRTC.
 """
 
 from collections.abc import Callable
@@ -96,13 +97,13 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm(
 
 
 def matmul(checks: bool) -> Callable[[], Report]:
-    """Return a launch of the product of two random matrices."""
+    """Return a function that simulates the product of two random matrices."""
     a, b = np.random.default_rng(0).standard_normal((2, 256, 256)).astype(np.float32)
     return _launch(MATMUL, "matmul", 4, [a, b, np.zeros((256, 256), np.float32)], checks)
 
 
 def rms_norm(checks: bool) -> Callable[[], Report]:
-    """Return a launch of the norm of random rows."""
+    """Return a function that simulates the RMSNorm of random rows."""
     x, w = np.random.default_rng(0).standard_normal((2, 64, 4096)).astype(np.float32)
     return _launch(RMS_NORM, "rms_norm", 64, [x, w[0], np.zeros((64, 4096), np.float32)], checks)
 
@@ -123,7 +124,7 @@ def _launch(
 
 
 def main() -> None:
-    """Print the fastest of five runs each."""
+    """Print the fastest of five runs of each kernel, with and without checks."""
     for name, make in (("matmul 256^3", matmul), ("rms_norm 64x4096", rms_norm)):
         for checks in (True, False):
             launch = make(checks)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The 84 fp32 kernel shapes of TinyLlama-1.1B and Qwen2.5-7B: `suite84.json` as functions and inputs.
+Suite of 84 float32 kernel shapes of TinyLlama-1.1B and Qwen2.5-7B: `suite84.json` as functions and
+inputs.
 
     for case in cases("rmsnorm"):
         case.function(*case.inputs("cpu"))

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """
-Commands in odd surroundings: environment variables, closed and full streams, links, pipes, rights,
-several processes at once, and signals at random moments. Each command is a process.
+Commands in unusual environments: environment variables, closed and full streams, links, pipes, file
+permissions, concurrent processes, and signals at random times. Each command is a process.
 
     benchmarks/surroundings.py --seed 1 --count 30
 
-None may end in a traceback, in a hang, or with an output that is half written. Exit code 1 if one
-does; it is printed with the reason.
+No command may print a traceback, hang, or leave a partly written output. If one does, it is printed
+with the reason, and the exit code is 1.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 LIMIT_S = 300
-"""Seconds that the commands of one surrounding may take, on a machine with other work to do."""
+"""Time limit in seconds for the commands of one case, on a busy machine."""
 
 OLD = "what was there before\n"
 
@@ -47,7 +47,7 @@ COMMANDS = {
     "doctor": ["tilewright", "doctor"],
     "ops": ["tilewright", "ops", "softmax"],
 }
-"""Commands; OUT is a file that they write."""
+"""Command lines, in which OUT stands for an output file."""
 
 ENVIRONMENTS: tuple[dict[str, str | None], ...] = (
     {},
@@ -83,7 +83,7 @@ SIGNALS = (signal.SIGINT, signal.SIGINT, signal.SIGTERM, signal.SIGKILL, signal.
 
 
 def surrounding(draw: random.Random, folder: Path) -> tuple[str, list[str], dict[str, str]]:
-    """Draw a command line of a shell with what it means, and its environment; fill its folder."""
+    """Fill a folder, and return a random shell command with its description and environment."""
     (folder / "good.mlir").write_text(MLIR)
     (folder / "folder").mkdir()
     (folder / "loop").symlink_to("loop")
@@ -99,16 +99,16 @@ def surrounding(draw: random.Random, folder: Path) -> tuple[str, list[str], dict
     environment = {**os.environ, "XDG_DATA_HOME": ".", **{k: v for k, v in changes.items() if v}}
     for gone in (key for key, value in changes.items() if value is None):
         environment.pop(gone, None)
-    said = f"{name}, output {output or 'new'}, {changes or 'usual environment'}, {stream}"
+    label = f"{name}, output {output or 'new'}, {changes or 'usual environment'}, {stream}"
     programs = Path(sys.executable).parent
-    return said, [str(programs / words[0]), *words[1:], stream], environment
+    return label, [str(programs / words[0]), *words[1:], stream], environment
 
 
 def attempt(draw: random.Random) -> tuple[str, str]:
-    """Run one command in surroundings that are drawn; return what it was, and what is wrong."""
+    """Run one command in a random environment; return its description, and what is wrong."""
     with TemporaryDirectory() as name:
         folder = Path(name)
-        said, (*words, stream), environment = surrounding(draw, folder)
+        label, (*words, stream), environment = surrounding(draw, folder)
         count = draw.choice([1, 1, 1, 1, 3])
         sent = draw.choice(SIGNALS) if not stream and draw.random() < 0.4 else None
         delay = draw.choice([draw.uniform(0.02, 1), draw.uniform(1, 12)])
@@ -125,12 +125,14 @@ def attempt(draw: random.Random) -> tuple[str, str]:
             for _ in range(count)
         ]
         ends = [_ended(process, sent, delay) for process in processes]
-        said = f"{count} x {said}" + (f", {sent.name} after {delay:.2f} s" if sent else "")
-        return said, next((wrong for wrong in (*ends, _left(folder)) if wrong), "")
+        label = f"{count} x {label}" + (f", {sent.name} after {delay:.2f} s" if sent else "")
+        return label, next((wrong for wrong in (*ends, _file_problem(folder)) if wrong), "")
 
 
 def _ended(process: subprocess.Popen[bytes], sent: signal.Signals | None, delay: float) -> str:
-    """Wait for a process, and send it the signal; return what is wrong with how it ended."""
+    """
+    Wait for a process, after sending it the signal, if any; return what is wrong with its end.
+    """
     try:
         out, err = process.communicate(timeout=delay if sent else LIMIT_S)
         sent = None
@@ -147,8 +149,8 @@ def _ended(process: subprocess.Popen[bytes], sent: signal.Signals | None, delay:
     return ""
 
 
-def _left(folder: Path) -> str:
-    """Return what is wrong with the files that are left."""
+def _file_problem(folder: Path) -> str:
+    """Return what is wrong with the files in the folder after the command."""
     out = folder / "out.txt"
     text = out.read_text() if out.exists() else OLD
     whole = text == OLD or text.rstrip().endswith(("}", "\n}"))
@@ -160,20 +162,20 @@ def _left(folder: Path) -> str:
 
 
 def run(seed: int, count: int, *, shows: bool = False) -> list[str]:
-    """Try `count` surroundings of a seed; return those with a complaint."""
+    """Try `count` random environments; return the failures."""
     draw = random.Random(seed)
     wrong: list[str] = []
     for number in range(count):
-        said, problem = attempt(draw)
+        label, problem = attempt(draw)
         if shows:
-            print(f"{seed}/{number}: {said}: {problem[-200:] or 'fine'}", flush=True)
+            print(f"{seed}/{number}: {label}: {problem[-200:] or 'fine'}", flush=True)
         if problem:
-            wrong.append(f"{seed}/{number}: {said}\n  {problem}")
+            wrong.append(f"{seed}/{number}: {label}\n  {problem}")
     return wrong
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Try the surroundings, and print what is wrong."""
+    """Try random environments, and print the failures."""
     parser = argparse.ArgumentParser(description="Run commands in odd surroundings.")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=30)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Mutations of IR as text. Most keep the text's form, and about half its types, so that many mutants
-parse and verify; the rest breaks them.
+Mutations of IR as text. Most of them keep the syntax, and about half keep the types valid, so that
+many mutants parse and verify. The other mutations break the text.
 
 Each mutation takes a text and a `random.Random` and returns a text; `mutated` applies a few.
 """
@@ -47,7 +47,7 @@ _OPERATORS = (" + ", " - ", " * ", " floordiv ", " mod ", " ceildiv ")
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """Words of other texts, which mutations may bring in."""
+    """Words of other texts, which mutations may insert."""
 
     operations: Sequence[str]
     words: Sequence[str]
@@ -55,23 +55,23 @@ class Vocabulary:
 
     @classmethod
     def of(cls, texts: Sequence[str]) -> "Vocabulary":
-        """Collect the words of `texts`, sorted."""
+        """Return the vocabulary of `texts`, with sorted words."""
         joined = "\n".join(texts)
         operations = sorted(set(_OPERATION.findall(joined)))
         return cls(operations, sorted(set(_WORD.findall(joined))), texts)
 
 
 def mutated(text: str, vocabulary: Vocabulary, random: Random) -> str:
-    """Apply one to three mutations, mostly one, and at least once a change."""
+    """Apply one to three mutations, usually one; the result always differs from `text`."""
     original, rounds = text, random.choices((1, 2, 3), (7, 2, 1))[0]
     for _ in range(rounds):
-        if text.strip():  # a round may delete all there is
+        if text.strip():  # a mutation may delete the whole text
             text = _mutation(vocabulary, random)(text, random)
     return text if text != original else change_number(text, random)
 
 
 def _mutation(vocabulary: Vocabulary, random: Random) -> Mutation:
-    """Draw a mutation."""
+    """Return a random mutation."""
     foreign: tuple[tuple[Mutation, int], ...] = (
         (lambda text, r: _one(_OPERATION, text, r, _relative(vocabulary.operations, r)), 4),
         (lambda text, r: _one(_WORD, text, r, lambda _: r.choice(vocabulary.words)), 2),
@@ -82,7 +82,7 @@ def _mutation(vocabulary: Vocabulary, random: Random) -> Mutation:
 
 
 def _relative(operations: Sequence[str], random: Random) -> Callable[[str], str]:
-    """Replacement of an operation, mostly by one of its dialect."""
+    """Return a function that replaces an operation, usually by another one of its dialect."""
 
     def replacement(old: str) -> str:
         dialect = old.split(".")[0]
@@ -93,7 +93,7 @@ def _relative(operations: Sequence[str], random: Random) -> Callable[[str], str]
 
 
 def _one(pattern: re.Pattern[str], text: str, random: Random, new: Callable[[str], str]) -> str:
-    """Replace one match."""
+    """Replace one random match of the pattern by `new(match)`."""
     found = list(pattern.finditer(text))
     if not found:
         return text
@@ -102,7 +102,10 @@ def _one(pattern: re.Pattern[str], text: str, random: Random, new: Callable[[str
 
 
 def _number(old: str, random: Random) -> str:
-    """Draw a number, often near the old one; negative ones are rarer, as few places take them."""
+    """
+    Return a random number, often near the old one. Negative numbers are rarer, because few places
+    accept them.
+    """
     near = (int(old) + 1, int(old) - 1, int(old) * 2, int(old) // 2, -int(old))
     new = random.choice(near if random.random() < 0.5 else _NUMBERS)
     return str(abs(new) if random.random() < 0.5 else new)
@@ -120,7 +123,7 @@ def change_number(text: str, random: Random) -> str:
 
 
 def change_number_everywhere(text: str, random: Random) -> str:
-    """Change a number wherever it stands, which keeps shapes consistent."""
+    """Change a number at all its places, which keeps shapes consistent."""
     found = sorted(set(_NUMBER.findall(text)))
     if not found:
         return text
@@ -140,7 +143,7 @@ def change_type(text: str, random: Random) -> str:
 
 
 def change_type_everywhere(text: str, random: Random) -> str:
-    """Change an element type wherever it stands."""
+    """Change an element type at all its places."""
     found = sorted(set(_TYPE.findall(text)))
     if not found:
         return text
@@ -149,7 +152,7 @@ def change_type_everywhere(text: str, random: Random) -> str:
 
 
 def rename_use(text: str, random: Random) -> str:
-    """Use another value, mostly one that is defined before."""
+    """Replace one use of a value, usually by a value defined before."""
     found = list(_USE.finditer(text))
     if not found:
         return text
@@ -160,7 +163,7 @@ def rename_use(text: str, random: Random) -> str:
 
 
 def forward_operand(text: str, random: Random) -> str:
-    """Delete one operation, and use its first operand for its result."""
+    """Delete one operation, and replace uses of its result by its first operand."""
     found = list(_FORWARDED.finditer(text))
     if not found:
         return text
@@ -170,18 +173,18 @@ def forward_operand(text: str, random: Random) -> str:
 
 
 def rename_symbol(text: str, random: Random) -> str:
-    """Let a symbol stand where another stood."""
+    """Replace a symbol by another symbol of the text."""
     symbols = _SYMBOL.findall(text)
     return _one(_SYMBOL, text, random, lambda _: random.choice(symbols))
 
 
 def change_operator(text: str, random: Random) -> str:
-    """Change one operator of an index."""
+    """Change one operator of an index expression."""
     return _one(_OPERATOR, text, random, lambda _: random.choice(_OPERATORS))
 
 
 def swap_words(text: str, random: Random) -> str:
-    """Swap two neighbours of a list, such as two operands or two axes."""
+    """Swap two neighbours in a list, such as two operands or two axes."""
     found = list(_PAIR.finditer(text))
     if not found:
         return text
@@ -190,7 +193,7 @@ def swap_words(text: str, random: Random) -> str:
 
 
 def swap_tokens(text: str, random: Random) -> str:
-    """Swap two tokens anywhere."""
+    """Swap two tokens at any places."""
     found = list(_TOKEN.finditer(text))
     if len(found) < 2:
         return text
@@ -222,4 +225,4 @@ MUTATIONS: tuple[tuple[Mutation, int], ...] = (
     (swap_lines, 3),
     (empty_region, 2),
 )
-"""Mutations and their weights."""
+"""Mutations, with their weights."""

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-How long products take by many tilings, on a GPU, beside the planner's model of them:
+Times of matrix products with many tilings, on a GPU, compared with the planner's model:
 
     python benchmarks/tilings.py --json benchmarks/results/GPU/tilings.json
     python benchmarks/tilings.py --only matmul.tinyllama.q_proj --seconds 300 --json FILE
 
-Cases are those of suite84 that are one product. Of each, the tiling that the planner takes comes
-first, then others in an order of chance, as many as time allows: a minute of eight cores compiles
-some 300. `test/passes/tile/planner/test_measured_tilings.py` compares the planner's model
-(`passes/tile/planner/tiling.py`) with the results that are kept.
+The cases are those of suite84 that are one product. For each case the planner's tiling is measured
+first, then others in random order until the time is up. Eight cores compile about 300 tilings in a
+minute. `test/passes/tile/planner/test_measured_tilings.py` compares the planner's model
+(`passes/tile/planner/tiling.py`) with the stored results.
 """
 
 import argparse
@@ -44,22 +44,22 @@ Submit = Callable[[str], Future[Measurement]]
 Row = dict[str, Any]
 
 _AHEAD = 32
-"""Schedules that are compiled while one is measured."""
+"""Number of schedules that are compiled in advance while one is measured."""
 
 
 class Product(NamedTuple):
-    """A kernel that is a product, and how it can be tiled, what the planner takes first."""
+    """Kernel that is a matrix product, with its possible tilings, the planner's choice first."""
 
     text: str
-    """At Loop IR."""
+    """Kernel at Loop IR, as text."""
     lift: str
-    """The pass that makes a launch of it."""
+    """Pass that turns the kernel into a launch."""
     problem: Contraction
     tilings: list[Tiling]
 
 
 def product_of(case: Case, target: Target, seed: int = 0) -> Product:
-    """Return a case of suite84."""
+    """Return the product of a case of suite84."""
     captured = api.capture(case.function, *case.inputs("meta"))
     module = api.lower(captured, "loop", target.name)
     (kernel,) = [op for op in module.ops if isinstance(op, loop.KernelOp)]
@@ -74,12 +74,14 @@ def product_of(case: Case, target: Target, seed: int = 0) -> Product:
 
 
 def measured(product: Product, target: Target, submit: Submit, until: float) -> Iterator[Row]:
-    """Yield the tilings that `submit` measures before the clock `monotonic` comes to `until`."""
+    """
+    Yield rows for the tilings that are submitted before the clock `monotonic` reaches `until`.
+    """
     tilings = iter(product.tilings)
     under_way: list[tuple[Tiling, Future[Measurement]]] = []
     while True:
-        wanted = _AHEAD - len(under_way) if monotonic() < until else 0
-        for tiling in islice(tilings, wanted):
+        count = _AHEAD - len(under_way) if monotonic() < until else 0
+        for tiling in islice(tilings, count):
             steps = tiling.pipeline(product.problem, target)
             under_way.append((tiling, submit(",".join([product.lift, *steps]))))
         if not under_way:
@@ -103,7 +105,7 @@ def _row(tiling: Tiling, found: Measurement, problem: Contraction, target: Targe
 
 
 def told(name: str, rows: Sequence[Row]) -> str:
-    """How well the model fits, and where what the planner takes comes in."""
+    """Return a line on the model's error, and on the planner's tiling beside the best one."""
     right = [row for row in rows if row["us"] is not None]
     if len(right) < 2:
         return f"{name}: nothing to compare"
@@ -118,11 +120,11 @@ def told(name: str, rows: Sequence[Row]) -> str:
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Measure, and write."""
+    """Measure the tilings, and write the results."""
     parser = argparse.ArgumentParser(description="Measure tilings of products on a GPU.")
-    parser.add_argument("--only", default="matmul.", help="cases with this in their names")
-    parser.add_argument("--seconds", type=float, default=300.0, help="for all of them")
-    parser.add_argument("--json", default="-", help="the file; default: standard output")
+    parser.add_argument("--only", default="matmul.", help="only cases with this in their names")
+    parser.add_argument("--seconds", type=float, default=300.0, help="time limit for all cases")
+    parser.add_argument("--json", default="-", help="output file; default: stdout")
     args = parser.parse_args(argv)
     try:
         _measure(args)

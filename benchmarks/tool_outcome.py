@@ -28,21 +28,21 @@ class Outcome:
     """Outcome of one run of opt-tool."""
 
     kind: str
-    """`fine`, `diagnosed`, `diagnosed without place`, or one of `FAILURES`."""
+    """One of `fine`, `diagnosed`, `diagnosed without place`, and `FAILURES`."""
     reached: bool
     says: str
-    """The exception and its place for a failure, else the first line of the message."""
+    """Exception and its place for a failure, else the first line of the error message."""
 
 
 def run_opt_tool(text: str, options: Sequence[str], folder: Path) -> Outcome:
-    """Run opt-tool over `text` in this process, by a file in `folder`."""
+    """Run opt-tool over `text` in this process, through a file in `folder`."""
     file = folder / "mutant.mlir"
     file.write_text(text)
     out, err = StringIO(), StringIO()
     try:
         with redirect_stdout(out), redirect_stderr(err):
             code = opt_tool([str(file), *options])
-    except SystemExit as left:  # argparse has reported what it does not know
+    except SystemExit as left:  # argparse has reported a wrong option
         code = left.code if isinstance(left.code, int) else 2
     except BaseException as escaped:
         return escaped_with(escaped)
@@ -50,13 +50,13 @@ def run_opt_tool(text: str, options: Sequence[str], folder: Path) -> Outcome:
 
 
 def escaped_with(error: BaseException) -> Outcome:
-    """Return the outcome where an exception escapes."""
+    """Return the outcome for an exception that opt-tool did not catch."""
     kind = "hang" if isinstance(error, TooLongError) else "internal error"
     return Outcome(kind, True, _place(_trace(error)))
 
 
 def _judged(code: int, message: str) -> Outcome:
-    """Judge an exit code and what was printed on stderr."""
+    """Return the outcome for an exit code and the text on stderr."""
     if "internal error. This is a bug" in message:
         return Outcome("internal error", True, _place(message))
     error = next((line for line in message.splitlines() if "error: " in line), "")
@@ -75,7 +75,7 @@ def _trace(error: BaseException) -> str:
 
 
 def _place(trace: str) -> str:
-    """Return an exception's name, our innermost functions, and the innermost one of all."""
+    """Return an exception's name, our innermost functions, and the innermost function of all."""
     named = [line for line in trace.splitlines() if _EXCEPTION.match(line)]
     name = named[-1].split(":")[0] if named else ""
     frames = _FRAME.findall(trace)

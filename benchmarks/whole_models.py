@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What `tilewright compile MODEL -o DIR` costs, of TinyLlama and Qwen2.5-7B at 128 tokens:
+Cost of `tilewright compile MODEL -o DIR`, for TinyLlama and Qwen2.5-7B with 128 tokens:
 
     python benchmarks/whole_models.py
     python benchmarks/whole_models.py --only tinyllama --layers 2 --json results.json
 
-Each model is compiled in a process of its own, whose CPU seconds count from its start: what is
-imported is part of them. Weights are not needed, and neither is a network.
+Each model is compiled in a process of its own; its CPU seconds count from the start and include
+imports. Neither weights nor a network are needed.
 """
 
 import argparse
@@ -31,19 +31,21 @@ from tilewright.tools.cli import parser as command_line
 
 TOKENS = 128
 FEW = 2
-"""Layers that are compared with all of them: kernels of equal layers are the same."""
+"""
+Number of layers of a second, smaller model; it has the same kernels if equal layers share them.
+"""
 
 
 @dataclass(frozen=True)
 class Measured:
-    """A model, compiled."""
+    """Cost and size of a compiled model."""
 
     model: str
     layers: int
     stages: dict[str, float]
-    """CPU seconds of each stage, in order; the first has all that comes before."""
+    """CPU seconds of each stage, in order; the first one includes everything before it."""
     peak_mib: float
-    """The most memory that the process had."""
+    """Peak memory of the process, in MiB."""
     kernels: int
     launches: int
     slab_bytes: int
@@ -51,17 +53,17 @@ class Measured:
 
     @property
     def cuda_s(self) -> float:
-        """CPU seconds to CUDA, without NVRTC."""
+        """CPU seconds up to CUDA text, without NVRTC."""
         return self.total_s - self.stages["NVRTC"]
 
     @property
     def total_s(self) -> float:
-        """CPU seconds of all."""
+        """CPU seconds of all stages."""
         return sum(self.stages.values())
 
 
 def compile_here(model: str, folder: str, layers: str) -> dict[str, Any]:
-    """Compile a model in this process; the seconds of its stages, and the most memory."""
+    """Compile a model in this process; return the seconds of its stages, and the peak memory."""
     from tilewright.tools.commands.folder import write_model
     from tilewright.tools.input.source import ModelSource, source_of
 
@@ -87,7 +89,7 @@ def _cpu_seconds() -> float:
 
 
 def compiled(model: str, layers: str = "") -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return a model compiled in a process of its own: what that cost, and the manifest."""
+    """Compile a model in a process of its own; return the cost and the manifest."""
     with TemporaryDirectory() as temporary:
         folder = Path(temporary) / "compiled"
         command = [sys.executable, __file__, "--child", model, str(folder), layers]
@@ -97,7 +99,7 @@ def compiled(model: str, layers: str = "") -> tuple[dict[str, Any], dict[str, An
 
 
 def measure(model: str, layers: str) -> Measured:
-    """Compile a model, and a few layers of it."""
+    """Compile a model, and the same model with only a few layers; return the measurements."""
     cost, manifest = compiled(model, layers)
     few = compiled(model, str(FEW))[1]
     return Measured(
@@ -112,7 +114,7 @@ def measure(model: str, layers: str) -> Measured:
 
 
 def table(rows: Sequence[Measured]) -> Table:
-    """Return a line a model."""
+    """Return a table with a line for each model."""
     columns = ("to CUDA", "with NVRTC", "peak", "launches", "kernels", f"of {FEW} layers")
     shown = figures_table(f"{TOKENS} tokens, CPU seconds and MiB", "model", columns)
     for row in rows:
@@ -123,13 +125,13 @@ def table(rows: Sequence[Measured]) -> Table:
 
 
 def commit() -> str:
-    """Return the commit of this checkout."""
+    """Return the hash of the current Git commit of this checkout."""
     command = ["git", "-C", str(Path(__file__).parent), "rev-parse", "HEAD"]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Measure, print, and write what `--json` asks for."""
+    """Measure the models, print the costs, and write the file of `--json`."""
     parser = argparse.ArgumentParser(description="Measure what compiling whole models costs.")
     parser.add_argument("--only", default="", metavar="TEXT", help="models with TEXT in the name")
     parser.add_argument("--layers", default="", metavar="N", help="only the first N layers")

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The commands: tilewright and opt-tool."""
+"""Command-line tools: `tilewright` and `opt-tool`."""

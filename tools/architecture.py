@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The picture `docs/architecture.svg`: packages and rooms, with an arrow to each that one imports.
+Drawing of `docs/architecture.svg`: packages and rooms, with an arrow to each import.
 
     python -m tilewright.tools.architecture docs
 
-draws it from the rules in `docs/architecture.toml`. Arrows that follow from others are left out.
+draws it from the rules in `docs/architecture.toml`. Arrows that follow from others are omitted.
 """
 
 import tomllib
@@ -19,13 +19,13 @@ from typing import Any
 from tilewright.tools.output.output_path import write_text
 
 Graph = Mapping[str, Sequence[str]]
-"""The names that each name may import."""
+"""Names that each name may import."""
 
 _BLUE, _GRAY = "#dbe7f6", "#5f6b7a"
 
 
 def graphs(rules: Mapping[str, Graph]) -> dict[str, Graph]:
-    """Return the graph of packages, and of the rooms in each package that has rooms."""
+    """Return the graph of packages, and for each package that has rooms the graph of its rooms."""
     found: dict[str, Graph] = {"packages": rules["packages"]}
     for package in rules["packages"]:
         inside = {
@@ -37,7 +37,9 @@ def graphs(rules: Mapping[str, Graph]) -> dict[str, Graph]:
 
 
 def rows_of(graph: Graph) -> list[list[str]]:
-    """Return the names of `graph` in rows: each name is above all those that it imports."""
+    """
+    Return the names of `graph` in rows, in which each name is above all names that it imports.
+    """
     row: dict[str, int] = {}
     for name in TopologicalSorter(graph).static_order():
         row[name] = max((row[other] + 1 for other in graph[name]), default=0)
@@ -45,7 +47,7 @@ def rows_of(graph: Graph) -> list[list[str]]:
 
 
 def direct(graph: Graph) -> Iterator[tuple[str, str]]:
-    """Yield the arrows of `graph` that do not follow from two or more others."""
+    """Yield the arrows of `graph` that do not follow from two or more other arrows."""
     for name, others in graph.items():
         indirect = {far for other in others for far in _reached(graph, other)}
         yield from ((name, other) for other in others if other not in indirect)
@@ -56,7 +58,7 @@ def _reached(graph: Graph, name: str) -> set[str]:
 
 
 def picture(rules: Mapping[str, Graph]) -> str:
-    """Return the picture as SVG: the graphs, one below the other."""
+    """Return the picture as SVG text: the graphs, one below the other."""
     from matplotlib.figure import Figure
 
     matplotlib: Any = import_module("matplotlib")
@@ -93,7 +95,7 @@ def _draw_graph(axes: Any, title: str, graph: Graph, rows: Sequence[Sequence[str
 
 
 def main() -> None:
-    """Draw the picture into the folder that the command line names."""
+    """Write the picture to the folder that the command line names."""
     parser = ArgumentParser(description="Draw docs/architecture.svg.")
     parser.add_argument("folder", type=Path, help="the folder docs")
     folder: Path = parser.parse_args().folder

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`--check`: run the program in the interpreters before and after passes, and compare."""
+"""Checks of passes (`--check`): interpret the program before and after passes, and compare."""
 
 import sys
 from importlib import import_module
@@ -11,19 +11,19 @@ from xdsl.dialects.builtin import ModuleOp
 from tilewright.passes.driver.manager import PassManager
 
 MODES = ("each", "end", "none")
-"""After each pass, after the last one, or never."""
+"""Modes of `--check`: after each pass, after the last pass, or never."""
 
 
 class Checker:
-    """Checks one pass after the other; NumPy and the interpreters are imported only for this."""
+    """Check of a pass by the interpreters, which are imported only when a check runs."""
 
     def __init__(self, limit: int | None = None) -> None:
-        """`limit` bounds the scalar operations of one function for one pass."""
+        """Create a check; `limit` bounds the scalar operations of one function for one pass."""
         self._runs: Any = None
         self._limit = limit
 
     def __call__(self, before: ModuleOp, after: ModuleOp, name: str) -> None:
-        """Interpret both and compare."""
+        """Interpret the program before and after the pass, and compare the results."""
         check = import_module("tilewright.interpreters.check")
         self._runs = self._runs or check.RandomRuns()
         limit = check.MAX_WORK if self._limit is None else self._limit
@@ -32,6 +32,6 @@ class Checker:
 
 
 def checking_manager(ctx: Context, mode: str) -> PassManager:
-    """Return a pass manager that checks in one of `MODES`."""
+    """Return a pass manager that checks passes in one of the `MODES`."""
     checkers = {mode: Checker()}
     return PassManager(ctx, checkers.get("each"), checkers.get("end"))

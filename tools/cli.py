@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-`tilewright compile | run | generate | explain | tune | db | bench | ops | simcheck | cache |
-doctor`: the commands, how they run and how they end. Options of each are in `tools/options/`.
+Command line of `tilewright compile | run | generate | explain | tune | db | bench | ops | simcheck
+| cache | doctor`. The options of each command are in `tools/options/`.
 
-Exit code 0: done, and right. 1: something failed, or a result is wrong; a disk that is full, too.
-2: the command line, the expression or the file cannot be understood, or a file cannot be opened.
-130: interrupted.
+Exit code 0: done, and every result is right. 1: a step failed, a result is wrong, or the disk is
+full. 2: the command line, the expression or a file cannot be understood, or a file cannot be
+opened. 130: interrupted.
 
-Commands are imported when they run: help and wrong options cost neither torch nor xDSL.
+Commands are imported when they run: help and wrong options import neither torch nor xDSL.
 """
 
 import argparse
@@ -46,13 +46,16 @@ from tilewright.tools.output.warning_lines import warnings_of_one_line
 from tilewright.uncollected import uncollected
 
 COMMANDS = (compile, run, generate, ops, explain, tune, db, bench, simcheck, cache, doctor)
-"""In the order in which help lists them."""
+"""Modules of the commands' options, in the order of the help."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """`tilewright`'s exit code for the arguments `argv`, by default those of the process."""
+    """
+    Run `tilewright` with the arguments `argv`, by default those of the process; return its exit
+    code.
+    """
     if argv is None:
-        # The process ends after this: Python need not search all of PyTorch for garbage before.
+        # The process ends after this call: freezing skips a collection of all of PyTorch's objects.
         atexit.register(gc.freeze)
     open_closed_streams()
     _print_all_text(sys.stdout)
@@ -62,7 +65,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return code
     except KeyboardInterrupt:
         return INTERRUPTED
-    except BrokenPipeError:  # whoever read our output has left, `head` for one
+    except BrokenPipeError:  # the reader of our output has exited, for example `head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except TilewrightError as err:
@@ -73,7 +76,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(argv: Sequence[str]) -> int:
-    """Run the command; its exit code, also where argparse has answered."""
+    """Run the command that `argv` names; return its exit code, also where argparse exits."""
     try:
         args = _parsed(argv)
         check_sources(args)
@@ -92,7 +95,7 @@ def _run(argv: Sequence[str]) -> int:
 
 
 def _parsed(argv: Sequence[str]) -> argparse.Namespace:
-    """Return the options in `argv`; leave with all of the help if there are none."""
+    """Return the parsed `argv`; if it is empty, print the help and exit with an error."""
     known = parser()
     complete(known, OF_TILEWRIGHT)
     if not argv:
@@ -103,7 +106,8 @@ def _parsed(argv: Sequence[str]) -> argparse.Namespace:
 
 def _progress(args: argparse.Namespace) -> AbstractContextManager[None]:
     """
-    Return the progress line; rich and xDSL are imported for it only where there is a terminal.
+    Return a context that shows the progress line, if stderr is a terminal. Only then rich and xDSL
+    are imported.
     """
     if not sys.stderr.isatty():
         return nullcontext()
@@ -112,13 +116,15 @@ def _progress(args: argparse.Namespace) -> AbstractContextManager[None]:
 
 
 def _print_all_text(stream: TextIO) -> None:
-    """Let characters that a terminal does not know be printed as escapes, as stderr has them."""
+    """Print characters that the stream cannot encode as escapes, as stderr does by default."""
     if isinstance(stream, TextIOWrapper):
         stream.reconfigure(errors="backslashreplace")
 
 
 def _joined(argv: Sequence[str]) -> list[str]:
-    """Arguments with `-c -x.exp()` as one, which argparse takes for two options."""
+    """
+    Return `argv` with `-c -x.exp()` joined into one argument, which argparse takes for two options.
+    """
     joined: list[str] = []
     for argument in argv:
         if joined[-1:] == ["-c"] and re.match(r"-.*\(", argument, re.DOTALL):

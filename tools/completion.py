@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Completion in shells, by argcomplete: `eval "$(register-python-argcomplete tilewright)"`.
+Shell completion by argcomplete: `eval "$(register-python-argcomplete tilewright)"`.
 
-A shell that completes runs the command with `_ARGCOMPLETE` set. Commands, options and choices are
-those of the parser; the values of some options are found here.
+A shell that completes a line runs the command with `_ARGCOMPLETE` set. Commands, options and
+choices come from the parser; this module completes the values of some options.
 """
 
 import argparse
@@ -18,10 +18,12 @@ from pathlib import Path
 from typing import Any
 
 Complete = Callable[..., Iterable[str]]
-"""Returns the texts that begin with its first argument; it is called with more by name."""
+"""
+Function that returns the texts that begin with its first argument; it also gets keyword arguments.
+"""
 
 PROGRAMS = ("mlir", "pt2", "py", "json")
-"""Ends of the names of files that hold programs and suites."""
+"""File name extensions of programs and suites."""
 
 _OPEN_BRACE = re.compile(r"([\w-]+)\{([^{}]*)$")
 _PYTHON = re.compile(r"(?P<path>.*\.py):(?P<name>\w*)")
@@ -29,7 +31,7 @@ _PYTHON = re.compile(r"(?P<path>.*\.py):(?P<name>\w*)")
 
 def complete(parser: argparse.ArgumentParser, values: Mapping[str, Complete]) -> None:
     """
-    Answer a shell that asks for completions, and leave; return at once for any other caller.
+    Print completions and exit if a shell requests them; return at once otherwise.
 
     `values` completes arguments by their `dest`, in all commands of the parser.
     """
@@ -52,7 +54,10 @@ def _arguments(parser: Any) -> Iterable[argparse.Action]:
 
 
 def begins(words: Callable[[], Iterable[str]]) -> Complete:
-    """Return a completion by words that are known only when they are asked for."""
+    """
+    Return a completion from `words`, a function that is called only when a shell requests
+    completions.
+    """
 
     def completions(prefix: str, **_: object) -> list[str]:
         return [word for word in words() if word.startswith(prefix)]
@@ -78,7 +83,7 @@ def pipelines(passes: Mapping[str, Callable[[], Any]], prefix: str, **_: object)
 
 
 def _options(passes: Mapping[str, Callable[[], Any]], name: str, prefix: str) -> list[str]:
-    """Return completions of the option that `prefix` ends in."""
+    """Return completions of the last, unfinished option in `prefix` for the pass `name`."""
     if name not in passes:
         return []
     start = max(prefix.rfind("{"), prefix.rfind(" ")) + 1
@@ -87,7 +92,7 @@ def _options(passes: Mapping[str, Callable[[], Any]], name: str, prefix: str) ->
 
 
 def programs(prefix: str, **kwargs: Any) -> Iterable[str]:
-    """Return completions of a FILE: files and folders, and names in `file.py:NAME`."""
+    """Return completions of a FILE: files, folders, and names in `file.py:NAME`."""
     if _PYTHON.fullmatch(prefix):
         return python_names(prefix)
     files: Complete = import_module("argcomplete.completers").FilesCompleter(PROGRAMS)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a database knows, for people: `tilewright db ls | show | best`."""
+"""Tables of the database's contents for people: `tilewright db ls | show | best`."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,19 +12,23 @@ from tilewright.tuning.database import Counts
 from tilewright.tuning.key import SEMANTICS, KernelNote, Key, Record
 
 _DIGITS = 6
-"""Digits of a digest that are shown, unless more are needed to tell kernels apart."""
+"""Minimum number of digits of a digest in a table; more are shown if two digests share them."""
 
 _ORIGIN = 60
-"""Characters of an expression."""
+"""Maximum number of characters of an expression in a table; longer ones are cut."""
 
 _NUMBERS = ("schedules", "failed", "best us")
 
 
 def print_counts(counts: Sequence[Counts], notes: Mapping[str, KernelNote], out: Console) -> None:
-    """Print a line for each kernel and device, those of one name together."""
+    """
+    Print a table with a line for each kernel and device, ordered by the kernels' names and shapes.
+    """
     names, origins = short_keys(each.key.kernel for each in counts), _origins(counts, notes)
-    head = ("key", "what it is", *(["made of"] if origins else []))
-    rows = table(*head, "target", "device", "by", "nvrtc", *_NUMBERS, "latest", numbers=_NUMBERS)
+    head = ("key", "kernel", *(["expression"] if origins else []))
+    rows = table(
+        *head, "target", "device", "evaluator", "nvrtc", *_NUMBERS, "latest", numbers=_NUMBERS
+    )
     for key, timed, failed, best_us, latest in sorted(counts, key=lambda c: _order(c.key, notes)):
         rows.add_row(
             names[key.kernel],
@@ -43,7 +47,9 @@ def print_counts(counts: Sequence[Counts], notes: Mapping[str, KernelNote], out:
 
 
 def short_keys(kernels: Iterable[str]) -> dict[str, str]:
-    """Return the beginning of each digest, as short as no two are alike; `db show` takes it."""
+    """
+    Map each digest to a prefix that is unique among `kernels`; `db show` accepts these prefixes.
+    """
     digests = {*kernels}
     lengths = range(_DIGITS, max(map(len, digests), default=0))
     are_apart = (n for n in lengths if len({digest[:n] for digest in digests}) == len(digests))
@@ -52,7 +58,9 @@ def short_keys(kernels: Iterable[str]) -> dict[str, str]:
 
 
 def _origins(counts: Sequence[Counts], notes: Mapping[str, KernelNote]) -> dict[str, str]:
-    """Return the expressions of kernels that look alike otherwise."""
+    """
+    Return the expressions of kernels whose descriptions are equal, shortened, by their digests.
+    """
     kernels = {each.key.kernel for each in counts} & notes.keys()
     alike = Counter(notes[kernel].about for kernel in kernels)
     found = {k: notes[k].origin for k in kernels if alike[notes[k].about] > 1}
@@ -60,19 +68,22 @@ def _origins(counts: Sequence[Counts], notes: Mapping[str, KernelNote]) -> dict[
 
 
 def _order(key: Key, notes: Mapping[str, KernelNote]) -> tuple[object, ...]:
-    """Return the place of a line: kernels by name, and then by shape."""
+    """Return the sort key of a line: the kernel's name, its description, and the key."""
     note = notes.get(key.kernel)
     return ("" if note is None else note.name, "" if note is None else note.about, key)
 
 
 def _about(key: Key, notes: Mapping[str, KernelNote]) -> str:
-    """Return the kernel's arguments, or their types where nothing more is known of it."""
+    """Return a kernel's description with its arguments, or only its dtype if it has no note."""
     note = notes.get(key.kernel)
     return f"a kernel of {key.dtype}" if note is None else note.about
 
 
 def _evaluator(key: Key) -> str:
-    """Return the source of the times, and the version of schedules if it is not today's."""
+    """
+    Return the evaluator's name, and the version of the schedules' semantics if it is not the
+    current one.
+    """
     version = "" if key.semantics == SEMANTICS else f", semantics {key.semantics}"
     return f"{key.evaluator}{version}"
 
@@ -80,7 +91,7 @@ def _evaluator(key: Key) -> str:
 def print_kernel(
     kernel: str, note: KernelNote | None, found: Mapping[Key, Sequence[Record]], out: Console
 ) -> None:
-    """What the kernel is, and a table of measurements for each device."""
+    """Print a kernel's description and IR, and a table of its measurements for each device."""
     _print(out, "" if note is None else note.about, style="bold")
     _print(out, f"  digest  {kernel}")
     if note is not None:
@@ -90,13 +101,13 @@ def print_kernel(
         _print(out, f"\n{_place(key)}")
         rows = table("us", "spread", "date", "schedule", numbers=("us", "spread"))
         for record in records:
-            rows.add_row(*_times(record), _day(record.measured_at), escape(_said(record)))
+            rows.add_row(*_times(record), _day(record.measured_at), escape(_schedule_text(record)))
         show(out, rows)
     out.print()
 
 
 def print_best(records: Sequence[Record], notes: Mapping[str, KernelNote], out: Console) -> None:
-    """Print a paragraph for each; the schedule is a line that can be pasted."""
+    """Print a paragraph for each record; the schedule is on a line of its own, for copying."""
     names = short_keys(record.key.kernel for record in records)
     for key, measurement, measured_at in records:
         _print(out, f"{names[key.kernel]}  {_about(key, notes)}", style="bold")
@@ -119,7 +130,7 @@ def _times(record: Record) -> tuple[str, str]:
     return ("-", "-") if us is None else (f"{us:.2f}", f"{spread:.2f}")
 
 
-def _said(record: Record) -> str:
+def _schedule_text(record: Record) -> str:
     schedule, us, problem, _ = record.measurement
     return f"{schedule}: {problem}" if us is None else schedule
 

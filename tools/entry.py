@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Entry points of the commands: an interruption ends them quietly, while modules are imported too.
+Entry points of the commands: an interrupt ends them without a traceback, even during imports.
 
-Nothing is imported here but what Python has loaded already.
+This module imports only modules that Python has already loaded at its start.
 """
 
 from importlib import import_module
 
 INTERRUPTED = 130
-"""The exit code after an interruption: 128 and the number of SIGINT, as shells have it."""
+"""Exit code after an interrupt: 128 plus the number of SIGINT, as in shells."""
 
 
 def tilewright() -> int:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A program is compiled, its kernels run, and its results compared with what they should be."""
+"""Run of `tilewright run`: compile a program, run its kernels, and compare the results."""
 
 import argparse
 from collections.abc import Callable, Sequence
@@ -33,7 +33,10 @@ from tilewright.tuning.plan_cache import compiled_plan
 def judged_run(
     source: Source, program: Program, backend: Backend, target_name: str, args: argparse.Namespace
 ) -> Report:
-    """Run the program of `source` on a device, with the options of `tilewright run`."""
+    """
+    Run the program of `source` on a device, with the options of `tilewright run`; return the
+    report.
+    """
     kernel_ir = cache(partial(_kernel_ir, program.module, target_name, args))
     if _is_plain(source, args):
         plan = compiled_plan(program.module, target_name, database_of(args))
@@ -59,12 +62,17 @@ def judged_run(
 
 
 def _is_plain(source: Source, args: argparse.Namespace) -> bool:
-    """True if lowering gives nothing but the plan: no check, and no warning of an idle step."""
+    """
+    True if the program needs no separate lowering for a check or a warning of an idle schedule
+    step.
+    """
     return not (isinstance(source, IrSource) or args.schedule or args.check in ("each", "end"))
 
 
 def _kernel_ir(module: ModuleOp, target_name: str, args: argparse.Namespace) -> ModuleOp | None:
-    """`module` at Kernel IR, the last level with an interpreter; None if it is below."""
+    """
+    Return `module` at Kernel IR, the last level with an interpreter; None if `module` is CUDA IR.
+    """
     manager = checking_manager(context(), args.check)
     db = database_of(args)
     scheduled = with_schedules(module, args.schedule, target_name, manager, db)
@@ -82,7 +90,10 @@ def _compared(
     execution: Execution,
     kernel_ir: Callable[[], ModuleOp | None],
 ) -> list[Comparison]:
-    """Of samples, what was written is compared, unless it was made of what was not."""
+    """
+    Compare the results with the expected ones. If only some blocks ran, elements that they did not
+    write are skipped; kernels that read such elements are not compared.
+    """
     if execution.missing is None:
         return compare(program, inputs, execution.results, kernel_ir)
     if program.exact is None or execution.is_built_on_samples:
@@ -93,7 +104,7 @@ def _compared(
 
 
 def _static(module: ModuleOp, execution: Execution, target_name: str) -> StaticReport:
-    """What the machine code tells, with what this run has counted."""
+    """Return the report on the machine code, with the counters of this run."""
     counted = [run for run in execution.kernels if run.is_counted]
     counters = {run.launch.kernel: run.counters for run in reversed(counted)}
     return report_of(module, target(target_name), counters)

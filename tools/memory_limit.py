@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-A limit on the memory of this process: beyond it Python raises `MemoryError`, which is reported, in
-place of the operating system ending this process or another one.
+Limit on the memory of this process. Beyond it Python raises `MemoryError`, which is reported;
+without it the operating system might kill this or another process.
 """
 
 from importlib import import_module
@@ -10,11 +10,14 @@ from importlib.util import find_spec
 from tilewright.machine_memory import total_memory
 
 _SHARE = 0.9
-"""Share of the machine's memory that one process may take."""
+"""Share of the machine's memory that one process may use."""
 
 
 def limit_memory(most: int | None = None) -> None:
-    """Limit the memory that this process allocates to `most` bytes, by default 90 % of all."""
+    """
+    Limit the memory that this process allocates to `most` bytes, by default to 90 % of the
+    machine's.
+    """
     if find_spec("resource") is None:  # Windows
         return
     resource = import_module("resource")

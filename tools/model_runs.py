@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How commands run the programs of a model: where, and compiled or interpreted."""
+"""
+Running a model's programs for the commands: the device, and compiled or interpreted execution.
+"""
 
 from typing import Any
 
@@ -18,12 +20,12 @@ from tilewright.passes.driver.lowering import lower
 
 
 def device_of(backend: Backend) -> str:
-    """Where tensors are to be for a backend, as PyTorch says it."""
+    """Return the PyTorch device on which a backend expects its tensors."""
     return backend.device if isinstance(backend, TensorBackend) else "cpu"
 
 
 def check_room(model: Any, device: str) -> None:
-    """Raise `TilewrightError` where a GPU has no room for a model's weights."""
+    """Raise `TilewrightError` if a GPU has too little free memory for the model's weights."""
     if not device.startswith("cuda"):
         return
     import torch
@@ -37,7 +39,7 @@ def check_room(model: Any, device: str) -> None:
 
 
 class Compiler:
-    """Compiles programs for one backend, and remembers them."""
+    """Compiler of programs for one backend; it keeps a list of the compiled programs."""
 
     def __init__(self, backend: Backend, target: str, db: str | bool):
         self.programs: list[CompiledProgram] = []
@@ -45,8 +47,8 @@ class Compiler:
 
     def __call__(self, captured: Captured) -> Run:
         """
-        Return the program on the backend. Raises `SimulationTooLarge` for what only a GPU does
-        within minutes, before it is compiled.
+        Return a function that runs the compiled program on the backend. Raises
+        `SimulationTooLarge`, before compiling, if only a GPU can run the program within minutes.
         """
         check_simulation_size(self._backend, "the model", captured.module)
         program = CompiledProgram(captured, self._backend, self._target, self._db)
@@ -55,6 +57,9 @@ class Compiler:
 
 
 def interpreted(captured: Captured) -> Run:
-    """Loop IR on the interpreter: for tiny models faster than simulating their kernels."""
+    """
+    Return a function that interprets the program at Loop IR; for tiny models this is faster than
+    simulating kernels.
+    """
     module = lower(captured.module, Level.LOOP)
     return lambda values: interpreters.interpret(module, *map(as_array, values))

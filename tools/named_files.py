@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Checks of the files and folders that a command line names, before the command is imported: one that
-is not there is reported at once, and so are outputs that would be written over each other, or over
-a file that the command reads.
+Checks of the files and folders that a command line names, before the command is imported. Missing
+files are reported, as are outputs that would overwrite each other or an input.
 
-A command names what it reads as `parser.set_defaults(reads={"against": "file"})`.
+A command declares the files it reads with `parser.set_defaults(reads={"against": "file"})`.
 """
 
 import argparse
@@ -30,11 +29,11 @@ _OUTPUTS = {
     "plot": "--plot",
     "exported": "FILE",
 }
-"""Arguments that name a file to write, as the user writes them."""
+"""Arguments that name an output file, mapped to their spelling on the command line."""
 
 
 def check_sources(args: argparse.Namespace) -> None:
-    """Raise `UsageError` for the first of the files that `args` name that is not there."""
+    """Raise `UsageError` for the first file in `args` that is missing."""
     reads: Mapping[str, str] = getattr(args, "reads", {})
     for name, kind in reads.items():
         for text in _given(args, name):
@@ -43,9 +42,9 @@ def check_sources(args: argparse.Namespace) -> None:
 
 def check_outputs(args: argparse.Namespace) -> None:
     """
-    Raise `UsageError` for two outputs in one file, and for an output in a file that is read.
+    Raise `UsageError` if two outputs are the same file, or an output is also an input.
 
-    A command that lowers a file of IR may write it in place with `-o`, as `opt-tool` may.
+    A command that lowers a file of IR may overwrite it with `-o`, as `opt-tool` may.
     """
     taken: dict[str, str] = {}
     read = {os.path.realpath(path): path for path in _read(args)}
@@ -72,7 +71,7 @@ def _read(args: argparse.Namespace) -> Iterator[str]:
 
 
 def _given(args: argparse.Namespace, name: str) -> Sequence[str]:
-    """Return the paths that an argument of one or several holds."""
+    """Return the values of an argument that holds one path or several; empty if it is not given."""
     given: str | list[str] | bool | None = getattr(args, name, None)
     if isinstance(given, str):
         return [given]
@@ -80,10 +79,10 @@ def _given(args: argparse.Namespace, name: str) -> Sequence[str]:
 
 
 def check_database(args: argparse.Namespace) -> None:
-    """Raise `DatabaseError` unless the database that schedules are looked up in can be opened."""
+    """Raise `DatabaseError` unless the database for looking up schedules can be opened."""
     if not getattr(args, "needs_db", False) or args.db is None:
         return
-    # SQLite is loaded where there is something to read, and nowhere else.
+    # SQLite is imported only if a database is named.
     from tilewright.tuning.database import Database
 
     with Database.reading(Path(args.db)):
@@ -104,7 +103,7 @@ def names_pytorch(text: str) -> bool:
 
 
 def _check_program(text: str) -> None:
-    """Raise unless the FILE or MODEL of a command is there."""
+    """Raise `UsageError` unless the FILE or MODEL of a command exists."""
     if names_model(text):
         check_name(text)
     else:
@@ -112,12 +111,15 @@ def _check_program(text: str) -> None:
 
 
 def _check_file(path: str) -> None:
-    """Raise unless there is a file; it is not opened, as a pipe can be read once only."""
+    """
+    Raise `UsageError` unless the file exists. It is not opened, because a pipe can be read only
+    once.
+    """
     if path == "-":
         return
     try:
         os.stat(path)
-    except (OSError, ValueError) as err:  # ValueError: no path has a NUL in it
+    except (OSError, ValueError) as err:  # ValueError: the path contains a NUL character
         reason = err.strerror if isinstance(err, OSError) else err
         raise UsageError(f"cannot read '{path}': {reason}") from err
     if os.path.isdir(path):
@@ -125,7 +127,7 @@ def _check_file(path: str) -> None:
 
 
 def _check_kernels(path: str) -> None:
-    """Raise unless there is a folder or a suite for `simcheck`."""
+    """Raise `UsageError` unless a folder or a suite for `simcheck` exists."""
     if path.endswith(".json"):
         _check_file(path)
     elif not os.path.isdir(path):
@@ -134,7 +136,7 @@ def _check_kernels(path: str) -> None:
 
 
 def _check_short_model(name: str) -> None:
-    """Raise unless `bench --model` knows the name."""
+    """Raise `UsageError` unless `bench --model` accepts the name."""
     try:
         check_name(SHORT.get(name, name))
     except UsageError as err:

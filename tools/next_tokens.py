@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which tokens a model expects behind a prompt, as a table, as JSON, and its logits as a file."""
+"""Output of `run MODEL`: the likeliest next tokens as a table or JSON, and the logits as a file."""
 
 import math
 from importlib import import_module
@@ -19,18 +19,18 @@ from tilewright.tools.output.static_report import print_static_report
 from tilewright.tools.output.terminal import show, table
 
 Logits = NDArray[Any]
-"""Of shape `(1, tokens, vocabulary)`."""
+"""Logits of shape `(1, tokens, vocabulary)`."""
 
 _SHOWN = 5
-"""Tokens."""
+"""Number of likeliest next tokens in the output."""
 
 
 def next_tokens(prompt: Prompt, logits: Logits) -> list[dict[str, Any]]:
     """
-    Return the likeliest tokens behind the prompt: `token`, `logit`, and `text` if there is a
+    Return the likeliest next tokens of the prompt: `token`, `logit`, and `text` if there is a
     tokenizer.
 
-    Of equal ones the lower is first; a logit that is not finite is None.
+    Of equal logits the lower token is first; a logit that is not finite becomes None.
     """
     last = logits[0, -1].astype(np.float64)
     best = [int(token) for token in np.argsort(-last, kind="stable")[:_SHOWN]]
@@ -44,7 +44,7 @@ def _row(prompt: Prompt, token: int, logit: float) -> dict[str, Any]:
 
 
 def print_next_tokens(prompt: Prompt, report: Report, out: Console) -> None:
-    """The prompt, the likeliest tokens behind it, and what the logits were compared with."""
+    """Print the prompt, its likeliest next tokens, and the comparison of the logits."""
     launches = launches_text([kernel.launch for kernel in report.execution.kernels])
     out.print(f"device {report.device}, target {report.target}, {launches}", markup=False)
     out.print(f"prompt {' '.join(map(str, prompt.tokens))}\n", markup=False)
@@ -70,10 +70,10 @@ def _cell(value: int | float | str | None) -> str | Text:
         case float():
             return f"{value:.4f}"
         case _:
-            return Text(repr(value))  # which looks at no brackets
+            return Text(repr(value))  # `Text` shows brackets, which are markup in a string
 
 
 def write_logits(logits: Logits, path: str) -> None:
-    """A safetensors file with the tensor `logits`."""
+    """Write a safetensors file with the tensor `logits`."""
     content: bytes = import_module("safetensors.torch").save({"logits": tensor_of(logits)})
     write_bytes(path, content)

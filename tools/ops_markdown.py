@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page `docs/ops.md`: the table of operators as Markdown."""
+"""Page `docs/ops.md`: the table of operators as Markdown."""
 
 from collections.abc import Iterator, Sequence
 
@@ -8,29 +8,28 @@ from tilewright.tools.ops_table import Family, Overload, Refused, refusal_text
 _HEAD = """\
 # Operators
 
-{operators} operators of ATen in {overloads} overloads are compiled. PyTorch breaks down most of
-what else it has, such as `chunk` or `softmin`, into these; what is left is
-[refused by name](#refused). `tilewright ops --markdown` writes this page, and
-`tilewright ops NAME` shows one operator.
+{operators} operators of ATen in {overloads} overloads are compiled. PyTorch decomposes most other
+operators, such as `chunk` or `softmin`, into these; the rest are [refused by name](#refused).
+`tilewright ops --markdown` writes this page, and `tilewright ops NAME` shows one operator.
 
-An overload reads as in PyTorch's schema, with the arguments first that must be given, and `self`
-called `input`. `?` is for what may be `None`; layouts, devices and memory formats are strings.
-Below what it computes stands an example in [Torch IR](torch-ir.md).
+An overload is written as in PyTorch's schema, except that required arguments come first and `self`
+is called `input`. `?` marks arguments that may be `None`; layouts, devices and memory formats are
+strings. Below each description is an example in [Torch IR](torch-ir.md).
 """
 
 _REFUSED = """\
 ## Refused
 
-Each is an error that names the operator, its place and the reason. A `*` stands for any characters,
-`higher_order` are those that take functions, and `custom` are the operators of other packages.
+Each is an error that names the operator, its place and the reason. `*` stands for any characters,
+`higher_order` for operators that take functions, and `custom` for operators of other packages.
 
-| operators | why, and what to do instead |
-|-----------|-----------------------------|
+| operators | reason, and what to do instead |
+|-----------|--------------------------------|
 """
 
 
 def markdown(families: Sequence[Family], refused: Sequence[Refused]) -> str:
-    """Return the page."""
+    """Return the text of `docs/ops.md`."""
     overloads = [overload for family in families for overload in family.overloads]
     head = _HEAD.format(
         operators=len({overload.operator for overload in overloads}), overloads=len(overloads)
@@ -65,7 +64,7 @@ _SPECIAL = str.maketrans({c: f"\\{c}" for c in "|*_<>["})
 
 
 def _text(text: str) -> str:
-    """Text whose special characters are meant as they stand, but for those between backticks."""
+    """Return `text` with Markdown's special characters escaped, except between backticks."""
     parts = text.split("`")
     parts[::2] = [part.translate(_SPECIAL) for part in parts[::2]]
     return "`".join(parts)

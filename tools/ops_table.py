@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The table of ATen operators behind `tilewright ops` and `docs/ops.md`: those that the Torch dialect
-defines, each with its arguments and an example, and those that are refused by name.
+Table of ATen operators behind `tilewright ops` and `docs/ops.md`: the operators that the Torch
+dialect defines, each with its arguments and an example, and the operators that are refused by name.
 
-Everything is read off the declarations, and torch is not needed for it.
+The table is read from the declarations of the ops, without torch.
 """
 
 import difflib
@@ -31,7 +31,9 @@ from tilewright.frontend.unsupported import UNSUPPORTED, Refusal, refusal_named
 
 @dataclass(frozen=True)
 class Argument:
-    """An argument as a schema has it: `kind` is `Tensor`, `int[]?`, ..., `default` Python text."""
+    """
+    Argument of an operator's schema: `kind` is `Tensor`, `int[]?`, ..., `default` is Python text.
+    """
 
     name: str
     kind: str
@@ -44,35 +46,35 @@ class Argument:
 
 @dataclass(frozen=True)
 class Overload:
-    """One op of the Torch dialect."""
+    """Overload of an ATen operator, which is one op of the Torch dialect."""
 
     aten: str
-    """Without `aten.`, as in `add.Tensor`."""
+    """Name of the overload without `aten.`, as in `add.Tensor`."""
     op: str
-    """As in the IR: `torch.add`."""
+    """Name of the op in the IR: `torch.add`."""
     arguments: tuple[Argument, ...]
     summary: str
     notes: str
-    """What else there is to say, or nothing."""
+    """Further paragraphs of the docstring, possibly empty."""
     example: str
-    """The op in the IR, on one line."""
+    """Example of the op in the IR, on one line."""
     refusal: Refusal | None
-    """What is refused of it nevertheless, for some arguments."""
+    """Refusal of this overload for some arguments, or None."""
 
     @property
     def operator(self) -> str:
-        """The name that all overloads share."""
+        """Name that all overloads of the operator share."""
         return self.aten.partition(".")[0]
 
     @property
     def signature(self) -> str:
-        """As a schema reads: `add.Tensor(Tensor input, Tensor other, Scalar alpha=1)`."""
+        """Text of the schema: `add.Tensor(Tensor input, Tensor other, Scalar alpha=1)`."""
         return f"{self.aten}({', '.join(map(str, self.arguments))})"
 
 
 @dataclass(frozen=True)
 class Family:
-    """Operators that stand in one module of the dialect."""
+    """Operators that are declared in one module of the dialect."""
 
     name: str
     summary: str
@@ -86,7 +88,7 @@ class Family:
         return found
 
 
-# --- What is supported
+# --- Supported operators
 
 
 def families() -> list[Family]:
@@ -101,7 +103,7 @@ def _family(module: ModuleType) -> Family:
 
 
 def overload_of(op: type[TorchOp]) -> Overload:
-    """What the declaration of an op says."""
+    """Return the table's entry for an op, read from its declaration and docstring."""
     (summary, *notes, example) = _paragraphs(op.__doc__)
     return Overload(
         aten=op.ATEN,
@@ -118,7 +120,7 @@ def _paragraphs(doc: str | None) -> list[str]:
     """Return the paragraphs of a docstring, each on one line."""
     if doc is None:
         raise UsageError(
-            "the table is made of docstrings, which Python leaves out with -OO",
+            "the table is read from docstrings, which Python drops with -OO",
             remedy="unset PYTHONOPTIMIZE",
         )
     return [" ".join(paragraph.split()) for paragraph in doc.split("\n\n")]
@@ -140,11 +142,14 @@ _SAMPLES: Sequence[tuple[str, tuple[Attribute, ...]]] = (
     ("str", (StringAttr("none"),)),
     ("ScalarType", (f64,)),
 )
-"""Kinds of arguments by what their properties may be; the first that fits is the kind."""
+"""
+Kinds of arguments, each with attributes that its property accepts; the first kind that fits is
+used.
+"""
 
 
 def arguments_of(op: type[TorchOp]) -> tuple[Argument, ...]:
-    """Return the arguments of an op, those first that must be given."""
+    """Return the arguments of an op, required arguments first."""
     definition = op.get_irdl_definition()
     operands = dict(definition.operands)
     found = {
@@ -181,25 +186,25 @@ def _shown(value: object) -> str:
     return str(list(value)) if isinstance(value, tuple) else repr(value)  # pyright: ignore
 
 
-# --- What is refused
+# --- Refused operators
 
 
 @dataclass(frozen=True)
 class Refused:
-    """Operators that are refused for one reason; a `*` in a name stands for any characters."""
+    """Operators that are refused for one reason; `*` in a name stands for any characters."""
 
     names: tuple[str, ...]
     refusal: Refusal
 
     @property
     def text(self) -> str:
-        """Why, and what to do instead."""
+        """Reason for the refusal, and what to do instead."""
         only = f"only {self.refusal.only}: " if self.refusal.only else ""
         return f"{only}{self.refusal.reason} ({self.refusal.remedy})"
 
 
 def refusal_text(refusal: Refusal) -> str:
-    """Return a line on an operator that is there, but is refused for some arguments."""
+    """Return a line on an operator that is supported, but refused for some arguments."""
     return f"refused {refusal.only}: {refusal.reason} ({refusal.remedy})"
 
 
@@ -211,15 +216,16 @@ def refused() -> list[Refused]:
     return [Refused(tuple(found), refusal) for refusal, found in names.items()]
 
 
-# --- Looking up
+# --- Lookup
 
 
 def find(name: str) -> tuple[list[Overload], list[Refused]]:
     """
-    What a name stands for: overloads that are supported, and names that are refused.
+    Return the overloads that are supported and the names that are refused under `name`.
 
-    `softmax` is all overloads of the operator and `softmax.int` one; `aten.` or `torch.` may stand
-    before either, and the operator that writes in place is the one that does not.
+    `softmax` finds all overloads of the operator, `softmax.int` one of them. A prefix `aten.` or
+    `torch.` is ignored. An in-place operator such as `relu_` finds the operator without the
+    underscore.
     """
     plain = _plain(name)
     names = f"aten.{plain}", f"aten.{plain.partition('.')[0]}", f"higher_order.{plain}"
@@ -244,7 +250,7 @@ def _plain(name: str) -> str:
 
 
 def near(name: str) -> list[str]:
-    """Names in the table that look like `name`."""
+    """Return up to three names in the table that are similar to `name`."""
     known = {name for op in OPS for name in (op.ATEN, op.ATEN.partition(".")[0])}
     known |= {name for group in refused() for name in group.names if "*" not in name}
     return difflib.get_close_matches(_plain(name), sorted(known), n=3)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-`opt-tool FILE|- -p PASSES [-t TARGET]`: read IR, run passes over it, print it.
+Command `opt-tool FILE|- -p PASSES [-t TARGET]`: read IR, run passes over it, print it.
 
-xDSL's driver with our dialects, passes and `cuda` target, MLIR's `--pass-pipeline`, and errors
-that say what is wrong and where. Exit code 2: the input or the options are wrong; 1: a pass
-failed; 130: interrupted. After every pass the IR must verify, SSA dominance included.
+It is xDSL's driver with our dialects, passes and `cuda` target, MLIR's `--pass-pipeline`, and
+errors with a place and a reason. Exit code 2: the input or the options are wrong; 1: a pass failed;
+130: interrupted. After every pass the IR is verified, including SSA dominance.
 """
 
 import argparse
@@ -48,58 +48,58 @@ from tilewright.tools.xdsl_targets import imported, reporting
 from tilewright.universe import UNIVERSE
 
 _DESCRIPTION = """\
-Run Tilewright's and xDSL's passes over IR. It is printed without locations, by which comments in
-CUDA text name PyTorch's operators, unless --print-debuginfo asks for them."""
+Run Tilewright's and xDSL's passes over IR, and print the result. Source locations, from which
+comments in CUDA text take the names of PyTorch's operators, are printed with --print-debuginfo."""
 
 
 class OptTool(xDSLOptMain):
-    """The driver: everything `xdsl-opt` has, and what the module's docstring promises."""
+    """Driver with everything that `xdsl-opt` has, and the additions of this module's docstring."""
 
     version_format = f"tilewright {tilewright.__version__} (xdsl {{xdsl_version}})"
 
     places: dict[Operation, Span]
-    """Where the operations of the chunk at work stand in the source."""
+    """Places in the source of the operations of the current chunk."""
 
     line_offset: int
-    """How many lines of the file stand before that chunk."""
+    """Number of lines of the file before the current chunk."""
 
     held: "_HeldOutput | None"
-    """The text for the file of `-o`."""
+    """Text for the file of `-o`, or None if the output goes to stdout."""
 
     target: Target
-    """The target of `-t`, with its options."""
+    """Target of `-t`, with its options."""
 
     def __init__(self, args: Sequence[str] | None = None):
         self.places, self.line_offset, self.held = {}, 0, None
         self.argv = args
         super().__init__(description=_DESCRIPTION, args=args)
 
-    # Dialects, passes and targets are factories, imported when first used. Where Tilewright is
-    # installed xDSL has found them by the entry point; in a bare checkout it has not.
+    # Dialects, passes and targets are factories, imported when first used. xDSL finds them by the
+    # entry point where Tilewright is installed, but not in a bare checkout.
 
     def register_all_dialects(self) -> None:
-        """All dialects of xDSL and its plug-ins, and ours."""
+        """Register all dialects of xDSL, its plug-ins and Tilewright."""
         super().register_all_dialects()
         missing = UNIVERSE.all_dialects.keys() - set(self.ctx.registered_dialect_names)
         for name in sorted(missing):
             self.ctx.register_dialect(name, UNIVERSE.all_dialects[name])
 
     def register_all_passes(self) -> None:
-        """All passes of xDSL and its plug-ins, and ours."""
+        """Register all passes of xDSL, its plug-ins and Tilewright."""
         super().register_all_passes()
         self.available_passes |= UNIVERSE.all_passes
 
     def register_all_targets(self) -> None:
-        """All targets of xDSL and its plug-ins, and ours."""
+        """Register all targets of xDSL, its plug-ins and Tilewright."""
         super().register_all_targets()
         self.available_targets |= UNIVERSE.all_targets
 
     def register_all_frontends(self) -> None:
-        """MLIR text, through the parser that remembers places."""
+        """Register MLIR text, with the parser that remembers the places of operations."""
         self.available_frontends["mlir"] = self.parse_mlir
 
     def register_all_arguments(self, arg_parser: argparse.ArgumentParser) -> None:
-        """Register the options of `xdsl-opt`, then ours."""
+        """Register the options of `xdsl-opt`, then those of `opt-tool`."""
         arg_parser.prog = "opt-tool"
         arg_parser.usage = "opt-tool [FILE|-] [-p PASSES] [-t TARGET] [-o FILE] [options]"
         super().register_all_arguments(arg_parser)
@@ -107,7 +107,9 @@ class OptTool(xDSLOptMain):
         self._parse_first(arg_parser)
 
     def _parse_first(self, arg_parser: argparse.ArgumentParser) -> None:
-        """Report mistakes with their near matches; the base class then parses without them."""
+        """
+        Report wrong arguments with near matches, before the base class parses the arguments again.
+        """
         ours = with_near_matches(arg_parser)
         complete(ours, of_opt_tool(self.available_passes, self.available_targets))
         text = ours.parse_args(self.argv).target
@@ -121,12 +123,13 @@ class OptTool(xDSLOptMain):
     # Input and output.
 
     def get_input_name(self) -> str:
-        """How messages call the input."""
+        """Return the input's name for messages."""
         return "<stdin>" if self.args.input_file in (None, "-") else self.args.input_file
 
     def get_input_stream(self) -> tuple[IO[bytes], str]:
         """
-        Return the input, read at once so that `-o` may name the same file; no extension is MLIR.
+        Return the whole input and its extension; without an extension it is MLIR. The input is read
+        at once, so that `-o` may name the same file.
         """
         path: str = self.args.input_file or "-"
         extension = os.path.splitext(path)[1].removeprefix(".") or "mlir"
@@ -144,21 +147,24 @@ class OptTool(xDSLOptMain):
         return super().parse_chunk(chunk, file_extension, start_offset)
 
     def parse_mlir(self, stream: IO[bytes]) -> ModuleOp:
-        """Parse MLIR text; what stood where is kept in `places`."""
+        """Parse MLIR text, and keep the places of its operations in `places`."""
         text = stream.read().decode("utf-8")
         parser = SourceParser(self.ctx, text, self.get_input_name(), self.line_offset)
         self.places = parser.places
         return parser.parse_module(not self.args.no_implicit_module)
 
     def prepare_output(self) -> IO[str]:
-        """Where results go. A file is written when all is done, so a failure leaves it alone."""
+        """
+        Return the stream for results. A file is written only at the end, so that a failure does not
+        change it.
+        """
         if self.args.output_file is None:
             return sys.stdout
         self.held = _HeldOutput()
         return self.held
 
     def run(self) -> None:
-        """Do what the arguments ask."""
+        """Run the passes over the input, and print or write the result."""
         super().run()
         if self.held is not None:
             write_text(self.args.output_file, self.held.text)
@@ -171,10 +177,9 @@ class OptTool(xDSLOptMain):
     # Passes.
 
     def setup_pipeline(self) -> None:
-        """Understand the passes and the target before any work is done."""
+        """Parse the passes and the target, before the input is read."""
         if self.args.only and not (self.args.remarks or self.args.trace):
-            says = "--only chooses what --trace and --remarks print"
-            raise UsageError(says, remedy="add --trace")
+            raise UsageError("--only filters --trace and --remarks", remedy="add --trace")
         passes = parse_pipeline(self.args.passes, self.available_passes)
         self.pipeline = PassPipeline(expanded(passes))
         target = parse_spec(self.args.target)
@@ -182,8 +187,9 @@ class OptTool(xDSLOptMain):
         self.target = configure(imported(target.name, factory), target, "target")
 
     def apply_passes(self, prog: ModuleOp) -> None:
-        """Run the pipeline, verifying the input and what each pass makes of it."""
-        # Only files give schedules, and few do: what looks for them is imported for those alone.
+        """Run the pipeline, and verify the input and the output of each pass."""
+        # Only files can contain schedules, and few do: the check of idle steps is imported only for
+        # them.
         scheduled = prog.clone() if any("planned" in op.properties for op in prog.ops) else None
         try:
             with self.remarks():
@@ -194,7 +200,10 @@ class OptTool(xDSLOptMain):
             _warn_of_idle_steps(scheduled, prog)
 
     def remarks(self) -> AbstractContextManager[None]:
-        """Return what prints remarks and rewrites; it is imported only when they are printed."""
+        """
+        Return a context that prints remarks and rewrites, whose printers are imported only if
+        requested.
+        """
         if not (self.args.remarks or self.args.trace):
             return nullcontext()
         printers = import_module("tilewright.tools.output.trace_printer")
@@ -204,7 +213,7 @@ class OptTool(xDSLOptMain):
 
 
 class _Manager(PassManager):
-    """Runs passes as the options say."""
+    """Pass manager with the options of the command line."""
 
     def __init__(self, tool: OptTool):
         self.args, self.last = tool.args, next(reversed(tool.pipeline.passes), None)
@@ -213,20 +222,23 @@ class _Manager(PassManager):
         self.idle_steps = import_module("tilewright.passes.tile.idle_steps")
 
     def run(self, module: ModuleOp, passes: Sequence[ModulePass]) -> None:
-        """Knowing what was scheduled before."""
+        """Run the passes, after noting the schedules of the kernels."""
         self.schedules = self.idle_steps.schedules(module)
         super().run(module, passes)
 
     def verify(self, module: ModuleOp, made_by: str) -> None:
-        """Nothing with `--disable-verify`."""
+        """Verify the module, unless `--disable-verify` is given."""
         if not self.args.disable_verify:
             super().verify(module, made_by)
 
     def finished(self, step: ModulePass, module: ModuleOp, seconds: float) -> None:
-        """What `--time-passes` and `--print-between-passes` show; options that came to nothing."""
+        """
+        Print the output of `--time-passes` and `--print-between-passes`, and warn if a pass with
+        options did nothing.
+        """
         if self.idle_steps.is_idle(step, self.schedules, module):
-            says = "has options, and did nothing in any kernel; --remarks says why"
-            print(f"warning: '{spec_text(step)}' {says}", file=sys.stderr)
+            message = "has options, but did nothing in any kernel; --remarks prints the reason"
+            print(f"warning: '{spec_text(step)}' {message}", file=sys.stderr)
         self.schedules = self.idle_steps.schedules(module)
         if self.args.time_passes:
             print(f"Pass {step.name} took {seconds:.6f} seconds", file=sys.stderr)
@@ -235,25 +247,25 @@ class _Manager(PassManager):
 
 
 def _warn_of_idle_steps(before: ModuleOp, after: ModuleOp) -> None:
-    """Name scheduled steps with options that are neither done nor still to come."""
+    """Warn of scheduled steps with options that did nothing and are not still to come."""
     idle_steps = import_module("tilewright.passes.tile.idle_steps")
     to_come = idle_steps.steps_to_come(after)
     for kernel, steps in idle_steps.planned_and_idle(before, after).items():
         for step in steps:
             if step.parameters and step not in to_come.get(kernel, ()):
-                says = f"planned for @{kernel} did nothing; --remarks says why"
-                print(f"warning: '{spec_text(step)}' {says}", file=sys.stderr)
+                message = f"planned for @{kernel} did nothing; --remarks prints the reason"
+                print(f"warning: '{spec_text(step)}' {message}", file=sys.stderr)
 
 
 def print_ir(title: str, prog: ModuleOp) -> None:
-    """Show the IR as it is now, on stderr."""
+    """Print a title and the IR on stderr."""
     print(title, file=sys.stderr)
     Printer(sys.stderr).print_op(prog)
     print("\n", file=sys.stderr)
 
 
 class _HeldOutput(StringIO):
-    """Text for a file, which outlives its being closed."""
+    """Text for a file, which is still readable after the stream is closed."""
 
     text = ""
 
@@ -263,14 +275,18 @@ class _HeldOutput(StringIO):
 
 
 def _progress(tool: OptTool) -> AbstractContextManager[None]:
-    """Return the progress line; nothing is imported for it unless there is a terminal."""
+    """
+    Return a context that shows the progress line; it is imported only if stderr is a terminal.
+    """
     if not sys.stderr.isatty():
         return nullcontext()
     return import_module("tilewright.tools.output.progress").progress_line()
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """`opt-tool`'s exit code for the arguments `argv`, by default those of the process."""
+    """
+    Run `opt-tool` with the arguments `argv`, by default those of the process; return its exit code.
+    """
     open_closed_streams()
     if argv is None:
         limit_memory()
@@ -281,7 +297,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except KeyboardInterrupt:
         return INTERRUPTED
-    except BrokenPipeError:  # whoever read our output has left, `head` for one
+    except BrokenPipeError:  # the reader of our output has exited, for example `head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except (Exception, ArgSpecParseError) as err:

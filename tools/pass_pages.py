@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The pages `docs/rewrites/*.md`: what each pass that schedules Tile IR says of itself.
+Generator of the pages `docs/rewrites/*.md`, one for each pass that schedules Tile IR.
 
     python -m tilewright.tools.pass_pages docs/rewrites
 
-writes them from the docstrings of the passes' files, and from those of their options.
+writes them from the docstrings of the passes' files and of their options.
 """
 
 import ast
@@ -24,7 +24,7 @@ from tilewright.tools.output.output_path import write_text
 
 
 def pages() -> dict[str, str]:
-    """Return the text of each page by its name."""
+    """Return the text of each page by its file name."""
     kinds = {spec.name: available_passes()[spec.name]() for spec in parse_spec_list(to_tile())}
     own = {name: kind for name, kind in kinds.items() if _is_scheduling(kind)}
     return {"index.md": _index(own), **{f"{name}.md": _page(own[name]) for name in own}}
@@ -57,7 +57,7 @@ def _page(kind: type[ModulePass]) -> str:
     parts = [f"# {kind.name}\n{number}", _docstring(kind)]
     if options := list(_options(kind)):
         rows = "\n".join(f"| `{name}` | {type} | {says} |" for name, type, says in options)
-        parts.append(f"| option | type | says |\n|--------|------|------|\n{rows}\n")
+        parts.append(f"| option | type | meaning |\n|--------|------|---------|\n{rows}\n")
     return "\n".join(parts)
 
 
@@ -81,27 +81,29 @@ def _options_in_short(kind: type[ModulePass]) -> str:
 
 def _options(kind: type[ModulePass]) -> Iterator[tuple[str, str, str]]:
     """Yield name, type and docstring of each option that is a decision of the pass."""
-    said = _said_of_fields(kind)
+    docs = _field_docs(kind)
     for field in fields(kind):
         if field.name not in NOT_DECIDED:
             type = str(field.type).replace(" | None", "").replace("|", "\\|")
-            yield field.name, type.removeprefix("<class '").removesuffix("'>"), said[field.name]
+            yield field.name, type.removeprefix("<class '").removesuffix("'>"), docs[field.name]
 
 
-def _said_of_fields(kind: type[ModulePass]) -> dict[str, str]:
-    """Return the strings that stand behind the fields of a class."""
+def _field_docs(kind: type[ModulePass]) -> dict[str, str]:
+    """
+    Return the docstring below each field of a class, by the field's name; empty if there is none.
+    """
     (definition,) = ast.parse(inspect.getsource(kind)).body
     assert isinstance(definition, ast.ClassDef)
-    said: dict[str, str] = {}
+    docs: dict[str, str] = {}
     for statement, after in zip(definition.body, definition.body[1:], strict=False):
         if not (isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name)):
             continue
         match after:
             case ast.Expr(ast.Constant(str(text))):
-                said[statement.target.id] = " ".join(text.split())
+                docs[statement.target.id] = " ".join(text.split())
             case _:
-                said[statement.target.id] = ""
-    return said
+                docs[statement.target.id] = ""
+    return docs
 
 
 def main(folder: Path) -> None:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What `tilewright run` runs: IR at some level, and two ways to say what its results should be.
+Program of `tilewright run`: IR at some level, and its expected results.
 
-An expression is judged by PyTorch, a file by the interpreters of the level that it is written in.
+PyTorch computes the expected results of an expression; the interpreter of the file's level computes
+those of a file of IR.
 """
 
 import warnings
@@ -30,14 +31,14 @@ from tilewright.passes.rewriting.launching import with_main
 Array = NDArray[Any]
 
 _LARGE = 1 << 28
-"""Bytes of inputs that take about a second to draw at random."""
+"""Size of inputs, in bytes, that takes about a second to draw at random."""
 
 
 def captured_program(captured: Captured) -> Program:
     """
-    Return the program of a capture, with the inputs that it was captured with.
+    Return the program of a capture, with the inputs of the capture.
 
-    Raises `TooLargeError` where PyTorch has not enough memory to compute what is right.
+    Raises `TooLargeError` if memory does not suffice for PyTorch to compute the expected results.
     """
     _require_reference(captured)
     return Program(
@@ -52,14 +53,14 @@ def captured_program(captured: Captured) -> Program:
 
 def _require_reference(captured: Captured) -> None:
     needed = bytes_of_reference(captured)
-    require_memory(needed, "computing what the results should be", "use smaller shapes")
+    require_memory(needed, "computing the expected results", "use smaller shapes")
 
 
 def check_reference_memory(text: str) -> None:
     """
     Raise `TooLargeError` as `captured_program` does, before the inputs of an expression are drawn.
 
-    Inputs that take no second to draw are not looked at, and neither are mistakes in the text.
+    Programs with small inputs and mistakes in the text are not checked here.
     """
     captured = None
     with redirect_stderr(StringIO()), warnings.catch_warnings(), suppress(Exception):
@@ -73,7 +74,7 @@ def check_reference_memory(text: str) -> None:
 
 
 def _bytes_of(given: object) -> int:
-    """Return the bytes of all tensors that are given."""
+    """Return the total bytes of all tensors in `given`."""
     import torch
     from torch.utils import _pytree as pytree
 
@@ -89,9 +90,9 @@ def _values(input: Input) -> Array:
 
 def module_program(module: ModuleOp, against: ModuleOp | None) -> Program:
     """
-    Return the program of a file. One kernel without a host function gets one.
+    Return the program of a file of IR. A single kernel without a host function gets one.
 
-    CUDA IR has no interpreter: it is judged by `against`, or not at all.
+    CUDA IR has no interpreter: its results are compared with those of `against`, or not at all.
     """
     for given in (module, against):
         _check_ranks(given)
@@ -106,7 +107,7 @@ def module_program(module: ModuleOp, against: ModuleOp | None) -> Program:
 
 
 def _check_ranks(module: ModuleOp | None) -> None:
-    """Raise if a value has more dims than the arrays of the interpreters can have."""
+    """Raise `UnsupportedError` if a value has more dims than the interpreters' arrays can have."""
     values = [] if module is None else [v for op in module.walk() for v in _values_of(op)]
     for value in values:
         if isinstance(value.type, ShapedType) and value.type.get_num_dims() > MAX_RANK:
@@ -125,7 +126,7 @@ def unjudged_program(module: ModuleOp, inputs: Sequence[Array] | None = None) ->
 
 
 def _unknown(*_: Any) -> list[Array]:
-    raise AssertionError("what is not judged has no results to compare with")
+    raise AssertionError("this program has no expected results")
 
 
 def _has_kernels(module: ModuleOp) -> bool:
@@ -139,14 +140,15 @@ def stored_inputs(path: str, names: Sequence[str]) -> list[Array]:
         has = ", ".join(sorted(stored)) or "nothing"
         raise UsageError(f"'{path}' has no input called {', '.join(missing)}", remedy=f"has: {has}")
     if extra := sorted(set(stored) - set(names)):
-        wants = ", ".join(names) or "no inputs"
-        raise UsageError(f"'{path}' has {', '.join(extra)}, but the program takes {wants}")
+        inputs = ", ".join(names) or "no inputs"
+        raise UsageError(f"'{path}' has {', '.join(extra)}, but the program takes {inputs}")
     return [stored[name] for name in names]
 
 
 def _stored(path: str) -> dict[str, Array]:
     """
-    Return all arrays of a safetensors file; through PyTorch, for NumPy's reader knows no bfloat16.
+    Return all arrays of a safetensors file. PyTorch reads it, because NumPy's reader has no
+    bfloat16.
     """
     from safetensors import SafetensorError, torch
 
@@ -156,4 +158,4 @@ def _stored(path: str) -> dict[str, Array]:
     except (OSError, SafetensorError) as err:
         raise UsageError(f"cannot read '{path}': {err}") from err
     except (KeyError, TypeError) as err:
-        raise UsageError(f"cannot read '{path}': NumPy has no such dtype: {err}") from err
+        raise UsageError(f"cannot read '{path}': NumPy does not support its dtype: {err}") from err

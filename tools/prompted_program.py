@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`tilewright run MODEL --prompt TEXT`: the program of a language model for a prompt."""
+"""Program of `tilewright run MODEL --prompt TEXT`: a language model on a prompt."""
 
 import argparse
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ from tilewright.tools.program import unjudged_program
 
 Array = NDArray[Any]
 
-_NOT_OF_PROMPTS = {
+_EXCLUDED_BY_PROMPT = {
     "seq_len": "--seq-len",
     "inputs": "--inputs",
     "against": "--against",
@@ -37,17 +37,18 @@ _NOT_OF_PROMPTS = {
     "bench": "--bench",
     "profile": "--profile",
 }
-"""Options of `run` that say nothing about a prompt."""
+"""Options of `run` that cannot be combined with a prompt."""
 
 
 def prompted_program(
     source: ModelSource, args: argparse.Namespace, backend: Backend, say: Say
 ) -> tuple[Prompt, Program]:
     """
-    Return the prompt that the arguments give, and its program for a backend, judged if they say so.
+    Return the prompt and the model's program for it, with expected results only if `--check` is
+    given.
 
-    Raises `UsageError` for prompts that are none and checkpoints that are not the model's, and
-    `SimulationTooLarge` for what only a GPU does within minutes.
+    Raises `UsageError` for an invalid prompt or a checkpoint of another model, and
+    `SimulationTooLarge` if only a GPU can run the program within minutes.
     """
     model = source.language_model(say)
     folder = weights_folder(model.found)
@@ -59,7 +60,7 @@ def prompted_program(
     captured = capture(whole.module, whole.args, whole.kwargs)
     check_simulation_size(backend, model.found.name, captured.module)
     say("weights")
-    # Of a model that is cut the checkpoint has more.
+    # The checkpoint has more weights than a model that is cut to its first layers.
     full = build(model.found.config) if source.layers else None
     weights = weights_of(captured, model.structure, checkpoint, source.dtype, full)
     inputs = _inputs(captured, prompt, weights)
@@ -70,24 +71,26 @@ def prompted_program(
 
 
 def check_prompt_options(source: ModelSource, args: argparse.Namespace) -> None:
-    """Raise `UsageError` for options of `run` that do not go with a language model's prompt."""
-    for option, spelled in _NOT_OF_PROMPTS.items():
+    """Raise `UsageError` for options of `run` that cannot be combined with a prompt."""
+    for option, spelled in _EXCLUDED_BY_PROMPT.items():
         if getattr(args, option):
-            raise UsageError(f"{spelled} does not go with a MODEL's prompt")
+            raise UsageError(f"{spelled} cannot be combined with a MODEL's prompt")
     if args.prompt is None and args.prompt_ids is None:
         remedy = "--prompt TEXT or --prompt-ids 1,2,3"
-        raise UsageError(f"'{source.text}' is a model, which runs on a prompt", remedy=remedy)
+        raise UsageError(f"'{source.text}' is a model, which needs a prompt", remedy=remedy)
 
 
 def _inputs(captured: Captured, prompt: Prompt, weights: Sequence[Any]) -> list[Array]:
-    """What the program takes: the prompt is the only input that is not the model's."""
+    """
+    Return the program's inputs: the prompt's tokens, and the weights in the order of the program.
+    """
     stored = iter(weights)
     ids = np.array([prompt.tokens], np.int64)
     return [ids if i.kind == "input" else array_of(next(stored)) for i in captured.inputs]
 
 
 def _judged(captured: Captured, expected: ExpectedLogits, inputs: Sequence[Array]) -> Program:
-    """Return the program, which `transformers` judges."""
+    """Return the program with `transformers` as the reference for its results."""
     return Program(
         captured.module,
         exact=lambda arrays: [expected.exact()],

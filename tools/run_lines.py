@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Runs the `// RUN:` lines of a file inside this process, twenty times faster than lit does.
+Runner of the `// RUN:` lines of a file inside this process, twenty times faster than lit.
 
-It understands what tests and pages use: the tools of `COMMANDS`, `not`, pipes, `&&`, `2>&1`,
-`> FILE`, `< FILE`, and the substitutions `%s %S %t %T %%`. A pipe fails when any part of it fails,
-as in lit. Whatever else stands in a RUN line is an error here: lit, which runs the same files, is
-the reference.
+It supports what tests and pages use: the tools of `COMMANDS`, `not`, pipes, `&&`, `2>&1`, `> FILE`,
+`< FILE`, and the substitutions `%s %S %t %T %%`. As in lit, a pipe fails if any part of it fails.
+Anything else in a RUN line is an error here: lit, which runs the same files, is the reference.
 """
 
 import difflib
@@ -28,12 +27,12 @@ _OPERATORS = {"|", "&&", ">", "<"}
 
 
 class RunLineError(Exception):
-    """A RUN line that failed, or that this runner does not understand."""
+    """Failure of a RUN line, or a RUN line that this runner does not support."""
 
 
 @dataclass
 class Result:
-    """What a command left behind."""
+    """Exit code, stdout and stderr of a command."""
 
     code: int
     out: bytes
@@ -41,7 +40,7 @@ class Result:
 
 
 def filecheck(args: list[str]) -> int:
-    """FileCheck, the PyPI package; it leaves by `sys.exit`."""
+    """Run FileCheck from the PyPI package, which exits by `sys.exit`."""
     from filecheck.main import main
 
     main(["filecheck", *args])
@@ -49,7 +48,7 @@ def filecheck(args: list[str]) -> int:
 
 
 def diff(args: list[str]) -> int:
-    """`diff [-u] A B`, one of which may be `-`."""
+    """Run `diff [-u] A B`, where A or B may be `-`."""
     left, right = (name for name in args if name != "-u")
     texts = (_read(left).splitlines(keepends=True), _read(right).splitlines(keepends=True))
     delta = list(difflib.unified_diff(*texts, fromfile=left, tofile=right))
@@ -58,14 +57,14 @@ def diff(args: list[str]) -> int:
 
 
 def cat(args: list[str]) -> int:
-    """`cat FILE...`"""
+    """Run `cat FILE...`."""
     for name in args:
         sys.stdout.write(_read(name))
     return 0
 
 
 def awk(args: list[str]) -> int:
-    """`awk`, the one that is installed."""
+    """Run the installed `awk`."""
     done = subprocess.run(["awk", *args], input=sys.stdin.read(), text=True, capture_output=True)
     sys.stdout.write(done.stdout)
     sys.stderr.write(done.stderr)
@@ -73,7 +72,7 @@ def awk(args: list[str]) -> int:
 
 
 def tool(path: str) -> Callable[[list[str]], int]:
-    """One of our own, imported when first used."""
+    """Return a runner of one of our tools, which is imported when it first runs."""
     module, _, function = path.partition(":")
     return lambda args: getattr(import_module(module), function)(args)
 
@@ -108,7 +107,7 @@ def run_file(path: Path, temporary: Path) -> None:
 
 
 def run_lines(text: str) -> Iterator[str]:
-    """Yield the commands after `RUN:`, continuation lines joined."""
+    """Yield the commands after `RUN:`, with continuation lines joined."""
     pending = ""
     for line in text.splitlines():
         if (found := _RUN.match(line)) is None:
@@ -120,11 +119,11 @@ def run_lines(text: str) -> Iterator[str]:
         yield pending
         pending = ""
     if pending:
-        raise RunLineError(f"the last RUN line continues nowhere: {pending}")
+        raise RunLineError(f"the last RUN line ends in a backslash: {pending}")
 
 
 def run_line(line: str) -> None:
-    """Run `a | b && c`, raising `RunLineError` with what there is to see when a command fails."""
+    """Run `a | b && c`; raise `RunLineError` with the command's output if a command fails."""
     for pipe in _split(_tokens(line), "&&"):
         piped = b""
         for command in _split(pipe, "|"):
@@ -135,7 +134,9 @@ def run_line(line: str) -> None:
 
 
 def run_in_terminal(line: str) -> Result:
-    """What `a | b` shows in a terminal: all that `b` prints, after what `a` prints on stderr."""
+    """
+    Return what a terminal shows for `a | b`: what `a` prints on stderr, then all that `b` prints.
+    """
     shown, result = b"", Result(0, b"")
     *commands, last = _split(_tokens(line), "|")
     for command in commands:
@@ -146,7 +147,7 @@ def run_in_terminal(line: str) -> Result:
 
 
 def run_command(tokens: list[str], piped: bytes) -> Result:
-    """One command with its redirections and leading `not`s."""
+    """Run one command with its redirections and leading `not`s."""
     args, redirected = _without_redirections(tokens)
     negations = next((i for i, arg in enumerate(args) if arg != "not"), len(args))
     name, *args = args[negations:] or [""]
@@ -177,7 +178,7 @@ def call(
 
 
 def exit_code(function: Callable[[], int]) -> int:
-    """What the process would exit with if it ended in `function`."""
+    """Return the exit code of the call, also if it raises `SystemExit`."""
     try:
         return function()
     except SystemExit as leaving:
@@ -186,7 +187,7 @@ def exit_code(function: Callable[[], int]) -> int:
 
 @contextmanager
 def stdio(stdin: TextIO, stdout: TextIO, stderr: TextIO) -> Generator[None]:
-    """Replace the standard streams for a while."""
+    """Replace the standard streams inside a `with` block."""
     saved = sys.stdin, sys.stdout, sys.stderr
     sys.stdin, sys.stdout, sys.stderr = stdin, stdout, stderr
     try:
@@ -244,8 +245,8 @@ def _failure(line: str, command: list[str], piped: bytes, result: Result) -> str
 
 def _head(text: str, limit: int = 100) -> str:
     lines = text.rstrip("\n").splitlines()
-    left_out = [f"... and {len(lines) - limit} more lines"] if len(lines) > limit else []
-    return "\n".join(lines[:limit] + left_out)
+    omitted = [f"... and {len(lines) - limit} more lines"] if len(lines) > limit else []
+    return "\n".join(lines[:limit] + omitted)
 
 
 def _read(name: str) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the CUDA toolkit is, by what the environment says and where it mostly lies."""
+"""Location of the CUDA toolkit, by environment variables and its usual folders."""
 
 import os
 from pathlib import Path
@@ -10,13 +10,13 @@ from tilewright.codegen import nvrtc_library
 _USUAL_HOME = "/usr/local/cuda"
 _FOLDERS = ("bin", "compute-sanitizer")
 _NSIGHT = Path("/opt/nvidia/nsight-compute")
-"""Has a folder for each version."""
+"""Folder of Nsight Compute, with a subfolder for each version."""
 
 
 def use_cuda_home() -> None:
     """
-    Let NVRTC and nvdisasm be found in `CUDA_HOME` too, where their packages are not installed, or
-    where the toolkit mostly lies.
+    Add the CUDA toolkit in `CUDA_HOME`, or else in the usual folder, to the places where NVRTC and
+    nvdisasm are searched. It serves machines without their Python packages.
     """
     home = os.environ.get("CUDA_HOME") or _USUAL_HOME
     if Path(home).is_dir():
@@ -25,8 +25,8 @@ def use_cuda_home() -> None:
 
 def find_tool(name: str) -> str | None:
     """
-    Return a program of NVIDIA's: on the PATH, in `CUDA_HOME`, where it mostly lies; None if
-    nowhere.
+    Return the path of a program of NVIDIA's, searched on the PATH, in `CUDA_HOME` and in the usual
+    folders; None if it is not found.
     """
     homes = [os.environ.get("CUDA_HOME"), _USUAL_HOME]
     folders = [Path(home, folder) for home in homes if home for folder in _FOLDERS]

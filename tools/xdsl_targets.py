@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Errors of the targets that come with xDSL: each knows few operations, and some need packages."""
+"""Errors of xDSL's own targets, which support few operations and may need missing packages."""
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -11,7 +11,9 @@ from tilewright.errors import TilewrightError, summary_of
 
 
 def imported(name: str, factory: Callable[[], type[Target]]) -> type[Target]:
-    """Return the class of the target `name`; `TilewrightError` if it needs a missing package."""
+    """
+    Return the class of the target `name`; raises `TilewrightError` if a Python package is missing.
+    """
     try:
         return factory()
     except ModuleNotFoundError as err:
@@ -21,7 +23,9 @@ def imported(name: str, factory: Callable[[], type[Target]]) -> type[Target]:
 
 @contextmanager
 def reporting(target: Target) -> Generator[None]:
-    """Raise `TilewrightError` for an exception of a target of xDSL; others are not touched."""
+    """
+    Turn any exception of an xDSL target into a `TilewrightError`; exceptions of other targets pass.
+    """
     try:
         yield
     except (TilewrightError, DiagnosticException):

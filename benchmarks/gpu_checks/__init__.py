@@ -1,11 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What `gpu_check.py` looks at on a machine with a GPU, stage by stage.
+Checks of `gpu_check.py` on a machine with a GPU, stage by stage.
 
-Read in this order: `outcome` (what comes of a check), `device` (where kernels run), `programs` and
-`behaviour` (what is run); the stages `environment`, `frontend`, `drivers`, `correctness`,
-`bitwise`, `counters` and `sanitizer` (the last two by way of `tool` and `launched`); then `stage`
-(their table), `worker` (checks in processes that may hang or crash), `record` (what was found so
-far), `run` (all of it within its time) and `suite` (the race against PyTorch); `options`, `tables`
-and `command` are what a person sees.
+Reading order:
+
+- `outcome`: the result of a check
+- `device`: the device that runs kernels
+- `programs` and `behaviour`: the programs to run
+- `environment`, `frontend`, `drivers`, `correctness`, `bitwise`, `counters`, `sanitizer`: stages
+- `tool` and `launched`: helpers of the last two stages
+- `stage`: the table of stages
+- `worker`: checks in processes that may hang or crash
+- `record`: the results so far
+- `run`: all checks within the time limit
+- `suite`: the races against PyTorch
+- `options`, `tables` and `command`: the user interface
 """

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What a call leaves alone and what it does besides computing: in-place writes, streams, graphs,
-threads, `torch.compile`. Each check raises `AssertionError`.
+Behaviour of calls besides the computation: in-place writes, streams, graphs, threads,
+`torch.compile`. Each check raises `AssertionError` if the behaviour is wrong.
 """
 
 from collections.abc import Callable, Mapping
@@ -15,7 +15,7 @@ from gpu_checks.device import Device
 
 
 class _Layers(nn.Module):
-    """More launches than a plan needs to become a CUDA graph."""
+    """Module with more launches than a plan needs to become a CUDA graph."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -29,7 +29,7 @@ class _Layers(nn.Module):
 
 
 class _Counter(nn.Module):
-    """Counts its calls, and writes what it is given."""
+    """Module that counts its calls, and writes its input."""
 
     count: Tensor
 
@@ -53,7 +53,7 @@ def _inputs(device: Device, number: int) -> list[Tensor]:
 
 
 def mutation(device: Device) -> None:
-    """Inputs and buffers are written in place, also strided ones."""
+    """Check that inputs and buffers are written in place, also strided ones."""
     module = _Counter().to(device.place)
     x = torch.randn(33, device=device.place)
     program = device.program(module, x.clone())
@@ -66,7 +66,7 @@ def mutation(device: Device) -> None:
 
 
 def calls(device: Device) -> None:
-    """Calls see their own inputs, results are their own, and weights that change are seen."""
+    """Check that calls see their own inputs, own their results, and see changed weights."""
     model = _Layers().to(device.place)
     inputs = _inputs(device, 6)
     program = device.program(model, inputs[0])
@@ -80,7 +80,7 @@ def calls(device: Device) -> None:
 
 
 def threads(device: Device) -> None:
-    """Several threads call one program."""
+    """Check that several threads can call one program."""
     model = _Layers().to(device.place)
     inputs = _inputs(device, 8)
     program = device.program(model, inputs[0])
@@ -91,7 +91,7 @@ def threads(device: Device) -> None:
 
 
 def torch_compile(device: Device) -> None:
-    """`torch.compile`, with a part that is not compiled, views of inputs, and new shapes."""
+    """Check `torch.compile`, with a part that is not compiled, views of inputs, and new shapes."""
     from tilewright.torch_compile import backend
 
     model = _Layers().to(device.place)
@@ -101,7 +101,7 @@ def torch_compile(device: Device) -> None:
         y = model(x)
         return torch.sort(y, -1)[0] + 1, x[:, :7]
 
-    pytorch: Any = torch  # the types know the options of another backend
+    pytorch: Any = torch  # the type annotations know only the options of another backend
     compiled = pytorch.compile(function, backend=backend, options=options)
     with torch.no_grad():
         for x in (*_inputs(device, 2), _inputs(device, 1)[0][:3]):
@@ -111,7 +111,7 @@ def torch_compile(device: Device) -> None:
 
 
 def stream(device: Device) -> None:
-    """Calls are queued on PyTorch's current stream."""
+    """Check that calls are queued on PyTorch's current stream."""
     model = _Layers().to(device.place)
     (x,) = _inputs(device, 1)
     program = device.program(model, x)
@@ -125,7 +125,7 @@ def stream(device: Device) -> None:
 
 
 def captured(device: Device) -> None:
-    """A CUDA graph of the user's."""
+    """Check that the user can capture calls in a CUDA graph."""
     model = _Layers().to(device.place)
     x, y = _inputs(device, 2)
     program = device.program(model, x)
@@ -143,7 +143,7 @@ def captured(device: Device) -> None:
 
 
 def captured_sums(device: Device) -> None:
-    """Sums that many blocks share, several times in a CUDA graph that is replayed."""
+    """Check sums that many blocks share, several times in a CUDA graph that is replayed."""
     x, w = torch.randn(32, 4096) / 64, torch.randn(4096, 96)
     x, w = x.to(device.place), w.to(device.place)
     program = device.program(torch.matmul, x, w)
@@ -171,4 +171,4 @@ ON_GPU: Mapping[str, Callable[[Device], None]] = {
     "captured": captured,
     "captured_sums": captured_sums,
 }
-"""What the simulator has not."""
+"""Checks that the simulator cannot run."""

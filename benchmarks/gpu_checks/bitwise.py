@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The stage `bitwise`: the simulator computes what the GPU does, to the bit.
+Stage `bitwise`: the simulator's results equal the GPU's, bit by bit.
 
-It is no mistake where the kernels use approximate instructions (`ex2.approx` of `expf`, `div.full`
-and others), which the simulator rounds rightly, or atomic sums, whose order is free: there the
-distance is told.
+Differences are allowed for approximate instructions (`ex2.approx` of `expf`, `div.full` and
+others), which the simulator rounds correctly. They are also allowed for atomic sums, whose order is
+not fixed. In both cases the distance is reported.
 """
 
 import re
@@ -34,19 +34,21 @@ ITEMS = (
     "dtype.float64",
     "dtype.int64",
 )
-"""Of `programs`."""
+"""Names of programs in `programs`."""
 
 _FREE = re.compile(r"\.approx|\bdiv\.full\b|\b(?:atom|red)\.")
-"""In PTX: what need not come out the same; `.shared.` is none of it."""
+"""
+Pattern of PTX instructions whose results may differ; instructions with `.shared.` do not match.
+"""
 
 
 def items(device: Device) -> list[str]:
-    """Return the programs."""
+    """Return the names of the checked programs."""
     return [*ITEMS]
 
 
 def check(device: Device, item: str) -> Outcome:
-    """Return both run one plan."""
+    """Run a program on the simulator and on the GPU with the same plan, and compare the results."""
     from tilewright.codegen import nvrtc
     from tilewright.codegen.simulator_backend import SimulatorBackend
 
@@ -60,12 +62,12 @@ def check(device: Device, item: str) -> Outcome:
 
 
 def free(ptx: str) -> list[str]:
-    """Which instructions the GPU may do otherwise."""
+    """Return the instructions in the PTX whose results may differ on the GPU."""
     return sorted(set(_FREE.findall(ptx)))
 
 
 def judged(simulated: list[Any], results: list[Any], free: list[str]) -> Outcome:
-    """Equal bits, or a reason why not."""
+    """Return the outcome of the comparison; `free` are instructions that may differ."""
     pairs = list(zip(simulated, results, strict=True))
     differing = sum(int((_bits(a) != _bits(b)).sum()) for a, b in pairs)
     elements = sum(a.size for a, _ in pairs)
@@ -80,11 +82,14 @@ def judged(simulated: list[Any], results: list[Any], free: list[str]) -> Outcome
 
 
 _ALLOWED = 1e-5
-"""Of the largest element: far more than approximate instructions and orders of sums cost."""
+"""
+Allowed distance relative to the largest element, far above the effect of approximate instructions
+and of the order of sums.
+"""
 
 
 def _bits(array: Any) -> Any:
-    """Return the elements as bits; those of NaN are the same for all, as no program sees them."""
+    """Return the elements as bits; all NaN become equal, because no program distinguishes them."""
     import numpy as np
 
     flat = np.array(array).reshape(-1)
@@ -94,7 +99,9 @@ def _bits(array: Any) -> Any:
 
 
 def _distance(one: Any, other: Any) -> float:
-    """Return the largest distance over the largest element; infinite if special values differ."""
+    """
+    Return the largest distance relative to the largest element; infinite if special values differ.
+    """
     import numpy as np
 
     from tilewright.interpreters.distances import distances, finite, largest

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command: it goes through the stages, or is a worker or a launch of them."""
+"""
+Command `gpu_check.py`, which runs the stages; it is also the command of their workers and launches.
+"""
 
 import argparse
 import re
@@ -28,7 +30,10 @@ FILE = "check.json"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Return the exit code for the arguments `argv`, by default those of the process."""
+    """
+    Run the command with the arguments `argv`, by default those of the process; return the exit
+    code.
+    """
     args = parser().parse_args(argv)
     use_cuda_home()
     device = Device(args.device)
@@ -42,7 +47,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"error: {err}", file=sys.stderr)
         return 2 if args.work is None and args.launch is None else 1
     except KeyboardInterrupt:
-        print("interrupted: the same command goes on", file=sys.stderr)
+        print("interrupted: repeat the command to continue", file=sys.stderr)
         return 130
 
 
@@ -56,9 +61,9 @@ def _check(device: Device, args: argparse.Namespace) -> int:
     record = Record(out / FILE, {"device": device.name, "gpu": name, "sources": state()})
     before = (args.resume or out) / FILE
     if args.resume is not None and not before.exists():
-        print(f"note: there is no '{before}' to go on with", file=sys.stderr)
+        print(f"note: there is no '{before}' to resume", file=sys.stderr)
     record.take(before)
-    runner = Runner(device, record, deadline, args.jobs, _tell, args.only, args.retry)
+    runner = Runner(device, record, deadline, args.jobs, _print_line, args.only, args.retry)
     left = Counter[str]()
     for part in (part for part in PARTS if part.name in args.stages):
         if isinstance(part, Suite):
@@ -75,7 +80,9 @@ def _check(device: Device, args: argparse.Namespace) -> int:
 
 
 def _folder(path: Path) -> Path:
-    """That folder, made if there is none. Raises `UsageError`."""
+    """
+    Return the folder, which is created if it does not exist. Raises `UsageError` if it cannot be.
+    """
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as err:
@@ -84,17 +91,17 @@ def _folder(path: Path) -> Path:
 
 
 def _has_checks(device: Device, stages: Sequence[str], only: str) -> bool:
-    """True if any of the stages, but the race, has a check with this in its name."""
+    """True if any of the stages, except races, has a check with `only` in its name."""
     asked = (stage for stage in STAGES if stage.name in stages)
     return any(only in item for stage in asked for item in stage.items(device))
 
 
-def _tell(line: str) -> None:
+def _print_line(line: str) -> None:
     print(line, flush=True)
 
 
 def _race(part: Suite, record: Record, out: Path, args: argparse.Namespace, seconds: float) -> int:
-    """Return a race; how many of its cases are left."""
+    """Run a race, record its outcomes, and return the number of remaining cases."""
     if args.resume is not None:
         before = args.resume / f"{part.stem}.json"
         if before.exists() and not (out / before.name).exists():
@@ -106,5 +113,5 @@ def _race(part: Suite, record: Record, out: Path, args: argparse.Namespace, seco
 
 
 def _file_name(gpu: str) -> str:
-    """`NVIDIA H100 80GB HBM3` as `nvidia-h100-80gb-hbm3`."""
+    """Return a file name for a GPU: `nvidia-h100-80gb-hbm3` for `NVIDIA H100 80GB HBM3`."""
     return re.sub(r"[^a-z0-9]+", "-", gpu.lower()).strip("-")

@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The stage `correctness`: results against PyTorch in float64, within what `tilewright run` allows.
+Stage `correctness`: results against PyTorch in float64, with the error limits of `tilewright run`.
 
-The sample of `programs`, every case of suite84 at a small size by the schedules of its full one,
-the first case of every operator, and what calls do besides computing (`behaviour`).
+It checks:
+
+- the sample of `programs`,
+- every case of suite84 at a small size, with the schedules of its full size,
+- the first case of every operator,
+- and the behaviour of calls (`behaviour`).
 """
 
 import sys
@@ -17,18 +21,20 @@ from tilewright.tools.bench.suite import read_cases
 
 
 def items(device: Device) -> list[str]:
-    """`KIND/NAME` of each check."""
+    """Return the name of each check, as `KIND/NAME`."""
     return [f"{kind}/{name}" for kind, (names, _) in _KINDS.items() for name in names(device)]
 
 
 def check(device: Device, item: str) -> Outcome:
-    """One of them; what goes wrong in it is raised."""
+    """Run a check; errors in it are raised."""
     kind, _, name = item.partition("/")
     return _KINDS[kind][1](device, name)
 
 
 def _program(device: Device, name: str) -> Outcome:
-    """Three calls, with tensors that lie as the program says; each has to be right."""
+    """
+    Compare three calls with PyTorch, whose input tensors have the layout that the program names.
+    """
     from torch.utils import _pytree as pytree
 
     from gpu_checks.programs import parsed, way_of
@@ -39,7 +45,7 @@ def _program(device: Device, name: str) -> Outcome:
     program = device.program(expression.module, *expression.args)
     outcome = right("nothing to compute")
     for number in range(3):
-        # Other values each time, in other places: what is kept between calls would show.
+        # Values and addresses differ in each call, which reveals stale caches.
         given = [lies(_varied(tensor, number).to(device.place)) for tensor in expression.args]
         results = pytree.tree_leaves(program(*given))
         device.synchronize()
@@ -55,7 +61,7 @@ def _varied(tensor: Any, number: int) -> Any:
 
 
 def compared(captured: Any, inputs: Sequence[Any], results: Sequence[Any]) -> Outcome:
-    """Return the largest error, and what is allowed."""
+    """Return the outcome with the largest error, relative to its limit."""
     from tilewright.interpreters.comparison import compare
     from tilewright.tools.program import captured_program
 

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The stage `counters`: sectors of global memory and wavefronts of shared memory, as the simulator
-counts them and as the hardware does, by Nsight Compute.
+Stage `counters`: sectors of global memory and wavefronts of shared memory, counted by the simulator
+and by the hardware through Nsight Compute.
 
-Plain loads and stores must agree. What asynchronous copies move is told and not judged: which
-counters have it differs between GPUs. The loads of `micro` tell `PARTNERS` of passes/cost/banks.py.
-Reference: Nsight Compute CLI, `--csv --page raw`; Kernel Profiling Guide, "Metrics Structure".
+Plain loads and stores must agree. Asynchronous copies are reported but not judged, because GPUs
+differ in the counters that contain them. The loads of `micro` check `PARTNERS` of
+passes/cost/banks.py. Reference: Nsight Compute CLI, `--csv --page raw`; Kernel Profiling Guide,
+"Metrics Structure".
 """
 
 import csv
@@ -22,12 +23,12 @@ from tilewright.tools.toolkit import find_tool
 
 
 class Metric(NamedTuple):
-    """What Nsight Compute calls a number that the simulator has too."""
+    """Metric of Nsight Compute with a counterpart among the simulator's counters."""
 
     name: str
     space: str
     operation: str
-    """As in `codegen/simulator/counters.py`."""
+    """Kind of access (`ld`, `st`), as in `codegen/simulator/counters.py`."""
 
 
 _SECTORS = "l1tex__t_sectors_pipe_lsu_mem_global_op_"
@@ -44,31 +45,31 @@ TOLD = (
     "lts__t_sectors_op_read.sum",
     "lts__t_sectors_op_write.sum",
     "gpu__time_duration.sum",
-    "launch__shared_mem_config_size",  # the share of L1's memory that the driver gave
+    "launch__shared_mem_config_size",  # shared memory, as split by the driver
     "sm__warps_active.avg.pct_of_peak_sustained_active",
 )
-"""What is kept beside, as it is."""
+"""Metrics that are recorded without a comparison."""
 
 TOLERANCE = {"global": 0.01, "shared": 0.05}
-"""The compiler may drop an access or do one twice."""
+"""Allowed relative differences; the compiler may drop an access or do one twice."""
 
 _LOADS = "loads"
-"""The check of all loads that `micro` times."""
+"""Name of the check of all loads that `micro` times."""
 
 _COPIES = ("cp", "bulk")
 _NO_PERMISSION = "ERR_NVGPUCTRPERM"
 
 Kernel = Mapping[str, float]
-"""Metrics of a launch."""
+"""Metrics of a launch, by Nsight Compute's names."""
 
 
 def items(device: Device) -> list[str]:
-    """Return the programs and the loads of shared memory, where there are counters."""
+    """Return the programs and the loads of shared memory to check; none without a GPU."""
     return [_LOADS, *SAMPLE] if device.is_gpu else []
 
 
 def check(device: Device, item: str) -> Outcome:
-    """Profile a program, simulate it, and compare launch by launch."""
+    """Profile a program with ncu, simulate it, and compare the counters of each launch."""
     from tilewright.codegen.simulator_backend import SimulatorBackend
 
     path = find_tool("ncu")
@@ -86,13 +87,13 @@ def check(device: Device, item: str) -> Outcome:
     measured = [metrics for name, metrics in profiled(text) if name in names]
     simulated = SimulatorBackend(device.target).run(plan, inputs).kernels
     if len(measured) != len(simulated) or f"{LAUNCHED}{item}" not in text:
-        return wrong(f"{len(simulated)} launches, of which ncu has {len(measured)}")
+        return wrong(f"{len(simulated)} launches, but ncu reports {len(measured)}")
     pairs = zip(measured, simulated, strict=True)
     return judged([(run.launch.kernel, metrics, run.counters) for metrics, run in pairs])
 
 
 def _profile(path: str, kernels: Sequence[str], command: Sequence[str]) -> str:
-    """What ncu says; where it does not know a metric, it is asked again without."""
+    """Return the output of ncu; if ncu rejects metrics, it runs again without them."""
     asked = [*(metric.name for metric in METRICS), *TOLD]
     _, text = output_of([path, *options(kernels, asked), *command])
     if no_profile(text) is None or not (refused := unknown(text, asked)):
@@ -102,13 +103,13 @@ def _profile(path: str, kernels: Sequence[str], command: Sequence[str]) -> str:
 
 
 def unknown(text: str, asked: Sequence[str]) -> list[str]:
-    """Return the metrics that ncu complains of."""
+    """Return the metrics that ncu rejects."""
     complaints = [line for line in text.splitlines() if line.startswith(("==ERROR", "==WARNING"))]
     return [name for name in asked if any(name in line for line in complaints)]
 
 
 def options(kernels: Sequence[str], metrics: Sequence[str]) -> list[str]:
-    """How ncu is asked: our kernels alone, no clocks changed, one row a launch."""
+    """Return the options of ncu: only our kernels, clocks unchanged, one row per launch."""
     return [
         *("--csv", "--page", "raw", "--print-units", "base", "--metrics", ",".join(metrics)),
         *("--clock-control", "none", "--target-processes", "all"),
@@ -117,7 +118,7 @@ def options(kernels: Sequence[str], metrics: Sequence[str]) -> list[str]:
 
 
 def no_profile(text: str) -> Outcome | None:
-    """Why there are no counters; None if there are."""
+    """Return the outcome with the reason why there are no counters; None if there are."""
     if _NO_PERMISSION in text:
         return missing("ncu may not read the GPU's counters here (ERR_NVGPUCTRPERM)")
     if any(line.startswith('"ID"') for line in text.splitlines()):
@@ -128,9 +129,10 @@ def no_profile(text: str) -> Outcome | None:
 
 def profiled(text: str) -> Iterator[tuple[str, Kernel]]:
     """
-    Yield the kernels and metrics in what `ncu --csv` prints, in the order of their launches.
+    Yield the kernels and metrics in the output of `ncu --csv`, in the order of launches.
 
-    The page `raw` has a row for each launch below a row of units; others have one for each metric.
+    The page `raw` has a row for each launch below a row of units; other pages have a row for each
+    metric.
     """
     lines = text.splitlines()
     start = next(n for n, line in enumerate(lines) if line.startswith('"ID"'))
@@ -159,9 +161,9 @@ def judged_loads(launches: Sequence[tuple[str, Kernel]], target: str) -> Outcome
     """Compare the wavefronts of a warp's loads with the model of banks."""
     metric = f"{_WAVEFRONTS}ld.sum"
     if len(launches) != len(LOADED):
-        return wrong(f"{len(LOADED)} launches, of which ncu has {len(launches)}")
+        return wrong(f"{len(LOADED)} launches, but ncu reports {len(launches)}")
     if not all(metric in metrics for _, metrics in launches):
-        return missing(f"ncu does not tell {metric}")
+        return missing(f"ncu does not report {metric}")
     found: dict[str, Compared] = {}
     for name, (_, metrics) in zip(LOADED, launches, strict=True):
         micro = MICROS[name]
@@ -180,7 +182,10 @@ def judged_loads(launches: Sequence[tuple[str, Kernel]], target: str) -> Outcome
 
 
 def judged(launches: Sequence[tuple[str, Kernel, Any]]) -> Outcome:
-    """Whether counters agree: a kernel's name, its metrics, and the simulator's counters each."""
+    """
+    Compare the metrics with the simulator's counters, for launches given as (name, metrics,
+    counters).
+    """
     wrongs: list[str] = []
     absent: set[str] = set()
     figures: dict[str, Any] = {}
@@ -202,7 +207,7 @@ def judged(launches: Sequence[tuple[str, Kernel, Any]]) -> Outcome:
     if wrongs:
         return wrong("; ".join(wrongs), **figures)
     if absent:
-        return missing(f"ncu does not tell {', '.join(sorted(absent))}", **figures)
+        return missing(f"ncu does not report {', '.join(sorted(absent))}", **figures)
     return right(f"{len(launches)} launches agree", **figures)
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What the GPU does otherwise than the simulator or a model says, the farthest first.
+Disagreements between the GPU and the simulator or a model, the largest first.
 
-First come checks that are wrong, then figures: those that checks have `compared`, and the times of
-races beside their estimates. Figures closer than `NOISE` are no disagreement.
+Wrong checks come first, then figures: those that checks have `compared`, and the times of races
+against their estimates. Figures within a factor of `NOISE` agree.
 """
 
 from collections.abc import Iterable, Iterator
@@ -13,32 +13,32 @@ from gpu_checks.outcome import Compared, Outcome, Verdict
 from gpu_checks.suite import SUITES
 
 ESTIMATES = "estimates"
-"""The stage whose checks are the cases of races, with their estimates."""
+"""Name of the stage whose checks are the cases of races, with their estimates."""
 
 NOISE = 1.1
-"""Factor."""
+"""Factor up to which two figures agree."""
 
 Found = Iterable[tuple[str, str, Outcome]]
-"""Stage, check and outcome."""
+"""Results of checks: stage, check and outcome."""
 
 
 class Disagreement(NamedTuple):
-    """One of them."""
+    """Disagreement of one check or figure."""
 
     stage: str
     check: str
     factor: float | None
-    """How many times too large or too small; None for a check that is wrong."""
+    """Ratio of the larger to the smaller figure; None for a check that is wrong."""
     says: str
 
     @property
     def json(self) -> dict[str, Any]:
-        """The disagreement as a JSON object."""
+        """Disagreement as a JSON object."""
         return self._asdict()
 
 
 def disagreements(found: Found) -> list[Disagreement]:
-    """Return all of them, ranked."""
+    """Return all disagreements, ranked."""
     found = list(found)
     wrong = [
         Disagreement(stage, check, None, " ".join(outcome.says.split()))
@@ -62,7 +62,7 @@ def _compared(found: Found) -> Iterator[Disagreement]:
 
 
 def _estimated(found: Found) -> Iterator[Disagreement]:
-    """Yield the cases of races whose times count, and which have estimates."""
+    """Yield the cases of races that have a time and an estimate."""
     found = list(found)
     estimates = {check: o.figures.get("us") for stage, check, o in found if stage == ESTIMATES}
     stems = {suite.name: suite.stem for suite in SUITES}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The stage `drivers`: the tests of what every driver has to do, which only a GPU runs for all."""
+"""Stage `drivers`: the tests of every driver, which can all run only on a GPU."""
 
 import sys
 from importlib.util import find_spec
@@ -14,20 +14,20 @@ _TESTS = ROOT / "test" / "codegen" / "runtime" / "test_drivers.py"
 
 
 def items(device: Device) -> list[str]:
-    """Return the drivers."""
+    """Return the names of the drivers."""
     return list(DRIVERS) if device.is_gpu else ["simulator"]
 
 
 def check(device: Device, item: str) -> Outcome:
-    """Return all tests of a driver, by pytest."""
+    """Run all tests of a driver with pytest."""
     if find_spec("pytest") is None:
         return missing("pytest is not installed")
     if item in DRIVERS and not is_installed(item):
         return missing(f"{item} is not installed; libcuda does without")
-    # Without the other tests' preparations, which need more than is installed.
+    # The preparations of other tests are skipped, since they need more packages.
     options = ["-q", "-p", "no:cacheprovider", "--noconftest", "--rootdir", str(ROOT)]
-    options += ["-W", "default"]  # what other packages deprecate is no matter here
-    # In our folder Python finds our packages; they need not be installed.
+    options += ["-W", "default"]  # other packages' deprecations do not fail
+    # In the repository's folder, Python finds our packages even if they are not installed.
     command = [sys.executable, "-m", "pytest", *options, "-k", item, str(_TESTS)]
     code, text = output_of(command, ROOT)
     failures = [line for line in text.splitlines() if line.startswith(("FAILED", "ERROR"))]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The stage `environment`: what is installed, and what GPU there is, a line each."""
+"""Stage `environment`: the installed software and the GPU, a line for each."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -30,12 +30,12 @@ _MEGABYTE = 1 << 20
 
 
 def items(device: Device) -> list[str]:
-    """What is looked at."""
+    """Return the names of the checked parts."""
     return [*dict.fromkeys((*_parts(), *_TOOLS, *(_ON_GPU if device.is_gpu else ())))]
 
 
 def check(device: Device, item: str) -> Outcome:
-    """Return a line about one of the items."""
+    """Return the outcome with a line about one part."""
     if item in _TOOLS:
         return _tool(item)
     if item in _ON_GPU:
@@ -61,7 +61,7 @@ def _tool(name: str) -> Outcome:
 
 
 def _torch() -> Outcome:
-    """Which PyTorch, for which CUDA, and whether it can use the GPU."""
+    """Report the versions of PyTorch and its CUDA, and check that it can use the GPU."""
     import torch
 
     says = f"{torch.__version__}, made for CUDA {torch.version.cuda}"
@@ -72,18 +72,18 @@ def _torch() -> Outcome:
 
 
 def _driver() -> Outcome:
-    """Whether the driver is new enough for NVRTC's machine code, and what talks to it."""
+    """Check that the driver is new enough for NVRTC's machine code, and report what calls it."""
     from tilewright.codegen.runtime.gpu_backend import best_driver
     from tilewright.codegen.runtime.libcuda import libcuda
 
     supports, compiled = libcuda().version(), nvrtc.version()
     says = "supports CUDA {}.{}, NVRTC is {}.{}".format(*supports, *compiled)
-    says += f"; kernels go by {best_driver()}"
+    says += f"; kernels are launched by {best_driver()}"
     return right(says) if supports[0] >= compiled[0] else wrong(f"{says}: update the driver")
 
 
 def _memory() -> Outcome:
-    """What a copy within the GPU's memory reaches, bytes read and written together."""
+    """Measure the bandwidth of a copy in GPU memory, in bytes read plus bytes written."""
     import torch
 
     pytorch: Any = torch
@@ -108,13 +108,13 @@ def _memory() -> Outcome:
 
 
 def _clocks() -> Outcome:
-    """What nvidia-smi says of the GPU as it is now."""
+    """Report the current clocks and power of the GPU by nvidia-smi."""
     path = find_tool("nvidia-smi")
     if path is None:
         return missing("nvidia-smi is not found")
     code, text = output_of([path, f"--query-gpu={','.join(_ASKED)}", "--format=csv,noheader"])
     if code:
-        return missing(f"nvidia-smi does not tell: {last_line(text)}")
+        return missing(f"nvidia-smi fails: {last_line(text)}")
     values = [value.strip() for value in text.splitlines()[0].split(",")]
     found = dict(zip(_ASKED, values, strict=False))
     return right(", ".join(f"{name} {value}" for name, value in found.items()), **found)

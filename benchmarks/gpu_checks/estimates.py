@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The stage `estimates`: what the report expects the programs of the race to take, for `disagreements`
-to compare with what they took.
+Stage `estimates`: the estimated times of the programs in races, which `disagreements` compares with
+the measured times.
 """
 
 from gpu_checks.device import Device
@@ -10,14 +10,14 @@ from gpu_checks.suite import SUITES, case_named
 
 
 def items(device: Device) -> list[str]:
-    """`STEM/CASE`, in the order of the races, each once; none where nothing is raced."""
+    """Return the names `STEM/CASE`, in the order of the races, each once; none without a GPU."""
     if not device.is_gpu:
         return []
     return [*dict.fromkeys(f"{suite.stem}/{case}" for suite in SUITES for case in suite.names)]
 
 
 def check(device: Device, item: str) -> Outcome:
-    """Add up the launches of a case."""
+    """Return the outcome with the estimated time of a case, the sum over its launches."""
     from tilewright.tools.bench.static_rows import rows_of
 
     rows = [*rows_of(case_named(item), device.target, db=True)]

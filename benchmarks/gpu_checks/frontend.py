@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The stage `frontend`: this PyTorch's export of some programs, down to machine code."""
+"""Stage `frontend`: some programs from the export of the installed PyTorch to machine code."""
 
 from importlib.util import find_spec
 from typing import Any
@@ -22,12 +22,12 @@ _LAYERS = {
 
 
 def items(device: Device) -> list[str]:
-    """Expressions, files, and layers of models."""
+    """Return the names of expressions, files, and layers of models."""
     return [*_EXPRESSIONS, *_FILES, *_LAYERS]
 
 
 def check(device: Device, item: str) -> Outcome:
-    """Capture, lower, and compile a program; errors are told as they are."""
+    """Capture, lower and compile a program; errors are raised."""
     if item in _LAYERS and find_spec("transformers") is None:
         return missing("transformers is not installed")
     from tilewright import api

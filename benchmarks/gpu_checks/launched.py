@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-A few programs that run under NVIDIA's tools, each launch once: `gpu_check.py --launch NAME...`.
+Programs for NVIDIA's tools, each launched once: `gpu_check.py --launch NAME...`.
 
-Two kernels have a bug, so that a tool that finds nothing is known to look.
+Two kernels have a planted bug, which proves that the tools detect bugs.
 """
 
 import sys
@@ -24,13 +24,13 @@ SAMPLE = (
     "matmul.odd",
     "sdpa",
 )
-"""Of `programs`: small ones of each family."""
+"""Names of small programs in `programs`, at least one of each family."""
 
 LOADED = [name for name in MICROS if name.startswith("lds.")]
-"""Kernels of `micro.cu` that load from shared memory, in each way."""
+"""Names of the measurements of `micro` that load from shared memory, one for each way."""
 
 LAUNCHED = "launched "
-"""What is printed of each program that has run, before its name."""
+"""Text that is printed before the name of each program that has run."""
 
 _HEAD = 'extern "C" __global__ void planted(const float *x, float *y) {'
 PLANTED: Mapping[str, str] = {
@@ -41,12 +41,12 @@ PLANTED: Mapping[str, str] = {
 
 
 def launcher(device: Device, names: Sequence[str]) -> list[str]:
-    """Return the command that launches programs."""
+    """Return the command that launches these programs."""
     return [sys.executable, str(SCRIPT), "--device", device.name, "--launch", *names]
 
 
 class Prepared(NamedTuple):
-    """A program as it is launched."""
+    """Captured program, with its launch plan and inputs."""
 
     captured: Any
     plan: Any
@@ -54,7 +54,7 @@ class Prepared(NamedTuple):
 
 
 def prepared(name: str, target: str) -> Prepared:
-    """One of `programs`, compiled."""
+    """Return a program of `programs`, captured and compiled, with its inputs."""
     from gpu_checks.programs import parsed
     from tilewright import api
     from tilewright.arrays import array_of
@@ -67,7 +67,7 @@ def prepared(name: str, target: str) -> Prepared:
 
 
 def launch(device: Device, names: Sequence[str]) -> int:
-    """Run them, one after the other; the first error ends it."""
+    """Launch the programs in order; the first error ends the process."""
     backend = device.backend()
     for name in names:
         if name in PLANTED:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The stage `micro`: kernels of a few lines (`micro.cu`) that measure what the models of time assume,
-one constant each.
+Stage `micro`: small kernels (`micro.cu`) that measure the constants of the models of time, one
+constant each.
 
-Nothing here is right or wrong: what is assumed and what was measured are figures, which
-`disagreements` ranks. Without a GPU the kernels are compiled.
+The outcomes are never wrong: the assumed and the measured figures are recorded, and `disagreements`
+ranks them. Without a GPU the kernels are only compiled.
 """
 
 from collections.abc import Callable, Mapping
@@ -30,7 +30,7 @@ from tilewright.passes.cost.shared_banks import wavefronts_at
 from tilewright.passes.cost.time_models import JOIN, MEMORY
 
 _WARPS = 8
-"""Warps of a block that counts clocks: two for each scheduler."""
+"""Number of warps in a block that counts clocks: two for each scheduler."""
 _SCHEDULERS = 4
 
 IN_A_REPEAT: Mapping[str, tuple[str, int]] = {
@@ -57,22 +57,22 @@ LANES: Mapping[str, Callable[[int], int]] = {
     "distinct": lambda lane: lane,
     "apart": lambda lane: 2 * lane,
 }
-"""Which element each lane of a warp loads, as register tiles load them."""
+"""Index of the element that each lane of a warp loads, as register tiles do."""
 
 _TENSOR_CLOCKS = {80: 8.0, 90: 4.0}
 """
-Of a product of 16 x 8 x 16 by one tensor core at its peak, by compute capability (A100 whitepaper:
-256 multiply-adds a clock; H100: 512).
+Clocks of a 16 x 8 x 16 product on one tensor core at its peak, by compute capability (A100
+whitepaper: 256 multiply-adds per clock; H100: 512).
 """
 
 
 @dataclass(frozen=True)
 class Micro:
-    """One measurement."""
+    """Measurement of one constant of the models of time."""
 
     unit: str
     what: str
-    """Whose constant it is, or what it is for."""
+    """Name of the constant, or purpose of the measurement."""
     assumed: Callable[[Target], float | None]
     measured: Callable[[Device], float]
     kernel: str
@@ -81,7 +81,8 @@ class Micro:
 
 def items(device: Device) -> list[str]:
     """
-    Return the measurements that the target's kernels allow; without a GPU, the file that has them.
+    Return the measurements that the target's kernels allow; without a GPU, the file with the
+    kernels.
     """
     if not device.is_gpu:
         return [SOURCE.name]
@@ -90,7 +91,7 @@ def items(device: Device) -> list[str]:
 
 
 def check(device: Device, item: str) -> Outcome:
-    """Take one of them."""
+    """Take one measurement; without a GPU, compile the file with all kernels."""
     if item == SOURCE.name:
         device.backend().driver.compile_ahead([SOURCE.read_text()], device.target)
         return right(f"compiles; {len(MICROS)} measurements on a GPU")
@@ -99,23 +100,27 @@ def check(device: Device, item: str) -> Outcome:
 
 
 def judged(micro: Micro, assumed: float | None, measured: float) -> Outcome:
-    """Return both figures."""
-    says = f"{_told(measured, micro.unit)}; assumed: {_told(assumed, micro.unit)}, {micro.what}"
+    """Return the outcome with the measured and the assumed figure."""
+    found, model = (_figure_text(figure, micro.unit) for figure in (measured, assumed))
+    says = f"{found}; assumed: {model}, {micro.what}"
     compared = Compared(assumed, measured, micro.unit, micro.what)
     return right(says, compared={"": compared._asdict()})
 
 
-def _told(figure: float | None, unit: str) -> str:
+def _figure_text(figure: float | None, unit: str) -> str:
     return "nothing" if figure is None else f"{figure:.4g} {unit}"
 
 
 def starts(size: int, pattern: str) -> tuple[int, ...]:
-    """Return the bytes at which the lanes of a warp load `size` bytes each."""
+    """Return the byte offsets at which the lanes of a warp load `size` bytes each."""
     return tuple(size * LANES[pattern](lane) for lane in range(32))
 
 
 def _loads(size: int, pattern: str) -> Micro:
-    """Clocks that shared memory is busy with a warp's loads of `size` bytes a lane."""
+    """
+    Return the measurement of the clocks that shared memory takes for a warp's loads of `size` bytes
+    a lane.
+    """
     at, kernel = starts(size, pattern), f"lds_{size}"
     loads = _WARPS * IN_A_REPEAT[kernel][1] * REPEATS
     return Micro(
@@ -128,7 +133,7 @@ def _loads(size: int, pattern: str) -> Micro:
 
 
 def loads_of_block(name: str) -> int:
-    """How often the warps of a launch load, also where no clocks are counted."""
+    """Return the number of warp loads in a launch, including those outside of the timed repeats."""
     return _WARPS * IN_A_REPEAT[MICROS[name].kernel][1] * (REPEATS + 1)
 
 
@@ -139,7 +144,7 @@ def launch_loads(device: Device, name: str) -> None:
 
 
 def _issued(kernel: str, what: str, assumed: Callable[[Target], float | None]) -> Micro:
-    """Clocks from one instruction of a scheduler to the next."""
+    """Return the measurement of the clocks between two instructions of a scheduler."""
     of_scheduler = _WARPS // _SCHEDULERS * IN_A_REPEAT[kernel][1] * REPEATS
     return Micro(
         "clocks",
@@ -155,7 +160,7 @@ def _ffma_clocks(target: Target) -> float:
 
 
 def _waited(kernel: str, what: str, assumed: Callable[[Target], float | None]) -> Micro:
-    """Clocks from one barrier of all warps to the next."""
+    """Return the measurement of the clocks between two barriers of all warps."""
     barriers = IN_A_REPEAT[kernel][1] * REPEATS
     return Micro(
         "clocks", what, assumed, lambda device: clocks(device, kernel, _WARPS) / barriers, kernel
@@ -176,7 +181,10 @@ def _cluster(size: int) -> Micro:
 
 
 def _flight(depth: int, warps: int) -> Micro:
-    """Bytes a second that are read with so many vectors of 16 bytes on the way for each thread."""
+    """
+    Return the measurement of the memory bandwidth with `depth` vectors of 16 bytes in flight per
+    thread.
+    """
     bytes_on_the_way = depth * 16 * 32 * warps
 
     def assumed(target: Target) -> float:
@@ -202,7 +210,7 @@ def _chase(what: str, assumed: float, mebibytes: int, warms: bool) -> Micro:
     )
 
 
-def _nobody(target: Target) -> float | None:
+def _no_model(target: Target) -> float | None:
     return None
 
 
@@ -220,7 +228,7 @@ MICROS: Mapping[str, Micro] = {
         "the peak of tensor cores",
         lambda target: _TENSOR_CLOCKS.get(target.compute_capability),
     ),
-    "barrier": _waited("barrier", "8 warps, for passes/tile/planner/tiling.py", _nobody),
+    "barrier": _waited("barrier", "8 warps, for passes/tile/planner/tiling.py", _no_model),
     **{f"cluster.{size}": _cluster(size) for size in (2, 4, 8)},
     "latency.l2": _chase("L2_LATENCY of critical_path.py", L2_LATENCY, 8, warms=True),
     "latency.memory": _chase(
@@ -237,6 +245,6 @@ MICROS: Mapping[str, Micro] = {
         replayed,
         "nothing",
     ),
-    "launch.queued": Micro("us", "the host, a driver's call", _nobody, queued, "nothing"),
+    "launch.queued": Micro("us", "the host, a driver's call", _no_model, queued, "nothing"),
 }
-"""By name."""
+"""Measurements by name."""

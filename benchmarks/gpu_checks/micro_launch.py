@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Launches of the kernels of `micro.cu` on a GPU, and what they measure: clocks, times, rates."""
+"""
+Launches of the kernels of `micro.cu` on a GPU, with the clocks, times and rates that they measure.
+"""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -11,18 +13,20 @@ from gpu_checks.device import Device
 SOURCE = Path(__file__).with_name("micro.cu")
 
 REPEATS = 16
-"""Repeats that are timed, as in `micro.cu`; one goes before."""
+"""Number of timed repeats, as in `micro.cu`; one more repeat precedes them."""
 _ROUNDS = 5
 _PASSES = 20
-"""Launches of a kernel that reads memory: some milliseconds, until the clocks are up."""
+"""
+Number of launches of a kernel that reads memory, some milliseconds, until the clocks are high.
+"""
 _LAUNCHES = 200
 _MEBI = 1 << 20
 _LINE = 128
-"""Bytes."""
+"""Size of a cache line in bytes."""
 
 
 class Launched:
-    """A kernel with its three arguments, ready to be launched any number of times."""
+    """Kernel with its three arguments, ready to be launched any number of times."""
 
     def __init__(
         self,
@@ -47,7 +51,7 @@ class Launched:
         self._bound = function.bind(launch, Arguments((), (given,), tuple(rest)))
 
     def queue(self, times: int = 1) -> None:
-        """Put it on PyTorch's current stream."""
+        """Queue launches on PyTorch's current stream."""
         from tilewright.codegen.runtime.tensors import current_stream
 
         stream = current_stream(self._driver.device).handle
@@ -67,7 +71,7 @@ def clocks(
     cluster: int = 1,
     rounds: int = _ROUNDS,
 ) -> float:
-    """Return the fewest clocks of some launches of one block or cluster."""
+    """Return the minimum of the clocks over some launches of one block or cluster."""
     import torch
 
     lanes = torch.tensor(at, dtype=torch.int32, device=device.place)
@@ -83,7 +87,10 @@ def _written(launched: Launched, out: Any) -> float:
 
 
 def chased(device: Device, mebibytes: int, links: int, warms: bool) -> float:
-    """Return the clocks of one link, in a cycle through all lines of a room in random order."""
+    """
+    Return the clocks per link of a pointer chase through all cache lines of a buffer in random
+    order.
+    """
     import torch
 
     lines = mebibytes * _MEBI // _LINE
@@ -94,12 +101,12 @@ def chased(device: Device, mebibytes: int, links: int, warms: bool) -> float:
     out = torch.zeros(2, dtype=torch.int64, device=device.place)
     given = (following.to(device.place), out, counts.to(device.place))
     launched = Launched(device, "chase", given, 1, 1)
-    torch.zeros(128 * _MEBI, device=device.place).amax()  # L2 holds something else
+    torch.zeros(128 * _MEBI, device=device.place).amax()  # evicts the buffer from L2
     return _written(launched, out) / links
 
 
 def bandwidth(device: Device, depth: int, warps: int) -> float:
-    """Return TB/s, with one block on each SM, of memory that L2 does not hold."""
+    """Return the bandwidth in TB/s of reads that miss L2, with one block on each SM."""
     import torch
 
     count = 64 * _MEBI  # vectors of 16 bytes: 1 GiB
@@ -113,7 +120,7 @@ def bandwidth(device: Device, depth: int, warps: int) -> float:
 
 
 def _seconds(action: Callable[[], Any]) -> float:
-    """Return what the GPU takes for what an action queues."""
+    """Return the GPU's time, in seconds, for the work that an action queues."""
     import torch
 
     begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
@@ -132,7 +139,7 @@ def _nothing(device: Device) -> Launched:
 
 
 def replayed(device: Device) -> float:
-    """Return the microseconds from one kernel of a CUDA graph to the next."""
+    """Return the time in microseconds between two kernels of a CUDA graph."""
     import torch
 
     launched = _nothing(device)
@@ -146,7 +153,7 @@ def replayed(device: Device) -> float:
 
 
 def queued(device: Device) -> float:
-    """Return the microseconds that the host takes to queue a launch."""
+    """Return the time in microseconds that the host takes to queue a launch."""
     import torch
 
     launched = _nothing(device)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The stage `occupancy`: how many blocks a multiprocessor holds, by the report and by the driver.
+Stage `occupancy`: the number of blocks per multiprocessor, by the report and by the driver.
 
-Where the driver says less, it gives shared memory and L1 other shares than is assumed, or its
-registers are more than NVRTC said.
+If the driver's number is lower, it splits shared memory and L1 in another way than assumed, or it
+uses more registers than NVRTC reported.
 """
 
 from collections.abc import Sequence
@@ -15,18 +15,23 @@ from gpu_checks.suite import RACE, case_named
 from tilewright.codegen.launch_plan import Plan
 
 Blocks = tuple[str, int, int | None]
-"""A kernel, the blocks of the report, and those of the driver, unless it does not tell."""
+"""
+Kernel name, blocks by the report, and blocks by the driver or None if it does not report them.
+"""
 
 
 def items(device: Device) -> list[str]:
-    """Small programs, and those of the race, whose kernels are as large as they get, on a GPU."""
+    """
+    Return the names of small programs and of the race's programs, whose kernels are large; none
+    without a GPU.
+    """
     if not device.is_gpu:
         return []
     return [*SAMPLE, *(f"suite84/{name}" for name in RACE)]
 
 
 def check(device: Device, item: str) -> Outcome:
-    """Load a program's kernels, and ask for each."""
+    """Load a program's kernels, and compare the number of blocks of each."""
     from tilewright.codegen.report import static_report
     from tilewright.dialects.target import target
 
@@ -53,15 +58,17 @@ def _plan(device: Device, item: str) -> Plan:
 
 
 def judged(kernels: Sequence[Blocks]) -> Outcome:
-    """Return both say the same."""
-    told = [(name, ours, theirs) for name, ours, theirs in kernels if theirs is not None]
-    if len(told) < len(kernels) or not kernels:
-        return missing("the driver does not tell")
-    figures = {name: {"report": ours, "driver": theirs} for name, ours, theirs in told}
-    if differing := [each for each in told if each[1] != each[2]]:
+    """
+    Return the outcome of the comparison, which is right if both numbers are equal for each kernel.
+    """
+    reported = [(name, ours, theirs) for name, ours, theirs in kernels if theirs is not None]
+    if len(reported) < len(kernels) or not kernels:
+        return missing("the driver does not report occupancy")
+    figures = {name: {"report": ours, "driver": theirs} for name, ours, theirs in reported}
+    if differing := [each for each in reported if each[1] != each[2]]:
         says = (
             f"{name}: {theirs} blocks on a multiprocessor, not {ours}"
             for name, ours, theirs in differing
         )
         return wrong("; ".join(says), kernels=figures)
-    return right(", ".join(f"{name} {ours}" for name, ours, _ in told), kernels=figures)
+    return right(", ".join(f"{name} {ours}" for name, ours, _ in reported), kernels=figures)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The options of `gpu_check.py`."""
+"""Options of `gpu_check.py`."""
 
 import argparse
 import os
@@ -10,27 +10,27 @@ from gpu_checks.stage import PARTS, STAGES
 from tilewright.tools.options.numbers import positive, seconds
 
 NAMES = tuple(part.name for part in PARTS)
-_WHAT = "All that a machine with a GPU can tell of Tilewright, by one command."
+_WHAT = "Check and measure Tilewright on a machine with a GPU."
 
 
 def parser() -> argparse.ArgumentParser:
-    """Return the options; those that workers are started with are not told."""
+    """Return the parser of `gpu_check.py`; the options for its workers are hidden."""
     options = argparse.ArgumentParser(description=_WHAT)
     add = options.add_argument
-    add("--seconds", type=seconds, default=570.0, help="to take at most; default: 570")
-    add("--stages", type=_stages, default=NAMES, help=f"of {', '.join(NAMES)}; default: all")
-    add("--only", metavar="TEXT", default="", help="checks with TEXT in their name")
-    add("--out", type=Path, help="the folder for what is found")
-    add("--resume", type=Path, help="a folder with what an earlier call has found")
-    add("--retry", action="store_true", help="do again what was not right")
-    add("--device", choices=DEVICES, default="gpu", help="where kernels run; default: gpu")
-    add("--backends", default="eager,compile", help="whom the suite is compared with")
+    add("--seconds", type=seconds, default=570.0, help="time limit; default: 570")
+    add("--stages", type=_stages, default=NAMES, help=f"from {', '.join(NAMES)}; default: all")
+    add("--only", metavar="TEXT", default="", help="only checks with TEXT in their name")
+    add("--out", type=Path, help="folder for the results")
+    add("--resume", type=Path, help="folder with results of an earlier run")
+    add("--retry", action="store_true", help="repeat checks that were not right")
+    add("--device", choices=DEVICES, default="gpu", help="device of the kernels; default: gpu")
+    add("--backends", default="eager,compile", help="PyTorch backends to compare with")
     jobs = max(1, (os.cpu_count() or 2) // 2)
     add(
         "--jobs",
-        type=positive("number of jobs"),
+        type=positive("positive number of jobs"),
         default=jobs,
-        help=f"checks at a time, at most; default: {jobs}",
+        help=f"maximum number of concurrent checks; default: {jobs}",
     )
     add("--work", choices=[stage.name for stage in STAGES], help=argparse.SUPPRESS)
     add("--launch", nargs="+", metavar="NAME", help=argparse.SUPPRESS)

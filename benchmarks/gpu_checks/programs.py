@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-A sample of programs: each family of kernels at sizes that nothing divides, each dtype, and inputs
-that lie in memory in other ways than row by row.
+Sample of programs: each family of kernels at sizes with remainders, each dtype, and inputs with
+other memory layouts than contiguous rows.
 
-They are written as `tilewright run -c` takes them: what is wrong here can be looked at there.
+They are written in the form of `tilewright run -c`, so that a failure can be reproduced there.
 """
 
 from collections.abc import Callable, Mapping
@@ -35,16 +35,16 @@ PROGRAMS: Mapping[str, str] = {
     "matmul.odd": "torch.randn(33, 130) @ torch.randn(130, 65)",
     "matmul.k1": "torch.randn(33, 1) @ torch.randn(1, 65)",
     "matmul.even": "torch.randn(256, 256) @ torch.randn(256, 128)",
-    # By the tensor memory accelerator, swizzled, and with rows that are dealt out.
+    # uses the tensor memory accelerator with a swizzle, and deals rows out
     "matmul.boxes": "torch.randn(2, 256, 64) @ torch.randn(2, 256, 64).transpose(-1, -2)",
-    # Of many blocks for each element the last one adds up.
+    # of several blocks per element, the last one adds up
     "matmul.deep": "torch.relu(torch.randn(32, 4096) @ torch.randn(4096, 96) + torch.randn(96))",
     "matmul.batched": "torch.randn(3, 2, 37, 41) @ torch.randn(3, 2, 41, 43)",
     "linear": "nn.Linear(72, 40)(F.silu(nn.Linear(100, 72)(torch.randn(50, 100))))",
     "sdpa": _QKV.format("1, 4, 64, 64") + "F.scaled_dot_product_attention(q, k, v)",
     "sdpa.causal": _QKV.format("1, 2, 197, 40")
     + "F.scaled_dot_product_attention(q, k, v, is_causal=True)",
-    # Some rows see nothing.
+    # some rows are masked completely
     "sdpa.masked": _QKV.format("1, 3, 65, 40") + "m = torch.ones(65, 65, dtype=torch.bool); "
     "F.scaled_dot_product_attention(q, k, v, m.tril(-3))",
     "conv2d": "nn.Conv2d(5, 7, 3, stride=2, padding=1)(torch.randn(2, 5, 17, 19))",
@@ -64,11 +64,11 @@ PROGRAMS: Mapping[str, str] = {
         for way in ("transposed", "strided", "unaligned", "expanded", "elsewhere")
     },
 }
-"""By name."""
+"""Programs by name."""
 
 
 def unaligned(x: Any) -> Any:
-    """Return the same numbers, one element behind an aligned address."""
+    """Return a copy of the tensor that starts one element after an aligned address."""
     room = torch.empty(x.numel() + 1, dtype=x.dtype, device=x.device)
     room[1:] = x.reshape(-1)
     return room[1:].view(x.shape)
@@ -104,12 +104,12 @@ _WAYS: Mapping[str, Callable[[Any], Any]] = {
 
 
 def way_of(name: str) -> Callable[[Any], Any]:
-    """How the inputs of a program lie."""
+    """Return the function that changes the memory layout of a program's inputs."""
     return _WAYS.get(name, _as_it_is)
 
 
 def parsed(name: str) -> Any:
-    """Return a program's `module` and `args`; what it draws is the same each time."""
+    """Return a program's `module` and `args`; its random values are the same in each call."""
     from tilewright.frontend.expression import parse_expression
 
     return parse_expression(PROGRAMS[name])

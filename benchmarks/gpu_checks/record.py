@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The JSON file of what was found, written after each check: what is in it is not done again.
+JSON file of the results, written after each check; checks in it are not repeated.
 
     {"schema": 1, "device": ..., "gpu": ..., "sources": ..., "checks": {STAGE: {ITEM: {...}}},
      "disagreements": [...]}
 
-A file holds what was found for one state of the sources; that of another is not mixed with it.
+A file holds the results for one state of the sources; results of another state are ignored.
 """
 
 import json
@@ -23,14 +23,14 @@ from tilewright.errors import UsageError
 from tilewright.tools.bench.environment import sources
 
 SCHEMA = 1
-"""The version of the JSON's shape."""
+"""Version of the JSON's schema."""
 
 _OUR_FILES = Path(__file__).parent
 
 
 def state() -> str:
     """
-    Return a digest of the compiler's files and of the checks; it names a state as a commit does.
+    Return a digest of the sources of the compiler and of the checks, which identifies their state.
     """
     digest = sha256(sources().encode())
     for path in sorted(each for each in _OUR_FILES.iterdir() if each.suffix in (".py", ".cu")):
@@ -39,7 +39,7 @@ def state() -> str:
 
 
 class Record:
-    """What was found so far, on one device, with one state of the sources."""
+    """Results so far, for one device and one state of the sources."""
 
     def __init__(self, path: Path, head: Mapping[str, Any]):
         self._path = path
@@ -48,7 +48,7 @@ class Record:
         self._checks: dict[str, dict[str, Outcome]] = {}
 
     def take(self, path: Path) -> None:
-        """Begin with what a file has, if it is of the same device and sources."""
+        """Load the results in a file, if they are of the same device and sources."""
         if not path.exists():
             return
         try:
@@ -59,25 +59,25 @@ class Record:
                 for stage, items in stored["checks"].items()
             }
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as err:
-            raise UsageError(f"'{path}' holds something else than checks") from err
+            raise UsageError(f"'{path}' is not a file of checks") from err
         if changed := [key for key in head if head[key] != self._head[key]]:
-            print(f"note: '{path}' is of another {', '.join(changed)}", file=sys.stderr)
+            print(f"note: '{path}' has another {', '.join(changed)}", file=sys.stderr)
             return
         self._checks = checks
 
     def has(self, stage: str, item: str, and_right: bool = False) -> bool:
-        """True if a check was done, `and_right`."""
+        """True if the result of a check is recorded and, with `and_right`, is right."""
         outcome = self._checks.get(stage, {}).get(item)
         return outcome is not None and (outcome.verdict is Verdict.RIGHT or not and_right)
 
     def add(self, stage: str, item: str, outcome: Outcome) -> None:
-        """Put an outcome in, and write the file."""
+        """Add an outcome, and write the file."""
         with self._lock:
             self._checks.setdefault(stage, {})[item] = outcome
             self._write()
 
     def __iter__(self) -> Iterator[tuple[str, str, Outcome]]:
-        """Yield all that was found: stage, item and outcome."""
+        """Yield all results: stage, item and outcome."""
         for stage, items in self._checks.items():
             for item, outcome in items.items():
                 yield stage, item, outcome

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""All checks of a stage, side by side in workers, within a time."""
+"""Concurrent run of all checks of a stage in workers, within a time limit."""
 
 import sys
 from collections.abc import Callable, Sequence
@@ -20,32 +20,32 @@ Tell = Callable[[str], None]
 
 @dataclass
 class Runner:
-    """Runs stages until a time, and notes what they find."""
+    """Runner of stages until a deadline, which records their outcomes."""
 
     device: Device
     record: Record
     deadline: float
-    """In `monotonic` seconds: nothing runs on after it."""
+    """Time of `monotonic` at which everything is stopped."""
     jobs: int
     tell: Tell
     only: str = ""
-    """Part of the names of checks to do."""
+    """Text in the names of the checks to run."""
     retry: bool = False
-    """Do what was not right again."""
+    """True if checks that were not right are repeated."""
     command: Callable[[Stage], Sequence[str]] = field(default=lambda stage: _command(stage))
-    """How a worker is started; the device is added."""
+    """Function that returns the command of a worker, to which the device is added."""
     _workers: set[Worker] = field(default_factory=set[Worker])
     _is_stopped: bool = False
 
     @property
     def left_s(self) -> float:
-        """The time that is left."""
+        """Seconds until the deadline."""
         return max(0.0, self.deadline - monotonic())
 
     def run(self, stage: Stage) -> int:
         """
-        Do what is not done yet; how many checks are left for another time. An interrupt ends it at
-        once: what was under way is left.
+        Run the checks that are not recorded yet; return the number of checks that were not run. An
+        interrupt stops all workers at once.
         """
         todo: SimpleQueue[str] = SimpleQueue()
         known = (item for item in stage.items(self.device) if self.only in item)
@@ -68,7 +68,10 @@ class Runner:
             worker.kill()
 
     def _work(self, stage: Stage, todo: SimpleQueue[str], until: float) -> int:
-        """Take from what is to be done; how much was left undone."""
+        """
+        Run checks from the queue until the time is up; return the number of checks that were not
+        run.
+        """
         worker: Worker | None = None
         left = 0
         try:
@@ -103,7 +106,9 @@ class Runner:
         worker.kill()
 
     def _asked(self, worker: Worker, stage: Stage, item: str) -> tuple[Outcome | None, bool]:
-        """What a worker finds, and whether it can be asked again; nothing where time was up."""
+        """
+        Return the outcome of a check, or None if the time was up, and True if the worker can go on.
+        """
         limit = min(stage.limit_s, self.left_s)
         worker.send({"item": item})
         try:
@@ -111,7 +116,7 @@ class Runner:
         except WorkerLost as err:
             is_over = limit < stage.limit_s and self.left_s == 0
             return (None if is_over or self._is_stopped else wrong(str(err))), False
-        # After something wrong a process on a GPU may be of no more use.
+        # After an error, a process on a GPU may be unusable.
         return outcome, outcome.verdict is not Verdict.WRONG or not self.device.is_gpu
 
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The stage `sanitizer`: NVIDIA's compute-sanitizer over a few programs, and over planted bugs.
+Stage `sanitizer`: NVIDIA's compute-sanitizer on a few programs, and on planted bugs.
 
-PyTorch's allocator hands out parts of what it holds, and nobody would see a kernel read beyond its
-own part: it is told to allocate each tensor by itself.
-Reference: Compute Sanitizer, "Command Line Options".
+PyTorch's allocator hands out parts of larger allocations, which would hide accesses beyond a
+tensor. Therefore it is configured to allocate each tensor separately. Reference: Compute Sanitizer,
+"Command Line Options".
 """
 
 import re
@@ -25,7 +25,7 @@ _REFUSALS = ("Device not supported", "Unable to find injection", "No attachable 
 
 
 def items(device: Device) -> list[str]:
-    """`TOOL/PROGRAM`, where there is a GPU."""
+    """Return the names `TOOL/PROGRAM`; none without a GPU."""
     if not device.is_gpu:
         return []
     planted = [f"{tool}/{name}" for name, tool in _FINDERS.items()]
@@ -36,11 +36,11 @@ _GROUPS: dict[str, tuple[str, ...]] = {
     "rows": tuple(name for name in SAMPLE if not name.startswith(("matmul", "sdpa"))),
     "contractions": tuple(name for name in SAMPLE if name.startswith(("matmul", "sdpa"))),
 }
-"""Programs that share a process: it takes longer to start than they take."""
+"""Programs that share a process, because its start takes longer than the programs."""
 
 
 def check(device: Device, item: str) -> Outcome:
-    """Run a tool over some programs."""
+    """Run a tool of compute-sanitizer on some programs, and return the outcome."""
     tool, _, group = item.partition("/")
     path = find_tool("compute-sanitizer")
     if path is None:
@@ -54,14 +54,14 @@ def check(device: Device, item: str) -> Outcome:
 
 
 def judged(text: str, code: int, names: Sequence[str]) -> Outcome:
-    """No findings, and all programs have run."""
+    """Return the outcome: right if the tool reports nothing and all programs have run."""
     if (reason := refusal(text)) is not None:
         return missing(reason)
     found, findings = summary(text)
     if found is None:
         return missing(f"compute-sanitizer has no summary: {last_line(text)}", output=text[-4000:])
     if found:
-        says = f"{found} reported; first: {findings[0] if findings else 'not told'}"
+        says = f"{found} reported; first: {findings[0] if findings else 'no details'}"
         return wrong(says, findings=findings[:20])
     if left := [name for name in names if f"{LAUNCHED}{name}" not in text]:
         says = f"nothing reported, but {left[0]} did not run (exit code {code})"
@@ -70,22 +70,22 @@ def judged(text: str, code: int, names: Sequence[str]) -> Outcome:
 
 
 def judged_planted(text: str) -> Outcome:
-    """Return a planted bug is found."""
+    """Return the outcome for a planted bug: right if the tool reports something."""
     if (reason := refusal(text)) is not None:
         return missing(reason)
     found, findings = summary(text)
     if not found:
-        return wrong("a planted bug is not found", output=text[-4000:])
+        return wrong("the planted bug is not reported", output=text[-4000:])
     return right(f"finds the planted bug: {findings[0] if findings else found}")
 
 
 def refusal(text: str) -> str | None:
-    """Why the tool cannot work here; None if it can."""
+    """Return the reason why the tool cannot work on this machine; None if it can."""
     refused = next((words for words in _REFUSALS if words in text), None)
     return None if refused is None else f"compute-sanitizer cannot work here: {refused}"
 
 
 def summary(text: str) -> tuple[int | None, list[str]]:
-    """How many errors or hazards are counted in all, and the first line of each that is told."""
+    """Return the total number of errors or hazards, and the first line of each reported one."""
     counts = [int(count) for count in _SUMMARY.findall(text)]
     return (sum(counts) if counts else None), _FINDING.findall(text)

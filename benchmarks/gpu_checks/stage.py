@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The stages, in their order: what each looks at, and how much time it may take."""
+"""Stages in their order, with their checks and time limits."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,21 +23,21 @@ from gpu_checks.suite import DOZEN, WHOLE, Suite
 
 @dataclass(frozen=True)
 class Stage:
-    """Checks of one kind."""
+    """Stage of the check: a group of checks with limits of time and concurrency."""
 
     name: str
     items: Callable[[Device], list[str]]
-    """The names of the checks that there are for a device."""
+    """Function that returns the names of the checks for a device."""
     check: Callable[[Device, str], Outcome]
-    """Does one; called in a worker. What it raises is told as wrong."""
+    """Function that runs a check in a worker; an exception makes the outcome wrong."""
     share: float
-    """Of the time that is left when the stage begins: no check begins later."""
+    """Share of the remaining time after which no further check of the stage begins."""
     limit_s: float
-    """What takes longer is killed."""
+    """Time in seconds after which a check is killed."""
     jobs: int = 8
-    """At most so many checks at a time."""
+    """Maximum number of concurrent checks."""
     needs_gpu: bool = True
-    """True if there is nothing to be seen without the device."""
+    """True if the stage is skipped when there is no GPU."""
 
 
 PARTS: tuple[Stage | Suite, ...] = (
@@ -54,11 +54,11 @@ PARTS: tuple[Stage | Suite, ...] = (
     Stage("estimates", estimates.items, estimates.check, 0.2, 90),
     *WHOLE,
 )
-"""In their order: what tells most in the least time comes first."""
+"""Stages in their order: those with the most information per time come first."""
 
 STAGES = [part for part in PARTS if isinstance(part, Stage)]
 
 
 def stage_named(name: str) -> Stage:
-    """One of them."""
+    """Return the stage with this name."""
     return next(stage for stage in STAGES if stage.name == name)

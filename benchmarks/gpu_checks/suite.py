@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The last stages: races against PyTorch by `tilewright bench`, case by case. `race` is of a dozen
-programs, one of each kind; those of whole suites follow, as far as time goes.
+Last stages: races against PyTorch by `tilewright bench`, case by case. `race` runs a dozen
+programs, one of each kind; whole suites follow while time remains.
 """
 
 import json
@@ -33,31 +33,31 @@ RACE = (
     "naive_attn.qwen.s512",
     "naive_attn.tinyllama.s128",
 )
-"""Cases of suite84."""
+"""Names of the raced cases of suite84."""
 
 
 class Suite(NamedTuple):
-    """A file of cases, and which of them are raced."""
+    """File of cases, with the cases to race."""
 
     name: str
-    """Name of the stage."""
+    """Name of the stage that races this file."""
     stem: str
-    """Stem of the file, and of its results, which `bench` writes and goes on with."""
+    """Stem of the suite's file, and of the file of results, which `bench` writes and continues."""
     share: float = 1.0
-    """Share of the time that is left; no case begins later."""
+    """Share of the remaining time after which no further case begins."""
     only: tuple[str, ...] = ()
-    """These alone; all, if there are none."""
+    """Names of the cases to race; all cases if it is empty."""
     limit_s: float = 60.0
-    """Seconds without a sign of life after which a case is killed."""
+    """Seconds without a reply after which a case is killed."""
 
     @property
     def path(self) -> Path:
-        """The file."""
+        """Path of the suite's file."""
         return ROOT / "benchmarks" / f"{self.stem}.json"
 
     @property
     def names(self) -> list[str]:
-        """The cases that are raced."""
+        """Names of the cases to race."""
         names = [case.name for case in read_cases(self.path)]
         return [name for name in names if not self.only or name in self.only]
 
@@ -66,7 +66,7 @@ DOZEN = Suite("race", "suite84", 0.6, RACE)
 WHOLE = (
     Suite("suite", "suite84"),
     Suite("half", "suite-half"),
-    # The results of gigabytes are computed in float64 on the host first.
+    # reference results of gigabytes are computed in float64 on the host
     Suite("level1", "kernelbench-level1", limit_s=240.0),
 )
 SUITES = (DOZEN, *WHOLE)
@@ -80,21 +80,23 @@ def case_named(item: str) -> Case:
 
 
 _LAST_CASE_S = 45.0
-"""A case that has begun may take so long."""
+"""Time in seconds that a started case may take."""
 _GRACE_S = 5.0
-_NO_REFERENCE = ("(capturing)", "(comparing)", "computing what the results should be takes")
-"""Parts of problems that mean: no reference was computed within the time or memory."""
+_NO_REFERENCE = ("(capturing)", "(comparing)", "computing the expected results takes")
+"""
+Parts of problems which mean that no reference was computed within the limits of time or memory.
+"""
 
 
 class Raced(NamedTuple):
-    """How far the race has come."""
+    """Outcomes of a race, with the number of remaining cases."""
 
     done: dict[str, Outcome]
     left: int
 
 
 def race(suite: Suite, out: Path, backends: str, seconds: float, retry: bool) -> Raced:
-    """Measure cases for some time; what the results in `out` have is not measured again."""
+    """Measure cases for `seconds`; cases with results in `out` are not measured again."""
     results = out.resolve() / f"{suite.stem}.json"
     stop = suite.share * seconds - _LAST_CASE_S
     if stop > 0 and (retry or outcomes(suite, results).left):
@@ -104,7 +106,7 @@ def race(suite: Suite, out: Path, backends: str, seconds: float, retry: bool) ->
 
 
 def run_for(seconds: float, words: Sequence[str], stdout: IO[str]) -> None:
-    """Run a command; one that takes too long is interrupted, so that it can end its workers."""
+    """Run a command; if it takes too long, interrupt it, so that it can end its workers."""
     process = _interruptible(words, stdout)
     try:
         process.wait(max(0.0, seconds - _GRACE_S))
@@ -119,8 +121,8 @@ def run_for(seconds: float, words: Sequence[str], stdout: IO[str]) -> None:
 
 def _interruptible(words: Sequence[str], stdout: IO[str]) -> subprocess.Popen[bytes]:
     """
-    Return a process that minds interrupts, even if we do not, whom a shell runs in the background.
-    It runs in our folder, where Python finds our packages.
+    Start a process that reacts to interrupts, even if this process ignores them, as a background
+    job of a shell does. It runs in the repository's folder, where Python finds our packages.
     """
     ours = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
@@ -130,7 +132,7 @@ def _interruptible(words: Sequence[str], stdout: IO[str]) -> subprocess.Popen[by
 
 
 def command(suite: Suite, results: Path, backends: str, stop: float, retry: bool) -> list[str]:
-    """What measures; it begins no case after `stop` seconds."""
+    """Return the command that measures the cases, and starts no case after `stop` seconds."""
     plot = ["--plot", str(results.with_suffix(".png"))] if find_spec("matplotlib") else []
     times = ["--limit", f"{suite.limit_s:g}", "--stop-after", f"{stop:.0f}"]
     given = [str(suite.path), "--json", str(results), "--backends", backends, *times, *plot]
@@ -140,7 +142,7 @@ def command(suite: Suite, results: Path, backends: str, stop: float, retry: bool
 
 
 def outcomes(suite: Suite, results: Path) -> Raced:
-    """Return an outcome for each case that was measured."""
+    """Return the outcomes in the file of results, with the number of cases not measured yet."""
     stored: dict[str, Any] = json.loads(results.read_text()) if results.exists() else {"cases": []}
     rows = {str(row["name"]): _outcome(row) for row in stored["cases"]}
     names = suite.names
@@ -152,8 +154,8 @@ def _outcome(row: dict[str, Any]) -> Outcome:
     if problem := row["problem"]:
         return (missing if any(text in problem for text in _NO_REFERENCE) else wrong)(problem)
     figures = {key: row[key] for key in ("us", "floor_us", *AGAINST)}
-    told = [f"{row['us']:.2f} us"]
-    told += [f"{row[key]:.2f}x {whom}" for key, whom in AGAINST.items() if row[key] is not None]
+    parts = [f"{row['us']:.2f} us"]
+    parts += [f"{row[key]:.2f}x {peer}" for key, peer in AGAINST.items() if row[key] is not None]
     if row["roofline"] is not None:
-        told.append(f"{100 * row['roofline']:.0f} % of the roofline")
-    return right(", ".join(told), **figures)
+        parts.append(f"{100 * row['roofline']:.0f} % of the roofline")
+    return right(", ".join(parts), **figures)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What was found as tables: all of it on one page, `check.txt`; what is not right on the terminal.
-Both end with what disagrees with the simulator or with an estimate.
+Tables of the results: all results in the file `check.txt`, and those that are not right on the
+terminal. Both end with the disagreements with the simulator or an estimate.
 """
 
 import sys
@@ -20,16 +20,21 @@ from tilewright.tools.output.terminal import console, show, table
 
 PAGE = "check.txt"
 _MOST = 20
-"""Disagreements on the terminal."""
+"""Maximum number of disagreements on the terminal."""
 _ORDER = [Verdict.WRONG, Verdict.MISSING, Verdict.RIGHT]
-_TOLD = ("environment", "micro", "race")
-"""Stages of which the terminal gets everything."""
+_PRINTED_STAGES = ("environment", "micro", "race")
+"""Stages whose results are all printed on the terminal."""
 
 
 def print_record(record: Record, left: Counter[str], out: Path) -> None:
-    """All checks to the page, what is not right and the sums to the terminal; the worst first."""
+    """
+    Write all results to the file; print those that are not right, and sums, on the terminal; wrong
+    ones first.
+    """
     found = sorted(record, key=lambda row: _ORDER.index(row[2].verdict))
-    notable = (row for row in found if row[2].verdict is not Verdict.RIGHT or row[0] in _TOLD)
+    notable = (
+        row for row in found if row[2].verdict is not Verdict.RIGHT or row[0] in _PRINTED_STAGES
+    )
     ranked = disagreements(record)
     with (out / PAGE).open("w") as file:
         page = console("never", file)
@@ -43,7 +48,7 @@ def print_record(record: Record, left: Counter[str], out: Path) -> None:
     if len(ranked) > _MOST:
         terminal.print(f"and {len(ranked) - _MOST} more: {out / PAGE}")
     if left:
-        terminal.print("\nthe same command goes on with what is left")
+        terminal.print("\nrepeat the command to run the remaining checks")
 
 
 def _checks(found: Iterable[tuple[str, str, Outcome]]) -> Table:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What command-line tools say."""
+"""Output of command-line tools."""
 
 import re
 import subprocess
@@ -9,8 +9,8 @@ from pathlib import Path
 
 def output_of(command: Sequence[str], folder: Path | None = None) -> tuple[int, str]:
     """
-    Return the exit code of a command, and all that it says; it runs in a folder, by default ours.
-    It may take as long as it likes.
+    Return the exit code of a command and its output. It runs in `folder`, by default in the current
+    one, without a time limit.
     """
     try:
         done = subprocess.run(
@@ -27,12 +27,12 @@ def output_of(command: Sequence[str], folder: Path | None = None) -> tuple[int, 
 
 
 def last_line(text: str) -> str:
-    """Return the last line that says something."""
+    """Return the last line that is not blank."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[-1] if lines else "it says nothing"
+    return lines[-1] if lines else "it prints nothing"
 
 
 def version_in(text: str) -> str:
-    """Return the first version number of a text: `2025.3.1`."""
+    """Return the first version number in a text: `2025.3.1`."""
     found = re.search(r"\d+\.\d+(\.\d+)*", text)
     return found[0] if found else "version unknown"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The process that checks: it reads `{"item": NAME}` and writes an outcome, JSON objects, one a line.
+Process that runs checks: it reads `{"item": NAME}` and writes outcomes, one JSON object per line.
 
-It ends after the first error on a GPU, of which a process may not recover.
+It exits after the first error on a GPU, because the process may not recover from it.
 """
 
 import json
@@ -20,7 +20,7 @@ from tilewright.tools.output.diagnostics import explain
 
 
 def serve(stage: Stage, device: Device, requests: Iterable[str], send: Send) -> None:
-    """Answer requests until there are no more, or the device may be lost."""
+    """Answer requests until their end, or until the first error on a GPU."""
     for line in requests:
         begin = monotonic()
         outcome, is_lost = _checked(stage, device, json.loads(line)["item"])
@@ -33,11 +33,11 @@ def _checked(stage: Stage, device: Device, item: str) -> tuple[Outcome, bool]:
     try:
         return stage.check(device, item), False
     except Exception as err:
-        return wrong(_told(err)), True
+        return wrong(_error_line(err)), True
 
 
-def _told(err: Exception) -> str:
-    """Return an error in one line: ours as we tell them, others with their place."""
+def _error_line(err: Exception) -> str:
+    """Return an error in one line: our errors as users see them, others with their place."""
     explained = explain(err)[0]
     says = str(err) if explained.startswith("Traceback") else explained
     lines = [line.strip() for line in says.splitlines() if line.strip()]
@@ -48,12 +48,12 @@ def _told(err: Exception) -> str:
 
 
 def _short(file: str) -> str:
-    """Return a path without the folders of this machine, for results are published."""
+    """Return a path without machine-specific folders, because results are published."""
     _, is_package, inside = file.rpartition("site-packages/")
     return inside if is_package else file.removeprefix(f"{ROOT}/")
 
 
 def main(stage: Stage, device: Device) -> int:
-    """Check what the standard input asks for, until it ends."""
+    """Run the requested checks until the standard input ends."""
     serve(stage, device, requests(), sender(own_stdout()))
     return 0

@@ -3,7 +3,7 @@
 A cache of facts about ops, valid while no op changes. Every caller can therefore ask for all facts
 that it needs:
 
-    @remembered
+    @memoised
     def conflicts_of(launch: tile.LaunchOp) -> SlabConflicts: ...
 
     with Memory() as memory:

@@ -124,7 +124,7 @@ def test_an_interrupt_ends_it_at_once(heeds_interrupts: None, tmp_path: Path):
 
 def test_a_file_of_something_else(tmp_path: Path):
     (tmp_path / "check.json").write_text("[]")
-    with pytest.raises(UsageError, match="holds something else than checks"):
+    with pytest.raises(UsageError, match="is not a file of checks"):
         runner(tmp_path)
 
 
@@ -228,7 +228,7 @@ def test_counters_are_compared():
     assert judged(**{**same, "global_ld": 1000, "global_cp": 512}).verdict == "right"  # not judged
     few = counters.judged([(name, {}, simulated())])
     assert few.verdict == "missing"
-    assert "does not tell l1tex__" in few.says
+    assert "does not report l1tex__" in few.says
 
 
 CLEAN = "========= COMPUTE-SANITIZER\nlaunched rms_norm\n========= ERROR SUMMARY: 0 errors\n"
@@ -332,7 +332,7 @@ def test_the_race_is_one_that_bench_knows(tmp_path: Path, capsys: pytest.Capture
         command = suite.command(raced, tmp_path / "x.json", "eager,compile", 100, retry=True)
         assert command[:4] == [sys.executable, "-m", "tilewright.tools.cli", "bench"]
         assert cli.main(command[3:]) == 1
-        assert "taking times needs a GPU" in capsys.readouterr().err  # the options are understood
+        assert "timing needs a GPU" in capsys.readouterr().err  # the options are understood
 
 
 def test_a_race_that_takes_too_long_is_interrupted(tmp_path: Path):
@@ -418,14 +418,14 @@ def test_a_folder_to_go_on_with_that_is_not_there(
 ):
     argv = ["--device", "simulator", "--stages", "environment", "--only", "xdsl"]
     assert main([*argv, "--out", str(tmp_path), "--resume", str(tmp_path / "no")]) == 0
-    assert f"note: there is no '{tmp_path}/no/check.json' to go on with" in capsys.readouterr().err
+    assert f"note: there is no '{tmp_path}/no/check.json' to resume" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     ("argv", "complaint"),
     [
-        (["--seconds", "-4"], "'-4' is no number of seconds"),
-        (["--jobs", "0"], "'0' is no number of jobs"),
+        (["--seconds", "-4"], "'-4' is not a number of seconds"),
+        (["--jobs", "0"], "'0' is not a positive number of jobs"),
         (["--only", "xdlsl"], "no check of these stages has 'xdlsl' in its name"),
         (["--out", "/dev/null/x"], "cannot write into '/dev/null/x': Not a directory"),
     ],

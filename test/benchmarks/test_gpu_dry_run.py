@@ -51,7 +51,7 @@ def test_the_page_ends_with_what_disagrees(tmp_path: Path, capsys: pytest.Captur
         assert first.split()[:4] == ["bitwise", "softmax.100", "1", "of"]
         assert second.split()[:3] == ["race", "softmax.tinyllama.s512", "4.00"]
         assert third.split()[:3] == ["micro", "mufu", "2.00"]
-    assert said.endswith("the same command goes on with what is left\n")
+    assert said.endswith("repeat the command to run the remaining checks\n")
     ranked = json.loads((tmp_path / "check.json").read_text())["disagreements"]
     assert [each["factor"] for each in ranked] == [None, 4.0, 2.0]
 

@@ -77,7 +77,7 @@ def test_a_check_leaves_out_what_is_too_much():
 def test_a_run_that_cannot_be_compared_is_refused(capsys: pytest.CaptureFixture[str]):
     assert main(["run", "-c", "torch.var(torch.randn(512, 512))"]) == 1
     error = capsys.readouterr().err
-    assert error.startswith("error: computing what the results should be takes about ")
+    assert error.startswith("error: computing the expected results takes about ")
     assert error.endswith("(use smaller shapes)\n")
 
 
@@ -90,7 +90,7 @@ def test_a_run_is_refused_before_its_inputs_are_drawn(
     monkeypatch.setattr("tilewright.tools.input.source.ExpressionSource.captured", drawn)
     assert main(["run", "-c", "print('drawn'); torch.var(torch.randn(512, 512))"]) == 1
     error = capsys.readouterr().err
-    assert error.startswith("error: computing what the results should be takes about ")
+    assert error.startswith("error: computing the expected results takes about ")
     drawn.assert_not_called()
 
 

@@ -147,6 +147,6 @@ def test_damaged_files_are_clean_errors(name: str, tmp_path: Path) -> None:
 def test_rows_that_cannot_be_shown(change: dict[str, Any], complaint: str, tmp_path: Path) -> None:
     path = tmp_path / "results.json"
     path.write_text(json.dumps({**RESULTS, "cases": [ROW, {**ROW, **change}]}))
-    says = rf"'.*results.json' holds something else than results: {complaint} of case 1 \(give"
+    says = rf"'.*results.json' is not a file of results: {complaint} of case 1 is wrong \(name"
     with pytest.raises(UsageError, match=says):
         read_results(path)

@@ -39,10 +39,9 @@ NEARLY = {
         "error: unknown target 'SM_90A' (did you mean sm_90a? "
         "known: sm_80, sm_86, sm_89, sm_90a, sm_100a, sm_120)"
     ),
-    "run": "tilewright run: error: FILE or -c is required (tilewright run --help says more)",
+    "run": "tilewright run: error: FILE or -c is required (see tilewright run --help)",
     "doctor some thing": (
-        "tilewright: error: no option and no argument of this command: 'some', 'thing' "
-        "(tilewright --help says more)"
+        "tilewright: error: unexpected arguments: 'some', 'thing' (see tilewright --help)"
     ),
     "db lss": "tilewright db: error: unknown ACTION 'lss' (did you mean ls?)",
     "db best --jason": "tilewright db best: error: unknown option '--jason' (did you mean --json?)",

@@ -165,15 +165,15 @@ MISTAKES = {
     "run MODEL --prompt-ids 8 --json none/out.json": (
         "cannot write 'none/out.json': there is no folder 'none'"
     ),
-    "run MODEL": "is a model, which runs on a prompt (--prompt TEXT or --prompt-ids 1,2,3)",
+    "run MODEL": "is a model, which needs a prompt (--prompt TEXT or --prompt-ids 1,2,3)",
     "run MODEL --prompt-ids 5,100,123": "no tokens: 100, 123 (the model's tokens are 0 to 99)",
-    "run MODEL --prompt-ids 1,x": "'1,x' is no list of tokens such as 1,2,3",
-    "run MODEL --prompt-ids=": "'' is no list of tokens such as 1,2,3",
+    "run MODEL --prompt-ids 1,x": "'1,x' is not a list of tokens such as 1,2,3",
+    "run MODEL --prompt-ids=": "'' is not a list of tokens such as 1,2,3",
     "run MODEL --prompt=": "the prompt is empty",
     "run MODEL --prompt x --prompt-ids 1": "not allowed with argument --prompt",
-    "run MODEL --prompt-ids 1 --bench": "--bench does not go with a MODEL's prompt",
-    "run MODEL --prompt-ids 1 --seq-len 3": "--seq-len does not go with a MODEL's prompt",
-    "run MODEL --prompt-ids 1 --inputs x": "--inputs does not go with a MODEL's prompt",
+    "run MODEL --prompt-ids 1 --bench": "--bench cannot be combined with a MODEL's prompt",
+    "run MODEL --prompt-ids 1 --seq-len 3": "--seq-len cannot be combined with a MODEL's prompt",
+    "run MODEL --prompt-ids 1 --inputs x": "--inputs cannot be combined with a MODEL's prompt",
     "run MODEL --prompt-ids 1 --layers 9": "the model has 1 layers",
     "run -c torch.ones(1) --prompt x": "--prompt goes with a MODEL only",
     "run -c torch.ones(1) -o x": "-o goes with a MODEL only",
@@ -233,4 +233,4 @@ def test_a_config_without_weights(
     name = "TinyLlama/TinyLlama-1.1B-Chat-v1.0"
     result = tilewright("run", name, "--prompt-ids", "1")
     assert result.code == 2
-    assert result.err.startswith(f"error: of '{name}' only the config is here")
+    assert result.err.startswith(f"error: only the config of '{name}' is available")

@@ -35,4 +35,4 @@ def test_without_locations_the_comments_name_no_operators(tilewright: Tilewright
 def test_cuda_text_has_no_locations(tilewright: Tilewright):
     result = tilewright("compile", "-c", PROGRAM, "--print-debuginfo")
     assert (result.code, result.out) == (2, "")
-    assert "error: --print-debuginfo goes with IR" in result.err
+    assert "error: --print-debuginfo is for IR" in result.err

@@ -51,4 +51,4 @@ def test_results_nested_without_end_are_refused(
     suite.write_text(json.dumps({"cases": [{**case, "input_shapes": [[4, 4], [4, 4]]}]}))
     results.write_text("[" * 100_000)
     assert main([*command, str(suite), "--json", str(results)]) == 2
-    assert "holds something else than results" in capsys.readouterr().err
+    assert "is not a file of results" in capsys.readouterr().err

@@ -1,12 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Measurements of the commands `tilewright bench` and `run --bench`: Tilewright against PyTorch.
+Measurements of `tilewright bench` and `run --bench`: Tilewright against PyTorch.
 
-Read in this order: `workload` (a function with its inputs), `work` (what it has to do at least),
-`contestants` (who computes it), `contest` (right first, then timed), `row` (what is kept of it),
-`launches` (each launch of ours alone, of decoder blocks); then `request` (what is asked for),
-`worker` (the process that does this), `supervisor` (that starts it, and ends it when it hangs),
-`results_file`, `row_check`, `summary`, `table` and `plot`. `suite`, `suite_inputs` and `block_case`
-read what is measured; `static_bench` and `static_rows` need no GPU; `profile` runs NVIDIA's
-profiler, `environment` and `gpu` describe the machine. Times are taken by `codegen/timing/`.
+Reading order:
+
+- `workload`: a function with its inputs
+- `work`: its minimum of operations and bytes
+- `contestants`: Tilewright and PyTorch's backends
+- `contest`: comparison of results, then timing
+- `row`: the recorded result of a case
+- `launches`: each launch of a decoder block alone
+- `request`, `worker`, `supervisor`: the process that measures, and the one that restarts it
+- `results_file`, `row_check`, `summary`, `table`, `plot`: the output
+- `suite`, `suite_inputs`, `block_case`: the cases
+- `static_bench`, `static_rows`: reports on machine code, without a GPU
+- `profile`: NVIDIA's profiler
+- `environment`, `gpu`: descriptions of the machine
+
+`codegen/timing/` measures the times.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Decoder blocks of a model, as cases that are measured: one for each number of tokens."""
+"""Cases for decoder blocks of a model, one for each number of tokens."""
 
 import argparse
 from collections.abc import Iterator
@@ -16,44 +16,48 @@ from tilewright.tools.options.bench import SHORT
 
 TOKENS = (32, 128, 512)
 DTYPE, ATTENTION = "float32", "sdpa"
-"""What is taken where nothing is asked for, as in suite84."""
+"""Defaults of the options, as in suite84."""
 
 
 @dataclass(frozen=True)
 class BlockCase:
-    """One decoder layer of a model, of a batch of one sequence."""
+    """Case of one decoder layer of a model, with a batch of one sequence."""
 
     name: str
-    """`block.qwen2.5-7b.s128`; dtype and attention stand before the tokens if they are others."""
+    """
+    Name, as `block.qwen2.5-7b.s128`; dtype and attention precede the tokens if they are not the
+    defaults.
+    """
     model: str
-    """As `find_model` takes it."""
+    """Name of the model for `find_model`."""
     tokens: int
     dtype: str
     attention: str
     width: int
-    """Of the hidden states."""
+    """Size of the hidden states."""
     digest: str
-    """Of the config."""
+    """Digest of the model's config."""
 
     @property
     def op(self) -> str:
-        """The group that it belongs to."""
+        """Group of the case in summaries: always `block`."""
         return "block"
 
     @property
     def expression(self) -> str:
-        """What is computed."""
+        """Description of the layer, which identifies the results in a file."""
         config = f"config {self.digest}"
         return f"a decoder layer of {self.model}: {self.dtype}, {self.attention}, {config}"
 
     @property
     def shapes(self) -> tuple[tuple[int, ...], ...]:
-        """Of the hidden states."""
+        """Shapes of the hidden states."""
         return ((1, self.tokens, self.width),)
 
     def program(self, fake: bool) -> Expression:
         """
-        Return the layer and its arguments; parameters are random numbers, unless they are `fake`.
+        Return the layer and its arguments; its parameters are random numbers, or fake tensors if
+        `fake`.
         """
         from tilewright.models.block import decoder_block
 
@@ -65,10 +69,10 @@ class BlockCase:
 
 
 def check_source(args: argparse.Namespace) -> None:
-    """Raise `UsageError` unless the arguments ask for a suite, or for blocks of a model."""
+    """Raise `UsageError` unless the arguments name a suite, or decoder blocks of a model."""
     of_blocks = [name for name in ("seq", "dtype", "attention") if getattr(args, name) is not None]
     if args.suite is not None and args.model is not None:
-        raise UsageError("a suite or --model: one of them")
+        raise UsageError("SUITE and --model exclude each other")
     if args.model is not None and not args.block:
         raise UsageError("a model is measured by its decoder block", remedy="add --block")
     if args.model is None and args.block:
@@ -78,13 +82,13 @@ def check_source(args: argparse.Namespace) -> None:
     if args.suite is not None and of_blocks:
         raise UsageError(f"--{of_blocks[0]} goes with --model MODEL --block")
     if args.suite is None and args.model is None:
-        raise UsageError("what is to be measured: SUITE, or --model MODEL --block")
+        raise UsageError("SUITE, or --model MODEL --block, is required")
 
 
 def block_cases(args: argparse.Namespace) -> Iterator[BlockCase]:
     """
-    Those that `--model`, `--seq`, `--dtype` and `--attention` ask for. Raises `UsageError` as
-    `find_model` and `check_length` do.
+    Yield the cases that `--model`, `--seq`, `--dtype` and `--attention` select. Raises `UsageError`
+    as `find_model` and `check_length` do.
     """
     asked: str = args.model
     model, config = SHORT.get(asked, asked), _found(asked)
@@ -100,7 +104,9 @@ def block_cases(args: argparse.Namespace) -> Iterator[BlockCase]:
 
 
 def _found(name: str) -> Any:
-    """Return the config of what `--model` names. Raises `UsageError`."""
+    """
+    Return the config of the model that `--model` names. Raises `UsageError` if it is not found.
+    """
     try:
         return _config(SHORT.get(name, name))
     except UsageError as err:
@@ -110,7 +116,7 @@ def _found(name: str) -> Any:
 
 @cache
 def _config(model: str) -> Any:
-    """Looked for once."""
+    """Return the config of a model; it is searched only once."""
     from tilewright.models.config import find_model
 
     return find_model(model).config

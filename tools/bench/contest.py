@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-A contest: everyone's results are compared with what they should be, then everyone is timed.
+Contest between compilers: the results of each are compared with the expected ones, then each is
+timed.
 
-What is compared is what is timed: the results that a replay of a recording has written, into memory
-that held something else before. Those of the last replay must be as the first ones.
+The compared results are those of the timed code: a replay of a recording writes them into memory
+that held other values before. The results of the last replay must equal those of the first one.
 """
 
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
@@ -27,49 +28,50 @@ from tilewright.tools.bench.workload import Inputs, Workload
 from tilewright.tools.program import captured_program
 
 RECORDINGS = 2
-"""Of each contestant: how far two of the same are apart is the noise."""
+"""Number of recordings of each contestant; the difference between equal recordings is the noise."""
 
 Tell = Callable[[str], None]
-"""Is told what is begun: `max-autotune: compiling`."""
+"""Function that is called with the name of each phase, such as `max-autotune: compiling`."""
 
 
 class DeviceLostError(TilewrightError):
-    """A kernel has failed on the device, which this process cannot use any more."""
+    """Error for a kernel failure after which this process cannot use the device any longer."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a contest."""
+    """Result of a contest: times, problems and settings of all contestants."""
 
     work: Work
     peaks: Peaks
     copies: int
-    """How many copies of the inputs a recording goes through."""
+    """Number of copies of the inputs that a recording cycles through."""
     results: dict[str, Result]
-    """By contestant, ours first."""
+    """Results by contestant, Tilewright first."""
     state: dict[str, Any]
-    """Clocks and power of the device as soon as everyone was timed."""
+    """Clocks and power of the device directly after the timing."""
     settings: dict[str, dict[str, Any]]
-    """How PyTorch multiplied float32 when a contestant was recorded."""
+    """Settings of PyTorch's float32 products at the time of each recording."""
 
 
 @dataclass
 class Contest:
-    """Measures workloads on a device."""
+    """Contest that measures workloads on a device."""
 
     device: Device
     contestants: Mapping[str, Prepare]
-    """Ours, and whom it is compared with."""
+    """Tilewright and its competitors, by name."""
     protocol: Protocol = field(default_factory=Protocol)
 
     def run(
         self, workload: Workload, tell: Tell, left_out: Mapping[str, str] | None = None
     ) -> Outcome:
         """
-        Measure everyone but those left out, who are told of with a reason.
+        Measure all contestants except `left_out`, which maps names to the reasons for their
+        absence.
 
-        Raises `DeviceLostError` where a kernel fails in a way that ends the process's use of the
-        device, after telling whose turn it was.
+        Raises `DeviceLostError` if a kernel failure makes the device unusable. The last phase
+        passed to `tell` then names the contestant.
         """
         forget_compiled()
         work = work_of(workload.captured)
@@ -109,7 +111,7 @@ class Contest:
     def _timed(
         self, recordings: Mapping[str, Sequence[Recording]], needs_flush: bool
     ) -> tuple[Samples, dict[str, Any]]:
-        """How long the replays of all recordings take, and the device's state after them."""
+        """Return the times of the replays of all recordings, and the device's state after them."""
         replays = {name: [r.replay for r in found] for name, found in recordings.items()}
         with losing_device("timing"):
             samples = self.protocol.measure(replays, self.device.timer(needs_flush))
@@ -125,7 +127,7 @@ class Contest:
         given: Sequence[Inputs],
         tell: Tell,
     ) -> list[Recording] | str:
-        """Return the recordings of a contestant, or why there are none."""
+        """Return the recordings of a contestant, or the reason why there are none."""
         import torch
 
         try:
@@ -149,7 +151,7 @@ class Contest:
         recordings: Iterable[Recording],
         given: Sequence[Inputs],
     ) -> str:
-        """What is wrong with results; empty if nothing is."""
+        """Return the error in the results of a contestant; empty if they are right."""
         kept = {t.untyped_storage().data_ptr() for inputs in given for t in inputs.values}
         for recording in recordings:
             with losing_device(name):
@@ -161,14 +163,16 @@ class Contest:
         return ""
 
     def _least_us(self, name: str, work: Work) -> float:
-        """Our kernels leave tensor cores alone in float32; PyTorch's may use them."""
+        """
+        Return the minimum time: our kernels use no tensor cores in float32, while PyTorch's may.
+        """
         peaks = self.device.peaks
         return peaks.floor_us(work) if name == OURS else peaks.least_us(work)
 
 
 @contextmanager
 def losing_device(name: str) -> Generator[None]:
-    """Whatever fails here has failed on the device, at the turn of `name`: `DeviceLostError`."""
+    """Turn any exception in the block into a `DeviceLostError` with the name of the contestant."""
     try:
         yield
     except Exception as err:
@@ -176,7 +180,7 @@ def losing_device(name: str) -> Generator[None]:
 
 
 def _complaint_of(workload: Workload) -> ResultCheck:
-    """Compares tensors with what the workload should give."""
+    """Return a function that compares tensors with the expected results of the workload."""
     program = captured_program(workload.captured)
     assert program.inputs is not None
     judge = Judge(program, program.inputs)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Who computes a workload: ours, PyTorch's eager mode, and what `torch.compile` makes of it.
+Contestants that compute a workload: Tilewright, PyTorch's eager mode, and `torch.compile`.
 
-All are measured as CUDA graphs that we capture. So `max-autotune` is asked for without the CUDA
-graphs that it brings itself: these would copy their inputs into place first, which costs it time
-that is none of its kernels'. float32 is float32 for all: TF32 is off.
+All are timed as CUDA graphs that this program captures. Therefore `max-autotune` runs without CUDA
+graphs of its own: these first copy the inputs, which costs time that its kernels do not take. TF32
+is disabled for all contestants.
 """
 
 from collections.abc import Callable, Mapping
@@ -25,16 +25,18 @@ from tilewright.tuning.knowledge import Db
 from tilewright.tuning.known_schedules import with_known_schedules
 
 Bind = Callable[[Inputs], Call]
-"""A call of one copy of the inputs; it gives the tensors among the results, flat."""
+"""
+Function that binds one copy of the inputs to a call, which returns the tensors among the results.
+"""
 Prepare = Callable[[Workload], Bind]
-"""Compiles a workload, or sees that it will be at the first call."""
+"""Function that compiles a workload, or arranges that its first call compiles it."""
 
 OURS = "ours"
 EAGER = "eager"
 
 
 def use_float32() -> None:
-    """No TF32 in PyTorch, neither in matrix products nor in convolutions."""
+    """Disable TF32 in PyTorch, for matrix products and convolutions."""
     import torch
 
     torch.set_float32_matmul_precision("highest")
@@ -42,7 +44,7 @@ def use_float32() -> None:
 
 
 def float32_settings() -> dict[str, Any]:
-    """How PyTorch multiplies float32 in this process, as it stands now."""
+    """Return PyTorch's current settings for float32 products in this process."""
     import torch
 
     return {
@@ -53,14 +55,14 @@ def float32_settings() -> dict[str, Any]:
 
 
 def forget_compiled() -> None:
-    """Let `torch.compile` start anew: what one workload taught it is none of the next one's."""
+    """Reset `torch.compile`, so that one workload does not influence the next."""
     import torch._dynamo
 
     torch._dynamo.reset()  # pyright: ignore[reportUnknownMemberType]
 
 
 class Compiled(NamedTuple):
-    """A workload as our compiler leaves it."""
+    """Program as Tilewright has compiled it: launch plan, Kernel IR and CUDA IR."""
 
     plan: Plan
     kernel_ir: ModuleOp
@@ -68,7 +70,7 @@ class Compiled(NamedTuple):
 
 
 class Ours:
-    """Tilewright, on a driver, with the schedules that `db` knows."""
+    """Contestant Tilewright, on a driver, with the schedules in the database `db`."""
 
     def __init__(self, driver: Driver, target: str, db: Db = True):
         self.driver, self.target = driver, target
@@ -76,7 +78,7 @@ class Ours:
         self._last: tuple[Workload, Compiled] | None = None
 
     def compiled(self, workload: Workload) -> Compiled:
-        """Return the workload, compiled; the one that was asked for last is remembered."""
+        """Return the compiled workload; the last one is cached."""
         if self._last is not None and self._last[0] is workload:
             return self._last[1]
         module = with_known_schedules(workload.captured.module, self.target, self._db)
@@ -91,7 +93,8 @@ class Ours:
         shared = LoadedPlan(plan, self.driver, self.target)
 
         def bind(inputs: Inputs) -> Call:
-            # Parameters that are permuted when they are loaded are so once: a plan keeps one copy.
+            # A plan keeps one copy of its permuted parameters, so each copy of the inputs needs its
+            # own.
             loaded = LoadedPlan(plan, self.driver, self.target) if plan.permuted else shared
             return lambda: loaded(inputs.values)
 
@@ -99,12 +102,12 @@ class Ours:
 
 
 def eager(workload: Workload) -> Bind:
-    """PyTorch's own kernels."""
+    """Return a function that binds inputs to calls in PyTorch's eager mode."""
     return flat(workload, workload.function)
 
 
 def compiled(mode: str | None) -> Prepare:
-    """PyTorch's compiler in one of its modes."""
+    """Return a contestant that compiles with `torch.compile` in this mode."""
 
     def prepare(workload: Workload) -> Bind:
         import torch
@@ -118,7 +121,7 @@ def compiled(mode: str | None) -> Prepare:
 
 
 def flat(workload: Workload, function: Callable[..., Any]) -> Bind:
-    """Calls of what computes the same as the workload's function."""
+    """Return a function that binds inputs to calls of `function`, a variant of the workload's."""
     import torch
     from torch.utils import _pytree as pytree
 
@@ -139,4 +142,4 @@ BACKENDS: Mapping[str, Prepare] = {
     "compile": compiled(None),
     "max-autotune": compiled("max-autotune-no-cudagraphs"),
 }
-"""Those that ours can be compared with, by the names that `--backends` takes."""
+"""Competitors of Tilewright, by the names that `--backends` accepts."""

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What times depend on: those of two environments are not compared, nor kept in one file."""
+"""
+Environment that times depend on. Times of different environments are not compared, nor kept in one
+file.
+"""
 
 import platform
 from collections.abc import Iterable
@@ -19,11 +22,11 @@ from tilewright.tuning.knowledge import Db, fastest_records
 
 _PACKAGES = ("torch", "transformers", "triton", "xdsl")
 _FOLDERS = ("codegen", "dialects", "frontend", "models", "passes", "tools.bench", "tuning")
-"""What makes kernels, and measures them."""
+"""Packages whose sources compile or measure kernels."""
 
 
 def environment(device: Device, contestants: Iterable[str], db: Db) -> dict[str, Any]:
-    """Product, versions, our sources and what `db` knows, as one can tell them apart."""
+    """Return the GPU, the versions, and digests of the sources and of the schedules in `db`."""
     return {
         "gpu": device.name,
         "flops": device.peaks.flops,
@@ -41,7 +44,7 @@ def environment(device: Device, contestants: Iterable[str], db: Db) -> dict[str,
 
 
 def sources() -> str:
-    """Return a digest of all files that kernels come from; it names a state as a commit does."""
+    """Return a digest of all source files that kernels depend on."""
     digest = sha256()
     for package in _FOLDERS:
         folder = Path(str(import_module(f"tilewright.{package}").__file__)).parent
@@ -52,7 +55,7 @@ def sources() -> str:
 
 
 def schedules(db: Db) -> str:
-    """Return a digest of the fastest schedules that a database knows; empty where it knows none."""
+    """Return a digest of the fastest schedules in a database; empty if there are none."""
     records = fastest_records(db, [None]).get(None, ())
     fastest = [(*r.key, r.measurement.schedule) for of_key in records for r in of_key]
     return sha256(repr(fastest).encode()).hexdigest()[:16] if fastest else ""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A contest on the GPU that is present."""
+"""Contest on the GPU of this machine."""
 
 from collections.abc import Sequence
 
@@ -12,22 +12,20 @@ from tilewright.tools.bench.contest import Contest
 from tilewright.tools.bench.contestants import BACKENDS, OURS, Ours, use_float32
 from tilewright.tuning.knowledge import Db
 
-MACHINE_CODE = "says what the machine code of kernels tells without one"
-"""What some commands do instead."""
+MACHINE_CODE = "reports on the kernels' machine code without one"
+"""Remedy for commands that have an alternative without a GPU."""
 
 
 def need_gpu(instead: str) -> None:
-    """Raise `TilewrightError`, with what to do instead, unless there is a GPU to take times on."""
+    """Raise `TilewrightError`, with `instead` as the remedy, unless there is a GPU for timing."""
     if (reason := reason_against_gpu()) is not None:
-        raise TilewrightError(
-            f"taking times needs a GPU, and there is none: {reason}", remedy=instead
-        )
+        raise TilewrightError(f"timing needs a GPU, and there is none: {reason}", remedy=instead)
 
 
 def gpu_contest(backends: Sequence[str], target_name: str | None = None, db: Db = True) -> Contest:
     """
-    Ours, with the schedules that `db` knows, against others, by name. Raises `TilewrightError`
-    where there is no GPU.
+    Return a contest of Tilewright, with the schedules in `db`, against the named backends. Raises
+    `TilewrightError` if there is no GPU.
     """
     name = target_for(target_name)
     driver = gpu_driver()

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Each launch of a program alone: how long it takes, and how fast it could be.
+Times of each launch of a program alone, with the limits on its speed.
 
-The launches are run one after the other, so that each reads what the ones before have computed;
-then each is recorded and timed by itself, over copies of its inputs as a whole program is. Alone a
-launch finds nothing in the cache that the one before it has just written, and is not overlapped
-with others: the sum of all is more than the whole.
+The launches first run in order, so that each reads the results of earlier ones. Then each is
+recorded and timed by itself, over copies of its inputs, as a whole program is. A single launch
+finds no data of its predecessor in the cache, and does not overlap with others. Therefore the sum
+of all times exceeds the time of the program.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,12 +30,12 @@ from tilewright.tools.bench.single_launch import SingleLaunch, single_launch
 from tilewright.tools.bench.workload import Workload
 
 PROTOCOL = Protocol(warm_up_us=20e3, measured_us=100e3)
-"""Of a launch: the clocks are up, for a contest was before."""
+"""Measuring protocol of a launch; the warm-up is short, since a contest has just run."""
 
 
 @dataclass(frozen=True)
 class LaunchClock:
-    """Takes the times of launches on a device."""
+    """Clock for the launches of a plan on a device."""
 
     device: Device
     driver: Driver
@@ -44,8 +44,8 @@ class LaunchClock:
 
     def rows(self, plan: Plan, costs: Mapping[str, KernelCost], inputs: Sequence[Any]) -> list[Row]:
         """
-        Return a row for each launch, in order; `inputs` are tensors of the program, on the device,
-        and `costs` those of the kernels by name.
+        Return a row for each launch, in order. `inputs` are the program's tensors on the device,
+        and `costs` the costs of the kernels by name.
         """
         pairs = zip(loaders(plan, self.driver.device), inputs, strict=True)
         buffers = {number: pair[0].load(pair[1]) for number, pair in enumerate(pairs)}
@@ -76,7 +76,9 @@ class LaunchClock:
 
 
 def each_launch(contest: Contest, workload: Workload) -> list[Row]:
-    """Return the launches of ours. Raises `DeviceLostError`."""
+    """
+    Return a row for each of Tilewright's launches. Raises `DeviceLostError` if a kernel fails.
+    """
     ours, device = contest.contestants[OURS], contest.device
     assert isinstance(ours, Ours)
     compiled = ours.compiled(workload)

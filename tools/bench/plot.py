@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A bar chart of results. Needs matplotlib, which is imported here and nowhere else."""
+"""Bar chart of results, by matplotlib, which only this module of `bench` imports."""
 
 from collections.abc import Sequence
 from importlib.util import find_spec
@@ -15,11 +15,11 @@ from tilewright.tools.output.output_path import write_bytes
 _COLORS = {"vs_eager": "#3b6fb6", "vs_compile": "#e08a2c"}
 _INCHES_A_CASE = 0.22
 _BAR = 0.4
-"""Of the room for a case."""
+"""Height of a bar, as a share of the room for a case."""
 
 
 def need_matplotlib(path: str) -> None:
-    """Raise unless a chart can be drawn into this file, before anything is measured."""
+    """Raise an error, before anything is measured, unless a chart can be drawn into this file."""
     if find_spec("matplotlib") is None:
         raise TilewrightError(
             "drawing a chart needs matplotlib", remedy="pip install 'tilewright[plot]'"
@@ -29,7 +29,7 @@ def need_matplotlib(path: str) -> None:
 
 
 def draw(rows: Sequence[Row], title: str, path: str) -> None:
-    """How many times as fast ours is, case by case, losses first."""
+    """Draw the speedups of Tilewright, case by case, in the order of `losses_first`."""
     from matplotlib.figure import Figure
 
     ordered = losses_first(rows)
@@ -42,7 +42,7 @@ def draw(rows: Sequence[Row], title: str, path: str) -> None:
     axes.xaxis.set_major_formatter(_times)
     axes.set_yticks(range(len(ordered)), [row["name"] for row in ordered], fontsize=7)
     axes.set_ylim(len(ordered) - 0.5, -0.5)
-    axes.set_xlabel("times as fast (log scale); ~ within the noise, ? nothing can be said")
+    axes.set_xlabel("times as fast (log scale); ~ within the noise, ? unknown")
     axes.set_title(title, fontsize=9)
     axes.legend(loc="upper right", fontsize=8)
     drawn = BytesIO()

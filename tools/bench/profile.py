@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-`run --profile`: what NVIDIA's profiler counts, kernel by kernel.
+Profile of `run --profile`: NVIDIA's performance counters, kernel by kernel.
 
-Nsight Compute runs a program and replays its kernels; so it gets the same command once more,
-without the benches, and is asked for our kernels only. Clocks are left as they are.
-Reference: Nsight Compute CLI, "Command Line Options".
+Nsight Compute runs a program and replays its kernels. Therefore it gets the same command again,
+without benchmarks, and profiles only our kernels. The GPU's clocks stay unchanged. Reference:
+Nsight Compute CLI, "Command Line Options".
 """
 
 import argparse
@@ -34,9 +34,9 @@ def print_profile(
     source: Source, args: argparse.Namespace, kernels: Iterable[str], out: Console
 ) -> None:
     """
-    Profile `run` of a program with its arguments, or print that there is no profiler.
+    Profile `run` of the program, and print the counters; print a note if Nsight Compute is missing.
 
-    Raises `TilewrightError` where the profiler fails.
+    Raises `TilewrightError` if the profiler fails.
     """
     if (ncu := find_tool("ncu")) is None:
         print(_NO_PROFILER, file=sys.stderr)
@@ -66,7 +66,7 @@ def _profiler(ncu: str, kernels: Iterable[str], log: Path) -> list[str]:
 
 
 def _program(source: Source, args: argparse.Namespace) -> list[str]:
-    """Return the command once more, as it runs the kernels and nothing else."""
+    """Return the command that runs only the kernels of the program."""
     target = [] if args.target is None else ["--target", args.target]
     command = [sys.executable, "-m", "tilewright.tools.cli", "run", "--device", "gpu"]
     db = database_argv(database_of(args))

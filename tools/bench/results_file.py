@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The JSON file of a suite's results, written after each case: what is in it is not measured again.
+JSON file of a suite's results, written after each case; cases in it are not measured again.
 
     {"schema": 1, "environment": {...}, "cases": [{"name": ..., "us": ..., ...}, ...]}
 
-A file holds the results of one environment. Those of another are not mixed with it, they go.
+A file holds the results of one environment; results of another environment are discarded.
 """
 
 import json
@@ -20,11 +20,11 @@ from tilewright.tools.bench.row import SCHEMA, Row, head
 from tilewright.tools.bench.row_check import wrong_field
 from tilewright.tools.output.output_path import write_text
 
-_REMEDY = "give --json another file"
+_REMEDY = "name another file with --json"
 
 
 class ResultsFile:
-    """The results of one environment, by case; in memory only if there is no path."""
+    """Results of one environment, by case; without a path they are kept only in memory."""
 
     def __init__(self, path: str | None, environment: dict[str, Any]):
         self._path = None if path in (None, "-") else Path(path)
@@ -39,35 +39,38 @@ class ResultsFile:
             self._rows = {row["name"]: row for row in stored["cases"]}
         elif stored["cases"]:
             what = ", ".join(sorted(changed)) or "schema"
-            print(f"note: '{path}' is of another {what}: all is measured anew", file=sys.stderr)
+            print(f"note: '{path}' has another {what}: all cases are measured", file=sys.stderr)
 
     def row(self, case: AnyCase) -> Row | None:
-        """What is known of a case, if it is the same expression of the same shapes."""
+        """Return the stored row of a case, or None if expression or shapes differ."""
         row = self._rows.get(case.name)
         return row if row is not None and {**row, **head(case)} == row else None
 
     def add(self, row: Row) -> None:
-        """Put a row in, or in the place of an older one, and write the file."""
+        """Add a row, or replace the older one of the case, and write the file."""
         self._rows[row["name"]] = row
         if self._path is None:
             return
         write_text(str(self._path), self.text(list(self._rows.values())))
 
     def text(self, rows: Sequence[Row]) -> str:
-        """Return the JSON of these rows."""
+        """Return the JSON text of a results file with these rows."""
         content = {"schema": SCHEMA, "environment": self.environment, "cases": rows}
         return json.dumps(content, indent=1, allow_nan=False) + "\n"
 
 
 def _stored(path: Path) -> dict[str, Any]:
-    """What a file holds; nothing if there is none."""
+    """
+    Return the content of a file; empty if there is no file. Raises `UsageError` if it has another
+    format.
+    """
     if not path.exists():
         return {}
     try:
         stored = json.loads(read_text_file(path))
         _ = stored["schema"], stored["environment"].items(), [*stored["cases"]]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as err:
-        raise UsageError(f"'{path}' holds something else than results", remedy=_REMEDY) from err
+        raise UsageError(f"'{path}' is not a file of results", remedy=_REMEDY) from err
     if stored["schema"] == SCHEMA:
         _check_rows(stored["cases"], path)
     return stored
@@ -76,5 +79,5 @@ def _stored(path: Path) -> dict[str, Any]:
 def _check_rows(rows: Sequence[object], path: Path) -> None:
     for number, row in enumerate(rows):
         if wrong := wrong_field(row):
-            says = f"'{path}' holds something else than results: {wrong} of case {number}"
-            raise UsageError(says, remedy=_REMEDY)
+            message = f"'{path}' is not a file of results: {wrong} of case {number} is wrong"
+            raise UsageError(message, remedy=_REMEDY)

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is kept of a contest: one JSON object, which says no more than the samples do."""
+"""
+Row of results for a contest: one JSON object, with only those ratios that the samples support.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,26 +12,26 @@ from tilewright.tools.bench.contestants import EAGER, OURS
 from tilewright.tools.bench.request import AnyCase
 
 Row = dict[str, Any]
-"""A case, as JSON has it; `docs/benchmarking.md` says what is in it."""
+"""Case with its results, as a JSON object; `docs/benchmarking.md` describes its fields."""
 
 NOT_MEASURED = Result(None)
 SCHEMA = 1
-"""The version of the JSON's shape."""
+"""Version of the JSON's schema."""
 
 
 def head(case: AnyCase) -> Row:
-    """What tells a case from others."""
+    """Return the fields that identify a case."""
     shapes = [list(shape) for shape in case.shapes]
     return {"name": case.name, "op": case.op, "expression": case.expression, "shapes": shapes}
 
 
 def failed(case: AnyCase, problem: str) -> Row:
-    """Return a case that gave nothing."""
+    """Return the row of a case that failed, with the problem and without times."""
     return head(case) | {**_EMPTY, "problem": problem}
 
 
 def measured(outcome: Outcome) -> Row:
-    """Return all figures of a contest, and what may be said of them."""
+    """Return the row with all figures of a contest, and the ratios that are certain."""
     ours = outcome.results[OURS]
     peers = {name: result for name, result in outcome.results.items() if name != OURS}
     eager = peers.pop(EAGER, NOT_MEASURED)
@@ -72,12 +74,12 @@ _EMPTY: Row = {
 
 
 def _us(result: Result) -> float | None:
-    """Return a time that counts."""
+    """Return the time of a valid result, in microseconds, or None."""
     return None if result.counted is None else result.counted.us
 
 
 def _joined(peers: Mapping[str, Result]) -> Result:
-    """Several of which none counts, as one."""
+    """Return one result for several contestants that all failed, with their reasons."""
     if not peers:
         return NOT_MEASURED
     return Result(None, "; ".join(f"{name}: {r.reason_against}" for name, r in peers.items()))

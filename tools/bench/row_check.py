@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows of a results file as JSON has them, checked before anything is computed of them."""
+"""Check of the rows of a results file, before anything is computed from them."""
 
 from collections.abc import Mapping
 from math import isfinite
@@ -11,13 +11,16 @@ from tilewright.tools.bench.summary import AGAINST
 _TEXTS = ("name", "op", "expression", "problem")
 _RATIOS = ("eager_us", "compile_us", *AGAINST)
 _FIGURES = ("roofline", "floor_us", "tflops", "tbytes")
-"""Numbers that may be 0, as of a case without arithmetic."""
+"""Numbers that may be 0, for example of a case without arithmetic."""
 
 _LAUNCH_FIGURES = ("us", "share", "floor_us", "roofline")
 
 
 def wrong_field(row: object) -> str:
-    """Return the field of a row that is missing or of another type; empty if there is none."""
+    """
+    Return the name of the first field of a row that is missing or has a wrong type; empty if the
+    row is right.
+    """
     if not isinstance(row, dict):
         return "a row"
     fields = cast(Row, row)
@@ -55,7 +58,7 @@ def _are_texts(value: Any) -> bool:
 
 
 def _are_launches(value: Any) -> bool:
-    """True for none, and for rows of launches."""
+    """True if the value is None or a list of valid rows of launches."""
     if value is None:
         return True
     return isinstance(value, list) and all(map(_is_launch, cast(list[Any], value)))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-One launch of a plan as a plan of its own: what the launch reads it is given, what it writes are
-its results. So a launch can be run, and timed, without the others.
+Plan of a single launch: what the launch reads are the plan's inputs, and what it writes are its
+results. This way a launch can be run and timed without the others.
 """
 
 from dataclasses import replace
@@ -13,19 +13,19 @@ from tilewright.dialects.buffer_plan import ALIGNMENT
 
 
 class SingleLaunch(NamedTuple):
-    """A launch alone."""
+    """Single launch of a plan, as a plan of its own."""
 
     plan: Plan
     reads: tuple[int, ...]
-    """The buffers of the whole plan that are its inputs, in order."""
+    """Buffers of the whole plan that are its inputs, in order."""
     writes: tuple[int, ...]
-    """Those that are its results."""
+    """Buffers of the whole plan that are its results, in order."""
 
 
 def single_launch(plan: Plan, position: int) -> SingleLaunch:
     """
-    Return the launch at `position`. Nothing is written in the place of anything else. Inputs are as
-    the kernel reads them: those that are permuted when they are loaded are permuted already.
+    Return the launch at `position` as a plan. No buffer reuses the memory of another one. Inputs
+    that the whole plan permutes when it loads them are already permuted.
     """
     launch = plan.launches[position]
     reads = tuple(dict.fromkeys(launch.inputs))
@@ -70,5 +70,8 @@ def _refilled(fill: Fill, numbers: dict[int, int]) -> Fill:
 
 
 def _alignment(plan: Plan, number: int) -> int:
-    """Inputs lie as callers give them, other buffers as they are allocated."""
+    """
+    Return the alignment of a buffer: inputs have that of the caller's tensors, other buffers that
+    of an allocation.
+    """
     return plan.alignments[number] if number < len(plan.inputs) else ALIGNMENT

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-`tilewright bench --static`: what the machine code of every case's kernels tells, and what keeps
-them from being as fast as they could be. Of decoder blocks also what the launches come to together.
+Command `tilewright bench --static`: a report on the machine code of each case's kernels, and on
+what limits their speed. For decoder blocks it also sums up the launches.
 """
 
 import argparse
@@ -26,7 +26,7 @@ from tilewright.tools.output.terminal import console, show, table
 from tilewright.tuning.knowledge import Db
 
 SCHEMA = 1
-"""The version of the JSON's shape."""
+"""Version of the JSON's schema."""
 
 Columns = Mapping[str, Callable[[Row], str]]
 
@@ -51,26 +51,26 @@ _OF_BLOCKS: Columns = {
 
 
 class Failure(NamedTuple):
-    """A case of which no machine code can be told."""
+    """Error message of a case that could not be compiled, with the exit code."""
 
     message: str
     exit_code: int
 
 
 def run(args: argparse.Namespace, cases: Sequence[AnyCase]) -> int:
-    """Print the table of the cases, without the cases that fail; write the JSON."""
+    """Print the table of all cases except failed ones, and write the JSON; return the exit code."""
     name = args.target or DEFAULT_TARGET
     target_named(name)
     db = database_of(args)
     found = {case.name: _rows_or_failure(case, name, db) for case in cases}
-    failures = {case: said for case, said in found.items() if isinstance(said, Failure)}
-    rows = [row for said in found.values() if not isinstance(said, Failure) for row in said]
+    failures = {case: result for case, result in found.items() if isinstance(result, Failure)}
+    rows = [row for rows in found.values() if not isinstance(rows, Failure) for row in rows]
     out = console(args.color, sys.stderr if args.json == "-" else sys.stdout)
     if len(failures) < len(cases):
         of_suite = isinstance(cases[0], Case)
         _print_rows(rows, _OF_SUITES if of_suite else _OF_BLOCKS, out)
         good = sum(not row.shortcomings for row in rows)
-        out.print(f"{good} of {len(rows)} kernels fall short of nothing, on {name}")
+        out.print(f"{good} of {len(rows)} kernels have no shortcomings on {name}")
         if not of_suite:
             _print_totals(rows, out)
     if failures:
@@ -87,18 +87,18 @@ def run(args: argparse.Namespace, cases: Sequence[AnyCase]) -> int:
 
 
 def _rows_or_failure(case: AnyCase, target: str, db: Db) -> list[Row] | Failure:
-    """Return the case's rows, or what is said, at once, of why there are none."""
+    """Return the rows of a case. If it fails, print the error immediately and return it."""
     try:
         with stage(f"case {case.name}"):
             return [*rows_of(case, target, db)]
-    except Exception as err:  # of whatever kind: the other cases are to be told of all the same
+    except Exception as err:  # any error: the other cases are still reported
         message, code = explain_case(err, case.name)
         print(message, file=sys.stderr, flush=True)
         return Failure(message, code)
 
 
 def _print_rows(rows: Sequence[Row], columns: Columns, out: Console) -> None:
-    shown = table("case", "kernel", *columns, "falls short", numbers=[*columns])
+    shown = table("case", "kernel", *columns, "shortcomings", numbers=[*columns])
     for row in rows:
         cells = (column(row) for column in columns.values())
         shown.add_row(row.case, row.kernel, *cells, "; ".join(row.shortcomings))
@@ -106,7 +106,7 @@ def _print_rows(rows: Sequence[Row], columns: Columns, out: Console) -> None:
 
 
 def _print_totals(rows: Sequence[Row], out: Console) -> None:
-    """What the launches of each case come to together, and what they need at least."""
+    """Print for each case the sums over its launches, and the minimum time of the case."""
     numbers = ("launches", "kernels", "estimate", "floor")
     shown = table("case", *numbers, numbers=numbers)
     for case in dict.fromkeys(row.case for row in rows):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `bench --static` keeps of each kernel of a case."""
+"""Rows of `bench --static`: the figures of each kernel of a case."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,38 +21,40 @@ from tilewright.tuning.known_schedules import with_known_schedules
 
 @dataclass(frozen=True)
 class Row:
-    """One kernel of one case."""
+    """Figures of one kernel in one case."""
 
     case: str
     kernel: str
     launches: int
-    """How often the case launches it."""
+    """Number of launches of the kernel in the case."""
     grid: int
     block: int
     registers: int
     spill_bytes: int
     shared_bytes: int
     warps: int
-    """Resident on an SM."""
+    """Number of warps that are resident on an SM."""
     ffma_share: float | None
-    """Of the main loop's instructions."""
+    """Share of FFMA in the main loop's instructions."""
     wide_share: float | None
-    """Of the bytes that go to and from global memory, those that go 16 or more at a time."""
+    """Share of the global memory traffic, in bytes, that moves 16 or more bytes per access."""
     bank_factor: float | None
     sector_factor: float | None
     minimum_bytes: int
     estimate_us: float | None
-    """Of a launch."""
+    """Estimated time of a launch."""
     floor_us: float | None
-    """What no kernel that does this work can beat, without the launch."""
+    """Lower bound of the time for this kernel's work, without the launch."""
     case_floor_us: float
-    """What the whole case needs at least: of suites on an H100 SXM, of blocks on the target."""
+    """
+    Lower bound of the time of the whole case: for suites on an H100 SXM, for blocks on the target.
+    """
     schedule: str
     shortcomings: tuple[str, ...]
 
 
 def rows_of(case: AnyCase, target: str, db: Db) -> Iterator[Row]:
-    """Yield a row for each kernel of the case, with the schedules that `db` knows."""
+    """Yield a row for each kernel of the case, with the schedules in the database `db`."""
     program = case.program(fake=True)
     captured = capture(program.module, program.args, program.kwargs)
     scheduled = with_known_schedules(captured.module, target, db)
@@ -93,7 +95,7 @@ def _row(case: AnyCase, kernel: KernelEvidence, case_floor_us: float) -> Row:
 
 
 def _tile(schedule: str) -> Tile | None:
-    """What a block owns of a contraction; None for what is none."""
+    """Return a block's tile of a contraction; None for other kernels."""
     options = parameters_by_pass(schedule)
     match options.get("blockify-launch"):
         case {"m": (int(m),), "n": (int(n),)}:

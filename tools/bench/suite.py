@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Files of expressions with the shapes of their inputs, as `benchmarks/suite84.json` is one.
+Suites: files of expressions with the shapes of their inputs, such as `benchmarks/suite84.json`.
 
-An expression is code, which is run as that of `-c`. All else is data.
+An expression is code that is executed, as with `-c`. All other fields are data.
 """
 
 import json
@@ -24,37 +24,39 @@ from tilewright.tools.bench.suite_inputs import (
 )
 
 DTYPES = ("float32", "bfloat16", "float16")
-"""Of the inputs of a case that are no integers; those of one case are all of one."""
+"""Possible dtypes of a case's inputs that are not integers; a case has one of them."""
 
 _NO_CASES = (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError)
-"""Errors of reading JSON of another form."""
+"""Errors raised when JSON of another format is read."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """One expression at one set of shapes."""
+    """Case: one expression with the shapes of its inputs."""
 
     name: str
-    """`matmul.qwen.q_proj.s32`: the operation, the model, what it is there, the tokens."""
+    """
+    Name, as `matmul.qwen.q_proj.s32`: the operation, the model, its part, the number of tokens.
+    """
     op: str
     expression: str
-    """PyTorch, of the inputs t0, t1, ..."""
+    """PyTorch expression of the inputs t0, t1, ..."""
     shapes: tuple[tuple[int, ...], ...]
-    """Of the inputs."""
+    """Shapes of the inputs."""
     special: Special
     """Inputs that are not `torch.randn`."""
     tokens: int
     flops: int
     min_bytes: int
-    """To read every input once and write the output once."""
+    """Bytes to read every input once and to write the output once."""
     floor_us: float
-    """What an H100 SXM needs at least, in microseconds."""
+    """Lower bound of the time on an H100 SXM, in microseconds."""
     dtype: str = "float32"
-    """Of the inputs that are no integers, one of `DTYPES`."""
+    """Dtype of the inputs that are not integers, one of `DTYPES`."""
 
     @property
     def function(self) -> Callable[..., Any]:
-        """The expression as a function of the inputs, which are tensors."""
+        """Expression as a function of the inputs, which are tensors."""
         import torch
         import torch.nn.functional
 
@@ -65,17 +67,18 @@ class Case:
         except SyntaxError as err:
             raise UsageError(f"{err.msg}: {self.expression}") from err
         except (ValueError, RecursionError, MemoryError) as err:
-            raise UsageError(f"its expression is no code: {err}") from err
+            raise UsageError(f"its expression is not valid Python: {err}") from err
 
     def program(self, fake: bool) -> Expression:
         """
-        Return the function and its inputs; these are always the same ones, unless they are `fake`.
+        Return the function and its inputs, which are the same for each call, or meta tensors if
+        `fake`.
         """
         return Expression(self.function, self.inputs("meta" if fake else "cpu"))
 
     @property
     def statements(self) -> str:
-        """The same as one text, as `-c` takes it."""
+        """Statements that create the inputs, followed by the expression, as one text for `-c`."""
         made = [self._statement(f"t{n}", shape) for n, shape in enumerate(self.shapes)]
         return "; ".join([*made, self.expression])
 
@@ -90,8 +93,8 @@ class Case:
 
     def inputs(self, device: str = "meta", seed: int = 0) -> tuple[Any, ...]:
         """
-        Random tensors and special ones; those on `meta` have shapes and no values. `UsageError`
-        where there are no such tensors.
+        Return the inputs, random or special tensors; on the device `meta` they have shapes but no
+        values. Raises `UsageError` if a tensor cannot be created.
         """
         try:
             return self._drawn(device, seed)
@@ -117,12 +120,12 @@ class Case:
 
 def read_cases(path: str | Path, pattern: str = "") -> Iterator[Case]:
     """Yield the cases whose name contains `pattern`, in the order of the file."""
-    with _no_list(path):
+    with _reading_suite(path):
         entries: Any = json.loads(read_text_file(path))["cases"]
         numbered = [*enumerate(entries)]
     cases: list[Case] = []
     for number, entry in numbered:
-        with _no_list(path, f"case {number} "):
+        with _reading_suite(path, f"case {number} "):
             cases.append(_case(entry))
     if not cases:
         raise UsageError(f"'{path}' has no cases")
@@ -130,15 +133,17 @@ def read_cases(path: str | Path, pattern: str = "") -> Iterator[Case]:
 
 
 @contextmanager
-def _no_list(path: str | Path, where: str = "it ") -> Generator[None]:
-    """Raise `UsageError` that says why a file is no list of cases, for errors of `_NO_CASES`."""
+def _reading_suite(path: str | Path, where: str = "it ") -> Generator[None]:
+    """
+    Turn an error of `_NO_CASES` into a `UsageError` with the reason why the file is not a suite.
+    """
     try:
         yield
     except _NO_CASES as err:
         reason = f"has no {err}" if isinstance(err, KeyError) else f"is wrong: {one_line(err)}"
         raise UsageError(
-            f"'{path}' is no list of cases: {where}{reason}",
-            remedy="benchmarks/suite84.json shows what one is",
+            f"'{path}' is not a list of cases: {where}{reason}",
+            remedy="benchmarks/suite84.json is an example",
         ) from err
 
 

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The inputs of a suite's case that are not `torch.randn`, as data:
+Special inputs of a suite's case, which are not `torch.randn`, as data:
 
     "inputs": {"t1": {"random": "uniform"}, "t2": {"integers": [0, 9]}, "t3": {"full": -1e9}}
 
-The tensor t1 is drawn by `torch.rand`; t2 by `torch.randint` from 0 to 8, as int64, or as the
-`dtype` that stands beside; t3 is filled with a number. What is filled may be cut: it is 0 below the
-diagonal that `triu` names, or above that of `tril` (`torch.triu`, `torch.tril`). Shapes are those
-of `input_shapes`.
+`torch.rand` draws the tensor t1. `torch.randint` draws t2 from 0 to 8, as int64, or in the `dtype`
+given beside `integers`. t3 is filled with a number. A filled tensor may be cut: it is 0 below the
+diagonal `triu`, or above the diagonal `tril` (`torch.triu`, `torch.tril`). The shapes are those of
+`input_shapes`.
 
-Suites of old say the same in `input_notes`, in words: those of `_RANDOM`, or a text of the form
-`t3 = torch.full((S,S), -1e9).triu(1)`. Nothing of it is run.
+Old suites have a text `input_notes` instead: `_RANDOM`, or a text of the form `t3 =
+torch.full((S,S), -1e9).triu(1)`. It is parsed, not executed.
 """
 
 import re
@@ -21,9 +21,9 @@ from typing import Any, cast
 from tilewright.errors import UsageError
 
 Made = Mapping[str, Any]
-"""What an input is made of, as JSON has it."""
+"""Description of an input, as a JSON object."""
 Special = Mapping[str, Made]
-"""By input; those that are not named are `torch.randn`."""
+"""Descriptions by input name; inputs that are not named are `torch.randn`."""
 
 _UNIFORM = "uniform"
 _INTEGERS = ("int64", "int32", "bool")
@@ -41,7 +41,10 @@ _EXAMPLE = '"inputs": {"t3": {"full": -1e9, "triu": 1}} fills t3, and all others
 
 
 def special_inputs(entry: Mapping[str, Any], shapes: Sequence[tuple[int, ...]]) -> Special:
-    """Return what a case says of its inputs, which have these shapes. Raises `UsageError`."""
+    """
+    Return the descriptions of a case's special inputs, checked against the shapes. Raises
+    `UsageError` if they are malformed.
+    """
     if "inputs" in entry:
         return _checked(entry["inputs"], len(shapes))
     notes = entry.get("input_notes", _RANDOM)
@@ -49,7 +52,7 @@ def special_inputs(entry: Mapping[str, Any], shapes: Sequence[tuple[int, ...]]) 
         return {}
     found = _NOTE.fullmatch(notes) if isinstance(notes, str) else None
     if found is None:
-        raise UsageError(f"its input_notes are no data: {notes!r}", remedy=_EXAMPLE)
+        raise UsageError(f"its input_notes are malformed: {notes!r}", remedy=_EXAMPLE)
     name, sizes, value, part, diagonal = found.groups()
     cut = {} if part is None else {part: int(diagonal)}
     special = _checked({name: {"full": float(value), **cut}}, len(shapes))
@@ -60,14 +63,14 @@ def special_inputs(entry: Mapping[str, Any], shapes: Sequence[tuple[int, ...]]) 
 
 
 def is_integer(made: Made) -> bool:
-    """True for an input that keeps its dtype, whatever that of the case is."""
+    """True for an input of integers, which keeps its dtype whatever the dtype of the case is."""
     return "integers" in made
 
 
 def statement(name: str, shape: tuple[int, ...], made: Made, more: str = "") -> str:
     """
-    Return the statement that makes a special input, as `-c` takes it, with `more` arguments where
-    it is of the case's dtype.
+    Return the statement that creates a special input, in the form of `-c`. `more` are additional
+    arguments, such as a dtype, for inputs that are not integers.
     """
     if is_integer(made):
         low, high = made["integers"]
@@ -82,7 +85,7 @@ def statement(name: str, shape: tuple[int, ...], made: Made, more: str = "") -> 
 
 
 def special_tensor(shape: tuple[int, ...], made: Made, device: str, generator: Any) -> Any:
-    """Return a special input, drawn by a generator where it is random."""
+    """Return a special input; random ones are drawn with the generator."""
     import torch
 
     if is_integer(made):
@@ -98,16 +101,16 @@ def special_tensor(shape: tuple[int, ...], made: Made, device: str, generator: A
     return tensor
 
 
-def _checked(said: Any, count: int) -> Special:
+def _checked(given: Any, count: int) -> Special:
     names = [f"t{number}" for number in range(count)]
-    if not isinstance(said, dict):
-        raise UsageError(f"its inputs are no object: {said!r}", remedy=_EXAMPLE)
-    inputs = cast(dict[str, Any], said)
+    if not isinstance(given, dict):
+        raise UsageError(f"its inputs are not an object: {given!r}", remedy=_EXAMPLE)
+    inputs = cast(dict[str, Any], given)
     if unknown := [name for name in inputs if name not in names]:
         raise UsageError(f"it has no input {', '.join(unknown)}", remedy=f"has: {', '.join(names)}")
     for name, made in inputs.items():
         if not (_is_fill(made) or _is_uniform(made) or _are_integers(made)):
-            raise UsageError(f"its input {name} is no tensor: {made!r}", remedy=_EXAMPLE)
+            raise UsageError(f"its input {name} is malformed: {made!r}", remedy=_EXAMPLE)
     return inputs
 
 
@@ -116,7 +119,7 @@ def _is_uniform(made: Any) -> bool:
 
 
 def _are_integers(made: Any) -> bool:
-    """True for two bounds of which the second is the larger, and a dtype at most."""
+    """True if the value has two bounds in increasing order and at most a dtype."""
     if not isinstance(made, dict):
         return False
     fields = cast(dict[str, Any], made)
@@ -129,7 +132,7 @@ def _are_integers(made: Any) -> bool:
 
 
 def _is_fill(made: Any) -> bool:
-    """True for `full` and at most one of `triu` and `tril`."""
+    """True if the value has `full` and at most one of `triu` and `tril`."""
     if not isinstance(made, dict):
         return False
     fields = cast(dict[str, Any], made)

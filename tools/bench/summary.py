@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What many rows say together: geometric means, wins and losses, by group."""
+"""Summary of many rows by group: geometric means, wins and losses."""
 
 from collections.abc import Iterable, Sequence
 from math import exp, log
@@ -9,27 +9,29 @@ from tilewright.codegen.timing.verdict import SAME
 from tilewright.tools.bench.row import Row
 
 AGAINST = {"vs_eager": "eager", "vs_compile": "torch.compile"}
-"""The ratios of a row, and whom they are to."""
+"""Ratios of a row, with the names of the competitors."""
 
 
 class Tally(NamedTuple):
-    """Some cases, against one opponent."""
+    """Counts and mean of some cases against one competitor."""
 
     cases: int
     wins: int
     same: int
     losses: int
     geomean: float | None
-    """Of the ratios; one within the noise counts as 1. None if there is not one."""
+    """
+    Geometric mean of the ratios, in which ratios within the noise count as 1; None without ratios.
+    """
 
     @property
     def unknown(self) -> int:
-        """Cases of which nothing can be said: they are not in the mean."""
+        """Number of cases without a ratio, which the mean does not contain."""
         return self.cases - self.wins - self.same - self.losses
 
 
 def tally(rows: Iterable[Row], against: str) -> Tally:
-    """Of the ratio called `against`."""
+    """Return the tally of the ratios called `against`."""
     rows = list(rows)
     ratios = [row[against] for row in rows if row[against] is not None]
     same = sum(is_same(row, against) for row in rows)
@@ -44,7 +46,7 @@ def tally(rows: Iterable[Row], against: str) -> Tally:
 
 
 def groups(rows: Sequence[Row]) -> dict[str, list[Row]]:
-    """Rows by operation, in the order in which these first come."""
+    """Return the rows by operation, in order of first occurrence."""
     found: dict[str, list[Row]] = {}
     for row in rows:
         found.setdefault(row["op"], []).append(row)
@@ -57,11 +59,11 @@ def is_same(row: Row, against: str) -> bool:
 
 
 def worst(row: Row) -> float | None:
-    """Return the smaller ratio; None if nothing can be said."""
+    """Return the smaller ratio of a row; None if it has no ratio."""
     known = [row[a] if row[a] is not None else 1.0 for a in AGAINST if row[a] or is_same(row, a)]
     return min(known, default=None)
 
 
 def losses_first(rows: Iterable[Row]) -> list[Row]:
-    """First those of which nothing can be said, then the others by their smaller ratio."""
+    """Return the rows without a ratio, then the others by increasing smaller ratio."""
     return sorted(rows, key=lambda row: -1.0 if (ratio := worst(row)) is None else ratio)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Starts the process that measures, and ends it when it hangs.
+Supervisor of the process that measures: it starts the worker, and kills it when it hangs.
 
-A worker that says nothing for too long is killed, with all that it has started: a kernel that
-waits forever cannot be ended otherwise. The next case gets a new one. If it was the turn of
-someone else than ours, the case is measured again without them.
+A worker that sends nothing for too long is killed with all its child processes, because a kernel
+that waits forever cannot be stopped otherwise. The next case gets a new worker. If a competitor was
+running, the case is measured again without it.
 """
 
 import sys
@@ -30,17 +30,17 @@ def worker_command(backends: Sequence[str], db: str | bool) -> list[str]:
 
 @dataclass
 class Supervisor:
-    """Has cases measured, by one worker after another."""
+    """Supervisor of one worker after another, which measure cases."""
 
     command: Sequence[str]
     limit_s: float
-    """Seconds between two signs of life, which every phase of a contest is."""
+    """Maximum number of seconds between two replies; each phase of a contest sends one."""
     environment: Reply = field(default_factory=Reply)
-    """What the worker says of where it is, once it has started."""
+    """Environment that the worker reported when it started."""
     _worker: Worker | None = None
 
     def start(self) -> None:
-        """Have a worker. Raises `TilewrightError` if there can be none."""
+        """Start a worker, unless one is running. Raises `TilewrightError` if it does not start."""
         if self._worker is not None:
             return
         worker = Worker(self.command)
@@ -51,13 +51,13 @@ class Supervisor:
         self._worker = worker
 
     def stop(self) -> None:
-        """Have none."""
+        """Kill the worker, if one is running."""
         if self._worker is not None:
             self._worker.kill()
         self._worker = None
 
     def row(self, case: AnyCase) -> Row:
-        """What came of a case."""
+        """Measure a case in a worker process, and return its row."""
         left_out: dict[str, str] = {}
         while True:
             self.start()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Results for people: the cases, losses first, and what they say together."""
+"""Tables of results: the cases, losses first, and their summary."""
 
 from collections.abc import Sequence
 
@@ -18,7 +18,7 @@ _TALLY = ("cases", "geomean", "wins", "same", "losses", "unknown")
 
 
 def print_rows(rows: Sequence[Row], out: Console) -> None:
-    """A line for each case, and below it why there is no ratio, if there is none."""
+    """Print a line for each case; its last column is the reason for a missing ratio."""
     shown = table("case", *_NUMBERS, "why not", numbers=_NUMBERS)
     for row in losses_first(rows):
         shown.add_row(row["name"], *_cells(row), _reason_against_ratio(row))
@@ -26,14 +26,16 @@ def print_rows(rows: Sequence[Row], out: Console) -> None:
 
 
 def print_summary(rows: Sequence[Row], out: Console) -> None:
-    """Geometric means, wins and losses, of each group and of all."""
+    """Print geometric means, wins and losses, for each group and for all cases."""
     for against, name in AGAINST.items():
         out.print(f"\nagainst {name}", markup=False)
         show(out, _tallies(rows, against))
 
 
 def print_launches(row: Row, out: Console) -> None:
-    """A line for each launch of a case, and how much longer they take alone than together."""
+    """
+    Print a line for each launch of a case, and the sum of their times beside the time of the case.
+    """
     numbers = ("grid", "block", "us", "share", "floor", "roofline")
     shown = table("kernel", *numbers, numbers=numbers)
     for launch in row["launches"]:
@@ -52,7 +54,7 @@ def print_launches(row: Row, out: Console) -> None:
 
 
 def print_outcome(outcome: Outcome, out: Console) -> None:
-    """A line for each contestant of one workload."""
+    """Print a line for each contestant of one workload."""
     numbers = ("us", "quartiles", "A/A", "ours is", "TFLOP/s", "TB/s", "roofline")
     shown = table("", *numbers, "why not", numbers=numbers)
     floor, ours = outcome.peaks.floor_us(outcome.work), outcome.results[OURS]
@@ -112,7 +114,7 @@ def _ratio(row: Row, against: str) -> str:
 
 
 def _reason_against_ratio(row: Row) -> str:
-    """Reason why a ratio is missing, apart from noise, or an empty text."""
+    """Return the reason why a ratio is missing, except for noise; empty if there is none."""
     if row["problem"]:
         return row["problem"]
     reasons: list[str] = [row["why"][against] for against in AGAINST if not is_same(row, against)]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What a captured function has to do at least, by its graph: operations of contractions, and bytes.
+Minimum work of a captured function, by its graph: operations of contractions, and bytes.
 
-It is a lower bound. An input counts if some operator reads all of it, not if it is only looked up
-in; of causal attention half of the products count; an operator that is not known counts as none.
+It is a lower bound. An input counts if some operator reads all of it, not if it is only indexed.
+Half of the products of causal attention count. An unknown operator counts as no operations.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,16 +17,16 @@ _VIEWS = {
     *("view", "reshape", "permute", "transpose", "t", "unsqueeze", "squeeze", "expand", "flatten"),
     *("unflatten", "alias", "contiguous", "clone", "detach", "movedim", "numpy_T", "mT"),
 }
-"""What reads of its input as much as its own users do."""
+"""Operators that read of their input only what their users read."""
 _LOOK_UPS = {
     *("embedding", "index", "index_select", "gather", "take", "take_along_dim", "slice", "select"),
     *("narrow", "diagonal", "split", "split_with_sizes", "chunk", "unbind", "tril", "triu"),
 }
-"""What may read a part of its input only."""
+"""Operators that may read only a part of their input."""
 
 
 def work_of(captured: Captured) -> Work:
-    """Return the least that has to be done to compute the results of the captured function."""
+    """Return the minimum work to compute the results of the captured function."""
     graph = captured.exported.graph
     nodes = {node.name: node for node in graph.nodes}
     read = sum(_bytes(i.tensor) for i in captured.inputs if _is_read(nodes[i.node], captured))
@@ -37,12 +37,14 @@ def work_of(captured: Captured) -> Work:
 
 
 def _bytes(tensor: Any) -> int:
-    """What an expanded tensor repeats is there once."""
+    """
+    Return the bytes of a tensor in memory: repeated elements of an expanded tensor count once.
+    """
     return min(tensor.numel() * tensor.element_size(), tensor.untyped_storage().nbytes())
 
 
 def _is_read(node: Any, captured: Captured) -> bool:
-    """True if someone reads all elements of a node."""
+    """True if some operator reads all elements of the node."""
     return any(_reads(user, captured) for user in node.users)
 
 
@@ -56,7 +58,7 @@ def _reads(user: Any, captured: Captured) -> bool:
 
 
 def _name(node: Any) -> str:
-    """`matmul` of `aten.matmul.default`."""
+    """Return the operator's name without overload: `matmul` for `aten.matmul.default`."""
     return str(getattr(node.target, "overloadpacket", node.target)).rpartition(".")[2]
 
 
@@ -70,12 +72,18 @@ def _shape(node: Any) -> tuple[int, ...]:
 
 
 def _product(first: int) -> Callable[[Any], int]:
-    """Return a product of matrices whose left one is the argument at `first`."""
+    """
+    Return a function that counts the operations of a matrix product, whose left operand is the
+    argument at `first`.
+    """
     return lambda node: 2 * prod(_shape(node)) * _shape(node.args[first])[-1]
 
 
 def _attention(node: Any) -> int:
-    """Products with the keys and with the values; of causal attention those that count."""
+    """
+    Return the operations of the products with keys and with values; of causal attention only those
+    below the diagonal.
+    """
     query, key, value = (_shape(argument) for argument in node.args[:3])
     *batch, rows, width = query
     columns = key[-2]
@@ -87,12 +95,15 @@ def _attention(node: Any) -> int:
 
 
 def _convolution(node: Any) -> int:
-    """Return each result gathers from a window of the input."""
+    """Return the operations of a convolution: each result reads a window of the input."""
     return 2 * prod(_shape(node)) * prod(_shape(node.args[1])[1:])
 
 
 def _transposed_convolution(node: Any) -> int:
-    """Return each input is spread over a window of the result."""
+    """
+    Return the operations of a transposed convolution: each input element is spread over a window of
+    the result.
+    """
     return 2 * prod(_shape(node.args[0])) * prod(_shape(node.args[1])[1:])
 
 

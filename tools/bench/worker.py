@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The process that measures: it reads requests and writes replies, JSON objects, one a line.
+Process that measures: it reads requests and writes replies, one JSON object per line.
 
     {"case": {...}, "left_out": {...}}      a request (`request`)
-    {"environment": {...}}                  once it has started
-    {"phase": "ours: compiling"}            whenever it begins something
-    {"row": {...}}                          the end of a case, or
-    {"row": {...}, "lost": true}            also the end of the process: a kernel broke the device
+    {"environment": {...}}                  reply after the start
+    {"phase": "ours: compiling"}            reply at the beginning of each phase
+    {"row": {...}}                          reply at the end of a case
+    {"row": {...}, "lost": true}            last reply: a kernel made the device unusable
 
-What kernels and compilers print goes to the standard error.
+Output of kernels and compilers goes to stderr.
 """
 
 import argparse
@@ -29,7 +29,7 @@ from tilewright.tools.toolkit import use_cuda_home
 
 
 def serve(contest: Contest, requests: Iterable[str], send: Send) -> None:
-    """Answer requests until there are no more, or the device is lost."""
+    """Measure a case for each request, until the requests end or the device is lost."""
     for line in requests:
         request = json.loads(line)
         case = case_of(request)
@@ -41,7 +41,7 @@ def serve(contest: Contest, requests: Iterable[str], send: Send) -> None:
 
 
 def answer(contest: Contest, case: AnyCase, left_out: dict[str, str], send: Send) -> Row:
-    """Return the row of a case. Raises `DeviceLostError`."""
+    """Measure a case, and return its row. Raises `DeviceLostError` if the device is lost."""
     try:
         send({"phase": "capturing"})
         workload = workload_of_case(case)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A function and its inputs, of which there can be any number of copies on a device."""
+"""Workload: a function and its inputs, which can be copied any number of times to a device."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -13,22 +13,22 @@ from tilewright.tools.bench.request import AnyCase
 
 @dataclass(frozen=True)
 class Inputs:
-    """One copy of all that a call reads."""
+    """One copy of all inputs of a call."""
 
     named: Mapping[str, Any]
     """Parameters and buffers of the module, if it is one."""
     leaves: tuple[Any, ...]
-    """The arguments, flat: tensors, and Python values."""
+    """Flattened arguments: tensors and Python values."""
     values: tuple[Any, ...]
-    """The same as a plan takes it: one tensor for each of `captured.inputs`."""
+    """Inputs in the order of the plan: one tensor for each of `captured.inputs`."""
 
 
 class Workload:
     """
-    A module or a function, called with arguments, for inference.
+    Module or function with its arguments, for inference.
 
-    Raises `UnsupportedError` and `UsageError` as `capture` does, and `UsageError` for what writes
-    its inputs: the second call would compute something else.
+    Raises `UnsupportedError` and `UsageError` as `capture` does. Also raises `UsageError` for a
+    program that writes its inputs, because a second call would compute something else.
     """
 
     def __init__(self, module: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any] | None = None):
@@ -51,7 +51,7 @@ class Workload:
         self._leaves = tuple(leaves)
 
     def copy(self, device: str) -> Inputs:
-        """Return the inputs once more, in memory of their own."""
+        """Return a copy of the inputs on the device, in memory of their own."""
         import torch
 
         def copied(value: Any) -> Any:
@@ -72,13 +72,13 @@ class Workload:
 
     @property
     def bytes(self) -> int:
-        """What one copy takes."""
+        """Bytes of one copy of the inputs."""
         tensors = [input.tensor for input in self.captured.inputs]
         return sum(tensor.numel() * tensor.element_size() for tensor in tensors)
 
     @property
     def function(self) -> Callable[[Mapping[str, Any], Any, Any], Any]:
-        """What PyTorch computes, of named tensors, arguments and keyword arguments."""
+        """PyTorch function of the named tensors, arguments and keyword arguments."""
         from torch.func import functional_call
 
         module = self._module
@@ -87,7 +87,7 @@ class Workload:
         return lambda named, args, kwargs: functional_call(module, dict(named), args, kwargs)
 
     def arguments(self, inputs: Inputs) -> tuple[Mapping[str, Any], Any, Any]:
-        """Inputs as `function` takes them."""
+        """Return the arguments for `function`."""
         from torch.utils import _pytree as pytree
 
         args, kwargs = pytree.tree_unflatten(list(inputs.leaves), self._structure)
@@ -99,7 +99,7 @@ def _named(module: Any) -> dict[str, Any]:
 
 
 def workload_of_case(case: AnyCase) -> Workload:
-    """Return a case, with inputs that are always the same."""
+    """Return the workload of a case, whose inputs are always the same."""
     try:
         return workload_of_expression(case.program(fake=False))
     except UsageError as err:
@@ -107,5 +107,5 @@ def workload_of_case(case: AnyCase) -> Workload:
 
 
 def workload_of_expression(expression: Expression) -> Workload:
-    """What `-c`, `model.pt2` or `file.py:NAME` stands for."""
+    """Return the workload of a program that `-c`, `model.pt2` or `file.py:NAME` names."""
     return Workload(expression.module, expression.args, expression.kwargs)

@@ -1,2 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Commands of `tilewright`, one module each; `folder` and `host` are outputs of `compile`."""
+"""
+Implementations of `tilewright`'s commands, one module each; `folder` and `host` are outputs of
+`compile`.
+"""

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-`tilewright bench SUITE.json`: every case of a suite against PyTorch, on the GPU; with `--model` a
-decoder block of a model. With `--static` what the kernels' machine code tells, without a GPU.
+Command `tilewright bench SUITE.json`: time every case of a suite against PyTorch on the GPU, or
+with `--model` a decoder block of a model. `--static` reports on the kernels' machine code instead,
+without a GPU.
 """
 
 import argparse
@@ -27,21 +28,22 @@ from tilewright.tools.output.output_path import check_path, write_text
 from tilewright.tools.output.terminal import console
 
 LIMIT_S = 180.0
-"""What a case may take, to compile or to run."""
+"""Time in seconds after which the compilation or run of a case is killed."""
 
-_OF_TIMES = ("backends", "plot", "limit", "stop_after", "retry")
+_TIMING_OPTIONS = ("backends", "plot", "limit", "stop_after", "retry")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Measure, or tell what machine code tells; 1 if a case gave nothing, or a wrong result."""
+    """
+    Time the cases, or report on their machine code; return 1 if a case failed or its result is
+    wrong.
+    """
     cases = _cases(args)
     if args.static:
         _check_static(args)
         return static_bench.run(args, cases)
     if args.target is not None:
-        raise UsageError(
-            "times are of the GPU that is present", remedy="--target goes with --static"
-        )
+        raise UsageError("bench times the GPU that is present", remedy="--target is for --static")
     need_gpu(f"bench --static {MACHINE_CODE}")
     peers = BACKENDS if args.backends is None else args.backends
     command = worker_command(peers, database_of(args))
@@ -49,15 +51,19 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _check_static(args: argparse.Namespace) -> None:
-    """Raise if an option would come to nothing, or what is found could not be written."""
-    for name in _OF_TIMES:
+    """
+    Raise `UsageError` if an option has no effect with `--static`, or the JSON cannot be written.
+    """
+    for name in _TIMING_OPTIONS:
         if getattr(args, name) not in (None, False):
-            raise UsageError(f"--{name.replace('_', '-')} is of times, and --static takes none")
+            raise UsageError(
+                f"--{name.replace('_', '-')} is for timing, and --static times nothing"
+            )
     check_path(args.json)
 
 
 def run_measured(args: argparse.Namespace, cases: Sequence[AnyCase], supervisor: Supervisor) -> int:
-    """Measure the cases that are not in the file yet, and show all."""
+    """Measure the cases that the file of results does not have yet, and print all results."""
     check_path(args.json)
     if args.plot is not None:
         need_matplotlib(args.plot)
@@ -77,7 +83,7 @@ def run_measured(args: argparse.Namespace, cases: Sequence[AnyCase], supervisor:
             print_launches(row, out)
     print_summary(rows, out)
     if left := len(cases) - len(rows):
-        out.print(f"\n{left} cases are left: the same command goes on with them")
+        out.print(f"\n{left} cases are left: repeat the command to continue")
     if args.json == "-":
         write_text("-", results.text(rows))
     gpu = supervisor.environment["gpu"]
@@ -103,14 +109,14 @@ def _measure(
 
 
 def _line(row: Row) -> str:
-    """That a case is done, while others are not."""
+    """Return the line of progress after a case is done."""
     if row["problem"]:
         return f"{row['name']}: {row['problem']}"
     return f"{row['name']}: {row['us']:.2f} us"
 
 
 def _cases(args: argparse.Namespace) -> list[AnyCase]:
-    """Those asked for. `UsageError` if there are none."""
+    """Return the selected cases; raises `UsageError` if there are none."""
     check_source(args)
     cases: list[AnyCase] = (
         [*read_cases(args.suite)] if args.suite is not None else [*block_cases(args)]

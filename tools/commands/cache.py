@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`tilewright cache`: what the cache of compiled programs holds, and how it is cleared."""
+"""Command `tilewright cache`: list or clear the cache of compiled programs."""
 
 import argparse
 import sys
@@ -21,7 +21,7 @@ _MIB = 1 << 20
 
 
 def run(args: argparse.Namespace) -> int:
-    """Do what the action says."""
+    """List or clear the cache, as the action requests."""
     if (folder := default_folder()) is None:
         print(f"the cache is off: {VARIABLE}=off")
         return 0

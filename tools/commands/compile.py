@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-`tilewright compile`: a program's IR at a level, its CUDA source, or a report on its kernels; of a
-language model also a folder with all of it.
+Command `tilewright compile`: a program's IR at a level, its CUDA source, or a report on its
+kernels. A language model is also compiled into a folder of kernels.
 """
 
 import argparse
@@ -36,7 +36,7 @@ from tilewright.uncollected import uncollected
 
 @uncollected()
 def run(args: argparse.Namespace) -> int:
-    """Print or write what the arguments ask for."""
+    """Print or write the outputs that the arguments request."""
     target, level = target_for(args.target), Level(args.ir)
     source = source_of(args)
     of_folder = _model_of_folder(source, args, level)
@@ -53,10 +53,10 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _check(args: argparse.Namespace, level: Level, *, writes_folder: bool) -> None:
-    """Raise where options do not go together, or results could not be written."""
+    """Raise `UsageError` if options conflict, or an output cannot be written."""
     for option, path in (("-o", args.output), ("--plan", args.plan)):
         if args.json == path == "-":
-            raise UsageError(f"--json - has stdout for itself: {option} takes a file then")
+            raise UsageError(f"--json - writes to stdout: {option} needs a file")
     check_path(args.json)
     check_path(args.plan)
     if not writes_folder:
@@ -65,17 +65,15 @@ def _check(args: argparse.Namespace, level: Level, *, writes_folder: bool) -> No
         form_of(args.plan)
     others = args.report or args.plan or args.json or args.verbosity
     if args.only and not args.verbosity:
-        raise UsageError("--only chooses what -v and -vv print", remedy="add -vv")
+        raise UsageError("--only filters -v and -vv", remedy="add -vv")
     if args.host and (level is not Level.CUDA or others):
-        raise UsageError("--host goes with -o and --target alone")
+        raise UsageError("--host cannot be combined with --ir, --report, --plan, --json or -v")
     if args.print_debuginfo and level is Level.CUDA:
-        remedy = "take --ir kernel or a level above"
-        raise UsageError(
-            "--print-debuginfo goes with IR: CUDA text has no locations", remedy=remedy
-        )
+        remedy = "use --ir kernel or a higher level"
+        raise UsageError("--print-debuginfo is for IR: CUDA text has no locations", remedy=remedy)
     if args.schedule and not _has_kernels(level):
-        says = f"--schedule is for kernels, and level {level} has none"
-        raise UsageError(says, remedy="take loop or a level below")
+        message = f"--schedule is for kernels, and level {level} has none"
+        raise UsageError(message, remedy="use --ir loop or a lower level")
 
 
 def _wants_report(args: argparse.Namespace) -> bool:
@@ -87,7 +85,7 @@ def _has_kernels(level: Level) -> bool:
 
 
 def _write_level(source: Source, args: argparse.Namespace, target: str, level: Level) -> None:
-    """The program at a level, its plan and its report, wherever they are to go."""
+    """Write the program at a level, its plan and its report to their outputs."""
     wants_report, has_kernels = _wants_report(args), _has_kernels(level)
     kernel_ir = None
     with _listening(args, target), progress() as say:
@@ -95,7 +93,8 @@ def _write_level(source: Source, args: argparse.Namespace, target: str, level: L
         module = with_schedules(source.module(say), args.schedule, target, db=db)
         scheduled = with_known_schedules(module, target, db)
         if wants_report and level is Level.CUDA and level_of(scheduled) is not Level.CUDA:
-            # The report needs it too. It launches what is but a kernel, which no text shows.
+            # The report also needs Kernel IR. `with_main` adds the launch to a lone kernel; the
+            # text is the same.
             kernel_ir = lower_telling(with_main(scheduled), Level.KERNEL, target, say)
         start = kernel_ir or (scheduled if has_kernels else module)
         lowered = lower_telling(start, level, target, say)
@@ -118,14 +117,14 @@ def _write_level(source: Source, args: argparse.Namespace, target: str, level: L
 
 
 def _ir_text(module: ModuleOp, args: argparse.Namespace) -> str:
-    """Return the text of IR, with locations if they are asked for."""
+    """Return the text of the IR, with locations if `--print-debuginfo` is given."""
     text = StringIO()
     Printer(text, print_debuginfo=args.print_debuginfo).print_op(module)
     return f"{text.getvalue()}\n"
 
 
 def _model_of_folder(source: Source, args: argparse.Namespace, level: Level) -> ModelSource | None:
-    """Return the language model that is written to the folder `-o`, or None if `-o` is none."""
+    """Return the language model to write to the folder `-o`, or None if `-o` is not a folder."""
     is_file = args.output is None or args.output == "-" or args.output.endswith(".cu")
     if level is not Level.CUDA or is_file or not isinstance(source, ModelSource):
         return None
@@ -133,7 +132,7 @@ def _model_of_folder(source: Source, args: argparse.Namespace, level: Level) -> 
 
 
 def _write_model(source: ModelSource, args: argparse.Namespace, target: str) -> None:
-    # PyTorch comes with it.
+    # The import loads PyTorch.
     from tilewright.tools.commands.folder import write_model
 
     with _listening(args, target), progress() as say:
@@ -141,7 +140,7 @@ def _write_model(source: ModelSource, args: argparse.Namespace, target: str) -> 
 
 
 def _write_host(source: Source, args: argparse.Namespace, target: str) -> None:
-    # The interpreters and PyTorch come with it.
+    # The import loads the interpreters and PyTorch.
     from tilewright.tools.commands.host import write_host
 
     write_host(source, args, target)
@@ -150,7 +149,7 @@ def _write_host(source: Source, args: argparse.Namespace, target: str) -> None:
 def _report(
     module: ModuleOp, kernel_ir: ModuleOp | None, target: str, args: argparse.Namespace
 ) -> None:
-    # The simulator and the interpreters come with it, which to load takes longer than to compile.
+    # The import loads the simulator and the interpreters, which takes longer than a compilation.
     from tilewright.tools.output.static_report import static_report_of, write_report
 
     report = static_report_of(module, target, kernel_ir)
@@ -158,7 +157,9 @@ def _report(
 
 
 def _listening(args: argparse.Namespace, target: str) -> AbstractContextManager[None]:
-    """Remarks go to stderr; so do rewrites, but for where stdout is free for them."""
+    """
+    Return a context that prints remarks on stderr, or with `-vv` rewrites on stdout if it is free.
+    """
     if args.verbosity == 0:
         return nullcontext()
     is_trace = args.verbosity > 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`tilewright db`: what was measured so far, and how it gets from one machine to another."""
+"""Command `tilewright db`: list, print, export and import the measurements of a tuning database."""
 
 import argparse
 import json
@@ -34,7 +34,7 @@ Notes = Mapping[str, KernelNote]
 
 
 def run(args: argparse.Namespace) -> int:
-    """Do what the action says."""
+    """Run the action on the database that the arguments name."""
     _ACTIONS[args.action](args, own_database() if args.db is None else Path(args.db))
     return 0
 
@@ -53,7 +53,7 @@ def _ls(args: argparse.Namespace, path: Path) -> None:
 
 
 def _total(counts: Sequence[Counts]) -> str:
-    """Return how many records there are: of a GPU, and of a model."""
+    """Return the numbers of measurements and of estimates as text."""
     totals = Counter[str]()
     for each in counts:
         kind = "measurement" if each.key.evaluator == "gpu" else "estimate"
@@ -75,9 +75,9 @@ def _show(args: argparse.Namespace, path: Path) -> None:
         keys = [each.key for each in database.counts() if each.key.kernel in kernels]
         found = {key: _named(database.measurements(key), notes) for key in keys}
     if args.json:
-        said = [notes[kernel]._asdict() for kernel in kernels if kernel in notes]
+        described = [notes[kernel]._asdict() for kernel in kernels if kernel in notes]
         records = [as_json(record) for records in found.values() for record in records]
-        _print_json({"kernels": said, "measurements": records})
+        _print_json({"kernels": described, "measurements": records})
         return
     out = console(args.color, sys.stdout)
     for kernel in kernels:
@@ -99,20 +99,20 @@ def _best(args: argparse.Namespace, path: Path) -> None:
 
 def _kernels(asked: str, notes: Notes, database: Database) -> list[str]:
     """
-    Return the digests of the kernels of that name, or that begin so. `UsageError` if there are
-    none.
+    Return the digests of the kernels whose name is `asked`, or whose digest begins with it. Raises
+    `UsageError` if there are none.
     """
     known = sorted({each.key.kernel for each in database.counts()} | {*notes})
     names = {kernel: notes[kernel].name for kernel in known if kernel in notes}
     found = [k for k in known if asked == names.get(k) or (asked and k.startswith(asked))]
     if not found:
         remedy = did_you_mean(asked, dict.fromkeys(names.values())) or "tilewright db ls lists them"
-        raise UsageError(f"nothing is known of a kernel '{asked}'", remedy=remedy)
+        raise UsageError(f"the database has no kernel '{asked}'", remedy=remedy)
     return found
 
 
 def _named(records: Sequence[Record], notes: Notes) -> list[Record]:
-    """Return the records with schedules that name inputs as the notes do."""
+    """Return the records with schedules that name the inputs as the notes do."""
     return [_with_names(r, notes[r.key.kernel]) if r.key.kernel in notes else r for r in records]
 
 
@@ -132,14 +132,17 @@ def _export(args: argparse.Namespace, path: Path) -> None:
 
 
 def _write_goldens(folder: Path, notes: Notes, records: Sequence[Record]) -> None:
-    """Write the best schedules of each GPU as they are shipped; other files of `folder` stay."""
+    """
+    Write the best schedules of each GPU in the format of the shipped goldens. Entries of other
+    kernels, and files of other GPUs, are kept.
+    """
     if not folder.is_dir():
         raise UsageError(f"there is no folder '{folder}'")
     found = goldens_of(notes, records)
     if not found:
         raise TilewrightError(
-            "there is nothing to be a golden: what a GPU has measured, of an expression",
-            remedy="tilewright db ls lists what there is",
+            "no goldens to write: a golden is a GPU's measurement of an expression",
+            remedy="tilewright db ls lists the measurements",
         )
     before = {file.path.name: file.goldens for file in golden_files(folder)}
     for (gpu, target), goldens in found.items():
@@ -150,7 +153,10 @@ def _write_goldens(folder: Path, notes: Notes, records: Sequence[Record]) -> Non
 
 
 def _newest(goldens: Sequence[Golden]) -> list[Golden]:
-    """Return the last golden of each kernel, by the version of schedules, then that of NVRTC."""
+    """
+    Return one golden for each kernel: the one of the latest schedule semantics, then of the latest
+    NVRTC.
+    """
     ordered = sorted(goldens, key=lambda golden: (golden.semantics, _version(golden.nvrtc)))
     return [*{golden.kernel: golden for golden in ordered}.values()]
 
@@ -162,7 +168,7 @@ def _version(nvrtc: str) -> list[int]:
 def _import(args: argparse.Namespace, path: Path) -> None:
     with stage(f"read {counted(len(args.files), 'file')}"):
         read = [from_lines((line.decode() for line in read_bytes(f)), f) for f in args.files]
-    _add(read, path)  # a mistake in any file leaves all as it was
+    _add(read, path)  # a mistake in any file leaves the database unchanged
 
 
 def _merge(args: argparse.Namespace, path: Path) -> None:
@@ -175,7 +181,7 @@ def _contents(path: Path) -> tuple[list[KernelNote], list[Record]]:
 
 
 def _add(read: Sequence[tuple[list[KernelNote], list[Record]]], path: Path) -> None:
-    """Keep all that was read, and say how much of it is news."""
+    """Add all records to the database, and print how many of them are new."""
     with stage(f"write {path}"), Database.writing(path) as database:
         new = sum(database.merge(*each) for each in read)
     total = sum(len(records) for _, records in read)
@@ -186,7 +192,7 @@ def _add(read: Sequence[tuple[list[KernelNote], list[Record]]], path: Path) -> N
 
 def _reading(path: Path) -> Database:
     if not may_be_there(path):
-        remedy = "--db says which one; tilewright tune makes one"
+        remedy = "--db names another one; tilewright tune creates one"
         raise DatabaseError(f"there is no database '{path}'", remedy=remedy)
     return Database.reading(path)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`tilewright doctor`: which parts are installed here, and what works with them."""
+"""Command `tilewright doctor`: print the installed parts, and what works with them."""
 
 import argparse
 import platform
@@ -25,19 +25,19 @@ from tilewright.tuning.own_database import may_be_there, own_database
 
 
 class Part(NamedTuple):
-    """Something that may be installed."""
+    """Software or hardware that may be installed."""
 
     name: str
     find: Callable[[], str | None]
-    """What is there: a version, a place; None if nothing is."""
+    """Function that returns the part's version or place, or None if it is missing."""
     use: str
-    """What it is for."""
+    """Purpose of the part."""
     remedy: str
-    """How to get it."""
+    """Command or advice for a missing part."""
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the parts and the abilities."""
+    """Print the parts, and what works with them."""
     use_cuda_home()
     out = console(args.color, sys.stdout)
     parts = table("part", "found", "for", "if missing")
@@ -73,7 +73,7 @@ def _on_gpu(no_gpu: str | None) -> str:
 
 
 def _reason_against_gpu(has_torch: bool, has_nvrtc: bool) -> str | None:
-    """Reason why there is no GPU to use, or None."""
+    """Reason why no GPU can be used, or None."""
     return reason_against_gpu() if has_torch and has_nvrtc else "needs torch and NVRTC"
 
 
@@ -126,13 +126,13 @@ PARTS = (
     Part("safetensors", _package("safetensors"), "weights, run --inputs", "pip install tilewright"),
     Part("NVRTC", _nvrtc, "compiling CUDA: the simulator", _CUDA),
     Part("nvdisasm", _nvdisasm, "machine code as text", _CUDA),
-    Part("GPU", _gpu, "running at speed", "the simulator runs without"),
-    Part("pycuda", _package("pycuda"), "running on a GPU", f"{_GPU}; runs without"),
-    Part("cuda-bindings", _package("cuda-bindings"), "running on a GPU", "runs without"),
+    Part("GPU", _gpu, "fast runs", "the simulator needs none"),
+    Part("pycuda", _package("pycuda"), "running on a GPU", f"{_GPU}; optional"),
+    Part("cuda-bindings", _package("cuda-bindings"), "running on a GPU", "optional"),
     Part("ncu", partial(find_tool, "ncu"), "run --profile", "part of the CUDA toolkit"),
     Part("matplotlib", _package("matplotlib"), "bench --plot", "pip install 'tilewright\\[plot]'"),
-    Part("cache", _cache, "what was compiled before", ""),
-    Part("database", _database, "schedules that were measured", "none is needed"),
+    Part("cache", _cache, "compiled programs", ""),
+    Part("database", _database, "measured schedules", "optional"),
     Part(
         "transformers",
         _package("transformers"),

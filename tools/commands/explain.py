@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-`tilewright explain -c EXPR`: how each kernel is scheduled, what else was weighed, and what each of
-the rewrites did or why it did nothing.
+Command `tilewright explain -c EXPR`: print each kernel's schedule, the alternatives that the
+planner compared, and what each scheduling pass did or why it did nothing.
 """
 
 import argparse
@@ -39,22 +39,20 @@ from tilewright.tuning.known_fusion import with_known_fusion
 from tilewright.tuning.known_schedules import scheduled_as_known
 
 SCHEMA = 1
-"""The version of the JSON's shape."""
+"""Version of the JSON's schema."""
 
 _OTHERS = 4
-"""Alternatives that are shown."""
+"""Maximum number of alternatives in the output."""
 
 _SCHEDULED = (Level.TILE, Level.KERNEL)
 
-_NOTHING = (
-    "nothing: it is scheduled already; explain the Loop IR or the program that it was made of"
-)
+_NOTHING = "nothing: the kernel is already scheduled; explain its Loop IR or its program instead"
 
 _HEADINGS = ("decided", "instead", *[""] * (_OTHERS - 1))
 
 
 class Step(NamedTuple):
-    """What a pass did to a kernel, or why it did nothing."""
+    """Effect of a pass on a kernel, or the reason why it did nothing."""
 
     rule: Rule
     says: str
@@ -62,13 +60,13 @@ class Step(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The pass."""
+        """Name of the pass that made this step."""
         return self.rule.pass_name
 
 
 @dataclass
 class Steps(Listener[Snapshot]):
-    """Listens to the passes that schedule: what each did at each kernel."""
+    """Listener that records what each scheduling pass did to each kernel."""
 
     target: Target
     by_kernel: defaultdict[str, list[Step]] = field(
@@ -76,46 +74,50 @@ class Steps(Listener[Snapshot]):
     )
 
     def look(self, scope: Operation) -> Snapshot:
-        """Keep the text as well: what changes no cost is a step all the same."""
+        """
+        Return the text and cost of the scope. The text matters because a pass may change no cost.
+        """
         return Snapshot.of(scope)
 
     def rewrote(self, rule: Rule, site: str, before: Snapshot, after: Snapshot) -> None:
-        """Note what it cost and saved."""
+        """Record the change of the kernel's cost."""
         says = ledger(before.cost, after.cost, self.target).removeprefix("ledger: ")
         if rule != PLANNING:
             self.by_kernel[site].append(Step(rule, says, True))
 
     def skipped(self, rule: Rule, site: str, reason: str) -> None:
-        """Note why not."""
+        """Record the reason why the pass did nothing."""
         self.by_kernel[site].append(Step(rule, reason, False))
 
 
 class Weighing(NamedTuple):
-    """A choice of the planner, in words."""
+    """Choice of the planner as text, with its estimated time."""
 
     choice: str
     us: float
-    """Microseconds, by the planner's model."""
+    """Time in microseconds by the planner's model."""
 
 
 class Explanation(NamedTuple):
-    """How a kernel came to its schedule."""
+    """Schedule of a kernel, with its origin and the alternatives."""
 
     kernel: str
     schedule: str
     known: Known | None = None
-    """Who has measured the schedule; None where the planner or the user has decided."""
+    """Measurement that the schedule comes from; None if the planner or the user chose it."""
     problem: str | None = None
-    """What was weighed; None where there was one way to do it, or the user has said which."""
+    """
+    Sizes of the problem that the planner solved; None if it had only one choice, or the user chose.
+    """
     weighed: Sequence[Weighing] = ()
-    """What was decided, and what could have been instead."""
+    """Choice of the planner first, then alternatives."""
     steps: Sequence[Step] = ()
     figures: str | None = None
-    """Of a kernel that came scheduled, where there is nothing else to tell: what it costs."""
+    """Costs of a kernel that was already scheduled in the input; None for all other kernels."""
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print how the program is fused, and a paragraph for each kernel; write the JSON."""
+    """Print the fusion of the program and a paragraph for each kernel; write the JSON."""
     check_path(args.json)
     target = target_for(args.target)
     db = database_of(args)
@@ -142,12 +144,11 @@ def explanations(
     module: ModuleOp, schedules: Sequence[str], target: str, db: Db
 ) -> list[Explanation]:
     """
-    What there is to say of each kernel of `module`, with the schedules that the user gives, and
-    those that `db` knows.
+    Return the explanation of each kernel of `module`, with the schedules of the user and of `db`.
     """
     if level_of(module) in _SCHEDULED and not schedules:
         kernels = [op for op in module.ops if isinstance(op, loop.KernelOp | kernel.FuncOp)]
-        return [_as_it_came(op, target_named(target)) for op in kernels]
+        return [_already_scheduled(op, target_named(target)) for op in kernels]
     given = with_schedules(lower(module, Level.LOOP, target=target), schedules, target)
     nests, known, _ = scheduled_as_known(given, target, db)
     steps = Steps(target_named(target))
@@ -163,7 +164,7 @@ def explanations(
     ]
 
 
-def _as_it_came(op: loop.KernelOp | kernel.FuncOp, target: Target) -> Explanation:
+def _already_scheduled(op: loop.KernelOp | kernel.FuncOp, target: Target) -> Explanation:
     schedule = "" if op.schedule is None else op.schedule.data
     return Explanation(op.sym_name.data, schedule, figures=figures(cost(op), target))
 
@@ -176,8 +177,10 @@ def _explanation(
     choices = weighed(launched(nest)[1], steps.target) if _is_left_to_planner(nest) else None
     if choices is None:
         return Explanation(name, schedule, known, steps=steps.by_kernel[name])
-    told = [Weighing(str(each), 1e6 * choices.seconds(each)) for each in _telling(choices)]
-    return Explanation(name, schedule, None, str(choices.problem), told, steps.by_kernel[name])
+    weighings = [
+        Weighing(str(each), 1e6 * choices.seconds(each)) for each in _best_choices(choices)
+    ]
+    return Explanation(name, schedule, None, str(choices.problem), weighings, steps.by_kernel[name])
 
 
 def _is_left_to_planner(nest: loop.KernelOp) -> bool:
@@ -185,8 +188,10 @@ def _is_left_to_planner(nest: loop.KernelOp) -> bool:
     return nest.planned is None and not isinstance(nest.body.block.last_op, tile.LaunchOp)
 
 
-def _telling(choices: Weighed) -> list[Choice[Any]]:
-    """Of those within a tenth of each other only the first; not too many."""
+def _best_choices(choices: Weighed) -> list[Choice[Any]]:
+    """
+    Return the best choices, only one from each group with nearly equal times (within about 10 %).
+    """
     found: dict[int, Choice[Any]] = {}
     for choice in choices.choices:
         found.setdefault(round(10 * log(choices.seconds(choice))), choice)
@@ -220,5 +225,5 @@ def _as_json(explanation: Explanation) -> dict[str, Any]:
     weighings = [weighing._asdict() for weighing in explanation.weighed]
     known = explanation.known and explanation.known._asdict()
     if known is not None:
-        del known["schedule"]  # with names that are nobody's
+        del known["schedule"]  # its inputs have canonical names, not the program's
     return {**explanation._asdict(), "known": known, "weighed": weighings, "steps": steps}

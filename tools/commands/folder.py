@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`tilewright compile MODEL -o DIR`: a language model as a folder of kernels, and how to run it."""
+"""
+Command `tilewright compile MODEL -o DIR`: write a language model as a folder of kernels with a
+runner.
+"""
 
 import argparse
 from collections.abc import Mapping
@@ -33,7 +36,7 @@ from tilewright.tuning.known_schedules import with_known_schedules
 
 
 def write_model(source: ModelSource, args: argparse.Namespace, target: str, say: Say) -> None:
-    """Write the folder, and what else the arguments ask for."""
+    """Write the folder, and the other outputs that the arguments request."""
     folder = Path(args.output)
     check_output_folder(folder)
     model = source.language_model(say)
@@ -60,7 +63,7 @@ def write_model(source: ModelSource, args: argparse.Namespace, target: str, say:
 
 
 def _facts(model: LanguageModel, target: str) -> Mapping[str, Any]:
-    """What the manifest says of the model, and of what it was made with."""
+    """Return the manifest's entries on the model and on the versions it was compiled with."""
     config = model.structure.config
     return {
         "tilewright": tilewright.__version__,
@@ -80,13 +83,13 @@ def _facts(model: LanguageModel, target: str) -> Mapping[str, Any]:
 def _report(
     plan: Plan, kernel_ir: ModuleOp, cuda_ir: ModuleOp, target: str, args: argparse.Namespace
 ) -> str:
-    """What the machine code tells, also printed or written as the arguments say."""
-    # The interpreters and the disassembler come with it.
+    """Return the report on the machine code; also print or write it if the arguments request it."""
+    # The import loads the interpreters and the disassembler.
     from tilewright.codegen.report.static_report import kernel_costs, static_report
     from tilewright.tools.output.static_report import print_static_report, write_report
 
     if not nvrtc.available() and not args.report and args.json is None:
-        return "There was no NVRTC to compile the kernels with, whose machine code would tell.\n"
+        return "No report: NVRTC, which compiles kernels to machine code, is not installed.\n"
     report = static_report(plan, target_named(target), kernel_costs(kernel_ir, cuda_ir))
     write_report(report, args.json, args.color, args.report)
     text = StringIO()

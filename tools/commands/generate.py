@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`tilewright generate`: a language model continues a text, token by token."""
+"""Command `tilewright generate`: continue a text with a language model, token by token."""
 
 import argparse
 import sys
@@ -25,14 +25,14 @@ from tilewright.tools.toolkit import use_cuda_home
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the new tokens as they come."""
+    """Print the new tokens as they are generated."""
     use_cuda_home()
     choose = _choose(args)
     found = find_model(args.model)
     folder = weights_folder(found)
     prompt = prompt_of(args, folder, found.config.vocab_size)
     asked = generation_config_of(found.config, folder)
-    _tell_left_alone(asked)
+    _warn_of_ignored(asked)
     choose = penalised(choose, _penalty(args, asked))
     with stage("build the model"):
         model = build(found.config, dtype=args.dtype)
@@ -49,25 +49,25 @@ def _choose(args: argparse.Namespace) -> Choose:
     given = {"temperature": args.temperature, "top_k": args.top_k, "top_p": args.top_p}
     asked = {name: value for name, value in given.items() if value is not None}
     if not asked and args.seed is not None:
-        remedy = "--temperature, --top-k or --top-p asks for draws"
-        raise UsageError("--seed is of draws, but the likeliest token is taken", remedy=remedy)
+        remedy = "--temperature, --top-k or --top-p requests sampling"
+        raise UsageError("--seed needs sampling, but the likeliest token is taken", remedy=remedy)
     return sampler(Sampling(**asked, seed=args.seed or 0)) if asked else greedy
 
 
-def _tell_left_alone(asked: GenerationConfig) -> None:
+def _warn_of_ignored(asked: GenerationConfig) -> None:
     if asked.ignored:
         names = ", ".join(asked.ignored)
-        print(f"warning: {FILE} asks for what is left alone: {names}", file=sys.stderr)
+        print(f"warning: settings in {FILE} are ignored: {names}", file=sys.stderr)
 
 
 def _penalty(args: argparse.Namespace, asked: GenerationConfig) -> float:
-    """What the command asks for, or else the model."""
+    """Return the repetition penalty of the command line, or else of the model."""
     given = args.repetition_penalty
     return asked.repetition_penalty if given is None else given
 
 
 def _generator(args: argparse.Namespace, model: Any, folder: Path) -> Generator:
-    """Return the model with its weights, which are where the kernels are to find them."""
+    """Return the generator, with the model's weights on the device of the kernels."""
     checkpoint = Checkpoint.open(folder)
     if args.device == "interpreter":
         return Generator(model, interpreted, model_tensors(model, checkpoint, args.dtype))

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`tilewright compile --host`: a program's kernels with a `main`, and its data in a file beside."""
+"""
+Command `tilewright compile --host`: a program's kernels with a `main`, and a file with its data.
+"""
 
 import argparse
 from pathlib import Path
@@ -23,13 +25,14 @@ from tilewright.tuning.known_schedules import with_known_schedules
 
 
 def write_host(source: Source, args: argparse.Namespace, target: str) -> None:
-    """Write FILE.cu and FILE.bin; for `-` the first alone, to stdout."""
+    """Write FILE.cu and FILE.bin; if the output is `-`, print only the CUDA text to stdout."""
     if args.output is None or (args.output != "-" and Path(args.output).suffix != ".cu"):
         raise UsageError("--host writes two files", remedy="name the first: -o FILE.cu")
     program = _program(source)
     if program.exact is None:
         raise UsageError(
-            "nobody knows the results of CUDA IR", remedy="start with IR of a higher level"
+            "the results of CUDA IR are unknown: it has no interpreter",
+            remedy="start with IR of a higher level",
         )
     db = database_of(args)
     module = with_schedules(program.module, args.schedule, target, db=db)
@@ -53,7 +56,7 @@ def _program(source: Source) -> Program:
 
 
 def _expected(program: Program, plan: Plan, inputs: list[Array]) -> list[Expected]:
-    """What PyTorch or the interpreter computes, and how far off that a right result may be."""
+    """Return the results of PyTorch or the interpreter, with the allowed error of each."""
     rounded = program.rounded(inputs)
     rows = zip(rounded, compare(program, inputs, rounded), strict=True)
     return [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`tilewright ops`: the ATen operators that can be compiled, and those that are refused."""
+"""Command `tilewright ops`: list the ATen operators that can be compiled, and the refused ones."""
 
 import argparse
 import json
@@ -25,15 +25,15 @@ from tilewright.tools.ops_table import (
 from tilewright.tools.output.terminal import console, show, table
 
 SCHEMA = 1
-"""The version of the JSON's shape."""
+"""Version of the JSON's schema."""
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print what the arguments ask for."""
+    """Print the operators that the arguments select."""
     if args.markdown and (args.names or args.unsupported):
-        raise UsageError("--markdown prints the whole page", remedy="leave out what goes with it")
+        raise UsageError("--markdown prints the whole page", remedy="omit NAME and --unsupported")
     if args.names and args.unsupported:
-        raise UsageError("--unsupported lists all that is refused", remedy="leave out the names")
+        raise UsageError("--unsupported lists all refused operators", remedy="omit the names")
     if args.markdown:
         sys.stdout.write(markdown(families(), refused()))
         return 0
@@ -48,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _print_chosen(args: argparse.Namespace, names: Sequence[str]) -> None:
-    """Print the operators called `names`, or all where no name is given."""
+    """Print the operators called `names`, or all operators if no name is given."""
     groups, refusals = _chosen(args, names)
     if args.json:
         print(json.dumps(_json(groups, refusals), indent=2))
@@ -76,8 +76,8 @@ def _unknown(name: str) -> UsageError:
     meant = near(name)
     remedy = f"did you mean {' or '.join(meant)}?" if meant else "tilewright ops lists them"
     return UsageError(
-        f"'{name}' is not in the table: if PyTorch knows it, it is broken down by PyTorch into "
-        "operators that are, or refused",
+        f"'{name}' is not in the table: PyTorch decomposes it into operators that are, or it is "
+        "refused",
         remedy=remedy,
     )
 
@@ -120,15 +120,15 @@ def _print_details(overload: Overload, out: Console) -> None:
 
 
 def _print_refusals(refusals: Sequence[Refused], out: Console) -> None:
-    out.print("[bold]refused[/]: what an error names, with its reason\n")
-    rows = table("operators", "why, and what to do instead")
+    out.print("[bold]refused[/]: each is an error with this reason\n")
+    rows = table("operators", "reason, and what to do instead")
     for group in refusals:
         rows.add_row(escape(" ".join(group.names)), escape(group.text))
     show(out, rows)
 
 
 def count_text(groups: Sequence[Family], refusals: Sequence[Refused]) -> str:
-    """Return the last line: how many there are."""
+    """Return the last line of the output: the numbers of operators, overloads and refusals."""
     counts = _counts(groups, refusals)
     named = f"{counts['refused']} are refused by name"
     if not groups:

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`tilewright run`: compile a program, run its kernels, and compare with what they should give."""
+"""
+Command `tilewright run`: compile a program, run its kernels, and compare the results with a
+reference.
+"""
 
 import argparse
 import sys
@@ -41,7 +44,7 @@ from tilewright.tools.toolkit import use_cuda_home
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run, and report; 0 if all results are right."""
+    """Run the program and print the report; return 0 if all results are right."""
     use_cuda_home()
     target_name = target_for(args.target)
     source = source_of(args)
@@ -65,9 +68,9 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _check(source: Source, args: argparse.Namespace) -> None:
-    """Raise where options do not go together, or results could not be written."""
+    """Raise `UsageError` if options conflict, or an output cannot be written."""
     if args.backends is not None and not args.bench:
-        raise UsageError("--backends goes with --bench, which is not given")
+        raise UsageError("--backends needs --bench")
     if isinstance(source, ModelSource):
         check_prompt_options(source, args)
     check_path(args.logits)
@@ -80,7 +83,8 @@ def _ran(
     source: Source, args: argparse.Namespace, target_name: str
 ) -> tuple[Prompt | None, Report]:
     """
-    Return the prompt, of a language model, and what came of the run; failures go into the JSON too.
+    Return the prompt, if the program is a language model, and the report. With `--json`, a failure
+    is also written to the JSON.
     """
     try:
         backend = backend_for(args.device, target_name, args.blocks)
@@ -95,28 +99,30 @@ def _ran(
 
 
 def _more(row: dict[str, Any] | None, prompt: Prompt | None, report: Report) -> dict[str, Any]:
-    """What the JSON has besides the report: times, if they were taken, or tokens."""
+    """Return the additional entries of the JSON: the times, or the next tokens of a prompt."""
     if prompt is not None:
         return {"next_tokens": next_tokens(prompt, report.execution.results[0])}
     return {} if row is None else {"bench": row}
 
 
 def _check_timed(source: Source, args: argparse.Namespace) -> None:
-    """Raise unless what runs can be timed."""
+    """Raise `UsageError` unless the program can be timed."""
     option = "--bench" if args.bench else "--profile"
     if isinstance(source, IrSource):
         raise UsageError(f"{option} goes with -c or a model, not with a FILE of IR")
     if args.schedule:
-        raise UsageError(f"{option} is of the planner's schedules: it does not go with --schedule")
+        raise UsageError(f"{option} times the planner's schedules: it excludes --schedule")
     if args.device == "sim":
-        raise UsageError(f"{option} needs a GPU: the simulator's times say nothing of one")
+        raise UsageError(f"{option} needs a GPU: the simulator does not measure GPU times")
     need_gpu(f"compile --report {MACHINE_CODE}")
 
 
 def _timed(
     source: Source, args: argparse.Namespace, report: Report, target_name: str, out: Console
 ) -> dict[str, Any] | None:
-    """Return the times, and what the profiler says, of results that are right."""
+    """
+    Time and profile the program, as requested, if its results are right; return the times or None.
+    """
     if not report.ok:
         return None
     row = None
@@ -140,7 +146,7 @@ def _timed(
 def _program(
     source: Source, args: argparse.Namespace, backend: Backend, say: Say
 ) -> tuple[Prompt | None, Program]:
-    """Return what runs on a device; for a language model also the prompt."""
+    """Return the program to run, and for a language model also the prompt."""
     if isinstance(source, ModelSource):
         return prompted_program(source, args, backend, say)
     if not isinstance(source, TorchSource):

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`tilewright tune`: search for the fastest schedule of each kernel, and remember what is found."""
+"""
+Command `tilewright tune`: search for the fastest schedule of each kernel, and store the
+measurements.
+"""
 
 import argparse
 import json
@@ -26,21 +29,21 @@ from tilewright.tuning.database import Database
 from tilewright.tuning.own_database import own_database
 
 SCHEMA = 1
-"""The version of the JSON's shape."""
+"""Version of the JSON's schema."""
 
 
 def run(args: argparse.Namespace) -> int:
-    """Tune, and show what was found; 1 if there is a kernel that could not be measured."""
+    """Tune the kernels and print the findings; return 1 if a kernel could not be measured."""
     _check(args)
     use_cuda_home()
     out = console(args.color, sys.stderr if args.json == "-" else sys.stdout)
     if args.space:
         return _print_spaces(args, out)
-    tunable = tunable_of(args)  # a mistake in a file is reported before a missing GPU
+    tunable = tunable_of(args)  # an error in a file is reported before a missing GPU
     with evaluation_of(args) as evaluation:
         found = tunable.kernels(evaluation.target)
         with _database(args) as database, shortlist_of(args, evaluation.target) as shortlist:
-            _tell_failures(found)
+            _print_failures(found)
             tuned = tune(found, evaluation, shortlist, database, args)
     findings = tuned.kernels
     for each in findings:
@@ -54,17 +57,17 @@ def run(args: argparse.Namespace) -> int:
     unmeasured = [each.title for each in findings if each.best is None]
     if unmeasured:
         names = ", ".join(unmeasured)
-        print(f"error: no schedule could be measured of: {names}", file=sys.stderr)
+        print(f"error: no schedule could be measured for: {names}", file=sys.stderr)
     if not tuned.is_whole:
         return INTERRUPTED
     return 1 if unmeasured or found.failures else 0
 
 
 def _check(args: argparse.Namespace) -> None:
-    """Raise where options do not go together, or results could not be written."""
+    """Raise `UsageError` if options conflict, or an output cannot be written."""
     check_path(args.json)
     if args.resume and not args.uses_db:
-        raise UsageError("--resume goes on with what a database knows, and --no-db is to have none")
+        raise UsageError("--resume needs a database, and --no-db excludes it")
     if args.evaluator == "model" and args.scheduler is not None:
         raise UsageError("--scheduler goes with --evaluator gpu: the model needs no farm")
     if args.evaluator != "model" and args.shortlist is not None:
@@ -72,7 +75,7 @@ def _check(args: argparse.Namespace) -> None:
 
 
 def _database(args: argparse.Namespace) -> AbstractContextManager[Database | None]:
-    """Where measurements are kept; None for nowhere."""
+    """Return a context with the database for measurements, or with None if `--no-db` is given."""
     if not args.uses_db:
         return nullcontext()
     return Database.writing(own_database() if args.db is None else Path(args.db))
@@ -83,13 +86,13 @@ def _print_spaces(args: argparse.Namespace, out: Console) -> int:
         raise UsageError("--json is for measurements, and --space makes none")
     target = target_for(args.target)
     found = tunable_of(args).kernels(target)
-    _tell_failures(found)
+    _print_failures(found)
     print_spaces(found.kernels, target, args.seed, out)
     print_fusions(found.programs, target, args.seed, out)
     return 1 if found.failures else 0
 
 
-def _tell_failures(found: Found) -> None:
+def _print_failures(found: Found) -> None:
     for failure in found.failures:
         print(failure, file=sys.stderr)
 

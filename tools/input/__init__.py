@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Input of commands: programs, models, prompts, schedules."""
+"""Input of the commands: programs, models, prompts, schedules."""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-xDSL's parser with bounds: numbers, shapes and maps that no later stage could hold are errors at
-their place, and so are blocks that are defined twice. xDSL itself takes numbers of any length, and
-packs them into attributes unchecked.
+Bounded version of xDSL's parser. Numbers, shapes and maps that later stages cannot represent, and
+blocks that are defined twice, are errors with a place. xDSL itself accepts numbers of any length,
+and packs them into attributes unchecked.
 """
 
 import struct
@@ -30,13 +30,16 @@ from xdsl.utils.mlir_lexer import MLIRToken
 from tilewright.errors import one_line
 
 _SIGNED = 1 << 63
-"""Integers are below, and not below the negative of it: sizes, extents and indices are `i64`."""
+"""
+Bound of integers, exclusive above and inclusive for its negative: sizes, extents and indices are
+`i64`.
+"""
 
 _MOST_ELEMENTS = 1 << 58
-"""Number of elements of a type whose size in bits fits 64 bits with any element type."""
+"""Maximum number of elements of a type: its size in bits fits 64 bits with any element type."""
 
 _MOST_LITERALS = 1 << 24
-"""Number of elements of a constant, which are held in memory one by one."""
+"""Maximum number of elements of a constant, whose elements are separate objects in memory."""
 
 _UNPACKABLE = (OverflowError, struct.error, ValueError)
 """Errors of `struct` and `int` for a number that does not fit its type."""
@@ -47,7 +50,7 @@ T = TypeVar("T")
 
 
 class BoundedParser(Parser):
-    """xDSL's parser, which refuses numbers beyond 64 bits and maps that are not affine."""
+    """xDSL's parser, with errors for numbers beyond 64 bits and for maps that are not affine."""
 
     _unsigned = False
     """True inside typed literals, in which 64 bits may hold unsigned numbers."""
@@ -97,7 +100,7 @@ class BoundedParser(Parser):
     def _parse_block(self) -> Block:
         token = self._current_token
         _, defined_at = self.blocks.get(name := token.text[1:], (None, token.span))
-        # xDSL remembers no place for a block that was branched to before it was parsed
+        # xDSL records no place for a block that was referenced before its definition
         if defined_at is None and name not in self.forward_block_references:
             raise ParseError(token.span, f"the block '{token.text}' is defined a second time")
         return super()._parse_block()
@@ -109,7 +112,7 @@ class BoundedParser(Parser):
         return _BoundedAffineParser(self._parser_state).parse_affine_set()
 
     def _packed(self, parse: Callable[[], T]) -> T:
-        """Return what `parse` does; an error at the literal if a number does not fit its type."""
+        """Return `parse()`; if a number does not fit its type, raise an error at the literal."""
         start = self.pos
         try:
             return parse()
@@ -120,7 +123,7 @@ class BoundedParser(Parser):
             self.raise_error(f"'{one_line(literal)}' does not fit its type", start, self.pos)
 
     def _check_size(self, type: object, start: int, most: int, what: str) -> None:
-        """Raise an error at `start` if the type has more than that many elements."""
+        """Raise an error at `start` if the type has more than `most` elements."""
         if not isinstance(type, ShapedType) or not type.has_static_shape():
             return
         if (elements := prod(max(extent, 1) for extent in type.get_shape())) > most:
@@ -129,7 +132,7 @@ class BoundedParser(Parser):
 
 
 class _BoundedAffineParser(AffineParser):
-    """xDSL's parser of affine maps, which refuses what is not affine and numbers beyond 64 bits."""
+    """xDSL's parser of affine maps, with errors for non-affine maps and numbers beyond 64 bits."""
 
     def _parse_primary(self, parse_optional_bare_id: Callable[[], AffineExpr | None]) -> AffineExpr:
         span = self._current_token.span

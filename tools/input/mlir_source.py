@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reading IR from text so that every later complaint can point back at the source."""
+"""
+Parser of IR that records the places of operations, so that later errors can point to the source.
+"""
 
 import re
 from bisect import bisect_right
@@ -32,30 +34,33 @@ from tilewright.tools.output.diagnostics import (
     render,
 )
 
-# Errors that a text can provoke while it is parsed. xDSL checks attributes and inferred types as it
-# goes and raises bare `VerifyException`s; a malformed block name is a `ValueError`.
+# Errors that invalid text can cause during parsing. xDSL checks attributes and inferred types in
+# the parser and raises `VerifyException` without a place; a malformed block name is a `ValueError`.
 _PROVOKED = (VerifyException, ValueError, TilewrightError, NotImplementedError)
 
 _LANGUAGES = {".cu": "CUDA", ".cuh": "CUDA", ".ptx": "PTX", ".py": "Python"}
-"""What is mistaken for IR, by the ends of the files' names."""
+"""Languages that may be mistaken for IR, by file name extension."""
 
 _CUDA = re.compile(r'^(extern "C" |__(global|device|constant)__ |#include )', re.MULTILINE)
-"""Beginning of a line of CUDA text, which no IR has."""
+"""Beginning of a line of CUDA text that cannot occur in IR."""
 
 _UNKNOWN_OP = re.compile(r"Operation (\S+) is not registered")
 _CHOICE = re.compile(r"`([^`]+)`")
 
 
 class SourceLexer(MLIRLexer):
-    """xDSL's lexer, except that a string without its closing quote does not take forever."""
+    """
+    xDSL's lexer with a pattern of strings that takes no exponential time if the closing quote is
+    missing.
+    """
 
-    # xDSL 0.74 writes `[^...]+` below, which backtracks exponentially when the quote is missing.
+    # xDSL 0.74 has `[^...]+` in this place, which backtracks exponentially if the quote is missing.
     _unescaped_characters_regex = re.compile(r'"(?:[^"\\\n\v\f]|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*"')
 
 
 class SourceParser(BoundedParser):
     """
-    xDSL's parser, remembering where each operation stood and placing every error.
+    xDSL's parser, which also records the place of each operation and gives every error a place.
 
     The text follows the first `line_offset` lines of the file `name`.
     """
@@ -71,14 +76,14 @@ class SourceParser(BoundedParser):
         self.first_uses: dict[str, Span] = {}
 
     def parse_module(self, allow_implicit_module: bool = True) -> ModuleOp:
-        """Return the whole input; `PlacedParseError` if it does not parse, whatever the reason."""
+        """Return the module of the whole input; raises `PlacedParseError` if it does not parse."""
         try:
             if self.lexer.input.content.isspace() or not self.lexer.input.content:
                 self.raise_error("the input is empty")
             return super().parse_module(allow_implicit_module)
         except ParseError as err:
             if _CUDA.search(self.lexer.input.content) is not None:
-                raise _no_ir(self.lexer.input.name, "CUDA") from err
+                raise _not_ir(self.lexer.input.name, "CUDA") from err
             undefined = next(iter(self.forward_ssa_references), "")
             if err.msg.startswith("values used but not defined"):
                 message = f"%{undefined} is used but never defined"
@@ -98,7 +103,7 @@ class SourceParser(BoundedParser):
         return op
 
     def _location(self, start: int) -> FileLineColLoc:
-        """Return the place in the file, which stays with the op when passes move or replace it."""
+        """Return the place in the file, which the op keeps when passes move or replace it."""
         line = bisect_right(self._line_starts, start)
         column = start - self._line_starts[line - 1] + 1
         return FileLineColLoc(
@@ -112,7 +117,9 @@ class SourceParser(BoundedParser):
         return value
 
     def _with_near_matches(self, err: ParseError) -> str:
-        """Return the message; near matches of an unknown word stand in the place of all choices."""
+        """
+        Return the error's message, with near matches of an unknown word instead of all choices.
+        """
         if (unknown := _UNKNOWN_OP.fullmatch(err.msg)) is not None:
             remedy = did_you_mean(unknown[1], [op.name for op in self.ctx.loaded_ops])
             return f"{err.msg} ({remedy})" if remedy else err.msg
@@ -124,12 +131,12 @@ class SourceParser(BoundedParser):
     def _placed(self, message: str, span: Span[Any] | None = None) -> PlacedParseError:
         span = self._current_token.span if span is None else span
         end = len(self.lexer.input.content.rstrip())
-        if span.start > end:  # at the end of the input: point behind its last character
+        if span.start > end:  # at the end of the input: point behind the last character
             span = Span(end, end, span.input)
         return PlacedParseError(replace(span, line_offset=self.line_offset), message)
 
 
-def _no_ir(name: str, language: str) -> UsageError:
+def _not_ir(name: str, language: str) -> UsageError:
     levels = ", ".join(LEVELS[:-2])
     return UsageError(
         f"'{name}' is {language}: a FILE is IR, as --ir {levels} or {LEVELS[-2]} prints it"
@@ -137,8 +144,11 @@ def _no_ir(name: str, language: str) -> UsageError:
 
 
 def read_bytes(path: str) -> BytesIO:
-    """Return the contents of a text file, or of stdin for `-`; `UsageError` if it is none."""
-    data = read_text_file(path).removeprefix(BOM_UTF8)  # some editors begin files with it
+    """
+    Return the contents of a text file, or of stdin if `path` is `-`; raises `UsageError` if it is
+    not text.
+    """
+    data = read_text_file(path).removeprefix(BOM_UTF8)  # some editors write a byte order mark
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as err:
@@ -147,7 +157,9 @@ def read_bytes(path: str) -> BytesIO:
 
 
 def placed(err: InvalidOpError, places: Mapping[Operation, Span]) -> PlacedVerifyError:
-    """`err` at its place: in the source, else at the location that the operation carries."""
+    """
+    Return `err` with its place: in the source, or else the location that the operation carries.
+    """
     exit_code = 1 if err.made_by else 2
     if (span := places.get(err.op)) is not None:
         return PlacedVerifyError(render(span, str(err)), exit_code)
@@ -157,17 +169,20 @@ def placed(err: InvalidOpError, places: Mapping[Operation, Span]) -> PlacedVerif
 
 
 def _first_line(op: Operation) -> str:
-    """How `op` begins in generic form, which prints even when the operation is ill-formed."""
+    """
+    Return the first line of `op` in generic form, which can be printed even if the op is
+    ill-formed.
+    """
     text = StringIO()
     Printer(stream=text, print_generic_format=True).print_op(op)
     return text.getvalue().split("\n", 1)[0][:120]
 
 
 def read_module(path: str) -> ModuleOp:
-    """Return the module in a file, or in stdin for `-`; errors point into the text."""
+    """Return the module in a file, or in stdin if `path` is `-`; its errors point into the text."""
     name = "<stdin>" if path == "-" else path
     if (language := _LANGUAGES.get(Path(path).suffix)) is not None:
-        raise _no_ir(path, language)
+        raise _not_ir(path, language)
     parser = SourceParser(context(), read_bytes(path).read().decode("utf-8"), name)
     module = parser.parse_module()
     try:

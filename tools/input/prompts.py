@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The prompt that a command is given, and the folder of the model that continues it."""
+"""Prompt of a command, and folder of the model that continues it."""
 
 import argparse
 from pathlib import Path
@@ -10,17 +10,23 @@ from tilewright.models.prompt import Prompt, prompt_of_text, prompt_of_tokens
 
 
 def weights_folder(found: FoundModel) -> Path:
-    """Where a model's weights and tokenizer lie. `UsageError` if only its config is known."""
+    """
+    Return the folder of the model's weights and tokenizer. Raises `UsageError` if only its config
+    is available.
+    """
     if found.folder is None:
         raise UsageError(
-            f"of '{found.name}' only the config is here: nothing runs without weights",
-            remedy="give the folder that it was downloaded to",
+            f"only the config of '{found.name}' is available, and running needs its weights",
+            remedy="name the folder that it was downloaded to",
         )
     return found.folder
 
 
 def prompt_of(args: argparse.Namespace, folder: Path, vocabulary: int) -> Prompt:
-    """What `--prompt` or `--prompt-ids` says, for the model in `folder` with so many tokens."""
+    """
+    Return the prompt of `--prompt` or `--prompt-ids`, for the model in `folder` with `vocabulary`
+    tokens.
+    """
     if args.prompt is not None:
         return prompt_of_text(folder, args.prompt, vocabulary)
     return prompt_of_tokens(folder, args.prompt_ids, vocabulary)

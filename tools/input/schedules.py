@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Schedules that a user gives, `--schedule [KERNEL=]PASSES` or `planned` steps in a file of IR; and
-warnings of those of their steps that did nothing.
+Schedules of the user, by `--schedule [KERNEL=]PASSES` or as `planned` steps in a file of IR, with
+warnings for steps that did nothing.
 """
 
 import re
@@ -38,9 +38,9 @@ def with_schedules(
     db: Db = False,
 ) -> ModuleOp:
     """
-    Return `module` at Loop IR, fused as `db` knows, with the schedules that are `given`, as
-    `PASSES` for the only kernel or as `KERNEL=PASSES`; the planner schedules the others. If
-    nothing is given, return `module` itself.
+    Return `module` at Loop IR with the schedules in `given`, each `KERNEL=PASSES`, or `PASSES` if
+    there is only one kernel. Its fusion is looked up in `db`; the planner schedules all other
+    kernels. If `given` is empty, return `module` itself.
     """
     if not given:
         return module
@@ -53,7 +53,7 @@ def with_schedules(
         name, passes = _read(text, [*kernels], in_cuda)
         if name in scheduled:
             raise UsageError(f"there are two schedules for @{name}")
-        if not passes.strip():  # as a schedule it would leave all to one thread
+        if not passes.strip():  # as a schedule an empty text would leave all work to one thread
             raise UsageError(f"the schedule of @{name} names no pass")
         _check_steps(name, passes)
         scheduled.add(name)
@@ -62,7 +62,9 @@ def with_schedules(
 
 
 def _read(text: str, kernels: Sequence[str], in_cuda: Mapping[str, str]) -> tuple[str, str]:
-    """Return the kernel and its passes; CUDA's names of kernels, which `run` prints, do as well."""
+    """
+    Return the kernel's name and its passes; names in CUDA, which `run` prints, are accepted, too.
+    """
     if named := _NAMED.fullmatch(text):
         name = in_cuda.get(named[1], named[1])
         if name in kernels:
@@ -78,7 +80,9 @@ def _read(text: str, kernels: Sequence[str], in_cuda: Mapping[str, str]) -> tupl
 
 
 def _check_steps(name: str, passes: str) -> None:
-    """Raise `UsageError` for a pass that is not there, or that is one of whole programs."""
+    """
+    Raise `UsageError` for a step that is not a pass, or that is a pipeline for whole programs.
+    """
     try:
         steps = planned_passes(ScheduleAttr.parse(passes))
     except UsageError as err:
@@ -92,13 +96,14 @@ def _check_steps(name: str, passes: str) -> None:
 
 def warn_of_idle_steps(module: ModuleOp, lowered: ModuleOp, target: str) -> None:
     """
-    Print on stderr which scheduled steps of the kernels of `module` did nothing on the way to
-    `lowered`, and why. Steps without options may find nothing to do, unless their turn never came.
+    Warn on stderr of scheduled steps of the kernels of `module` that did nothing while it was
+    lowered to `lowered`, with the reason. A step without options is reported only if it was never
+    run.
     """
     idle = planned_and_idle(module, lowered)
     reasons = _Reasons()
     if idle:
-        # Nobody has listened so far: passes are asked only where there is something to explain.
+        # Reasons are collected by a second lowering, only if there is a step to explain.
         with listening(reasons):
             lower(module, Level.TILE, target=target)
     for op in planned_kernels(module):
@@ -113,29 +118,29 @@ def warn_of_idle_steps(module: ModuleOp, lowered: ModuleOp, target: str) -> None
 
 
 def _reason_against_step(step: ArgSpec, kernel: loop.KernelOp) -> str:
-    """Reason why no pass has looked at a step of the kernel's schedule."""
+    """Reason why no pass has run a step of the kernel's schedule."""
     assert kernel.planned is not None
     if isinstance(kernel.body.block.last_op, tile.LaunchOp):
-        return "the kernel is a launch already (opt-tool -p to-tile goes on with it)"
+        return "the kernel is a launch already (opt-tool -p to-tile continues it)"
     order = {spec.name: position for position, spec in enumerate(parse_spec_list(to_tile()))}
     if step.name not in order:
-        return "to-tile has no such pass (opt-tool -p apply-schedule runs any)"
+        return "to-tile does not have this pass (opt-tool -p apply-schedule runs any)"
     steps = [*kernel.planned.steps]
     for other in steps[steps.index(step) + 1 :]:
         if order.get(other.name, len(order)) < order[step.name]:
-            return f"to-tile does '{other.name}' first (opt-tool -p apply-schedule keeps the order)"
-    return "to-tile does each pass once (opt-tool -p apply-schedule does it again)"
+            return f"to-tile runs '{other.name}' first (opt-tool -p apply-schedule keeps the order)"
+    return "to-tile runs each pass once (opt-tool -p apply-schedule runs it again)"
 
 
 class _Reasons(Listener[None]):
-    """Hears why passes leave kernels alone."""
+    """Listener that records why passes skipped kernels."""
 
     def __init__(self) -> None:
         self.found: dict[tuple[str, str], str] = {}
 
     def look(self, scope: Operation) -> None:
-        """Nothing of a change is kept."""
+        """Take no snapshot."""
 
     def skipped(self, rule: Rule, site: str, reason: str) -> None:
-        """Keep it."""
+        """Record the reason why the pass skipped the kernel."""
         self.found[site, rule.pass_name] = reason

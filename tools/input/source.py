@@ -3,8 +3,8 @@
 Source of a command's program: `-c EXPR`, `model.pt2`, `file.py:NAME`, a language model (a folder
 with a `config.json`, or `ORGANISATION/MODEL`), or a file of IR.
 
-A command makes one `Source` of its arguments. PyTorch, the frontend and `transformers` are imported
-when a program is loaded, and only for sources that need them.
+A command creates one `Source` from its arguments. PyTorch, the frontend and `transformers` are
+imported only when a program is loaded, and only for sources that need them.
 """
 
 import argparse
@@ -24,15 +24,15 @@ from tilewright.tools.output.progress import Say, silent
 from tilewright.uncollected import uncollected
 
 _DEFAULT_LENGTH = 128
-"""Tokens of a sequence, unless the model takes fewer."""
+"""Default number of tokens of a sequence, unless the model's maximum is smaller."""
 
 
 @dataclass(frozen=True)
 class Source(ABC):
-    """A program, as a command line names it."""
+    """Program named on a command line."""
 
     text: str
-    """The EXPR, FILE or MODEL."""
+    """Value of the argument EXPR, FILE or MODEL."""
 
     @property
     def words(self) -> list[str]:
@@ -41,30 +41,34 @@ class Source(ABC):
 
     @abstractmethod
     def module(self, say: Say = silent) -> ModuleOp:
-        """Return the program's IR, as it is written or captured."""
+        """Return the program's IR, at the level at which it is written or captured."""
 
 
 class IrSource(Source):
-    """A file of IR, or the standard input for `-`."""
+    """Program in a file of IR, or in stdin if the name is `-`."""
 
     def module(self, say: Say = silent) -> ModuleOp:
-        """Return the IR that the file holds."""
+        """Return the IR in the file."""
         return read_module(self.text)
 
 
 class TorchSource(Source):
-    """A program that PyTorch can run, which is captured."""
+    """Program that PyTorch can run, and that is captured."""
 
     @abstractmethod
     def load(self, *, fake: bool, seed: int = 0, say: Say = silent) -> Any:
         """
-        Return what is captured, with its arguments: a `tilewright.frontend.expression.Expression`.
+        Return the program and its arguments as a `tilewright.frontend.expression.Expression`.
 
-        With `fake` the tensors of an expression get no values. `say` gets the stages of a model.
+        With `fake` the tensors of an expression have no values. `say` receives the stages of
+        loading a model.
         """
 
     def captured(self, *, fake: bool, seed: int = 0, say: Say = silent) -> Any:
-        """Return the `tilewright.frontend.capture.Captured` of what `load` returns."""
+        """
+        Return the capture of the program that `load` returns, a
+        `tilewright.frontend.capture.Captured`.
+        """
         capture = import_module("tilewright.frontend.capture").capture
         loaded = self.load(fake=fake, seed=seed, say=say)
         say("capture")
@@ -76,7 +80,7 @@ class TorchSource(Source):
 
 
 class ExpressionSource(TorchSource):
-    """A PyTorch expression, after `-c`."""
+    """PyTorch expression, given with `-c`."""
 
     @property
     def words(self) -> list[str]:
@@ -84,23 +88,23 @@ class ExpressionSource(TorchSource):
         return ["-c", self.text]
 
     def load(self, *, fake: bool, seed: int = 0, say: Say = silent) -> Any:
-        """Return the parsed expression, with its inputs."""
+        """Return the parsed expression and its inputs."""
         parse = import_module("tilewright.frontend.expression").parse_expression
-        with uncollected():  # it imports PyTorch
+        with uncollected():  # the import of PyTorch is faster without garbage collection
             return parse(self.text, fake=fake, seed=seed)
 
 
 class FileSource(TorchSource):
-    """A saved program `model.pt2`, or `file.py:NAME`."""
+    """Saved program `model.pt2`, or object `file.py:NAME`."""
 
     def load(self, *, fake: bool, seed: int = 0, say: Say = silent) -> Any:
-        """Return the program, with its example inputs, which have values."""
+        """Return the program and its example inputs, which have values."""
         return import_module("tilewright.frontend.model_file").load_model(self.text, seed)
 
 
 @dataclass(frozen=True)
 class ModelSource(TorchSource):
-    """A language model, and the variant of it that the options ask for; None is the default."""
+    """Language model, with the variant that the options request; None means the default."""
 
     seq_len: int | None
     layers: int | None
@@ -108,14 +112,16 @@ class ModelSource(TorchSource):
     attention: str | None
 
     def load(self, *, fake: bool, seed: int = 0, say: Say = silent) -> Any:
-        """Return the model on a whole sequence; `UsageError` unless `fake`: it has no weights."""
+        """
+        Return the model on a whole sequence, without weights; raises `UsageError` unless `fake`.
+        """
         if not fake:
             remedy = "compile and explain need no values"
-            raise UsageError(f"'{self.text}' is taken without its weights here", remedy=remedy)
+            raise UsageError(f"the weights of '{self.text}' are not loaded here", remedy=remedy)
         return self.language_model(say).program
 
     def language_model(self, say: Say = silent) -> "LanguageModel":
-        """Return the model's modules, of fake tensors."""
+        """Return the model's modules, with fake tensors."""
         say("config")
         found = find_model(self.text)
         say("structure")
@@ -130,18 +136,18 @@ class ModelSource(TorchSource):
 
 @dataclass(frozen=True)
 class LanguageModel:
-    """A language model as the command line asks for it."""
+    """Language model in the variant that the command line requests."""
 
     found: FoundModel
     structure: Any
-    """Its modules, of fake tensors."""
+    """Modules of the model, with fake tensors."""
     attention: str
     length: int
-    """Tokens of the sequence."""
+    """Number of tokens of the sequence."""
 
     @property
     def program(self) -> Any:
-        """The model on a whole sequence: a `tilewright.frontend.expression.Expression`."""
+        """Model on a whole sequence: a `tilewright.frontend.expression.Expression`."""
         whole_sequence = import_module("tilewright.models.whole").whole_sequence
         return whole_sequence(self.structure, self.length)
 
@@ -150,7 +156,7 @@ def source_of(args: argparse.Namespace) -> Source:
     """
     Return the source that a command's arguments name.
 
-    Raises `UsageError` if it is no language model, but an option of models is given.
+    Raises `UsageError` if an option of language models is given for another source.
     """
     file: str | None = args.file
     if file is not None and names_model(file):

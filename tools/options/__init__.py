@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Options of each command; light modules, for help and mistakes are answered at once."""
+"""Command-line options of each command; these modules import little, so that help is fast."""

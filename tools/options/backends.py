@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The option of commands that measure: the backends to compare with."""
+"""Option of measuring commands: the PyTorch backends to compare with."""
 
 import argparse
 
 from tilewright.tools.argument_parser import unknown_value
 
 BACKENDS = ("eager", "compile", "max-autotune")
-"""Names of PyTorch's backends that `bench` compares with (`tools/bench/contestants.py`)."""
+"""Names of the PyTorch backends that `bench` compares with (`tools/bench/contestants.py`)."""
 
 
 def add_backends(parser: argparse.ArgumentParser) -> None:
-    """Add it to a command."""
+    """Add `--backends` to a command."""
     parser.add_argument(
         "--backends",
         type=_backends,
         metavar="A,B",
-        help=f"PyTorch backends to compare with, of {', '.join(BACKENDS)}; default: all",
+        help=f"PyTorch backends to compare with, from {', '.join(BACKENDS)}; default: all",
     )
 
 

@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The options of `tilewright cache`."""
+"""Options of `tilewright cache`."""
 
 from tilewright.tools.options.command import AddParser, command
 
 EPILOG = """\
-Programs that were compiled before, by tilewright run, generate or Python, start from the cache: of
-equal graphs, targets, databases and versions. The environment's TILEWRIGHT_CACHE is another folder,
-or off.
+tilewright run, tilewright generate and the Python API keep compiled programs in the cache. They
+reuse a program if its graph, target, database and versions are equal. The environment variable
+TILEWRIGHT_CACHE names another folder, or is "off" to disable the cache.
 """
 
 
 def add(add_parser: AddParser) -> None:
-    """Add them to the command line."""
-    help = "print what the cache of compiled programs holds, or clear it"
+    """Add the command `cache` and its options to the command line."""
+    help = "list or clear the cache of compiled programs"
     parser = command(add_parser, "cache", help, EPILOG)
     parser.add_argument(
         "action",
         nargs="?",
         choices=("ls", "clear"),
         default="ls",
-        help="print what there is, the default, or delete it",
+        help="ls lists the contents, clear deletes them; default: ls",
     )

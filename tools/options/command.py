@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What all commands have: a name, what it does in a sentence, and colours."""
+"""Parser of one command: its name, a sentence on what it does, and the option `--color`."""
 
 import argparse
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from collections.abc import Callable
 AddParser = Callable[..., argparse.ArgumentParser]
 
 Options = argparse._ActionsContainer  # pyright: ignore[reportPrivateUsage]  # has no other name
-"""What options are added to: a command, or a group of its options."""
+"""Type that options are added to: the parser of a command, or a group of its options."""
 
 
 def command(
@@ -30,6 +30,6 @@ def command(
         "--color",
         choices=("auto", "always", "never"),
         default="auto",
-        help="colours: auto is on a terminal only, and never if NO_COLOR is set",
+        help="colour the output; auto: only on a terminal, and only if NO_COLOR is not set",
     )
     return parser

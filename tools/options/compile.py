@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The options of `tilewright compile`."""
+"""Options of `tilewright compile`."""
 
 import argparse
 
@@ -10,16 +10,18 @@ LEVELS = ("torch", "tensor", "loop", "tile", "kernel", "cuda")
 
 
 def add(add_parser: AddParser) -> None:
-    """Add them to the command line."""
-    help = "print the IR of a program at a level, or its CUDA source"
+    """Add the command `compile` and its options to the command line."""
+    help = "compile a program, and print its IR at a level or its CUDA source"
     parser = command(add_parser, "compile", help, BARE)
     add_program(parser)
-    parser.add_argument("--ir", choices=LEVELS, default="cuda", help="the level; default: cuda")
+    parser.add_argument(
+        "--ir", choices=LEVELS, default="cuda", help="level to print; default: cuda"
+    )
     parser.add_argument(
         "--print-debuginfo",
         action="store_true",
-        help="print the IR with locations: comments of the CUDA text that is made of it keep the "
-        "names of PyTorch's operators",
+        help="print the IR with source locations, from which comments in CUDA text take the names "
+        "of PyTorch's operators",
     )
     _add_outputs(parser)
     parser.add_argument(
@@ -33,44 +35,44 @@ def add(add_parser: AddParser) -> None:
 
 
 def add_only(parser: argparse.ArgumentParser, options: str) -> None:
-    """Add the filter of traces; `options` are those that print them."""
+    """Add `--only`, the filter of traces; `options` names the options that print traces."""
     parser.add_argument(
         "--only",
         metavar="TEXT",
         action="append",
         default=[],
-        help=f"limit {options} to rules, passes and kernels with TEXT in their name, as t:007, "
-        "stage-inputs or matmul; t:007@matmul is a rule at a kernel; may be repeated",
+        help=f"limit {options} to rules, passes and kernels with TEXT in their name, for example "
+        "t:007, stage-inputs or matmul; t:007@matmul is a rule at a kernel; may be repeated",
     )
 
 
 def _add_outputs(parser: argparse.ArgumentParser) -> None:
-    """Add what is written where."""
+    """Add the options for output files and reports."""
     parser.add_argument(
         "-o",
         dest="output",
         metavar="FILE",
-        help="write to a file, - for stdout; for a MODEL to a folder, unless it ends in .cu",
+        help="output file, - for stdout; for a MODEL an output folder, unless it ends in .cu",
     )
     parser.add_argument(
         "--plan",
         metavar="FILE",
-        help="also write the launch plan: .txt, .md (Mermaid), .dot (Graphviz); "
-        "- prints it in the place of the IR",
+        help="also write the launch plan, as .txt, .md (Mermaid) or .dot (Graphviz); "
+        "- prints it instead of the IR",
     )
     parser.add_argument(
         "--host",
         action="store_true",
-        help="write a whole CUDA program to -o FILE.cu, whose main runs and times the kernels and "
-        "compares the results; its data goes to FILE.bin",
+        help="write a complete CUDA program to -o FILE.cu, and its data to FILE.bin; its main runs "
+        "and times the kernels, and compares the results",
     )
     parser.add_argument(
         "--report",
         action="store_true",
-        help="print a report on the machine code of each kernel, in the place of the IR",
+        help="print a report on the machine code of each kernel instead of the IR",
     )
     parser.add_argument(
         "--json",
         metavar="FILE",
-        help="write that report to a file as JSON; - is stdout, and text goes to stderr",
+        help="write that report as JSON; - is stdout, and text then goes to stderr",
     )

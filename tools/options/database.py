@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The options of commands that look up schedules: where, or not at all."""
+"""Options of commands that look up schedules: the tuning database to use, or none."""
 
 import argparse
 
 _LOOKED_UP = (
-    "the database of measurements that kernels' schedules are looked up in; default: the user's "
-    "own, if there is one"
+    "tuning database in which the schedules of kernels are looked up; default: the user's own, if "
+    "it exists"
 )
-_NOT_LOOKED_UP = "look up nothing, neither there nor in the goldens: the planner schedules all"
+_NOT_LOOKED_UP = "ignore the database and the shipped goldens: the planner schedules every kernel"
 
 
 def add_database(
@@ -17,7 +17,9 @@ def add_database(
     *,
     is_written: bool = False,
 ) -> None:
-    """Add them to a command, with what they are for; one that writes a database may make it."""
+    """
+    Add `--db` and `--no-db` with these help texts; a command that writes a database may create it.
+    """
     parser.set_defaults(needs_db=not is_written)
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--db", metavar="FILE", help=db)
@@ -25,12 +27,12 @@ def add_database(
 
 
 def database_of(args: argparse.Namespace) -> str | bool:
-    """What they say, as `tilewright.compile(db=...)` takes it."""
+    """Return the database that the arguments name, in the form of `tilewright.compile(db=...)`."""
     return args.uses_db if args.db is None else args.db
 
 
 def database_argv(db: str | bool) -> list[str]:
-    """Return the same as arguments of a command, for another process."""
+    """Return the arguments of a command in another process that select the database `db`."""
     if isinstance(db, str):
         return ["--db", db]
     return [] if db else ["--no-db"]

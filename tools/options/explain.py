@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The options of `tilewright explain`."""
+"""Options of `tilewright explain`."""
 
 from tilewright.tools.options.command import AddParser, command
 from tilewright.tools.options.program import BARE, add_program
 
 
 def add(add_parser: AddParser) -> None:
-    """Add them to the command line."""
+    """Add the command `explain` and its options to the command line."""
     help = "print how each kernel is scheduled, and why"
     parser = command(add_parser, "explain", help, BARE)
     add_program(parser)
     parser.add_argument(
         "--json",
         metavar="FILE",
-        help="also write all of it as JSON; - is stdout, and the text goes to stderr",
+        help="also write the explanation as JSON; - is stdout, and the text then goes to stderr",
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The options of a language model: how much of it, how long, of which dtype."""
+"""Options of a language model: its length, number of layers, dtype and attention."""
 
 import argparse
 
@@ -16,25 +16,31 @@ OPTIONS = {
     "prompt_ids": "--prompt-ids",
     "logits": "-o",
 }
-"""What they are called in arguments and on the command line; None stands for the default."""
+"""
+Options on the command line, by their names in the parsed arguments, where None means the default.
+"""
 
 
 def add_model(parser: argparse.ArgumentParser) -> None:
-    """Add them to a command."""
+    """Add the options of a MODEL to a command."""
     group = parser.add_argument_group("options of a MODEL")
     group.add_argument(
         "--seq-len",
         **number_of("tokens"),
-        help="tokens, where no prompt says how many; default: 128, or the most that it takes if "
-        "they are fewer",
+        help="number of tokens, if no prompt is given; default: 128, or the model's maximum if "
+        "that is smaller",
     )
-    group.add_argument("--layers", **number_of("layers"), help="only its first N decoder layers")
-    add_variant(group, "its config's")
+    group.add_argument(
+        "--layers", **number_of("layers"), help="use only the first N decoder layers"
+    )
+    add_variant(group, "from its config")
 
 
 def add_variant(options: Options, dtype: str) -> None:
-    """Add which variant of it to take; `dtype` is the default one."""
-    options.add_argument("--dtype", choices=DTYPES, help=f"type of its weights; default: {dtype}")
+    """
+    Add the options that select a variant of a model; `dtype` names the default dtype in the help.
+    """
+    options.add_argument("--dtype", choices=DTYPES, help=f"dtype of the weights; default: {dtype}")
     options.add_argument(
         "--attention", choices=ATTENTIONS, help="implementation of attention; default: sdpa"
     )

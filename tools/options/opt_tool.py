@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The options of `opt-tool` that `xdsl-opt` does not have."""
+"""Options that `opt-tool` has in addition to those of `xdsl-opt`."""
 
 import argparse
 
@@ -9,24 +9,24 @@ from tilewright.tools.options.numbers import number_of
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add them to the command line."""
+    """Add the options that `xdsl-opt` does not have to the command line of `opt-tool`."""
     parser.add_argument(
         "--pass-pipeline",
         dest="passes",
         metavar="builtin.module(PASSES)",
-        help="the same as -p, in MLIR's spelling",
+        help="same as -p, in MLIR's syntax",
     )
     parser.add_argument(
         "--check",
         choices=MODES,
         default="none",
-        help="interpret the IR before and after each pass, or at both ends, and compare",
+        help="interpret the IR before and after each pass, or the whole pipeline, and compare",
     )
     parser.add_argument(
         "--check-limit",
         **number_of("scalar operations"),
-        help="leave functions unchecked that take more than N scalar operations, with a remark; "
-        "default: 1342177280, some seconds a pass",
+        help="skip the check of a function, with a remark, if it takes more than N scalar "
+        "operations; default: 1342177280, some seconds per pass",
     )
     parser.add_argument(
         "--remarks", action="store_true", help="print on stderr what passes skipped, and why"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The options of `tilewright run`."""
+"""Options of `tilewright run`."""
 
 import argparse
 
@@ -11,7 +11,7 @@ from tilewright.tools.options.prompt import add_prompt
 
 
 def add(add_parser: AddParser) -> None:
-    """Add them to the command line."""
+    """Add the command `run` and its options to the command line."""
     help = "compile a program, run its kernels and compare the results"
     parser = command(add_parser, "run", help, PROMPTED)
     add_program(parser)
@@ -27,7 +27,7 @@ def add(add_parser: AddParser) -> None:
         "--device",
         choices=("auto", "gpu", "sim"),
         default="auto",
-        help="a GPU or the simulator; auto takes what there is",
+        help="device that runs the kernels; auto: the GPU, or the simulator if there is none",
     )
     parser.add_argument(
         "--blocks",
@@ -39,16 +39,16 @@ def add(add_parser: AddParser) -> None:
 
 
 def _add_judging(parser: argparse.ArgumentParser) -> None:
-    """Add what it is given, and what results are compared with."""
+    """Add the options for the inputs, and for what results are compared with."""
     inputs = parser.add_mutually_exclusive_group()
     inputs.add_argument(
         "--seed", type=seed, default=0, metavar="N", help="seed of the random inputs; default: 0"
     )
     inputs.add_argument(
-        "--inputs", metavar="FILE", help="inputs of a FILE of IR by name, as safetensors"
+        "--inputs", metavar="FILE", help="safetensors file with the inputs of a FILE of IR, by name"
     )
     parser.add_argument(
-        "--against", metavar="FILE", help="another file of IR, whose results must be the same"
+        "--against", metavar="FILE", help="another file of IR that must compute the same results"
     )
     parser.add_argument(
         "--check",
@@ -56,17 +56,18 @@ def _add_judging(parser: argparse.ArgumentParser) -> None:
         choices=("results", "each", "end", "none"),
         default="none",
         const="results",
-        help="compare a MODEL's logits with those of transformers (other results are always "
-        "compared); each or end: also run the IR before and after each pass, or at both ends",
+        help="results: compare a MODEL's logits with those of transformers (other programs are "
+        "always compared); each: also interpret the IR before and after each pass; end: also "
+        "interpret it before the first and after the last pass",
     )
 
 
 def _add_reports(parser: argparse.ArgumentParser) -> None:
-    """Add what else is told of the run."""
+    """Add the options for reports, timings and profiles."""
     parser.add_argument(
         "--json",
         metavar="FILE",
-        help="write the report to a file as JSON; - is stdout, and the tables go to stderr",
+        help="write the results as JSON; - is stdout, and the tables then go to stderr",
     )
     parser.add_argument(
         "--report",
@@ -76,11 +77,11 @@ def _add_reports(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--bench",
         action="store_true",
-        help="then measure it against PyTorch, on a GPU, as bench does",
+        help="also time the program against PyTorch on a GPU, as bench does",
     )
     add_backends(parser)
     parser.add_argument(
         "--profile",
         action="store_true",
-        help="then print what Nsight Compute (ncu) counts in each kernel, where it is installed",
+        help="also print counters of each kernel from Nsight Compute (ncu), if it is installed",
     )

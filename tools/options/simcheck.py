@@ -1,69 +1,69 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The options of `tilewright simcheck`."""
+"""Options of `tilewright simcheck`."""
 
 from tilewright.tools.options.command import AddParser, command
 from tilewright.tools.options.numbers import number_of, seconds, seed
 
 _EPILOG = """\
-Each kernel is run as it is, when nothing may be found and its result is right, and then with each
-bug. The table has the bugs planted in it, how many were found, and as what: a kind of finding,
-`wrong` results, outputs left `unwritten`, an `endless` run, or `reported` by the interpreter of
-Kernel IR alone. Mutants that change no result are counted apart, as without effect. What was
-missed, or found without cause, is listed on stderr.
+Each kernel first runs unchanged: its result must be right, and the simulator must report nothing.
+Then it runs once with each planted bug. The table lists the planted bugs of each kernel, and how
+many were found, by kind: a kind of the simulator's findings, `wrong` results, `unwritten` outputs,
+an `endless` run, or `reported` if only the interpreter of Kernel IR reports it. Bugs that change no
+result are counted separately, as without effect. Missed bugs and false alarms go to stderr.
 
-exit code: 0 if all was found and nothing else; 1 if not; 2 for sources that cannot be understood
+exit code: 0 if every bug was found without false alarms; 1 if not; 2 if a source is malformed
 
   tilewright {} --quick                         some bugs of each kernel
-  tilewright {} my/kernels                      your own; docs/simulator.md says how to write them
+  tilewright {} my/kernels                      your own kernels, written as in docs/simulator.md
   tilewright {} benchmarks/suite84.json --json FILE      the kernels of a suite
-  tilewright {} --model tinyllama --mutants 20 --seed 3  those of a model
+  tilewright {} --model tinyllama --mutants 20 --seed 3  the kernels of a model
 """
 
 
 def add(add_parser: AddParser) -> None:
-    """Add them to the command line."""
-    help = "plant bugs in kernels, and see that the simulator finds them"
+    """Add the command `simcheck` and its options to the command line."""
+    help = "plant bugs in kernels, and check that the simulator finds them"
     parser = command(add_parser, "simcheck", help, _EPILOG)
     parser.add_argument(
         "sources",
         metavar="SOURCE",
         nargs="*",
-        help="a folder of NAME.cu with NAME.toml, and NAME.mlir; or SUITE.json, whose kernels are "
-        "taken as the planner makes them, at smaller sizes; default: the kernels of a checkout",
+        help="folder of kernels, each NAME.cu with NAME.toml, or NAME.mlir; or SUITE.json, whose "
+        "cases are compiled at smaller sizes; default: the kernels of a checkout",
     )
     parser.add_argument(
         "--model",
         metavar="MODEL",
         action="append",
         default=[],
-        help="the kernels of a model that read a prompt and add a token: qwen2.5-7b, tinyllama, a "
-        "folder with a config.json, or ORGANISATION/MODEL; may be given again",
+        help="check the kernels of a model that read a prompt and generate a token: qwen2.5-7b, "
+        "tinyllama, a folder with a config.json, or ORGANISATION/MODEL; may be repeated",
     )
     parser.add_argument(
-        "--only", metavar="TEXT", default="", help="kernels with TEXT in their name"
+        "--only", metavar="TEXT", default="", help="only kernels with TEXT in their name"
     )
     parser.add_argument("--target", metavar="ARCH", help="GPU architecture; default: sm_90a")
     bugs = parser.add_mutually_exclusive_group()
-    bugs.add_argument("--quick", action="store_true", help="some bugs of each kernel only")
+    bugs.add_argument("--quick", action="store_true", help="plant only some bugs in each kernel")
     bugs.add_argument(
         "--mutants",
         **number_of("bugs"),
-        help="plant N bugs in each kernel, drawn at random; default: 8 for suites and models, all "
-        "for folders",
+        help="plant N random bugs in each kernel; default: 8 for suites and models, all for "
+        "folders",
     )
     parser.add_argument(
-        "--seed", type=seed, default=0, metavar="N", help="of what is drawn; default: 0"
+        "--seed", type=seed, default=0, metavar="N", help="seed of the random bugs; default: 0"
     )
     parser.add_argument(
         "--stop-after",
         type=seconds,
         metavar="SECONDS",
-        help="begin no kernel after so long; the same command with --json goes on from there",
+        help="start no further kernel after this time; with --json, repeat the command to continue",
     )
     parser.add_argument(
         "--json",
         metavar="FILE",
-        help="also write counts and places, - for stdout; kernels that are in FILE already are not "
-        "run again, if seed, target and sources are the same",
+        help="also write counts and places as JSON, - for stdout; kernels already in FILE are not "
+        "run again if seed, target and sources are the same",
     )
     parser.set_defaults(reads={"sources": "kernels", "model": "short model"})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The options of `tilewright tune`."""
+"""Options of `tilewright tune`."""
 
 import argparse
 import re
@@ -12,20 +12,20 @@ from tilewright.tools.options.program import add_source
 
 EVALUATORS = ("gpu", "model")
 SEARCHES = ("mcts", "random", "greedy", "evolution")
-"""Those of `tools/tune/searches.py`."""
+"""Names of the searches in `tools/tune/searches.py`."""
 
 DEFAULT_BUDGET = 200
-"""Schedules of each kernel."""
+"""Number of schedules that are tried for each kernel by default."""
 
 DEFAULT_PROGRAMS = 8
-"""Ways to fuse a program, besides the default."""
+"""Number of fusions of a program that are tried by default, besides the default fusion."""
 
 _EPILOG = """\
-Each kernel is tuned by itself, kernels that are alike once. The planner's schedule comes first; the
-best is never slower than that. Every measurement goes into the database at once, also of schedules
-that fail: there compile, run, bench and torch.compile find the best. Control-C ends with what was
-found so far. The expressions of a suite are code, and are run as that of -c: take suites that you
-trust.
+Each kernel is tuned separately, and equal kernels are tuned once. The planner's schedule is
+measured first, so the best schedule is never slower. Every measurement goes into the database at
+once, even if the schedule fails. compile, run, bench and torch.compile look up the best schedule
+there. Control-C stops the search and keeps the measurements so far. A suite contains Python
+expressions, which are executed: use only suites that you trust.
 
   tilewright {} -c "nn.RMSNorm(2048)(torch.randn(1, 32, 2048))" -v --budget 10m
   tilewright {} benchmarks/suite84.json --filter softmax --evaluator model
@@ -36,38 +36,45 @@ _UNITS = {"s": 1, "m": 60, "h": 3600}
 
 
 def add(add_parser: AddParser) -> None:
-    """Add them to the command line."""
-    help = "search for the fastest schedule of each kernel, and remember it"
+    """Add the command `tune` and its options to the command line."""
+    help = "search for the fastest schedule of each kernel, and store it in a database"
     parser = command(add_parser, "tune", help, _EPILOG)
     add_source(
         parser, "model.pt2, file.py:NAME, a MODEL, IR at the level loop or above, or a suite.json"
     )
     parser.add_argument(
-        "--filter", type=regex, metavar="RE", help="cases of a suite with a match in their name"
+        "--filter",
+        type=regex,
+        metavar="RE",
+        help="only cases of a suite with a match of the regular expression RE in their name",
     )
     parser.add_argument(
-        "--space", action="store_true", help="print the number of schedules, and measure none"
+        "--space",
+        action="store_true",
+        help="print the number of possible schedules, and measure nothing",
     )
     parser.add_argument(
         "--evaluator",
         choices=EVALUATORS,
         default="gpu",
-        help="source of the times of kernels: the GPU, or a model, which needs none",
+        help="measure kernels on a GPU, or estimate their times with a model; default: gpu",
     )
     parser.add_argument(
         "--shortlist",
         **number_of("schedules"),
-        help="with the model: also compile the N best, and rank them by their machine code",
+        help="with --evaluator model: compile the N best, and rank them by their machine code",
     )
     _add_search(parser)
-    help = "the database of measurements; default: the user's own"
-    add_database(parser, help, "keep nothing", is_written=True)
+    help = "tuning database to write; default: the user's own"
+    add_database(parser, help, "store no measurements", is_written=True)
     parser.add_argument(
-        "--resume", action="store_true", help="measure nothing again that the database knows"
+        "--resume",
+        action="store_true",
+        help="do not measure schedules again that the database already has",
     )
     _add_processes(parser)
     parser.add_argument(
-        "--json", metavar="FILE", help="also write all that was found as JSON, - for stdout"
+        "--json", metavar="FILE", help="also write the results as JSON, - for stdout"
     )
     parser.add_argument(
         "-v", dest="verbose", action="store_true", help="print on stderr the time of each schedule"
@@ -75,57 +82,63 @@ def add(add_parser: AddParser) -> None:
 
 
 def _add_search(parser: argparse.ArgumentParser) -> None:
-    """Add how schedules are searched for, and for how long."""
-    parser.add_argument("--search", choices=SEARCHES, default="mcts", help="default: mcts")
+    """Add the options for the search and its budget."""
+    parser.add_argument(
+        "--search", choices=SEARCHES, default="mcts", help="search algorithm; default: mcts"
+    )
     parser.add_argument(
         "--budget",
         type=budget,
         default=DEFAULT_BUDGET,
         metavar="N|TIME",
-        help="schedules of each kernel, or a time for each, as 90s, 10m or 1h; default: 200",
+        help="number of schedules per kernel, or time per kernel: 90s, 10m, 1h; default: 200",
     )
     parser.add_argument(
         "--programs",
         type=natural("number of programs"),
         default=DEFAULT_PROGRAMS,
         metavar="N",
-        help="ways to fuse the program that are tried besides the default, 0 for none; default: 8",
+        help="number of alternative fusions of the program to try, 0 for none; default: 8",
     )
     parser.add_argument(
         "--patience",
         **number_of("schedules"),
-        help="end after so many schedules that are no better",
+        help="stop after N schedules without improvement",
     )
-    parser.add_argument("--seed", type=seed, default=0, metavar="N", help="default: 0")
+    parser.add_argument(
+        "--seed", type=seed, default=0, metavar="N", help="seed of the search; default: 0"
+    )
 
 
 def _add_processes(parser: argparse.ArgumentParser) -> None:
-    """Add where schedules are compiled and measured."""
+    """Add the options for the processes that compile and measure schedules."""
     parser.add_argument(
         "--scheduler",
         metavar="URL",
-        help="measure on the workers of a Dask scheduler, tcp://host:8786 in a network that is "
-        "trusted, or tls://host:8786 with the certificates of Dask's configuration",
+        help="measure on the workers of a Dask scheduler: tcp://host:8786 in a trusted network, or "
+        "tls://host:8786 with the certificates of Dask's configuration",
     )
     parser.add_argument(
         "--jobs",
         **number_of("processes"),
-        help="schedules that are compiled at once; default: one for each core",
+        help="number of schedules compiled in parallel; default: the number of cores",
     )
     parser.add_argument(
         "--limit",
         type=seconds,
         default=180.0,
         metavar="SECONDS",
-        help="kill processes that compile or run for longer; default: 180",
+        help="time after which a process that compiles or runs is killed; default: 180",
     )
 
 
 def budget(text: str) -> int | float:
-    """Return a number of schedules, or seconds as a float."""
+    """Return a number of schedules as an int, or a time in seconds as a float."""
     if text.isdecimal() and int(text):
         return int(text)
     if matched := re.fullmatch(r"(\d+(?:\.\d+)?)([smh])", text):
         if (time := float(matched[1]) * _UNITS[matched[2]]) > 0:
             return time
-    raise argparse.ArgumentTypeError(f"'{text}' is no number of schedules, and no time as 10m")
+    raise argparse.ArgumentTypeError(
+        f"'{text}' is not a number of schedules, nor a time such as 10m"
+    )

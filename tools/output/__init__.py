@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Output of commands: files, reports, traces, progress and errors."""
+"""Output of the commands: files, reports, traces, progress and errors."""

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-How errors look: `file:line:col: error: message`, the source line, and a caret below the place.
+Format of errors: `file:line:col: error: message`, the source line, and a caret below the place.
 
-`PlacedParseError` and `PlacedVerifyError` are xDSL's errors printed so; `explain` knows all errors.
+`PlacedParseError` and `PlacedVerifyError` print xDSL's errors in this format; `explain` formats all
+errors.
 """
 
 import sys
@@ -29,14 +30,19 @@ from tilewright.passes.driver.verification import InvalidOpError
 
 @dataclass
 class PlacedParseError(ParseError):
-    """A text that does not parse, or holds a type or attribute that does not verify."""
+    """
+    Error for text that does not parse, or that contains a type or attribute that does not verify.
+    """
 
     def __str__(self) -> str:
         return render(self.span, self.msg)
 
 
 class PlacedVerifyError(VerifyException):
-    """Ill-formed IR; its text says where. `exit_code` is 2 for input, 1 for what a pass made."""
+    """
+    Error for ill-formed IR, with its place in the text. `exit_code` is 2 for input, 1 for the
+    output of a pass.
+    """
 
     def __init__(self, text: str, exit_code: int):
         self.exit_code = exit_code
@@ -44,7 +50,7 @@ class PlacedVerifyError(VerifyException):
 
 
 def render(span: Span[Any], message: str) -> str:
-    """`message` at `span`, with the source line that holds the span's start."""
+    """Return `message` at `span`, with the source line in which the span starts."""
     place = span.get_location()
     text = str(span.input.content)
     start = span.input.get_start_of_line(span.start)
@@ -54,12 +60,12 @@ def render(span: Span[Any], message: str) -> str:
 
 
 def location_text(location: Attribute) -> str:
-    """Return the place a location names: `file:line:col`, else a name; empty when it names none."""
+    """Return the place a location names: `file:line:col`, else a name; empty if it names none."""
     return file_place(location) or (location.desc.data if isinstance(location, NameLoc) else "")
 
 
 def explain(err: BaseException) -> tuple[str, int]:
-    """What to tell the user, and the exit code: 2 for wrong input, 1 for a failure."""
+    """Return the message for the user, and the exit code: 2 for wrong input, 1 for a failure."""
     message, code = _message_and_code(err)
     return printable(message), code
 
@@ -77,13 +83,13 @@ def _message_and_code(err: BaseException) -> tuple[str, int]:
             return str(err), 2
         case ArgSpecParseError():
             return format_error(malformed(err)), 2
-        case StopIteration():  # xDSL's parser of options ran out of text
+        case StopIteration():  # xDSL's parser of options reached the end of the text
             return "error: the target's options end too early", 2
         case DiagnosticException():
             return str(err), 1
-        case FileNotFoundError(filename=None):  # as `os.getcwd` raises it
+        case FileNotFoundError(filename=None):  # `os.getcwd` raises it without a file name
             return "error: the current folder has been deleted", 2
-        case OSError():  # without a file's name it is of stdout, as on a full disk
+        case OSError():  # without a file name: stdout, for example on a full disk
             what = "write" if err.filename is None else f"open '{err.filename}'"
             code = 1 if err.filename is None or is_device_error(err) else 2
             return f"error: cannot {what}: {err.strerror or one_line(err)}", code
@@ -97,18 +103,23 @@ def _message_and_code(err: BaseException) -> tuple[str, int]:
 
 
 def _fills_gpu(err: BaseException) -> bool:
-    """True if PyTorch, which allocates all memory on a GPU, finds none there."""
+    """True if the error is PyTorch's for a GPU without enough free memory."""
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(err, torch.OutOfMemoryError)
 
 
 def _first_sentences(text: str) -> str:
-    """What PyTorch was asked for, and what there is; not how to set its allocator up."""
+    """
+    Return the first three sentences: the size of PyTorch's request and the free memory, without
+    advice on its allocator.
+    """
     return ". ".join(text.split(". ")[:3])
 
 
 def explain_case(err: BaseException, case: str) -> tuple[str, int]:
-    """Return the same of a case of a suite, which the message names."""
+    """
+    Return the message and exit code for an error in a case of a suite, which the message names.
+    """
     message, code = explain(err)
     return message.replace("error: ", f"error: case '{case}': ", 1), code
 

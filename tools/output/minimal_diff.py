@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The smallest unified diff between two texts of IR.
+Smallest unified diff between two texts of IR.
 
-Values without a name of their own are numbered from the top of each function, so that one new op
-changes the numbers in every line below it. Here they keep the numbers that they had before; a new
-value gets the first number that is free from its own on.
+Unnamed values are numbered from the top of each function, so one new op changes the numbers in all
+lines below it. Here values keep the numbers that they had before. A new value gets the first number
+that is free, starting from its own number.
 """
 
 import re
@@ -13,24 +13,21 @@ from difflib import SequenceMatcher, unified_diff
 from itertools import count
 
 _NUMBERED = re.compile(r"%(\d+)\b")
-_FUNCTION = re.compile(r"@[\w.$-]+\(.*\{$")  # the line where numbers start anew
+_FUNCTION = re.compile(r"@[\w.$-]+\(.*\{$")  # line at which the numbering restarts
 
 _Value = tuple[int, str]
-"""The number of a function in its text, and of a value in it."""
+"""Index of a function in its text, and number of a value in the function."""
 
 
 def minimal_diff(before: str, after: str, context: int = 2) -> list[str]:
-    """Return the hunks, without the lines that name the files."""
+    """Return the hunks of the diff, without the lines that name the files."""
     old = before.splitlines()
     new = _with_old_numbers(old, after.splitlines())
     return list(unified_diff(old, new, n=context, lineterm=""))[2:]
 
 
 def _with_old_numbers(old: Sequence[str], new: Sequence[str]) -> list[str]:
-    """
-    Return the lines of `new` with values numbered as they are in the lines of `old` that they
-    match.
-    """
+    """Return the lines of `new`, with values numbered as in the lines of `old` that they match."""
     old_values, new_values = list(_values(old)), list(_values(new))
     numbers: dict[_Value, str] = {}
     taken: set[_Value] = set()
@@ -53,7 +50,7 @@ def _first_free(value: _Value, taken: set[_Value]) -> str:
 
 
 def _values(lines: Sequence[str]) -> Iterator[list[_Value]]:
-    """Yield the numbered values of each line."""
+    """Yield, for each line, the numbered values in it."""
     function = 0
     for line in lines:
         function += _FUNCTION.search(line) is not None
@@ -61,7 +58,7 @@ def _values(lines: Sequence[str]) -> Iterator[list[_Value]]:
 
 
 def _matches(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Yield the pairs of lines that are equal but for the numbers of their values."""
+    """Yield the pairs of line numbers whose lines are equal except for the numbers of values."""
     unnumbered = [[_NUMBERED.sub("%", line) for line in lines] for lines in (old, new)]
     matcher = SequenceMatcher(None, *unnumbered, autojunk=False)
     for i, j, size in matcher.get_matching_blocks():

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The files that commands write, whole or not at all (`codegen.whole_file`).
+Output files of commands, which are written completely or not at all (`codegen.whole_file`).
 
-Their places are checked before the content is made, which may take long.
+Paths are checked before the content is computed, which may take long.
 """
 
 import os
@@ -15,7 +15,10 @@ from tilewright.tools.output.written import note_written
 
 
 def check_path(path: str | None) -> None:
-    """Raise `UsageError` unless a file can be written there, before there is what goes into it."""
+    """
+    Raise `UsageError` unless a file can be written at `path`; called before its content is
+    computed.
+    """
     if path is None or path == "-":
         return
     try:
@@ -28,7 +31,7 @@ def check_path(path: str | None) -> None:
     if place.is_dir():
         raise UsageError(f"cannot write '{path}': it is a folder")
     if place.exists() and not place.is_file():
-        return  # /dev/stderr, or a pipe: nothing is made in its folder
+        return  # /dev/stderr or a pipe: no file is created in its folder
     if place.is_file() and not os.access(place, os.W_OK):
         raise UsageError(f"cannot write '{path}': it is read-only")
     if not place.is_file() and not os.access(folder, os.W_OK):
@@ -36,7 +39,7 @@ def check_path(path: str | None) -> None:
 
 
 def write_text(path: str, text: str) -> None:
-    """Write a file as `write_bytes` does, or stdout for `-`."""
+    """Write a file as `write_bytes` does, or stdout if `path` is `-`."""
     if path == "-":
         sys.stdout.write(text)
         return
@@ -44,7 +47,9 @@ def write_text(path: str, text: str) -> None:
 
 
 def write_bytes(path: str, content: bytes) -> None:
-    """Write a file whole. Raises `TilewrightError` if that cannot be; the file is as it was."""
+    """
+    Write a complete file. If that fails, the old file is unchanged and `TilewrightError` is raised.
+    """
     try:
         write_whole(Path(path), content)
     except OSError as err:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`--plan FILE`: a launch plan in the form that the file's name asks for."""
+"""Output of `--plan FILE`: a launch plan in the format of the file name's extension."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -18,16 +18,19 @@ FORMS: Mapping[str, Callable[[Plan], str]] = {
 
 
 def form_of(path: str) -> Callable[[Plan], str]:
-    """What writes a plan to a file of that name, to stdout for `-`; `UsageError` if nothing."""
+    """
+    Return the function that formats a plan for the file `path`, or for stdout if it is `-`; raises
+    `UsageError` for other extensions.
+    """
     form = plan_text if path == "-" else FORMS.get(Path(path).suffix)
     if form is None:
         raise UsageError(
-            f"'{path}' is no name for a plan",
+            f"'{path}' is not a file name for a plan",
             remedy="names end in .txt (text), .md (Mermaid) or .dot (Graphviz)",
         )
     return form
 
 
 def write_plan(plan: Plan, path: str) -> None:
-    """Write it."""
+    """Write the plan to a file, or to stdout if `path` is `-`."""
     write_text(path, form_of(path)(plan))

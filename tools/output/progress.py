@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The progress line: what a command is at, and for how long it has run, while it prints nothing.
+Progress line: the current stage of a command that prints nothing, and the elapsed time.
 
     ⠹ run kernels: simulate lstm_cell, launch 12 of 284  0:00:42
 
-It stands on stderr, if that is a terminal, after two seconds without output, and is erased before
-the next output and at the end.
+If stderr is a terminal, the line appears there after two seconds without output. It is erased
+before the next output and at the end.
 """
 
 import os
@@ -29,26 +29,28 @@ from tilewright.stages import reporting_stages, stage
 from tilewright.tools.output.terminal import console
 
 Say = Callable[[str], None]
-"""Called with the name of each stage when it begins, which ends the one before."""
+"""
+Function that is called with the name of each stage when it begins; this ends the previous stage.
+"""
 
 DELAY = 2.0
 """Seconds without output after which the line appears."""
 
 TICK = 0.2
-"""Seconds between two states of the line."""
+"""Seconds between two updates of the line."""
 
 _SHOWN = 2
-"""Stages that the line names: the innermost one, and the one that it is part of."""
+"""Number of stages in the line: the innermost stage, and the stage that it is part of."""
 
 _ERASED = Control(ControlType.CARRIAGE_RETURN, (ControlType.ERASE_IN_LINE, 2))
 
 
 def silent(stage: str) -> None:
-    """Nobody is told."""
+    """Ignore the stage: callback for callers without progress output."""
 
 
 class ProgressLine:
-    """The stages that have begun, and the line that shows them, drawn by a thread of its own."""
+    """Progress line with its stack of stages, drawn by a thread of its own."""
 
     def __init__(self, out: Console):
         self._out = out
@@ -72,18 +74,18 @@ class ProgressLine:
             self._stages.pop()
 
     def start(self) -> None:
-        """Draw from now on."""
+        """Start the drawing thread."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Erase the line, and draw no more."""
+        """Stop the drawing thread, and erase the line."""
         self._ended.set()
         self._thread.join()
         self._erase()
 
     def write(self, stream: TextIO, text: str) -> int:
-        """Write to a stream that shares the terminal with the line."""
-        if os.getpid() != self._process:  # a fork has the lock as it was, but not the thread
+        """Write text to a stream that shares the terminal with the line, after erasing the line."""
+        if os.getpid() != self._process:  # a fork copies the lock, not the thread
             return stream.write(text)
         with self._lock:
             self._erase()
@@ -118,17 +120,17 @@ class ProgressLine:
 
 
 class _SharedStream:
-    """A stream of the terminal that the line is erased from before anything is written."""
+    """Stream of the terminal on which the progress line is erased before each output."""
 
     def __init__(self, stream: TextIO, line: ProgressLine):
         self._stream, self._line = stream, line
 
     def write(self, text: str) -> int:
-        """Write text, and no line in its way."""
+        """Erase the progress line, and write text to the stream."""
         return self._line.write(self._stream, text)
 
     def writelines(self, lines: Any) -> None:
-        """Write lines one by one."""
+        """Write the lines one by one."""
         for line in lines:
             self.write(line)
 
@@ -138,7 +140,7 @@ class _SharedStream:
 
 @contextmanager
 def progress_line(color: str = "auto") -> Generator[None]:
-    """Show the stages of this block, if stderr is a terminal that can move its cursor."""
+    """Show the stages of a `with` block, if stderr is a terminal that can move its cursor."""
     out, stdout, stderr = console(color, sys.stderr), sys.stdout, sys.stderr
     if not stderr.isatty() or out.is_dumb_terminal:
         yield
@@ -157,14 +159,14 @@ def progress_line(color: str = "auto") -> Generator[None]:
 
 
 def _on_terminal(color: str, stream: TextIO) -> Console:
-    """Return a console that moves the cursor also where there is to be no colour."""
+    """Return a console that can move the cursor, even if it must not use colour."""
     is_plain = color == "never" or (color == "auto" and bool(os.environ.get("NO_COLOR")))
     return Console(file=stream, force_terminal=True, no_color=is_plain, highlight=False)
 
 
 @contextmanager
 def progress() -> Generator[Say]:
-    """Report stages that follow each other: each lasts until the next begins, or to the end."""
+    """Report consecutive stages: each lasts until the next one begins or the block ends."""
     with ExitStack() as current:
 
         def say(name: str) -> None:
@@ -175,7 +177,7 @@ def progress() -> Generator[Say]:
 
 
 def lower_telling(module: ModuleOp, level: Level, target: str, say: Say) -> ModuleOp:
-    """What `lower` gives, level by level."""
+    """Return `lower(module, level)`, and report each level as a stage."""
     start = level_of(module)
     steps = LEVELS[LEVELS.index(start) + 1 : LEVELS.index(level)] if start is not None else ()
     for step in steps:

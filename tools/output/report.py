@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `tilewright run` says: two tables for people, one JSON object for programs."""
+"""Output of `tilewright run`: two tables for people, or one JSON object for programs."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -20,37 +20,40 @@ from tilewright.tools.output.static_report import print_static_report
 from tilewright.tools.output.terminal import show, table
 
 SCHEMA = 1
-"""The version of the JSON's shape."""
+"""Version of the JSON's schema."""
 
 
 @dataclass(frozen=True)
 class Report:
-    """A run, and whether its results are right."""
+    """Report on a run, with the comparisons of its results."""
 
     device: str
     target: str
     source: str
-    """The CUDA text, which problems point into."""
+    """CUDA text, whose lines the problems refer to."""
     execution: Execution
     comparisons: list[Comparison]
     rounded_by: str
     slab: Slab
-    """The memory of intermediate buffers."""
+    """Memory of the intermediate buffers."""
     static: StaticReport | None = None
-    """What the kernels' machine code tells, if that was asked for."""
+    """Report on the kernels' machine code, if it was requested."""
 
     @property
     def ok(self) -> bool:
-        """True if every result is right and no kernel did anything wrong."""
+        """True if every result is right and no kernel has a problem."""
         return not any(self.errors())
 
     @property
     def compared(self) -> bool:
-        """True if there was something to compare every result with."""
+        """True if every result was compared with a reference."""
         return all(comparison.limit is not None for comparison in self.comparisons)
 
     def errors(self) -> Iterator[str]:
-        """Yield a line for each thing that is wrong, a problem in a kernel with its source line."""
+        """
+        Yield a message for each problem of a kernel, with its source line, and for each wrong
+        output.
+        """
         for problem in self.execution.problems:
             error = f"{_place(problem)}error: kernel '{problem.kernel}': {problem.message}"
             line = self.source.splitlines()[problem.line - 1 : problem.line] if problem.line else []
@@ -66,7 +69,7 @@ def _place(problem: Problem) -> str:
 
 
 def print_report(report: Report, console: Console) -> None:
-    """The tables."""
+    """Print the tables of outputs and kernels, and the verdict."""
     console.print(f"device {report.device}, target {report.target}\n", markup=False)
     print_outputs(report, console)
     console.print()
@@ -84,12 +87,12 @@ def print_report(report: Report, console: Console) -> None:
 
 
 def print_outputs(report: Report, console: Console) -> None:
-    """How each output compares with what it should be."""
+    """Print the table that compares each output with its reference."""
     show(console, _outputs_table(report))
 
 
 def print_verdict(report: Report, console: Console, to_compare: str) -> None:
-    """Whether all is right; `to_compare` is what to do where nothing was compared."""
+    """Print whether all results are right; `to_compare` is the remedy if nothing was compared."""
     right = ("bold green", _right(report, to_compare))
     style, verdict = right if report.ok else ("bold red", "wrong")
     console.print(f"\n[{style}]{verdict}[/]")
@@ -98,7 +101,7 @@ def print_verdict(report: Report, console: Console, to_compare: str) -> None:
 def _right(report: Report, to_compare: str) -> str:
     execution = report.execution
     if execution.is_built_on_samples:
-        return "not compared: kernels read what blocks that did not run should have written"
+        return "not compared: kernels read outputs of blocks that did not run"
     if not report.compared:
         return f"not compared: {to_compare}"
     return "right in the blocks that ran" if execution.is_sample else "right"
@@ -156,7 +159,7 @@ def _factor(factor: float, count: int) -> str:
 
 
 def write_json(report: Report, path: str, more: Mapping[str, Any]) -> None:
-    """The JSON object, to a file; with `more` of what this run was for."""
+    """Write the JSON object to a file; `more` holds additional entries."""
     static = {} if report.static is None else {"report": as_json(report.static)}
     _write(
         path,
@@ -177,7 +180,7 @@ def write_json(report: Report, path: str, more: Mapping[str, Any]) -> None:
 
 
 def write_json_error(message: str, device: str, target: str, path: str) -> None:
-    """The JSON object of a run that did not get to its end."""
+    """Write the JSON object of a run that failed."""
     empty: dict[str, Any] = {"outputs": [], "kernels": []}
     head = {"schema": SCHEMA, "ok": False, "device": device, "target": target}
     _write(path, {**head, "errors": [message], **empty})
@@ -200,7 +203,7 @@ def _output(comparison: Comparison, rounded_by: str) -> dict[str, Any]:
 
 
 def _json_error(error: float | None) -> float | None:
-    """Return an error for JSON, which has no NaN."""
+    """Return the error, or None for NaN, which JSON does not have."""
     return None if error is None or isnan(error) else error
 
 

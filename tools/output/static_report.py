@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`--report`: the static report, a table of all kernels and a paragraph on each; or as JSON."""
+"""Output of `--report`: a table of all kernels and a paragraph on each, or JSON."""
 
 import json
 import sys
@@ -22,16 +22,18 @@ def static_report_of(
     module: ModuleOp, target_name: str, kernel_ir: ModuleOp | None = None
 ) -> StaticReport:
     """
-    Return the report on a module at any level; one kernel without a host function gets one.
+    Return the report on a module at any level. A single kernel without a host function gets one.
 
-    `kernel_ir` is what a module at the level of CUDA was lowered from.
+    `kernel_ir` is the Kernel IR that a module of CUDA IR was lowered from.
     """
     whole = module if level_of(module) in (None, Level.CUDA) else with_main(module)
     return report_of(whole, target(target_name), kernel_ir=kernel_ir)
 
 
 def write_report(report: StaticReport, json_path: str | None, color: str, shown: bool) -> None:
-    """Print it if it is to be `shown`, to stderr where stdout takes the JSON; write the JSON."""
+    """
+    Write the JSON, and print the report if it is `shown`: on stderr if the JSON goes to stdout.
+    """
     if json_path is not None:
         write_text(json_path, json.dumps(as_json(report), indent=2, allow_nan=False) + "\n")
     if shown:
@@ -41,7 +43,7 @@ def write_report(report: StaticReport, json_path: str | None, color: str, shown:
 
 
 def print_static_report(report: StaticReport, out: Console) -> None:
-    """The table, if there are several kernels, then the paragraphs."""
+    """Print the table, if there are several kernels, and a paragraph for each kernel."""
     if len(report.kernels) > 1:
         rows = table("kernel", *_COLUMNS, "bound by", numbers=_COLUMNS)
         for kernel in report.kernels:

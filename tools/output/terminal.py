@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Text for people: with colour and the terminal's width on a terminal, plain everywhere else."""
+"""Text for people: colour and the terminal's width on a terminal, plain text elsewhere."""
 
 import os
 from collections.abc import Sequence
@@ -10,13 +10,13 @@ from rich.style import Style
 from rich.table import Table
 
 COLORS = ("auto", "always", "never")
-"""What `--color` takes; `auto` is colour on a terminal, unless NO_COLOR is set."""
+"""Values of `--color`; `auto` is colour on a terminal, unless NO_COLOR is set."""
 
-_UNBROKEN = 10_000  # plain output is for other programs: no line is ever broken
+_UNBROKEN = 10_000  # width of plain output, which other programs read: no line is ever broken
 
 
 def console(color: str, stream: IO[str]) -> Console:
-    """Return a console that writes to `stream` in one of `COLORS`."""
+    """Return a console that writes to `stream`, with `color` one of `COLORS`."""
     if is_colored(color, stream):
         return _terminal(stream)
     return Console(
@@ -29,27 +29,27 @@ def _terminal(stream: IO[str], width: int | None = None) -> Console:
 
 
 def is_colored(color: str, stream: IO[str]) -> bool:
-    """What one of `COLORS` means for `stream`."""
+    """True if output to `stream` is coloured for this value of `--color`."""
     if color == "auto":
         return stream.isatty() and not os.environ.get("NO_COLOR")
     return color == "always"
 
 
 _DIFF = {">>>": "bold", "<<<": "bold", "---": "dim", "@@": "cyan", "-": "red", "+": "green"}
-"""Styles of lines by how they begin."""
+"""Styles of the lines of a trace, by their beginnings."""
 
 
 def colored_diff(line: str) -> str:
-    """Return a line of what passes do, for a terminal."""
+    """Return a line of a trace in the colour of its kind, as terminal escape codes."""
     style = next((style for begin, style in _DIFF.items() if line.startswith(begin)), "")
     return Style.parse(style).render(line) if style else line
 
 
 def show(out: Console, table: Table) -> None:
     """
-    Print a table; where there is no terminal without spaces at the ends of lines.
+    Print a table; outside a terminal without trailing spaces.
 
-    A table of numbers is as wide as it is: no terminal is so narrow that they may go.
+    A table with numbers is never wrapped or cut to the width of the terminal.
     """
     if out.is_terminal:
         has_numbers = any(column.justify == "right" for column in table.columns)
@@ -61,7 +61,7 @@ def show(out: Console, table: Table) -> None:
 
 
 def table(*headers: str, numbers: Sequence[str] = ()) -> Table:
-    """Return an empty table without lines; the columns of `numbers` are aligned right."""
+    """Return an empty table without lines; the columns in `numbers` are right-aligned."""
     new = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for header in headers:
         is_number = header in numbers

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tokens as they come: their text on stdout, and on stderr what they took."""
+"""
+Output of `generate`: the tokens' text on stdout as they are generated, and a summary on stderr.
+"""
 
 import sys
 import time
@@ -14,13 +16,13 @@ from tilewright.tools.model_runs import Compiler
 
 
 class Clock:
-    """Tokens, counted and timed."""
+    """Iterator over tokens that counts and times them."""
 
     def __init__(self, tokens: Iterable[int]):
         self._tokens = tokens
         self.count = 0
         self.seconds = 0.0
-        """From the first that is asked for to the end."""
+        """Seconds from the first request of a token to the end of the tokens."""
 
     def __iter__(self) -> Iterator[int]:
         start = time.perf_counter()
@@ -31,7 +33,7 @@ class Clock:
 
 
 def print_tokens(tokens: Iterable[int], tokenizer: Any | None) -> None:
-    """Their text, whole words at a time; without a tokenizer their numbers."""
+    """Print the text of the tokens, in whole words, or their numbers if there is no tokenizer."""
     if tokenizer is None:
         for token in tokens:
             print(token, end=" ", flush=True)
@@ -46,7 +48,7 @@ def print_tokens(tokens: Iterable[int], tokenizer: Any | None) -> None:
 
 
 def print_summary(generator: Generator, clock: Clock) -> None:
-    """What the tokens took, and what ran."""
+    """Print the number of tokens, the times, and the programs that ran."""
     running = clock.seconds - generator.compiling
     lines = [
         f"{clock.count} tokens in {running:.3g} s, {running / clock.count:.3g} s each; "

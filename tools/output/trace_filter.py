@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-`--only TEXT`: the part of a trace that matches, and a warning for what matches nothing.
+Filter of `--only TEXT`: the matching part of a trace, and a warning for a text without matches.
 
-A text is part of a rule (`t:007`, `stage_inputs`), of a pass (`stage-inputs`) or of the name of a
-kernel; `t:007@matmul` is a rule at a kernel.
+A text matches as part of a rule (`t:007`, `stage_inputs`), of a pass (`stage-inputs`) or of a
+kernel's name. `t:007@matmul` matches a rule at a kernel.
 """
 
 import sys
@@ -18,7 +18,9 @@ from tilewright.passes.reporting.trace import Listener, Rule, listening
 
 
 class Only(Listener[Any]):
-    """Passes on to `inner` what one of `texts` matches, or everything if there are none."""
+    """
+    Listener that forwards events that match one of `texts` to `inner`; without texts, all events.
+    """
 
     def __init__(self, inner: Listener[Any], texts: Sequence[str]):
         self.inner = inner
@@ -28,21 +30,21 @@ class Only(Listener[Any]):
         self._sites: set[str] = set()
 
     def look(self, scope: Operation) -> Any:
-        """Return what `inner` keeps of the scope."""
+        """Return the snapshot that `inner` takes of the scope."""
         return self.inner.look(scope)
 
     def rewrote(self, rule: Rule, site: str, before: Any, after: Any) -> None:
-        """Pass on a rewrite that matches."""
+        """Forward a rewrite that matches."""
         if self._matches(rule, site):
             self.inner.rewrote(rule, site, before, after)
 
     def skipped(self, rule: Rule, site: str, reason: str) -> None:
-        """Pass on a remark that matches."""
+        """Forward a remark that matches."""
         if self._matches(rule, site):
             self.inner.skipped(rule, site, reason)
 
     def decided(self, rule: Rule, site: str, reason: str) -> None:
-        """Pass on a decision that matches."""
+        """Forward a decision that matches."""
         if self._matches(rule, site):
             self.inner.decided(rule, site, reason)
 
@@ -55,7 +57,9 @@ class Only(Listener[Any]):
         return bool(matching) or not self._texts
 
     def warnings(self) -> Iterable[str]:
-        """Return a line for each text that matched nothing, and lines for what there was."""
+        """
+        Yield a warning for each text without matches, then the rules and kernels that were seen.
+        """
         passes = {rule.partition("_")[2].replace("_", "-") for rule in self._rules}
         for text in self.unmatched:
             remedy = did_you_mean(text, sorted({*self._rules, *passes, *self._sites}))
@@ -67,7 +71,7 @@ class Only(Listener[Any]):
 
 
 def _is_match(text: str, rule: Rule, site: str) -> bool:
-    """True if `text` is part of the rule, of its pass or of the site; `RULE@SITE` if of both."""
+    """True if `text` is part of the rule, its pass or the site; `RULE@SITE` must match both."""
     of_rule, at, of_site = text.partition("@")
     in_rule = of_rule in str(rule) or of_rule in rule.pass_name
     return in_rule and of_site in site if at else in_rule or text in site
@@ -75,7 +79,10 @@ def _is_match(text: str, rule: Rule, site: str) -> bool:
 
 @contextmanager
 def listening_to(inner: Listener[Any], texts: Sequence[str]) -> Generator[None]:
-    """Let `inner` hear what `texts` match; at the end, print on stderr what matched nothing."""
+    """
+    Forward the events that match `texts` to `inner`; at the end, warn on stderr of texts without
+    matches.
+    """
     only = Only(inner, texts)
     with listening(only):
         yield

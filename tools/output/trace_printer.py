@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Prints what passes do: every rewrite as a diff with its cost, every refusal as a remark.
+Printers of what passes do: every rewrite as a diff with its cost, every skip as a remark.
 
     >>> t:007_stage_inputs
     @@ matched at rms_norm @@
@@ -12,7 +12,7 @@ Prints what passes do: every rewrite as a diff with its cost, every refusal as a
     <<< t:007_stage_inputs
     --- t:008_register_tile skipped at rms_norm: no contraction
 
-`awk '/^>>> t:007/,/^<<< t:007/'` cuts one rewrite out. Use as `with listening(TracePrinter(out))`.
+`awk '/^>>> t:007/,/^<<< t:007/'` extracts one rewrite. Use as `with listening(TracePrinter(out))`.
 """
 
 from collections.abc import Callable
@@ -28,7 +28,9 @@ from tilewright.tools.output.minimal_diff import minimal_diff
 
 
 class _Remarks:
-    """Prints each skip once, however often the pass looks at the same place."""
+    """
+    Printer of skip reasons; it prints each one only once, however often a pass visits the place.
+    """
 
     def __init__(self, stream: TextIO, paint: Callable[[str], str] = str):
         self.stream = stream
@@ -36,7 +38,7 @@ class _Remarks:
         self.printed: set[str] = set()
 
     def skipped(self, rule: Rule, site: str, reason: str) -> None:
-        """Print the remark."""
+        """Print the remark, unless it was printed before."""
         line = f"--- {rule} skipped at {site}: {reason}"
         if line not in self.printed:
             self.printed.add(line)
@@ -44,26 +46,26 @@ class _Remarks:
 
 
 class RemarkPrinter(_Remarks, Listener[None]):
-    """Prints why passes left something alone, and nothing else: `-v`, `opt-tool --remarks`."""
+    """Listener that prints only why passes skipped a place: `-v`, `opt-tool --remarks`."""
 
     def look(self, scope: Operation) -> None:
-        """Keep nothing."""
+        """Take no snapshot."""
 
 
 class Snapshot(NamedTuple):
-    """A function, a kernel or a module at one time."""
+    """Text and cost of a function, kernel or module at one time."""
 
     text: str
     cost: Cost
 
     @classmethod
     def of(cls, scope: Operation) -> Self:
-        """What it is now."""
+        """Return the snapshot of the scope as it is now."""
         return cls(str(scope), cost(scope))
 
 
 class TracePrinter(_Remarks, Listener[Snapshot]):
-    """Prints rewrites and remarks: `-vv`."""
+    """Listener that prints rewrites and remarks: `-vv`, `opt-tool --trace`."""
 
     def __init__(
         self, stream: TextIO, target: str = DEFAULT_TARGET, paint: Callable[[str], str] = str
@@ -72,11 +74,11 @@ class TracePrinter(_Remarks, Listener[Snapshot]):
         self.target = target_named(target)
 
     def look(self, scope: Operation) -> Snapshot:
-        """Keep the text, and what it costs."""
+        """Return the text and the cost of the scope."""
         return Snapshot.of(scope)
 
     def decided(self, rule: Rule, site: str, reason: str) -> None:
-        """Print what was weighed, before the rewrite."""
+        """Print the decision and its reason, before the rewrite."""
         print(self.paint(f"--- {rule} chosen at {site}: {reason}"), file=self.stream)
 
     def rewrote(self, rule: Rule, site: str, before: Snapshot, after: Snapshot) -> None:

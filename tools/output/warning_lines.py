@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Python's warnings on stderr, as the commands print them: `warning: MESSAGE`."""
+"""Python's warnings on stderr in the commands' format: `warning: MESSAGE`."""
 
 import sys
 import warnings
@@ -12,7 +12,7 @@ from tilewright.errors import one_line
 
 @contextmanager
 def warnings_of_one_line() -> Generator[None]:
-    """Print each warning of the block as one line."""
+    """Print each warning inside the `with` block as one line."""
     with warnings.catch_warnings():
         warnings.showwarning = _show_warning
         yield
@@ -26,6 +26,6 @@ def _show_warning(
     file: TextIO | None = None,
     line: str | None = None,
 ) -> None:
-    """Print a warning, with its place only if that is in the user's text, not in a library."""
+    """Print a warning; its place is printed only if it is in the user's `-c` text."""
     place = f"{filename}:{lineno}: " if filename == "<-c>" else ""
     print(f"{place}warning: {one_line(message)}", file=file or sys.stderr)

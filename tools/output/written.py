@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The files that a command has written, reported on stderr when it ends:
+Report on stderr of the files that a command has written, at its end:
 
     wrote qwen: 13 kernels, 284 launches
 """
@@ -15,7 +15,10 @@ _written: ContextVar[dict[str, str] | None] = ContextVar("written", default=None
 
 
 def note_written(path: str, what: str = "") -> None:
-    """Report a file or folder at the end of the command, with a phrase on what it holds."""
+    """
+    Record a written file or folder for the report at the end, with an optional phrase on its
+    content.
+    """
     written = _written.get()
     if written is not None and (Path(path).is_file() or Path(path).is_dir()):
         written[path] = what or written.get(path, "")
@@ -23,7 +26,7 @@ def note_written(path: str, what: str = "") -> None:
 
 @contextmanager
 def reporting_written() -> Generator[None]:
-    """Print what the block has written when it ends, also where it fails after that."""
+    """Report the files written inside the `with` block when it ends, even if it fails."""
     written: dict[str, str] = {}
     token = _written.set(written)
     try:

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The axes of a kernel of Loop IR that must keep one size, and what that size must be a multiple of.
+Classes of axes of a Loop IR kernel that must keep equal sizes, with the multiples that each size
+must be.
 
     loop.for %i in 32, %j in 128 {              i: multiples of 8
-      loop.reduce %k in 64 with add {           k: as it is, for 64 is the stride of i
+      loop.reduce %k in 64 with add {           k: fixed, because 64 is the stride of i
         loop.load %x[%j, %i * 64 + %k]          j: any
         loop.load %y[%j, %i floordiv 8, %k]
 
-Two axes are of one class if they step through one axis of an array, or if a mask compares them.
+Two axes belong to one class if they step through the same axis of an array, or if a mask compares
+them.
 """
 
 from collections.abc import Iterator, Sequence
@@ -29,7 +31,7 @@ from tilewright.dialects.index import Sum, sum_of
 from tilewright.dialects.types import memref_type
 
 Place = tuple[SSAValue, int]
-"""An axis of an array: the array, and the number of the axis."""
+"""Axis of an array: the array, and the number of the axis."""
 
 _READ = loop.LoadOp | loop.StoreOp | loop.PredicateOp | loop.IndexOp | loop.YieldOp | loop.ToIndexOp
 """Operations whose use of an axis is understood."""
@@ -37,19 +39,19 @@ _READ = loop.LoadOp | loop.StoreOp | loop.PredicateOp | loop.IndexOp | loop.Yiel
 
 @dataclass(frozen=True)
 class Driver:
-    """An axis whose size, times `factor` and divided by `divisor`, is that of an array's axis."""
+    """Axis whose size times `factor`, divided by `divisor`, is the size of an array's axis."""
 
     axis: SSAValue
     factor: int
     divisor: int
 
     def length(self, size: int) -> int:
-        """Return the size of the array's axis."""
+        """Return the size of the array's axis for a size of the loop's axis."""
         return self.factor * size // self.divisor
 
 
 class AxisClasses:
-    """The classes of a kernel's axes, with the sizes that they may have."""
+    """Classes of a kernel's axes, with the sizes that they may have."""
 
     def __init__(self, kernel: loop.KernelOp):
         self.sizes = dict(_axes(kernel))
@@ -71,7 +73,7 @@ class AxisClasses:
         return [axis for axis in dict.fromkeys(map(self.leader, self.sizes)) if axis not in fixed]
 
     def leader(self, axis: SSAValue) -> SSAValue:
-        """Return the axis that stands for the class of `axis`."""
+        """Return the axis that represents the class of `axis`."""
         while self._leader[axis] is not axis:
             axis = self._leader[axis]
         return axis
@@ -100,13 +102,13 @@ class AxisClasses:
             value, place = sum_of(expr), (op.memref, number)
             drivers = [*self._drivers_of(value, op.indices, size)]
             self.drivers.setdefault(place, []).extend(drivers)
-            if not drivers and (value.terms or value.constant):  # element 0 stays there
+            if not drivers and (value.terms or value.constant):  # element 0 exists at every size
                 self._partly.add(place)
-            if isinstance(op, loop.StoreOp):  # every element of an output is to be written
+            if isinstance(op, loop.StoreOp):  # every element of an output must be written
                 self._fix_all_but(drivers, value, op.indices)
 
     def _drivers_of(self, value: Sum, operands: Sequence[SSAValue], size: int) -> Iterator[Driver]:
-        """Return the axes of `value` that step through an array's axis of that size."""
+        """Yield the axes of `value` that step through an array's axis of this size."""
         for atom, factor in value.terms.items():
             driver = self._driver(atom, factor, operands)
             if driver is None or driver.axis not in self.sizes:
@@ -115,7 +117,10 @@ class AxisClasses:
                 yield driver
 
     def _driver(self, atom: AffineExpr, factor: int, operands: Sequence[SSAValue]) -> Driver | None:
-        """Return how the axis in `atom` steps; None for what is not an axis, or a part of one."""
+        """
+        Return the step of the axis in `atom`; None if it is not an axis, or only a remainder of
+        one.
+        """
         match atom:
             case AffineDimExpr():
                 return Driver(operands[atom.position], factor, 1)
@@ -135,7 +140,7 @@ class AxisClasses:
         self._fixed |= used - {driver.axis for driver in drivers}
 
     def _read_conditions(self, where: Access) -> None:
-        """Read a mask: axes that are compared with each other are of one class."""
+        """Read a mask: axes that it compares with each other belong to one class."""
         exprs, operands = where
         for value in map(sum_of, exprs):
             used = [operands[dim] for atom in value.terms for dim in atom.used_dims()]
@@ -147,7 +152,10 @@ class AxisClasses:
                 self._fixed |= {*used}
 
     def _settle(self, place: Place, drivers: Sequence[Driver]) -> None:
-        """Join what steps through a place in one way; fix what steps in several ways, or partly."""
+        """
+        Join the axes that step through a place in the same way; fix them if they step in several
+        ways, or only through a part.
+        """
         ways = {(driver.factor, driver.divisor) for driver in drivers}
         if place in self._partly or len(ways) > 1:
             self._fixed |= {driver.axis for driver in drivers}
@@ -156,7 +164,7 @@ class AxisClasses:
             self._join(drivers[0].axis, driver.axis)
 
     def _join_positions(self) -> None:
-        """Join an index that addresses nothing, but is compared, with a loop of its bound."""
+        """Join an index that is only compared, not used in addresses, with a loop of equal size."""
         stepping = {driver.axis for drivers in self.drivers.values() for driver in drivers}
         loops = {self.sizes[axis]: axis for axis in self.sizes if isinstance(axis, BlockArgument)}
         for axis, size in self.sizes.items():
@@ -168,7 +176,7 @@ class AxisClasses:
 
 
 def _axes(kernel: loop.KernelOp) -> Iterator[tuple[SSAValue, int]]:
-    """Return the axes of the nest, and indices that are data, with their sizes."""
+    """Yield the axes of the nest, and indices read from data, with their sizes."""
     for op in kernel.body.walk():
         if isinstance(op, AxesOp):
             yield from zip(op.regions[0].block.args, op.axis_extents(), strict=True)

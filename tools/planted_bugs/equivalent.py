@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Mutants that are no bugs: `equivalent.toml`, beside the kernels or the suite, names them, and says
-why.
+Equivalent mutants, which are no bugs: `equivalent.toml`, beside the kernels or the suite, lists
+them with reasons.
 
     [[matmul_odd]]
     line = "kernel.copy_async %b[...] to %bs[...] width 1 where [8 - %j] : ..."
     bugs = ["condition 0 lost"]
     why = "it reads the row after, for columns that are not stored"
 
-`line` is the line of Kernel IR or of the CUDA text that the bug is planted in, and `which` says
-which of several such lines, from 1. So an entry goes with its line wherever that moves; if the line
-changes, the entry fits nothing any more, which is a problem of its own: somebody has to look again.
+`line` is the line of Kernel IR or CUDA text that contains the bug. If several lines are equal,
+`which` is the number of the line, from 1. Therefore an entry stays valid when its line moves. If
+the line changes, the entry matches nothing, which is reported, so that a person checks it again.
 """
 
 import tomllib
@@ -26,7 +26,7 @@ EQUIVALENT = "equivalent.toml"
 
 
 class Place(NamedTuple):
-    """What is planted where: in the line of that text, or number `which` of several."""
+    """Place of a planted bug: the line, and its number `which` among equal lines."""
 
     line: str
     bug: str
@@ -39,7 +39,7 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class Equivalent:
-    """Mutants of one line that are right, and why."""
+    """Mutants of one line that are equivalent, with the reason."""
 
     line: str
     bugs: tuple[str, ...]
@@ -48,12 +48,12 @@ class Equivalent:
 
     @property
     def places(self) -> Sequence[Place]:
-        """What it names."""
+        """Places of the equivalent mutants, one for each bug."""
         return [Place(self.line, bug, self.which) for bug in self.bugs]
 
 
 def read_equivalent(folder: Path, kernel: str) -> tuple[Equivalent, ...]:
-    """Return the entries of a kernel; raises `UsageError` for a file that cannot be understood."""
+    """Return the entries of a kernel; raises `UsageError` if the file is malformed."""
     path = folder / EQUIVALENT
     if not path.exists():
         return ()
@@ -64,7 +64,7 @@ def read_equivalent(folder: Path, kernel: str) -> tuple[Equivalent, ...]:
     except ValueError as err:
         raise UsageError(str(err), where=str(path)) from err
     if not isinstance(entries, list):
-        raise UsageError(f"[[{kernel}]] is no list of tables: {entries}", where=str(path))
+        raise UsageError(f"[[{kernel}]] is not a list of tables: {entries}", where=str(path))
     return tuple(_entry(entry, path, kernel) for entry in cast(list[Any], entries))
 
 
@@ -79,16 +79,19 @@ def _entry(entry: Any, path: Path, kernel: str) -> Equivalent:
     raise UsageError(
         f"cannot understand an entry of [[{kernel}]]: {entry}",
         where=str(path),
-        remedy="it has a line, bugs, why, and which of several such lines, if not the first",
+        remedy="it has line, bugs, why, and which, the number of the line if several are equal",
     )
 
 
 def unmatched(entries: Iterable[Equivalent], places: Iterable[Place]) -> Iterator[str]:
-    """What each entry names that is not planted, and the most similar of what is."""
+    """
+    Yield a message for each place in `entries` that is not planted, with the most similar planted
+    line.
+    """
     known = [*places]
     named = (place for entry in entries for place in entry.places)
     for place in (place for place in named if place not in known):
         lines = {other.line for other in known if other.bug == place.bug}
         nearest = get_close_matches(place.line, lines, n=1, cutoff=0)
-        hint = f"; the nearest line with such a bug is '{nearest[0]}'" if nearest else ""
+        hint = f"; the nearest line with this bug is '{nearest[0]}'" if nearest else ""
         yield f"{EQUIVALENT} names {place}, which is not planted{hint}"

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What finds a planted bug: the simulator, and the interpreter of Kernel IR.
+Finders of planted bugs: the simulator, and the interpreter of Kernel IR.
 
-A bug in Kernel IR is for the interpreter to find, and for the simulator unless the machine runs the
-same code as without it. A bug in the text is for the simulator. Found is what is reported, and what
-makes a result wrong for one of the sets of inputs (`tools/planted_bugs/input_sets.py`).
+The interpreter must find a bug in Kernel IR. The simulator must find it, too, unless the machine
+code is the same as without it. The simulator must find a bug in the CUDA text. A bug is found if it
+is reported, or makes a result wrong for one of the sets of inputs
+(`tools/planted_bugs/input_sets.py`).
 
-Some mutants are no bugs: a load that is wider than its mask may read what nothing uses. A mutant
-that changes no bit of any result for any set of inputs is without effect, unless it changes what
-orders threads and copies: a missing barrier is a bug whatever the results are.
+Some mutants are not bugs: a load that is wider than its mask may read unused elements. A mutant
+that changes no bit of any result is without effect, unless it changes the order of threads and
+copies: a missing barrier is a bug in any case.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -36,27 +37,27 @@ from tilewright.tools.planted_bugs.hand_written_case import ENDLESS, WRONG
 from tilewright.tools.planted_bugs.planted import Kernel, Mutant
 
 Found = frozenset[str]
-"""Kinds of findings; nothing if all is right."""
+"""Kinds of findings; empty if nothing is wrong."""
 
 REPORTED = "reported"
-"""Kind of a bug at which the interpreter stops."""
+"""Kind of a bug that stops the interpreter with an error."""
 
 UNWRITTEN = "unwritten"
-"""Kind of a bug that leaves outputs, or parts of them, unwritten in the simulator."""
+"""Kind of a bug that leaves elements of outputs unwritten in the simulator."""
 
 WITHOUT_EFFECT = "without effect"
-"""The kind of a mutant that is no bug."""
+"""Kind of a mutant that is not a bug."""
 
 
 class Run(NamedTuple):
-    """The end of a run with one set of inputs."""
+    """Findings and results of a run with one set of inputs."""
 
     found: Found
     results: Sequence[NDArray[Any]]
 
 
 class Runs:
-    """The runs of a kernel, each done when it is first asked for."""
+    """Lazy list of a kernel's runs, each executed when it is first requested."""
 
     def __init__(self, runs: Iterator[Run]):
         self._rest = runs
@@ -71,32 +72,35 @@ class Runs:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Findings of a bug by finder; None for a finder that need not find it."""
+    """Findings of a bug, by finder; None for a finder that need not find it."""
 
     simulator: Found | None
     interpreter: Found | None
 
     @property
     def is_found(self) -> bool:
-        """True if all that should find it do."""
+        """True if all finders that must find the bug have found it."""
         return frozenset() not in (self.simulator, self.interpreter)
 
     @property
     def kind(self) -> str:
-        """One word for how it was found: the first of what the simulator reports."""
+        """
+        Kind of the bug: the alphabetically first finding of the simulator, or else of the
+        interpreter.
+        """
         found = self.simulator or self.interpreter
         return WITHOUT_EFFECT if found is None else min(found - {WRONG}, default=WRONG)
 
     @property
     def missed(self) -> str:
-        """The finders that did not find it."""
+        """Text on the finders that did not find the bug."""
         finders = {"the simulator": self.simulator, "the interpreter": self.interpreter}
         names = [name for name, found in finders.items() if found == frozenset()]
         return f"is not found by {' nor by '.join(names)}"
 
 
 class Finders:
-    """Finds what is wrong with a kernel's mutants, with its own results at hand."""
+    """Finders for the mutants of a kernel, which cache the runs of the kernel itself."""
 
     def __init__(self, kernel: Kernel):
         self.kernel = kernel
@@ -105,18 +109,20 @@ class Finders:
 
     @cached_property
     def sets(self) -> int:
-        """Number of the sets of inputs."""
+        """Number of sets of inputs that the kernel is run with."""
         return len([*self._simulated])
 
     @property
     def false_alarms(self) -> Found:
-        """Return findings in the kernel itself; the interpreter runs the sets that mutants need."""
+        """
+        Findings in the unchanged kernel; the interpreter runs only the sets that mutants need.
+        """
         next(iter(self._interpreted), None)
         runs = (*self._simulated, *self._interpreted.known)
         return frozenset(kind for run in runs for kind in run.found)
 
     def run(self, mutant: Mutant) -> Outcome | None:
-        """Return what finds the bug; None for what the verifier or the lowering refuses."""
+        """Return the findings on a mutant; None if the verifier or the lowering rejects it."""
         kernel, result = self.kernel, mutant.make()
         if isinstance(result, str):
             return self._outcome(mutant, replace(kernel.plan, source=result), None)
@@ -128,7 +134,7 @@ class Finders:
         return self._outcome(mutant, plan, result)
 
     def _outcome(self, mutant: Mutant, plan: Plan, module: ModuleOp | None) -> Outcome:
-        """Return what finds the bug in the text, and in the module if there is one."""
+        """Return the findings in the CUDA text, and in the module if there is one."""
         kernel, of_values = self.kernel, mutant.is_of_values
         simulator = interpreter = None
         if plan.source != kernel.plan.source:
@@ -147,7 +153,10 @@ class Finders:
 
 
 def _found(runs: Iterator[Run], clean: Iterable[Run], of_values: bool) -> Found | None:
-    """Return the first findings; nothing if there are none; None if nothing changes either."""
+    """
+    Return the findings of the first run with any. Without findings return an empty set, or None if
+    no result changes either.
+    """
     is_changed, before = not of_values, iter(clean)
     for run in runs:
         if run.found:
@@ -162,7 +171,7 @@ def _same_bits(one: NDArray[Any], two: NDArray[Any]) -> bool:
 
 
 def _simulations(kernel: Kernel, plan: Plan) -> Iterator[Run]:
-    """Run the simulator with each set of inputs, with all checks."""
+    """Yield a run of the simulator, with all checks, for each set of inputs."""
     backend = SimulatorBackend(kernel.target, kernel.budget)  # compiles the text once
     for judged in kernel.sets:
         try:
@@ -170,7 +179,7 @@ def _simulations(kernel: Kernel, plan: Plan) -> Iterator[Run]:
         except SimulationTooLarge:
             yield Run(frozenset({ENDLESS}), ())
             continue
-        # What is never written has no line, and no kind but its message.
+        # A problem without a kind prefix is that of an element that was never written.
         messages = [problem.message for problem in execution.problems]
         kinds = {m.partition(":")[0] if ":" in m else UNWRITTEN for m in messages}
         is_right = judged.is_right(execution.results)
@@ -178,7 +187,7 @@ def _simulations(kernel: Kernel, plan: Plan) -> Iterator[Run]:
 
 
 def _interpretations(kernel: Kernel, module: ModuleOp) -> Iterator[Run]:
-    """Run the interpreter of Kernel IR with each set of inputs."""
+    """Yield a run of the interpreter of Kernel IR for each set of inputs."""
     for judged in kernel.sets:
         try:
             results = interpret(module, *judged.inputs)
@@ -189,9 +198,7 @@ def _interpretations(kernel: Kernel, module: ModuleOp) -> Iterator[Run]:
 
 
 def machine_code(source: str, target: str) -> dict[str, list[str]]:
-    """
-    Return the instructions of each kernel of a CUDA text, without the lines that they come from.
-    """
+    """Return the instructions of each kernel in a CUDA text, without their source lines."""
     cubin = nvrtc.compile_cubin(source, target, name=SOURCE_NAME).cubin
     codes = parse_sass(disassemble(cubin))
     return {

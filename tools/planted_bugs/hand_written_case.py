@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Mutation tests of the simulator: kernels that are right, and the bugs that may be planted in them.
+Mutation tests of the simulator: correct kernels, and the bugs that can be planted in them.
 
-A *case* is a kernel's source, its launch, its arguments and what it should give; a *mutant* is one
-change of the source and how the simulator finds it. The case itself must be right and clean. Cases
-are TOML files beside the kernels, see `test/codegen/simulator/kernels/`.
+A *case* is a kernel's source with its launch, arguments and expected results. A *mutant* is one
+change of the source, with the finding that the simulator must report. The unchanged case must be
+right and without findings. Cases are TOML files beside the kernels; see
+`test/codegen/simulator/kernels/`.
 """
 
 import tomllib
@@ -24,30 +25,33 @@ from tilewright.codegen.simulator.tensor_map import TensorMap
 from tilewright.errors import UsageError, summary_of
 
 WRONG = "wrong"
-"""How a mutant is found whose results differ, and nothing else."""
+"""Finding for a mutant whose results are wrong, but which is not reported otherwise."""
 ENDLESS = "endless"
-"""How a mutant is found that takes more than `BUDGET` thread-instructions."""
+"""Finding for a mutant that exceeds `BUDGET` thread-instructions."""
 BUDGET = 20_000_000
 
 _UNWRITTEN = np.uint32(0x7FC0FEED)
-"""What outputs start as: a NaN that is not the result of anything."""
+"""Initial value of outputs: a NaN that no computation produces."""
 
 Arrays = dict[str, NDArray[Any]]
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """`old` becomes `new` where it stands first, or in its place `which` from 0, or everywhere."""
+    """
+    Mutant: `old` is replaced by `new` at its first occurrence, at occurrence `which` counted from
+    0, or everywhere.
+    """
 
     what: str
     old: str
     new: str
     finds: str
-    """A finding's kind, or `wrong` or `endless`."""
+    """Expected finding: a kind of the simulator, `wrong` or `endless`."""
     which: int = 0
     everywhere: bool = False
     quick: bool = False
-    """True if it belongs to the part of the suite that runs always."""
+    """True if the mutant is part of the quick selection."""
 
     def planted(self, source: str) -> str:
         parts = source.split(self.old)
@@ -62,12 +66,12 @@ class Mutant:
 @dataclass(frozen=True)
 class Case:
     """
-    A kernel, how it is launched, and what it gives.
+    Kernel with its launch, arguments and expected results.
 
-    `arguments` are tables with one of `input` (a shape of normal random numbers), `output`,
-    `scratch` (a shape, filled with `fill`, else unwritten), `value`, or `tensor_map` (the name of
-    an input that stands before, with `box` and `swizzle`). `reference` is a NumPy expression of the
-    inputs in float64, by name.
+    `arguments` are tables with one of these keys: `input` (a shape of normal random numbers),
+    `output`, `scratch` (a shape, filled with `fill`, else unwritten), `value`, or `tensor_map` (a
+    shape, with `box` and `swizzle`). `reference` is a NumPy expression of the inputs in float64, by
+    name.
     """
 
     name: str
@@ -85,16 +89,19 @@ class Case:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run found: kinds of findings, or `wrong`, or `endless`; nothing if all is right."""
+    """Findings of a run: kinds of the simulator, `wrong` or `endless`; empty if all is right."""
 
     found: frozenset[str]
     report: Report | None
     error: float
-    """The largest difference from the reference."""
+    """Largest difference from the reference."""
 
 
 def load_case(path: Path) -> Case:
-    """Read `NAME.toml` and the `NAME.cu` beside it. Raises `UsageError`, which names the file."""
+    """
+    Return the case in `NAME.toml` and `NAME.cu`. Raises `UsageError` with the file's name if it is
+    malformed.
+    """
     try:
         return _case(path, tomllib.loads(path.read_text()))
     except OSError as err:
@@ -102,7 +109,7 @@ def load_case(path: Path) -> Case:
     except KeyError as err:
         raise UsageError(f"it lacks {err}", where=str(path)) from err
     except (ValueError, TypeError) as err:
-        raise UsageError(f"it is no case: {err}", where=str(path)) from err
+        raise UsageError(f"it is not a case: {err}", where=str(path)) from err
 
 
 def _case(path: Path, table: Mapping[str, Any]) -> Case:
@@ -144,13 +151,13 @@ def _checked(value: Any, kind: type) -> Any:
 
 
 def run_case(case: Case, mutant: Mutant | None = None) -> Outcome:
-    """Runs a case, or a mutant of it. Raises `CudaCompileError` for what does not compile."""
+    """Run a case, or a mutant of it. Raises `CudaCompileError` if it does not compile."""
     source = case.source if mutant is None else mutant.planted(case.source)
     ptx = nvrtc.compile(source, case.target, name=f"{case.name}.cu").ptx
     try:
         arrays, arguments, read_only = _arguments(case)
     except (TypeError, ValueError, MemoryError) as err:
-        raise UsageError(f"{case.name}: no such arguments: {err}") from err
+        raise UsageError(f"{case.name}: the arguments cannot be created: {err}") from err
     try:
         report = simulate(
             ptx,
@@ -172,7 +179,10 @@ def run_case(case: Case, mutant: Mutant | None = None) -> Outcome:
 
 
 def _arguments(case: Case) -> tuple[Arrays, list[Argument], list[int]]:
-    """Arrays by name, what is passed, and which of it is only read."""
+    """
+    Return the arrays by name, the kernel's arguments, and the indices of arguments that are only
+    read.
+    """
     random = np.random.default_rng(0)
     arrays: Arrays = {}
     passed: list[Argument] = []
@@ -204,15 +214,15 @@ def _normal(random: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.f
 
 
 def _error(case: Case, arrays: Arrays) -> float:
-    """Return the largest difference from the reference; infinite where nothing was written."""
+    """Return the largest difference from the reference; infinite if an element was not written."""
     outputs = [table["name"] for table in case.arguments if "output" in table]
     if len(outputs) != 1:
         raise UsageError(f"{case.name}: it has {len(outputs)} outputs, and should have one")
     (output,) = outputs
     names = {name: array.astype(np.float64) for name, array in arrays.items() if name != output}
     try:
-        expected = eval(case.reference, {"np": np, **names})  # code, as `-c` is
+        expected = eval(case.reference, {"np": np, **names})  # executed as code, like `-c`
         difference = np.abs(arrays[output] - np.asarray(expected, np.float64))
-    except Exception as err:  # of whatever kind the code raises
+    except Exception as err:  # the expression may raise any error
         raise UsageError(f"{case.name}: its reference: {summary_of(err)}") from err
     return float(np.where(np.isnan(difference), np.inf, difference).max())

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Inputs that show a kernel's mistakes: with them, a result changes if any one contribution is lost.
+Inputs that reveal a kernel's errors: with them, a result changes if any single contribution is
+lost.
 
-Ordinary random numbers hide much. A softmax subtracts the maximum of its row against overflow only:
-its result is right whatever is subtracted, unless an element is so large that `exp` overflows.
-Therefore an element of 30000 stands in each row, at another place in each, in one input at a time:
-if the lane, the register, the chunk or the block that has it is missed, the result differs. A zero
-that joins by mistake, from outside of a mask, shows where all numbers are far from zero.
+Ordinary random numbers hide many errors. A softmax subtracts the maximum of its row only against
+overflow: its result is right whatever is subtracted, unless an element is so large that `exp`
+overflows. Therefore one input at a time has an element of 30000 in each row, at another place in
+each row. If the lane, register, chunk or block with it is missed, the result differs. A zero from
+outside of a mask is detected if all numbers are far from zero.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -25,16 +26,21 @@ from tilewright.codegen.random_inputs import INDEX_TYPES, random_inputs
 Array = NDArray[Any]
 
 SPIKES = (3e4, 300.0, 20.0)
-"""Sizes of the extreme element. The first one that a kernel takes without overflow is meant."""
+"""Sizes of the extreme element; the first one that does not overflow in the kernel is used."""
 
 DISTANCES = (200.0, 20.0, 2.0)
-"""Distances of all numbers from zero. The first one that a kernel takes is meant."""
+"""
+Distances of all numbers from zero; the first one that does not overflow in the kernel is used.
+"""
 
 INDICES = (256, 64, 8, 2)
-"""Bounds of random integers, which may be indices: the first one that a kernel takes is meant."""
+"""
+Upper bounds of random integers, which may be indices; the first one that the kernel accepts is
+used.
+"""
 
 TURNS = 4
-"""Number of sets, by default, that the places of an extreme element are spread over at most."""
+"""Default maximum number of sets that the places of an extreme element are spread over."""
 
 _GOLDEN = 0.6180339887
 
@@ -49,12 +55,12 @@ class InputSet:
 
 def input_sets(types: Sequence[ArrayType], seed: int = 0, turns: int = TURNS) -> Iterator[InputSet]:
     """
-    Return the sets of inputs that a kernel is judged with, the most telling ones first.
+    Yield the sets of inputs for judging a kernel, starting with those that find most errors.
 
-    `ordered` rows lie below zero and have their maximum at one end; `normal` numbers have sums near
-    zero; `low` ones are far below zero; `ties` have few distinct values, for `argmax` and the like,
-    far above zero; `spikes` have one extreme element a line, in one input at a time, in `turns`
-    sets at most.
+    `ordered` rows are below zero and have their maximum at one end. `normal` numbers have sums near
+    zero. `low` numbers are far below zero. `ties` have few distinct values far above zero, for
+    `argmax` and similar operators. `spikes` have one extreme element per line, in one input at a
+    time, in at most `turns` sets.
     """
     yield InputSet("ordered", _with_indices(types, seed, _ordered))
     yield InputSet("normal", _with_indices(types, seed + 1, np.asarray))
@@ -71,9 +77,9 @@ def spiked(array: Array, turn: int, size: float) -> Array:
     """
     Return the array with an extreme element in each line of its longest axis.
 
-    Places go through the axis from line to line and from turn to turn: the last place, then ones
-    that spread evenly. Signs alternate from turn to turn, and after as many lines as there are
-    places.
+    Its place moves along the axis from line to line and from turn to turn: first the last place,
+    then places that spread evenly. Its sign alternates from turn to turn, and after as many lines
+    as there are places.
     """
     result = np.array(array)
     if not array.size:
@@ -90,12 +96,12 @@ def spiked(array: Array, turn: int, size: float) -> Array:
 
 
 def _longest(shape: Sequence[int]) -> int:
-    """Return the longest axis, the last one of several."""
+    """Return the number of the longest axis; the last one, if several are equally long."""
     return max(range(len(shape)), key=lambda axis: (shape[axis], axis))
 
 
 def _step(length: int) -> int:
-    """Return a number prime to `length`, whose multiples spread evenly modulo it."""
+    """Return a number coprime to `length`, whose multiples spread evenly modulo `length`."""
     step = max(1, round(length * _GOLDEN))
     while gcd(step, length) != 1:
         step += 1
@@ -103,7 +109,10 @@ def _step(length: int) -> int:
 
 
 def _turns(shape: Sequence[int]) -> int:
-    """Return how many sets it takes to go through the longest axis, with both signs."""
+    """
+    Return the number of sets that put an extreme element of both signs at each place of the longest
+    axis.
+    """
     length, elements = max(shape, default=1), max(prod(shape), 1)
     return -(-2 * length * length // elements)
 
@@ -111,12 +120,14 @@ def _turns(shape: Sequence[int]) -> int:
 def _with_indices(
     types: Sequence[ArrayType], seed: int, change: Callable[[Array], Array]
 ) -> list[Callable[[], list[Array]]]:
-    """Return random inputs whose floats are changed, for each bound of integers."""
+    """Return versions of random inputs with changed floats, one for each bound of integers."""
     return [partial(_changed, types, seed, change, bound) for bound in _bounds(types)]
 
 
 def _bounds(types: Sequence[ArrayType]) -> Sequence[int]:
-    """Return the bounds of integers that matter."""
+    """
+    Return the bounds of integers to try: all if an input may be an index, else only the smallest.
+    """
     return INDICES if any(_is_index(type) for type in types) else INDICES[-1:]
 
 
@@ -126,7 +137,7 @@ def _versions(
     change: Callable[..., Array],
     sizes: Sequence[float],
 ) -> list[Callable[[], list[Array]]]:
-    """Return random inputs whose floats are changed by each of the sizes."""
+    """Return versions of random inputs with changed floats, one for each size."""
     changes = [partial(change, size=size) for size in sizes]
     return [partial(_changed, types, seed, change, INDICES[-1]) for change in changes]
 
@@ -141,7 +152,10 @@ def _changed(
 def _with_spikes(
     types: Sequence[ArrayType], seed: int, number: int, turn: int
 ) -> list[Callable[[], list[Array]]]:
-    """Return random inputs with spikes in one of them, for each size and each bound of integers."""
+    """
+    Return versions of random inputs with spikes in one of them, for each size and bound of
+    integers.
+    """
 
     def version(size: float, bound: int) -> list[Array]:
         arrays = random_inputs(types, seed + turn, bound)
@@ -154,12 +168,18 @@ def _with_spikes(
 
 
 def _at_end(array: Array, bound: int) -> Array:
-    """Return the last position: what a program masks behind a position may hide what is lost."""
+    """
+    Return an array with the last position: a program that masks elements behind a position then
+    masks none.
+    """
     return np.full_like(array, bound - 1)
 
 
 def _ordered(array: Array) -> Array:
-    """Return numbers below zero whose rows rise and fall in turns, so that an added zero shows."""
+    """
+    Return numbers below zero with alternately rising and falling rows, in which an added zero is
+    visible.
+    """
     if not array.ndim:
         return array - 4
     rows = np.sort(array - 4, axis=-1).reshape(-1, array.shape[-1])
@@ -180,7 +200,7 @@ def _is_float(array: Array) -> bool:
 
 
 def _is_position(array: Array) -> bool:
-    """Return whether this may be a single index, as that of a token in a cache."""
+    """True if the array may be a single index, such as a token's position in a cache."""
     return array.size == 1 and _is_index(array)
 
 

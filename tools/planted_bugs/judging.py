@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The results that a kernel must give for each set of inputs, and how far it may be off.
+Expected results of a kernel for each set of inputs, and the allowed errors.
 
-Expected is what the interpreter computes in the program's own dtypes. A result may be off by some
-units in the last place, and by some times what rounding has cost the interpreter in the same row. A
-set counts only if rounding costs little: its inputs are taken less extreme until it does.
+The expected results are those of the interpreter in the program's own dtypes. A result may be off
+by some units in the last place, and by a multiple of the interpreter's rounding error in the same
+row. A set is used only if rounding costs little: less extreme inputs are tried until it does.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,33 +26,35 @@ from tilewright.tools.planted_bugs.input_sets import TURNS, InputSet, input_sets
 Array = NDArray[Any]
 
 TOLERANCE = {"float64": 1e-12, "float32": 1e-5, "float16": 2e-3, "bfloat16": 1e-2}
-"""Largest error of a result, relative to itself and to the largest of its row up to 1."""
+"""Allowed error by dtype, relative to the result's magnitude plus its row's largest (at most 1)."""
 
 CONDITION = {"float64": 1e-10, "float32": 1e-4, "float16": 2e-2, "bfloat16": 0.1}
-"""Largest move by rounding, relative to the largest of its row, for inputs to count."""
+"""Largest rounding error, relative to the largest element of its row, for inputs to be used."""
 
 MULTIPLE = 4
-"""Largest error of a result in multiples of the interpreter's own rounding."""
+"""Largest error of a result, in multiples of the interpreter's own rounding error."""
 
 
 @dataclass(frozen=True)
 class Judged:
-    """A set of inputs, and the results that are right."""
+    """Set of inputs, with its expected results."""
 
     what: str
     inputs: Sequence[Array]
     expected: Sequence[Array]
     limits: Sequence[Array]
-    """Return the largest error of each element."""
+    """Largest allowed error of each element."""
 
     def is_right(self, results: Sequence[Array]) -> bool:
-        """True if every element is near enough; infinities and NaN must be where they should be."""
+        """
+        True if every element is near enough; infinities and NaN must be at the expected places.
+        """
         rows = zip(results, self.expected, self.limits, strict=True)
         return all(_is_near(result, e, limit) for result, e, limit in rows)
 
 
 class JudgedSets:
-    """All sets that a program is judged with; each is computed when it is first asked for."""
+    """Lazy list of all sets for judging a program; each is computed when it is first requested."""
 
     def __init__(
         self, program: ModuleOp, types: Sequence[ArrayType], *, seed: int = 0, turns: int = TURNS
@@ -69,14 +71,20 @@ class JudgedSets:
 
 
 class _Judge:
-    """Says what a program must give, and how exactly: as its coarsest type of floats allows."""
+    """
+    Judge of a program: expected results and allowed errors, which depend on its coarsest float
+    dtype.
+    """
 
     def __init__(self, program: ModuleOp):
         self.program = program
         self.coarsest = _coarsest(program)
 
     def judged(self, inputs: InputSet) -> Judged | None:
-        """Return the most extreme version that the program takes; None if there is none."""
+        """
+        Return the most extreme version of the inputs that the program handles well; None if there
+        is none.
+        """
         versions = (self._judged(inputs.what, version()) for version in inputs.versions)
         return next(filter(None, versions), None)
 
@@ -106,7 +114,7 @@ class _Judge:
 
 
 def _coarsest(program: ModuleOp) -> str:
-    """Return the name of the coarsest floats that a program computes with, or keeps."""
+    """Return the name of the coarsest float dtype that a program computes with or stores."""
     types = (type for op in program.walk() for type in op.result_types)
     elements = {t.get_element_type() if isa(t, MemRefType) else t for t in types}
     names = (DTYPE_NAMES[element] for element in elements if element in FLOATS)
@@ -118,7 +126,7 @@ def _is_float(array: Array) -> bool:
 
 
 def _is_near(one: Array, two: Array, limit: Array) -> bool:
-    if not _is_float(one):  # float64 does not tell all integers beyond 2^53 apart
+    if not _is_float(one):  # float64 cannot distinguish all integers above 2^53
         return np.array_equal(one, two)
     one, two = _wide(one), _wide(two)
     with np.errstate(invalid="ignore"):
@@ -127,7 +135,9 @@ def _is_near(one: Array, two: Array, limit: Array) -> bool:
 
 
 def _largest_of_row(array: Array) -> Array:
-    """Return the largest finite magnitude of each row, for all of its elements."""
+    """
+    Return the largest finite magnitude of each row, with a shape that broadcasts to its elements.
+    """
     sizes = _finite(np.abs(array))
     return sizes if not sizes.ndim else sizes.max(axis=-1, keepdims=True, initial=0.0)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bugs that are planted by rule in scheduled kernels: in Kernel IR, and in the CUDA text."""
+"""Bugs that rules plant in scheduled kernels: in Kernel IR, and in the CUDA text."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -25,40 +25,40 @@ from tilewright.tools.planted_bugs.input_sets import TURNS
 from tilewright.tools.planted_bugs.judging import Judged, JudgedSets
 
 BUDGET = 20_000_000
-"""Thread-instructions that a mutant may take."""
+"""Maximum number of thread-instructions of a mutant."""
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """A scheduled kernel, what it is run with, and what it gives."""
+    """Scheduled kernel, with its inputs and expected results."""
 
     name: str
     module: ModuleOp
-    """At Kernel IR."""
+    """Kernel's module at Kernel IR."""
     plan: Plan
     sets: Iterable[Judged]
-    """Inputs, and the results that they must give."""
+    """Sets of inputs with their expected results."""
     target: str = DEFAULT_TARGET
     equivalent: Sequence[Equivalent] = ()
-    """Mutants of it that are right."""
+    """Mutants of it that are equivalent to the kernel."""
     budget: int = BUDGET
-    """Thread-instructions that a mutant may take."""
+    """Maximum number of thread-instructions of a mutant."""
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """A kernel with a bug: in Kernel IR, or only in the CUDA text."""
+    """Kernel with a bug: in Kernel IR, or only in the CUDA text."""
 
     place: Place
     kernel: Kernel
     make: Callable[[], ModuleOp | str]
-    """Makes what has the bug."""
+    """Function that returns the module or the text with the bug."""
     is_of_values: bool
-    """True if the bug changes what is computed or accessed, and not what orders threads."""
+    """True if the bug changes computed values or accesses, and not the order of threads."""
 
 
 def load_kernel(path: Path, turns: int = TURNS) -> Kernel:
-    """Return the kernel in a file of Tile IR, which says what it must give."""
+    """Return the kernel in a file of Tile IR, whose results are expected from its mutants."""
     module = with_main(read_module(str(path)))
     lowered = lower(module, Level.KERNEL)
     plan = plan_of(lower(lowered, Level.CUDA))
@@ -69,13 +69,13 @@ def load_kernel(path: Path, turns: int = TURNS) -> Kernel:
 
 
 def mutants(kernel: Kernel) -> list[Mutant]:
-    """Return all that the rules plant, but for those that are known to be right."""
+    """Return all mutants that the rules plant, except those known to be equivalent."""
     known = {place for equivalent in kernel.equivalent for place in equivalent.places}
     return [mutant for mutant in planted(kernel) if mutant.place not in known]
 
 
 def planted(kernel: Kernel) -> Iterator[Mutant]:
-    """Yield all that the rules plant, in Kernel IR and then in the text."""
+    """Yield all mutants that the rules plant, first in Kernel IR and then in the text."""
     count = Counter[tuple[str, str]]()
     for bug, line, make, is_of_values in (*_in_kernel_ir(kernel), *_in_text(kernel)):
         count[line, bug] += 1
@@ -83,7 +83,7 @@ def planted(kernel: Kernel) -> Iterator[Mutant]:
 
 
 _Planted = tuple[str, str, Callable[[], ModuleOp | str], bool]
-"""A bug, its line, what makes it, and whether it is one of values."""
+"""Bug, its line, the function that makes it, and True if it is a bug of values."""
 
 
 def _in_kernel_ir(kernel: Kernel) -> Iterator[_Planted]:
@@ -95,7 +95,8 @@ def _in_kernel_ir(kernel: Kernel) -> Iterator[_Planted]:
 
 def line_of(op: Operation) -> str:
     """
-    Return the first line of an op, with the condition of a branch: values are named by their hints.
+    Return the first line of an op, with values named by their hints; for a branch also its
+    condition.
     """
     first = str(op).partition("\n")[0]
     if isinstance(op, scf.IfOp) and isinstance(op.cond.owner, Operation):
@@ -104,7 +105,7 @@ def line_of(op: Operation) -> str:
 
 
 def _ops(module: ModuleOp) -> list[Operation]:
-    """Return the ops of the kernel."""
+    """Return all ops in the kernel's function."""
     (function,) = (op for op in module.ops if isinstance(op, FuncOp))
     return list(function.body.block.walk())
 

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-A kernel of Loop IR at sizes that the simulator takes, for the schedule that the planner made for
-the full sizes. What it computes is another function of the same structure.
+Loop IR kernels at sizes that the simulator can handle, for schedules that the planner made for full
+sizes. The reduced kernel computes another function of the same structure.
 
-Free axes overrun a tile by a part of one. A sum has chunks for every split, one more than a ring
-holds, and a part of one. Rows of a reduction that a block shares stay as long as they are.
+A free axis exceeds a whole tile by a part of one. A sum has a chunk for every split, one more than
+a ring holds, and a part of a chunk. Rows of a reduction that several threads of a block share keep
+their length.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -35,35 +36,35 @@ from tilewright.passes.driver.pipeline_string import parameters_by_pass
 from tilewright.tools.planted_bugs.axis_classes import AxisClasses
 
 STEPS, MOST_STEPS = 3_000_000, 15_000_000
-"""Steps of a kernel's loops up to which sizes are preferred, and taken: 0.5 and 3 seconds."""
+"""Preferred and largest number of steps of a kernel's loops: about 0.5 and 3 seconds."""
 
 OVERRUN = 8
-"""Elements beyond the last whole tile: rows stay multiples of 16 bytes."""
+"""Number of elements beyond the last whole tile; with it rows stay multiples of 16 bytes."""
 
 FEW = 2
-"""Steps of an axis that no tile covers, such as heads."""
+"""Number of steps of an axis that no tile covers, such as heads."""
 
 INDICES = 40
-"""Rows of a table, such as embeddings."""
+"""Number of rows of a table, such as embeddings."""
 
 _LINE = 128 + OVERRUN
-"""Elements of a row, where there are no sums."""
+"""Number of elements of a row in kernels without sums."""
 
 
 @dataclass(frozen=True)
 class Tiling:
-    """The sizes that a schedule is made of."""
+    """Sizes that a schedule names: sides of tiles, chunk of a split sum, steps of a ring."""
 
     sides: tuple[int, int]
-    """A block's tile; its elements, where a block has a line of them; or rows of reductions."""
+    """Sides of a block's tile; else the elements of a block, or the rows of a reduction."""
     chunk: int
-    """Elements that all blocks of a split sum take in a step; 0 if sums are not split."""
+    """Elements that all blocks of a split sum process in a step; 0 if sums are not chunked."""
     steps: int
-    """Steps that a ring is filled ahead, and one more."""
+    """Number of steps that a ring is filled ahead, plus one."""
 
     @staticmethod
     def of(schedule: str) -> "Tiling":
-        """Return the sizes in a schedule."""
+        """Return the sizes that a schedule names in the options of its passes."""
         options = parameters_by_pass(schedule)
 
         def number(name: str, option: str, default: int = 0) -> int:
@@ -81,8 +82,9 @@ class Tiling:
 
 def reduced(kernel: loop.KernelOp, schedule: str, target: str) -> ModuleOp:
     """
-    Return a program of Loop IR: the kernel at smaller sizes, or its own if they are small, and its
-    plan. Raises `UnsupportedError` if the schedule fits no sizes that the simulator takes.
+    Return a Loop IR program with the kernel at smaller sizes, or at its own if they are small, and
+    with the schedule planned. Raises `UnsupportedError` if the schedule fits no sizes that the
+    simulator can handle.
     """
     for smaller in sorted(_resizings(kernel, schedule), key=_preference):
         smaller.planned = ScheduleAttr.parse(schedule)
@@ -96,7 +98,10 @@ def reduced(kernel: loop.KernelOp, schedule: str, target: str) -> ModuleOp:
 
 
 def _preference(kernel: loop.KernelOp) -> int:
-    """Sort what takes few steps first, by the order of attempts, and then by steps."""
+    """
+    Return the sort key of an attempt: attempts below `STEPS` are equal, larger ones follow by
+    steps.
+    """
     return max(steps_of(kernel), STEPS)
 
 
@@ -107,7 +112,9 @@ def _resizings(kernel: loop.KernelOp, schedule: str) -> Iterator[loop.KernelOp]:
 
 
 def _attempts(classes: AxisClasses, tiling: Tiling) -> Iterator[list[int]]:
-    """Return sizes of all axes: with a rest behind tiles and chunks, without, and in full."""
+    """
+    Yield sizes of all axes: with a remainder after tiles and chunks, without one, and at full size.
+    """
     largest = max(tiling.sides)
     for sides, steps, few, rest in (
         (tiling.sides, tiling.steps + 1, FEW, OVERRUN),
@@ -126,7 +133,10 @@ def _attempts(classes: AxisClasses, tiling: Tiling) -> Iterator[list[int]]:
 def _chosen(
     classes: AxisClasses, sides: tuple[int, int], sum: int, few: int
 ) -> dict[SSAValue, int]:
-    """Return the new size of each class: of sums, unless it is 0, and of the last two loops."""
+    """
+    Return the new size of each class: `sides` for the last two loops, and `sum` for sums unless it
+    is 0.
+    """
     loops = [classes.leader(axis) for axis in classes.sizes if _is_free_loop(axis)]
     sums = {classes.leader(axis) for axis in classes.sizes if _is_sum(axis)}
     if not sums:
@@ -135,10 +145,10 @@ def _chosen(
     chosen = dict[SSAValue, int]()
     for axis in classes.free:
         size, multiple = classes.sizes[axis], classes.multiple(axis)
-        wanted = covered.get(axis, few * multiple if axis in loops else INDICES)
+        needed = covered.get(axis, few * multiple if axis in loops else INDICES)
         if axis in sums:
-            wanted = max(sum, covered.get(axis, 0)) if sum else size
-        chosen[axis] = min(size, -(-wanted // multiple) * multiple)
+            needed = max(sum, covered.get(axis, 0)) if sum else size
+        chosen[axis] = min(size, -(-needed // multiple) * multiple)
     return chosen
 
 
@@ -151,7 +161,7 @@ def _is_free_loop(axis: SSAValue) -> bool:
 
 
 def _resized(kernel: loop.KernelOp, sizes: Sequence[int]) -> loop.KernelOp:
-    """Return the kernel with axes of those sizes, in their order, and arrays to fit."""
+    """Return the kernel with axes of these sizes, in order, and arrays that fit."""
     copy = kernel.clone()
     classes = AxisClasses(copy)
     new = dict(zip(classes.sizes, sizes, strict=True))
@@ -167,7 +177,7 @@ def _resized(kernel: loop.KernelOp, sizes: Sequence[int]) -> loop.KernelOp:
 def _resized_type(
     argument: BlockArgument, classes: AxisClasses, new: Mapping[SSAValue, int]
 ) -> MemRefType:
-    """Return the type of an array whose axes are as long as what steps through them."""
+    """Return the type of an array whose axes have the sizes of the loops that step through them."""
     type = memref_type(argument)
     shape = [*type.get_shape()]
     for number in range(len(shape)):
@@ -190,7 +200,7 @@ def _resize_axes(op: Operation, new: Mapping[SSAValue, int]) -> None:
 
 
 def steps_of(op: Operation) -> int:
-    """Return how many steps the innermost loops of an operation take."""
+    """Return the number of steps of the innermost loops in an operation."""
     sizes = prod(op.axis_extents()) if isinstance(op, AxesOp) else 1
     inner = sum(steps_of(o) for r in op.regions for b in r.blocks for o in b.ops if o.regions)
     return sizes * max(inner, 1)
@@ -208,7 +218,9 @@ def _is_scheduled_by(module: ModuleOp, schedule: str, target: str) -> bool:
 
 
 def launched(kernel: loop.KernelOp) -> ModuleOp:
-    """Return a module that launches the kernel once; what it updates is an argument of `@main`."""
+    """
+    Return a module that launches the kernel once; buffers that it updates are arguments of `@main`.
+    """
     given = [*kernel.inputs, *(value for value in kernel.outputs if kernel.is_updated(value))]
     body = Block(arg_types=[value.type for value in given])
     buffers: dict[SSAValue, SSAValue] = dict(zip(given, body.args, strict=True))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What `tilewright simcheck` has found in each kernel, as a table and as a JSON file.
+Results of `tilewright simcheck` for each kernel, as a table and as a JSON file.
 
-The file is written after each kernel. Kernels in it are not run again, if the seed, the target and
-the sources are the same.
+The file is written after each kernel. Kernels in it are not run again if seed, target and sources
+are the same.
 """
 
 import json
@@ -24,27 +24,27 @@ from tilewright.tools.output.output_path import write_text
 from tilewright.tools.output.terminal import show, table
 
 SCHEMA = 1
-"""The version of the JSON's shape."""
+"""Version of the JSON's schema."""
 
 _NUMBERS = ("mutants", "found", "no effect", "seconds")
 
 
 @dataclass
 class Result:
-    """The bugs planted in a kernel, and how they were found."""
+    """Bugs planted in a kernel, with counts of the findings."""
 
     name: str
     planted: int = 0
     found: Counter[str] = field(default_factory=Counter[str])
     problems: list[str] = field(default_factory=list[str])
-    """False alarms, and bugs that were missed."""
+    """Messages on false alarms and on missed bugs."""
     without_effect: list[str] = field(default_factory=list[str])
-    """Places of mutants that are no bugs."""
+    """Places of mutants that are not bugs."""
     refused: int = 0
-    """Mutants that the verifier or the lowering refuses."""
+    """Number of mutants that the verifier or the lowering rejects."""
     seconds: float = 0
     facts: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """The kernel's schedule and shapes, and the kernels that are equal to it."""
+    """Kernel's schedule and shapes, and the names of equal kernels."""
 
 
 def print_results(results: Sequence[Result], out: Console) -> None:
@@ -64,13 +64,16 @@ def print_results(results: Sequence[Result], out: Console) -> None:
 def _verdict(results: Sequence[Result], problems: Sequence[str]) -> str:
     planted = sum(result.planted for result in results)
     if not problems:
-        return f"[bold green]{planted} bugs planted, all found; nothing else was[/]"
+        return f"[bold green]{planted} bugs planted, all found; no false alarms[/]"
     found = sum(result.found.total() for result in results)
     return f"[bold red]{planted} bugs planted, {found} found; problems: {len(problems)}[/]"
 
 
 class ResultFile:
-    """The results of one seed, target and state of the sources; in memory if there is no path."""
+    """
+    Results for one seed, target and state of the sources; without a path they are kept only in
+    memory.
+    """
 
     def __init__(self, path: str | None, environment: Mapping[str, Any]):
         self._path = None if path in (None, "-") else Path(path)
@@ -80,10 +83,10 @@ class ResultFile:
         if stored.get("environment") == self._environment:
             self._rows = {row["name"]: row for row in stored["kernels"]}
         elif stored:
-            print(f"note: '{path}' is of other settings: all is run anew", file=sys.stderr)
+            print(f"note: '{path}' has other settings: all kernels are run", file=sys.stderr)
 
     def known(self, name: str, facts: Mapping[str, Any]) -> Result | None:
-        """Return the result of a kernel with those facts, if the file has one."""
+        """Return the stored result of a kernel if its facts are the same, or None."""
         row = self._rows.get(name)
         if row is None or row["facts"] != json.loads(json.dumps(facts)):
             return None
@@ -92,12 +95,12 @@ class ResultFile:
         return result
 
     def write(self, results: Sequence[Result], refused: Sequence[str]) -> None:
-        """Write what there is so far."""
+        """Write the results so far to the file."""
         if self._path is not None:
             write_text(str(self._path), self.text(results, refused))
 
     def text(self, results: Sequence[Result], refused: Sequence[str]) -> str:
-        """Return the JSON of these results."""
+        """Return the JSON text with these results and their totals."""
         totals = {
             "kernels": len(results),
             "planted": sum(result.planted for result in results),
@@ -117,7 +120,10 @@ class ResultFile:
 
 
 def _stored(path: Path) -> dict[str, Any]:
-    """Return what a file holds; nothing if there is none. Raises `UsageError` for other files."""
+    """
+    Return the content of a file; empty if there is no file. Raises `UsageError` if it has another
+    format.
+    """
     if not path.exists():
         return {}
     try:
@@ -128,6 +134,6 @@ def _stored(path: Path) -> dict[str, Any]:
         )
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as err:
         raise UsageError(
-            f"'{path}' holds something else than results", remedy="give --json another file"
+            f"'{path}' is not a file of results", remedy="name another file with --json"
         ) from err
     return stored

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The kernels that the planner makes of a suite's cases and of models, each once, at sizes that the
-simulator takes.
+Kernels that the planner schedules for a suite's cases and for models, each once, at sizes that the
+simulator can handle.
 
-Kernels are equal if they do the same by the same schedule at these sizes: one stands for all.
+Kernels are equal if they compute the same at these sizes by the same schedule: one represents all.
 """
 
 import re
@@ -31,48 +31,54 @@ from tilewright.tools.planted_bugs.reduced_kernel import reduced, steps_of
 from tilewright.tuning.kernel_key import digest
 
 TOKENS, ROWS = 128, 256
-"""Tokens of a model's prompt, and rows of its cache of keys and values."""
+"""Number of tokens of a model's prompt, and number of rows of its key-value cache."""
 
 FEW_STEPS = 300_000
-"""Steps of a kernel's loops up to which runs are so short that it is judged with all sets."""
+"""
+Number of loop steps up to which a kernel is judged with all sets of inputs, because runs are short.
+"""
 
 LEAST_BUDGET, STEP_BUDGET = 60_000_000, 36
-"""Thread-instructions that a kernel, and a step of its loops, may take; tiles that are cut off at
-the edges of small sizes take several times what they compute."""
+"""
+Thread-instructions that a kernel may take: at least the first, or the second for each loop step.
+Partial tiles at the edges of small sizes take several times the work of their elements.
+"""
 
 LAYERS = 2
-"""Layers of a model: what stands between two is there, and all others are equal."""
+"""
+Number of layers of a model: enough for everything between two layers; all other layers are equal.
+"""
 
 
 @dataclass
 class ScheduledKernel:
-    """A kernel of the planner, reduced."""
+    """Kernel with the planner's schedule, at reduced sizes."""
 
     name: str
-    """The program and the kernel, `matmul.qwen.q_proj.s32: matmul`."""
+    """Names of the program and the kernel: `matmul.qwen.q_proj.s32: matmul`."""
     program: ModuleOp
-    """The kernel at Loop IR, with the schedule as its `planned` steps."""
+    """Kernel at Loop IR, with the schedule as its `planned` steps."""
     schedule: str
     shapes: tuple[str, ...]
-    """Types of its buffers."""
+    """Types of the kernel's buffers, as text."""
     digest: str
     steps: int
-    """Steps that its loops take."""
+    """Number of steps of the kernel's innermost loops."""
     folder: Path | None
-    """The folder of the suite that it is of, which may have an `equivalent.toml`."""
+    """Folder of its suite, which may contain an `equivalent.toml`; None for a kernel of a model."""
     others: list[str] = field(default_factory=list[str])
-    """Kernels that are equal to it."""
+    """Names of further kernels that are equal to this one."""
 
     @property
     def kind(self) -> str:
-        """The kernel's name and schedule, without sizes."""
+        """Kernel's name and schedule, without numbers."""
         name = self.name.rpartition(" ")[2]
         return re.sub(r"\d+", "", f"{name} {self.schedule}")
 
 
 @dataclass(frozen=True)
 class ScheduledKernels:
-    """All kernels, and the reasons for which some are not among them."""
+    """All kernels that can be checked, and the reasons why others cannot."""
 
     kernels: Sequence[ScheduledKernel]
     refused: Sequence[str]
@@ -81,7 +87,10 @@ class ScheduledKernels:
 def scheduled_kernels(
     models: Sequence[str], suites: Sequence[str], only: str, target: str
 ) -> ScheduledKernels:
-    """Return the distinct kernels of suites and models with `only` in their names, in order."""
+    """
+    Return the distinct kernels of suites and models whose names contain `only`, in the order of
+    checks.
+    """
     kernels: dict[tuple[str, str], ScheduledKernel] = {}
     refused: dict[str, None] = {}
     for program, captured, folder in _programs(models, suites):
@@ -101,7 +110,9 @@ def scheduled_kernels(
 
 
 def _one_of_each_kind_first(kernels: Sequence[ScheduledKernel]) -> list[ScheduledKernel]:
-    """Return the kernels in an order in which little time shows much: small ones first, too."""
+    """
+    Return the kernels so that each kind comes early: first one of each kind, small ones first.
+    """
     seen = Counter[str]()
     ranks = list[int]()
     for kernel in kernels:
@@ -114,7 +125,7 @@ def _one_of_each_kind_first(kernels: Sequence[ScheduledKernel]) -> list[Schedule
 def _programs(
     models: Sequence[str], suites: Sequence[str]
 ) -> Iterator[tuple[str, Any, Path | None]]:
-    """Return what is compiled, captured without values, each with a name and its suite's folder."""
+    """Yield the programs, captured without values, each with a name and its suite's folder."""
     capture = import_module("tilewright.frontend.capture").capture
     for suite in suites:
         for case in read_cases(suite):
@@ -127,7 +138,7 @@ def _programs(
 
 
 def _programs_of_model(name: str) -> Iterator[tuple[str, Any]]:
-    """Return the programs that read a prompt, and add a token."""
+    """Yield the program that reads a prompt and the program that generates a token."""
     from tilewright.models.config import find_model
     from tilewright.models.decode_step import capture_decode_step
     from tilewright.models.prefill import capture_prefill
@@ -139,7 +150,7 @@ def _programs_of_model(name: str) -> Iterator[tuple[str, Any]]:
 
 
 def _scheduled(captured: Any, target: str) -> Iterator[tuple[loop.KernelOp, str]]:
-    """Return the kernels of a program at Loop IR, with the schedules that the planner makes."""
+    """Yield the kernels of a program at Loop IR, with the planner's schedules."""
     nests = lower(captured.module, Level.LOOP, target=target)
     tiles = lower(nests, Level.TILE, target=target)
     for nest, tile in zip(_kernels(nests), _kernels(tiles), strict=True):
@@ -163,7 +174,7 @@ def _scheduled_kernel(
 
 
 def load_scheduled(scheduled: ScheduledKernel, target: str) -> Kernel:
-    """Return the kernel as the planner schedules it, which must give what its loops give."""
+    """Return the scheduled kernel at Kernel IR; its expected results are those of the Loop IR."""
     lowered = lower(scheduled.program, Level.KERNEL, target=target)
     plan = plan_of(lower(lowered, Level.CUDA, target=target))
     turns = TURNS if scheduled.steps <= FEW_STEPS else 1

@@ -1,10 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Tuning by `tilewright tune`: kernels and fusions, around searches and evaluators.
+Implementation of `tilewright tune`: the tuning of kernels and fusions with searches and evaluators.
 
-Read in this order: `kernels` (what is tuned), `evaluation` (by whom, and where), `searches`,
-`findings` (what came of a kernel), `kernel_tuning`, `fusion_tuning` (which kernels there should
-be), `shortlist` (a second look at kernels), `tuned` (all of it, in order), `differences` and
-`table` (how that is shown), `progress` (meanwhile), and `space_table`, which counts schedules
-instead.
+Reading order:
+
+- `kernels`: the kernels and programs to tune
+- `evaluation`: the device or model that measures them
+- `searches`: the search algorithms
+- `findings`: the measurements of a kernel
+- `kernel_tuning`: the search for a kernel's schedule
+- `fusion_tuning`: the search for a program's fusion
+- `shortlist`: a second ranking of schedules, by machine code
+- `tuned`: the whole run
+- `differences` and `table`: the output
+- `progress`: the progress bar
+- `space_table`: the number of schedules, without measuring them
 """

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What a schedule does otherwise than another, in a line:
+Differences between a schedule and another one, in a line:
 
     register-tile fm=8 (4) fn=8 (4), with tma-copy, without pad-smem
 """
@@ -16,21 +16,21 @@ Parameters = dict[str, ParameterListType]
 
 
 def differences(schedule: str, default: str) -> str:
-    """What `schedule` does otherwise; empty where that is nothing."""
+    """Return the differences of `schedule` from `default`; empty if there are none."""
     ours = {spec.name: spec for spec in parse_spec_list(schedule)}
     theirs = parameters_by_pass(default)
-    said: list[str] = []
+    found: list[str] = []
     for name, spec in ours.items():
         if name not in theirs:
-            said.append(f"with {spec_text(spec)}")
+            found.append(f"with {spec_text(spec)}")
         elif changes := " ".join(_changes(spec.parameters, theirs[name])):
-            said.append(f"{name} {changes}")
-    said += [f"without {name}" for name in theirs if name not in ours]
-    return ", ".join(said)
+            found.append(f"{name} {changes}")
+    found += [f"without {name}" for name in theirs if name not in ours]
+    return ", ".join(found)
 
 
 def _changes(ours: Parameters, theirs: Parameters) -> Iterator[str]:
-    """Options with other values, and in brackets what the default has."""
+    """Yield the options with different values, with the default's value in brackets."""
     for option in dict.fromkeys([*ours, *theirs]):
         mine, its = ours.get(option), theirs.get(option)
         if mine != its:

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who measures schedules, and where: a model here, this machine's GPU, or those of a farm."""
+"""
+Evaluation of schedules: by the model in this process, on GPUs of this machine, or on a Dask farm.
+"""
 
 import argparse
 import os
@@ -34,39 +36,45 @@ from tilewright.tuning.space import Space
 WITHOUT_GPU = "--evaluator model needs none"
 
 _VISIBLE = "CUDA_VISIBLE_DEVICES"
-"""Which GPUs a process sees, by their numbers or names: CUDA programming guide, section
-"CUDA Environment Variables"."""
+"""
+Environment variable with the numbers or names of the GPUs that a process sees: CUDA programming
+guide, section "CUDA Environment Variables".
+"""
 
 Submit = Callable[[Node], Future[Measurement]]
 
 
 class Evaluation(Protocol):
-    """Measures the schedules of kernels for a target."""
+    """Protocol of evaluators, which measure the schedules of kernels for a target."""
 
     target: str
     device: str
-    """What measures: the name of a GPU, or the target for a model."""
+    """Name of the GPU that measures, or of the target if a model estimates."""
     slots: int
-    """Schedules that are under way at once."""
+    """Number of schedules that are evaluated concurrently."""
 
     def key(self, tuned: Kernel | Program) -> Key:
-        """What measurements of a kernel, or times of a program, are kept by."""
+        """
+        Return the database key for the measurements of a kernel, or for the times of a program.
+        """
         ...
 
     def submit(self, kernel: Kernel, space: Space) -> Submit:
-        """What takes leaves of a kernel's space."""
+        """Return a function that submits a leaf of the kernel's space for measurement."""
         ...
 
     def complaint(self, default: ModuleOp, fused: ModuleOp) -> str:
         """
-        What a program at Loop IR, with schedules, computes otherwise than as it is fused by
-        default; empty for nothing.
+        Return the difference between the results of `fused`, a program at Loop IR with schedules,
+        and of the default fusion; empty if they agree.
         """
         ...
 
 
 class ByModel:
-    """The model, in this process: with one seed a search does the same every time."""
+    """
+    Evaluator that uses the model in this process; with the same seed, a search is reproducible.
+    """
 
     slots = 1
 
@@ -75,21 +83,21 @@ class ByModel:
         self._measure = model(target)
 
     def key(self, tuned: Kernel | Program) -> Key:
-        """Nothing is compiled."""
+        """Return the key of the model's estimates, which depend on no GPU and no NVRTC."""
         return tuned.key(self.target, "model")
 
     def submit(self, kernel: Kernel, space: Space) -> Submit:
-        """Measures at once."""
+        """Return a function that estimates a leaf immediately."""
         return at_once(lambda leaf: self._measure(space.kernel(leaf)))
 
     def complaint(self, default: ModuleOp, fused: ModuleOp) -> str:
-        """Nothing is run."""
+        """Return an empty text: the model runs nothing."""
         return ""
 
 
 @dataclass
 class ByGpu:
-    """GPUs of one kind."""
+    """Evaluator that measures on one or several GPUs of the same model."""
 
     target: str
     device: str
@@ -97,16 +105,20 @@ class ByGpu:
     executors: Executors
 
     def key(self, tuned: Kernel | Program) -> Key:
-        """Times are of a GPU, and of what NVRTC has made."""
+        """Return the key of measurements, which depend on the GPU and the version of NVRTC."""
         return tuned.key(self.target, "gpu", self.device, nvrtc_version())
 
     def submit(self, kernel: Kernel, space: Space) -> Submit:
-        """Compiles some while others are measured."""
+        """
+        Return a function that compiles and measures a leaf in other processes; both can overlap.
+        """
         evaluator = GpuEvaluator(kernel.text, self.target, self.executors)
         return lambda leaf: evaluator.submit(leaf.schedule or "")
 
     def complaint(self, default: ModuleOp, fused: ModuleOp) -> str:
-        """Return both are run where schedules are measured."""
+        """
+        Run both programs on the GPU, and return how their results differ; empty if they agree.
+        """
         texts = str(default), str(fused)
         try:
             return self.executors.measuring.submit(checked_on_gpu, *texts, self.target).result()
@@ -117,9 +129,9 @@ class ByGpu:
 @contextmanager
 def evaluation_of(args: argparse.Namespace) -> Generator[Evaluation]:
     """
-    What the arguments ask for; processes are ended at the end, whatever they do.
+    Yield the evaluator that the arguments request; its processes are ended at the end.
 
-    Raises `TilewrightError` where there is no GPU to measure on.
+    Raises `TilewrightError` if a GPU is needed and there is none.
     """
     if args.evaluator == "model":
         yield ByModel(target_for(args.target))
@@ -146,7 +158,9 @@ def _here(args: argparse.Namespace) -> Generator[ByGpu]:
 
 
 def _names(count: int) -> list[str]:
-    """What to call each of `count` GPUs for a process that is to see that one alone."""
+    """
+    Return the value of CUDA_VISIBLE_DEVICES that shows a process one GPU, for each of `count` GPUs.
+    """
     visible = os.environ.get(_VISIBLE)
     return [str(n) for n in range(count)] if visible is None else visible.split(",")[:count]
 
@@ -166,7 +180,7 @@ def _on_farm(farm: Farm, args: argparse.Namespace) -> Generator[ByGpu]:
 
 
 def _most_common(gpus: Collection[Gpu]) -> Gpu:
-    """Whose times are compared: those of one kind alone."""
+    """Return the most common GPU model; print a note if others are ignored, whose times differ."""
     ((gpu, count),) = Counter(gpus).most_common(1)
     if count < len(gpus):
         others = ", ".join(sorted({other.name for other in gpus} - {gpu.name}))
@@ -175,7 +189,7 @@ def _most_common(gpus: Collection[Gpu]) -> Gpu:
 
 
 def cores() -> int:
-    """Those that this process may use."""
+    """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0))
 
 
@@ -183,7 +197,7 @@ def cores() -> int:
 def isolated(
     processes: int, limit_s: float, environments: Sequence[Mapping[str, str]] = ()
 ) -> Generator[IsolatedExecutor]:
-    """So many processes, which know of the same CUDA toolkits."""
+    """Yield an executor with this number of processes, which use the same CUDA toolkits."""
     toolkits = (nvrtc_library.toolkits(),)
     executor = IsolatedExecutor(processes, limit_s, _use_toolkits, toolkits, environments)
     with _ended(executor):
@@ -192,7 +206,7 @@ def isolated(
 
 @contextmanager
 def _ended(executor: Executor) -> Generator[None]:
-    """Nothing goes on afterwards."""
+    """Shut the executor down at the end, and cancel its pending work."""
     try:
         yield
     finally:
@@ -200,18 +214,20 @@ def _ended(executor: Executor) -> Generator[None]:
 
 
 def _target_of(gpu: Gpu, asked: str | None) -> str:
-    """What is compiled for a GPU. `UsageError` if something else is asked for."""
+    """Return the target of a GPU. Raises `UsageError` if the user requests another target."""
     if gpu.target is None:
         raise UnsupportedError(f"nothing can be compiled for {gpu.name}")
     if asked is not None and target_named(asked).name != gpu.target:
         raise UsageError(
-            f"times are of the {gpu.name}, whose target is {gpu.target}, not {asked}",
+            f"the {gpu.name} is measured, whose target is {gpu.target}, not {asked}",
             remedy=f"--target goes with {WITHOUT_GPU.partition(' needs')[0]}",
         )
     return gpu.target
 
 
 def _use_toolkits(homes: tuple[os.PathLike[str], ...]) -> None:
-    """In another process, the CUDA toolkits that this one knows of."""
+    """
+    Search NVRTC and nvdisasm in these CUDA toolkits, too; called at the start of a worker process.
+    """
     for home in homes:
         nvrtc_library.use_toolkit(str(home))

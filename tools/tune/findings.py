@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What came of tuning one kernel, or the fusion of one program."""
+"""Findings of tuning one kernel, or the fusion of one program."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,50 +11,52 @@ from tilewright.tuning.search.frame import microseconds
 
 @dataclass
 class Findings:
-    """All that is known of a kernel or program, in the order in which it came."""
+    """Measurements of a kernel or program, in the order in which they were made."""
 
     kernel: Kernel | Program
     how: str = ""
-    """By whom it was measured, if that is not said elsewhere."""
+    """Suffix of the title, on the fusion or the evaluator, if it is not the default."""
     measurements: list[Measurement] = field(default_factory=list[Measurement])
     measured: int = 0
-    """The others were known before."""
+    """Number of new measurements; the others were already in the database."""
 
     @property
     def title(self) -> str:
-        """What people call it."""
+        """Name of the kernel or program in the output."""
         return f"{self.kernel.name} {self.how}".rstrip()
 
     def add(self, measurement: Measurement, is_new: bool) -> None:
-        """One more, which was measured now or known before."""
+        """Add a measurement; `is_new` is False if it was already in the database."""
         self.measurements.append(measurement)
         self.measured += is_new
 
     @property
     def default(self) -> Measurement | None:
-        """The planner's schedule, which comes first."""
+        """Measurement of the planner's schedule, which is the first one."""
         return self.measurements[0] if self.measurements else None
 
     @property
     def ranking(self) -> list[Measurement]:
-        """Those with a time, the fastest first; of equals the first to come."""
+        """Measurements with a time, fastest first; equal times keep their order."""
         return sorted(self._timed, key=microseconds)
 
     @property
     def failed(self) -> list[Measurement]:
-        """Those without a time."""
+        """Measurements without a time."""
         return [each for each in self.measurements if each.us is None]
 
     @property
     def best(self) -> Measurement | None:
-        """The fastest, if any has a time; the default if that is as fast but for noise."""
+        """Fastest measurement, or None; the default, if it is as fast within the noise."""
         default, fastest = self.default, min(self._timed, key=microseconds, default=None)
         if default is not None and fastest is not None and default.is_as_fast_as(fastest):
             return default
         return fastest
 
     def leading(self, count: int) -> list[Measurement]:
-        """So many of the fastest, and behind them the default, if it is none of them."""
+        """
+        Return the `count` fastest measurements, followed by the default if it is not among them.
+        """
         leading, default = self.ranking[:count], self.default
         if default is None or default.us is None or default in leading:
             return leading
@@ -66,7 +68,7 @@ class Findings:
 
     @property
     def speedup(self) -> float | None:
-        """How many times as fast as the default the best is; None where one has no time."""
+        """Speedup of the best schedule over the default; None if either has no time."""
         default, best = self.default, self.best
         if default is None or best is None or not default.us or not best.us:
             return None
@@ -74,7 +76,7 @@ class Findings:
 
     @property
     def as_json(self) -> dict[str, Any]:
-        """All of it."""
+        """Entry of the JSON, with all measurements."""
         return {
             "kernel": self.kernel.name,
             "how": self.how,

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Searching the ways to fuse a program, outside of the search for schedules of its kernels.
+Search for the best fusion of a program, around the search for the schedules of its kernels.
 
-What a program takes is the sum of its launches, each with the best schedule that is known of its
-kernel. To compare programs each kernel gets a glance, a tenth of what its tuning will be. Then the
-kernels of the best program are tuned, and those of the default one in any case; what programs take
-is computed anew.
+The time of a program is the sum of its launches, each with the best known schedule of its kernel.
+To compare programs, each kernel first gets a short search, a tenth of its budget. Then the kernels
+of the best program and of the default program are tuned fully, and the times of programs are
+computed again.
 """
 
 import argparse
@@ -37,11 +37,11 @@ from tilewright.tuning.search.distinct import Distinct
 from tilewright.tuning.search.frame import Limits, at_once, trials
 from tilewright.tuning.search.tree import Node
 
-UNSCHEDULED = "a kernel has no schedule that could be measured"
+UNSCHEDULED = "for one of its kernels no schedule could be measured"
 
 
 class FusionTuning:
-    """What is known of the ways to fuse one program."""
+    """Search state of one program: the fusions tried so far, and their times."""
 
     def __init__(self, program: Program, tuning: KernelTuning, args: argparse.Namespace):
         self.program = program
@@ -53,11 +53,11 @@ class FusionTuning:
 
     @property
     def has_choice(self) -> bool:
-        """True if there is anything to decide."""
+        """True if the program can be fused in more than one way."""
         return len(self._space.root.children) > 1
 
     def search(self, progress: TuningProgress) -> None:
-        """Glance at the default program, and at as many others as the user wants."""
+        """Try the default fusion, and as many alternatives as `--programs` requests."""
         progress.begin(self.findings.title, self._args.programs + 1)
         machine = target_named(self._space.target)
         found = SEARCHES[self._args.search](
@@ -72,14 +72,16 @@ class FusionTuning:
             progress.show(self.findings, trial.measurement)
 
     def kernels_of_best(self) -> Iterator[Kernel]:
-        """Those of the best program so far."""
+        """Yield the kernels of the best program so far, unless the default program is the best."""
         best = self.findings.best
         if best is None or best is self.findings.default:
             return
         yield from self._kernels(self._leaves[best.schedule])
 
     def settle(self, database: Database | None) -> None:
-        """Compute anew what programs take, with what is known of kernels by now, and keep it."""
+        """
+        Compute the times of the programs again, with the kernels' latest times, and store them.
+        """
         self.findings.measurements = [
             self._measured(each.schedule) if each.us is not None else each
             for each in self.findings.measurements
@@ -92,7 +94,7 @@ class FusionTuning:
             database.add(key, measurement)
 
     def launches(self, measurement: Measurement) -> int:
-        """How many there are in a run."""
+        """Return the number of launches in a run of this fusion."""
         return self._launched[measurement.schedule].total()
 
     def _glance(self, leaf: Node) -> Measurement:
@@ -109,7 +111,7 @@ class FusionTuning:
         return Measurement(schedule, None, problem) if problem else measured
 
     def _complaint(self, leaf: Node) -> str:
-        """What a program computes otherwise than the default."""
+        """Return how the results of the program differ from the default's; empty if they agree."""
         if leaf.schedule == DEFAULT:
             return ""
         fused = self._space.nests(leaf).clone()
@@ -138,16 +140,18 @@ def _kernels_by_name(nests: ModuleOp) -> dict[str, loop.KernelOp]:
 
 
 def launches_by_digest(nests: ModuleOp) -> Counter[str]:
-    """Return launches of each kernel, by digest: equal for programs that do the same work."""
+    """
+    Return the number of launches of each kernel, by digest: equal for programs that do equal work.
+    """
     digests = {name: digest(op) for name, op in _kernels_by_name(nests).items()}
     return Counter(digests[launch.kernel.string_value()] for launch in launches(nests))
 
 
 def program_us(launched: Counter[str], best_us: Callable[[str], float | None]) -> float | None:
     """
-    Return the microseconds of a run, the sum of its launches; None if a kernel has no time.
+    Return the time of a run in microseconds, the sum of its launches; None if a kernel has no time.
 
-    The times of kernels include the time to launch them.
+    The times of kernels include the launch overhead.
     """
     total = 0.0
     for kernel, times in launched.items():
@@ -158,7 +162,7 @@ def program_us(launched: Counter[str], best_us: Callable[[str], float | None]) -
 
 
 def _guessed_seconds(nests: ModuleOp, target: Target) -> float:
-    """Return the seconds of a run by the cost model of fusion (`fusion_cost`)."""
+    """Return the time of a run in seconds by the cost model of fusion (`fusion_cost`)."""
     named = _kernels_by_name(nests)
     works = (work_of(named[launch.kernel.string_value()], launch) for launch in launches(nests))
     return sum(work.seconds(target) for work in works)

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Searching the schedules of kernels, of each kernel once, and going on where that was left."""
+"""
+Search for the schedules of kernels. Equal kernels are searched once; a later search continues an
+earlier one.
+"""
 
 import argparse
 from collections.abc import Mapping
@@ -20,11 +23,11 @@ from tilewright.tuning.search.frame import Limits, microseconds, trials
 from tilewright.tuning.space import Space
 
 _GLANCE = 10
-"""A glance at a kernel is so many times shorter than its tuning."""
+"""Factor by which the first, short search of a kernel is shorter than its tuning."""
 
 
 class KernelTuning:
-    """What is known of kernels; each measurement is kept before the next one begins."""
+    """Search state of all kernels; each measurement is stored before the next one begins."""
 
     def __init__(self, evaluation: Evaluation, database: Database | None, args: argparse.Namespace):
         self.evaluation = evaluation
@@ -32,21 +35,22 @@ class KernelTuning:
         self._args = args
         self._found: dict[str, Findings] = {}
         self._named: dict[str, Kernel] = {}
-        """The first of kernels that are equal but for names, as schedules call its inputs."""
+        """First kernel with each digest; schedules use the names of its inputs."""
 
     def findings(self, kernel: Kernel) -> Findings:
-        """What came of a kernel so far."""
+        """Return the findings on a kernel so far."""
         self._named.setdefault(kernel.digest, kernel)
         return self._found.setdefault(kernel.digest, Findings(kernel, kernel.how))
 
     def best_us(self, digest: str) -> float | None:
-        """Return the best time of a kernel so far."""
+        """Return the best time of a kernel so far, in microseconds, or None."""
         found = self._found.get(digest)
         return None if found is None or found.best is None else found.best.us
 
     def best_schedule(self, kernel: Kernel) -> str | None:
         """
-        Return the best schedule so far, as a kernel names its inputs that is equal but for names.
+        Return the best schedule so far, with the input names of `kernel`, or None. Its measurement
+        may be of an equal kernel with other names.
         """
         best = self.findings(kernel).best
         if best is None:
@@ -55,25 +59,25 @@ class KernelTuning:
         return from_canonical(canonical, input_names(kernel.op))
 
     def records(self, kernel: Kernel, key: Key) -> KernelRecords | None:
-        """Where measurements of a kernel are kept; None for nowhere."""
+        """Return the database records of a kernel, or None if there is no database."""
         if self._database is None:
             return None
         return KernelRecords(self._database, kernel.op, key, kernel.origin)
 
     def glance(self, kernel: Kernel) -> None:
-        """Look at a few schedules, quietly, unless that was done."""
+        """Search briefly and without progress output, unless the kernel has measurements."""
         if not self.findings(kernel).measurements:
             self._search(kernel, self._limits(_GLANCE), None)
 
     def tune(self, kernel: Kernel, progress: TuningProgress) -> Findings:
-        """Search as long as the user wants."""
+        """Search within the user's budget, and return the findings."""
         found = self.findings(kernel)
         progress.begin(found.title, self._args.budget)
         self._search(kernel, self._limits(1), progress)
         return found
 
     def _search(self, kernel: Kernel, limits: Limits, progress: TuningProgress | None) -> None:
-        """Measure what is not known yet, until there are as many as the limits say."""
+        """Measure new schedules until the limits are reached; earlier measurements count."""
         found = self.findings(kernel)
         records = self.records(kernel, self.evaluation.key(kernel))
         known = self._known(found, records)
@@ -96,7 +100,7 @@ class KernelTuning:
                 progress.show(found, trial.measurement)
 
     def _known(self, found: Findings, records: KernelRecords | None) -> Mapping[str, Measurement]:
-        """What is not measured again."""
+        """Return the measurements that are not repeated, by schedule."""
         kept = records.measurements() if records is not None and self._args.resume else []
         return {each.schedule: each for each in (*kept, *found.measurements)}
 

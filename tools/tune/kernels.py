@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is tuned: programs, or all cases of a suite, and their kernels, each once."""
+"""
+Kernels and programs to tune, from a program or all cases of a suite; equal kernels occur once.
+"""
 
 import argparse
 from collections.abc import Iterator, Sequence
@@ -21,80 +23,85 @@ _NOT_YET_SCHEDULED = (Level.TORCH, Level.TENSOR, Level.LOOP)
 
 
 class Kernel(NamedTuple):
-    """A kernel that can be scheduled in several ways."""
+    """Kernel that can be scheduled in several ways."""
 
     op: loop.KernelOp
     digest: str
     origin: str
-    """The expression that it is part of, as `-c` takes it; empty where there is none."""
+    """Expression that contains the kernel, in the form of `-c`; empty if there is none."""
     case: str = ""
-    """The case of a suite that it is part of."""
+    """Case of a suite that contains the kernel."""
     how: str = ""
-    """How it comes to be, if that is not by default."""
+    """Suffix of the title for a kernel that the default fusion does not create."""
 
     @property
     def name(self) -> str:
-        """What people call it."""
+        """Name of the kernel in the output."""
         name = self.op.sym_name.data
         return f"{self.case}: {name}" if self.case else name
 
     @property
     def text(self) -> str:
-        """It alone, as a module."""
+        """Text of a module with only this kernel."""
         return str(ModuleOp([self.op.clone()]))
 
     def key(self, target: str, evaluator: str, gpu: str | None = None, nvrtc: str = "") -> Key:
-        """What its measurements are kept by (`kernel_key`)."""
+        """Return the database key of its measurements (`kernel_key`)."""
         return kernel_key.key_of(self.op, target, evaluator, gpu, nvrtc)
 
 
 class Program(NamedTuple):
-    """A program whose kernels can be fused in several ways."""
+    """Program whose kernels can be fused in several ways."""
 
     module: ModuleOp
-    """At Tensor IR."""
+    """Program at Tensor IR."""
     digest: str
     origin: str
-    """As of kernels."""
+    """Expression that contains the program, in the form of `-c`; empty if there is none."""
     case: str = ""
 
     @property
     def name(self) -> str:
-        """What people call it."""
+        """Name of the program in the output."""
         return f"{self.case}: program" if self.case else "program"
 
     def key(self, target: str, evaluator: str, gpu: str | None = None, nvrtc: str = "") -> Key:
-        """What its times are kept by (`program_key`)."""
+        """Return the database key of its times (`program_key`)."""
         return program_key.key_of(self.module, target, evaluator, gpu, nvrtc)
 
     def kernels(self, nests: ModuleOp, *, is_default: bool) -> Iterator[Kernel]:
-        """Those of the program at Loop IR; `origin` is of what is fused by default."""
+        """
+        Yield the kernels of the program at Loop IR; only those of the default fusion have an
+        `origin`.
+        """
         for op in nests.ops:
             if isinstance(op, loop.KernelOp):
-                origin, how = (self.origin, "") if is_default else ("", "as fused otherwise")
+                origin, how = (self.origin, "") if is_default else ("", "in another fusion")
                 yield Kernel(op, kernel_key.digest(op), origin, self.case, how)
 
 
 class Found(NamedTuple):
-    """What there is to tune."""
+    """Kernels and programs to tune."""
 
     kernels: list[Kernel]
-    """As they are fused by default."""
+    """Distinct kernels of the default fusions."""
     programs: list[Program]
-    """Those that are not fused yet."""
+    """Programs above Loop IR, whose fusion can be tuned."""
     failures: list[str]
-    """What is said of cases of which there is no IR."""
+    """Error messages of the cases that could not be captured or lowered."""
 
 
 class Tunable(NamedTuple):
-    """A program, or the cases of a suite, as read from the command line."""
+    """Program, or cases of a suite, that the command line names for tuning."""
 
     module: ModuleOp | None
     origin: str
     cases: Sequence[Case]
 
     def kernels(self, target: str) -> Found:
-        """Return what there is to tune for a target; `UsageError` if that is nothing."""
+        """
+        Return the kernels and programs to tune for a target; raises `UsageError` if there are none.
+        """
         if self.module is None:
             found = _of_suite(self.cases, target)
         else:
@@ -106,7 +113,9 @@ class Tunable(NamedTuple):
 
 
 def tunable_of(args: argparse.Namespace) -> Tunable:
-    """Read what the arguments name. Raises `UsageError` where that cannot be tuned."""
+    """
+    Read the program or suite that the arguments name. Raises `UsageError` if it cannot be tuned.
+    """
     if args.file is not None and args.file.endswith(".json"):
         return Tunable(None, "", _cases(args))
     if args.filter is not None:
@@ -130,7 +139,7 @@ def _of_suite(cases: Sequence[Case], target: str) -> Found:
         try:
             module = _module_of_case(case)
             program, found = _parts(module, target, case.statements, case.name)
-        except Exception as err:  # of whatever kind: the other cases are to be tuned all the same
+        except Exception as err:  # any error: the other cases are still tuned
             failures.append(explain_case(err, case.name)[0])
             continue
         programs += program
@@ -139,7 +148,7 @@ def _of_suite(cases: Sequence[Case], target: str) -> Found:
 
 
 def _cases(args: argparse.Namespace) -> list[Case]:
-    """Those asked for. `UsageError` if there are none."""
+    """Return the selected cases of the suite; raises `UsageError` if there are none."""
     cases = list(read_cases(args.file))
     if args.filter is not None:
         cases = [case for case in cases if args.filter.search(case.name)]
@@ -157,7 +166,7 @@ def _module_of_case(case: Case) -> ModuleOp:
 def _parts(
     module: ModuleOp, target: str, origin: str, case: str = ""
 ) -> tuple[list[Program], list[Kernel]]:
-    """Return the program, unless it is fused already, and its kernels."""
+    """Return the program, unless it is already fused, and its kernels."""
     if level_of(module) not in (Level.TORCH, Level.TENSOR):
         found = [op for op in module.ops if isinstance(op, loop.KernelOp)]
         return [], [Kernel(op, kernel_key.digest(op), origin, case) for op in found]
@@ -168,7 +177,7 @@ def _parts(
 
 
 def _unique(kernels: Sequence[Kernel]) -> list[Kernel]:
-    """Of those that differ in names alone the first."""
+    """Return the first of each group of kernels that differ only in names."""
     first: dict[str, Kernel] = {}
     for kernel in kernels:
         first.setdefault(kernel.digest, kernel)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far tuning has come, on stderr: a bar on a terminal; with `-v` a line for each schedule."""
+"""Progress of tuning on stderr: a bar on a terminal; with `-v` a line for each schedule."""
 
 import sys
 import time
@@ -15,7 +15,7 @@ from tilewright.tuning.measurement import Measurement
 
 
 class TuningProgress(AbstractContextManager["TuningProgress"]):
-    """Shows what is found as it comes."""
+    """Progress bar that shows the best time so far."""
 
     def __init__(self, color: str, is_verbose: bool, rounds: int):
         self._out: Console = console(color, sys.stderr)
@@ -43,11 +43,13 @@ class TuningProgress(AbstractContextManager["TuningProgress"]):
         self._bar.stop()
 
     def extend(self, rounds: int) -> None:
-        """There are so many more to come."""
+        """Add kernels or programs to the total number of rounds."""
         self._rounds += rounds
 
     def begin(self, kernel: str, budget: int | float) -> None:
-        """Turn to a kernel or program, for so many schedules, or seconds if it is a float."""
+        """
+        Start a kernel or program; `budget` is a number of schedules, or seconds if it is a float.
+        """
         if self._task is not None:
             self._bar.remove_task(self._task)
         self._begun += 1
@@ -59,7 +61,7 @@ class TuningProgress(AbstractContextManager["TuningProgress"]):
             self._out.print(title, markup=False)
 
     def show(self, found: Findings, latest: Measurement) -> None:
-        """What a schedule of that kernel came to."""
+        """Show the measurement of a schedule."""
         seconds = time.monotonic() - self._began
         done = found.measured if isinstance(self._budget, int) else seconds
         rate = found.measured / seconds if seconds else 0.0

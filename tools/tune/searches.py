@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The searches, by the names that `--search` takes."""
+"""Search algorithms, by the names that `--search` accepts."""
 
 from collections.abc import Callable, Mapping
 
@@ -16,4 +16,7 @@ SEARCHES: Mapping[str, Callable[[Node, Model, int], Search]] = {
     "greedy": lambda root, model, seed: Greedy(root, model),
     "evolution": lambda root, model, seed: Evolution(root, seed),
 }
-"""What searches a tree, with a model that greedy search follows, beginning with a seed."""
+"""
+Functions that create a search of a tree from its root, a model and a seed. Only the greedy search
+uses the model; the others use the seed.
+"""

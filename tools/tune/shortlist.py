@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The schedules that a model likes best, once more, by what NVRTC makes of them."""
+"""Second ranking of the schedules that a model ranks best, by the machine code from NVRTC."""
 
 import argparse
 from collections.abc import Generator, Iterator
@@ -20,18 +20,21 @@ from tilewright.tuning.measurement import Measurement
 
 @dataclass
 class Shortlist:
-    """Compiles the best schedules of each kernel, side by side."""
+    """Shortlist of schedules, which other processes compile in parallel."""
 
     target: str
     count: int
     executor: IsolatedExecutor
 
     def key(self, kernel: Kernel) -> Key:
-        """Estimates of machine code are of what NVRTC has made."""
+        """Return the key of estimates by machine code, which depend on the version of NVRTC."""
         return kernel.key(self.target, "evidence", nvrtc=nvrtc_version())
 
     def measurements(self, kernel: Kernel, found: Findings) -> Iterator[Measurement]:
-        """Yield the default's and those of the best, in the order in which the model likes them."""
+        """
+        Yield the estimates of the default and of the best schedules, in the order of the model's
+        ranking.
+        """
         assert found.default is not None
         best = shortlist(found.measurements, self.count)
         schedules = [*dict.fromkeys([found.default.schedule, *best])]
@@ -46,10 +49,13 @@ class Shortlist:
 
 @contextmanager
 def shortlist_of(args: argparse.Namespace, target: str) -> Generator[Shortlist | None]:
-    """What the arguments ask for; None if that is nothing. Raises `NvrtcUnavailable`."""
+    """
+    Yield the shortlist that the arguments request, or None. Raises `NvrtcUnavailable` without
+    NVRTC.
+    """
     if args.shortlist is None:
         yield None
         return
-    nvrtc.version()  # raises where there is none
+    nvrtc.version()  # raises an error without NVRTC
     with isolated(args.jobs or cores(), args.limit) as executor:
         yield Shortlist(target, args.shortlist, executor)

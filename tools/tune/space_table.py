@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The size of a space of schedules, for people: how much there is to choose, and what is not."""
+"""Output of `tune --space`: the size of the space of schedules, and the choices of each pass."""
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby
@@ -13,14 +13,14 @@ from tilewright.tuning.space import Space
 from tilewright.tuning.space_sizes import Question, sizes
 
 _PROBES = 20
-"""Of the ways to fuse a program; each takes as long as it takes to fuse it a few times."""
+"""Number of random fusions for the estimate; each takes as long as a few fusions of the program."""
 
 _REASONS = 3
-"""Why a pass was not run, of each pass."""
+"""Maximum number of skip reasons in the output for each pass."""
 
 
 def print_spaces(kernels: Iterable[Kernel], target: str, seed: int, out: Console) -> None:
-    """The size of each kernel's space, and what the passes add to it."""
+    """Print the number of schedules of each kernel, and the choices of each pass."""
     for kernel in kernels:
         space = Space(kernel.op, target)
         found = sizes(space.root, seed=seed)
@@ -31,7 +31,10 @@ def print_spaces(kernels: Iterable[Kernel], target: str, seed: int, out: Console
 
 
 def print_fusions(programs: Iterable[Program], target: str, seed: int, out: Console) -> None:
-    """In how many ways each program can be fused, and what can be decided of the default."""
+    """
+    Print the number of fusions of each program, and the alternatives to the default's first
+    decision.
+    """
     for program in programs:
         root = Fusions(program.module, target).root
         if not (others := root.children[1:]):
@@ -39,7 +42,7 @@ def print_fusions(programs: Iterable[Program], target: str, seed: int, out: Cons
         ways = sizes(root, _PROBES, seed).schedules
         out.print(program.name, style="bold", markup=False, end="")
         out.print(f": about {_rounded(ways)} ways to fuse it", markup=False)
-        shown = table("than the default, with")
+        shown = table("changes to the default")
         for each in others:
             shown.add_row(each.label)
         show(out, shown)
@@ -47,17 +50,20 @@ def print_fusions(programs: Iterable[Program], target: str, seed: int, out: Cons
 
 
 def _rounded(count: float) -> str:
-    """More than two digits nobody knows."""
+    """Return the number as text with two significant digits: it is an estimate."""
     return f"{float(f'{count:.2g}'):,.0f}" if count < 1e6 else f"{count:.1e}"
 
 
 def _print_passes(space: Space, questions: Sequence[Question], out: Console) -> None:
-    """What each pass asks on the way to the default, and why others had no turn anywhere."""
+    """
+    Print the numbers of answers to each pass's questions on the way to the default, and skip
+    reasons.
+    """
     asked = {
         name: " ".join(f"{len(question.answers)}" for question in group)
         for name, group in groupby(questions, key=_pass_of)
     }
-    shown = table("pass", "choices", "was not possible")
+    shown = table("pass", "choices", "skip reasons")
     for step in space.passes:
         reasons = space.reasons[step.name].most_common(_REASONS)
         why = "; ".join(f"{count} x {reason}" for reason, count in reasons)
@@ -66,5 +72,5 @@ def _print_passes(space: Space, questions: Sequence[Question], out: Console) -> 
 
 
 def _pass_of(question: Question) -> str:
-    """Whose option is asked for."""
+    """Return the name of the pass whose option the question asks for."""
     return question.answers[0].partition(" ")[0]

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables of the best schedules of each kernel and the best ways to fuse, and how they differ."""
+"""
+Tables of the best schedules of each kernel and the best fusions, with their differences from the
+default.
+"""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -14,16 +17,16 @@ from tilewright.tools.tune.fusion_tuning import FusionTuning
 from tilewright.tuning.measurement import Measurement
 
 _SHOWN = 5
-"""Schedules of a kernel, or ways to fuse a program."""
+"""Maximum number of schedules of a kernel, or of fusions of a program, in a table."""
 _PROBLEMS = 3
-"""Reasons why schedules have no time."""
+"""Maximum number of reasons why schedules have no time."""
 _NUMBERS = ("us", "quartiles", "faster")
 _OF_FUSION = ("us", "faster", "launches")
 _SUMMARY = ("default us", "best us", "faster")
 
 
 def print_findings(found: Findings, out: Console, *, is_estimate: bool) -> None:
-    """Print the best schedules as a table, and the best one as `--schedule` takes it."""
+    """Print the best schedules as a table, and the best one as text for `--schedule`."""
     known = len(found.measurements) - found.measured
     verb = "estimated" if is_estimate else "measured"
     counts = [f"{counted(found.measured, 'schedule')} {verb}", f"{known} known" if known else ""]
@@ -41,7 +44,7 @@ def print_findings(found: Findings, out: Console, *, is_estimate: bool) -> None:
 def _print_best(found: Findings, out: Console) -> None:
     assert found.best is not None
     assert found.default is not None
-    shown = table(*_NUMBERS, "than the default, with", numbers=_NUMBERS)
+    shown = table(*_NUMBERS, "changes to the default", numbers=_NUMBERS)
     for measurement in found.leading(_SHOWN):
         shown.add_row(*_cells(measurement, found.default))
     show(out, shown)
@@ -58,12 +61,12 @@ def _cells(measurement: Measurement, default: Measurement) -> tuple[str, ...]:
 
 
 def _problems(failed: Sequence[Measurement]) -> list[tuple[str, int]]:
-    """Return the most frequent ones."""
+    """Return the most frequent problems, with their counts."""
     return Counter(measurement.problem for measurement in failed).most_common(_PROBLEMS)
 
 
 def print_summary(findings: Sequence[Findings], out: Console) -> None:
-    """A line for each kernel, where there are several."""
+    """Print a table with a line for each kernel."""
     shown = table("kernel", *_SUMMARY, numbers=_SUMMARY)
     for found in findings:
         speedup = "-" if found.speedup is None else f"{found.speedup:.2f}x"
@@ -76,7 +79,7 @@ def _us(measurement: Measurement | None) -> str:
 
 
 def print_fusion(tuning: FusionTuning, out: Console) -> None:
-    """Print the best ways to fuse a program, and the best one as `opt-tool` takes it."""
+    """Print the best fusions of a program as a table, and the best one as text for `opt-tool`."""
     found = tuning.findings
     failed = f", {len(found.failed)} without a time" if found.failed else ""
     out.print(found.title, style="bold", markup=False, end="")
@@ -89,7 +92,7 @@ def print_fusion(tuning: FusionTuning, out: Console) -> None:
 def _print_best_fusion(
     tuning: FusionTuning, best: Measurement, default: Measurement, out: Console
 ) -> None:
-    shown = table(*_OF_FUSION, "than the default, with", numbers=_OF_FUSION)
+    shown = table(*_OF_FUSION, "changes to the default", numbers=_OF_FUSION)
     for measurement in tuning.findings.leading(_SHOWN):
         faster = f"{default.us / measurement.us:.2f}x" if default.us and measurement.us else "-"
         shown.add_row(

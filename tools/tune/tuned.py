@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-All that is tuned, in order: first how programs are fused, each kernel at a glance; then the kernels
-of all programs as they are fused by default, and of those that are faster otherwise.
+Whole tuning run: first the fusions of programs, with a short search of each kernel. Then the
+kernels of all default programs are tuned, and those of faster fusions.
 """
 
 import argparse
@@ -21,52 +21,52 @@ from tilewright.tuning.database import Database
 
 @dataclass
 class Tuned:
-    """What came of it."""
+    """Result of a tuning run: findings on fusions and on kernels."""
 
     fusions: list[FusionTuning]
-    """Of each program with something to decide."""
+    """Findings on each program that can be fused in more than one way."""
     kernels: list[Findings]
     is_whole: bool = True
-    """True if nobody has interrupted it."""
+    """True if the run was not interrupted."""
 
 
 def tune(
-    wanted: Found,
+    tunable: Found,
     evaluation: Evaluation,
     shortlist: Shortlist | None,
     database: Database | None,
     args: argparse.Namespace,
 ) -> Tuned:
-    """What came of each program and kernel."""
+    """Tune the programs and kernels, and return the findings."""
     tuning = KernelTuning(evaluation, database, args)
-    fusions = [FusionTuning(each, tuning, args) for each in wanted.programs if args.programs]
+    fusions = [FusionTuning(each, tuning, args) for each in tunable.programs if args.programs]
     tuned = Tuned([each for each in fusions if each.has_choice], [])
     try:
-        _search(wanted, tuning, tuned, shortlist, args)
+        _search(tunable, tuning, tuned, shortlist, args)
     except KeyboardInterrupt:
-        print("interrupted: this was found so far", file=sys.stderr)
-        _cut_short(wanted, tuning, tuned)
+        print("interrupted: these are the results so far", file=sys.stderr)
+        _cut_short(tunable, tuning, tuned)
     for fusion in tuned.fusions:
         fusion.settle(database)
     return tuned
 
 
 def _search(
-    wanted: Found,
+    tunable: Found,
     tuning: KernelTuning,
     tuned: Tuned,
     shortlist: Shortlist | None,
     args: argparse.Namespace,
 ) -> None:
-    """Fill `tuned` with what comes, as it comes."""
+    """Run the searches, and add their findings to `tuned` as they are made."""
     of_kernel = 1 if shortlist is None else 2
-    rounds = len(wanted.kernels) * of_kernel + len(tuned.fusions)
+    rounds = len(tunable.kernels) * of_kernel + len(tuned.fusions)
     with TuningProgress(args.color, args.verbose, rounds) as progress:
         for fusion in tuned.fusions:
             fusion.search(progress)
-        others = _others(tuned.fusions, wanted.kernels)
+        others = _others(tuned.fusions, tunable.kernels)
         progress.extend(len(others) * of_kernel)
-        for kernel in (*wanted.kernels, *others):
+        for kernel in (*tunable.kernels, *others):
             found = tuning.findings(kernel)
             tuned.kernels.append(found)
             tuning.tune(kernel, progress)
@@ -76,9 +76,11 @@ def _search(
                 _compile(kernel, found, compiled, shortlist, tuning, progress)
 
 
-def _cut_short(wanted: Found, tuning: KernelTuning, tuned: Tuned) -> None:
-    """Leave what was measured; of kernels that nobody came to that is a glance."""
-    glanced = [tuning.findings(kernel) for kernel in wanted.kernels]
+def _cut_short(tunable: Found, tuning: KernelTuning, tuned: Tuned) -> None:
+    """
+    Reduce `tuned` to what was measured before an interrupt, including short searches of kernels.
+    """
+    glanced = [tuning.findings(kernel) for kernel in tunable.kernels]
     known = [*tuned.kernels, *(each for each in glanced if each not in tuned.kernels)]
     tuned.kernels = [each for each in known if each.measurements]
     tuned.fusions = [each for each in tuned.fusions if each.findings.measurements]
@@ -86,7 +88,7 @@ def _cut_short(wanted: Found, tuning: KernelTuning, tuned: Tuned) -> None:
 
 
 def _others(fusions: Iterable[FusionTuning], kernels: Iterable[Kernel]) -> list[Kernel]:
-    """Return the kernels of the best programs that are not among those given; each once."""
+    """Return the kernels of the best programs that are not in `kernels`, each once."""
     known = {kernel.digest for kernel in kernels}
     best = (kernel for fusion in fusions for kernel in fusion.kernels_of_best())
     return [*{k.digest: k for k in best if k.digest not in known}.values()]
@@ -100,7 +102,7 @@ def _compile(
     tuning: KernelTuning,
     progress: TuningProgress,
 ) -> None:
-    """Look at the best of what was found once more."""
+    """Rank the best schedules in the findings again, by their machine code."""
     progress.begin(compiled.title, shortlist.count)
     records = tuning.records(kernel, shortlist.key(kernel))
     for measurement in shortlist.measurements(kernel, found):

@@ -4,7 +4,7 @@
 
 // A planned step that no pass does is worth a word.
 // CHECK-NOT: 'cooperative-reduce
-// CHECK: warning: 'split-matmul-k{factor=4}' planned for @rows did nothing; --remarks says why
+// CHECK: warning: 'split-matmul-k{factor=4}' planned for @rows did nothing; --remarks prints the reason
 // CHECK: schedule "tileify,cooperative-reduce{threads=32 rows=8 row=stage},mark-unroll{limit=16}"
 
 // What is still to come is not.

@@ -2,7 +2,7 @@
 
 // A decision that has been made is not made again: the second step did nothing, and that is told.
 // CHECK-NOT: 'cooperative-reduce{threads=32}'
-// CHECK: warning: 'cooperative-reduce{threads=64}' has options, and did nothing in any kernel; --remarks says why
+// CHECK: warning: 'cooperative-reduce{threads=64}' has options, but did nothing in any kernel; --remarks prints the reason
 // CHECK: schedule "cooperative-reduce{threads=32 rows=8 row=stage}"
 loop.kernel @rows(%x: memref<8x100xf32>) -> (%out: memref<8xf32>) {
   tile.launch (%i = block 8 row) {

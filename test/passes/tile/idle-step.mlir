@@ -1,7 +1,7 @@
 // RUN: opt-tool %s -p 'split-matmul-k{factor=4},cooperative-reduce{threads=32},chunk-reduce' 2>&1 | filecheck %s
 
 // Options that come to nothing in every kernel are worth a word; a pass without options is not.
-// CHECK: warning: 'split-matmul-k{factor=4}' has options, and did nothing in any kernel; --remarks says why
+// CHECK: warning: 'split-matmul-k{factor=4}' has options, but did nothing in any kernel; --remarks prints the reason
 // CHECK: schedule "cooperative-reduce{threads=32 rows=8 row=stage}"
 loop.kernel @rows(%x: memref<8x100xf32>) -> (%out: memref<8xf32>) {
   tile.launch (%i = block 8 row) {

@@ -158,20 +158,20 @@ def test_static(model: str, tmp_path: Path, tilewright: Tilewright) -> None:
 @pytest.mark.parametrize(
     ("argv", "code", "complaint"),
     [
-        ("--model MODEL --block --seq 8", 1, "taking times needs a GPU, and there is none: a test"),
+        ("--model MODEL --block --seq 8", 1, "timing needs a GPU, and there is none: a test"),
         ("--model MODEL --block --seq 8,65", 2, "the model takes 1 to 64 tokens, not 65"),
-        ("--model MODEL --block --seq 8,x", 2, "'x' is no positive number of tokens, as in '8,x'"),
-        ("--model MODEL --block --seq 0", 2, "'0' is no positive number of tokens"),
+        ("--model MODEL --block --seq 8,x", 2, "'x' is not a positive number of tokens, in '8,x'"),
+        ("--model MODEL --block --seq 0", 2, "'0' is not a positive number of tokens"),
         ("--model MODEL --block --only s7", 2, "has 's7' in its name"),
         ("--model MODEL --block --dtype int8", 2, "unknown value 'int8'"),
-        ("--model MODEL --block --seq 8 --static --plot a.png", 2, "--plot is of times"),
+        ("--model MODEL --block --seq 8 --static --plot a.png", 2, "--plot is for timing"),
         ("--model MODEL", 2, "a model is measured by its decoder block (add --block)"),
         ("--model llama --block", 2, "--model also takes qwen2.5-7b and tinyllama"),
         ("--model no/model --block", 2, "'no/model' is neither a folder nor"),
         ("--block", 2, "--block goes with --model (--model qwen2.5-7b or tinyllama"),
-        ("a.json --model MODEL --block", 2, "a suite or --model: one of them"),
+        ("a.json --model MODEL --block", 2, "SUITE and --model exclude each other"),
         ("a.json --seq 8", 2, "--seq goes with --model MODEL --block"),
-        ("", 2, "what is to be measured: SUITE, or --model MODEL --block"),
+        ("", 2, "SUITE, or --model MODEL --block, is required"),
     ],
 )
 def test_mistakes(

@@ -70,10 +70,10 @@ def test_times_follow_the_comparison(tmp_path: Path, capsys: pytest.CaptureFixtu
 @pytest.mark.parametrize(
     ("argv", "code", "complaint"),
     [
-        ([*RELU, "--bench"], 1, "taking times needs a GPU, and there is none: a test (compile -"),
-        ([*RELU, "--profile"], 1, "taking times needs a GPU"),
-        ([*RELU, "--bench", "--device", "sim"], 2, "--bench needs a GPU: the simulator's times"),
-        ([*RELU, "--backends", "eager"], 2, "--backends goes with --bench"),
+        ([*RELU, "--bench"], 1, "timing needs a GPU, and there is none: a test (compile -"),
+        ([*RELU, "--profile"], 1, "timing needs a GPU"),
+        ([*RELU, "--bench", "--device", "sim"], 2, "--bench needs a GPU: the simulator does not"),
+        ([*RELU, "--backends", "eager"], 2, "--backends needs --bench"),
         (["x.mlir", "--bench"], 2, "--bench goes with -c or a model, not with a FILE of IR"),
         (["x.mlir", "--profile"], 2, "--profile goes with -c or a model"),
     ],

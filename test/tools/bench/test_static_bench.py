@@ -78,7 +78,7 @@ def check_table(
         *("attention", "attention", "attention"),
     ]
     good = sum(not row["shortcomings"] for row in kernels)
-    assert summary == f"{good} of 6 kernels fall short of nothing, on {target}"
+    assert summary == f"{good} of 6 kernels have no shortcomings on {target}"
     for line, row in zip(rows, kernels, strict=True):
         assert line.split()[:4] == [row["case"], row["kernel"], f"{row['grid']}", f"{row['block']}"]
         assert line.endswith("; ".join(row["shortcomings"]))
@@ -100,14 +100,14 @@ def test_only_some_cases(suite: str, capsys: pytest.CaptureFixture[str]) -> None
     assert cli.main(["bench", "--static", suite, "--only", "silu", "--target", "sm_80"]) == 0
     _, row, summary = capsys.readouterr().out.splitlines()
     assert row.startswith("silu_mul.small ")
-    assert " of 1 kernels fall short of nothing, on sm_80" in summary
+    assert " of 1 kernels have no shortcomings on sm_80" in summary
 
 
 def test_a_case_without_kernels(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "suite.json"
     path.write_text(json.dumps({"cases": [case("nothing", "t0", (2, 3))]}))
     assert cli.main(["bench", "--static", str(path)]) == 0
-    assert "0 of 0 kernels fall short of nothing" in capsys.readouterr().out
+    assert "0 of 0 kernels have no shortcomings" in capsys.readouterr().out
 
 
 @needs_nvrtc
@@ -130,7 +130,7 @@ def test_a_case_that_fails_is_named_and_the_others_are_told(
     out, err = capsys.readouterr()
     _, row, summary = out.splitlines()
     assert row.startswith("silu_mul.small ")
-    assert summary.endswith(" of 1 kernels fall short of nothing, on sm_90a")
+    assert summary.endswith(" of 1 kernels have no shortcomings on sm_90a")
     assert "error: case 'fft.small': " in err
     assert "error: case 'matmul.wrong': " in err
     assert err.endswith(f"error: 2 of 3 cases failed\nwrote {path}\n")
@@ -156,7 +156,7 @@ def test_where_no_fault_of_the_suite_is_to_blame_the_exit_code_is_1(
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
-        (None, "is no list of cases: it is wrong: list indices must be"),
+        (None, "is not a list of cases: it is wrong: list indices must be"),
         (
             {"dtype": "float64"},
             "case 'matmul.small' is float64 (dtypes of suites: float32, bfloat16, float16)",
@@ -164,8 +164,8 @@ def test_where_no_fault_of_the_suite_is_to_blame_the_exit_code_is_1(
         ({"expression": "torch.no_such(t0)"}, "no_such"),
         ({"expression": "t0 @ t1 +"}, "matmul.small"),
         ({"expression": "t0 @ t0"}, "matmul.small"),
-        ({"flops": None, "name": None}, "is no list of cases: case 0 is wrong: int() argument"),
-        ({"input_notes": "t0 = "}, "case 'matmul.small': its input_notes are no data: 't0 = ' ("),
+        ({"flops": None, "name": None}, "is not a list of cases: case 0 is wrong: int() argument"),
+        ({"input_notes": "t0 = "}, "case 'matmul.small': its input_notes are malformed: 't0 = ' ("),
         (
             {"input_notes": "t9 = torch.full((64,96), 1)"},
             "small': it has no input t9 (has: t0, t1)",
@@ -174,17 +174,17 @@ def test_where_no_fault_of_the_suite_is_to_blame_the_exit_code_is_1(
             {"input_notes": "t0 = torch.full((S,96), 1)"},
             "t0 has another shape in input_notes: [32,",
         ),
-        ({"input_notes": ["t0"]}, "case 'matmul.small': its input_notes are no data: ['t0'] ("),
+        ({"input_notes": ["t0"]}, "case 'matmul.small': its input_notes are malformed: ['t0'] ("),
         ({"inputs": {"t2": {"full": 1}}}, "case 'matmul.small': it has no input t2 (has: t0, t1)"),
-        ({"inputs": [1]}, "case 'matmul.small': its inputs are no object: [1] ("),
-        ({"inputs": {"t0": {"full": "x"}}}, "its input t0 is no tensor: {'full': 'x'} ("),
-        ({"inputs": {"t0": {"full": 1, "triu": 0.5}}}, "its input t0 is no tensor: {"),
-        ({"inputs": {"t0": {"full": 1, "ones": 1}}}, "its input t0 is no tensor: {"),
-        ({"inputs": {"t0": {"random": "normal"}}}, "its input t0 is no tensor: {"),
-        ({"inputs": {"t0": {"integers": [4, 4]}}}, "its input t0 is no tensor: {"),
-        ({"inputs": {"t0": {"integers": [0, 4], "dtype": "int8"}}}, "its input t0 is no tensor: {"),
-        ({"min_bytes": float("inf")}, "is no list of cases"),
-        ({"input_shapes": [["x"], [2]]}, "is no list of cases"),
+        ({"inputs": [1]}, "case 'matmul.small': its inputs are not an object: [1] ("),
+        ({"inputs": {"t0": {"full": "x"}}}, "its input t0 is malformed: {'full': 'x'} ("),
+        ({"inputs": {"t0": {"full": 1, "triu": 0.5}}}, "its input t0 is malformed: {"),
+        ({"inputs": {"t0": {"full": 1, "ones": 1}}}, "its input t0 is malformed: {"),
+        ({"inputs": {"t0": {"random": "normal"}}}, "its input t0 is malformed: {"),
+        ({"inputs": {"t0": {"integers": [4, 4]}}}, "its input t0 is malformed: {"),
+        ({"inputs": {"t0": {"integers": [0, 4], "dtype": "int8"}}}, "its input t0 is malformed: {"),
+        ({"min_bytes": float("inf")}, "is not a list of cases"),
+        ({"input_shapes": [["x"], [2]]}, "is not a list of cases"),
         ({"expression": "(" * 9999}, "matmul.small"),
         ({"expression": "t0 @ t1\0"}, "matmul.small"),
         ({"input_shapes": [[-1], [2]]}, "case 'matmul.small': its inputs: "),
@@ -211,7 +211,7 @@ def test_the_case_of_a_suite_that_lacks_a_field_is_named(
     path.write_text(json.dumps({"cases": [CASES[0], lacking]}))
     code, _, err = tilewright("bench", "--static", str(path))
     assert code == 2
-    assert "suite.json' is no list of cases: case 1 has no 'seq_len' (" in err
+    assert "suite.json' is not a list of cases: case 1 has no 'seq_len' (" in err
 
 
 @pytest.mark.parametrize(
@@ -220,11 +220,11 @@ def test_the_case_of_a_suite_that_lacks_a_field_is_named(
         (["nowhere.json"], "cannot read 'nowhere.json': No such file or directory"),
         (["--only", "nothing"], "has 'nothing' in its name"),
         (["--target", "sm_1"], "unknown target 'sm_1'"),
-        (["--plot", "chart.png"], "--plot is of times, and --static takes none"),
-        (["--backends", "eager"], "--backends is of times"),
-        (["--limit", "3"], "--limit is of times"),
-        (["--stop-after", "3"], "--stop-after is of times"),
-        (["--retry"], "--retry is of times"),
+        (["--plot", "chart.png"], "--plot is for timing, and --static times nothing"),
+        (["--backends", "eager"], "--backends is for timing"),
+        (["--limit", "3"], "--limit is for timing"),
+        (["--stop-after", "3"], "--stop-after is for timing"),
+        (["--retry"], "--retry is for timing"),
         (["--json", "no/such/folder.json"], "there is no folder 'no/such'"),
     ],
 )
@@ -243,5 +243,5 @@ def test_notes_are_never_run(tmp_path: Path, tilewright: Tilewright) -> None:
     for command in (["bench", "--static"], ["tune", "--evaluator", "model", "--no-db"]):
         code, _, err = tilewright(*command, str(path))
         assert code == 2
-        assert err.startswith("error: case 'matmul.small': its input_notes are no data: ")
+        assert err.startswith("error: case 'matmul.small': its input_notes are malformed: ")
     assert not trace.exists()

@@ -111,7 +111,7 @@ def test_another_environment_begins_anew(
     run(CASES[:2], json=str(path))
     run(CASES[:1], json=str(path), answers={"environment": {"gpu": "none", "torch": "9"}})
     assert asked(tmp_path) == ["fast", "even", "fast"]
-    assert f"note: '{path}' is of another torch: all is measured anew" in capsys.readouterr().err
+    assert f"note: '{path}' has another torch: all cases are measured" in capsys.readouterr().err
     assert [row["name"] for row in json.loads(path.read_text())["cases"]] == ["fast"]
 
 
@@ -140,7 +140,7 @@ def test_no_case_is_begun_after_the_time_is_up(
     assert run(CASES[:3], stop_after=1e-9, json=str(tmp_path / "results.json")) == 0
     assert asked(tmp_path) == []
     out = capsys.readouterr().out
-    assert out.endswith("\n3 cases are left: the same command goes on with them\n")
+    assert out.endswith("\n3 cases are left: repeat the command to continue\n")
 
 
 def test_json_to_stdout(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
@@ -202,14 +202,14 @@ def suite(tmp_path: Path) -> str:
 @pytest.mark.parametrize(
     ("argv", "code", "complaint"),
     [
-        ([], 1, "error: taking times needs a GPU, and there is none: a test (bench --static says"),
+        ([], 1, "error: timing needs a GPU, and there is none: a test (bench --static reports"),
         (["--filter", "c"], 2, "has 'c' in its name"),
-        (["--filter", "("], 2, "'(' is no regular expression"),
+        (["--filter", "("], 2, "'(' is not a regular expression"),
         (["--filter", "a", "--only", "a"], 2, "not allowed with"),
         (["--backends", "eager,tvm"], 2, "unknown backend 'tvm' (known: eager, compile, max"),
-        (["--limit", "0"], 2, "'0' is no number of seconds"),
-        (["--stop-after", "soon"], 2, "'soon' is no number of seconds"),
-        (["--target", "sm_80"], 2, "times are of the GPU that is present (--target goes with"),
+        (["--limit", "0"], 2, "'0' is not a number of seconds"),
+        (["--stop-after", "soon"], 2, "'soon' is not a number of seconds"),
+        (["--target", "sm_80"], 2, "bench times the GPU that is present (--target is for"),
     ],
 )
 def test_mistakes(
@@ -248,6 +248,6 @@ def test_mistakes_that_would_cost_the_results(
 def test_a_file_of_something_else_is_left_alone(text: str, run: Run, tmp_path: Path) -> None:
     path = tmp_path / "results.json"
     path.write_text(text)
-    with pytest.raises(Exception, match="holds something else than results"):
+    with pytest.raises(Exception, match="is not a file of results"):
         run(json=str(path))
     assert path.read_text() == text

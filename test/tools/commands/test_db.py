@@ -67,7 +67,7 @@ def told(result: Result) -> str:
 def test_ls(tilewright: Tilewright, db: str, kernel: loop.KernelOp) -> None:
     head, measured, modelled, total = told(tilewright("db", "ls", "--db", db)).splitlines()
     assert head.split() == [
-        *("key", "what", "it", "is", "target", "device", "by", "nvrtc"),
+        *("key", "kernel", "target", "device", "evaluator", "nvrtc"),
         *("schedules", "failed", "best", "us", "latest"),
     ]
     assert measured.split() == [
@@ -98,7 +98,7 @@ def test_each_row_of_ls_has_a_key_that_show_takes(tilewright: Tilewright) -> Non
             database.merge([note], [])
             database.add(Key(note.kernel, "f32", "sm_90a", GPU, "gpu", 1, "13.0"), FAST)
     listed = told(tilewright("db", "ls", "--db", "alike.sqlite"))
-    assert "  made of  " in listed.splitlines()[0]
+    assert "  expression  " in listed.splitlines()[0]
     keys = [line.split()[0] for line in listed.splitlines()[1:-1]]
     assert keys == ["0000007", "0000017", "abcdef0", "abcdef1"]
     for key, note in zip(keys, [*notes[2:], *notes[:2]], strict=True):
@@ -327,7 +327,11 @@ def test_any_other_line_is_a_clean_error(tilewright: Tilewright, db: str) -> Non
     ("argv", "code", "complaint"),
     [
         (["ls"], 1, "there is no database '"),
-        (["ls", "--db", "none.sqlite"], 1, "there is no database 'none.sqlite' (--db says which"),
+        (
+            ["ls", "--db", "none.sqlite"],
+            1,
+            "there is no database 'none.sqlite' (--db names another",
+        ),
         (["merge", "none.sqlite"], 1, "there is no database 'none.sqlite'"),
         (["import", "none.jsonl"], 2, "cannot read 'none.jsonl': No such file"),
         (["show"], 2, "the following arguments are required: KERNEL"),
@@ -343,8 +347,8 @@ def test_mistakes(tilewright: Tilewright, argv: list[str], code: int, complaint:
 @pytest.mark.parametrize(
     ("argv", "complaint"),
     [
-        (["show", "duble"], "nothing is known of a kernel 'duble' (did you mean double?)"),
-        (["best", "xyz"], "nothing is known of a kernel 'xyz' (tilewright db ls lists them)"),
+        (["show", "duble"], "the database has no kernel 'duble' (did you mean double?)"),
+        (["best", "xyz"], "the database has no kernel 'xyz' (tilewright db ls lists them)"),
         (["export", "--goldens", "nowhere"], "there is no folder 'nowhere'"),
     ],
 )
@@ -362,4 +366,4 @@ def test_goldens_are_of_gpus_and_expressions(tilewright: Tilewright, kernel: loo
         KernelRecords(database, kernel, key, "torch.randn(8) * 2").add(SLOW)
     code, out, err = tilewright("db", "export", "--goldens", ".", "--db", "some.sqlite")
     assert (code, out) == (1, "")
-    assert "there is nothing to be a golden: what a GPU has measured, of an expression" in err
+    assert "no goldens to write: a golden is a GPU's measurement of an expression" in err

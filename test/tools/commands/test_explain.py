@@ -123,7 +123,7 @@ def test_a_kernel_that_is_scheduled_already_tells_its_schedule_and_figures(
     assert (code, err) == (0, "wrote explained.json\n")
     name, schedule, figures, scheduled = out.rstrip().splitlines()
     assert [name, schedule] == fresh[:2]
-    assert scheduled.startswith("  weighed   nothing: it is scheduled already")
+    assert scheduled.startswith("  weighed   nothing: the kernel is already scheduled")
     assert re.match(r"  figures   global 169.8 KiB, .*smem \d+ B, .*blocks 40, threads 32", figures)
     (told,) = json.loads(Path("explained.json").read_text())["kernels"]
     assert f"  figures   {told['figures']}" == figures

@@ -67,12 +67,12 @@ def test_numbers_stand_in_a_line(capsys: pytest.CaptureFixture[str]):
 
 
 def test_what_a_model_asks_for(folder: Path, expected: list[int], tilewright: Tilewright):
-    """Its penalty is applied unless another is given; what is left alone is told."""
+    """Its penalty is applied unless another is given; ignored settings are reported."""
     ignored = {"no_repeat_ngram_size": 2, "bad_words_ids": [[3]]}
     asked = {"repetition_penalty": 1e9, "do_sample": True, **ignored}
     (folder / "generation_config.json").write_text(json.dumps(asked))
     told = (
-        "warning: generation_config.json asks for what is left alone: "
+        "warning: settings in generation_config.json are ignored: "
         "bad_words_ids, no_repeat_ngram_size\n"
     )
     repeated = expected[0]
@@ -92,8 +92,8 @@ def test_what_a_model_asks_for(folder: Path, expected: list[int], tilewright: Ti
     [
         (
             ("--seed", "1"),
-            "error: --seed is of draws, but the likeliest token is taken "
-            "(--temperature, --top-k or --top-p asks for draws)\n",
+            "error: --seed needs sampling, but the likeliest token is taken "
+            "(--temperature, --top-k or --top-p requests sampling)\n",
         ),
         (
             ("--temperature", "0"),
@@ -123,7 +123,7 @@ def test_a_prompt_of_no_tokens(folder: Path, tilewright: Tilewright, tokens: str
     asked = (f"--prompt-ids={tokens}", "--max-new-tokens", "3")
     result = tilewright("generate", str(folder), *asked)
     assert result.code == 2
-    assert f"'{tokens}' is no list of tokens such as 1,2,3" in result.err
+    assert f"'{tokens}' is not a list of tokens such as 1,2,3" in result.err
 
 
 @pytest.mark.parametrize("command", [("generate", "--max-new-tokens", "3"), ("run",)])
@@ -150,6 +150,6 @@ def test_a_config_without_weights(tilewright: Tilewright):
     result = tilewright("generate", name, "--prompt", "a", "--max-new-tokens", "3")
     assert result.code == 2
     assert result.err == (
-        f"error: of '{name}' only the config is here: nothing runs without weights "
-        "(give the folder that it was downloaded to)\n"
+        f"error: only the config of '{name}' is available, and running needs its weights "
+        "(name the folder that it was downloaded to)\n"
     )

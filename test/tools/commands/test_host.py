@@ -91,8 +91,8 @@ def check(name: str, tmp_path: Path) -> None:
 WRONG = {
     "no file": (["--host"], "--host writes two files"),
     "another name": (["--host", "-o", "x.c"], "--host writes two files"),
-    "another level": (["--host", "-o", "x.cu", "--ir", "tile"], "--host goes with -o"),
-    "a report": (["--host", "-o", "x.cu", "--report"], "--host goes with -o"),
+    "another level": (["--host", "-o", "x.cu", "--ir", "tile"], "--host cannot be combined with"),
+    "a report": (["--host", "-o", "x.cu", "--report"], "--host cannot be combined with"),
 }
 
 

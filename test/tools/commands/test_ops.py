@@ -22,9 +22,7 @@ def test_without_docstrings_there_is_no_table(monkeypatch: pytest.MonkeyPatch, c
     monkeypatch.setattr(OPS[0], "__doc__", None)
     code, out, err = ops(capsys, "--json")
     assert (code, out) == (2, "")
-    assert err.startswith(
-        "error: the table is made of docstrings, which Python leaves out with -OO"
-    )
+    assert err.startswith("error: the table is read from docstrings, which Python drops with -OO")
 
 
 def ops(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:

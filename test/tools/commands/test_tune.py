@@ -162,16 +162,20 @@ def test_space_measures_nothing(tmp_path: Path, tilewright: Tilewright) -> None:
         ([*RELU, "--scheduler", "tcp://127.0.0.1:1"], 2, "there is no scheduler at 'tcp://127."),
         ([*RELU, *MODEL, "--filter", "x"], 2, "--filter goes with a suite.json only"),
         ([*RELU, "--space", "--json", "-"], 2, "--json is for measurements"),
-        ([*RELU, *MODEL, "--budget", "0"], 2, "'0' is no number of schedules, and no time as 10m"),
-        ([*RELU, *MODEL, "--budget", "10d"], 2, "'10d' is no number of schedules"),
+        (
+            [*RELU, *MODEL, "--budget", "0"],
+            2,
+            "'0' is not a number of schedules, nor a time such as 10m",
+        ),
+        ([*RELU, *MODEL, "--budget", "10d"], 2, "'10d' is not a number of schedules"),
         ([*RELU, *MODEL, "--json", "no/x.json"], 2, "cannot write 'no/x.json'"),
         ([*RELU, "--shortlist", "5"], 2, "--shortlist goes with --evaluator model"),
-        ([*RELU, "--no-db", "--resume"], 2, "--resume goes on with what a database knows"),
+        ([*RELU, "--no-db", "--resume"], 2, "--resume needs a database"),
         (["-c", "torch.randn(4)", *MODEL], 2, "there is nothing to tune"),
         (["suite.json", *MODEL, "--filter", "y"], 2, "no case of 'suite.json' has a match"),
         (["tile.mlir", *MODEL], 2, "'tile.mlir' is scheduled already"),
         (["tile.mlir"], 2, "'tile.mlir' is scheduled already"),
-        (["broken.json"], 2, "'broken.json' is no list of cases"),
+        (["broken.json"], 2, "'broken.json' is not a list of cases"),
     ],
 )
 def test_mistakes(
@@ -278,7 +282,7 @@ def test_where_nothing_can_be_measured(
     found = tilewright("tune", *RELU, *GPU)
     assert found.code == 1
     assert found.out == "relu: 4 schedules measured, 4 without a time\n  4 x killed\n\n"
-    assert found.err == "error: no schedule could be measured of: relu\n"
+    assert found.err == "error: no schedule could be measured for: relu\n"
     assert len(known(tmp_path)) == 4
 
 
@@ -311,5 +315,5 @@ def test_an_interruption_ends_with_what_was_found(
     found = tilewright("tune", *asked, *MODEL)
     assert found.code == 130
     assert found.out.startswith(told)
-    assert found.err == "interrupted: this was found so far\n"
+    assert found.err == "interrupted: these are the results so far\n"
     assert len(known(tmp_path)) == 3

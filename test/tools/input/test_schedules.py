@@ -119,13 +119,13 @@ def test_a_kernel_goes_by_one_name_or_the_other(tilewright: Tilewright) -> None:
 def test_there_are_no_kernels_to_schedule_above_loop_ir(tilewright: Tilewright, level: str) -> None:
     code, out, err = tilewright("compile", "-c", TWO, "--schedule", TILES, "--ir", level)
     assert (code, out) == (2, "")
-    assert f"--schedule is for kernels, and level {level} has none (take loop or" in err
+    assert f"--schedule is for kernels, and level {level} has none (use --ir loop or" in err
 
 
 def test_times_are_of_the_planners_schedules(tilewright: Tilewright) -> None:
     code, out, err = tilewright("run", "-c", TWO, "--schedule", TILES, "--bench")
     assert (code, out) == (2, "")
-    assert "--bench is of the planner's schedules: it does not go with --schedule" in err
+    assert "--bench times the planner's schedules: it excludes --schedule" in err
 
 
 def test_what_is_below_loop_ir_is_scheduled_already(tilewright: Tilewright, tmp_path: Path) -> None:
@@ -146,15 +146,15 @@ def test_what_is_below_loop_ir_is_scheduled_already(tilewright: Tilewright, tmp_
         ),
         (
             "tileify,mark-unroll{limit=4},cooperative-reduce{threads=32 rows=1}",
-            ["'mark-unroll{limit=4}' planned for @rows did nothing: to-tile does 'cooperat"],
+            ["'mark-unroll{limit=4}' planned for @rows did nothing: to-tile runs 'cooperat"],
         ),
         (
             "tileify,cooperative-reduce{threads=32 rows=1},cooperative-reduce{threads=64}",
-            ["'cooperative-reduce{threads=64}' planned for @rows did nothing: to-tile does e"],
+            ["'cooperative-reduce{threads=64}' planned for @rows did nothing: to-tile runs e"],
         ),
         (
             "tileify,mark-unroll,cse",
-            ["'cse' planned for @rows did nothing: to-tile has no"],
+            ["'cse' planned for @rows did nothing: to-tile does not"],
         ),
     ],
 )

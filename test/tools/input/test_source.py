@@ -68,7 +68,7 @@ def test_what_is_written_over_is_seen_before_it_is_compiled(tilewright: Tilewrig
 def test_values_are_not_there(tilewright: Tilewright, model: str):
     ended = tilewright("compile", model, "--host", "-o", "all.cu")
     assert ended.code == 2
-    assert "'model' is taken without its weights here" in ended.err
+    assert "the weights of 'model' are not loaded here" in ended.err
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_values_are_not_there(tilewright: Tilewright, model: str):
         (("model", "--layers", "3"), "the model has 2 layers, of which 3 cannot be taken"),
         (("modle", "--ir", "torch"), "there is no folder 'modle' (a model is a folder with"),
         (("model", "--seq-len", "65"), "the model takes 1 to 64 tokens, not 65"),
-        (("model", "--seq-len", "0"), "'0' is no positive number of tokens"),
+        (("model", "--seq-len", "0"), "'0' is not a positive number of tokens"),
     ],
 )
 def test_mistakes(arguments: tuple[str, ...], says: str, tilewright: Tilewright, model: str):

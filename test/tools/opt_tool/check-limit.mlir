@@ -6,7 +6,7 @@
 // CHECK: remark: check of 'dce': pass 'dce' is not checked at @twice: about 6.5e+01 scalar operations are too many; use smaller shapes
 // CHECKED-NOT: remark
 // CHECKED: func.func @twice
-// WRONG: '0' is no positive number of scalar operations
+// WRONG: '0' is not a positive number of scalar operations
 func.func @twice(%x: tensor<32xf32>) -> tensor<32xf32> {
   %0 = prim.elementwise add(%x, %x) : tensor<32xf32>
   %1 = prim.elementwise neg(%x) : tensor<32xf32>

@@ -55,7 +55,7 @@ def test_names_that_are_none(compile: Tilewright) -> None:
     code, out, err = compile(*PROGRAM, "--plan", "plan.svg")
     assert (code, out) == (2, "")
     assert err == (
-        "error: 'plan.svg' is no name for a plan "
+        "error: 'plan.svg' is not a file name for a plan "
         "(names end in .txt (text), .md (Mermaid) or .dot (Graphviz))\n"
     )
     code, _, err = compile(*PROGRAM, "--plan", "no/such/folder/p.txt")

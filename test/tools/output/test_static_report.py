@@ -60,7 +60,7 @@ def test_stdout_is_for_one_thing_beside_json(
     assert main(["compile", *PROGRAM, "--json", "-", other, "-"]) == 2
     out, err = capsys.readouterr()
     assert out == ""
-    assert err == f"error: --json - has stdout for itself: {other} takes a file then\n"
+    assert err == f"error: --json - writes to stdout: {other} needs a file\n"
 
 
 @pytest.mark.parametrize(

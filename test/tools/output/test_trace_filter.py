@@ -91,7 +91,7 @@ def test_what_matches_nothing_is_reported_with_what_there_was(tilewright: Tilewr
 
 def test_it_goes_with_a_trace(tilewright: Tilewright):
     code, _, err = tilewright("compile", "-c", TWO, "--only", "matmul")
-    assert (code, err) == (2, "error: --only chooses what -v and -vv print (add -vv)\n")
+    assert (code, err) == (2, "error: --only filters -v and -vv (add -vv)\n")
 
 
 def test_opt_tool(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
@@ -109,5 +109,5 @@ def test_opt_tool(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     assert opt_tool([*argv, "--remarks", "--only", "cooperative"]) == 0
     assert capsys.readouterr().err.startswith("--- t:004_cooperative_reduce skipped at copy: ")
     assert opt_tool([*argv, "--only", "t:005"]) == 2
-    error = "error: --only chooses what --trace and --remarks print (add --trace)\n"
+    error = "error: --only filters --trace and --remarks (add --trace)\n"
     assert capsys.readouterr().err == error
