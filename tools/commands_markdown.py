@@ -22,8 +22,8 @@ pages of the [six levels](index.md) list the passes that `opt-tool` runs.
 `python -m tilewright.tools.commands_markdown docs/commands.md` writes this page.
 
 {table}
-Exit codes of all commands: 0 if all is right, 1 if something failed or a result is wrong, 2 for a
-mistake in the command line or in a file, 130 after Control-C.
+Exit codes of all commands: 0 if all is right, 1 if something failed or a result is wrong. 2 is a
+mistake in the command line or in a file, 130 is Control-C.
 """
 
 _OPT_TOOL = "| `opt-tool` | run passes over IR, as MLIR's `mlir-opt` does |\n"
