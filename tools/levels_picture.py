@@ -22,7 +22,7 @@ class Level(NamedTuple):
     name: str
     """The level, as `--ir` spells it."""
     subject: str
-    """What its ops stand for, in a few words."""
+    """Meaning of its ops, in a few words."""
     marker: str
     """Text by which the line of the program is found."""
 
