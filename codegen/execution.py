@@ -53,10 +53,9 @@ class TensorBackend(Backend, Protocol):
 
 def runner(plan: Plan, backend: Backend) -> RunTensors:
     """
-    Return a function that runs a plan on tensors or arrays.
-
-    The results are tensors on a GPU, and arrays on the simulator. Raises `TilewrightError` if the
-    simulator finds a problem in a kernel.
+    Return a function that runs a plan on tensors or arrays. Its results are tensors on a GPU, and
+    arrays on the simulator. The function raises `TilewrightError` if the simulator finds a problem
+    in a kernel.
     """
     if isinstance(backend, TensorBackend):
         loaded = backend.load(plan)

@@ -2,23 +2,26 @@
 """
 Outlining of equal layers into one function that is called once for each layer.
 
-    func.func @main(%x, %w0, %w1) {
-      %0 = torch.linear %x, %w0 ...    %1 = torch.relu %0 ...     // layers.0, a Block
-      %2 = torch.linear %1, %w1 ...    %3 = torch.relu %2 ...     // layers.1, a Block
-      return %3
+    func.func @main(%x, %w0, %v0, %w1, %v1) {
+      %0 = torch.linear %x, %w0 ...    %1 = torch.relu %0 ...     // layers.0, a Block of four ops
+      %2 = torch.linear %1, %v0 ...    %3 = torch.add %2, %x ...
+      %4 = torch.linear %3, %w1 ...    %5 = torch.relu %4 ...     // layers.1, a Block of four ops
+      %6 = torch.linear %5, %v1 ...    %7 = torch.add %6, %3 ...
+      return %7
+    }
 
 becomes
 
-    func.func @main(%x, %w0, %w1) {
-      %0 = func.call @block(%x, %w0)
-      %1 = func.call @block(%0, %w1)
+    func.func @main(%x, %w0, %v0, %w1, %v1) {
+      %0 = func.call @block(%x, %w0, %v0)
+      %1 = func.call @block(%0, %w1, %v1)
       return %1
     }
-    func.func private @block(%x, %w) { ... }
+    func.func private @block(%x, %w, %v) { ... }
 
 `torch.export` records which ops belong to which call of which module. Calls are equal if their ops
-and arguments are equal one by one. Only modules that contain other modules are outlined, so a
-matrix product stays beside its activation.
+and arguments are equal one by one. A module is outlined only if it has at least four ops and calls
+at least two other modules. Therefore a matrix product stays beside its activation.
 """
 
 import re

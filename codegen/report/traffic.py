@@ -67,8 +67,8 @@ def traffic_of(
     plan: Plan, launch: Launch, cost: KernelCost | None, counters: Counters | None
 ) -> Traffic:
     """
-    Return the traffic of a launch from the best source: counters, the IR's cost, or the buffers'
-    sizes.
+    Return the global and shared memory traffic of a launch, from the best source: the simulator's
+    counters, the IR's cost, or the buffers' sizes.
     """
     buffers = sum(plan.buffers[n].bytes for n in {*launch.inputs} | {*launch.outputs})
     minimum = buffers if cost is None else cost.global_bytes

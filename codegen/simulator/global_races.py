@@ -90,7 +90,10 @@ class GlobalRaces:
         """True if strong accesses may race with each other: `strong_accesses.py`."""
 
     def check(self, array: Cells, lanes: Integers, offsets: Integers, access: Access) -> None:
-        """Check and record accesses of lanes to an array that may be written."""
+        """
+        Report accesses of lanes to a writable array that race with earlier accesses, and record
+        them.
+        """
         if access.size < array.size:
             array.refine(access.size)
         if self.mixes_strong and array.strong is None:

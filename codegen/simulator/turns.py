@@ -30,7 +30,8 @@ MOST_AGAIN = 4
 
 _MOST_STEPS = 20_000
 """
-Maximum number of instructions, summed over all teams, for another order to be tried: half a second.
+Maximum number of instructions, summed over all teams (warps or blocks), of a kernel that is run in
+other orders: about half a second.
 """
 
 _POLLING = {"volatile", "relaxed", "acquire"}

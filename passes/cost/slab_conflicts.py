@@ -50,7 +50,10 @@ class Request(NamedTuple):
 
 
 class Traffic(NamedTuple):
-    """Shared memory requests of a block to a slab, each time that the slab is filled."""
+    """
+    Number of shared-memory requests (loads and stores) of a block to a slab per filling, and their
+    wavefronts with and without bank conflicts.
+    """
 
     requests: int
     wavefronts: int

@@ -53,7 +53,7 @@ class Index(NamedTuple):
         return self._replace(constant=0) if self.constant else self
 
     def num_terms(self) -> int:
-        """Return the number of varying terms."""
+        """Return the number of terms of the sum without its constant; 0 for a constant index."""
         return _num_terms(self.variable) if self.operands else 0
 
     def num_divisions(self) -> int:

@@ -57,7 +57,10 @@ class JoinGroup(NamedTuple):
 
 
 def join_groups(combines: Iterable[tile.CombineOp]) -> list[JoinGroup]:
-    """Group the combines of one block, which are given in program order."""
+    """
+    Divide the combines of one block, given in program order, into groups. The combines of a group
+    are joined at once, because none needs the result of another.
+    """
     groups: list[list[tile.CombineOp]] = []
     for op in combines:
         if groups and not _needed_by([op], within=groups[-1]):

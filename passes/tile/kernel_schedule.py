@@ -75,8 +75,8 @@ def errors_of_planned_steps(kernel: loop.KernelOp) -> Generator[None]:
 
 def with_added_steps(schedule: ScheduleAttr) -> ScheduleAttr:
     """
-    Return the schedule with the steps of packages that have taste or cost, in the order of all
-    steps.
+    Return the schedule with the steps of installed packages that have a heuristic (`taste`) or a
+    cost function (`cost`), in the order of all steps.
     """
     if not (added := [ArgSpec(step.name, {}) for step in added_steps() if step.is_offered]):
         return schedule

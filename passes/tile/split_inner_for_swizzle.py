@@ -107,8 +107,8 @@ def fitting_slabs(launch: tile.LaunchOp, width: int) -> list[str]:
 @memoised
 def swizzled_layout(stage: tile.StageOp, width: int) -> SlabLayoutAttr | str:
     """
-    Return the slab's layout with spans of at most `width` bytes, or the reason why there is none.
-    The reason is worded to follow the slab's name.
+    Return the slab's layout with swizzled spans of 32, 64 or 128 bytes, at most `width`, or the
+    reason why there is none. The reason is worded to follow the slab's name.
     """
     type, layout = memref_type(stage.slab), stage.layout
     if layout.swizzle_bytes.data or layout.inner.data or layout.pad:

@@ -33,7 +33,10 @@ _TENSOR = {"tensor", "tile", *(f"{rank}d" for rank in range(1, 6))}
 
 
 def bulk_copy(unit: Unit, instruction: Instruction) -> Step:
-    """Compile a bulk copy of either form. Raises `SimulatorError` for other forms."""
+    """
+    Compile a `cp.async.bulk` or `cp.async.bulk.tensor` from global to shared memory that completes
+    on an mbarrier. Raises `SimulatorError` for other forms.
+    """
     parts = set(instruction.parts[1:])
     target, *source = [part for part in instruction.parts if part in _SPACES]
     if target == "global" or source != ["global"] or _COMPLETION not in parts:

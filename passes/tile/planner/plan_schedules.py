@@ -200,7 +200,10 @@ class PlanSchedulesPass(TargetedPass):
     name = PLAN
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Plan the steps of each kernel of the module."""
+        """
+        Store the steps that schedule each kernel as its `planned` steps. Kernels that are launches
+        or planned already are skipped with a remark.
+        """
         target = self.gpu
         for kernel in [k for k in op.ops if isinstance(k, loop.KernelOp)]:
             _check_plan(kernel)

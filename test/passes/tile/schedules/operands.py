@@ -54,7 +54,10 @@ class Operand:
 
     @property
     def is_zero_outside(self) -> bool:
-        """True if it is zero beyond the end of K, without any mask but those of loads."""
+        """
+        True if the operand is zero beyond the end of K without a mask in the reduction. The mask of
+        the slab's yield or the masks of loads ensure this.
+        """
         if self.slab is not None and self.slab.is_masked:
             return True
         return self.prologue in ("", "scale", "bias k", "gate", "other")
