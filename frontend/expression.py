@@ -25,8 +25,9 @@ from typing import Any
 from tilewright.errors import TilewrightError, UnsupportedError, UsageError
 from tilewright.frontend.global_names import names_of
 from tilewright.frontend.hoist import read
-from tilewright.frontend.partition import FILE, Partition, place_of
+from tilewright.frontend.partition import Partition, place_of
 from tilewright.frontend.source import (
+    FILE,
     Place,
     error_at,
     error_of,

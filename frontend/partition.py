@@ -14,10 +14,7 @@ from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
 from tilewright.frontend.global_names import Names, names_of
-from tilewright.frontend.source import Place, error_at, place_at
-
-FILE = "<-c>"
-"""Name of a `-c` text as a source file."""
+from tilewright.frontend.source import FILE, Place, error_at, place_at
 
 CONSTRUCTORS = (
     "arange as_tensor empty eye full linspace logspace normal ones rand randint randn randperm "

@@ -11,6 +11,9 @@ from typing import Any
 
 from tilewright.errors import UsageError, excerpt
 
+FILE = "<-c>"
+"""Name of a `-c` text as a source file."""
+
 _FRAME = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+)')
 
 
@@ -111,5 +114,9 @@ def error_of(error: BaseException) -> UsageError:
     """
     Return the error for an exception in the user's own code, at the user's line if that is known.
     """
-    place = place_of_exception(error)
-    return error_at(place, first_line(error)) if place else UsageError(first_line(error))
+    place, message = place_of_exception(error), first_line(error)
+    if place is None:
+        return UsageError(message)
+    if isinstance(error, NameError) and place.file == FILE:
+        message += "; a text knows torch, nn, F and math"
+    return error_at(place, message)

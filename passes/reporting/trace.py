@@ -54,6 +54,9 @@ class Listener(Protocol[Seen]):
         `after`.
         """
 
+    def kept(self, rule: Rule, site: str) -> None:
+        """Receive a match of `rule` in the function or kernel `site` that changed nothing there."""
+
     def skipped(self, rule: Rule, site: str, reason: str) -> None:
         """Receive the reason why `rule` skipped `site`."""
 
@@ -101,6 +104,8 @@ def rewriting(rule: Rule, site: Operation, *, whole_module: bool = False) -> Gen
     yield
     if (after := listener.look(scope)) != before:
         listener.rewrote(rule, label, before, after)
+    else:
+        listener.kept(rule, label)
 
 
 def skipped(rule: Rule, site: Operation, reason: str) -> None:

@@ -245,7 +245,7 @@ MISFITS = {
 }
 
 
-@pytest.mark.parametrize("misfit", MISFITS)
+@pytest.mark.parametrize("argument_error", MISFITS)
 def test_inputs_must_fit(argument_error: str):
     given, error = MISFITS[argument_error]
     with pytest.raises(UsageError, match=error):

@@ -157,7 +157,7 @@ def test_what_the_text_prints_stays_off_stdout(capsys: pytest.CaptureFixture[str
         ("torch.randn(3", "<-c>:1:12", "'(' was never closed", 11),
         ("3 + 4", "<-c>:1:1", "of type int, not a tensor", 0),
         ("nn.Linear(3, 4)", "<-c>:1:1", "of type Linear, not a tensor: call it", 0),
-        ("torch.randn(2)\n(foo)(3)", "<-c>:2:2", "NameError: name 'foo' is not defined", 1),
+        ("torch.randn(2)\n(foo)(3)", "<-c>:2:2", "'foo' is not defined; a text knows torch, nn", 1),
         ("é = 1\né + û", "<-c>:2:5", "NameError: name 'û' is not defined", 4),
         ("x = 1\nexit()\nx", "<-c>:2:1", "SystemExit", 0),
         ("nn.Linear(3)(torch.randn(3))", "<-c>:1:1", "missing 1 required positional", 0),

@@ -63,7 +63,10 @@ def test_bash_completes(tmp_path: Path):
         ("exp=tileify,mark", ["exp=tileify,mark-unroll"]),
         ("blockify-launch{m=8 n=4},mark", ["blockify-launch{m=8 n=4},mark-unroll"]),
         ("stage-inputs{raw=a,b},mark", ["stage-inputs{raw=a,b},mark-unroll"]),
-        ("blockify-launch{", [f"blockify-launch{{{name}=" for name in ("target", "m", "n")]),
+        (
+            "blockify-launch{",
+            [f"blockify-launch{{{name}=" for name in ("target", "planned_only", "m", "n")],
+        ),
         ("tileify,blockify-launch{m=8 n", ["tileify,blockify-launch{m=8 n="]),
         ("register-tile{min", ["register-tile{min_blocks="]),
         ("blockify-launch{m=", []),

@@ -56,7 +56,7 @@ func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
 @pytest.mark.parametrize(
     ("text", "passes", "place", "says"),
     [
-        (EXP, "convert-tile-to-kernel", "2:1", "cannot lower @exp: it is not one tile.launch"),
+        (EXP, "convert-tile-to-kernel", "2:1", "cannot lower @exp: it is not a single tile.launch"),
         (EXP, "convert-kernel-to-cuda", "2:1", "cannot lower @exp: it is not one thread's"),
         (EXP, "tileify,blockify-launch{n=0}", "3:3", "cannot do 'blockify-launch{n=0}' in @exp"),
         (NEGATED, "to-cuda", "4:3", "cannot lower @k: CUDA IR has no form for 'arith.negf'"),

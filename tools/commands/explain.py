@@ -85,6 +85,13 @@ class Steps(Listener[Snapshot]):
         if rule != PLANNING:
             self.by_kernel[site].append(Step(rule, says, True))
 
+    def kept(self, rule: Rule, site: str) -> None:
+        """Record a step of the schedule that found the kernel as it would make it."""
+        if rule.stage == PLANNING.stage:
+            self.by_kernel[site].append(
+                Step(rule, "no change: the kernel is this way already", True)
+            )
+
     def skipped(self, rule: Rule, site: str, reason: str) -> None:
         """Record the reason why the pass did nothing."""
         self.by_kernel[site].append(Step(rule, reason, False))
@@ -174,7 +181,9 @@ def _explanation(
 ) -> Explanation:
     name = op.sym_name.data
     schedule = "" if op.schedule is None else op.schedule.data
-    choices = weighed(launched(nest)[1], steps.target) if _is_left_to_planner(nest) else None
+    if not _is_left_to_planner(nest):
+        return Explanation(name, schedule, known, steps=steps.by_kernel[name])
+    choices = weighed(launched(nest)[1], steps.target, nest.planned)
     if choices is None:
         return Explanation(name, schedule, known, steps=steps.by_kernel[name])
     weighings = [
@@ -185,7 +194,9 @@ def _explanation(
 
 def _is_left_to_planner(nest: loop.KernelOp) -> bool:
     """True if the planner chooses the schedule of the kernel."""
-    return nest.planned is None and not isinstance(nest.body.block.last_op, tile.LaunchOp)
+    if isinstance(nest.body.block.last_op, tile.LaunchOp):
+        return False
+    return nest.planned is None or nest.planned.names(PLANNING.pass_name)
 
 
 def _best_choices(choices: Weighed) -> list[Choice[Any]]:

@@ -156,7 +156,10 @@ def _program(
     for option in ("inputs", "against"):
         if getattr(args, option) is not None:
             kind = "-c" if is_expression else "a model"
-            raise UsageError(f"--{option} goes with a FILE of IR, not with {kind}")
+            raise UsageError(
+                f"--{option} goes with a FILE of IR, not with {kind}",
+                remedy="tilewright compile --ir torch prints the program as IR",
+            )
     if is_expression:
         check_reference_memory(source.text)
     return None, captured_program(source.captured(fake=False, seed=args.seed))

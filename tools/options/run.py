@@ -57,8 +57,8 @@ def _add_judging(parser: argparse.ArgumentParser) -> None:
         default="none",
         const="results",
         help="results: compare a MODEL's logits with those of transformers (other programs are "
-        "always compared); each: also interpret the IR before and after each pass; end: also "
-        "interpret it before the first and after the last pass",
+        "compared wherever there is a reference); each: also interpret the IR before and after "
+        "each pass; end: also interpret it before the first and after the last pass",
     )
 
 

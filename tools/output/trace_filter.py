@@ -38,6 +38,11 @@ class Only(Listener[Any]):
         if self._matches(rule, site):
             self.inner.rewrote(rule, site, before, after)
 
+    def kept(self, rule: Rule, site: str) -> None:
+        """Forward a match without a change, if it matches the texts."""
+        if self._matches(rule, site):
+            self.inner.kept(rule, site)
+
     def skipped(self, rule: Rule, site: str, reason: str) -> None:
         """Forward a remark that matches."""
         if self._matches(rule, site):

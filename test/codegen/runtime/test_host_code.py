@@ -478,7 +478,7 @@ MISFITS = {
 }
 
 
-@pytest.mark.parametrize("misfit", MISFITS)
+@pytest.mark.parametrize("argument_error", MISFITS)
 def test_inputs_must_fit(argument_error: str, compile: Compile):
     given, message = MISFITS[argument_error]
     with pytest.raises(UsageError, match=message):
