@@ -219,7 +219,7 @@ def test_a_newer_database_says_so(path: Path) -> None:
             opened(path)
 
 
-def test_other_files_are_left_alone(tmp_path: Path) -> None:
+def test_other_files_are_not_evicted(tmp_path: Path) -> None:
     text, others = tmp_path / "text", tmp_path / "others.sqlite"
     text.write_text("no database at all, but long enough for SQLite to look at its head" * 20)
     with sqlite3.connect(others) as connection:

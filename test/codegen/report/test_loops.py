@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loops: natural ones, nested ones, the one that matters."""
+"""Loops of machine code: natural loops, nested loops and the main loop."""
 
 from machine_code import sass_of
 
@@ -18,7 +18,7 @@ END = (Category.CONTROL, None, False)
 
 
 def jump(target: int, *, always: bool = False) -> tuple[Category, int | None, bool]:
-    """Return a jump, conditional unless told otherwise."""
+    """Return a jump to `target`, conditional unless `always`."""
     return (Category.CONTROL, target, not always)
 
 
@@ -28,7 +28,7 @@ def test_code_without_jumps_back_has_no_loops():
     assert main_loop(code) is None
 
 
-def test_a_loop_is_what_lies_between_a_jump_back_and_its_target():
+def test_a_loop_lies_between_a_jump_back_and_its_target():
     (loop,) = loops(_code(WORK, WORK, WORK, jump(1), END))
     assert (loop.start, sorted(loop.body), loop.depth) == (1, [1, 2, 3], 0)
 

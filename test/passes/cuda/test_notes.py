@@ -86,7 +86,7 @@ kernel.func grid 1 block 64 @reverse(%x: memref<64xf32>) -> (%out: memref<64xf32
 
 
 @needs_nvrtc
-def test_findings_say_what_their_line_comes_from(parse: Parse):
+def test_findings_name_the_op_of_their_line(parse: Parse):
     plan = plan_of(lower(with_main(parse(RACE)), "cuda"))
     execution = SimulatorBackend("sm_90a").run(plan, random_inputs(plan.inputs, 0))
     (problem,) = execution.problems
