@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is said where a target lacks what a kernel needs, and what a plan says of tensor maps."""
+"""Errors for targets that lack a feature of a kernel, and the tensor maps that a plan lists."""
 
 from pathlib import Path
 

@@ -23,7 +23,7 @@ class Event:
     - arrive, await: at named barrier `cell`, one warp each;
     - signal, wait: arrive at mbarrier `cell`, and wait for its phase;
     - copy, finish: `cp.async` from a global cell to a shared `cell`, and waiting for all of them;
-    - bulk: a bulk copy between these cells, which arrives at `mbarrier`; fence: `fence.proxy.async`;
+    - bulk: a bulk copy between these cells, arriving at `mbarrier`; fence: `fence.proxy.async`;
     - release, acquire: set flag `cell` of the launch, and wait for it;
     - meet: at the barrier of the cluster, if the blocks form one.
 
