@@ -58,14 +58,14 @@ class Remarks(Listener[None]):
     """Listener that keeps all remarks."""
 
     def __init__(self) -> None:
-        self.heard = list[str]()
+        self.kept = list[str]()
 
     def look(self, scope: object) -> None:
         """Keep nothing of the kernel."""
 
     def decided(self, rule: Rule, site: str, reason: str) -> None:
         """Keep a choice of the compiler."""
-        self.heard.append(f"{rule} {site}: {reason}")
+        self.kept.append(f"{rule} {site}: {reason}")
 
 
 def compiled(parse: Parse, text: str) -> tuple[str, list[str]]:
@@ -73,7 +73,7 @@ def compiled(parse: Parse, text: str) -> tuple[str, list[str]]:
     remarks = Remarks()
     with listening(remarks):
         lowered = lower_to_cuda(parse(text), "sm_90a")
-    return cuda_source(lowered), [r for r in remarks.heard if "spill" in r]
+    return cuda_source(lowered), [r for r in remarks.kept if "spill" in r]
 
 
 def spills(source: str) -> bool:
