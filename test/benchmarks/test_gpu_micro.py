@@ -100,7 +100,7 @@ def test_the_source_has_the_number_of_repeats():
 
 @dataclass
 class ClockDriver(NullDriver):
-    """Launches write a number into their first output."""
+    """Stand-in for a driver, whose launches write a number into their first output."""
 
     launches: list[Launch] = field(default_factory=list[Launch])
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The steps of schedules: packages add theirs, each in its place."""
+"""The steps of schedules: other packages add their own, each at its place."""
 
 from collections.abc import Callable, Iterator
 from importlib.metadata import EntryPoint, EntryPoints
@@ -31,7 +31,7 @@ NO_STEP = "a text"
 
 @pytest.fixture
 def announce(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., list[str]]]:
-    """Announces rows of this module, by their names in it."""
+    """A function that announces rows of this module, by their names in it."""
 
     def of(**rows: str) -> list[str]:
         group = scheduling_steps.STEP_GROUP

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sectors of global memory, from subscripts alone."""
+"""Sectors of accesses to global memory, computed from subscripts alone."""
 
 from collections.abc import Callable
 

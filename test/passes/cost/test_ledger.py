@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The cost of kernels, counted from IR, against numbers worked out by hand."""
+"""The cost of kernels, counted from IR, compared with numbers computed by hand."""
 
 import pytest
 from xdsl.context import Context
@@ -166,7 +166,7 @@ def test_a_combine_costs_what_its_lowering_makes_of_it(
     kernel_ir = only(after(text, f"{pipeline},convert-tile-to-kernel,cse"))
     for found in (tile_ir, kernel_ir):
         assert (found.shared_bytes, found.barriers) == (smem, barriers)
-        # each element of the rows once, and one store a row by the first thread of it
+        # each element of the rows once, and one store a row by its first thread
         assert found.accessed_bytes == pytest.approx(4 * (32 * 1000 + 32))
 
 
@@ -208,11 +208,11 @@ def test_stages_and_bank_conflicts(subscript: str, factor: float):
     for found in (tile_ir, kernel_ir):
         assert found.shared_bytes == 16 * 16 * 4
         assert found.barriers == 8
-        # every block stages its sixteen rows once
+        # each block stages its sixteen rows once
         assert found.accessed_bytes == 4 * (64 * 64 + 4 * 64 * 16)
         assert found.global_bytes == 2 * 4 * 64 * 64
-    # two warps read 16 times for each of 16 fills, and fill each slab in 4 wavefronts each; Tile IR
-    # knows that they do so by vectors, which the lowering makes later
+    # Two warps read 16 times for each of 16 fills, and fill each slab in 4 wavefronts each. Tile IR
+    # counts these accesses as vectors, which the lowering makes later.
     for found in (tile_ir, only(after(text, "to-kernel"))):
         assert found.wavefronts == 16 * 2 * (16 * factor + 4)
         assert found.ideal_wavefronts == 16 * 2 * (16 + 4)
@@ -235,7 +235,7 @@ def test_a_register_tile_holds_its_accumulators():
     # accumulators, one column of x and one row of w, the indices of block, thread and step
     assert found.registers == 8 * 16 + 8 + 16 + 3 + ALLOWANCE
     kernel_ir = only(after(text, "convert-tile-to-kernel,cse"))
-    assert kernel_ir.registers == found.registers + 1  # what is on its way into its array
+    assert kernel_ir.registers == found.registers + 1  # the value on its way to its array
     # a thread loads eight elements of x and sixteen of w in each of 64 steps
     assert found.accessed_bytes == 4 * (64 * 64 * (8 + 16) + 512 * 16)
     assert found.flops == 2 * 512 * 16 * 64

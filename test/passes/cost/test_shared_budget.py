@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The shared memory that a launch is said to take is what the arrays of its kernel take."""
+"""The estimated shared memory of a launch equals that of its kernel's arrays."""
 
 from collections.abc import Callable
 
@@ -25,7 +25,7 @@ LOWERING = parse_pipeline("split-joins,convert-tile-to-kernel", available_passes
 
 
 def assert_agrees(module: ModuleOp) -> None:
-    """What is said of the launches, and what the arrays that they are lowered to take."""
+    """Assert that the estimates of the launches equal the arrays they are lowered to."""
     launches = [op for op in module.walk() if isinstance(op, tile.LaunchOp)]
     said = [shared_bytes(launch) for launch in launches]
     assert said == [kernel_cost(launch.kernel).shared_bytes for launch in launches]
@@ -34,7 +34,7 @@ def assert_agrees(module: ModuleOp) -> None:
     assert said == [kernel_cost(function).shared_bytes for function in functions]
 
 
-# A workspace makes two kernels of one.
+# A workspace splits one kernel into two.
 NAMES = sorted(path.stem for path in FOLDER.glob("*.mlir") if "workspace" not in path.stem)
 
 

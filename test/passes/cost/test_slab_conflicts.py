@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Tile IR foretells of accesses to slabs is what Kernel IR has, and the simulator counts."""
+"""Predicted accesses to slabs in Tile IR agree with Kernel IR and with the simulator's counts."""
 
 import re
 from collections import defaultdict
@@ -26,20 +26,22 @@ from ..tile.kernels.references import FOLDER, REFERENCES
 
 Parse = Callable[[str], ModuleOp]
 Found = dict[tuple[str | None, bool], set[tuple[int, int, int]]]
-"""Of each slab, by whether it is stored to: the width of an access, its wavefronts, the ideal."""
+"""
+Accesses by slab and by whether they are stores: their width, wavefronts, and ideal wavefronts.
+"""
 
 
 def text_of(name: str) -> str:
-    """Return the kernel in the file of that name."""
+    """Return the text of the kernel in the file of that name."""
     return (FOLDER / f"{name}.mlir").read_text()
 
 
-# Of the kernels that differ in how blocks join, one.
+# One of the kernels that differ only in how blocks are joined.
 ALIKE = {"matmul_join_atomic", "matmul_join_last_block", "matmul_join_workspace"}
 STAGED = [name for name in REFERENCES if name not in ALIKE and "tile.stage" in text_of(name)]
 
-# What becomes of the text of a kernel: other layouts, transports and arrangements. Some overrun
-# their slabs, which nothing here runs.
+# Changes of a kernel's text: other layouts, transports and arrangements. Some overrun their slabs,
+# but no test runs them.
 VARIATIONS: dict[str, Callable[[str], str]] = {
     "as it is": lambda text: text,
     "dense": lambda text: re.sub(r" #tile\.layout<.*?>,", "", text),
@@ -66,7 +68,7 @@ def launch_in(module: ModuleOp) -> tile.LaunchOp:
 
 
 def foretold(module: ModuleOp) -> Found:
-    """What the launch says."""
+    """Return the accesses that the launch predicts."""
     found: Found = defaultdict(set)
     conflicts = SlabConflicts(launch_in(module))
     for stage in conflicts.stages:
@@ -81,7 +83,7 @@ def foretold(module: ModuleOp) -> Found:
 
 
 def lowered(module: ModuleOp) -> Found:
-    """What Kernel IR has."""
+    """Return the accesses in Kernel IR."""
     names = {stage.slab.name_hint for stage in tile.stages_of(launch_in(module))}
     found: Found = defaultdict(set)
     for function in lower(with_main(module), "kernel").ops:
@@ -143,7 +145,7 @@ NN = """
   }}
 """
 
-# The layouts of both slabs, and where a thread's rows and columns lie.
+# The layouts of both slabs, and the positions of a thread's rows and columns.
 SIMULATED = {
     "dense": ("", "", "%tm * 4 + %vm", "%tn * 4 + %vn"),
     "padded": ("#tile.layout<pad [0, 4]>, ", "", "%tm * 4 + %vm", "%tn * 4 + %vn"),
@@ -162,7 +164,7 @@ def test_the_simulator_counts_what_is_foretold(parse: Parse, case: str):
     execution = SimulatorBackend("sm_90a").run(plan_of(lower(with_main(module), "cuda")), inputs)
     (report,) = execution.kernels
     assert not execution.problems
-    # NVRTC may have a thread read a part of a vector again; all that is asked for are 16 bytes
+    # NVRTC may make a thread read a part of a vector again; only accesses of 16 bytes count
     counts = [c for c in report.counters.accesses if (c.space, c.size) == ("shared", 16)]
     assert sum(c.requests for c in counts) == 2 * sum(each.requests for each in traffic)
     assert sum(c.transactions for c in counts) == 2 * sum(each.wavefronts for each in traffic)
@@ -173,7 +175,7 @@ def test_a_slab_in_another_layout(parse: Parse):
     launch = launch_in(parse(VARIATIONS["dense"](text_of("batched_matmul_tma"))))
     conflicts = SlabConflicts(launch)
     _, second = conflicts.stages
-    # 8 lanes read 16 bytes each at the start of rows of 64 bytes: 2 are side by side in the banks
+    # 8 lanes read 16 bytes each at the start of rows of 64 bytes: 2 rows cover all banks
     assert conflicts.traffic(second).factor == 4
     assert conflicts.traffic(second, SlabLayoutAttr.get(swizzle=64)).factor == 1
     assert conflicts.traffic(second, SlabLayoutAttr.get(pad=(0, 4))).factor == 1

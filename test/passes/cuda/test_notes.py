@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lines of CUDA text know what they come from: the op, and where in the program that comes from."""
+"""Notes on lines of CUDA text: the op a line comes from, and that op's place in the program."""
 
 import re
 from collections.abc import Callable

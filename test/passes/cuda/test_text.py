@@ -98,7 +98,7 @@ def test_single_literals_read_back_as_the_same_bits(value: float):
     assert struct.pack("<f", float(text)) == struct.pack("<f", value)
 
 
-# Letters and digits of several scripts, and what is neither. To draw from all of Unicode
+# Letters and digits of several scripts, and other characters. To draw from all of Unicode,
 # Hypothesis would first make a table of it.
 HINTS = "aZxk019_.-+ $%/\\\n\0\"'éßñλЖ中ｘ٣²ⅷªﬁ\u0301\u200b\U0001d465😀"
 
@@ -138,7 +138,7 @@ def test_names_are_unique_where_they_are_visible():
     assert names.declare(x()) == "x3"
     assert names.declare(_value("x1")) == "x1_1"
     assert names.declare(_value(None)) == "v"
-    # `float1` and `expm1` are taken by CUDA
+    # `float1` and `expm1` are reserved by CUDA
     assert names.declare(_value("int")) == "int_"
     assert [names.declare(_value("expm")) for _ in range(2)] == ["expm", "expm2"]
 

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The many ways to write arithmetic, comparisons, activations and losses: which op the capture makes
-of each, and that its values are eager PyTorch's. All are captured at once, as a capture takes time.
+Spellings of arithmetic, comparisons, activations and losses.
+
+They are captured as the expected ops, and compute eager PyTorch's values. All are captured at once,
+as a capture takes time.
 """
 
 # PyTorch's functions, and lambdas that call them, are typed in part.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a pass changes is seen and verified, though it tells nobody; what it leaves alone is not."""
+"""Changes of a pass are found and verified without notification; unchanged parts are skipped."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -62,7 +62,7 @@ def name(part: Operation) -> str:
 
 
 def changed_by(change: Callable[[ModuleOp], None]) -> list[str]:
-    """Return the parts of the plan that are said to have changed when `change` changes it."""
+    """Return the parts of the plan that are found changed after `change`."""
     module, changes = plan(), Changes()
     assert [name(part) for part in changes.since_last(module)] == [
         "main",
@@ -196,7 +196,7 @@ def test_what_launches_a_kernel_is_looked_at_again_when_its_face_changes(
 
 @dataclass(frozen=True)
 class Do(ModulePass):
-    """A pass that makes one of the changes above, and tells nobody."""
+    """A pass that makes one of the changes above, without notifying listeners."""
 
     name = "do"
     change: Callable[[ModuleOp], None]

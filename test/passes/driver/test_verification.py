@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each way in which a use can miss its definition, and the ways in which it does not."""
+"""Uses that their definitions do not dominate, other ill-formed ops, and well-formed IR."""
 
 import pytest
 from xdsl.context import Context
@@ -65,8 +65,8 @@ WELL_FORMED = [
 
 ILL_FORMED = [
     DIAMOND.format(in_left="%d", in_join="%j"),  # before its definition, in one block
-    DIAMOND.format(in_left="%l", in_join="%d"),  # on one of two ways
-    DIAMOND.format(in_left="%l", in_join="%l"),  # an argument of a block on one of two ways
+    DIAMOND.format(in_left="%l", in_join="%d"),  # on one of two paths
+    DIAMOND.format(in_left="%l", in_join="%l"),  # an argument of a block on one of two paths
     DIAMOND.format(in_left="%j", in_join="%j"),  # of a later block
     '%x = "test.op"(%x) : (i32) -> i32',  # of itself
 ]
@@ -144,7 +144,7 @@ def test_a_layout_that_is_no_permutation_is_blamed_on_the_function(type: str, la
 
 
 def test_of_expressions_alike_the_ill_formed_one_is_found():
-    """They are verified once for each form, so each that differs in a type is."""
+    """Expressions are verified once for each form, which includes their types."""
     ops: list[Operation] = []
     for type in (i32, i32, i1, i32):
         literal = LiteralOp(IntegerAttr(1, type))
@@ -167,7 +167,7 @@ def test_of_expressions_alike_one_with_a_region_is_found():
 
 
 def test_of_expressions_alike_the_one_whose_uses_are_wrong_is_found():
-    """Not all are verified by their form: `cuda.builtin` looks at its users."""
+    """Some ops are not verified by their form: `cuda.builtin` looks at its users."""
     first, second = (BuiltinOp(Builtin.THREAD, i32) for _ in range(2))
     let, use = LetOp(first.result, "t"), CastOp(second.result, i64)
     with pytest.raises(InvalidOpError, match=r"name it with cuda.let first"):
@@ -204,7 +204,7 @@ def test_of_loads_alike_the_one_of_an_output_is_found():
 
 @pytest.mark.parametrize("ended", [True, False])
 def test_of_expressions_alike_one_that_ends_a_body_is_found(ended: bool):
-    """What was verified in one module stands for what is alike in another, in such a place."""
+    """A form that was verified in one module is not accepted where it lacks a terminator."""
     literals = [LiteralOp(IntegerAttr(7, i32)) for _ in range(2)]
     verify_module(ModuleOp([*literals]))
     ops = [LiteralOp(IntegerAttr(7, i32)), *([ReturnOp()] if ended else [])]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What integers can be: all of their type, unless they are clamped; what may wrap is anything."""
+"""Ranges of integers: all of their type unless they are clamped, and all if they may wrap."""
 
 from collections.abc import Callable
 

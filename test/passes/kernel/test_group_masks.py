@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A mask that is grouped holds where it did before, at every thread and step."""
+"""A grouped mask is true at the same threads and steps as before."""
 
 from hypothesis import event, given
 from hypothesis import strategies as st

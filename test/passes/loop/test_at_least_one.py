@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which values are proved to be at least 1 or NaN, and which come close to it."""
+"""Values that are proved to be at least 1 or NaN, and near misses."""
 
 from collections.abc import Callable
 
@@ -69,7 +69,7 @@ def test_without_a_step_there_is_no_term(parse: Parse) -> None:
 
 
 def test_long_sums_are_looked_at_once() -> None:
-    """Each term was looked at twice for each that came after it: forty would take an hour."""
+    """Each later term once caused two looks at each term: forty terms would take an hour."""
     one, *terms = test.TestOp(result_types=[f32] * 40).results
     total: SSAValue = arith.ConstantOp(FloatAttr(1.0, f32)).result
     for term in terms:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A predicate holds where the comparison did, whatever the element is."""
+"""A predicate is true where the comparison was, for all elements."""
 
 from collections.abc import Callable
 from itertools import product

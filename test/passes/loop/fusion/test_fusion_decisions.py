@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Each rule of fusion at two sizes: at one it fuses, at the other it does not, and both times it says
-what it weighed. Tensors are too large to run; that results stay right is tested elsewhere.
+Each rule of fusion at two sizes: it fuses at one only, and reports the costs it weighed at both.
+
+The tensors are too large to run; other tests check results.
 """
 
 from collections.abc import Callable
@@ -25,13 +26,13 @@ Shape = tuple[int, ...]
 
 
 class Decisions(Listener[None]):
-    """Hears what was decided, either way."""
+    """Listener that keeps the decisions of both kinds."""
 
     def __init__(self) -> None:
         self.heard: list[str] = []
 
     def look(self, scope: object) -> None:
-        """Keep nothing."""
+        """Keep nothing of the kernel."""
 
     def skipped(self, rule: Rule, site: str, reason: str) -> None:
         """Keep the reason."""
@@ -43,7 +44,7 @@ class Decisions(Listener[None]):
 
 
 def decisions(program: Callable[..., Any], shapes: tuple[Shape, ...], pipeline: str) -> list[str]:
-    """What passes decide about `program`, called with tensors of `shapes`."""
+    """Return the decisions of passes about `program`, called with tensors of `shapes`."""
     inputs = [torch.empty(shape, device="meta") for shape in shapes]
     module = lower(api.capture(program, *inputs).module, Level.TENSOR)
     with listening(decisions := Decisions()):
