@@ -40,7 +40,7 @@ def test_a_vector_counts_all_of_its_elements(parse: Parse):
     assert found.wavefronts == 0
 
 
-def test_a_masked_vector_counts_for_the_share_that_is_there(parse: Parse):
+def test_a_masked_vector_counts_for_the_share_within_its_mask(parse: Parse):
     mask = "where [252 - %t * 4]"
     body = f"""{REGISTERS}
       kernel.copy %x[%t * 4] to %r[0] width 4 {mask} : memref<256xf32>, memref<4xf32, 5>

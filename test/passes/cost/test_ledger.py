@@ -90,7 +90,7 @@ def test_masked_accesses_count_where_the_mask_holds():
     assert found.accessed_bytes == found.global_bytes == 2 * 4000
 
 
-def test_an_access_touches_what_its_subscripts_reach():
+def test_an_access_touches_the_elements_its_subscripts_reach():
     text = """
     loop.kernel @part(%x: memref<64x100xf32>, %b: memref<7xf32>) -> (%out: memref<50xf32>) {
       loop.for %i in 50 {
@@ -157,9 +157,7 @@ def test_a_scan_joins_at_every_step():
         (24, 4, 384, 1),
     ],
 )
-def test_a_combine_costs_what_its_lowering_makes_of_it(
-    threads: int, rows: int, smem: int, barriers: int
-):
+def test_a_combine_costs_as_much_as_its_lowering(threads: int, rows: int, smem: int, barriers: int):
     text = ROW_SUM.format(n=1000)
     pipeline = f"tileify,cooperative-reduce{{threads={threads} rows={rows}}}"
     tile_ir = only(after(text, pipeline))
@@ -241,7 +239,7 @@ def test_a_register_tile_holds_its_accumulators():
     assert found.flops == 2 * 512 * 16 * 64
 
 
-def test_the_line_says_only_what_changed():
+def test_the_line_lists_only_changes():
     text = ROW_SUM.format(n=2048)
     tiled = after(text, "tileify")
     assert line(tiled, tiled) == "ledger: no change in cost"
@@ -251,7 +249,7 @@ def test_the_line_says_only_what_changed():
     )
 
 
-def test_what_is_known_only_afterwards_has_no_arrow():
+def test_values_known_only_afterwards_have_no_arrow():
     text = ROW_SUM.format(n=2048)
     assert line(parse(text), after(text, "tileify")) == (
         "ledger: blocks 32, threads 1, occupancy 32 blocks/SM"
@@ -277,5 +275,5 @@ def test_kernels_count_as_often_as_they_are_launched():
     assert line(nothing, parse(text)).endswith("estimate 0.00 -> 4.00 us")
 
 
-def test_nothing_is_claimed_of_what_has_no_kernels():
+def test_a_module_without_kernels_has_no_costs():
     assert line(ModuleOp([]), ModuleOp([])) == "ledger: no kernels yet"

@@ -37,8 +37,8 @@ def text_of(name: str) -> str:
 
 
 # One of the kernels that differ only in how blocks are joined.
-ALIKE = {"matmul_join_atomic", "matmul_join_last_block", "matmul_join_workspace"}
-STAGED = [name for name in REFERENCES if name not in ALIKE and "tile.stage" in text_of(name)]
+SIMILAR = {"matmul_join_atomic", "matmul_join_last_block", "matmul_join_workspace"}
+STAGED = [name for name in REFERENCES if name not in SIMILAR and "tile.stage" in text_of(name)]
 
 # Changes of a kernel's text: other layouts, transports and arrangements. Some overrun their slabs,
 # but no test runs them.
@@ -67,7 +67,7 @@ def launch_in(module: ModuleOp) -> tile.LaunchOp:
     return launch
 
 
-def foretold(module: ModuleOp) -> Found:
+def predicted(module: ModuleOp) -> Found:
     """Return the accesses that the launch predicts."""
     found: Found = defaultdict(set)
     conflicts = SlabConflicts(launch_in(module))
@@ -106,15 +106,15 @@ CASES = [
 
 
 @pytest.mark.parametrize(("name", "variation"), CASES)
-def test_kernel_ir_has_what_is_foretold(parse: Parse, name: str, variation: str):
+def test_kernel_ir_has_the_predicted_accesses(parse: Parse, name: str, variation: str):
     text = VARIATIONS[variation](text_of(name))
-    assert foretold(parse(text)) == lowered(parse(text))
+    assert predicted(parse(text)) == lowered(parse(text))
 
 
 @pytest.mark.parametrize("name", STAGED)
 def test_short_loops_are_taken_for_unrolled(parse: Parse, name: str):
     rolled = text_of(name).replace(" unroll", "")
-    assert foretold(parse(rolled)) == foretold(parse(text_of(name)))
+    assert predicted(parse(rolled)) == predicted(parse(text_of(name)))
 
 
 NN = """
@@ -156,7 +156,7 @@ SIMULATED = {
 
 @needs_nvrtc
 @pytest.mark.parametrize("case", SIMULATED)
-def test_the_simulator_counts_what_is_foretold(parse: Parse, case: str):
+def test_the_simulator_counts_the_predicted_wavefronts(parse: Parse, case: str):
     a, b, row, column = SIMULATED[case]
     module = parse(NN.format(a=a, b=b, row=row, column=column))
     traffic = slab_traffic(launch_in(module)).values()

@@ -369,7 +369,7 @@ def test_maximum_keeps_nan_and_maxnum_drops_it():
 
 
 @needs_nvrtc
-def test_names_that_are_taken():
+def test_reserved_names():
     x, y, out = normal(32), normal(32) / 2, single(32)
     run(RESERVED_NAMES, [x, y], [out])
     erf_x = np.array([erf(v) for v in x])

@@ -146,7 +146,7 @@ def test_asynchronous_copies_of_every_size_fill_with_zeros():
 @pytest.mark.parametrize(
     ("name", "shape"), [("ordered", (16, 32)), ("swizzled", (2, 32, 32)), ("pooled", (2, 64, 256))]
 )
-def test_layouts_give_back_what_they_are_given(name: str, shape: tuple[int, ...]):
+def test_layouts_keep_the_values(name: str, shape: tuple[int, ...]):
     x, out = drawn(*shape), nan(*shape)
     run("layouts", name, [x], [out])
     assert np.array_equal(out, x + x[:, :1] if name == "pooled" else x)

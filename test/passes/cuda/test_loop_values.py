@@ -155,13 +155,13 @@ def check_best(monoid: str, element: str, pipeline: str) -> None:
 
 
 @pytest.mark.parametrize(("monoid", "element", "pipeline"), chessboard(*BEST))
-def test_where_the_best_is(monoid: str, element: str, pipeline: str) -> None:
+def test_positions_of_the_best(monoid: str, element: str, pipeline: str) -> None:
     check_best(monoid, element, pipeline)
 
 
 @pytest.mark.usefixtures("every_case")
 @pytest.mark.parametrize(("monoid", "element", "pipeline"), chessboard(*BEST, odd=True))
-def test_where_the_best_is_otherwise(monoid: str, element: str, pipeline: str) -> None:
+def test_other_positions_of_the_best(monoid: str, element: str, pipeline: str) -> None:
     check_best(monoid, element, pipeline)
 
 
@@ -211,7 +211,7 @@ def test_gather(element: str) -> None:
 
 
 @pytest.mark.parametrize("bad", [40, -1, 2**32])
-def test_what_is_no_index_stops_the_kernel(bad: int) -> None:
+def test_an_invalid_index_traps(bad: int) -> None:
     ids = np.zeros(100, np.int64)
     ids[70] = bad
     outputs = [np.zeros((100, 3), np.float32)]

@@ -80,7 +80,7 @@ def element_of(place: Place, thread: SSAValue, number: int) -> int:
 
 
 @given(types().filter(is_legal))
-def test_the_text_goes_where_the_layout_says(type: MemRefType):
+def test_offsets_in_the_text_agree_with_the_layout(type: MemRefType):
     layout, size, shape = layout_of(type), size_of(type.element_type), type.get_shape()
     place, thread = place_of(type)
     found: set[int] = set()

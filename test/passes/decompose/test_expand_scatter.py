@@ -111,7 +111,7 @@ def subscripts(draw: st.DrawFn, sizes: Shape) -> list[AffineExpr]:
     seed=st.integers(0, 9),
 )
 @settings(max_examples=40, deadline=None, print_blob=True)
-def test_searching_finds_what_writing_leaves(
+def test_searching_gives_the_results_of_writing(
     data: st.DataObject, updates: Shape, joined: tuple[Attribute, Monoid | None], seed: int
 ):
     exprs = data.draw(subscripts(updates))

@@ -63,7 +63,7 @@ def test_names_and_locations_are_those_of_the_torch_op():
         assert op.results[0].name_hint == "y"
 
 
-def test_what_moves_nothing_leaves_nothing():
+def test_an_op_that_moves_nothing_leaves_no_op():
     module = calling("torch.reshape %x shape [4, -1]")
     DecomposePass().apply(Context(), module)
     assert body_of(module) == []

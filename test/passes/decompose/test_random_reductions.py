@@ -47,7 +47,7 @@ def _size(input: Any, dim: int) -> int:
 
 @given(data=st.data(), input=tensors(), keepdim=st.booleans())
 @settings(max_examples=drawn(25), print_blob=True)
-def test_extremes_and_where_they_are(data: st.DataObject, input: Any, keepdim: bool, check: Any):
+def test_extremes_and_their_positions(data: st.DataObject, input: Any, keepdim: bool, check: Any):
     dim = data.draw(dim_of(input))
     pairs: list[type[TorchOp]] = [torch.MaxDimOp, torch.MinDimOp, torch.ArgmaxOp, torch.ArgminOp]
     if _size(input, dim):

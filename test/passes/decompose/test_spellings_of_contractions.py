@@ -177,9 +177,9 @@ def test_usual_spellings(spellings: list[Spelling]):
     ops = [
         op.name.removeprefix("torch.") for op in captured.module.walk() if isinstance(op, TorchOp)
     ]
-    wanted = [op for names, _, _ in spellings for op in names.split()]
-    counted = {*wanted}
-    assert sorted(op for op in ops if op in counted) == sorted(wanted)
+    op_names = [op for names, _, _ in spellings for op in names.split()]
+    counted = {*op_names}
+    assert sorted(op for op in ops if op in counted) == sorted(op_names)
 
     DecomposePass().apply(Context(), captured.module)
     tensors = [leaf for leaf in expected if isinstance(leaf, torch.Tensor)]

@@ -178,9 +178,9 @@ def test_spellings(spellings: list[tuple[str, Function]]):
     for (name, function), result in zip(spellings, results, strict=True):
         expected = function(*arguments)
         for got, tensor in zip(_flat(result), _flat(expected), strict=True):
-            wanted = array_of(tensor)
-            assert (got.dtype, got.shape) == (wanted.dtype, wanted.shape), name
-            np.testing.assert_allclose(got, wanted, rtol=1e-5, atol=1e-6, err_msg=name)
+            reference = array_of(tensor)
+            assert (got.dtype, got.shape) == (reference.dtype, reference.shape), name
+            np.testing.assert_allclose(got, reference, rtol=1e-5, atol=1e-6, err_msg=name)
 
 
 def _flat(value: Any) -> list[Any]:

@@ -80,7 +80,7 @@ def test_an_ill_formed_input_is_no_passes_fault():
     assert failure.value.made_by == ""
 
 
-class Heard(Listener[None]):
+class LookCounter(Listener[None]):
     """Listener that counts how often it looks at the IR."""
 
     def __init__(self) -> None:
@@ -91,9 +91,13 @@ class Heard(Listener[None]):
         self.times += 1
 
 
-def test_what_a_pass_raises_on_a_well_formed_program_is_passed_on(monkeypatch: pytest.MonkeyPatch):
+def test_exceptions_of_a_pass_on_a_well_formed_program_are_passed_on(
+    monkeypatch: pytest.MonkeyPatch,
+):
     break_pass(monkeypatch, fail)
-    heard = Heard()
-    with pytest.raises(RuntimeError, match="does not work"), listening(heard):
+    counter = LookCounter()
+    with pytest.raises(RuntimeError, match="does not work"), listening(counter):
         lower(program(), Level.CUDA)
-    assert heard.times == 2, "before and after the rewrite; the search for the pass is not heard"
+    assert counter.times == 2, (
+        "before and after the rewrite; the search for the pass is not counted"
+    )

@@ -141,7 +141,7 @@ def test_mistakes(text: str, complaint: str):
         max_size=3,
     )
 )
-def test_what_a_pass_prints_is_read_back(passes: list[TilePass]):
+def test_printed_passes_are_read_back(passes: list[TilePass]):
     text = ",".join(str(p) for p in passes)
     assert parse_pipeline(text, AVAILABLE) == tuple(passes)
 

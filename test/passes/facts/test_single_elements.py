@@ -56,7 +56,7 @@ def names(parse: Parse, ops: str) -> list[str] | None:
 
 
 @pytest.mark.parametrize("ops", MADE)
-def test_what_makes_them(parse: Parse, ops: str):
+def test_ops_that_make_a_value(parse: Parse, ops: str):
     found = names(parse, ops)
     assert found is not None
     assert sorted(found) == sorted(MADE[ops])
@@ -64,5 +64,5 @@ def test_what_makes_them(parse: Parse, ops: str):
 
 
 @pytest.mark.parametrize("ops", NOT_MADE)
-def test_what_is_made_of_more(parse: Parse, ops: str):
+def test_values_of_several_elements(parse: Parse, ops: str):
     assert names(parse, ops) is None

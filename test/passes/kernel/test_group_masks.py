@@ -47,5 +47,5 @@ def test_a_grouped_mask_is_the_same_mask(extent: int, row: int, constant: int, s
     module = Parser(context(), text).parse_module()
     before, printed = _holds(module, extent), str(module)
     GroupMasksPass().apply(context(), module)
-    event("grouped" if str(module) != printed else "left alone")
+    event("grouped" if str(module) != printed else "unchanged")
     assert _holds(module, extent) == before

@@ -109,7 +109,7 @@ def _python(expr: str) -> str:
 EXTENTS = st.sampled_from([1, 2, 3, 4])
 
 
-def test_what_is_proven_is_so() -> None:
+def test_proofs_are_right() -> None:
     proven: list[bool] = []
 
     @settings(max_examples=drawn(150), deadline=None, derandomize=True)

@@ -151,7 +151,7 @@ def test_the_default_works_on_every_target(parse: Parse) -> None:
     check(parse, text, [random(7, 64, 4)], "sm_80")
 
 
-def test_all_of_a_cluster_go_on(parse: Parse) -> None:
+def test_all_blocks_of_a_cluster_continue(parse: Parse) -> None:
     # Values that differ between blocks are stored by each, and the others by one.
     check(
         parse,
@@ -238,7 +238,7 @@ loop.kernel @k(%x: memref<4x96xf32>, %y: memref<4x96xi32>)
 
 # An epilogue of REGISTERS for each of THREADS, divided among the blocks of a cluster. One of its
 # stores is equal for all steps of one axis.
-DEALT = """
+DIVIDED = """
 loop.kernel @k(%x: memref<BLOCKSxROWSxTHREADSx4xf32>, %bias: memref<ROWSxf32>)
     -> (%out: memref<ROWSxTHREADSx4xf32>, %same: memref<ROWSxTHREADSxf32>) {
   tile.launch (%s = block BLOCKS, %t = thread THREADS, %i = register ROWS, %v = register 4) {
@@ -263,10 +263,10 @@ loop.kernel @k(%x: memref<BLOCKSxROWSxTHREADSx4xf32>, %bias: memref<ROWSxf32>)
         (8, 3, 32, "one block"),
     ],
 )
-def test_an_epilogue_is_dealt_out(
+def test_an_epilogue_is_divided_among_blocks(
     blocks: int, rows: int, threads: int, how: str, parse: Parse
 ) -> None:
-    text = DEALT.replace("BLOCKS", f"{blocks}").replace("ROWS", f"{rows}")
+    text = DIVIDED.replace("BLOCKS", f"{blocks}").replace("ROWS", f"{rows}")
     text = text.replace("THREADS", f"{threads}")
     check(parse, text, [random(blocks, rows, threads, 4), random(rows)])
     module = lower(with_main(parse(text)), "kernel")
@@ -294,7 +294,7 @@ loop.kernel @k(%x: memref<8x32x2x4x3xf32>)
     )
 
 
-def test_what_was_computed_before_is_not_dealt_out(parse: Parse) -> None:
+def test_values_from_before_the_join_are_not_divided(parse: Parse) -> None:
     # Each step of %i has a value from before the join, so threads are divided instead.
     text = """
 loop.kernel @k(%x: memref<2x4x64xf32>, %y: memref<4x64xf32>) -> (%out: memref<4x64xf32>) {
@@ -310,7 +310,7 @@ loop.kernel @k(%x: memref<2x4x64xf32>, %y: memref<4x64xf32>) -> (%out: memref<4x
 
 
 @pytest.mark.parametrize("rows", [3, 4])
-def test_rows_that_are_joined_after_blocks_are(rows: int, parse: Parse) -> None:
+def test_rows_joined_after_blocks(rows: int, parse: Parse) -> None:
     # A combine of threads follows: no thread may be omitted, but registers can be divided.
     text = """
 loop.kernel @k(%x: memref<2xROWSx64xf32>) -> (%out: memref<ROWSxf32>) {
@@ -343,7 +343,7 @@ loop.kernel @k(%x: memref<2x3x1024xf32>) -> (%out: memref<1024xf32>) {
 }"""
 
 
-def test_what_is_left_lies_where_slots_were(parse: Parse) -> None:
+def test_partial_results_take_the_place_of_slots(parse: Parse) -> None:
     x = random(2, 3, 1024)
     check(parse, RING, [x])
     module = lower(with_main(parse(RING)), "kernel")
@@ -366,7 +366,7 @@ def test_counters_are_kept_and_outputs_filled(parse: Parse) -> None:
     assert "kept from launch to launch\n  %arrived  int32[2]  8 B  filled with 0" in plan_text(last)
 
 
-def test_counters_share_memory_with_nobody(parse: Parse) -> None:
+def test_counters_share_no_memory(parse: Parse) -> None:
     module = lower(with_main(parse(MOMENTS.replace("JOIN", "last_block"))), "cuda")
     allocs = [op for op in module.walk() if isinstance(op, AllocOp)]
     arrived = next(op for op in allocs if op.memref.name_hint == "arrived")
@@ -375,7 +375,7 @@ def test_counters_share_memory_with_nobody(parse: Parse) -> None:
         plan_of(module)
 
 
-def test_what_is_updated_is_filled_before_each_launch(parse: Parse) -> None:
+def test_updated_outputs_are_filled_before_each_launch(parse: Parse) -> None:
     text = """
 func.func @main(%x: memref<4x32xf32>, %y: memref<4x32xf32>) -> memref<32xf32> {
   %a = memref.alloc() : memref<32xf32>

@@ -203,13 +203,13 @@ EACH_KIND = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 
 
 @EACH_KIND
-def test_no_race_comes_of_it(kind: Kind) -> None:
+def test_the_pass_adds_no_race(kind: Kind) -> None:
     changed = check_random(kind, lambda module: kind.rewrite().apply(context(), module))
     assert any(changed)
 
 
 @EACH_KIND
-def test_what_goes_too_far_is_found(kind: Kind) -> None:
+def test_rewrites_that_go_too_far_are_found(kind: Kind) -> None:
     with pytest.raises(InterpreterError, match="while another thread"):
         check_random(kind, kind.too_far, phases=[Phase.generate])
 

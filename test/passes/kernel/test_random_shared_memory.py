@@ -88,7 +88,7 @@ def kernel_text(phases: Sequence[tuple[bool, Sequence[tuple[str, str]]]]) -> str
       }}"""
 
 
-def test_what_is_needed_is_not_overwritten() -> None:
+def test_needed_values_are_not_overwritten() -> None:
     shared = list[int]()
 
     @settings(max_examples=drawn(250), deadline=None, derandomize=True)

@@ -59,7 +59,7 @@ def test_a_term_of_softmax_is_one(parse: Parse) -> None:
 
 
 @pytest.mark.parametrize("change", NEAR_MISSES.values(), ids=NEAR_MISSES)
-def test_what_is_no_softmax_may_be_less_than_one(parse: Parse, change: tuple[str, str]) -> None:
+def test_near_misses_of_softmax_may_be_less_than_one(parse: Parse, change: tuple[str, str]) -> None:
     assert change[0] in SOFTMAX
     assert not _proved(parse, SOFTMAX.replace(*change))
 
