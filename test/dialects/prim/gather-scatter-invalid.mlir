@@ -1,6 +1,6 @@
 // RUN: opt-tool %s --split-input-file --verify-diagnostics --parsing-diagnostics | filecheck %s
 
-// What the verifier refuses of subscripts that are data.
+// Subscripts from data that the verifier refuses.
 
 func.func @f(%w: tensor<100x8xf32>) {
   // CHECK: without a tensor of subscripts this is a prim.index_map
