@@ -87,7 +87,7 @@ def test_an_error_in_the_fifth_digit_is_wrong():
     assert comparison.reason.startswith("the error is 0.0001, more than ")
 
 
-def test_a_sum_may_be_off_by_what_its_terms_may():
+def test_a_sum_may_have_the_errors_of_its_terms():
     """The terms cancel: no order of summation in float32 gives the sum to its last place."""
     terms = np.random.default_rng(0).standard_normal(10_000).astype(np.float32)
     pairwise = np.sum(terms)
@@ -141,7 +141,7 @@ def test_a_mistake_is_not_rounding():
     assert judged(total, [terms], np.array(wrong), kernel_ir).reason != ""
 
 
-def test_a_jump_at_an_input_does_not_widen_what_is_allowed():
+def test_a_jump_at_an_input_does_not_widen_the_tolerance():
     """Rounding 3 to its neighbour below moves its floor by 1."""
 
     def floor(arrays: Sequence[Array]) -> list[Array]:
@@ -287,7 +287,7 @@ def test_an_element_whose_reference_is_infinite_is_compared_with_the_rounded_one
     ("dtype", "huge"), [(np.float16, 6e4), (bfloat16, 3e38), (np.float32, 1e30)]
 )
 @pytest.mark.parametrize("against", [False, True])
-def test_an_element_that_overflows_does_not_widen_what_is_allowed(
+def test_an_element_that_overflows_does_not_widen_the_tolerance(
     dtype: Any, huge: float, against: bool
 ):
     """The square exceeds the largest number of the dtype, and its rounding error does, too."""

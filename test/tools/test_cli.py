@@ -603,7 +603,7 @@ def test_an_interruption_ends_quietly(
 # --- The rest
 
 
-def test_doctor_says_what_works(tilewright: Tilewright):
+def test_doctor_reports_the_working_parts(tilewright: Tilewright):
     result = tilewright("doctor")
     assert (result.code, result.err) == (0, "")
     found = {line.split("  ")[0]: line for line in result.out.splitlines()}

@@ -62,7 +62,7 @@ def test_a_word_that_is_nearly_right(arguments: str, tilewright: Tilewright):
     assert result.err == NEARLY[arguments] + "\n"
 
 
-def test_values_and_what_follows_two_dashes_are_no_options(tilewright: Tilewright):
+def test_values_and_words_after_two_dashes_are_no_options(tilewright: Tilewright):
     assert tilewright("compile", "-c", "-torch.ones(2)", "--ir", "torch").code == 0
     assert tilewright("compile", "-c-torch.ones(2)", "--ir=torch").code == 0
     assert "cannot read '--irr.mlir'" in tilewright("compile", "--", "--irr.mlir").err

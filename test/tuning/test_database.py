@@ -98,7 +98,7 @@ def test_a_note_is_kept_until_one_with_an_origin_comes(path: Path) -> None:
         assert database.notes() == {NOTE.kernel: known}
 
 
-def test_merging_keeps_what_is_newer_in_any_order(tmp_path: Path) -> None:
+def test_merging_keeps_newer_rows_in_any_order(tmp_path: Path) -> None:
     old = Record(KEY, FAST, "2026-01-01T00:00:00.000000+00:00")
     new = Record(KEY, FAST._replace(us=3.0), "2026-01-02T00:00:00.000000+00:00")
     same_time = new._replace(measurement=FAST._replace(us=3.5))

@@ -28,7 +28,7 @@ _KIB = 1024
         ("sm_120", 192, 0, 40, 8, ("registers", "warps")),
     ],
 )
-def test_blocks_and_what_limits_them(
+def test_blocks_and_their_limits(
     name: str, threads: int, shared: int, registers: int, blocks: int, limiters: tuple[str, ...]
 ):
     found = occupancy(target(name), threads, shared, registers)

@@ -65,7 +65,7 @@ def test_ends():
     assert (maybe, call, always) == (True, True, False)
 
 
-def test_what_never_acts_is_no_access():
+def test_instructions_that_never_act_are_no_accesses():
     assert (_instructions()[-1].category, _instructions()[-1].bits) == (Category.CONTROL, 0)
 
 

@@ -304,7 +304,7 @@ def test_a_branch_taken_by_whole_warps_or_blocks_may_synchronize(parse: Parse, r
     np.testing.assert_array_equal(result, x[np.where(index % 64 < 32, index ^ 1, index)])
 
 
-def test_a_shuffle_in_a_nest_that_whole_blocks_come_to(parse: Parse, rand: Rand) -> None:
+def test_a_shuffle_in_a_nest_that_whole_blocks_reach(parse: Parse, rand: Rand) -> None:
     def module(bound: str) -> ModuleOp:
         return parse(
             kernel(f"""

@@ -84,7 +84,7 @@ def test_cp_async_reads_where_the_mask_holds_and_writes_everywhere(parse: Parse)
     assert found.barriers == 1
 
 
-def test_a_box_counts_once_for_the_block_and_not_what_is_outside(parse: Parse):
+def test_a_box_counts_once_for_the_block_and_only_within_the_array(parse: Parse):
     slab = "memref<4x8x32xf32, #tile.layout<slots>, 3>"
     ring = "!kernel.ring<4, tma>"
     body = f"""%s = kernel.shared : {slab}

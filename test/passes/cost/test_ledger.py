@@ -65,7 +65,7 @@ def test_a_matmul_touches_each_buffer_once_and_rereads_its_operands():
     assert found.occupancy(H100) is None
 
 
-def test_no_level_changes_what_a_matmul_does():
+def test_no_level_changes_the_work_of_a_matmul():
     loop_ir = only(parse(MATMUL))
     for pipeline in ("tileify", "tileify,blockify-launch{m=16 n=16}"):
         tile_ir = only(after(MATMUL, pipeline))

@@ -98,7 +98,7 @@ def test_a_kernel_without_a_host_function_gets_one(
     assert "twice<<<" in capsys.readouterr().out
 
 
-def test_a_run_counts_what_it_reports(capsys: pytest.CaptureFixture[str]):
+def test_a_reported_run_counts_in_the_simulator(capsys: pytest.CaptureFixture[str]):
     assert main(["run", *PROGRAM, "--report"]) == 0
     out = capsys.readouterr().out
     assert "sector factor 1.00 (simulator)" in out

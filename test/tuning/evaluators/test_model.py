@@ -67,7 +67,7 @@ def test_the_model_distinguishes_good_schedules_from_bad(
     assert modelled(large, good) < modelled(large, bad)
 
 
-def test_a_large_product_is_near_to_what_the_machine_can_do(large: loop.KernelOp):
+def test_a_large_product_is_near_the_limit_of_the_machine(large: loop.KernelOp):
     # 2 * 2048^3 operations take 257 us on an H100; two of three blocks run at once on most SMs.
     assert 257 < modelled(large, TILED.format(**GOOD)) < 400
 

@@ -48,7 +48,7 @@ def kernels(name: str) -> list[str]:
 
 
 @pytest.mark.parametrize("name", [name for name in PROGRAMS if name != "half"])
-def test_wider_types_compute_what_the_interpreter_computes_with_them(name: str) -> None:
+def test_wider_types_give_the_results_of_the_interpreter(name: str) -> None:
     for kernel in kernels(name):
         wide = widened(scheduled(kernel))
         assert "f32" not in str(wide)
