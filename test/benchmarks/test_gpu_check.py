@@ -38,7 +38,7 @@ def found(record: Record) -> dict[str, str]:
     return {item: outcome.says for _, item, outcome in record}
 
 
-# A worker that answers each request by doing what the item names.
+# A worker that answers each request with the action that the item names.
 SCRIPT = """
 import json, os, sys, time
 for line in sys.stdin:

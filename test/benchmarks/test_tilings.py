@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tilings for a GPU to measure all compile, and are printed beside the model's times."""
+"""All tilings for a GPU to measure compile, and are printed with the times of the model."""
 
 from concurrent.futures import Future
 from time import monotonic

@@ -53,7 +53,7 @@ def killed(path: Path, number: int, delay: float) -> set[str]:
 
 
 def problem(path: Path, reports: set[str]) -> str:
-    """Return what is wrong with a database; empty if nothing is, or if no writer created it."""
+    """Return the fault of a database; empty without a fault, or if no writer created it."""
     if not path.exists() and not reports:
         return ""
     with Database.reading(path) as database:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Windows compute in one step what a walk over their positions finds."""
+"""Windows compute the result of a walk over their positions in one step."""
 
 from itertools import product
 
