@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random calls, damaged files and odd surroundings find mistakes, and there are none."""
+"""
+Scripts that search for mistakes by random calls, damaged files and odd surroundings find none.
+"""
 
 import random
 from typing import Any
@@ -37,12 +39,12 @@ def test_odd_surroundings():
 
 
 def wrongly(*_: Any, **__: Any) -> Any:
-    """Compile another function."""
+    """Compile another function, which adds one more."""
     return too_much
 
 
 def too_much(x: Any, k: Any) -> Any:
-    """Another sum."""
+    """Return a sum that is too large by 1."""
     return x + k + 1
 
 

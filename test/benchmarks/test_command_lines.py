@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random command lines end with an error of one line, and what does not is found."""
+"""Random command lines end with a one-line error, and other ends are found."""
 
 from argparse import Namespace
 
@@ -19,12 +19,12 @@ def test_many():
 
 
 def broken(args: Namespace) -> int:
-    """Return a command with a bug."""
+    """Fail as a command with a bug."""
     raise IndexError(args.command)
 
 
 def odd(args: Namespace) -> int:
-    """Return a command with an exit code of its own."""
+    """Return an exit code that no command uses."""
     return 7 + len(args.names)
 
 

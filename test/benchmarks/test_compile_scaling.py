@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The benchmark of growth measures each of its programs; how long they take is no test."""
+"""The benchmark of growth measures each of its programs; its times are not tested."""
 
 import json
 from pathlib import Path

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The benchmark of the compiler runs and says what it measured; how long it takes is no test."""
+"""The benchmark of the compiler runs and prints its results; its times are not tested."""
 
 import json
 from pathlib import Path
@@ -47,7 +47,7 @@ def test_a_model_with_fewer_layers_is_taken_whole(monkeypatch: pytest.MonkeyPatc
     assert taken == ["decoder.tinyllama.x1.s512", "decoder.tinyllama.x22.s512"]
 
 
-def test_a_profile_tells_passes_and_functions_without_folders_of_the_machine(tmp_path: Path):
+def test_a_profile_lists_passes_and_functions_without_folders_of_the_machine(tmp_path: Path):
     file = tmp_path / "profile.txt"
     compile_time.main(["--only", "rmsnorm", "--to", "tile", "--profile", str(file)])
     passes, functions = file.read_text().split("\n\n")

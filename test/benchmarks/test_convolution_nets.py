@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The nets are those of the papers, and their benchmark says what it measured."""
+"""The nets are those of the papers, and their benchmark prints its results."""
 
 import json
 from pathlib import Path
@@ -15,11 +15,11 @@ from torch import nn
     [
         (nets.resnet101, 44_549_160),
         (nets.densenet121, 7_978_856),
-        # With two numbers of a normalisation for each of 7,280 biases.
+        # Including two numbers of a normalisation for each of 7,280 biases.
         (nets.googlenet, 6_998_552 + 7_280),
     ],
 )
-def test_the_weights_are_as_many(net: object, parameters: int):
+def test_the_number_of_weights(net: object, parameters: int):
     assert callable(net)
     made = net()
     assert isinstance(made, nn.Module)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the command for GPU machines does with what it finds; some of it, on the simulator."""
+"""The command for GPU machines: how it handles its checks; some of them run on the simulator."""
 
 import json
 import os
@@ -34,11 +34,11 @@ SIMULATOR, GPU = Device("simulator"), Device("gpu")
 
 
 def found(record: Record) -> dict[str, str]:
-    """What a record says of each check."""
+    """Return the text of each check in a record."""
     return {item: outcome.says for _, item, outcome in record}
 
 
-# A worker that answers to what it is asked by doing it.
+# A worker that answers each request with the action that the item names.
 SCRIPT = """
 import json, os, sys, time
 for line in sys.stdin:
@@ -56,7 +56,7 @@ ITEMS = ["first", "hangs", "crashes", "fails", "last"]
 
 
 def stage(items: Sequence[str], limit_s: float = 60.0) -> Stage:
-    """Checks that nobody does but `SCRIPT`."""
+    """Return a stage of checks that only `SCRIPT` can run."""
 
     def check(device: Device, item: str) -> Outcome:
         raise AssertionError("not here")
@@ -65,7 +65,7 @@ def stage(items: Sequence[str], limit_s: float = 60.0) -> Stage:
 
 
 def runner(folder: Path, seconds: float = 60.0, only: str = "", retry: bool = False) -> Runner:
-    """Runs them, one after the other."""
+    """Return a runner of stages, which runs one check at a time."""
     record = Record(folder / "check.json", {"device": "gpu", "gpu": "none", "sources": "now"})
     record.take(folder / "check.json")
 
@@ -75,17 +75,17 @@ def runner(folder: Path, seconds: float = 60.0, only: str = "", retry: bool = Fa
     return Runner(GPU, record, monotonic() + seconds, 1, lambda _: None, only, retry, command)
 
 
-def test_what_hangs_or_crashes_does_not_end_the_rest(tmp_path: Path):
+def test_other_checks_run_after_a_hang_or_a_crash(tmp_path: Path):
     runs = runner(tmp_path)
     assert runs.run(stage(ITEMS, limit_s=2.0)) == 0
-    said = found(runs.record)
-    assert list(said) == ITEMS
-    assert said["hangs"] == "killed: no sign of life for 2 s"
-    assert said["crashes"] == "the process ended with code 7: a last word"
+    texts = found(runs.record)
+    assert list(texts) == ITEMS
+    assert texts["hangs"] == "killed: no sign of life for 2 s"
+    assert texts["crashes"] == "the process ended with code 7: a last word"
     assert [v.verdict for *_, v in runs.record] == ["right", "wrong", "wrong", "wrong", "right"]
 
 
-def test_what_is_done_is_not_done_again(tmp_path: Path):
+def test_finished_checks_are_not_run_again(tmp_path: Path):
     assert runner(tmp_path, only="pid").run(stage(["pid", "first"])) == 0
     before = found(runner(tmp_path).record)
     again = runner(tmp_path)
@@ -93,27 +93,27 @@ def test_what_is_done_is_not_done_again(tmp_path: Path):
     assert {**found(again.record), "first": ""} == {**before, "first": ""}
     assert list(before) == ["pid"]
     assert runner(tmp_path, retry=True).run(stage(["pid"])) == 0
-    assert found(runner(tmp_path).record)["pid"] == before["pid"]  # it was right
+    assert found(runner(tmp_path).record)["pid"] == before["pid"]  # a right result is not retried
     other = Record(tmp_path / "x", {"device": "gpu", "gpu": "none", "sources": "later"})
     other.take(tmp_path / "check.json")
     assert found(other) == {}
 
 
-def test_what_time_is_too_short_for_is_left(tmp_path: Path):
+def test_checks_without_enough_time_remain(tmp_path: Path):
     runs = runner(tmp_path, seconds=1.0)
     assert runs.run(stage(["hangs", "first", "last"])) == 3
     assert found(runs.record) == {}
 
 
 @pytest.fixture
-def heeds_interrupts() -> Iterator[None]:
-    """Also where tests were started in a shell's background, which ignores them."""
+def accepts_interrupts() -> Iterator[None]:
+    """SIGINT interrupts, even if tests run in a shell's background, which ignores it."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
 
 
-def test_an_interrupt_ends_it_at_once(heeds_interrupts: None, tmp_path: Path):
+def test_an_interrupt_ends_it_at_once(accepts_interrupts: None, tmp_path: Path):
     runs = runner(tmp_path, seconds=60.0)
     runs.tell = lambda _: os.kill(os.getpid(), signal.SIGINT)
     with pytest.raises(KeyboardInterrupt):
@@ -128,7 +128,7 @@ def test_a_file_of_something_else(tmp_path: Path):
         runner(tmp_path)
 
 
-def test_a_worker_tells_errors_and_leaves_a_device_that_may_be_lost():
+def test_a_worker_reports_errors_and_ends_on_a_device_that_may_be_lost():
     def check(device: Device, item: str) -> Outcome:
         if item == "bad":
             raise DriverError("kernel 'k' failed")
@@ -143,7 +143,7 @@ def test_a_worker_tells_errors_and_leaves_a_device_that_may_be_lost():
         assert "kernel 'k' failed" in sent[1]["says"]
 
 
-def test_errors_of_others_are_told_in_a_line():
+def test_errors_of_others_are_reported_in_one_line():
     def check(device: Device, item: str) -> Outcome:
         raise ModuleNotFoundError("No module named\n  'filelock'")
 
@@ -181,7 +181,7 @@ Counters on the target device 0.
 """
 
 
-def test_what_ncu_prints():
+def test_output_of_ncu():
     ((name, metrics),) = counters.profiled(NCU)
     assert name == "softmax"
     assert metrics["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"] == 1512
@@ -255,7 +255,7 @@ launched planted.race
 REFUSED = "========= COMPUTE-SANITIZER\n========= Error: Device not supported\n"
 
 
-def test_what_compute_sanitizer_prints():
+def test_output_of_compute_sanitizer():
     assert sanitizer.judged(CLEAN, 0, ["rms_norm"]).verdict == "right"
     assert sanitizer.judged(CLEAN, 1, ["rms_norm", "sdpa"]).says == (
         "nothing reported, but sdpa did not run (exit code 1)"
@@ -327,31 +327,31 @@ def test_the_race(tmp_path: Path):
 
 
 @needs_no_gpu
-def test_the_race_is_one_that_bench_knows(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_bench_accepts_the_command_of_the_race(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     for raced in suite.SUITES:
         command = suite.command(raced, tmp_path / "x.json", "eager,compile", 100, retry=True)
         assert command[:4] == [sys.executable, "-m", "tilewright.tools.cli", "bench"]
         assert cli.main(command[3:]) == 1
-        assert "timing needs a GPU" in capsys.readouterr().err  # the options are understood
+        assert "timing needs a GPU" in capsys.readouterr().err  # the options are accepted
 
 
 def test_a_race_that_takes_too_long_is_interrupted(tmp_path: Path):
     script = "import time\ntry: time.sleep(60)\nexcept KeyboardInterrupt: print('ended')"
     ours = signal.signal(signal.SIGINT, signal.SIG_IGN)  # as in a shell's background
     try:
-        with (tmp_path / "said").open("w") as said:
-            suite.run_for(6.5, [sys.executable, "-I", "-S", "-c", script], said)
+        with (tmp_path / "log").open("w") as log:
+            suite.run_for(6.5, [sys.executable, "-I", "-S", "-c", script], log)
         assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     finally:
         signal.signal(signal.SIGINT, ours)
-    assert (tmp_path / "said").read_text() == "ended\n"
+    assert (tmp_path / "log").read_text() == "ended\n"
 
 
 def test_the_race_finds_our_packages_from_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
-    with (tmp_path / "said").open("w") as said:
-        suite.run_for(60, [sys.executable, "-c", "import os; print(os.getcwd())"], said)
-    assert (tmp_path / "said").read_text() == f"{ROOT}\n"
+    with (tmp_path / "log").open("w") as log:
+        suite.run_for(60, [sys.executable, "-c", "import os; print(os.getcwd())"], log)
+    assert (tmp_path / "log").read_text() == f"{ROOT}\n"
 
 
 def test_tests_of_drivers_find_our_packages_from_anywhere(monkeypatch: pytest.MonkeyPatch):
@@ -388,7 +388,7 @@ def test_every_stage_has_checks():
     ],
 )
 def test_a_check_on_the_simulator(name: str, item: str, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(sys, "path", [*sys.path])  # a check finds the cases of tests by it
+    monkeypatch.setattr(sys, "path", [*sys.path])  # a check imports the cases of tests from it
     checked = stage_named(name)
     assert item in checked.items(SIMULATOR)
     outcome = checked.check(SIMULATOR, item)

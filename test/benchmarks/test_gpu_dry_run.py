@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`make gpu` without a GPU: what is done there, on the simulator, into one JSON and one page."""
+"""`make gpu` on the simulator instead of a GPU: its checks, its JSON and its page."""
 
 import json
 import subprocess
@@ -24,7 +24,7 @@ def test_a_dry_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     assert main([*options, "--stages", "micro"]) == 0
     assert "micro micro.cu: right: compiles" in capsys.readouterr().out
     assert main([*options, "--stages", STAGES, "--only", "matmul.k1"]) == 0
-    assert "micro.cu" not in capsys.readouterr().out.splitlines()[0]  # which is done
+    assert "micro.cu" not in capsys.readouterr().out.splitlines()[0]  # which is already done
     found = json.loads((tmp_path / "check.json").read_text())
     assert {stage: [*checks] for stage, checks in found["checks"].items()} == {
         "micro": ["micro.cu"],
@@ -36,7 +36,7 @@ def test_a_dry_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     assert page.rstrip().endswith("disagrees  check  factor")
 
 
-def test_the_page_ends_with_what_disagrees(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_the_page_ends_with_disagreements(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     record = Record(tmp_path / "check.json", {"device": "gpu", "gpu": "H100", "sources": "now"})
     record.add("micro", "mufu", judged(MICROS["mufu"], 8.0, 4.0))
     record.add("bitwise", "softmax.100", wrong("1 of 4 elements differ"))
@@ -44,20 +44,20 @@ def test_the_page_ends_with_what_disagrees(tmp_path: Path, capsys: pytest.Captur
     record.add("estimates", "suite84/softmax.tinyllama.s512", right("5.0 us, 1 kernels", us=5.0))
     record.add("counters", "rms_norm", missing("ncu is not found"))
     print_record(record, Counter(race=11), tmp_path)
-    page, said = (tmp_path / PAGE).read_text(), capsys.readouterr().out
-    for text in (page, said):
+    page, printed = (tmp_path / PAGE).read_text(), capsys.readouterr().out
+    for text in (page, printed):
         *_, head, first, second, third = text[: text.index("8: 16 lanes") + 40].splitlines()
         assert head.split() == ["disagrees", "check", "factor"]
         assert first.split()[:4] == ["bitwise", "softmax.100", "1", "of"]
         assert second.split()[:3] == ["race", "softmax.tinyllama.s512", "4.00"]
         assert third.split()[:3] == ["micro", "mufu", "2.00"]
-    assert said.endswith("repeat the command to run the remaining checks\n")
+    assert printed.endswith("repeat the command to run the remaining checks\n")
     ranked = json.loads((tmp_path / "check.json").read_text())["disagreements"]
     assert [each["factor"] for each in ranked] == [None, 4.0, 2.0]
 
 
 def test_make_gpu_is_this_command():
     command = ["make", "-n", "-o", ".venv/ready", "gpu", "GPU_SECONDS=60", "GPU_ARGS=--retry"]
-    said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    script, _, rest = said.partition(" --seconds 60 --retry || test $? -eq 3\n")
+    printed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    script, _, rest = printed.partition(" --seconds 60 --retry || test $? -eq 3\n")
     assert (script, rest) == (".venv/bin/python benchmarks/gpu_check.py", "")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What small kernels measure is what their machine code does, and what disagrees is ranked."""
+"""Small measured kernels agree with their machine code, and disagreements are ranked."""
 
 import ctypes
 import re
@@ -36,7 +36,9 @@ def machine_code(target: str) -> dict[str, Code]:
 
 
 def in_loop(code: Code, opcode: str) -> int:
-    """How often a loop has an instruction, which is nowhere else in the kernel."""
+    """
+    Return the number of uses of an instruction in a loop; it occurs nowhere else in the kernel.
+    """
     found = {n for n, i in enumerate(code.instructions) if i.opcode.startswith(opcode)}
     (loop,) = [loop for loop in loops(code) if found & loop.whole]
     assert found <= loop.body
@@ -44,18 +46,18 @@ def in_loop(code: Code, opcode: str) -> int:
 
 
 @needs_nvrtc
-def test_a_repeat_has_the_instructions_that_are_divided_by():
+def test_a_repeat_has_the_instructions_that_its_clocks_are_divided_by():
     check_repeats("sm_90a")
 
 
 @needs_nvrtc
 @pytest.mark.parametrize("target", ["sm_80", "sm_86", "sm_89", "sm_100a", "sm_120"])
-def test_so_it_is_on_other_targets(every_case: None, target: str):
+def test_repeats_on_other_targets(every_case: None, target: str):
     check_repeats(target)
 
 
 def check_repeats(target: str) -> None:
-    """Loops of the kernels have what their clocks are divided by."""
+    """Assert that loops of the kernels have the instructions by which their clocks are divided."""
     codes = machine_code(target)
     kernels = {m.kernel for m in MICROS.values() if m.is_on(target_named(target))}
     assert kernels <= {*codes}
@@ -65,7 +67,7 @@ def check_repeats(target: str) -> None:
         code = codes[kernel]
         if kernel.startswith(
             ("barrier", "cluster")
-        ):  # a loop that only waits is none to the report
+        ):  # the report does not count loops that only wait
             # two more barriers of the block begin and end it
             found = [i.opcode for i in code.instructions if i.opcode.startswith(opcode)]
             assert len(found) == count + 2 * kernel.startswith("barrier")
@@ -74,29 +76,31 @@ def check_repeats(target: str) -> None:
         if kernel.startswith("flight"):
             loads = [n for n, i in enumerate(code.instructions) if i.opcode.startswith(opcode)]
             between = code.instructions[loads[0] : loads[-1]]
-            assert all(i.category is not Category.FLOAT for i in between), "not all are on the way"
+            assert all(i.category is not Category.FLOAT for i in between), (
+                "not all loads are pending"
+            )
         spills = [i.opcode for i in code.instructions if i.category in (Category.LDL, Category.STL)]
         assert not spills, kernel
 
 
 @needs_nvrtc
 def test_the_outer_product_reads_three_registers():
-    # A factor that is the same in a warp would be a uniform register, which has no bank.
+    # A factor that is equal in a warp would be a uniform register, which has no bank.
     code = machine_code("sm_90a")
     for kernel, most in (("ffma", 4), ("ffma_free", 3)):
         ffmas = [i.operands for i in code[kernel].instructions if i.category is Category.FFMA]
         assert all(re.fullmatch(r"(R\d+(\.reuse)?(, |$)){4}", operands) for operands in ffmas)
         registers = [len({*re.findall(r"R\d+", operands)}) for operands in ffmas]
-        assert {*registers} == {most - 1}  # the sum is where it was
+        assert {*registers} == {most - 1}  # the sum stays in its register
 
 
-def test_as_many_repeats_are_timed():
+def test_the_source_has_the_number_of_repeats():
     assert f"#define REPEATS {REPEATS}\n" in SOURCE.read_text()
 
 
 @dataclass
 class ClockDriver(NullDriver):
-    """Launches write a number into their first output."""
+    """Stand-in for a driver, whose launches write a number into their first output."""
 
     launches: list[Launch] = field(default_factory=list[Launch])
 
@@ -138,7 +142,7 @@ def test_clocks_of_one(name: str, expected: float):
     }
 
 
-def test_what_is_assumed():
+def test_assumed_clocks():
     target = target_named("sm_90a")
     assumed = {name: each.assumed(target) for name, each in MICROS.items()}
     assert assumed["lds.4.apart"] == 2
@@ -191,7 +195,7 @@ def test_disagreements_are_ranked():
     found = [
         measured("ffma", 1.25),  # noise
         measured("mufu", 4.0),
-        measured("barrier", 30.0),  # nobody assumes anything
+        measured("barrier", 30.0),  # without an assumption
         ("race", "softmax.tinyllama.s512", right("20 us", us=20.0)),
         ("suite", "softmax.tinyllama.s512", right("20 us", us=20.0)),  # the same file
         ("suite", "softmax.qwen.s512", right("20 us", us=20.0)),  # without an estimate

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The suite in half types is what its script makes, and its inputs have its dtypes."""
+"""The suite in half types equals its script's output, and its inputs have its dtypes."""
 
 import half_suite
 import pytest

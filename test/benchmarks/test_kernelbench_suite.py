@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""KernelBench's level 1 as a suite is what its script makes, and can be read without its inputs."""
+"""KernelBench's level 1 as a suite equals its script's output, and is read without its inputs."""
 
 import kernelbench_suite
 import pytest
@@ -18,7 +18,7 @@ def test_the_file_is_what_the_script_makes():
 
 def test_all_of_level_1_is_there():
     assert [int(name.split(".")[1]) for name in CASES] == [*range(1, 101)]
-    assert sum(case.min_bytes for case in CASES.values()) > 400e9  # which nobody allocates
+    assert sum(case.min_bytes for case in CASES.values()) > 400e9  # never allocated
 
 
 def test_floors():

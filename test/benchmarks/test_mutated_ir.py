@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mutated IR ends well or in a diagnostic; the script that tries it counts what does not."""
+"""Mutated IR succeeds or is diagnosed; the script that tries it counts all other ends."""
 
 import json
 import subprocess
@@ -15,7 +15,7 @@ from tool_outcome import run_opt_tool
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
 MUTANTS = 40
-"""Those of `make test`; the script does as many as it is asked for."""
+"""Number of mutants in `make test`; the script makes as many as requested."""
 
 CALLS = """
 from forked_runs import Lost, TooLongError, forked
@@ -47,13 +47,13 @@ print([mutant(3, number, expressions=False) for number in range(8)])
 
 
 def python(*args: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run Python among the benchmarks: processes are forked from one without threads."""
+    """Run Python in the folder of the benchmarks: only a process without threads may fork."""
     return subprocess.run(
         [sys.executable, *args], cwd=BENCHMARKS, capture_output=True, text=True, env=environment
     )
 
 
-def test_mutants_of_today_end_well_or_are_diagnosed(tmp_path: Path):
+def test_mutants_succeed_or_are_diagnosed(tmp_path: Path):
     file = tmp_path / "counts.json"
     options = ("--seed", "1", "--count", str(MUTANTS), "--no-expressions", "--json", str(file))
     done = python("mutated_ir.py", *options)
@@ -105,7 +105,7 @@ def test_outcomes(text: str, options: tuple[str, ...], kind: str, reached: bool,
 
 def test_failures_of_the_tool_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     def crash(*_: object) -> None:
-        raise KeyError("no such thing")
+        raise KeyError("missing key")
 
     def fill(*_: object) -> None:
         raise MemoryError

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The picture of a model's plan is drawn, and is the same each time."""
+"""The picture of a model's plan is drawn deterministically."""
 
 from pathlib import Path
 
@@ -39,7 +39,7 @@ def test_a_tiny_model(tmp_path: Path) -> None:
         ("", Repetition(0, 0, 1)),
     ],
 )
-def test_what_comes_again_and_again(kernels: str, expected: Repetition) -> None:
+def test_repeated_kernels_are_found(kernels: str, expected: Repetition) -> None:
     assert repetition(kernels) == expected
 
 

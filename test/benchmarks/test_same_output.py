@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two checkouts' outputs are compared; what differs is shown."""
+"""The outputs of two checkouts are compared, and differences are shown."""
 
 from pathlib import Path
 

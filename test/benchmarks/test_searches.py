@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The comparison of searches writes down what each of them found."""
+"""The comparison of searches writes the results of each."""
 
 import json
 from pathlib import Path

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The cases of suite84 are what its file says."""
+"""The cases of suite84 agree with its file."""
 
 import json
 from pathlib import Path
@@ -40,7 +40,7 @@ def test_inputs_are_drawn_but_for_masks():
     assert torch.equal(mask, torch.full((32, 32), -1e9).triu(1))
 
 
-def test_suites_of_old_say_the_same_in_words(tmp_path: Path):
+def test_old_suites_describe_the_same_inputs_in_words(tmp_path: Path):
     content = json.loads(DATA.read_text())
     for entry in content["cases"]:
         special = entry.pop("inputs", None)

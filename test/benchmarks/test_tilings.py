@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tilings that a GPU would measure can all be compiled, and are told beside the model's times."""
+"""All tilings for a GPU to measure compile, and are printed with the times of the model."""
 
 from concurrent.futures import Future
 from time import monotonic
@@ -18,14 +18,14 @@ H100 = target("sm_90a")
 
 
 def schedule_of(product: tilings.Product, given: str) -> str:
-    """What a kernel's schedule comes to, with all options."""
+    """Return the complete schedule of a product for a given one, with all options."""
     module = api.lower(scheduled(product.text, given), "tile", "sm_90a")
     (schedule,) = [op.schedule for op in module.ops if isinstance(op, KernelOp)]
     assert schedule is not None
     return schedule.data
 
 
-def test_the_planners_comes_first_and_all_that_are_begun_are_told():
+def test_the_planners_tiling_comes_first_and_all_started_ones_are_reported():
     case = next(case for case in read_cases(SUITE) if case.name == "matmul.tinyllama.q_proj.s32")
     product = tilings.product_of(case, H100)
     asked: list[str] = []

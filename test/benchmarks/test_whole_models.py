@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The benchmark of whole models says what each stage took; how long that is is no test."""
+"""The benchmark of whole models prints the cost of each stage; its times are not tested."""
 
 import json
 from pathlib import Path

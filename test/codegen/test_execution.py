@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Launch plans: how they are read from CUDA IR, and how the simulator runs them."""
+"""Launch plans: read from CUDA IR, and run by the simulator."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ FLOAT = np.dtype(np.float32)
 
 Array = NDArray[Any]
 
-# The block's threads double x by way of shared memory; the second launch doubles the result.
+# The block's threads double x through shared memory; the second launch doubles the result.
 TWICE = """
 func.func @main(%x: memref<2x16xf32>, %unused: memref<3xi32>) -> (memref<2x16xf32>, memref<3xi32>) {
   %y = memref.alloc() : memref<2x16xf32>
@@ -51,12 +51,12 @@ HALF = TWICE.replace("block 32", "block 16")
 
 
 def parsed(text: str) -> ModuleOp:
-    """Return a module."""
+    """Return the module of a text."""
     return Parser(context(), text).parse_module()
 
 
 def inputs() -> list[Array]:
-    """What `TWICE` takes."""
+    """Return inputs for `TWICE`."""
     x = np.arange(32, dtype=np.float32).reshape(2, 16)
     return [x, np.array([7, 8, 9], np.int32)]
 
@@ -96,7 +96,7 @@ def test_nothing_to_launch_is_a_plan_too():
         ),
     ],
 )
-def test_what_is_no_plan(old: str, new: str, error: str):
+def test_modules_without_a_plan(old: str, new: str, error: str):
     with pytest.raises((UsageError, UnsupportedError), match=error):
         plan_of(parsed(TWICE.replace(old, new)))
 
@@ -139,7 +139,7 @@ def test_buffers_share_a_slab():
 
 @needs_nvrtc
 def test_memory_is_poisoned_again_where_a_buffer_begins():
-    """Half of %v is never written; what %y left there must not hide it."""
+    """Half of %v is never written; values that %y left there must not hide it."""
     half = CHAIN.replace("THIRD", "0").replace("@twice(%z) ->", "@half(%z) ->")
     kernel = half[half.index("cuda.func") :].replace("block 32 @twice", "block 16 @half")
     execution = SimulatorBackend("sm_90a").run(plan_of(parsed(half + kernel)), inputs())
@@ -162,7 +162,7 @@ def test_results_are_not_the_inputs():
 
 
 @needs_nvrtc
-def test_what_is_never_written_is_a_problem():
+def test_unwritten_elements_are_a_problem():
     execution = SimulatorBackend("sm_90a").run(plan_of(parsed(HALF)), inputs())
     first, *_ = execution.problems
     assert first.message == "output 0 is never written at [1, 0], nor at 15 more"
@@ -198,7 +198,7 @@ DTYPES = {
 @needs_nvrtc
 @pytest.mark.parametrize("type", DTYPES)
 def test_every_type(type: str):
-    """Also values that look like memory that was never written are told from such."""
+    """Written values that look like unwritten memory are recognised as written."""
     dtype = np.dtype(DTYPES[type])
     peculiar = np.array([0x7FC0FEED7FC0FEED, 0x7FED, 0xED], np.uint64)
     x = np.ones(32, dtype)
@@ -219,7 +219,7 @@ def test_every_type(type: str):
 
 @needs_nvrtc
 def test_nan_is_written():
-    """A NaN that a program computes is not what unwritten memory looks like."""
+    """A NaN that a program computes differs from unwritten memory."""
     x, unused = inputs()
     x[1, 3] = np.nan
     execution = SimulatorBackend("sm_90a").run(plan_of(parsed(TWICE)), [x, unused])

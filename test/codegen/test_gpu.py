@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What to compile for: the GPU that the driver tells of, or the default."""
+"""Default target: the GPU that the driver reports, or sm_90a."""
 
 import ctypes
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from tilewright.errors import UsageError
 
 
 class Driver:
-    """A driver with a GPU for each of the capabilities."""
+    """Stand-in for a driver with a GPU for each of the capabilities."""
 
     def __init__(self, *capabilities: tuple[int, int]):
         self.capabilities = capabilities

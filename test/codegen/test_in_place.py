@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plans that write outputs where inputs lie, run on memory that is really shared."""
+"""Plans that write outputs in the place of inputs, run on memory that is really shared."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ from tilewright.interpreters.errors import InterpreterError
 from tilewright.passes.driver.levels import Level
 from tilewright.passes.driver.lowering import context, lower
 
-# Three buffers would be alive at the same time, were %c not in the place of %a.
+# Three buffers would be live at the same time if %c were not in the place of %a.
 CHAIN = """
 func.func @main(%x: memref<33x5xf32>) -> memref<33x5xf32> {
   %a = memref.alloc() {plan.offset = 0} : memref<33x5xf32>
@@ -47,7 +47,7 @@ X = np.arange(165, dtype=np.float32).reshape(33, 5) ** 2
 
 
 def expected() -> np.ndarray:
-    """What `CHAIN` computes of `X`."""
+    """Return the result of `CHAIN` for `X`."""
     a = X[:, ::-1] - 2 * X
     b = a[:, ::-1] - 2 * a
     c = b[:, ::-1] - 2 * a
@@ -55,12 +55,12 @@ def expected() -> np.ndarray:
 
 
 def parsed(text: str) -> ModuleOp:
-    """Return a module."""
+    """Return the module of a text."""
     return Parser(context(), text).parse_module()
 
 
 def plan(text: str) -> Plan:
-    """Return the plan of a program in Kernel IR, its places as they are."""
+    """Return the plan of a program in Kernel IR, with its offsets unchanged."""
     return plan_of(lower(parsed(text), Level.CUDA))
 
 
@@ -68,13 +68,13 @@ def test_the_interpreter_shares_memory_too() -> None:
     np.testing.assert_array_equal(interpret(parsed(CHAIN), X)[0], expected())
 
 
-def test_the_interpreter_sees_a_kernel_that_must_not() -> None:
+def test_the_interpreter_rejects_a_kernel_that_must_not_share_memory() -> None:
     wrong = CHAIN.replace("array<i64: 1>", "array<i64: 0, 1>").replace("(%b, %a)", "(%a, %b)")
     with pytest.raises(InterpreterError, match="while another thread"):
         interpret(parsed(wrong), X)
 
 
-def test_what_the_kernel_does_not_allow() -> None:
+def test_in_place_outputs_that_the_kernel_does_not_allow() -> None:
     silent = CHAIN.replace(" {plan.in_place = array<i64: 1>}", "")
     with pytest.raises(InterpreterError, match="%c is written where %a lies"):
         interpret(parsed(silent), X)
@@ -103,7 +103,7 @@ def test_the_simulator_runs_on_shared_memory() -> None:
 
 @needs_nvrtc
 def test_of_two_outputs_one_is_in_place_and_one_half_written() -> None:
-    """The second run, to see whether an integer was written, has the inputs that the first had."""
+    """The check for unwritten integers runs twice; the second run has the inputs of the first."""
     text = """
       func.func @main(%x: memref<8xi32>) -> (memref<8xi32>, memref<8xi32>) {
         %a = memref.alloc() {plan.offset = 0} : memref<8xi32>
@@ -145,7 +145,7 @@ def test_text_and_pictures() -> None:
     assert node.lines == ("flip", "33 x 5", "%c in place of %a")
 
 
-def test_pointers_that_may_be_equal_are_not_said_to_be_apart() -> None:
+def test_pointers_that_may_be_equal_are_not_restrict() -> None:
     signature = plan(CHAIN).source.partition("{")[0]
     assert "const float *__restrict__ x" in signature
     assert "const float *y" in signature

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Texts of single kernels: each compiles alone, and its lines are those of the whole text."""
+"""Texts of single kernels: each compiles alone, and keeps the line numbers of the whole text."""
 
 import pytest
 from needs import needs_nvrtc
@@ -30,7 +30,7 @@ def test_text_that_was_not_printed_is_not_divided():
     assert kernel_texts(text, ["g", "f"]) == {"g": text, "f": text}
 
 
-def test_each_kernel_has_what_stands_before_all():
+def test_each_kernel_has_the_common_head():
     f, g = kernel_texts(TWO, ["f", "g"]).values()
     assert f == HEAD + '#line 5 "kernels.cu"\n' + KERNEL.format(name="f", value="twice(1)")
     assert g == HEAD + '#line 11 "kernels.cu"\n' + KERNEL.format(name="g", value="2")

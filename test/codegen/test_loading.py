@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Inputs on their way to kernels: their layout, and what their addresses are multiples of."""
+"""Inputs prepared for kernels: their layout, and the alignment of their addresses."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from tilewright.codegen.simulator_backend import SimulatorBackend
 from tilewright.passes.driver.levels import Level
 from tilewright.passes.driver.lowering import context, lower
 
-# One kernel needs more of %y than the other; nobody needs anything of %z.
+# One kernel needs a larger alignment of %y than the other; no kernel needs an alignment of %z.
 PROGRAM = """
 func.func @main(%x: memref<6xf32>, %y: memref<6xf32>, %z: memref<6xf32>) -> memref<6xf32> {
   %a = memref.alloc() : memref<6xf32>
@@ -36,14 +36,14 @@ kernel.func grid 1 block 6 @{name}(%x: memref<6xf32>, %y: memref<6xf32> {{plan.a
 
 
 def off_by(bytes: int, count: int = 6) -> np.ndarray:
-    """Floats that lie `bytes` past a multiple of 256."""
+    """Return floats that lie `bytes` past a multiple of 256."""
     memory = aligned_bytes(256 + 4 * count, 256)[bytes : bytes + 4 * count]
     array = memory.view(np.float32)
     array[:] = np.arange(count)
     return array
 
 
-def test_what_is_aligned_is_not_copied() -> None:
+def test_aligned_arrays_are_not_copied() -> None:
     array = off_by(16)
     for alignment in (1, 4, 8, 16):
         assert is_aligned(array, alignment)
@@ -51,7 +51,7 @@ def test_what_is_aligned_is_not_copied() -> None:
 
 
 @pytest.mark.parametrize("alignment", [32, 64, 128, 256])
-def test_what_is_not_is(alignment: int) -> None:
+def test_unaligned_arrays_are_copied(alignment: int) -> None:
     array = off_by(16)
     assert not is_aligned(array, alignment)
     loaded = loaded_array(array, None, alignment)
@@ -60,7 +60,7 @@ def test_what_is_not_is(alignment: int) -> None:
     np.testing.assert_array_equal(loaded, array)
 
 
-def test_what_has_gaps_or_is_permuted() -> None:
+def test_strided_and_permuted_arrays_become_contiguous() -> None:
     array = off_by(0, 24).reshape(4, 6)
     for given, axes, expected in (
         (array[:, ::2], None, array[:, ::2]),
@@ -75,13 +75,13 @@ def test_what_has_gaps_or_is_permuted() -> None:
         np.testing.assert_array_equal(loaded, expected)
 
 
-def test_a_plan_says_what_kernels_need() -> None:
+def test_a_plan_has_the_alignments_that_kernels_need() -> None:
     plan = plan_of(lower(Parser(context(), PROGRAM).parse_module(), Level.CUDA))
     assert plan.alignments == (4, 64, 1)
 
 
 @needs_nvrtc
-def test_kernels_run_on_what_lies_crookedly() -> None:
+def test_kernels_run_on_unaligned_inputs() -> None:
     plan = plan_of(lower(Parser(context(), PROGRAM).parse_module(), Level.CUDA))
     given = [off_by(4), off_by(20), off_by(4)]
     execution = SimulatorBackend("sm_90a").run(plan, given)

@@ -13,7 +13,7 @@ _SCALE = 'extern "C" __global__ void scale(float* x) {\n  x[threadIdx.x] *= 2.0f
 
 
 def test_nvrtc_is_installed():
-    """The CUDA tests are worth nothing if they are skipped: a test machine must have NVRTC."""
+    """CUDA tests are worthless if they are skipped: a test machine must have NVRTC."""
     assert nvrtc.available(), "pip install 'tilewright[cuda]'"
     assert nvrtc.version() >= (13, 0)
 
@@ -51,7 +51,7 @@ def test_the_ptx_of_a_cubin_is_that_of_its_virtual_architecture(target: str):
     assert cubin.ptx == other
 
 
-def test_what_was_made_of_a_text_is_not_made_again(monkeypatch: pytest.MonkeyPatch):
+def test_the_cubin_of_a_text_is_memoised(monkeypatch: pytest.MonkeyPatch):
     source = _SCALE.replace("2.0f", "7.0f")
     cubin = nvrtc.compile_cubin(source)
     monkeypatch.setattr(nvrtc, "_Program", None)
@@ -61,13 +61,13 @@ def test_what_was_made_of_a_text_is_not_made_again(monkeypatch: pytest.MonkeyPat
         nvrtc.compile(source, "sm_80")
 
 
-def test_ptx_that_was_made_of_a_text_is_not_made_again(monkeypatch: pytest.MonkeyPatch):
+def test_the_ptx_of_a_text_is_memoised(monkeypatch: pytest.MonkeyPatch):
     compiled = nvrtc.compile(_SCALE.replace("2.0f", "9.0f"))
     monkeypatch.setattr(nvrtc, "_Program", None)
     assert nvrtc.compile(_SCALE.replace("2.0f", "9.0f")) is compiled
 
 
-def test_warnings_are_kept_also_where_a_cubin_was_made_before():
+def test_warnings_are_kept_after_a_cubin_was_compiled():
     source = 'extern "C" __global__ void k(float* x) { int not_used; x[0] = 1; }'
     assert "not_used" in nvrtc.compile_cubin(source).log
     assert "not_used" in nvrtc.compile(source).log
@@ -94,23 +94,23 @@ def test_options_reach_the_compiler():
 
 
 @pytest.mark.parametrize(
-    ("version", "is_told"), [((12, 8), False), ((12, 9), True), ((13, 0), True)]
+    ("version", "is_passed"), [((12, 8), False), ((12, 9), True), ((13, 0), True)]
 )
 def test_nothing_comes_from_the_cache_of_nvrtc(
-    version: tuple[int, int], is_told: bool, monkeypatch: pytest.MonkeyPatch
+    version: tuple[int, int], is_passed: bool, monkeypatch: pytest.MonkeyPatch
 ):
-    """Beside a driver, versions since 12.9 have one, whose machine code comes without a log."""
+    """NVRTC since 12.9 has a cache if a driver is present; its machine code comes without a log."""
     options: list[bytes] = []
     library = nvrtc_library.load()
     compile = library.nvrtcCompileProgram
 
     def noted(handle: Any, _: int, given: Any) -> int:
         options.extend(given)
-        kept = [option for option in given if option != b"--no-cache"]  # old versions have none
+        kept = [option for option in given if option != b"--no-cache"]  # older: none
         return compile(handle, len(kept), (ctypes.c_char_p * len(kept))(*kept))
 
     monkeypatch.setattr(library, "nvrtcCompileProgram", noted)
     monkeypatch.setattr(nvrtc, "version", lambda: version)
     source = _SCALE.replace("2.0f", f"{version[0]}.{version[1]}f")
     assert "registers" in nvrtc.compile_cubin(source).log
-    assert (b"--no-cache" in options) == is_told
+    assert (b"--no-cache" in options) == is_passed

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which NVRTC is loaded: that whose machine code the driver takes, and the newest of those."""
+"""Choice of NVRTC: the newest whose machine code the driver accepts, if there is one."""
 
 import ctypes
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from tilewright.codegen.nvrtc_library import NvrtcUnavailable
 
 
 class Library:
-    """What was loaded."""
+    """Stand-in for a loaded library."""
 
     def __init__(self, file: str):
         self.file = file
@@ -20,7 +20,7 @@ class Library:
 
 @pytest.fixture
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The folder that a toolkit's libraries are put into; nothing else is found."""
+    """The folder of a toolkit's libraries; no other libraries are found."""
 
     def loaded(file: str) -> Library:
         if Path(file).is_file():
@@ -47,11 +47,11 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
         (13, (12, 13), 13),
         (14, (12, 13), 13),
         (13, (12,), 12),
-        (12, (13,), 13),  # which the simulator and reports are content with
+        (12, (13,), 13),  # sufficient for the simulator and for reports
         (11, (12, 13), 13),
     ],
 )
-def test_of_several_the_driver_decides(
+def test_the_driver_chooses_among_versions(
     driver: int | None,
     there: tuple[int, ...],
     taken: int,

@@ -9,7 +9,7 @@ from tilewright.codegen.plan_graph import graph_of, plan_dot, plan_mermaid
 from tilewright.codegen.plan_text import plan_text
 from tilewright.passes.driver.lowering import context
 
-# A layer's weight is permuted at load; of two results one is an input, one has no elements.
+# A layer's weight is permuted at load; one result is an input, another has no elements.
 PROGRAM = """
 func.func @main(%x: memref<3x5xf32>, %w: memref<5x3xf32> {torch.name = "layer.weight",
     torch.kind = "parameter", torch.layout = affine_map<(d0, d1) -> (d1, d0)>}, %unused: memref<i1>)

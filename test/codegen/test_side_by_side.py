@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions that are applied in threads."""
+"""Functions applied to items in threads."""
 
 from threading import Barrier
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels that spill ask for fewer blocks, and say so; others are left alone."""
+"""Kernels that spill request fewer blocks, with a remark; other kernels are unchanged."""
 
 import re
 from collections.abc import Callable
@@ -55,25 +55,25 @@ def outer_product(min_blocks: int, size: int) -> str:
 
 
 class Remarks(Listener[None]):
-    """Keeps what was decided."""
+    """Listener that keeps all remarks."""
 
     def __init__(self) -> None:
-        self.heard = list[str]()
+        self.kept = list[str]()
 
     def look(self, scope: object) -> None:
-        """Nothing is kept of the kernel."""
+        """Keep nothing of the kernel."""
 
     def decided(self, rule: Rule, site: str, reason: str) -> None:
-        """A choice of the compiler's."""
-        self.heard.append(f"{rule} {site}: {reason}")
+        """Keep a choice of the compiler."""
+        self.kept.append(f"{rule} {site}: {reason}")
 
 
 def compiled(parse: Parse, text: str) -> tuple[str, list[str]]:
-    """Return the CUDA text and the remarks."""
+    """Return the CUDA text and the remarks on spills."""
     remarks = Remarks()
     with listening(remarks):
         lowered = lower_to_cuda(parse(text), "sm_90a")
-    return cuda_source(lowered), [r for r in remarks.heard if "spill" in r]
+    return cuda_source(lowered), [r for r in remarks.kept if "spill" in r]
 
 
 def spills(source: str) -> bool:
@@ -83,7 +83,7 @@ def spills(source: str) -> bool:
 
 
 def test_a_kernel_that_spills_asks_for_less(parse: Parse):
-    # 100 sums of a thread, but 3 blocks of 256 threads leave 80 registers for each
+    # 100 sums per thread, but 3 blocks of 256 threads leave 80 registers for each
     source, remarks = compiled(parse, outer_product(3, 10))
     assert "__launch_bounds__(256, 2)" in source
     assert not spills(source)
@@ -107,7 +107,7 @@ def test_the_last_choice_is_one_block(parse: Parse):
     assert remark.endswith("bytes spilled with registers for 3 blocks: 1 now")
 
 
-def test_few_are_tried_of_many(parse: Parse, monkeypatch: pytest.MonkeyPatch):
+def test_few_of_many_block_counts_are_compiled(parse: Parse, monkeypatch: pytest.MonkeyPatch):
     compile_cubin = Mock(wraps=nvrtc.compile_cubin)
     monkeypatch.setattr(nvrtc, "compile_cubin", compile_cubin)
     text = outer_product(32, 10).replace("block 256", "block 32").replace("256x", "32x")
@@ -115,13 +115,13 @@ def test_few_are_tried_of_many(parse: Parse, monkeypatch: pytest.MonkeyPatch):
     found = re.search(r"__launch_bounds__\(32, (\d+)\)", source)
     assert found is not None
     assert not spills(source)
-    assert int(found[1]) > 8  # which is as good as one
-    assert compile_cubin.call_count <= 1 + 3 + 1  # as asked for, three of 31, and the one above
+    assert int(found[1]) > 8  # as good as one block
+    assert compile_cubin.call_count <= 1 + 3 + 1  # first, three of 31, and one above
 
 
 @pytest.mark.parametrize(("threads", "blocks"), [(32, 18), (96, 7), (128, 7), (128, 2)])
-def test_so_many_registers_are_given(parse: Parse, threads: int, blocks: int):
-    # 400 sums take all that there are; warps get theirs in fours
+def test_registers_given_to_a_thread(parse: Parse, threads: int, blocks: int):
+    # 400 sums take all available registers; warps are given registers in groups of four
     text = outer_product(blocks, 20).replace("block 256", f"block {threads}")
     source = cuda_source(lower(parse(text.replace("256x", f"{threads}x")), Level.CUDA))
     (resources,) = parse_resources(nvrtc.compile_cubin(source, "sm_90a").log).values()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Limits of targets that a launch is checked for before it runs."""
+"""Limits of targets that are checked before a launch runs."""
 
 import pytest
 
@@ -12,7 +12,7 @@ def _launch(buffers: int) -> Launch:
     return Launch("k", 1, 32, 0, tuple(range(buffers - 1)), (buffers - 1,))
 
 
-def test_a_kernel_takes_so_many_buffers() -> None:
+def test_a_kernel_has_a_limit_of_buffers() -> None:
     check_launches([_launch(4095)], "sm_90a")
     with pytest.raises(
         UnsupportedError, match="@k: it takes 32768 bytes of parameters, more than 32764"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A file is replaced as a whole, or stays as it was."""
+"""A file is replaced as a whole, or remains unchanged."""
 
 from pathlib import Path
 
@@ -16,14 +16,14 @@ def test_a_file_is_replaced(tmp_path: Path):
     assert [*tmp_path.iterdir()] == [path]
 
 
-def test_it_may_be_read_by_whom_other_files_may(tmp_path: Path):
+def test_it_has_the_permissions_of_other_files(tmp_path: Path):
     path, other = tmp_path / "file", tmp_path / "other"
     other.touch()
     write_whole(path, b"content")
     assert path.stat().st_mode == other.stat().st_mode
 
 
-def test_nothing_is_left_where_it_cannot_be_written(tmp_path: Path):
+def test_a_failed_write_leaves_no_file(tmp_path: Path):
     path = tmp_path / "folder"
     path.mkdir()
     with pytest.raises(OSError, match="directory"):

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`canonicalize` gives what the passes of the same patterns give, and changes no result."""
+"""
+`canonicalize` gives the results of the passes with its patterns, and changes no computed value.
+"""
 
 from collections.abc import Callable, Hashable
 from math import prod
@@ -39,14 +41,14 @@ class Value(NamedTuple):
 
 
 def view(old: Value, new: Value, map: str, where: str = "") -> str:
-    """Return the line that makes `new` of the elements of `old`."""
+    """Return the line that makes `new` from the elements of `old`."""
     mask = f" where affine_map<(d0, d1) -> ({where})> else 0.0 : f32" if where else ""
     by = f"{old.name} by affine_map<(d0, d1) -> ({map})>{mask}"
     return f"{new.name} = prim.index_map {by} : {old.type} -> {new.type}"
 
 
 class Program:
-    """Lines of Tensor IR, each of values before it."""
+    """Random lines of Tensor IR, each of which uses earlier values."""
 
     def __init__(self, draw: DrawFn):
         self.draw = draw
@@ -54,7 +56,7 @@ class Program:
         self.lines: list[str] = []
 
     def new(self, rows: int, columns: int) -> Value:
-        """Return a value that the next line makes."""
+        """Return a value for the next line to define."""
         self.values.append(Value(f"%v{len(self.values)}", rows, columns))
         return self.values[-1]
 
@@ -120,7 +122,7 @@ STEPS: tuple[Callable[[Program, Value], object], ...] = (
 
 @st.composite
 def programs(draw: DrawFn) -> str:
-    """Return a function of one matrix in Tensor IR."""
+    """Draw a function of one matrix in Tensor IR."""
     program = Program(draw)
     for _ in range(draw(st.integers(3, 9))):
         step = draw(st.sampled_from(STEPS))
@@ -142,13 +144,15 @@ def after(module: ModuleOp, pipeline: str) -> ModuleOp:
 
 
 def settled(module: ModuleOp, pipeline: str) -> ModuleOp:
-    """Return the module after the passes, which are run again until they change nothing."""
+    """Return the module after running the passes until they change nothing."""
     new = after(module, pipeline)
     return new if str(new) == str(module) else settled(new, pipeline)
 
 
 def terms(module: ModuleOp, numbers: dict[Hashable, int]) -> list[int]:
-    """Results of `@main`, equal terms under one number: apart from names and the order of ops."""
+    """
+    Return the results of `@main` as numbers: equal terms, apart from names and order, are equal.
+    """
     (main,) = module.ops
     assert isinstance(main, FuncOp)
     known: dict[SSAValue, int] = dict.fromkeys(main.body.block.args, -1)
@@ -163,7 +167,9 @@ def terms(module: ModuleOp, numbers: dict[Hashable, int]) -> list[int]:
 
 
 def canonicalized(text: str) -> tuple[ModuleOp, ModuleOp]:
-    """Return the module, and what `canonicalize` makes of it, which computes the same."""
+    """
+    Return the module before and after `canonicalize`, after checking that both compute the same.
+    """
     note(text)
     module = Parser(context(), text).parse_module()
     new = after(module, "canonicalize")

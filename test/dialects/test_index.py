@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Index arithmetic against brute force: random expressions, evaluated at every point."""
+"""Index arithmetic compared with brute force: random expressions, evaluated at every point."""
 
 from collections.abc import Sequence
 from itertools import product
@@ -36,7 +36,7 @@ Points = Sequence[tuple[int, ...]]
 
 
 def _binary(kind: AffineBinaryOpKind, lhs: AffineExpr, rhs: AffineExpr) -> AffineExpr:
-    """Return the expression as it stands: xDSL's operators would simplify it on the way."""
+    """Return the expression without the simplification of xDSL's operators."""
     return AffineBinaryOpExpr(kind, lhs, rhs)
 
 
@@ -130,7 +130,7 @@ def test_delinearize_undoes_linearize(shape: list[int]) -> None:
     dims = tuple(AffineExpr.dimension(d) for d in range(len(shape)))
     known = [Range.extent(size) for size in shape]
     found = delinearize(linearize(dims, shape), shape)
-    # Ranges make the round trip vanish; an axis of one step is its only index.
+    # Ranges make the round trip vanish; the only index of an axis of one step is 0.
     assert [simplify(e, known) for e in found] == [simplify(d, known) for d in dims]
 
 
@@ -142,7 +142,7 @@ def test_linearize_undoes_delinearize(shape: list[int]) -> None:
 
 @given(shapes, st.data())
 def test_a_reshape_and_back_is_the_identity(shape: list[int], data: st.DataObject) -> None:
-    # Through any other shape with as many elements: its axes merged, then split elsewhere.
+    # The reshape goes through another shape of as many elements: two axes, split at a random place.
     cut = data.draw(st.integers(0, len(shape)))
     other = [_product(shape[:cut]), _product(shape[cut:])]
     dims = tuple(AffineExpr.dimension(d) for d in range(len(shape)))
@@ -184,7 +184,7 @@ def parse(subscript: str) -> tuple[ModuleOp, IndexOp]:
 
 
 def text_of(expr: AffineExpr) -> str:
-    """`expr` with every bracket written."""
+    """Return `expr` as text with all brackets."""
     match expr:
         case AffineDimExpr(position):
             return "%" + "abc"[position]
@@ -197,7 +197,7 @@ def text_of(expr: AffineExpr) -> str:
 
 
 def values_at(op: IndexOp, points: Points) -> list[int]:
-    """Return the value of `op` where %a, %b and %c are a point."""
+    """Return the value of `op` at each point, which gives the values of %a, %b and %c."""
     (expr,) = op.map.data.results
     order = [value.name_hint for value in op.indices]
     used = ["abc".index(name or "") for name in order]
@@ -225,7 +225,7 @@ def _subscript(module: ModuleOp) -> str:
 
 @given(exprs)
 def test_an_access_that_is_built_prints_and_parses_to_itself(expr: AffineExpr) -> None:
-    # Passes build accesses, people read and edit them: the same one both ways.
+    # Passes build accesses, people read and edit them: both have the same form.
     declared = test.TestOp(result_types=[IndexType()] * DIMS)
     for value, name in zip(declared.results, "abc", strict=True):
         value.name_hint = name
@@ -273,7 +273,7 @@ def test_ranges_make_divisions_vanish() -> None:
     )
 
 
-def test_what_is_no_subscript_is_refused() -> None:
+def test_expressions_that_are_no_subscripts_are_refused() -> None:
     d0, d1 = AffineExpr.dimension(0), AffineExpr.dimension(1)
     with pytest.raises(ValueError, match="subscripts use dimensions only, not symbols"):
         simplify(AffineExpr.symbol(0))

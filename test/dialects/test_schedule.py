@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Schedules have one spelling, which they are read from and written in."""
+"""Schedules have one spelling, in which they are read and written."""
 
 import re
 from itertools import chain
@@ -14,22 +14,22 @@ from tilewright.errors import UsageError
 from tilewright.passes.driver.lowering import context
 from tilewright.tuning.goldens import shipped_goldens
 
-_IS_NONE = re.compile(r"\{\{|\.\.\.|,\{$")
-"""Patterns of FileCheck, ellipses and what is wrong on purpose."""
+_NO_SCHEDULE = re.compile(r"\{\{|\.\.\.|,\{$")
+"""Patterns of FileCheck, ellipses, and deliberately wrong texts."""
 
 ROOT = Path(__file__).parents[2]
 _WRITTEN = re.compile(r'(?:schedule|planned) "(tileify[^"{]*(?:\{[^"]*)?)"')
 
 
 def written() -> set[str]:
-    """Return the whole schedules in tests and pages, and those that come with Tilewright."""
+    """Return the complete schedules in tests and pages, and those shipped with Tilewright."""
     files = chain((ROOT / "test").rglob("*.mlir"), (ROOT / "docs").rglob("*.md"))
     texts = {text for file in files for text in _WRITTEN.findall(file.read_text())}
     recorded = {golden.schedule for file in shipped_goldens() for golden in file.goldens}
-    return {text for text in texts | recorded if not _IS_NONE.search(text)}
+    return {text for text in texts | recorded if not _NO_SCHEDULE.search(text)}
 
 
-def test_what_is_written_down_is_in_the_one_spelling() -> None:
+def test_written_schedules_have_the_one_spelling() -> None:
     assert len(written()) > 15
     assert {text: ScheduleAttr.parse(text).data for text in written()} == {t: t for t in written()}
     assert all(ScheduleAttr.of(ScheduleAttr.parse(text).steps).data == text for text in written())

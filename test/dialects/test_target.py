@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What fits on an SM."""
+"""Blocks and clusters that fit on an SM."""
 
 import pytest
 
@@ -22,12 +22,12 @@ def test_limits_fit_together(name: str):
     assert gpu.blocks_per_sm(32, 0, 32) == gpu.max_blocks_per_sm
 
 
-# As CUDA's occupancy calculator has it for compute capability 9.0.
+# Results of CUDA's occupancy calculator for compute capability 9.0.
 @pytest.mark.parametrize(
     ("threads", "shared", "registers", "blocks"),
     [
         (256, 0, 32, 8),  # threads: 8 * 256 = 2048
-        (256, 0, 33, 6),  # 40 registers a thread are handed out: 51 warps, 48 in fours
+        (256, 0, 33, 6),  # 40 registers a thread are allocated: 51 warps, 48 in fours
         (1024, 0, 64, 1),
         (1024, 0, 65, 0),  # 72 registers: 28 warps, a block has 32
         (33, 0, 16, 32),  # a block of two warps
@@ -49,7 +49,7 @@ def test_the_scarcest_resource_limits_occupancy(
     [
         ("sm_90a", 1, 1, 132),
         ("sm_90a", 1, 2, 132),
-        ("sm_90a", 1, 3, 117),  # as measured, also the next
+        ("sm_90a", 1, 3, 117),  # measured, as the next one
         ("sm_90a", 1, 8, 120),
         ("sm_90a", 2, 4, 248),
         ("sm_90a", 4, 6, 474),
@@ -62,7 +62,7 @@ def test_clusters_find_room_in_groups(name: str, per_sm: int, cluster: int, bloc
 
 
 def test_a_multiprocessor_takes_its_turns():
-    """256 blocks in clusters of four took two rounds, for 248 find room at once."""
+    """256 blocks in clusters of four took two rounds: 248 are resident at once."""
     h100 = target("sm_90a")
     assert (h100.turns(256, 2), h100.turns(256, 2, 4), h100.turns(132, 2, 3)) == (2, 3, 2)
     assert (h100.turns(0, 1, 4), h100.turns(1, 1)) == (0, 1)

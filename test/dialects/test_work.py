@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The estimate of work counts each op once for every point around it."""
+"""The estimate of work counts each op once for every point of the loops around it."""
 
 from collections.abc import Callable
 

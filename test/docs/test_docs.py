@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the documentation says is so: its IR, its commands and their output, its code, its links."""
+"""The documentation is true: its IR, its commands and their output, its code, its links."""
 
 import doctest
 import itertools
@@ -56,7 +56,7 @@ def all_commands() -> list[Any]:
 
 @pytest.fixture
 def in_the_root(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Stand in the repository, with the example's package installed."""
+    """The working folder is the repository, with the example's package installed."""
     monkeypatch.chdir(ROOT)
     prepend: Callable[[Path], None] = getattr(monkeypatch, "syspath_prepend")
     prepend(site)
@@ -92,7 +92,7 @@ def test_code_runs_or_is_quoted(block: Block):
 
 @pytest.mark.parametrize("block", all_blocks("sh"), ids=str)
 def test_other_commands_are_few(block: Block):
-    """`sh` blocks are not run: they set up an environment, run these tests, or want a GPU."""
+    """`sh` blocks are not run: they set up an environment, run these tests, or need a GPU."""
     for line in block.text.splitlines():
         program, *words = shlex.split(line)
         if words and words[0] == "benchmarks/gpu_check.py":

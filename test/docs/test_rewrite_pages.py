@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pages of the rewrites are those that the passes' docstrings make."""
+"""The pages of the rewrites agree with the docstrings of the passes."""
 
 import pytest
 from documents import ROOT

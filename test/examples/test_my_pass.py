@@ -26,7 +26,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def shell(command: str, site: Path) -> subprocess.CompletedProcess[str]:
-    """Run a command line with the package installed, as someone who types it would."""
+    """Run a command line in a shell with the package installed, as a user would."""
     bin = Path(sys.executable).parent
     environment = os.environ | {
         "PATH": os.pathsep.join([str(bin), os.environ["PATH"]]),
@@ -53,7 +53,7 @@ def test_every_function_is_compared(site: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_lit_runs_a_folder_outside_of_the_repository(site: Path, folder: Path):
-    # lit hides PYTHONPATH from what it runs: a user installs the package where Python looks.
+    # lit hides PYTHONPATH from its commands: a user installs the package on Python's path.
     with (folder / "lit.cfg.py").open("a") as config:
         config.write(
             f'config.environment["PYTHONPATH"] = {os.pathsep.join([str(site), str(ROOT)])!r}'
@@ -76,7 +76,7 @@ def test_pytest_runs_a_folder_outside_of_the_repository(site: Path, folder: Path
 
 
 def test_the_check_sees_a_wrong_merge(site: Path, tmp_path: Path):
-    """If its condition on the monoids were missing, a maximum of sums would become a maximum."""
+    """Without its condition on the monoids, a maximum of sums would become a maximum."""
     broken = tmp_path / "site"
     shutil.copytree(site, broken)
     module = broken / "merge_reductions.py"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The model of `examples/next_token`: it is what its page says, and right at every level."""
+"""The model of `examples/next_token` agrees with its page, and is right at every level."""
 
 # PyTorch's functions are typed in part.
 # pyright: reportUnknownMemberType=false
@@ -69,7 +69,7 @@ def test_the_kernels_give_the_tokens(model: torch.nn.Module):
     assert program(TEXTS[1]).tolist() == model(TEXTS[1]).tolist()
 
 
-def test_the_texts_tell_wrong_tokens_apart(model: torch.nn.Module):
+def test_the_texts_distinguish_wrong_tokens(model: torch.nn.Module):
     """The tokens differ within a text and between both."""
     first, second = (model(text).tolist() for text in TEXTS)
     assert first != second

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The out-of-tree scheduling pass of `examples/raster_blocks`: a step like those of ours."""
+"""The out-of-tree scheduling pass of `examples/raster_blocks` works like a built-in step."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -39,7 +39,7 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def installed(package: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """With the package where Python looks; this process has looked for steps already."""
+    """The package is on Python's path, with the caches of steps cleared before and after."""
     prepend: Callable[[Path], None] = getattr(monkeypatch, "syspath_prepend")
     prepend(package)
     for cache in CACHES:
@@ -52,14 +52,14 @@ def installed(package: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def printed(command: str) -> str:
-    """Output of a command, which has to end well."""
+    """Return the output of a command, which must succeed."""
     done = run_in_terminal(command)
     assert done.code == 0, done.out
     return done.out.decode()
 
 
 def explained(expression: str) -> str:
-    """Output of `explain` of an expression."""
+    """Return the output of `explain` for an expression."""
     return printed(f'tilewright explain --no-db --target sm_90a -c "{expression}"')
 
 
@@ -112,7 +112,7 @@ def compiled(expression: str, schedule: str = "") -> str:
 
 @pytest.fixture(scope="module")
 def before() -> tuple[str, str]:
-    """CUDA text of two kernels where the package is not installed."""
+    """CUDA text of two kernels without the package."""
     return compiled(SMALL), compiled(LARGE, WITHOUT)
 
 
@@ -121,7 +121,7 @@ def test_kernels_for_which_it_is_not_chosen_are_as_before(before: tuple[str, str
     assert (compiled(SMALL), compiled(LARGE, WITHOUT)) == before
 
 
-def test_a_recorded_schedule_that_names_what_is_not_installed_is_passed_over() -> None:
+def test_a_recorded_schedule_with_a_missing_pass_is_skipped() -> None:
     left, right = torch.ones(32, 16), torch.ones(16, 32)
     module = api.lower(api.capture(torch.matmul, left, right), "loop")
     kernel = next(op for op in module.ops if isinstance(op, loop.KernelOp))

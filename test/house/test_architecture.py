@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`docs/architecture.md` names files that there are, and its picture shows the rules."""
+"""`docs/architecture.md` names existing files, and its picture shows the rules."""
 
 import re
 
@@ -14,17 +14,17 @@ PATH = re.compile(r"`([\w./]+(?:\.py|\.cuh|\.toml|/))`")
 
 
 def missing(text: str) -> list[str]:
-    """Files and folders that `text` names and the repository lacks; `<name>` stands for any."""
+    """Return the files and folders that `text` names and the repository lacks."""
     return [path for path in PATH.findall(text) if not (ROOT / path).exists()]
 
 
-def test_the_page_names_what_there_is():
+def test_the_page_names_existing_files():
     text = (DOCS / "architecture.md").read_text()
     assert missing(text) == []
     assert len(PATH.findall(text)) > 30
 
 
-def test_what_is_missing_is_found():
+def test_missing_files_are_found():
     assert missing("see `passes/cost/banks.py` and `passes/no_such_room/`") == [
         "passes/no_such_room/"
     ]
@@ -38,7 +38,7 @@ def test_the_picture_shows_the_rules():
 
 
 def parts(picture: str) -> list[str]:
-    """Labels of a picture, and where its lines and boxes begin, in whole units."""
+    """Return the labels of a picture, and the whole coordinates where its lines and boxes begin."""
     found = re.findall(r"<text[^>]*>([^<]*)</text>|<path d=\"M (\d+)\D[^ ]* (\d+)", picture)
     return [label or f"{x} {y}" for label, x, y in found]
 

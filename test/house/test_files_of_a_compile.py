@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One compile runs a bounded number of files, all of which a reader with a debugger opens."""
+"""A compile runs a bounded number of files, which a reader with a debugger has to open."""
 
 import sys
 from pathlib import Path
@@ -14,7 +14,9 @@ from tilewright.codegen.printer import cuda_source
 _ROOT = str(Path(tilewright.__file__).parents[1])
 
 MOST_FILES = 200
-"""Files of which a function runs between the captured graph of an RMSNorm and its CUDA text."""
+"""
+Most files with a function that runs between the captured graph of an RMSNorm and its CUDA text.
+"""
 
 
 def _rms_norm(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
@@ -27,7 +29,7 @@ def test_one_compile_runs_few_files() -> None:
     def compile() -> None:
         cuda_source(api.lower(captured, "cuda", "sm_90a", db=False))
 
-    compile()  # modules are imported as they are needed, and importing runs functions too
+    compile()  # the first run imports modules, which runs functions, too
     files: set[str] = set()
 
     def note(frame: FrameType, event: str, _argument: object) -> None:

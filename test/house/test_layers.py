@@ -16,7 +16,7 @@ _BASE = (*_FILES, "__version__", "")
 
 RULES = tomllib.loads((ROOT / "docs" / "architecture.toml").read_text())
 
-# folder -> the folders of ours that it may import from, besides itself and `_BASE`
+# folder -> the folders of ours that it may import from, in addition to itself and `_BASE`
 MAY_IMPORT = {folder: {*others} for folder, others in RULES["packages"].items()}
 MAY_IMPORT["tools"] |= {"universe", "api"}
 
@@ -26,14 +26,14 @@ NEVER = {"dialects": {"torch", "numpy"}, "passes": {"torch", "numpy"}}
 # folder -> packages that its files may not import while they are themselves imported
 NOT_AT_IMPORT = {
     "frontend": {"torch"},
-    "tools": {"torch"},  # what loads numpy is loaded by the commands that need it: test_start_up
+    "tools": {"torch"},  # commands load numpy as needed: test_start_up
     "codegen": {"torch"},
     "interpreters": {"torch"},
     "models": {"torch", "transformers"},
     "tuning": {"torch"},
 }
 
-# files of classes that derive from those of torch and transformers, for commands that need both
+# files with subclasses of torch's and transformers' classes, for commands that need both
 DERIVING = {"models/key_values.py", "models/prefill.py", "models/decode_step.py"}
 
 FOLDERS = [name for name in MAY_IMPORT if (ROOT / name).is_dir()]
@@ -52,7 +52,7 @@ def imports(tree: ast.AST) -> Iterator[tuple[str, int]]:
 
 
 def imports_when_imported(body: list[ast.stmt]) -> Iterator[tuple[str, int]]:
-    """Yield the modules imported when the file itself is: those outside functions."""
+    """Yield the modules imported when the file itself is imported: imports outside functions."""
     for statement in body:
         if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
             continue
@@ -63,13 +63,17 @@ def imports_when_imported(body: list[ast.stmt]) -> Iterator[tuple[str, int]]:
 
 
 def stage(module: str) -> str:
-    """Return the part of ours that a module name belongs to, empty for others'."""
+    """
+    Return the top-level part of Tilewright that a module belongs to; empty for other packages.
+    """
     first, _, rest = module.partition(".")
     return rest.partition(".")[0] if first == "tilewright" else ""
 
 
 def misplaced(folder: str, tree: ast.Module, derives: bool = False) -> list[str]:
-    """What a file of `folder` imports against the rules; `derives` as of `DERIVING`."""
+    """
+    Return the imports of a file of `folder` against the rules; `derives`: it is in `DERIVING`.
+    """
     allowed = MAY_IMPORT[folder] | {folder, *_BASE}
     heavy = set[str]() if derives else NOT_AT_IMPORT.get(folder, set[str]())
     never = NEVER.get(folder, set[str]()) | MAY_IMPORT.keys()
@@ -109,7 +113,7 @@ def test_imports_only_earlier_stages(path: Path):
         ("frontend", "class A:\n    import torch"),
     ],
 )
-def test_the_rules_have_teeth(folder: str, source: str):
+def test_wrong_imports_are_found(folder: str, source: str):
     assert misplaced(folder, ast.parse(source)) != []
 
 

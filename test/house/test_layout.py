@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the wheel, the type checker and a reader expect of the tree."""
+"""The layout of the tree that the wheel, the type checker and readers expect."""
 
 import re
 import tomllib
@@ -46,7 +46,7 @@ def test_the_type_checker_sees_every_module():
     expected = {folder: ROOT / folder for folder in TOP_LEVEL.values()}
     expected |= {path.name: path for path in (ROOT / "tilewright").glob("*.py")}
     assert {link.name: link.resolve() for link in links.iterdir() if link.is_symlink()} == expected
-    # pyright does not follow links below what it is given.
+    # pyright does not follow links below the folders it is given.
     folders = {
         str(links.relative_to(ROOT)),
         *(f"typings/tilewright/{name}" for name in TOP_LEVEL.values()),
@@ -54,7 +54,7 @@ def test_the_type_checker_sees_every_module():
     assert folders | {"test", "benchmarks"} == {*PROJECT["tool"]["pyright"]["include"]}
 
 
-def test_every_file_says_its_licence_and_what_it_is():
+def test_every_file_has_a_licence_and_a_docstring():
     silent = [
         relative(path)
         for path in PYTHON + TESTS
@@ -64,14 +64,14 @@ def test_every_file_says_its_licence_and_what_it_is():
 
 
 def test_passes_keep_their_annotations_as_types():
-    # With string annotations xDSL takes an option `x: float | None` for a required one.
+    # With string annotations, xDSL makes an option `x: float | None` a required one.
     passes = (ROOT / "passes").rglob("*.py")
     strings = "from __future__ import annotations"
     assert [relative(p) for p in passes if strings in p.read_text()] == []
 
 
 _READERS = {"codegen/file_cache.py": "where the user's files lie, as XDG's variables say"}
-"""Files beside tools that read the environment, and why."""
+"""Files outside of tools that read the environment, and their reasons."""
 
 
 def test_the_environment_is_read_in_tools_only():
@@ -85,7 +85,7 @@ _WRITERS = {
     "models/folder.py": "writes a folder whole, which is renamed",
     "tools/run_lines.py": "redirects the output of a test to a file, as a shell does",
 }
-"""Files that may write files themselves, and why; all others call them."""
+"""Files that may write files themselves, and their reasons; all others call them."""
 
 _WRITING = re.compile(
     r"""\.write_(text|bytes)\(|(?<!fd)open\([^)\n]*["'][wax]b?\+?["']|\.savefig\(path|shutil\.copy"""

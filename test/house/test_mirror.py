@@ -23,7 +23,7 @@ DATA = {
 
 
 def paths(root: Path, pattern: str) -> list[PurePosixPath]:
-    """Files of the mirrored packages below `root`, relative to it."""
+    """Return the files of the mirrored packages below `root`, relative to it."""
     found = (path for package in FOLDERS for path in sorted((root / package).rglob(pattern)))
     files = (path.relative_to(root) for path in found if path.is_file())
     return [PurePosixPath(path) for path in files if "__pycache__" not in path.parts]
@@ -35,7 +35,7 @@ TESTS = [path for path in FILES if path.match("test_*.py")]
 
 
 def without_a_twin(files: Iterable[PurePosixPath], modules: Iterable[PurePosixPath]) -> list[str]:
-    """Folders of tests that mirror neither a package nor a module."""
+    """Return complaints about folders of tests that mirror neither a package nor a module."""
     twins = {path for module in modules for path in (module.parent, module.with_suffix(""))}
     kept = {
         file.parent for file in files if file.match("test_*.py") or str(file.parent) not in DATA
@@ -44,7 +44,7 @@ def without_a_twin(files: Iterable[PurePosixPath], modules: Iterable[PurePosixPa
 
 
 def misplaced(tests: Iterable[PurePosixPath], modules: Iterable[PurePosixPath]) -> list[str]:
-    """Tests that have the name of a module of their package and lie apart from it."""
+    """Return complaints about tests that are not in the folder of the module with their name."""
     homes: dict[tuple[str, str], list[PurePosixPath]] = {}
     for module in modules:
         homes.setdefault((module.parts[0], f"test_{module.stem}"), []).append(module.parent)

@@ -2,8 +2,8 @@
 """
 Every field that an operation's class body declares is part of its definition.
 
-xDSL drops, without a word, a field that is called like a member of `Operation` (`regions`,
-`next_op`, `walk`, ...), and `location` would shadow the place of the operation.
+xDSL silently drops a field with the name of a member of `Operation` (`regions`, `next_op`, `walk`,
+...). A field `location` would shadow the location of the operation.
 """
 
 import ast
@@ -23,7 +23,7 @@ KINDS = ("operand_def", "result_def", "prop_def", "attr_def", "region_def", "suc
 
 @cache
 def class_bodies(module: ModuleType) -> dict[str, ast.ClassDef]:
-    """Return the classes of a module by name, as they are written."""
+    """Return the class definitions of a module by name."""
     tree = ast.parse(inspect.getsource(module))
     return {node.name: node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
 
@@ -45,7 +45,7 @@ def declared(body: ast.ClassDef) -> set[str]:
 
 
 def lost_fields(op: type[IRDLOperation]) -> set[str]:
-    """Fields that `op` or a base of it declares and its definition does not know."""
+    """Return the fields that `op` or a base of it declares and its definition lacks."""
     expected = set[str]()
     for base in op.__mro__:
         if base.__module__.startswith(("tilewright.", __name__)):
@@ -66,7 +66,7 @@ def test_no_field_is_lost(name: str):
 
 @irdl_op_definition
 class CarelessOp(IRDLOperation):
-    """Its region is not in its definition."""
+    """Op with a region that its definition lacks."""
 
     name = "careless.op"
     kept = operand_def()

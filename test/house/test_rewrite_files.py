@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Each pass that schedules kernels has its files of tests: `<pass>.mlir`, where it does something,
-`<pass>-declines.mlir`, where it does not and says why, and others whose names begin like these.
+Each pass that schedules kernels has test files, whose names begin with its name.
+
+`<pass>.mlir` has kernels that it changes, and `<pass>-declines.mlir` kernels that it skips with a
+reason.
 """
 
 import re
@@ -16,12 +18,12 @@ from tilewright.passes.driver.pipelines import to_tile
 PASSES = [*(spec.name for spec in parse_spec_list(to_tile())), "apply-schedule"]
 FOLDER = Path(__file__).parents[1] / "passes" / "tile"
 
-# What these leave is left to other passes to mask.
+# Later passes mask the results of these passes.
 WITHOUT_MASKS = {"plan-schedules"}
 
 
 def files(name: str) -> list[Path]:
-    """Return the pass's files; none of them is of a pass whose name begins alike."""
+    """Return the pass's files, without those of passes with longer names."""
     longer = [other for other in PASSES if other.startswith(f"{name}-")]
     found = FOLDER.rglob(f"{name}*.mlir")
     return [path for path in found if not any(path.stem.startswith(other) for other in longer)]
@@ -42,12 +44,12 @@ def test_it_fires_and_declines(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PASSES)
-def test_what_cannot_be_is_an_error(name: str) -> None:
+def test_impossible_options_are_errors(name: str) -> None:
     assert any(line.startswith("not opt-tool") for line in run_lines(name))
 
 
 @pytest.mark.parametrize("name", PASSES)
-def test_each_file_compares_what_is_computed(name: str) -> None:
+def test_each_file_compares_computed_values(name: str) -> None:
     for path in files(name):
         lines = [line for line in re.findall("// RUN: (.*)", path.read_text()) if "-p" in line]
         only_errors = all(line.startswith("not ") for line in lines)
@@ -56,5 +58,5 @@ def test_each_file_compares_what_is_computed(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name in PASSES if name not in WITHOUT_MASKS])
 def test_some_size_does_not_divide(name: str) -> None:
-    # What is beyond the end is masked.
+    # Elements beyond the end are masked.
     assert any("where [" in path.read_text() for path in files(name))

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Scheduling passes change the IR through the rewriter of their pattern only, so that a walker and its
-listeners know of every change.
+Scheduling passes change the IR only through the rewriter of their pattern.
+
+The walker and its listeners are therefore notified of every change.
 """
 
 import ast
@@ -15,7 +16,7 @@ from .test_layers import ROOT
 
 PASSES = sorted((ROOT / "passes" / "tile").rglob("*.py"))
 
-UNHEARD = {
+UNNOTIFIED = {
     "detach",
     "erase",
     "erase_arg",
@@ -38,8 +39,8 @@ PROPERTIES = {
     for name in ("operands", *op.get_irdl_definition().properties)
 } - {"planned"}
 """
-Fields of ops whose assignment changes the op. The planned steps of a kernel, which are what is left
-to do, are nothing that patterns match on.
+Fields of ops whose assignment changes the op. Patterns do not match on a kernel's planned steps,
+which may therefore be assigned.
 """
 
 EXCEPTIONS = {
@@ -50,7 +51,7 @@ EXCEPTIONS = {
     "split_matmul_k._part": "the bounds are those of a new op",
     "steps_to_threads._store_once": "the clone has not been inserted",
 }
-"""Functions that change ops in another way, each with the reason why it may."""
+"""Functions that change ops in another way, each with the reason for its exception."""
 
 
 def functions(tree: ast.Module) -> Iterator[ast.FunctionDef]:
@@ -59,13 +60,13 @@ def functions(tree: ast.Module) -> Iterator[ast.FunctionDef]:
 
 
 def changes(function: ast.FunctionDef) -> Iterator[str]:
-    """Yield what a function does to the IR that no rewriter hears of."""
+    """Yield a function's changes to the IR of which no rewriter is notified."""
     nodes = [*ast.walk(function)]
     methods = [
         n.func for n in nodes if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute)
     ]
     for method in methods:
-        if method.attr in UNHEARD and ast.unparse(method.value) != "rewriter":
+        if method.attr in UNNOTIFIED and ast.unparse(method.value) != "rewriter":
             yield f"{ast.unparse(method)}()"
     if any(method.attr == "notify_op_modified" for method in methods):
         return
@@ -76,8 +77,8 @@ def changes(function: ast.FunctionDef) -> Iterator[str]:
                 yield f"{ast.unparse(node)} = ..."
 
 
-def unheard(text: str) -> dict[str, list[str]]:
-    """Changes that no rewriter hears of, by the function that makes them."""
+def unnotified(text: str) -> dict[str, list[str]]:
+    """Return the changes of which no rewriter is notified, by the function that makes them."""
     found: dict[str, list[str]] = {}
     for function in functions(ast.parse(text)):
         for change in changes(function):
@@ -88,7 +89,7 @@ def unheard(text: str) -> dict[str, list[str]]:
 FOUND = {
     f"{path.stem}.{name}": each
     for path in PASSES
-    for name, each in unheard(path.read_text()).items()
+    for name, each in unnotified(path.read_text()).items()
 }
 
 
@@ -102,7 +103,7 @@ def test_every_exception_is_needed():
     assert FOUND.keys() >= EXCEPTIONS.keys()
 
 
-def test_what_is_unheard_is_found():
+def test_unnotified_changes_are_found():
     text = """
 def a(op, rewriter):
     op.ring = None
@@ -118,7 +119,7 @@ def c(op, block):
 def d(op):
     op.set_bounds(None, None)
 """
-    assert unheard(text) == {
+    assert unnotified(text) == {
         "b": ["op.ring = ..."],
         "c": ["op.detach()", "block.erase_op()", "Rewriter.replace_op()"],
         "d": ["op.set_bounds()"],

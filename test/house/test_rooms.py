@@ -13,23 +13,23 @@ from .test_layers import ROOT, RULES, imports
 MAY_IMPORT = {room: {*others} for room, others in RULES["rooms"].items()}
 
 LEVELS = {"decompose", "tensor", "loop", "tile", "kernel", "cuda"}
-"""Rooms of passes, with those within them, that do not know each other."""
+"""Rooms of passes that do not import each other, including the rooms within them."""
 
 PACKAGES = ("dialects", "passes")
 SOURCES = [path for name in PACKAGES for path in sorted((ROOT / name).rglob("*.py"))]
 
 
 def room(module: str) -> str:
-    """
-    Return the innermost room that a module or a name in it belongs to, empty for those of others.
-    """
+    """Return the innermost room of a module or of a name in it; empty if it is in no room."""
     while module and module not in MAY_IMPORT:
         module = module.rpartition(".")[0]
     return module
 
 
 def arrows(path: Path, tree: ast.AST) -> Iterator[tuple[str, str, int]]:
-    """Imports of a file from other rooms of its package: its room, the other, and the line."""
+    """
+    Yield the imports of a file from other rooms of its package: its room, the other, the line.
+    """
     own = room(".".join(path.with_suffix("").parts))
     for name, line in imports(tree):
         other = room(name.removeprefix("tilewright."))
@@ -38,7 +38,7 @@ def arrows(path: Path, tree: ast.AST) -> Iterator[tuple[str, str, int]]:
 
 
 def forbidden(path: Path, tree: ast.AST) -> list[str]:
-    """Imports against the table, by file and line."""
+    """Return the imports against the table, by file and line."""
     return [
         f"{path}:{line}: {own} does not import from {other}"
         for own, other, line in arrows(path, tree)
@@ -69,7 +69,7 @@ def test_rooms_do_not_import_each_other_in_a_circle():
     assert {*order} == {*MAY_IMPORT}
 
 
-def test_levels_do_not_know_each_other():
+def test_levels_do_not_import_each_other():
     level = {name: name.split(".")[1] for name in MAY_IMPORT if name.startswith("passes.")}
     across = [
         f"{own} -> {other}"
@@ -92,7 +92,7 @@ def test_levels_do_not_know_each_other():
         ("dialects/loop/nest.py", "from tilewright.dialects.work import scalar_operations"),
     ],
 )
-def test_the_rules_have_teeth(file: str, source: str):
+def test_wrong_imports_are_found(file: str, source: str):
     (complaint,) = forbidden(Path(file), ast.parse(source))
     assert complaint.startswith(f"{file}:{len(source.splitlines())}: ")
 

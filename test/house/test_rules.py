@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The rules by which traces name rewrites: each pass has its own, under its own name, and so has each
-module outside of `passes/` that reports what it does.
+Rules in traces: each pass has a rule of its own, with the pass's name.
+
+Each module outside of `passes/` that reports its decisions has its own rule, too.
 """
 
 import sys
@@ -15,7 +16,7 @@ from tilewright.tuning import known_fusion, known_schedules
 OTHERS = (known_fusion.RULE, known_schedules.RULE, spill_feedback.RULE)
 
 
-def test_rules_are_told_apart_and_are_called_as_their_passes_are() -> None:
+def test_rules_are_distinct_and_named_like_their_passes() -> None:
     rules: list[Rule] = [*OTHERS]
     for name, load in get_all_passes().items():
         rule = getattr(sys.modules[load().__module__], "RULE", None)

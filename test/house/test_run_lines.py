@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The runner of RUN lines: what it runs, and that it lets nothing wrong pass."""
+"""The runner of RUN lines: the lines it runs, and the mistakes it reports."""
 
 from pathlib import Path
 
@@ -40,7 +40,7 @@ def test_lines_that_pass(line: str, tmp_path: Path):
     ("line", "complaint"),
     [
         ("opt-tool %s -p nonsense", "unknown pass 'nonsense'"),
-        ("opt-tool %s -p nonsense | cat -", "unknown pass 'nonsense'"),  # the pipe fails too
+        ("opt-tool %s -p nonsense | cat -", "unknown pass 'nonsense'"),  # fails in a pipe
         ("not opt-tool %s", "gave exit code 1"),
         ("opt-tool %s | filecheck %s --check-prefix=RUN", "gave exit code"),
         ("cat %s | diff - %S/y.mlir", r"-func.func @f\(\)"),

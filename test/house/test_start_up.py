@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What starting up costs: neither torch nor numpy, and no dialect that is not used."""
+"""Start-up imports neither torch nor numpy, and no dialect that is not used."""
 
 import subprocess
 import sys
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-# The first three cost seconds; the others are of no use before there is work, or a database.
+# The first three cost seconds; the others are needed only with work to do, or with a database.
 HEAVY = [
     *("torch", "numpy", "transformers", "hypothesis", "sqlite3"),
     *("tilewright.frontend", "tilewright.interpreters.check"),
@@ -25,7 +25,7 @@ print(*loaded, sep="\\n", file=sys.__stdout__)
 
 
 def loaded_after(*codes: str, stdin: str = "") -> list[str]:
-    """Return the heavy modules that a fresh interpreter has loaded after it ran each of `codes`."""
+    """Return the heavy modules that a new interpreter has loaded after it ran each of `codes`."""
     probe = PROBE.format(codes=codes, stdin=stdin.encode(), heavy=HEAVY)
     done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -54,7 +54,7 @@ TILEWRIGHT_RUNS = [
 ]
 
 
-# What one run loads stays loaded: runs that load nothing may share an interpreter.
+# A loaded module stays loaded: runs that load nothing may share an interpreter.
 @pytest.mark.parametrize("codes", [OPT_TOOL_RUNS, TILEWRIGHT_RUNS], ids=["opt-tool", "tilewright"])
 def test_tools_start_light(codes: list[str]):
     loaded = loaded_after(*codes, stdin="builtin.module {}")

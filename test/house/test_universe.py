@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The doors to the outside: xDSL's own tools know us, and we know the passes of others."""
+"""Entry points: xDSL's own tools find Tilewright, and Tilewright finds passes of other packages."""
 
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, EntryPoints
@@ -19,7 +19,7 @@ from tilewright.passes import get_all_passes
 from tilewright.universe import UNIVERSE
 
 
-def test_plain_xdsl_opt_knows_us():
+def test_plain_xdsl_opt_finds_tilewright():
     driver = xDSLOptMain(args=[])
     assert UNIVERSE.all_dialects.keys() <= set(driver.ctx.registered_dialect_names)
     assert UNIVERSE.all_passes.keys() <= driver.available_passes.keys()
@@ -94,12 +94,12 @@ def test_the_cuda_target_loads_under_its_name():
 
 @dataclass(frozen=True)
 class MyPass(ModulePass):
-    """A pass that some other package announces."""
+    """Pass that another package announces."""
 
     name = "my-pass"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Never run here."""
+        """Do nothing: the pass is never run here."""
 
 
 def announced(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> type[ModulePass]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays to run programs on."""
+"""Fixture that makes arrays as inputs of programs."""
 
 from collections.abc import Callable
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`--check=each`: what it proves, what it blames, and what it says it could not check."""
+"""`--check=each`: equal programs, the pass it blames for a change, and notes on skipped checks."""
 
 from collections.abc import Callable
 from unittest.mock import Mock
@@ -62,16 +62,14 @@ def interpretations(monkeypatch: pytest.MonkeyPatch) -> Mock:
     return counted
 
 
-def test_what_is_the_same_before_and_after_is_run_once(
-    parse: Parse, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unchanged_program_is_run_once(parse: Parse, monkeypatch: pytest.MonkeyPatch) -> None:
     interpret = interpretations(monkeypatch)
     text = ADD.replace("5x9", "5x7").replace("<9x", "<7x").replace("%j in 9", "%j in 7")
     assert check(parse, text, text) == CheckReport(("add",), ())
     assert interpret.call_count == 1
 
 
-def test_what_one_pass_leaves_is_not_run_for_the_next(
+def test_results_of_one_pass_are_reused_for_the_next(
     parse: Parse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     interpret, memory = interpretations(monkeypatch), RandomRuns()
@@ -87,15 +85,13 @@ def test_what_one_pass_leaves_is_not_run_for_the_next(
     assert interpret.call_count == 2
     with pytest.raises(PassCheckError, match="pass 'my-pass' changed what @add computes"):
         check(first, ADD)
-    assert interpret.call_count == 3  # of the three programs there are
+    assert interpret.call_count == 3  # of the three distinct programs
     check(LOG_SUM, LOG_SUM)
     check(first, first)
-    assert interpret.call_count == 3 + 2 + 1  # NaNs: once more; and the others are forgotten
+    assert interpret.call_count == 3 + 2 + 1  # NaNs: twice; others are evicted
 
 
-def test_a_kernel_that_stays_is_run_once_whatever_stands_beside_it(
-    parse: Parse, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unchanged_kernel_is_run_once(parse: Parse, monkeypatch: pytest.MonkeyPatch) -> None:
     interpret, beside = interpretations(monkeypatch), ADD.replace("@add", "@beside")
     sum = "%2 = arith.addf %0, %1 : f32"
     first = ADD.replace(sum, "%2 = arith.subf %0, %1 : f32")
@@ -137,7 +133,7 @@ def test_the_kernel_to_blame_is_named(parse: Parse) -> None:
 
 
 def test_nan_does_not_hide_a_mistake(parse: Parse) -> None:
-    # The sum of the logarithms of normal numbers is NaN before and after; positive ones tell.
+    # The sum of the logarithms of normal numbers is NaN before and after; positive numbers show it.
     with pytest.raises(PassCheckError, match="what @log_sum computes"):
         check(parse, LOG_SUM, LOG_SUM.replace("loop.reduce %k in 40", "loop.reduce %k in 39"))
 
@@ -151,7 +147,7 @@ func.func @main(%x: tensor<3xi64>) -> tensor<3xi64> {
 """
 
 
-def test_large_integers_that_differ_are_told_apart(parse: Parse) -> None:
+def test_large_integers_that_differ_are_distinguished(parse: Parse) -> None:
     """2^60 and 2^60 + 1 are equal in float64."""
     with pytest.raises(PassCheckError, match="3 element"):
         check(parse, LARGE, LARGE.replace("6976", "6977"))
@@ -215,8 +211,8 @@ def test_a_wrong_layout_of_the_right_shape(parse: Parse) -> None:
         check(parse, square, wrong)
 
 
-def test_what_cannot_be_checked_is_said(parse: Parse) -> None:
-    # A kernel that is gone, an op that cannot be run, and too much work.
+def test_skipped_checks_are_reported(parse: Parse) -> None:
+    # A kernel that was removed, an op that cannot be run, and too much work.
     report = check(parse, ADD + LOG_SUM, ADD)
     assert report.compared == ("add",)
     assert report.notes == ("pass 'my-pass' is not checked at @log_sum: the pass removed it",)

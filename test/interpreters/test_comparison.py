@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""When a result is right: what the criterion lets pass, and what it does not."""
+"""The criterion for right results: errors that it allows, and errors that it rejects."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -63,12 +63,12 @@ def program_of(function: Function, dtype: Any = np.float32) -> Program:
 
 
 def double(arrays: Sequence[Array]) -> list[Array]:
-    """Return a function without any rounding."""
+    """Double the input, without rounding."""
     return [arrays[0] * 2]
 
 
 def total(arrays: Sequence[Array]) -> list[Array]:
-    """Return a sum of many terms, summed exactly and then rounded once."""
+    """Sum many terms exactly, and round once."""
     return [np.array(np.sum(arrays[0], dtype=np.float64))]
 
 
@@ -87,8 +87,8 @@ def test_an_error_in_the_fifth_digit_is_wrong():
     assert comparison.reason.startswith("the error is 0.0001, more than ")
 
 
-def test_a_sum_may_be_off_by_what_its_terms_may():
-    """The terms cancel: no order of summation in float32 finds the sum to its last place."""
+def test_a_sum_may_have_the_errors_of_its_terms():
+    """The terms cancel: no order of summation in float32 gives the sum to its last place."""
     terms = np.random.default_rng(0).standard_normal(10_000).astype(np.float32)
     pairwise = np.sum(terms)
     (exact,) = total([terms])
@@ -119,7 +119,10 @@ kernel.func grid 1 block 1 @sum(%x: memref<10000xf32>) -> (%out: memref<f32>) {
 
 
 def test_kernels_may_add_in_order():
-    """10,000 terms one after the other round 10,000 times: known from their own rounding."""
+    """
+    A chain of 10,000 sums rounds 10,000 times; the allowed error follows from the kernel's
+    rounding.
+    """
     terms = np.random.default_rng(0).standard_normal(10_000).astype(np.float32)
     in_order = np.cumsum(terms, dtype=np.float32)[-1]
     kernel_ir = Parser(context(), IN_ORDER).parse_module()
@@ -129,7 +132,7 @@ def test_kernels_may_add_in_order():
 
 
 def test_a_mistake_is_not_rounding():
-    """The kernel leaves out one term, in float32 as in float64."""
+    """The kernel omits one term, in float32 and in float64."""
     terms = np.random.default_rng(0).standard_normal(10_000).astype(np.float32)
     wrong = np.cumsum(terms[:-1], dtype=np.float32)[-1]
     kernel_ir = Parser(
@@ -138,7 +141,7 @@ def test_a_mistake_is_not_rounding():
     assert judged(total, [terms], np.array(wrong), kernel_ir).reason != ""
 
 
-def test_a_jump_at_an_input_does_not_widen_what_is_allowed():
+def test_a_jump_at_an_input_does_not_widen_the_tolerance():
     """Rounding 3 to its neighbour below moves its floor by 1."""
 
     def floor(arrays: Sequence[Array]) -> list[Array]:
@@ -150,12 +153,12 @@ def test_a_jump_at_an_input_does_not_widen_what_is_allowed():
 
 
 def floor_of(factor: float) -> Function:
-    """Return a function that jumps."""
+    """Return the floor of a multiple, a function with jumps."""
     return lambda arrays: [np.floor(arrays[0] * arrays[0].dtype.type(factor))]
 
 
 def test_an_element_on_the_other_side_of_a_jump_is_right_and_widens_nothing():
-    """In float32 a tenth of 1 to 1000, times 10, is not always below or above as it should be."""
+    """Some tenths, times 10, are on different sides of an integer in float32 and in float64."""
     inputs = [np.arange(1, 1000, dtype=np.float32) / np.float32(10)]
     exact, rounded = (floor_of(10.0)(x)[0] for x in ([inputs[0].astype(np.float64)], inputs))
     jumped = np.flatnonzero(exact != rounded)
@@ -172,7 +175,7 @@ def test_an_element_on_the_other_side_of_a_jump_is_right_and_widens_nothing():
     ("dtype", "digits"), [(np.float16, 10), (bfloat16, 7), (np.float32, 23), (np.float64, 52)]
 )
 def test_each_dtype_has_its_own_roundoff(dtype: Any, digits: int):
-    """Some units in the last place are right, and half the digits are not."""
+    """An error of some units in the last place is right; one in half of the digits is wrong."""
     values = np.linspace(1, 2, 64).astype(dtype)
 
     def result(factor: float) -> Array:
@@ -185,14 +188,14 @@ def test_each_dtype_has_its_own_roundoff(dtype: Any, digits: int):
 
 
 def test_the_rounding_of_an_input_counts_in_its_own_dtype():
-    """The inputs are halves: a float32 result is no better than they are."""
+    """The inputs are halves, and a float32 result is no more precise than they are."""
     values = np.linspace(1, 2, 64).astype(np.float16)
     assert judged(double, [values], one(list(values * 2.0 * (1 + 2.0**-11)))).reason == ""
     assert judged(double, [values], one(list(values * 2.0 * (1 + 2.0**-6)))).reason != ""
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-def test_special_values_must_stand_where_they_should(value: float):
+def test_special_values_must_have_their_places(value: float):
     inputs, special = [one([1, value, 3])], one([2, value, 6])
     assert judged(double, inputs, special).reason == ""
     comparison = judged(double, inputs, one([2, 4, 6]))
@@ -209,7 +212,7 @@ def test_infinity_of_the_wrong_sign():
 
 
 def quotient_of_zeros(arrays: Sequence[Array]) -> list[Array]:
-    """NaN everywhere."""
+    """Return NaN everywhere."""
     with np.errstate(invalid="ignore"):
         return [(arrays[0] - arrays[0]) / (arrays[0] - arrays[0])]
 
@@ -218,7 +221,7 @@ def quotient_of_zeros(arrays: Sequence[Array]) -> list[Array]:
     ("ours", "other"), [(double, quotient_of_zeros), (quotient_of_zeros, double)]
 )
 def test_special_values_of_another_program_must_match(ours: Function, other: Function):
-    """NaN in one program and numbers in the other are wrong, whichever of the two is NaN."""
+    """NaN in one program and numbers in the other are wrong, whichever of the two has the NaN."""
     inputs = [one([1, 2, 3])]
     comparison = judged(ours, inputs, ours(inputs)[0], against=other)
     assert comparison.against_error is not None
@@ -241,7 +244,7 @@ def test_infinities_of_another_program_must_have_the_same_sign():
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float16, np.int64, np.bool_])
 def test_outputs_of_another_program_must_have_the_same_dtype(dtype: Any):
-    """0 and 1 are False and True too, but these programs are not the same."""
+    """0 and 1 equal False and True, but these programs have different dtypes."""
     against = replace(program_of(double), rounded=in_dtype(dtype))
     program = replace(program_of(double), against=against)
     with pytest.raises(UsageError, match="an output is float32, but"):
@@ -249,18 +252,18 @@ def test_outputs_of_another_program_must_have_the_same_dtype(dtype: Any):
 
 
 def in_dtype(dtype: Any) -> Function:
-    """Return the function that doubles, whose results have a dtype of their own."""
+    """Return a function that doubles its input, with results of the given dtype."""
     return lambda arrays: [double(arrays)[0].astype(dtype)]
 
 
 def square_over(arrays: Sequence[Array]) -> list[Array]:
-    """Overflows in float32, and not in float64."""
+    """Return a square over 1e30, which overflows in float32 but not in float64."""
     with np.errstate(over="ignore"):
         return [arrays[0] * arrays[0] / arrays[0].dtype.type(1e30)]
 
 
 def test_another_program_may_overflow_in_the_same_dtype():
-    """Infinity is right where the other program has it in its own dtypes."""
+    """Infinity is right if the other program computes it in its own dtypes."""
     inputs = [one([1e25, 1, 2])]
     (output,) = square_over(inputs)
     assert np.isinf(output[0])
@@ -268,7 +271,7 @@ def test_another_program_may_overflow_in_the_same_dtype():
 
 
 def test_an_element_whose_reference_is_infinite_is_compared_with_the_rounded_one():
-    """A square that is 0 in float32 alone decides between 5 and infinity."""
+    """A square that underflows to 0 only in float32 decides between 5 and infinity."""
 
     def guarded(arrays: Sequence[Array]) -> list[Array]:
         x = arrays[0]
@@ -284,10 +287,10 @@ def test_an_element_whose_reference_is_infinite_is_compared_with_the_rounded_one
     ("dtype", "huge"), [(np.float16, 6e4), (bfloat16, 3e38), (np.float32, 1e30)]
 )
 @pytest.mark.parametrize("against", [False, True])
-def test_an_element_that_overflows_does_not_widen_what_is_allowed(
+def test_an_element_that_overflows_does_not_widen_the_tolerance(
     dtype: Any, huge: float, against: bool
 ):
-    """Its square in float64 is larger than any number of the dtype, and so is its rounding."""
+    """The square exceeds the largest number of the dtype, and its rounding error does, too."""
 
     def square(arrays: Sequence[Array]) -> list[Array]:
         with np.errstate(over="ignore"):
@@ -307,8 +310,8 @@ def test_integers_must_be_equal():
     assert judged(double, inputs, np.array([0, 2, 4, 7])).reason != ""
 
 
-def test_large_integers_are_told_apart():
-    """They are the same in float64."""
+def test_large_integers_are_distinguished():
+    """The two integers are equal in float64."""
     inputs = [np.array([2**60])]
     assert judged(double, inputs, np.array([2**61])).reason == ""
     assert judged(double, inputs, np.array([2**61 + 1])).reason == "the error is 1, more than 0"
@@ -347,7 +350,7 @@ def test_an_output_must_have_the_dtype_that_it_should(dtype: Any):
 
 @pytest.mark.parametrize("shape", [(1, 3), (3, 1), (1, 1, 3)])
 def test_an_output_must_have_the_shape_that_it_should(shape: tuple[int, ...]):
-    """NumPy would broadcast it."""
+    """NumPy would broadcast an output of this shape."""
     comparison = judged(double, [one([1, 2, 3])], one([2, 4, 6]).reshape(shape))
     assert comparison.reason == f"it is {list(shape)}, should be [3]"
 
@@ -369,7 +372,7 @@ kernel.func grid 1 block 4 @double(%x: memref<4xf32>) -> (%out: memref<4xf32>) {
 
 @pytest.mark.parametrize("large", [1e9, -3e38, 1e-20])
 def test_an_element_is_not_lost_beside_a_larger_one(large: float):
-    """What is allowed for the large element hides nothing of the others."""
+    """The error allowed for the large element does not hide errors of others."""
     kernel_ir = Parser(context(), DOUBLE).parse_module()
     inputs = [one([large / 2, 1e-3, 2e-30, 3])]
     right = inputs[0] * np.float32(2)
@@ -381,8 +384,8 @@ def test_an_element_is_not_lost_beside_a_larger_one(large: float):
         assert comparison.reason.startswith((f"element [{element}] is {wrong:g}", "the error is"))
 
 
-def test_an_element_that_the_kernels_round_like_this_is_not_lost():
-    """What is left of 3 beside 1e9 depends on the order of a sum, as the Kernel IR has it."""
+def test_an_element_that_the_kernels_lose_by_rounding_is_right():
+    """The value of 3 after adding 1e9 depends on the order of the sum in Kernel IR."""
     order = DOUBLE.replace(
         "%0 = arith.addf %v, %v : f32",
         """%c = arith.constant 1.0e+09 : f32
@@ -397,5 +400,5 @@ def test_an_element_that_the_kernels_round_like_this_is_not_lost():
     assert judged(double, inputs, output, plain).reason == "element [1] is 1, should be 2"
 
 
-def test_nothing_compares_right_with_nothing():
+def test_empty_arrays_are_right():
     assert judged(double, [one([])], one([])).reason == ""

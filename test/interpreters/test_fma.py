@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A fused multiply-add rounds once, also in float64, which NumPy has nothing wider for."""
+"""A fused multiply-add rounds once, also in float64, for which NumPy has no wider type."""
 
 from fractions import Fraction
 
@@ -19,17 +19,17 @@ def _fma(a: float, b: float, c: float) -> float:
 
 
 @given(_numbers, _numbers)
-def test_what_a_product_loses(a: float, b: float):
+def test_the_error_of_a_product(a: float, b: float):
     assert _fma(a, b, -(a * b)) == float(Fraction(a) * Fraction(b) - Fraction(a * b))
 
 
 @given(_numbers, _numbers, _numbers)
-def test_of_any_numbers(a: float, b: float, c: float):
+def test_random_numbers(a: float, b: float, c: float):
     exact = float(Fraction(a) * Fraction(b) + Fraction(c))
     assert abs(_fma(a, b, c) - exact) <= np.spacing(abs(exact))
 
 
-def test_what_is_not_finite_stays_so():
+def test_infinities_and_nan():
     assert _fma(1e300, 1e300, 1.0) == np.inf
     assert np.isnan(_fma(np.inf, 0.0, 1.0))
     assert _fma(1.0, 2.0, -np.inf) == -np.inf

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions, calls, launches, and arguments that do not fit."""
+"""Functions, calls and launches in the interpreter, and arguments that do not fit."""
 
 from collections.abc import Callable
 from typing import Any
@@ -51,7 +51,7 @@ def test_launches_run_in_order(parse: Parse, rand: Rand) -> None:
 
 
 def chain(*offsets: int) -> str:
-    """Two launches over buffers at `offsets`; the result is what the second gives."""
+    """Return two launches with buffers at `offsets`, and the second one's result."""
     a, b = (f"memref.alloc() {{plan.offset = {offset}}} : memref<5xf32>" for offset in offsets)
     return f"""
       func.func @main(%x: memref<5xf32>) -> memref<5xf32> {{
@@ -75,7 +75,7 @@ def test_buffers_with_places(parse: Parse, rand: Rand) -> None:
         interpret(parse(chain(256, 8)), x)
 
 
-def test_what_is_overwritten_is_not_read(parse: Parse, rand: Rand) -> None:
+def test_overwritten_buffers_are_not_read(parse: Parse, rand: Rand) -> None:
     module = parse(f"""
       func.func @main(%x: memref<5xf32>) -> memref<5xf32> {{
         %a = memref.alloc() {{plan.offset = 0}} : memref<5xf32>
@@ -164,7 +164,7 @@ def main(body: str, result: str = "memref<5xf32>") -> str:
 
 
 WRONG_MODULES: dict[str, tuple[str, type[TilewrightError], str]] = {
-    "no such function": (KERNEL, UsageError, r"the module has no @main \(it has @double\)"),
+    "a missing function": (KERNEL, UsageError, r"the module has no @main \(it has @double\)"),
     "an empty module": (
         "builtin.module {}",
         UsageError,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loop IR: free loops, reductions, masks, and every way in which a program can be wrong."""
+"""Loop IR in the interpreter: free loops, reductions, masks, and wrong programs."""
 
 from collections.abc import Callable
 
@@ -48,7 +48,7 @@ def test_matmul(parse: Parse, rand: Rand, shape: tuple[int, int, int]) -> None:
 
 @pytest.mark.parametrize("monoid", ["add", "mul", "max", "min"])
 def test_nested_reductions_count_every_step(parse: Parse, rand: Rand, monoid: str) -> None:
-    # What the body yields may depend on neither, one or both axes; each step joins all the same.
+    # The yielded value may depend on neither, one or both axes; each step is still joined.
     module = parse(
         kernel(f"""
       loop.for %i in 10 {{

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loop IR: monoids of all types, indices as values and back, ordered loops."""
+"""Loop IR in the interpreter: monoids of all types, indices as values and back, ordered loops."""
 
 from collections.abc import Callable
 
@@ -78,7 +78,9 @@ def test_booleans(parse: Parse, monoid: str, fold: Callable[..., Array]) -> None
 
 def arg_reduction(monoid: str, rows: int, columns: int, element: str = "f32") -> str:
     """
-    Return a kernel @k: the best value of each row and where it is, the columns joined backwards.
+    Return a kernel @k that finds the best value of each row and its index.
+
+    The columns are joined in reverse order.
     """
     x = f"memref<{rows}x{columns}x{element}>"
     return f"""
@@ -95,7 +97,7 @@ def arg_reduction(monoid: str, rows: int, columns: int, element: str = "f32") ->
       }}"""
 
 
-# NaN wins, the first of several; of equals the first, also where all are the identity.
+# The first NaN wins; of equal values the first wins, also where all are the identity.
 ROWS: list[tuple[list[float], int, int]] = [
     ([1, 3, 2, 3], 1, 0),
     ([1, NAN, 9, NAN], 1, 1),
@@ -161,7 +163,7 @@ def test_gather(parse: Parse) -> None:
 
 
 @pytest.mark.parametrize("bad", [4, -1])
-def test_what_is_no_index_is_named(parse: Parse, bad: int) -> None:
+def test_an_invalid_index_is_named(parse: Parse, bad: int) -> None:
     ids, x = np.array([3, 0, bad, 2, 1], np.int32), np.zeros((4, 3), np.float32)
     with pytest.raises(InterpreterError, match=f"%id is {bad}, not an index of an axis of size 4"):
         interpret(parse(GATHER.replace("MASK", "")), ids, x, function="k")
@@ -175,7 +177,7 @@ def test_masked_values_need_be_no_indices(parse: Parse) -> None:
 
 
 def scan(values: str, rows: int, columns: int, outputs: str) -> str:
-    """Return a kernel @k that goes along the rows of its input."""
+    """Return a kernel @k that scans the rows of its input."""
     x = f"memref<{rows}x{columns}xf32>"
     return f"""
       loop.kernel @k(%x: {x}) -> ({outputs}) {{

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Memory of interpreted programs: estimates hold what is asked for, and too much is refused."""
+"""Memory of interpreted programs: estimates bound the allocated memory, and too much is refused."""
 
 import tracemalloc
 from collections.abc import Callable
@@ -38,9 +38,9 @@ def lowered(name: str, level: str) -> tuple[ModuleOp, Any]:
 
 @pytest.mark.parametrize("level", ["tensor", "loop", "tile", "kernel"])
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_an_estimate_holds_what_is_asked_for(name: str, level: str):
+def test_an_estimate_bounds_the_allocated_memory(name: str, level: str):
     module, x = lowered(name, level)
-    interpret(module, x)  # what is imported or cached is not the program's
+    interpret(module, x)  # imports and caches do not count
     (function,) = (op for op in module.ops if "main" in str(op.get_attr_or_prop("sym_name")))
     estimate = bytes_needed(function, ElementTypes(np.float64))
     tracemalloc.start()
@@ -49,7 +49,7 @@ def test_an_estimate_holds_what_is_asked_for(name: str, level: str):
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    # One piece of a kernel is counted generously, and is large beside buffers of these sizes.
+    # One piece of a kernel is overestimated, and is large compared with these buffers.
     assert 0.8 * peak <= estimate <= 2 * peak + memory.PIECE
 
 
@@ -66,7 +66,7 @@ def test_too_much_is_refused_before_it_runs():
 
 
 @pytest.mark.usefixtures("_little_memory")
-def test_a_check_leaves_out_what_is_too_much():
+def test_a_check_skips_programs_that_need_too_much():
     module, _ = lowered("softmax", "tensor")
     report = check_pass(module, module.clone(), "my-pass")
     assert report.compared == ()

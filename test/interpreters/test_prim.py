@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tensor IR computes what NumPy and PyTorch compute."""
+"""Tensor IR computes the results of NumPy and PyTorch."""
 
 from collections.abc import Callable
 from math import inf, nan
@@ -100,7 +100,7 @@ def test_constant(parse: Parse) -> None:
 def test_a_tensor_that_does_not_fit_is_refused(
     parse: Parse, rand: Rand, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Also on a machine that has memory for it."""
+    """The tensor is refused even if the machine has memory for it."""
     monkeypatch.setattr(memory, "available_memory", lambda: None)
     big = "tensor<70000x70000xf32>"
     module = parse(f"""

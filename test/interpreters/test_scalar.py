@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`arith` and `math`: every op in the tables, as a loop over awkward operands."""
+"""`arith` and `math`: each op in the tables, in a loop over awkward operands."""
 
 import math as scalar
 from collections.abc import Callable
@@ -67,7 +67,7 @@ def _fma(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> torch.Tensor:
     return (a.double() * b.double() + c.double()).float()
 
 
-# What PyTorch, or exact arithmetic, says of each function, by number of operands.
+# Results of each function by PyTorch or exact arithmetic, by number of operands.
 Table = dict[type[Operation], Callable[..., torch.Tensor]]
 
 UNARY: Table = {
@@ -151,7 +151,7 @@ def wrapped(value: int, bits: int) -> int:
 
 
 def run(parse: Parse, lines: str, inputs: list[Array], types: list[str]) -> Array:
-    """Runs `lines`, which compute %r of the last type from %0, %1, ..., elementwise in a loop."""
+    """Run `lines`, which compute %r of the last type from %0, %1, ..., elementwise in a loop."""
     n = len(inputs[0])
     names = range(len(inputs))
     loads = [f"%{i} = loop.load %m{i}[%i] : memref<{n}x{types[i]}>" for i in names]
@@ -256,7 +256,7 @@ def test_float_comparison(parse: Parse, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["false", "true", "ord", "uno"])
-def test_whether_floats_compare_at_all(parse: Parse, name: str) -> None:
+def test_ordered_and_unordered_floats(parse: Parse, name: str) -> None:
     a, b = combinations(FLOATS, 2, np.float32)
     result = run(parse, f"%r = arith.cmpf {name}, %0, %1 : f32", [a, b], ["f32", "f32", "i1"])
     unordered = np.isnan(a) | np.isnan(b)

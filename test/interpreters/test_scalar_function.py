@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every function of `prim.elementwise` on every type is PyTorch's, at tensor and at loop level."""
+"""Functions of `prim.elementwise` agree with PyTorch's on every type, at tensor and loop level."""
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import product
@@ -56,7 +56,7 @@ _SPECIAL = [0.0, -0.0, inf, -inf, nan, 1.0, -1.0, 2.0, 0.5, 1e-30, 300.0, -7.25]
 
 
 def values(type: str, *, positive: bool = False) -> torch.Tensor:
-    """Some of a type, extremes included."""
+    """Return some values of a type, including its extremes."""
     if type == "i1":
         return torch.tensor([True, False, False])
     if type in ("f16", "bf16", *FLOATS):
@@ -67,7 +67,7 @@ def values(type: str, *, positive: bool = False) -> torch.Tensor:
 
 
 def run(parse: Parse, function: str, arguments: Sequence[torch.Tensor], result: str) -> list[Any]:
-    """Return the function at the tensor level, and at the loop level."""
+    """Run the function at the tensor level and at the loop level; return both results."""
     names = {dtype: name for name, dtype in DTYPES.items()}
     size = len(arguments[0])
     types = [f"tensor<{size}x{names[a.dtype]}>" for a in arguments]
@@ -86,7 +86,7 @@ def run(parse: Parse, function: str, arguments: Sequence[torch.Tensor], result: 
 
 
 def called(function: ScalarFunction, arguments: Sequence[torch.Tensor]) -> torch.Tensor:
-    """PyTorch's own result."""
+    """Return PyTorch's own result."""
     if function is F.DIV and not arguments[0].is_floating_point():
         return torch.div(*arguments, rounding_mode="trunc")
     return getattr(torch, _TORCH_NAMES.get(function, function.value))(*arguments)
@@ -97,7 +97,7 @@ CASES = [(function, type) for function in ScalarFunction for type in _ON.get(fun
 
 @pytest.mark.parametrize(("function", "type"), CASES, ids=lambda c: str(c))
 def test_is_pytorchs(parse: Parse, function: ScalarFunction, type: str) -> None:
-    # All pairs of values, but for divisors and shifts, which are above 0.
+    # All pairs of values, except for divisors and shifts, which are positive.
     restricted = function in (F.DIV, F.FLOORDIV, F.FMOD, F.POW, F.SHL, F.SHR) and type in INTEGERS
     rows = [values(type) for _ in range(function.arity)]
     if restricted:
@@ -116,7 +116,7 @@ def test_is_pytorchs(parse: Parse, function: ScalarFunction, type: str) -> None:
 
 @pytest.mark.parametrize("source", DTYPES)
 def test_casts(parse: Parse, source: str) -> None:
-    # What a type cannot hold is undefined from floats to integers, so those stay within.
+    # Casts of floats to integers are undefined for values out of range, so all values are in range.
     for target in DTYPES:
         value = values(source)
         if source in ("f16", "bf16", *FLOATS) and target not in ("f16", "bf16", *FLOATS, "i1"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tile IR: axes at any level, combines across them, slabs for each block."""
+"""Tile IR in the interpreter: axes at any level, combines across them, and slabs of blocks."""
 
 from collections.abc import Callable
 
@@ -16,7 +16,7 @@ Rand = Callable[..., NDArray[np.float32]]
 
 
 def softmax(rows: int, columns: int, per_block: int, registers: int) -> str:
-    """Rows of a softmax in registers: four rows a block, 32 lanes, float4."""
+    """Return a softmax with its rows in registers: rows of a block, 32 lanes, float4."""
     x = f"memref<{rows}x{columns}xf32>"
     blocks = -(-rows // per_block)
     inside = f"{columns - 1} - %i * 128 - %l * 4 - %v"
@@ -51,7 +51,7 @@ def test_softmax_in_registers(
 
 
 def split_matmul(m: int, k: int, n: int) -> str:
-    """Split-K by 4, chunks of 8, slabs of both operands, bias and relu after the combine."""
+    """Return a matmul with split-K by 4, chunks of 8, slabs of both operands, bias and relu."""
     a, b, c = f"memref<{m}x{k}xf32>", f"memref<{k}x{n}xf32>", f"memref<{m}x{n}xf32>"
     chunks = -(-k // 32)
     depth = f"%s * {chunks * 8} + %ko * 8"
@@ -135,7 +135,7 @@ def test_several_values_combine_at_once(parse: Parse, rand: Rand) -> None:
 
 
 def test_a_stage_computes_and_masks_with_zero(parse: Parse, rand: Rand) -> None:
-    # The slab holds exp(x) for 3 rows, a row sum beside it, and zero past column 4.
+    # The slab holds exp(x) plus the row's sum for 3 rows, and zero past column 4.
     module = parse("""
       loop.kernel @k(%x: memref<6x8xf32>) -> (%out: memref<6x8xf32>) {
         tile.launch (%b = block 2, %r = thread 3, %c = thread 8) {
@@ -190,7 +190,7 @@ def test_register_axes_that_collide(parse: Parse, rand: Rand) -> None:
 
 
 def test_a_large_launch_is_cut_along_a_block_axis(parse: Parse) -> None:
-    # The combined block axis stays whole; the other one is taken in pieces.
+    # The combined block axis stays whole; the other one is cut into pieces.
     module = parse("""
       loop.kernel @k(%x: memref<2x3000x1000xf32>) -> (%out: memref<3000x1000xf32>) {
         tile.launch (%s = block 2 split, %b = block 3000, %t = thread 1000) {
@@ -204,7 +204,7 @@ def test_a_large_launch_is_cut_along_a_block_axis(parse: Parse) -> None:
     assert (result == x[0] + x[1]).all()
 
 
-# Six steps dealt out to four blocks: the last one has none left.
+# Six steps are distributed over four blocks: none remains for the last one.
 DEALT = """
 loop.kernel @k(%x: memref<6xf32>) -> (%out: memref<f32>) {
   tile.launch (%s = block 4) {
@@ -218,7 +218,7 @@ loop.kernel @k(%x: memref<6xf32>) -> (%out: memref<f32>) {
 }"""
 
 
-def test_what_is_before_the_first_step_is_not_read(parse: Parse, rand: Rand) -> None:
+def test_elements_before_the_first_step_are_not_read(parse: Parse, rand: Rand) -> None:
     text = """
       loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<4xf32>) {
         tile.launch (%b = block 4) {
@@ -237,7 +237,7 @@ def test_what_is_before_the_first_step_is_not_read(parse: Parse, rand: Rand) -> 
         interpret(parse(text.replace("FIRST", "0")), x, function="k")
 
 
-def test_what_is_left_out_is_not_read(parse: Parse, rand: Rand) -> None:
+def test_skipped_steps_are_not_read(parse: Parse, rand: Rand) -> None:
     x = rand(6)
     (result,) = interpret(parse(DEALT.replace("BOUND", "6")), x, function="k")
     np.testing.assert_allclose(result, x.sum(), rtol=1e-6)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Torch IR runs by calling ATen; capture and this interpreter are each other's check."""
+"""Torch IR runs by calling ATen: capture and this interpreter check each other."""
 
 from typing import Any
 
@@ -47,7 +47,7 @@ def parse(text: str) -> ModuleOp:
         "F.linear(torch.arange(3).sin(), torch.rand(2, 3)) + torch.arange(2).logsumexp(0)",
     ],
 )
-def test_captured_ir_computes_what_the_graph_does(text: str):
+def test_captured_ir_computes_the_results_of_the_graph(text: str):
     expression = parse_expression(text, seed=1)
     captured = capture(expression.module, expression.args)
     inputs: list[Any] = [i.tensor.detach().numpy() for i in captured.inputs]

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The bodies of kernels, drawn line by line: loads, arithmetic and reductions over given axes."""
+"""
+Random bodies of kernels, drawn line by line: loads, arithmetic and reductions over given axes.
+"""
 
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
@@ -12,7 +14,7 @@ from hypothesis.strategies import DrawFn
 T = TypeVar("T")
 Shape = tuple[int, ...]
 
-# Nothing that grows faster than a product: float64 must tell a mistake from rounding.
+# No function that grows faster than a product: float64 must distinguish a mistake from rounding.
 _UNARY = ("arith.negf", "math.absf", "math.tanh")
 _BINARY = ("arith.addf", "arith.mulf", "arith.subf", "arith.maximumf")
 _MONOIDS = ("add", "max", "min", "mul")
@@ -21,7 +23,7 @@ _SMALL_SIZES = (2, 1, 3)
 
 
 class Axis(NamedTuple):
-    """An index from 0 to below `extent`."""
+    """An index from 0 to `extent` - 1."""
 
     name: str
     extent: int
@@ -31,7 +33,7 @@ Axes = Sequence[Axis]
 
 
 class Buffer(NamedTuple):
-    """A memref that a body may read wherever it is inside all of `axes`."""
+    """A memref that a body may read wherever all of `axes` are in scope."""
 
     name: str
     shape: Shape
@@ -40,45 +42,45 @@ class Buffer(NamedTuple):
 
     @property
     def type(self) -> str:
-        """As it is written."""
+        """Type of the memref, as text."""
         sizes = "".join(f"{size}x" for size in self.shape)
         return f"memref<{sizes}f32{self.space}>"
 
 
 def names(buffers: Iterable[Buffer]) -> str:
-    """Return the buffers as they are passed."""
+    """Return the names of the buffers, as in an argument list."""
     return ", ".join(buffer.name for buffer in buffers)
 
 
 def types(buffers: Iterable[Buffer]) -> str:
-    """Their types."""
+    """Return the types of the buffers."""
     return ", ".join(buffer.type for buffer in buffers)
 
 
 def parameters(buffers: Iterable[Buffer]) -> str:
-    """Return the buffers as they are declared."""
+    """Return the buffers as parameters, with their types."""
     return ", ".join(f"{buffer.name}: {buffer.type}" for buffer in buffers)
 
 
 class Value(NamedTuple):
-    """A scalar that a body may use wherever it is inside all of `axes`."""
+    """A scalar that a body may use wherever all of `axes` are in scope."""
 
     name: str
     axes: frozenset[Axis]
 
 
 class Index(NamedTuple):
-    """An affine expression from 0 to `last`."""
+    """An affine expression with values from 0 to `last`."""
 
     text: str
     last: int
 
 
 class Body:
-    """Lines of a kernel. Every value that it defines may be used again by later ones."""
+    """Lines of a random kernel. Later values may use each value that an earlier line defines."""
 
     reduced_sizes: ClassVar[Shape] = (2, 1, 3, 5, 33, 40, 100)
-    """Steps of an outer reduction."""
+    """Trip counts of an outer reduction."""
 
     def __init__(self, draw: DrawFn, inputs: Iterable[Buffer], has_masks: bool):
         self.draw, self.buffers, self.has_masks = draw, [*inputs], has_masks
@@ -87,20 +89,20 @@ class Body:
         self._depth, self._names = 1, count()
 
     def pick(self, choices: Sequence[T]) -> T:
-        """One of `choices`; a failing example is made smaller towards the first."""
+        """Draw one of `choices`; a failing example shrinks towards the first."""
         return self.draw(st.sampled_from(choices))
 
     def fresh(self, prefix: str) -> str:
-        """Return a name that nothing has."""
+        """Return a new name."""
         return f"%{prefix}{next(self._names)}"
 
     def line(self, text: str) -> None:
-        """Append a line at the present indentation."""
+        """Append a line at the current indentation."""
         self.lines.append("  " * self._depth + text)
 
     @contextmanager
     def region(self, header: str, footer: str = "") -> Generator[None]:
-        """The lines inside are between `header {` and `}` with what follows."""
+        """Enclose the lines of the block in `header {` and `}`, followed by `footer`."""
         self.line(f"{header} {{")
         self._depth += 1
         yield
@@ -115,7 +117,7 @@ class Body:
         return name
 
     def offer(self, names: Iterable[str], axes: Iterable[Axis]) -> None:
-        """From here on the values called `names` may be used inside `axes`."""
+        """Allow later lines to use the values called `names` inside `axes`."""
         self.values += [Value(name, frozenset(axes)) for name in names]
 
     def value(self, axes: Axes, depth: int) -> str:
@@ -132,7 +134,9 @@ class Body:
         return self.define(f"{name} {value} : f32", axes)
 
     def operand(self, axes: Axes, depth: int) -> str:
-        """Return an element of a buffer, a value that is there, or something with a region."""
+        """
+        Return an element of a buffer, an existing value, or a new value of an op with a region.
+        """
         known = [value.name for value in self.values if value.axes <= frozenset(axes)]
         makers: list[Callable[[], str]] = [lambda: self.load(axes)] * 4
         if axes:
@@ -144,14 +148,14 @@ class Body:
         return self.pick(makers)()
 
     def regions(self, axes: Axes, depth: int) -> list[Callable[[], str]]:
-        """Ways to make a value by something with a region."""
+        """Return functions that make a value by an op with a region."""
         return [
             lambda: self.reduce(axes, depth),
             lambda: self.pick((self.reduce, self.fold_places, self.where_best))(axes, depth),
         ]
 
     def constant(self, axes: Axes) -> str:
-        """Return a number that float32 has exactly."""
+        """Return a number that float32 represents exactly."""
         return self.define(f"arith.constant {self.pick((0.75, -2.0))} : f32", axes)
 
     def load(self, axes: Axes) -> str:
@@ -160,7 +164,7 @@ class Body:
         return self.load_from(self.pick(readable), axes)
 
     def place(self, axes: Axes) -> str:
-        """Return a number made of where `axes` are, or one of two values chosen by it."""
+        """Return a number computed from the indices `axes`, or one of two values chosen by them."""
         if self.pick((True, False)):
             return self.small(self.integer(axes)[0], "i64", axes)
         chosen = f"{self._holds(axes)}, {self.load(axes)}, {self.load(axes)}"
@@ -168,7 +172,8 @@ class Body:
 
     def small(self, integer: str, type: str, axes: Axes) -> str:
         """
-        Return a float from -1 to 1 that tells integers apart; also of an identity, which is huge.
+        Return a float from -1 to 1 that distinguishes integers, also if they are huge as
+        identities.
         """
         real, scale = self.fresh("f"), self.fresh("f")
         self.line(f"{real} = arith.sitofp {integer} : {type} to f32")
@@ -177,21 +182,21 @@ class Body:
         return self.unary("math.tanh", product, axes)
 
     def integer(self, axes: Axes) -> Index:
-        """Return the name of an i64 made of where `axes` are; it is from 0 to `last`."""
+        """Return the name of an i64 computed from the indices `axes`; it is from 0 to `last`."""
         text, last = self._index(axes, self.pick(axes).extent)
         name = self.fresh("n")
         self.line(f"{name} = loop.index [{text}] : i64")
         return Index(name, last)
 
     def _holds(self, axes: Axes) -> str:
-        """Return the name of a truth value that depends on where `axes` are."""
+        """Return the name of a bool that depends on the indices `axes`."""
         text, last = self._index(axes, self.pick(axes).extent)
         name, low = self.fresh("p"), self.draw(st.integers(0, last))
         self.line(f"{name} = loop.predicate [({text}) - {low}, {last} - ({text})] : i1")
         return name
 
     def gather(self, axes: Axes) -> str:
-        """Return an element of some buffer, at an index that went through a value."""
+        """Return an element of some buffer, at an index that is a value."""
         value, last = self.integer(axes)
         index = Axis(self.fresh("g"), last + 1)
         self.line(f"{index.name} = loop.to_index {value} below {last + 1}{self.where(axes)} : i64")
@@ -199,7 +204,7 @@ class Body:
         return self.load_from(self.pick(readable), axes, [index, *axes])
 
     def load_from(self, buffer: Buffer, axes: Axes, indices: Axes | None = None) -> str:
-        """Return an element of `buffer`: in bounds, or masked where it is not."""
+        """Return an element of `buffer`, masked where it is out of bounds."""
         subscripts: list[str] = []
         bounds: list[str] = []
         for size in buffer.shape:
@@ -221,7 +226,9 @@ class Body:
         return self.pick([*inside, *masked])
 
     def _index(self, axes: Axes, size: int) -> Index:
-        """One axis, preferably as long as what it subscripts; two; or none."""
+        """
+        Return an index of one axis, preferably with the extent `size`, of two axes, or a constant.
+        """
         if not axes or self.pick([False] * 7 + [True]):
             constant = self.draw(st.integers(0, size - 1))
             return Index(str(constant), constant)
@@ -234,7 +241,9 @@ class Body:
         return Index(f"{one.name} * {step} + {other.name}", last)
 
     def where(self, axes: Axes, bounds: Sequence[str] = ()) -> str:
-        """Return the mask of an operation: `bounds`, and sometimes more, which holds at step 0."""
+        """
+        Return the mask of an operation: `bounds`, and sometimes one more, which is true at step 0.
+        """
         masks = [*bounds]
         if self.has_masks and axes and self.pick((True, False)):
             text, last = self._index(axes, self.pick(axes).extent)
@@ -246,7 +255,9 @@ class Body:
         return self.pick(self._reduction(axes, depth, self.pick(_MONOIDS), self.pick((1, 1, 2))))
 
     def fold_places(self, axes: Axes, depth: int) -> str:
-        """Return a reduction of integers, or of truth values that chooses between two others."""
+        """
+        Return a reduction of integers, or a choice between two values by a reduction of bools.
+        """
         axis = Axis(self.fresh("k"), self.pick(_SMALL_SIZES))
         inner, name = (*axes, axis), self.fresh("s")
         is_integer = self.pick((True, False))
@@ -260,7 +271,7 @@ class Body:
         return self.define(f"arith.select {name}, {self.load(axes)}, {self.load(axes)} : f32", axes)
 
     def where_best(self, axes: Axes, depth: int) -> str:
-        """Where a loop finds its largest or smallest element, or that element."""
+        """Return the position of a loop's largest or smallest element, or that element."""
         sizes = _SMALL_SIZES if depth == 1 else self.reduced_sizes
         axis = Axis(self.fresh("k"), self.pick(sizes))
         inner, value, index = (*axes, axis), self.fresh("s"), self.fresh("n")
@@ -272,7 +283,7 @@ class Body:
         return self.pick((self.small(index, "i64", axes), value))
 
     def prefix(self, value: str, axes: Axes) -> str:
-        """What `value` is joined to along the scan that it is in."""
+        """Return the prefix of `value` in the scan around it, or the position of a best element."""
         if self.pick((False, False, True)):
             best, index = self.fresh("s"), self.fresh("n")
             pair = f"{self.load(axes)}, {self.integer(axes)[0]}"
@@ -297,7 +308,9 @@ class Body:
         return names
 
     def step(self, axes: Axes, depth: int, monoid: str, width: int) -> list[str]:
-        """What a step of a reduction yields; often it folds a chunk, mostly in the same way."""
+        """
+        Return the values that a step of a reduction yields; they are often reductions of a chunk.
+        """
         if depth and self.pick((False, True)):
             return self._reduction(axes, depth, self.pick((monoid, monoid, *_MONOIDS)), width)
         values = [self.value(axes, depth) for _ in range(width)]

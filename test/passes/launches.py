@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels in Tile IR, as someone may schedule them by hand: one launch over drawn axes."""
+"""Random kernels in Tile IR, as if scheduled by hand: one launch over random axes."""
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
@@ -26,22 +26,22 @@ class Launch(NamedTuple):
 
     @property
     def header(self) -> str:
-        """As it is written."""
+        """The launch's header, as text."""
         axes = [f"{axis.name} = {level} {axis.extent}" for axis, level in self.levels.items()]
         return f"tile.launch ({', '.join(axes)})"
 
     def within_block(self, axes: Axes) -> list[Axis]:
-        """Those of `axes` that are thread or register axes of the launch."""
+        """Return those of `axes` that are thread or register axes of the launch."""
         return [axis for axis in axes if self.levels.get(axis, "block") != "block"]
 
     def threads(self, axes: Axes) -> list[Axis]:
-        """Those of `axes` whose steps are different threads."""
+        """Return those of `axes` whose steps are different threads."""
         return [axis for axis in axes if self.levels.get(axis) in _THREAD_LEVELS]
 
 
 @st.composite
 def launches(draw: DrawFn) -> Launch:
-    """Blocks, threads and registers, in any order."""
+    """Draw a launch of blocks, threads and registers, in any order."""
     blocks = draw(_extents((2, 1, 3), most=2, product=6))
     threads = draw(st.sampled_from(_THREADS))
     registers = draw(_extents((2, 1, 3), most=2, product=4))
@@ -58,18 +58,18 @@ def _extents(sizes: Sequence[int], most: int, product: int) -> SearchStrategy[li
 
 
 class LaunchBody(Body):
-    """Lines of a launch: also values that threads join, and slabs that a block shares."""
+    """Lines of a launch, including values that threads join, and slabs that a block shares."""
 
-    reduced_sizes = (2, 5, 3, 1)  # threads may meet in every step
+    reduced_sizes = (2, 5, 3, 1)  # threads may join in every step
 
     def __init__(self, draw: DrawFn, inputs: Iterable[Buffer], launch: Launch):
         super().__init__(draw, inputs, has_masks=draw(st.sampled_from([True, True, False])))
         self.launch = launch
         self.coordinates: set[Axis] = set()
-        """Of all slabs."""
+        """Coordinates of all slabs."""
 
     def regions(self, axes: Axes, depth: int) -> list[Callable[[], str]]:
-        """Threads meet where all of them are: not inside a stage."""
+        """Return makers of values; threads join only where all of them run, not inside a stage."""
         makers = super().regions(axes, depth)
         within = self.launch.within_block(axes)
         if within:
@@ -83,7 +83,9 @@ class LaunchBody(Body):
         return self.launch.levels.keys() <= {*axes} and self.coordinates.isdisjoint(axes)
 
     def step(self, axes: Axes, depth: int, monoid: str, width: int) -> list[str]:
-        """Return a step of a reduction often stages first what it is going to read."""
+        """
+        Return the values of a step of a reduction, which often first stages the elements it reads.
+        """
         if depth and self._has_all_threads(axes) and self.pick((True, False)):
             self.stage(axes, depth)
         return super().step(axes, depth, monoid, width)
@@ -101,7 +103,7 @@ class LaunchBody(Body):
         return self.pick(names)
 
     def combine_places(self, axes: Axes, across: Axes) -> str:
-        """Where the best of some elements is, joined `across` axes."""
+        """Return the position of the best of some elements, joined `across` axes."""
         value, index = self.fresh("v"), self.fresh("n")
         pair = f"{self.load(axes)}, {self.integer(axes)[0]}"
         joined = ", ".join(axis.name for axis in across)
@@ -131,8 +133,10 @@ class LaunchBody(Body):
 @st.composite
 def tile_kernels(draw: DrawFn) -> str:
     """
-    Return the text of a kernel `@main`: values over all axes are joined across some, and what
-    remains is stored along the others, maybe in a loop.
+    Draw the text of a kernel `@main`.
+
+    It joins values over all axes across some of them, and stores the results along the others,
+    maybe in a loop.
     """
     launch = draw(launches())
     inputs = [Buffer(f"%x{n}", draw(st.sampled_from(_INPUT_SHAPES))) for n in range(2)]
@@ -167,7 +171,9 @@ def _some(axes: Axes) -> SearchStrategy[list[Axis]]:
 
 @st.composite
 def _parted(draw: DrawFn, axes: Axes) -> list[tuple[Axes, int]]:
-    """Which axes subscript each axis of the outputs, and its size: some steps may overrun it."""
+    """
+    Draw the axes that subscript each axis of the outputs, and its size: some steps may overrun it.
+    """
     order = draw(st.permutations(axes))
     cut = draw(st.integers(0, len(order)))
     groups: list[tuple[Axes, int]] = []
@@ -182,8 +188,10 @@ def _parted(draw: DrawFn, axes: Axes) -> list[tuple[Axes, int]]:
 
 def _place(groups: Iterable[tuple[Axes, int]], silent: Axes) -> str:
     """
-    Return the subscripts of a store, and its mask: where the output has no element there is no
-    store, and of the threads along `silent` axes, which have the same value, the first stores.
+    Return the subscripts and the mask of a store.
+
+    The store is masked outside of the output. Threads along `silent` axes have the same value, and
+    only the first of them stores.
     """
     subscripts: list[str] = []
     masks = [f"0 - {axis.name}" for axis in silent]

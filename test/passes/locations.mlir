@@ -1,7 +1,7 @@
 // RUN: opt-tool %s -p to-tensor,to-loop,to-tile,to-kernel --print-debuginfo | filecheck %s
 
-// What an op of a kernel computes, and the kernel itself, can be traced to the program, and to the op
-// of Tile IR that it was.
+// Each op of a kernel, and the kernel itself, can be traced to the program, and to its former op of
+// Tile IR.
 
 // CHECK:      loop.launch @relu_matmul{{.*}} loc("relu")
 // CHECK:      kernel.func {{.*}} @relu_matmul

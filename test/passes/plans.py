@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plans in Loop IR, as someone may write them by hand: a function that launches drawn kernels."""
+"""Random plans in Loop IR, as if written by hand: a function that launches random kernels."""
 
 from collections.abc import Iterable, Sequence
 from math import prod
@@ -25,7 +25,7 @@ shapes = st.one_of(
 
 
 class Kernel(NamedTuple):
-    """A kernel by its signature, with its text."""
+    """A kernel: its signature and its text."""
 
     name: str
     inputs: Sequence[Shape]
@@ -35,7 +35,7 @@ class Kernel(NamedTuple):
 
 @st.composite
 def plans(draw: DrawFn) -> str:
-    """Return the text of a module: one to five launches, the last of which makes a result."""
+    """Draw the text of a module with one to five launches, the last of which makes a result."""
     plan = _Plan(draw)
     for _ in range(draw(st.sampled_from([3, 1, 2, 4, 5]))):
         plan.launch()
@@ -53,11 +53,11 @@ class _Plan:
         self.lines: list[str] = []
 
     def pick(self, choices: Sequence[T]) -> T:
-        """One of `choices`."""
+        """Draw one of `choices`."""
         return self.draw(st.sampled_from(choices))
 
     def launch(self) -> None:
-        """One more launch, of a new kernel or of one that there is."""
+        """Add a launch of a new kernel or of an existing one."""
         buffers = [*self.inputs, *self.written]
         held = {buffer.shape for buffer in buffers}
         known = [kernel for kernel in self.kernels if held.issuperset(kernel.inputs)]
@@ -65,7 +65,7 @@ class _Plan:
             kernel = self.pick(known)
             read = [self.pick([b for b in buffers if b.shape == shape]) for shape in kernel.inputs]
         else:
-            # most plans go on from what is there
+            # most plans continue from the newest buffer
             read = [buffers[-1], *self.draw(st.lists(st.sampled_from(buffers), max_size=2))]
             kernel = self._new_kernel([buffer.shape for buffer in read])
         written: list[Buffer] = []
@@ -86,7 +86,7 @@ class _Plan:
         old = [buffer for buffer in self.written if buffer.shape == shape and buffer not in taken]
         chosen = self.pick([None, None, *old])
         if chosen is not None:
-            self.written.remove(chosen)  # it is now the last one written
+            self.written.remove(chosen)  # it is now the newest one
         else:
             chosen = Buffer(f"%t{sum('alloc' in line for line in self.lines)}", shape)
             self.lines.append(f"{chosen.name} = memref.alloc() : {chosen.type}")
@@ -110,9 +110,10 @@ class _Plan:
 @st.composite
 def kernels(draw: DrawFn, name: str, inputs: Sequence[Shape], shape: Shape) -> Kernel:
     """
-    Return a kernel that computes an output of `shape`. Two of three are plain, such as fusion
-    knows; the others may have masks, two nests, an output that is transposed, and store last things
-    first.
+    Draw a kernel that computes an output of `shape`.
+
+    Two of three kernels are plain, as fusion expects. The others may have masks, two nests, a
+    transposed output, and reversed stores.
     """
     is_plain = draw(st.sampled_from([True, True, False]))
     buffers = [Buffer(f"%x{n}", size) for n, size in enumerate(inputs)]
@@ -138,7 +139,7 @@ def kernels(draw: DrawFn, name: str, inputs: Sequence[Shape], shape: Shape) -> K
 
 
 def _subscript(axis: Axis, looped: Axes, reverse: bool) -> str:
-    """Where a step of `axis` stores."""
+    """Return the subscript of a step of `axis` in a store."""
     if axis not in looped:
         return "0"
     return f"{axis.extent - 1} - {axis.name}" if reverse else axis.name
@@ -153,8 +154,9 @@ def _nest(
     depth: int,
 ) -> None:
     """
-    Loops over the axes of each of `nests` and a scan along that of `scanned`, with values before
-    each that what is inside uses.
+    Add loops over the axes of each of `nests`, and a scan along the axis of `scanned`.
+
+    Values before each loop are operands of the lines inside.
     """
     if not nests:
         _store(body, axes, scanned, stores, depth)
@@ -167,7 +169,7 @@ def _nest(
 
 
 def _store(body: Body, axes: Axes, scanned: Axes, stores: Iterable[str], depth: int) -> None:
-    """Stores of values, or of what values are joined to along the axis of `scanned`."""
+    """Add stores of values, or of their prefixes along the axis of `scanned`."""
     if not scanned:
         for store in stores:
             body.line(f"loop.store {body.value(axes, depth)}, {store}")

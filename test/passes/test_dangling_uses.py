@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Passes leave no uses behind: an op that is built and not inserted, or detached and not erased, would
-still count as a user of its operands, and patterns that ask for the only use would not match.
+Passes leave no dangling uses.
+
+An op that is built and not inserted, or detached and not erased, would still count as a user of its
+operands. Patterns that require a single use would then not match.
 """
 
 import pytest

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Kernels that no frontend would write, through every pass down to Kernel IR: each pass is checked
-by running the program before and after it.
+Random kernels that no frontend would write, lowered by all passes to Kernel IR.
+
+Each pass is checked by running the program before and after it.
 """
 
 from dangling_uses import assert_no_dangling_uses
@@ -23,16 +24,14 @@ from .launches import tile_kernels
 from .plans import plans
 
 FUSION = TO_LOOP.removeprefix("lift,") + ","
-"""All that is done to kernels once they are there."""
+"""Passes on kernels after lifting."""
 
 CLEANUP = "simplify-accesses,canonicalize,share-values,"
 
 
 @st.composite
 def schedules(draw: DrawFn) -> str:
-    """
-    Return a pipeline from Loop IR to Kernel IR, with choices that the compiler would not make.
-    """
+    """Draw a pipeline from Loop IR to Kernel IR, with choices that the compiler would not make."""
     before = draw(st.sampled_from(["", CLEANUP, FUSION]))
     threads, rows = draw(st.sampled_from([(64, 1), (24, 3), (1, 32), (7, 5), (128, 2)]))
     n = draw(st.sampled_from([64, 21, 256, 1]))

@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""
-Kernels that no frontend would write, each written twice under other names: what tells copies apart
-is their names alone, so as many kernels are left as there are without the copies.
-"""
+"""Random kernels, each written twice under other names: only one of each pair remains."""
 
 from draws import drawn
 from hypothesis import HealthCheck, given, note, settings
@@ -28,7 +25,7 @@ def parsed(text: str) -> ModuleOp:
 
 
 def renamed(op: Operation) -> Operation:
-    """Return a copy in which every symbol and value is called something else."""
+    """Return a copy in which every symbol and value has another name."""
     copy = op.clone()
     for inner in copy.walk():
         if isinstance(name := inner.properties.get("sym_name"), StringAttr):
@@ -42,14 +39,14 @@ def renamed(op: Operation) -> Operation:
 
 
 def with_twins(plan: ModuleOp) -> ModuleOp:
-    """Return the plan, and after it the same under other names; printed and read again."""
+    """Return the plan followed by a copy under other names; printed and read again."""
     both = plan.clone()
     both.body.block.add_ops([renamed(op) for op in plan.ops])
     return parsed(str(both))
 
 
 def run(module: ModuleOp, pipeline: str) -> None:
-    """Run the passes; each must leave what the functions compute as it is."""
+    """Run the passes; each must keep the results of the functions."""
     for step in parse_pipeline(pipeline, available_passes()):
         before = module.clone()
         step.apply(context(), module)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The steps of schedules: packages add theirs, each in its place."""
+"""The steps of schedules: other packages add their own, each at its place."""
 
 from collections.abc import Callable, Iterator
 from importlib.metadata import EntryPoint, EntryPoints
@@ -31,7 +31,7 @@ NO_STEP = "a text"
 
 @pytest.fixture
 def announce(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., list[str]]]:
-    """Announces rows of this module, by their names in it."""
+    """A function that announces rows of this module, by their names in it."""
 
     def of(**rows: str) -> list[str]:
         group = scheduling_steps.STEP_GROUP
@@ -52,14 +52,16 @@ def announce(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., list[str
     scheduling_steps.step_named.cache_clear()
 
 
-def test_steps_of_packages_come_behind_what_they_name(announce: Callable[..., list[str]]) -> None:
+def test_steps_of_packages_come_after_the_step_they_name(
+    announce: Callable[..., list[str]],
+) -> None:
     names = announce(beside="BESIDE", behind="BEHIND", again="AGAIN", early="EARLY")
     ours = [step.name for step in STEPS]
     at = ours.index("async-copy") + 1
     assert names == ["early", *ours[:at], "again", "behind", "beside", *ours[at:]]
 
 
-def test_a_step_without_taste_or_cost_is_done_where_it_is_planned_only(
+def test_a_step_without_taste_or_cost_runs_only_where_it_is_planned(
     announce: Callable[..., list[str]],
 ) -> None:
     announce(beside="BESIDE", chosen="CHOSEN")
@@ -94,6 +96,6 @@ def test_an_unknown_place_has_a_remedy(announce: Callable[..., list[str]]) -> No
     assert refused.value.remedy == "did you mean async-copy?"
 
 
-def test_what_a_row_names_has_to_be_there() -> None:
+def test_a_row_must_name_an_existing_pass() -> None:
     with pytest.raises(UsageError, match="'beside' names 'no_such_package:Pass', but"):
         BESIDE.resolved(BESIDE.path)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command line, as tests of it call it."""
+"""The command line, as its tests call it."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +11,7 @@ from tilewright.tools import cli
 
 
 class Result(NamedTuple):
-    """How a command ended, and what it printed."""
+    """Exit code of a command, and its printed texts."""
 
     code: int
     out: str

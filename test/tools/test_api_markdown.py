@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The reference page of the Python API is what the code says."""
+"""The reference page of the Python API agrees with the code."""
 
 from documents import ROOT
 

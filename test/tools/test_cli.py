@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`tilewright compile`, `run` and `doctor`: what they print, and how they end."""
+"""`tilewright compile`, `run` and `doctor`: their output and exit codes."""
 
 import io
 import json
@@ -49,12 +49,12 @@ AS_IR = "(tilewright compile --ir torch prints the program as IR)"
 
 
 def save(tensors: dict[str, np.ndarray[Any, Any]], name: str) -> None:
-    """A safetensors file in that folder."""
+    """Write a safetensors file in the working folder."""
     safetensors.save_file(tensors, name)  # pyright: ignore[reportUnknownMemberType]
 
 
 def write(name: str, text: str) -> str:
-    """Return a file in that folder."""
+    """Write a file in the working folder, and return its name."""
     Path(name).write_text(text)
     return name
 
@@ -81,14 +81,14 @@ def f(x):
 
 
 @pytest.mark.parametrize("expression", ["nn.Dropout(0.5)(torch.randn(4))", "torch.randn(0).exp()"])
-def test_a_program_without_kernels_prints_so(tilewright: Tilewright, expression: str):
+def test_a_program_without_kernels_prints_a_comment(tilewright: Tilewright, expression: str):
     result = tilewright("compile", "-c", expression)
     assert (result.code, result.out) == (0, "// no kernels: nothing is computed\n")
 
 
 @pytest.mark.parametrize("expression", [MATMUL, SOFTMAX])
 @pytest.mark.parametrize("level", ["torch", "loop"])
-def test_every_level_is_carried_on_from(
+def test_compilation_resumes_from_every_level(
     expression: str, level: str, tilewright: Tilewright, capsys: pytest.CaptureFixture[str]
 ):
     cuda = tilewright("compile", "-c", expression).out
@@ -102,7 +102,7 @@ def test_every_level_is_carried_on_from(
 
 def statements(cuda: str) -> list[str]:
     """
-    Return the text without comments: they name PyTorch's ops, which IR without locations does not.
+    Return the lines without comments: they name PyTorch's ops, which IR without locations lacks.
     """
     return [line for line in cuda.splitlines() if not line.lstrip().startswith("//")]
 
@@ -146,7 +146,7 @@ def test_vv_prints_rewrites_before_the_ir(tilewright: Tilewright):
     assert "\n<<< t:001_tileify\n" in trace
 
 
-def test_v_says_on_stderr_what_was_left_alone(tilewright: Tilewright):
+def test_v_prints_skipped_passes_on_stderr(tilewright: Tilewright):
     plain = tilewright("compile", "-c", "torch.randn(4, 8).exp()")
     verbose = tilewright("compile", "-c", "torch.randn(4, 8).exp()", "-v")
     assert verbose.out == plain.out
@@ -154,7 +154,7 @@ def test_v_says_on_stderr_what_was_left_alone(tilewright: Tilewright):
 
 
 def test_compiling_allocates_nothing(tilewright: Tilewright):
-    """These weights would be 256 GB."""
+    """Weights of 256 GB are not allocated."""
     expression = "nn.Linear(262144, 262144)(torch.randn(1, 262144))"
     assert (
         "tensor<262144x262144xf32>" in tilewright("compile", "-c", expression, "--ir", "torch").out
@@ -262,7 +262,7 @@ def test_a_file_of_cuda_ir_runs_against_another(tilewright: Tilewright):
 
 
 @needs_nvrtc
-def test_two_programs_that_differ_are_told_apart(tilewright: Tilewright):
+def test_two_different_programs_do_not_match(tilewright: Tilewright):
     one = write("one.mlir", LOOPS + KERNEL)
     other = write("other.mlir", LOOPS + KERNEL.replace("addf", "subf"))
     assert tilewright("run", one, "--against", one).code == 0
@@ -275,7 +275,7 @@ def test_two_programs_that_differ_are_told_apart(tilewright: Tilewright):
 
 @needs_nvrtc
 def test_nan_of_one_program_is_not_the_other_programs_number(tilewright: Tilewright):
-    """0 / 0 is as near to x + y as a distance that is not finite can tell: not near."""
+    """0 / 0 is not close to x + y, although their distance is NaN."""
     one = write("one.mlir", LOOPS + KERNEL)
     zeros = KERNEL.replace("addf %0, %1", "subf %0, %0").replace(
         "loop.store %2", "%3 = arith.divf %2, %2 : f32 loop.store %3"
@@ -339,8 +339,8 @@ cuda.func grid 1 block 64 @all_to_one(%x: !cuda.ptr<f32, const>) -> (%y: !cuda.p
 
 
 @needs_nvrtc
-def test_what_the_simulator_finds_fails_the_run(tilewright: Tilewright):
-    """All threads write one element, so that the others are never written."""
+def test_findings_of_the_simulator_fail_the_run(tilewright: Tilewright):
+    """All threads write one element, so the others are never written."""
     write("race.mlir", RACE)
     write(
         "copy.mlir",
@@ -414,7 +414,7 @@ def test_wrong_usage(arguments: list[str], tilewright: Tilewright):
     assert "error: " in result.err
 
 
-# Each: the arguments, the exit code, and the first line of what is said.
+# Arguments, exit code, and first line of the error.
 MISTAKES = {
     "no expression": (["-c", "1 +"], 2, "<-c>:1:4: error: not a Python expression: invalid syntax"),
     "no tensor": (
@@ -525,7 +525,7 @@ def test_a_full_disk(tilewright: Tilewright, monkeypatch: pytest.MonkeyPatch):
     assert (result.code, result.err) == (1, "error: cannot write: No space left on device\n")
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no such device")
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
 @pytest.mark.parametrize("argv", [["--version"], ["--help"], ["compile", "--help"]])
 def test_a_full_disk_behind_help(argv: list[str]):
     command = [sys.executable, "-m", "tilewright.tools.cli", *argv]
@@ -534,8 +534,8 @@ def test_a_full_disk_behind_help(argv: list[str]):
     assert (done.returncode, done.stderr) == (1, "error: cannot write: No space left on device\n")
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no such device")
-def test_a_full_disk_ends_alike_for_files_and_for_stdout(tilewright: Tilewright):
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+def test_a_full_disk_is_the_same_error_for_files_and_stdout(tilewright: Tilewright):
     result = tilewright("compile", "-c", "torch.randn(3) + 1", "-o", "/dev/full")
     says = "error: cannot write '/dev/full': No space left on device\n"
     assert (result.code, result.err) == (1, says)
@@ -607,7 +607,7 @@ def test_an_interruption_ends_quietly(
 # --- The rest
 
 
-def test_doctor_says_what_works(tilewright: Tilewright):
+def test_doctor_reports_the_working_parts(tilewright: Tilewright):
     result = tilewright("doctor")
     assert (result.code, result.err) == (0, "")
     found = {line.split("  ")[0]: line for line in result.out.splitlines()}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The reference page of the commands is what the parsers say."""
+"""The reference page of the commands agrees with the parsers."""
 
 from documents import ROOT
 

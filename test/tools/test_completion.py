@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shell completion: what bash offers, with the script that `register-python-argcomplete` prints."""
+"""Shell completion: words that bash offers with the script of `register-python-argcomplete`."""
 
 import os
 import shlex
@@ -34,7 +34,7 @@ LINES = {
 
 
 def asked(lines: Sequence[str], folder: Path) -> list[str]:
-    """Return what bash offers for each of the lines."""
+    """Return bash's completions of each of the lines."""
     scripts = [f'eval "$(register-python-argcomplete {t})"' for t in ("tilewright", "opt-tool")]
     questions = [f"_asked {shlex.quote(line)}" for line in lines]
     script = "\n".join([*scripts, ASK, *questions])

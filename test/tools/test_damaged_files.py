@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every other kind of file that a command reads, damaged: it is read, or an error names it."""
+"""Damaged files of each kind that a command reads: they are read, or an error names them."""
 
 import json
 from collections.abc import Callable
@@ -76,7 +76,7 @@ def read_equivalents(path: Path) -> None:
 
 
 def content(kind: str) -> bytes:
-    """Return a sound file."""
+    """Return the bytes of an undamaged file."""
     made: dict[str, Callable[[], bytes]] = {
         "results.json": lambda: json.dumps(RESULTS).encode(),
         "suite.json": lambda: json.dumps({"cases": [SUITE_CASE]}).encode(),
@@ -98,11 +98,11 @@ READERS: dict[str, Callable[[Path], object]] = {
 }
 
 _TOML = ("1", "true", '"x"', "nan", "[]", "{}", "2026-01-01", "-1", "1e999", "[1]", "9" * 5000)
-"""Values that take the place of others in TOML."""
+"""Values that replace others in TOML."""
 
 
 def changed(sound: bytes, name: str, random: Random) -> bytes:
-    """Damage bytes, or replace one value by that of another type."""
+    """Damage bytes, or replace one value by one of another type."""
     if name.endswith(".safetensors") and random.random() < 0.6:
         size = int.from_bytes(sound[:8], "little")
         head = retyped(sound[8 : 8 + size].decode(), random).encode()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Words on the command line that are nearly right: the message names what was meant."""
+"""Misspelt words on the command line: the message suggests the right one."""
 
 from pathlib import Path
 
@@ -61,13 +61,13 @@ def test_a_word_that_is_nearly_right(arguments: str, tilewright: Tilewright):
     assert result.err == NEARLY[arguments] + "\n"
 
 
-def test_values_and_what_follows_two_dashes_are_no_options(tilewright: Tilewright):
+def test_values_and_words_after_two_dashes_are_no_options(tilewright: Tilewright):
     assert tilewright("compile", "-c", "-torch.ones(2)", "--ir", "torch").code == 0
     assert tilewright("compile", "-c-torch.ones(2)", "--ir=torch").code == 0
     assert "cannot read '--irr.mlir'" in tilewright("compile", "--", "--irr.mlir").err
 
 
-def test_nothing_is_answered_with_help(tilewright: Tilewright):
+def test_no_arguments_print_help(tilewright: Tilewright):
     result = tilewright()
     assert (result.code, result.out) == (2, "")
     assert result.err.startswith("usage: tilewright ")

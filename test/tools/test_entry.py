@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An interruption ends a command quietly, whatever it does then."""
+"""An interruption ends a command quietly at any time."""
 
 import sys
 from collections.abc import Callable
@@ -16,7 +16,7 @@ def interrupted(*args: object) -> int:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_while_modules_are_imported(
+def test_an_interruption_while_modules_are_imported(
     command: Callable[[], int],
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -27,7 +27,7 @@ def test_while_modules_are_imported(
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_while_it_runs(
+def test_an_interruption_while_the_command_runs(
     command: Callable[[], int],
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],

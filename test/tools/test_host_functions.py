@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions that the compiler cannot lower or launch are refused with their reason and place."""
+"""Functions that the compiler cannot lower or launch are refused with a reason and a place."""
 
 from pathlib import Path
 
@@ -85,7 +85,7 @@ def test_a_function_that_cannot_be_run(
             assert "Traceback" not in capsys.readouterr().err
 
 
-def test_a_function_that_only_calls_itself_is_refused_alike(
+def test_a_function_that_only_calls_itself_is_refused_by_each_command(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
     kind = "tensor<4xf32>"

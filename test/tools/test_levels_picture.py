@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The picture of the levels in `docs/` shows what the compiler prints."""
+"""The picture of the levels in `docs/` shows the compiler's output."""
 
 import re
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Memory beyond the limit is an error that is reported, not the end of the process."""
+"""Memory beyond the limit is a reported error, and does not end the process."""
 
 import subprocess
 import sys
@@ -33,7 +33,7 @@ def test_the_command_is_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(opt_tool, "limit_memory", lambda: calls.append(None))
     (tmp_path / "x.mlir").write_text("func.func private @f()\n")
     assert opt_tool.main([str(tmp_path / "x.mlir")]) == 0
-    assert not calls  # in this process, which may be anything
+    assert not calls  # not in this process, which may be any program
     monkeypatch.setattr(sys, "argv", ["opt-tool", str(tmp_path / "x.mlir")])
     assert opt_tool.main() == 0
     assert len(calls) == 1

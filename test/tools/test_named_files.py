@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files and folders that are not there: reported before anything heavy is imported."""
+"""Missing files and folders are reported before anything heavy is imported."""
 
 import subprocess
 import sys
@@ -45,7 +45,7 @@ MISSING = {
         (["db", "import", ""], "FILE"),
     ],
 )
-def test_an_empty_name_is_named(
+def test_an_empty_name_is_an_error(
     command: list[str], argument: str, capsys: pytest.CaptureFixture[str]
 ):
     assert main(command) == 2
@@ -53,7 +53,7 @@ def test_an_empty_name_is_named(
 
 
 @pytest.mark.parametrize("command", ["compile", "run", "explain"])
-def test_a_damaged_database_is_told_before_the_program_is_read(
+def test_a_damaged_database_is_reported_before_the_program_is_read(
     command: str, tilewright: Tilewright
 ):
     Path("junk.sqlite").write_text("junk")
@@ -61,7 +61,7 @@ def test_a_damaged_database_is_told_before_the_program_is_read(
     assert (code, err) == (1, "error: the database 'junk.sqlite': file is not a database\n")
 
 
-def test_a_database_that_is_to_be_made_need_not_be_there(tilewright: Tilewright):
+def test_a_new_database_need_not_exist(tilewright: Tilewright):
     tuned = tilewright("tune", "-c", "nonsense(", "--evaluator", "model", "--db", "new.sqlite")
     assert "database" not in tuned.err
 
@@ -98,7 +98,7 @@ def test_nothing_heavy_is_imported(arguments: str, tmp_path: Path):
 
 
 def test_a_pipe_is_not_read_twice(tilewright: Tilewright, tmp_path: Path):
-    """A file that can be read once only, as `<(...)` of a shell is, is left to the command."""
+    """A file that can be read only once, as `<(...)` of a shell, is read by the command itself."""
     script = 'exec "$0" -c "from tilewright.tools.cli import main; main()" compile <(echo "$1")'
     text = "func.func @main() {\n  func.return\n}"
     command = ["bash", "-c", script, sys.executable, text]

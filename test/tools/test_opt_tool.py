@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What opt-tool does with wrong input, wrong options and passes that fail."""
+"""opt-tool with wrong input, with wrong options and with passes that fail."""
 
 import contextlib
 import io
@@ -35,7 +35,7 @@ func.func @f(%a: i32, %b: i32) -> i32 {
 
 @pytest.fixture
 def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """Write an input file; it is called x.mlir where opt-tool runs."""
+    """A function that writes a text to the input file x.mlir in the working folder."""
     monkeypatch.chdir(tmp_path)
 
     def write(text: str) -> str:
@@ -45,7 +45,7 @@ def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     return write
 
 
-# Each: the input, then all of what opt-tool says about it.
+# An input, and the beginning of opt-tool's error.
 ILL_FORMED = {
     "undefined value": (
         "func.func @f(%a: i32) {\n  %0 = arith.addi %a, %b : i32\n  func.return\n}\n",
@@ -145,7 +145,7 @@ def test_wrong_usage_is_named(arguments: str, source: Any, capsys: pytest.Captur
 
 
 @pytest.mark.parametrize("arguments", ["-t cuad", "--no-such-option", "--check=sometimes"])
-def test_argparse_leaves_with_one_line(
+def test_errors_of_argparse_are_one_line(
     arguments: str, source: Any, capsys: pytest.CaptureFixture[str]
 ):
     with pytest.raises(SystemExit, match="2"):
@@ -174,7 +174,7 @@ def test_unreadable_input(
 
 @dataclass(frozen=True)
 class BreaksPass(ModulePass):
-    """Fails in the way that its option names."""
+    """Pass that fails in the way that its option names."""
 
     name = "breaks"
     how: str = ""
@@ -198,7 +198,7 @@ class BreaksPass(ModulePass):
 
 @pytest.fixture
 def breaks(monkeypatch: pytest.MonkeyPatch):
-    """Let opt-tool know the pass above."""
+    """Register the pass above in opt-tool."""
     register = OptTool.register_all_passes
 
     def with_breaks(tool: OptTool) -> None:
@@ -236,7 +236,7 @@ def test_a_bug_shows_where_it_is_and_asks_for_a_report(source: Any, capsys: Any)
     assert "please report it" in err
 
 
-def test_a_failure_leaves_the_output_file_alone(source: Any):
+def test_a_failure_keeps_the_output_file(source: Any):
     path = source(GOOD.replace("%1 :", "%2 :"))
     assert main([path, "-o", path]) == 2
     assert "%2" in Path(path).read_text()
@@ -248,7 +248,7 @@ def test_output_may_replace_input(source: Any):
     assert '"arith.addi"' in Path(path).read_text()
 
 
-def test_what_is_printed_beside_the_ir_goes_to_stderr(source: Any, capsys: Any):
+def test_other_output_goes_to_stderr(source: Any, capsys: Any):
     assert main([source(GOOD), "-p", "cse,dce", "--print-between-passes", "--time-passes"]) == 0
     out, err = capsys.readouterr()
     assert out.startswith("builtin.module {\n")
@@ -256,7 +256,7 @@ def test_what_is_printed_beside_the_ir_goes_to_stderr(source: Any, capsys: Any):
     assert "IR after dce" not in err
 
 
-def test_diagnostics_may_be_wanted(source: Any, capsys: Any):
+def test_expected_diagnostics_are_no_failure(source: Any, capsys: Any):
     path = source('%0 = "arith.constant"() <{value = 1 : i32}> : () -> i64\n')
     assert main([path, "--verify-diagnostics"]) == 0
     assert capsys.readouterr().out.startswith("x.mlir:1:1: error: 'arith.constant':")
@@ -300,10 +300,10 @@ def test_no_edit_of_the_input_is_a_traceback(data: st.DataObject, tmp_path_facto
     assert bool(code) == ("error: " in err.getvalue())
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no such device")
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
 @pytest.mark.parametrize("letters", [1, 99999])
 def test_a_full_disk_behind_stdout(letters: int, tmp_path: Path):
-    """True if a text goes there at once, rather than at the end."""
+    """A long text fails while it is written, a short one when the stream is closed."""
     (tmp_path / "in.mlir").write_text(f"func.func private @{'f' * letters}()\n")
     command = [sys.executable, "-m", "tilewright.tools.opt_tool", str(tmp_path / "in.mlir")]
     with open("/dev/full", "w") as full:
@@ -321,7 +321,7 @@ def test_streams_that_the_shell_closed(
     assert main([source("func.func private @f()\n")]) == 0
 
 
-# What xDSL's own targets and passes cannot do is an error that names them, without a traceback.
+# Failures of xDSL's own targets and passes are errors that name them, without a traceback.
 OF_XDSL = {
     "-t arm-asm": "error: xDSL's target 'arm-asm' cannot print this IR: AssertionError: "
     "FuncOp(func.func private @f() -> ())\n",

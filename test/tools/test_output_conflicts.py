@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""No command writes over what it reads, or one output over another."""
+"""No command overwrites a file that it reads, or one output with another."""
 
 from pathlib import Path
 

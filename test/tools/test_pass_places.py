@@ -24,7 +24,7 @@ loop.kernel @exp(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
 
 
 def planned(steps: str) -> str:
-    """Return the kernel with planned steps."""
+    """Return the kernel with a planned schedule of these steps."""
     return f'{EXP.strip()} planned "{steps}"\n'
 
 
@@ -121,7 +121,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 
 def forget_negations(self: DecomposePass, ctx: Context, op: ModuleOp) -> None:
-    """A pass with a bug."""
+    """Remove all negations: a pass with a bug."""
     negations = [negation for negation in op.walk() if negation.name == "torch.neg"]
     for negation in negations:
         Rewriter.replace_op(negation, (), negation.operands)

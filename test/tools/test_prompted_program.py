@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`tilewright run MODEL --prompt TEXT`: the next tokens, and whether they are right."""
+"""`tilewright run MODEL --prompt TEXT`: the next tokens, and their check."""
 
 import json
 import shutil
@@ -28,7 +28,7 @@ WORDS = ("<s>", "<unk>", *(f"word{number}" for number in range(2, 100)))
 
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Models of one layer: a Llama with a tokenizer, a GPT-2 without, in bfloat16."""
+    """Models of one layer: a Llama with a tokenizer, a GPT-2 in bfloat16 without one."""
     folder = tmp_path_factory.mktemp("saved")
     save(folder / "llama", "llama", num_hidden_layers=1, tie_word_embeddings=True, **SMALL)
     save_tokenizer(folder / "llama", WORDS)
@@ -38,13 +38,13 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The cache of this file's compiled programs: prompts of one token are one program."""
+    """A cache for this file's compiled programs: all prompts of one token share a program."""
     return tmp_path_factory.mktemp("programs")
 
 
 @pytest.fixture(autouse=True)
 def compiled_once(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep what is compiled for the other tests of this file."""
+    """Keep compiled programs for the other tests of this file."""
     monkeypatch.setenv("TILEWRIGHT_CACHE", str(programs))
 
 
@@ -111,7 +111,7 @@ def test_the_first_layers_alone(saved: Path, tilewright: Tilewright):
 
 
 def _with_another_layer(stored: dict[str, torch.Tensor]) -> None:
-    """Layer 1 is layer 0 again."""
+    """Add a layer 1 that equals layer 0."""
     layer = {name: tensor for name, tensor in stored.items() if ".h.0." in name}
     stored |= {name.replace(".h.0.", ".h.1."): tensor.clone() for name, tensor in layer.items()}
 
@@ -147,7 +147,7 @@ def test_a_gpu_gets_the_tensors_of_the_files(
     np.testing.assert_allclose(logits, expected(saved / "gpt2", [4, 2]), atol=0.02)
 
 
-def test_what_the_simulator_does_not_reach(
+def test_a_program_beyond_the_simulators_budget(
     saved: Path, tilewright: Tilewright, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(simulator_backend, "DEFAULT_BUDGET", 100)
@@ -213,7 +213,7 @@ def test_a_checkpoint_that_does_not_fit(saved: Path, tilewright: Tilewright):
     assert json.loads(Path("out.json").read_text())["errors"] == [message]
 
 
-def test_the_dtype_has_to_be_asked_for(saved: Path, tilewright: Tilewright):
+def test_another_dtype_must_be_requested(saved: Path, tilewright: Tilewright):
     shutil.copytree(saved / "gpt2", "mixed")
     change(
         Path("mixed"),

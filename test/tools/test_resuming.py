@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""IR that is printed with `--print-debuginfo` keeps PyTorch's names when it is read again."""
+"""IR printed with `--print-debuginfo` keeps PyTorch's names when it is read again."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ PROGRAM = "torch.softmax(torch.relu(torch.randn(4, 6) @ torch.randn(6, 8)), -1)"
 
 
 def resumed(tilewright: Tilewright, level: str, *options: str) -> str:
-    """Return the CUDA text that is compiled from the IR of a level."""
+    """Return the CUDA text compiled from the printed IR of a level."""
     printed = tilewright("compile", "-c", PROGRAM, "--ir", level, *options)
     assert printed.code == 0
     Path("x.mlir").write_text(printed.out)

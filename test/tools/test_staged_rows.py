@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""RMSNorm with its rows staged, as a person asks for it who knows `cooperative-reduce` only."""
+"""RMSNorm with staged rows, requested by a schedule of `cooperative-reduce` only."""
 
 import json
 from pathlib import Path
@@ -34,7 +34,7 @@ def test_awk_cuts_out_how_the_row_is_staged() -> None:
     assert sum(line.startswith("+") and "loop.load %t0s[" in line for line in lines) == 2
 
 
-def test_all_threads_are_left_at_every_level(tilewright: Tilewright) -> None:
+def test_all_threads_remain_at_every_level(tilewright: Tilewright) -> None:
     launch = "tile.launch (%rb = block 32 row, %t = thread 256 k) {"
     assert launch in printed(tilewright, "--ir", "tile")
     assert "kernel.func grid 32 block 256 @rms_norm(" in printed(tilewright, "--ir", "kernel")

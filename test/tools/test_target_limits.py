@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is said where a target lacks what a kernel needs, and what a plan says of tensor maps."""
+"""Errors for targets that lack a feature of a kernel, and the tensor maps that a plan lists."""
 
 from pathlib import Path
 
@@ -27,7 +27,7 @@ def test_clusters_need_a_target_that_has_them(capsys: pytest.CaptureFixture[str]
     assert expected in capsys.readouterr().err
 
 
-def test_a_plan_says_what_tensor_maps_there_are(capsys: pytest.CaptureFixture[str]):
+def test_a_plan_lists_its_tensor_maps(capsys: pytest.CaptureFixture[str]):
     assert main(["compile", BOXES, "--plan", "-"]) == 0
     expected = (
         "(map of %a: box [1, 64, 16], swizzle 64 B, map of %b: box [1, 64, 16], swizzle 64 B, "

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Text files are read whole, and what has no end is refused."""
+"""Text files are read whole, and endless ones are refused."""
 
 import json
 import sys

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where NVRTC, and the programs of the toolkit, are looked for."""
+"""Folders in which NVRTC and the programs of the CUDA toolkit are searched for."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from tilewright.tools import toolkit
 from tilewright.tools.toolkit import find_tool, use_cuda_home
 
 
-def test_cuda_home_is_looked_at_last(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_cuda_home_is_searched_last(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(nvrtc_library, "_toolkits", [])
     monkeypatch.setenv("CUDA_HOME", str(tmp_path))
     use_cuda_home()
@@ -18,7 +18,7 @@ def test_cuda_home_is_looked_at_last(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     assert folders[-2:] == [tmp_path / "lib64", tmp_path / "lib"]
 
 
-def test_without_cuda_home_it_is_where_it_mostly_lies(
+def test_without_cuda_home_the_usual_folder_is_searched(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(nvrtc_library, "_toolkits", [])

@@ -2,11 +2,11 @@
 """
 Writers of databases that are killed: `python killed_writers.py FOLDER ROUNDS`.
 
-Each round a process writes measurements as fast as it can and says of each when it is kept, until
-it is killed; the first that opens a database also makes it. Then all that any of them has said must
-be there. At the end it prints JSON: how much was said, and the end of what could not be found.
+In each round a process writes measurements as fast as it can, and reports each one that is kept,
+until it is killed. The first that opens a database also creates it. Afterwards all reported
+measurements must be in the database. The script prints JSON: the number of reports, and problems.
 
-A process of its own, which has loaded so little that it forks in no time.
+It is a process of its own that has loaded few modules, so that it forks quickly.
 """
 
 import json
@@ -28,21 +28,21 @@ ROUNDS_A_FILE = 10
 LONGEST_S = 0.02
 
 
-def write(path: Path, number: int, said: int) -> None:
-    """Write until the end, and say what is kept."""
+def write(path: Path, number: int, reports: int) -> None:
+    """Write measurements until killed, and report each one that is kept."""
     with Database.writing(path) as database:
         for n in count():
             schedule = f"{number}.{n}"
             database.add(KEY, Measurement(schedule, float(n)))
-            os.write(said, f"{schedule}\n".encode())
+            os.write(reports, f"{schedule}\n".encode())
 
 
 def killed(path: Path, number: int, delay: float) -> set[str]:
-    """What a writer has said before it was killed: while it opens the file, or writes."""
-    read, said = os.pipe()
+    """Return the reports of a writer that is killed while it opens the file or writes."""
+    read, reports = os.pipe()
     if (writer := os.fork()) == 0:
-        write(path, number, said)
-    os.close(said)
+        write(path, number, reports)
+    os.close(reports)
     with open(read) as pipe:
         lines = [pipe.readline() for _ in range(number % 4)]
         time.sleep(delay)
@@ -52,28 +52,28 @@ def killed(path: Path, number: int, delay: float) -> set[str]:
         return set("".join([*lines, pipe.read()]).split())
 
 
-def problem(path: Path, said: set[str]) -> str:
-    """What is wrong with a database; empty if nothing is, or its first writer had no time."""
-    if not path.exists() and not said:
+def problem(path: Path, reports: set[str]) -> str:
+    """Return the fault of a database; empty without a fault, or if no writer created it."""
+    if not path.exists() and not reports:
         return ""
     with Database.reading(path) as database:
         kept = {record.measurement.schedule for record in database.measurements(KEY)}
     (sound,) = sqlite3.connect(path).execute("PRAGMA integrity_check").fetchone()
     if sound != "ok":
         return str(sound)
-    return f"lost: {sorted(said - kept)}" if said - kept else ""
+    return f"lost: {sorted(reports - kept)}" if reports - kept else ""
 
 
 def main(folder: str, rounds: int) -> None:
-    """All rounds."""
+    """Run all rounds."""
     delays = random.Random(0)
     everything: dict[Path, set[str]] = {}
     problems: list[str] = []
     for number in range(rounds):
         path = Path(folder) / f"{number // ROUNDS_A_FILE}.sqlite"
-        said = everything.setdefault(path, set())
-        said |= killed(path, number, delays.uniform(0, LONGEST_S))
-        problems += filter(None, [problem(path, said)])
+        reports = everything.setdefault(path, set())
+        reports |= killed(path, number, delays.uniform(0, LONGEST_S))
+        problems += filter(None, [problem(path, reports)])
     kept = sum(map(len, everything.values()))
     print(json.dumps({"files": len(everything), "kept": kept, "problems": problems}))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Damaged databases: an error names the file, and no row is read that was not written."""
+"""Damaged databases: an error names the file, and no altered row is read."""
 
 import resource
 import sqlite3
@@ -39,7 +39,7 @@ def key_of(kernel: str) -> Key:
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """A database of four kernels and forty measurements."""
+    """Path of a database of four kernels and forty measurements."""
     path = tmp_path / "tuning.sqlite"
     random = Random(0)
     with Database.writing(path) as database:
@@ -56,7 +56,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def contents(path: Path) -> dict[str, Any]:
-    """Return all that a database answers."""
+    """Return all answers of a database to queries."""
     with Database.reading(path) as database:
         found: dict[str, Any] = {kernel: database.fastest_of_each(kernel) for kernel in KERNELS}
         keyed = {f"key {kernel}": database.measurements(key_of(kernel)) for kernel in KERNELS}
@@ -89,7 +89,7 @@ def test_a_changed_schedule_is_found(path: Path) -> None:
 
 
 def test_a_row_that_belongs_to_another_kernel_now_is_found(path: Path) -> None:
-    """The order of rows is right still, and the kernel has none of them."""
+    """The row is still in order, but its kernel has lost it."""
     rest = "f32sm_90aNVIDIA H100gpu13.0tileify,blockify-launch{n=9}"
     with_another(path, f"{KERNELS[1]}{rest}".encode(), f"{KERNELS[1][:-1]}5{rest}".encode())
     with Database.reading(path) as database, pytest.raises(DatabaseError, match="checksum"):
@@ -97,7 +97,7 @@ def test_a_row_that_belongs_to_another_kernel_now_is_found(path: Path) -> None:
 
 
 def with_another(path: Path, old: bytes, new: bytes) -> None:
-    """Replace the last of some bytes in a file."""
+    """Replace the last occurrence of some bytes in a file."""
     before, found, after = path.read_bytes().rpartition(old)
     assert found
     path.write_bytes(before + new + after)
@@ -105,7 +105,7 @@ def with_another(path: Path, old: bytes, new: bytes) -> None:
 
 @contextmanager
 def old_tables(path: Path) -> Generator[sqlite3.Connection]:
-    """A database as version 1 has made it, without checksums."""
+    """Make a database as version 1 made it, without checksums; yield its connection."""
     connection = sqlite3.connect(path, isolation_level=None)
     make_tables(connection, version=1)
     names, marks = ", ".join(FIELDS), ", ".join("?" * len(FIELDS))
@@ -116,7 +116,7 @@ def old_tables(path: Path) -> Generator[sqlite3.Connection]:
     connection.close()
 
 
-def test_tables_of_old_are_read_and_get_checksums(tmp_path: Path) -> None:
+def test_old_tables_are_read_and_get_checksums(tmp_path: Path) -> None:
     path = tmp_path / "old.sqlite"
     with old_tables(path):
         pass
@@ -141,7 +141,7 @@ WRONG_CELLS = [
     ("semantics", "one", 'semantics is "one"; expected a whole number'),
     ("semantics", -(2**63), "semantics is -9223372036854775808"),
     ("schedule", b"tileify", "schedule is "),
-    ("problem", b"7", "problem is "),  # a column of texts makes a text of a number
+    ("problem", b"7", "problem is "),  # a text column stores a number as text
     ("measured_at", "yesterday", 'measured_at is "yesterday"; expected a time'),
     ("device", b"\xff", "device is "),
 ]
@@ -174,7 +174,7 @@ def test_tables_with_other_columns(path: Path) -> None:
             opened(path)
 
 
-def test_the_users_own_is_left_out_with_a_warning(
+def test_a_damaged_user_database_is_ignored_with_a_warning(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(knowledge, "own_database", lambda: path)
@@ -182,11 +182,11 @@ def test_the_users_own_is_left_out_with_a_warning(
     sound, random = path.read_bytes(), Random(1)
     for _ in range(drawn(40)):
         path.write_bytes(damaged(sound, random))
-        with warnings.catch_warnings(record=True) as told:
+        with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             found = fastest_records(True, KERNELS)
-        assert bool(told) == (not found)
-        assert all(str(each.message).endswith("; it is ignored") for each in told)
+        assert bool(caught) == (not found)
+        assert all(str(each.message).endswith("; it is ignored") for each in caught)
 
 
 def test_a_folder_in_its_place(tmp_path: Path) -> None:
@@ -197,7 +197,7 @@ def test_a_folder_in_its_place(tmp_path: Path) -> None:
 
 
 def test_a_lock_that_stays(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A locked database is not read beside the lock, which could give half of a change."""
+    """A locked database is not read despite its lock, which could give half of a change."""
     monkeypatch.setattr(database_file, "_PATIENCE_S", 0.01)
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("PRAGMA journal_mode = DELETE")
@@ -208,7 +208,7 @@ def test_a_lock_that_stays(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     other.close()
 
 
-def test_a_full_disk_keeps_what_was_there(path: Path) -> None:
+def test_a_full_disk_keeps_earlier_rows(path: Path) -> None:
     before = contents(path)["records"]
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     with Database.writing(path) as database:
@@ -227,7 +227,7 @@ def _fill(database: Database) -> None:
 
 
 @pytest.mark.parametrize("us", [-1.0, float("inf"), float("nan")])
-def test_what_cannot_be_is_not_kept(path: Path, us: float) -> None:
+def test_invalid_times_are_not_kept(path: Path, us: float) -> None:
     with Database.writing(path) as database:
         with pytest.raises(DatabaseError, match="cannot store a measurement: us is"):
             database.add(key_of(KERNELS[0]), Measurement("tileify", us))

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The database of measurements: what it keeps, for how long, and what it makes of other files."""
+"""
+The database of measurements: its contents, concurrent writers, and files that are no database.
+"""
 
 import json
 import sqlite3
@@ -28,17 +30,17 @@ NOTE = KernelNote(KEY.kernel, "relu", "relu(8xf32) -> 8xf32", ("x", ""), "", "lo
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """Of a database that is not there yet, in a folder that is not either."""
+    """Path of a database that does not exist yet, in a folder that does not exist either."""
     return tmp_path / "folder" / "tuning.sqlite"
 
 
 def run(code: str, *argv: str) -> str:
-    """What a fresh interpreter prints."""
+    """Return the output of a new interpreter."""
     command = [sys.executable, "-c", code, *argv]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
-def test_what_was_measured_is_found(path: Path) -> None:
+def test_measurements_are_found(path: Path) -> None:
     with Database.writing(path) as database:
         assert database.best_of_each(KEY.kernel) == []
         for measurement in (SLOW, FAILED, FAST):
@@ -58,7 +60,7 @@ def test_what_was_measured_is_found(path: Path) -> None:
         assert [r.measurement for r in database.best_of_each(OTHER.kernel)] == [SLOW]
 
 
-def test_what_is_as_fast_but_for_noise_stands_behind_the_fastest(path: Path) -> None:
+def test_measurements_within_noise_follow_the_fastest(path: Path) -> None:
     best, near = Measurement("best", 2.0, spread_us=0.5), Measurement("near", 2.4, spread_us=0.5)
     others = Measurement("far", 2.6, spread_us=0.5), Measurement("steady", 2.3), FAILED
     with Database.writing(path) as database:
@@ -73,14 +75,14 @@ def test_what_is_as_fast_but_for_noise_stands_behind_the_fastest(path: Path) -> 
 
 
 @pytest.mark.parametrize("name", Key._fields)
-def test_keys_that_differ_in_anything_are_others(path: Path, name: str) -> None:
+def test_keys_that_differ_in_one_field_are_different(path: Path, name: str) -> None:
     value = 2 if name == "semantics" else "other"
     with Database.writing(path) as database:
         database.add(KEY._replace(**{name: value}), FAST)
         assert database.measurements(KEY) == []
 
 
-def test_a_repeat_takes_the_place_of_what_was_before(path: Path) -> None:
+def test_a_repeated_measurement_replaces_the_former(path: Path) -> None:
     slower = FAST._replace(us=9.0)
     with Database.writing(path) as database:
         database.add(KEY, FAST)
@@ -88,7 +90,7 @@ def test_a_repeat_takes_the_place_of_what_was_before(path: Path) -> None:
         assert [record.measurement for record in database.measurements(KEY)] == [slower]
 
 
-def test_what_a_kernel_is_stays_unless_its_origin_is_learned(path: Path) -> None:
+def test_a_note_is_kept_until_one_with_an_origin_comes(path: Path) -> None:
     known = NOTE._replace(name="act", origin="torch.relu(torch.randn(8))")
     with Database.writing(path) as database:
         for note in (NOTE, NOTE._replace(name="other"), known, NOTE):
@@ -96,7 +98,7 @@ def test_what_a_kernel_is_stays_unless_its_origin_is_learned(path: Path) -> None
         assert database.notes() == {NOTE.kernel: known}
 
 
-def test_merging_keeps_what_is_newer_in_any_order(tmp_path: Path) -> None:
+def test_merging_keeps_newer_rows_in_any_order(tmp_path: Path) -> None:
     old = Record(KEY, FAST, "2026-01-01T00:00:00.000000+00:00")
     new = Record(KEY, FAST._replace(us=3.0), "2026-01-02T00:00:00.000000+00:00")
     same_time = new._replace(measurement=FAST._replace(us=3.5))
@@ -210,7 +212,7 @@ def test_others_may_make_it_while_it_is_opened(
     assert len(executed) >= statement
 
 
-def test_a_newer_database_says_so(path: Path) -> None:
+def test_a_newer_database_is_an_error(path: Path) -> None:
     Database.writing(path).close()
     with sqlite3.connect(path) as connection:
         connection.execute(f"PRAGMA user_version = {SCHEMA + 1}")
@@ -219,7 +221,7 @@ def test_a_newer_database_says_so(path: Path) -> None:
             opened(path)
 
 
-def test_other_files_are_left_alone(tmp_path: Path) -> None:
+def test_other_files_are_not_changed(tmp_path: Path) -> None:
     text, others = tmp_path / "text", tmp_path / "others.sqlite"
     text.write_text("no database at all, but long enough for SQLite to look at its head" * 20)
     with sqlite3.connect(others) as connection:
@@ -233,7 +235,7 @@ def test_other_files_are_left_alone(tmp_path: Path) -> None:
     assert others.read_bytes() == before
 
 
-def test_a_place_where_there_can_be_none(tmp_path: Path) -> None:
+def test_a_path_below_a_file_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(DatabaseError, match="cannot create the folder"):
         Database.writing(tmp_path / "file" / "tuning.sqlite")

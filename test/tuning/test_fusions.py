@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The ways to fuse a program: what the tree holds can be had, and computes the same."""
+"""The tree of ways to fuse a program: each leaf can be built, and computes the same results."""
 
 from collections import Counter
 from functools import cache
@@ -43,19 +43,19 @@ APART = "fuse-reduction:rms_norm_1>rms_norm_2"
 
 @cache
 def captured(expression: str) -> ModuleOp:
-    """Return an expression at Torch IR; not to be changed."""
+    """Return an expression at Torch IR, cached: it must not be changed."""
     model = parse_expression(expression, fake=True, seed=0)
     return tilewright.capture(model.module, *model.args, kwargs=model.kwargs).module
 
 
 @cache
 def program(expression: str) -> ModuleOp:
-    """Return an expression at Tensor IR; not to be changed."""
+    """Return an expression at Tensor IR, cached: it must not be changed."""
     return lower(captured(expression), Level.TENSOR, target=TARGET)
 
 
 def any_leaf(fusions: Fusions, random: Random) -> Node:
-    """Return a leaf with at least one decision overturned."""
+    """Return a random leaf with at least one overturned decision."""
     node = random.choice(fusions.root.children[1:])
     while node.children:
         node = random.choice(node.children)
@@ -72,7 +72,7 @@ def test_the_first_leaf_is_the_default(expression: str) -> None:
 
 
 @pytest.mark.parametrize("expression", PROGRAMS)
-def test_what_is_overturned_computes_the_same(expression: str) -> None:
+def test_overturned_decisions_compute_the_same(expression: str) -> None:
     tensors, random = program(expression), Random(3)
     fusions, generator = Fusions(tensors, TARGET), np.random.default_rng(0)
     (main,) = entries(captured(expression))
@@ -101,7 +101,7 @@ def test_a_schedule_makes_its_program(expression: str) -> None:
     assert schedule_of(fusion_of(leaf.schedule)) == leaf.schedule
 
 
-def test_no_program_is_there_twice() -> None:
+def test_all_leaves_are_different_programs() -> None:
     pending, found = [*Fusions(program(NORM), TARGET).root.children], list[str | None]()
     while pending and len(found) < 12:
         node = pending.pop(0)
@@ -119,9 +119,9 @@ def test_decisions_that_are_overturned_are_met() -> None:
         assert fused.idle == []
 
 
-def test_what_does_not_come_up_is_told() -> None:
-    wanted = loop.FusionAttr.get(apart=[APART, "fuse-epilogue:a>b"])
-    fused = fuse(program("nn.RMSNorm(64)(torch.randn(8, 64))"), wanted, TARGET)
+def test_decisions_that_do_not_come_up_are_reported() -> None:
+    fusion = loop.FusionAttr.get(apart=[APART, "fuse-epilogue:a>b"])
+    fused = fuse(program("nn.RMSNorm(64)(torch.randn(8, 64))"), fusion, TARGET)
     assert fused.idle == ["fuse-epilogue:a>b"]
     assert fused.fuses[APART] is False
     assert len([*launches(fused.nests)]) == 2
@@ -157,7 +157,7 @@ def test_digests_of_programs() -> None:
     assert digest(renamed) != digest(again)
 
 
-def test_the_default_stays_where_another_takes_as_long(tmp_path: Path) -> None:
+def test_the_default_is_kept_if_another_is_as_slow(tmp_path: Path) -> None:
     tensors, path = program(NORM), tmp_path / "tuning.sqlite"
     apart = schedule_of(loop.FusionAttr.get(apart=[APART]))
     with Database.writing(path) as database:
@@ -168,7 +168,7 @@ def test_the_default_stays_where_another_takes_as_long(tmp_path: Path) -> None:
     assert (fusing.known.schedule, str(fusing.module)) == (DEFAULT, str(tensors))
 
 
-def test_what_people_are_told_of_a_program() -> None:
+def test_the_note_of_a_program() -> None:
     tensors = decided(program(NORM), loop.FusionAttr.get(apart=[APART]))
     note = note_of(tensors, NORM)
     assert note.about == "program(48xf32, 8x48xf32, 48x16xf32) -> 8x16xf32"

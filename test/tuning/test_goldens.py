@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Goldens: files come back as they were written, and every golden makes its kernel again."""
+"""Goldens: files are read back as written, and each golden still applies to its kernel."""
 
 from functools import cache
 from pathlib import Path
@@ -58,20 +58,20 @@ def nests(origin: str, target: str) -> ModuleOp:
 
 
 def kernel_of(golden: Golden, module: ModuleOp) -> loop.KernelOp | None:
-    """Return the kernel that a golden is for."""
+    """Return the kernel of a golden, or None."""
     kernels = [op for op in module.ops if isinstance(op, loop.KernelOp)]
     return next((kernel for kernel in kernels if digest(kernel) == golden.kernel), None)
 
 
 def problem(golden: Golden, target: str) -> str:
-    """Why a golden is of no use; empty if it is."""
+    """Return the reason why a golden is useless; empty if it is valid."""
     if golden.semantics != SEMANTICS:
         return f"it is of version {golden.semantics} of what schedules mean"
     kernel = kernel_of(golden, nests(golden.origin, target))
     if program_digest(tensors(golden.origin, target)) == golden.kernel:
         return reason_against_fusion(tensors(golden.origin, target), golden.schedule, target) or ""
     if kernel is None:
-        return "its origin has no such kernel"
+        return "its origin has no kernel with its digest"
     if input_names(kernel) != golden.inputs:
         return f"its inputs are called {input_names(kernel)}"
     return reason_against_schedule(kernel, golden.schedule, target) or ""
@@ -89,7 +89,7 @@ def test_goldens_that_are_shipped() -> None:
 
 @pytest.fixture(scope="module")
 def golden() -> Golden:
-    """Of the product, as an export makes it."""
+    """A golden of the product, as an export makes it."""
     kernel = next(op for op in nests(ORIGIN, TARGET).ops if isinstance(op, loop.KernelOp))
     schedule = to_canonical(SCHEDULE, input_names(kernel))
     key = key_of(kernel, TARGET, "gpu", "Some GPU", "13.0")
@@ -99,7 +99,7 @@ def golden() -> Golden:
     return found
 
 
-def test_one_of_its_own_is_fine(golden: Golden) -> None:
+def test_a_valid_golden_has_no_problem(golden: Golden) -> None:
     assert (golden.about, golden.us) == ("relu_matmul(40x64xf32, 64x48xf32) -> 40x48xf32", 12.5)
     assert (golden.inputs, golden.schedule) == (("t0", "t1"), SCHEDULE)
     assert problem(golden, TARGET) == ""
@@ -108,13 +108,13 @@ def test_one_of_its_own_is_fine(golden: Golden) -> None:
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"origin": ORIGIN.replace("40", "41")}, "its origin has no such kernel"),
+        ({"origin": ORIGIN.replace("40", "41")}, "its origin has no kernel with its digest"),
         ({"inputs": ("t1", "t0")}, "its inputs are called ('t0', 't1')"),
         ({"schedule": SCHEDULE.replace("t1", "t2")}, "it has no operand 't2'"),
         ({"semantics": SEMANTICS + 1}, "of what schedules mean"),
     ],
 )
-def test_one_that_is_stale_is_found(golden: Golden, changes: dict[str, Any], says: str) -> None:
+def test_a_stale_golden_is_found(golden: Golden, changes: dict[str, Any], says: str) -> None:
     assert says in problem(golden._replace(**changes), TARGET)
 
 
@@ -130,7 +130,7 @@ def test_its_pipeline_makes_the_kernel_with_opt_tool(golden: Golden) -> None:
     assert made.schedule.data == SCHEDULE
 
 
-def test_files_come_back(golden: Golden, tmp_path: Path) -> None:
+def test_files_are_read_back_as_written(golden: Golden, tmp_path: Path) -> None:
     odd = golden._replace(kernel="0" * 32, origin='x = "\\\t\x7fü"; torch.exp(x)', inputs=("", "y"))
     path = tmp_path / file_name("NVIDIA H100 80GB HBM3 (PCIe)")
     assert path.name == "nvidia-h100-80gb-hbm3-pcie.toml"
@@ -148,7 +148,9 @@ def test_files_come_back(golden: Golden, tmp_path: Path) -> None:
         ("semantics = 1\n", "", "it lacks 'semantics'"),
     ],
 )
-def test_files_that_are_none(golden: Golden, tmp_path: Path, old: str, new: str, says: str) -> None:
+def test_files_that_are_no_goldens(
+    golden: Golden, tmp_path: Path, old: str, new: str, says: str
+) -> None:
     text = golden_text("A GPU", TARGET, [golden])
     assert old in text
     (tmp_path / "gpu.toml").write_text(text.replace(old, new))
@@ -156,7 +158,7 @@ def test_files_that_are_none(golden: Golden, tmp_path: Path, old: str, new: str,
         golden_files(tmp_path)
 
 
-def test_how_a_program_is_fused_can_be_a_golden() -> None:
+def test_the_fusion_of_a_program_can_be_a_golden() -> None:
     program = tensors(ORIGIN, TARGET)
     key, note = key_of_program(program, TARGET, "gpu", "GPU"), note_of_program(program, ORIGIN)
     names = ("fuse-epilogue:matmul_1>relu", "fuse-epilogue:a>b")

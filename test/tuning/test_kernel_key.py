@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Digests of kernels: the same for the same computation, in any process; else different."""
+"""Digests of kernels: equal for equal computations, in all processes, and different otherwise."""
 
 import os
 import re
@@ -33,7 +33,7 @@ loop.kernel @mm(%x: memref<70x64xf32>, %w: memref<64x48xf32>) -> (%out: memref<7
 """
 
 DIGEST = "8bbb6c79200d86e1bcd8cee51fd34dd2"
-"""Written down: another one would leave all that was ever measured unused."""
+"""Recorded digest of the kernel: another value would make all earlier measurements useless."""
 
 
 def kernel_of(text: str, parse: Parse) -> loop.KernelOp:
@@ -43,7 +43,7 @@ def kernel_of(text: str, parse: Parse) -> loop.KernelOp:
 
 
 def replaced(*pairs: tuple[str, str]) -> str:
-    """Return the kernel's text with changes, all of which are in it."""
+    """Return the kernel's text with replacements, each of which must apply."""
     text = KERNEL
     for old, new in pairs:
         assert old in text
@@ -51,7 +51,7 @@ def replaced(*pairs: tuple[str, str]) -> str:
     return text
 
 
-def test_the_digest_is_what_it_always_was(parse: Parse) -> None:
+def test_the_digest_is_stable(parse: Parse) -> None:
     assert digest(kernel_of(KERNEL, parse)) == DIGEST
 
 
@@ -92,11 +92,11 @@ OTHER = {
 
 
 @pytest.mark.parametrize("changes", OTHER.values(), ids=OTHER)
-def test_all_else_does(changes: list[tuple[str, str]], parse: Parse) -> None:
+def test_everything_else_matters(changes: list[tuple[str, str]], parse: Parse) -> None:
     assert digest(kernel_of(replaced(*changes), parse)) != DIGEST
 
 
-def test_inputs_of_the_same_name_are_told_from_others(parse: Parse) -> None:
+def test_inputs_of_the_same_name_change_the_digest(parse: Parse) -> None:
     kernel = kernel_of(KERNEL, parse)
     for value in kernel.inputs:
         value.name_hint = "matmul"
@@ -113,7 +113,7 @@ def test_facts_are_the_same_in_any_order(parse: Parse) -> None:
     assert len({DIGEST, *map(with_facts, (align, initial, f"{align}, {initial}"))}) == 4
 
 
-def test_inputs_that_change_places_are_others(parse: Parse) -> None:
+def test_swapped_inputs_change_the_digest(parse: Parse) -> None:
     square = KERNEL.replace("70", "64").replace("48", "64")
     turned = square.replace("%x[%i, %k]", "%w[%i, %k]").replace("%w[%k, %j]", "%x[%k, %j]")
     assert digest(kernel_of(square, parse)) != digest(kernel_of(turned, parse))
@@ -143,7 +143,7 @@ def test_the_parts_of_a_key(parse: Parse) -> None:
     assert (measured.device, measured.nvrtc) == ("NVIDIA H100 80GB HBM3", "13.0")
 
 
-def test_a_note_says_what_the_kernel_is(parse: Parse) -> None:
+def test_the_note_of_a_kernel(parse: Parse) -> None:
     note = note_of(
         kernel_of(KERNEL.replace("  }\n}\n", '  }\n} planned "tileify"\n'), parse), "x @ w"
     )

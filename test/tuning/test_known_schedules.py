@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Known schedules that become the planned steps of a kernel, and those that do not."""
+"""Known schedules that become the planned steps of a kernel, and those that are refused."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -71,7 +71,7 @@ def plans(module: ModuleOp) -> dict[str, str | None]:
 
 @pytest.fixture
 def module(parse: Parse) -> ModuleOp:
-    """A product, and rows of which nothing is known."""
+    """A product, and a row sum without measurements."""
     return parse(PRODUCT.replace("NAME", "mm") + ROWS)
 
 
@@ -80,7 +80,7 @@ Measure = Callable[..., None]
 
 @pytest.fixture
 def db(tmp_path: Path) -> Path:
-    """Of an empty database."""
+    """Path of an empty database."""
     path = tmp_path / "tuning.sqlite"
     Database.writing(path).close()
     return path
@@ -88,7 +88,7 @@ def db(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def measure(db: Path, module: ModuleOp) -> Measure:
-    """Keeps what a schedule of the product came to."""
+    """A function that stores the time of a schedule of the product."""
 
     def keep(
         schedule: str,
@@ -107,21 +107,21 @@ def measure(db: Path, module: ModuleOp) -> Measure:
 
 
 class Remarks(Listener[None]):
-    """Hears why something is left alone, and what is decided."""
+    """Listener that keeps skip reasons and decisions."""
 
     def __init__(self) -> None:
-        self.heard: list[str] = []
+        self.kept: list[str] = []
 
     def look(self, scope: Operation) -> None:
-        """Keep nothing."""
+        """Keep nothing of the kernel."""
 
     def skipped(self, rule: Rule, site: str, reason: str) -> None:
-        """Keep it."""
-        self.heard.append(f"{rule} {site}: {reason}")
+        """Keep the reason."""
+        self.kept.append(f"{rule} {site}: {reason}")
 
     def decided(self, rule: Rule, site: str, reason: str) -> None:
-        """Keep it."""
-        self.heard.append(f"{rule} {site} chosen: {reason}")
+        """Keep the decision."""
+        self.kept.append(f"{rule} {site} chosen: {reason}")
 
 
 def test_the_fastest_becomes_the_plan(module: ModuleOp, db: Path, measure: Measure) -> None:
@@ -159,7 +159,7 @@ def test_other_names_are_no_obstacle(parse: Parse, db: Path, measure: Measure) -
     assert plans(planned) == {"product": STAGED.replace("raw=x,w", "raw=query,key")}
 
 
-def test_who_resumes_finds_all_that_was_measured(
+def test_a_resumed_search_finds_all_measurements(
     module: ModuleOp, db: Path, measure: Measure
 ) -> None:
     for schedule, us in ((PLAIN, 9.0), (STAGED, 3.0), ("tileify", None)):
@@ -178,7 +178,7 @@ def test_kernels_with_a_plan_keep_it(module: ModuleOp, db: Path, measure: Measur
     assert plans(with_known_schedules(given, TARGET, db))["mm"] == STAGED
 
 
-def test_where_nothing_is_known_nothing_changes(module: ModuleOp, db: Path) -> None:
+def test_without_known_schedules_nothing_changes(module: ModuleOp, db: Path) -> None:
     for where in (True, False, db):
         planned = with_known_schedules(module, TARGET, where)
         assert str(planned) == str(module)
@@ -198,7 +198,7 @@ def test_the_same_database_gives_the_same_text(
 @pytest.mark.parametrize(
     "schedule", ["no-such-pass", "tileify,mark-unroll{limits=4}", "no(such-pass"]
 )
-def test_what_does_not_apply_is_left_out_with_a_remark(
+def test_a_schedule_that_does_not_apply_is_skipped_with_a_remark(
     module: ModuleOp, db: Path, measure: Measure, schedule: str
 ) -> None:
     measure(schedule, 1.0, H200)
@@ -206,7 +206,7 @@ def test_what_does_not_apply_is_left_out_with_a_remark(
     with listening(remarks):
         planned = with_known_schedules(module, TARGET, db)
     assert str(planned) == str(module)
-    (remark,) = remarks.heard
+    (remark,) = remarks.kept
     assert remark.startswith(f"t:018_known_schedules mm: '{schedule}' does not apply (1.00 us on ")
     assert "such-pass" in remark or "'limits'" in remark
 
@@ -220,7 +220,7 @@ def test_what_does_not_apply_is_left_out_with_a_remark(
         (f"{TILED},stage-inputs{{raw=x,w}},tma-copy{{slabs=xs}}", "does nothing"),
     ],
 )
-def test_the_next_one_is_taken(
+def test_the_schedule_of_another_gpu_is_tried_next(
     module: ModuleOp, db: Path, measure: Measure, schedule: str, reason: str
 ) -> None:
     measure(schedule, 1.0, H100)
@@ -229,7 +229,7 @@ def test_the_next_one_is_taken(
     with listening(remarks):
         planned = with_known_schedules(module, TARGET, db)
     assert plans(planned)["mm"] == PLAIN
-    refused, chosen = remarks.heard
+    refused, chosen = remarks.kept
     assert reason in refused
     assert chosen.startswith(f"t:018_known_schedules mm chosen: 2.00 us on {H200} by the gpu")
 
@@ -243,7 +243,7 @@ def test_the_next_of_the_same_measurements_is_taken(
     assert plans(with_known_schedules(module, TARGET, db))["mm"] == PLAIN
 
 
-def test_what_another_version_of_schedules_means_is_not_asked(
+def test_schedules_of_another_version_are_ignored(
     module: ModuleOp, db: Path, measure: Measure, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     measure(PLAIN, 2.0)
@@ -259,12 +259,12 @@ def test_other_targets_have_schedules_of_their_own(
 
 
 def have(monkeypatch: pytest.MonkeyPatch, gpu: Gpu | None) -> None:
-    """Let that be the GPU that is present."""
+    """Make `gpu` the GPU that is present."""
     monkeypatch.setattr(knowledge, "present_gpu", lambda: gpu)
 
 
 def goldens(monkeypatch: pytest.MonkeyPatch, gpu: str, kernel: str, schedule: str) -> None:
-    """Let there be a golden."""
+    """Make one golden the only shipped one."""
     golden = Golden(kernel, "", "", ("a", "b"), schedule, 7.0, "2026-01-01", SEMANTICS, "13.0")
     file = GoldenFile(Path("some-gpu.toml"), gpu, TARGET, (golden,))
     monkeypatch.setattr(knowledge, "shipped_goldens", lambda: (file,))
@@ -298,12 +298,10 @@ def test_a_gpu_of_another_target_does_not_count(
     assert plan_of(module, db) == PLAIN
 
 
-def test_a_model_counts_where_nobody_has_measured(
-    module: ModuleOp, db: Path, measure: Measure
-) -> None:
+def test_a_model_counts_without_measurements(module: ModuleOp, db: Path, measure: Measure) -> None:
     measure(UNSTAGED, 0.1, None)
     assert plan_of(module, db) == UNSTAGED
-    with Database.writing(db) as database:  # what machine code says is believed rather
+    with Database.writing(db) as database:  # evidence from machine code has precedence
         key = key_of(kernels(module)["mm"], TARGET, "evidence", nvrtc="13.0")
         records = KernelRecords(database, kernels(module)["mm"], key)
         records.add(Measurement(STAGED, 0.2))
@@ -340,7 +338,7 @@ def test_a_path_that_is_no_database_is_an_error(module: ModuleOp, tmp_path: Path
         with_known_schedules(module, TARGET, tmp_path / "none.sqlite")
 
 
-def test_the_users_own_may_be_unreadable(
+def test_an_unreadable_user_database_is_ignored(
     module: ModuleOp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "own.sqlite"

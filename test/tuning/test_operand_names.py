@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Schedules are kept without the names of a kernel's inputs, and come back with another's."""
+"""Schedules are stored with canonical names of a kernel's inputs, and read with another's names."""
 
 from dataclasses import fields
 from typing import get_type_hints
@@ -40,7 +40,7 @@ def test_inputs_of_one_name_share_it() -> None:
     assert from_canonical(kept, ["y", "mm", "mm"]).endswith("slabs=mms-1}")
 
 
-def test_inputs_without_names_are_called_so_by_schedules_too() -> None:
+def test_inputs_without_names_have_the_names_of_schedules() -> None:
     schedule = "stage-inputs{raw=arg0,x},pad-smem{pad=4 slabs=slab,xs}"
     kept = to_canonical(schedule, ["", "x"])
     assert kept == "stage-inputs{raw=arg0,arg1},pad-smem{pad=4 slabs=slab,arg1s}"
@@ -50,7 +50,7 @@ def test_inputs_without_names_are_called_so_by_schedules_too() -> None:
 @pytest.mark.parametrize(
     "schedule", ["tileify", "stage-inputs{raw=unknown}", "a{raw=4 slabs=true}", "no(pipeline", "a{"]
 )
-def test_what_is_no_name_stays(schedule: str) -> None:
+def test_other_words_are_unchanged(schedule: str) -> None:
     assert to_canonical(schedule, ["x"]) == schedule
 
 

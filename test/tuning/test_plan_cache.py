@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compiled programs on disk: compiled once, and never taken for others."""
+"""Cache of compiled programs on disk: compiled once, and never confused with others."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -62,7 +62,7 @@ def test_a_program_is_compiled_once(folder: Path, compiled: list[str]):
     assert compiled == ["sm_90a"]
 
 
-def test_other_programs_places_targets_and_gpus_are_others(
+def test_changed_programs_locations_targets_and_gpus_are_compiled(
     folder: Path, compiled: list[str], monkeypatch: pytest.MonkeyPatch
 ):
     other = module(PROGRAM.replace("5xf32", "7xf32"))
@@ -99,7 +99,7 @@ def test_a_source_that_was_changed_is_another_compiler(
     assert len(seen) == 3
 
 
-def test_a_database_that_was_written_is_another(folder: Path, compiled: list[str], tmp_path: Path):
+def test_a_changed_database_is_another_key(folder: Path, compiled: list[str], tmp_path: Path):
     path = tmp_path / "tuning.sqlite"
     with Database.writing(path):
         pass
@@ -110,7 +110,7 @@ def test_a_database_that_was_written_is_another(folder: Path, compiled: list[str
         path.touch()
 
 
-def test_a_damaged_database_is_told_each_time(
+def test_a_damaged_database_is_reported_each_time(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
@@ -131,22 +131,22 @@ def test_a_damaged_file_is_made_anew(folder: Path, compiled: list[str]):
     assert len(compiled) == 4
 
 
-def test_who_listens_hears_all_rewrites(folder: Path, compiled: list[str]):
+def test_a_listener_is_notified_of_all_rewrites(folder: Path, compiled: list[str]):
     compiled_plan(module(), "sm_90a", False)
 
-    class Ears(Listener[str]):
-        heard = 0
+    class Rewrites(Listener[str]):
+        count = 0
 
         def look(self, scope: object) -> str:
             return str(scope)
 
         def rewrote(self, rule: object, site: str, before: str, after: str) -> None:
-            self.heard += 1
+            self.count += 1
 
-    ears = Ears()
-    with listening(ears):
+    rewrites = Rewrites()
+    with listening(rewrites):
         compiled_plan(module(), "sm_90a", False)
-    assert ears.heard
+    assert rewrites.count
     assert len(compiled) == 2
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every schedule of a space computes what the kernel does, whatever a search may pick."""
+"""Each schedule that a search can choose computes the kernel's results."""
 
 from collections.abc import Sequence
 from random import Random
@@ -38,11 +38,11 @@ TEXTS = {
 SIZES = (1, 3, 8, 17, 33, 40, 70)
 
 TIMES = 25
-"""How many times as many examples there are with --every-case."""
+"""Factor of examples with --every-case."""
 
 
 def inputs_of(kernel: loop.KernelOp) -> list[Array]:
-    """Any numbers."""
+    """Return random inputs of a kernel."""
     random = np.random.default_rng(0)
     shapes = [memref_type(value).get_shape() for value in kernel.inputs]
     return [random.standard_normal(shape).astype(np.float32) for shape in shapes]
@@ -79,7 +79,7 @@ def test_all_schedules_of_a_small_kernel(text: str):
 
 
 def scheduled(text: str, seed: int) -> tuple[loop.KernelOp, loop.KernelOp] | None:
-    """Return a kernel and what a schedule that chance takes makes of it, if that is no dead end."""
+    """Return a kernel before and after a random schedule; None if the choice is a dead end."""
     kernel, random = kernel_of(text), Random(seed)
     space = Space(kernel, random.choice(("sm_80", "sm_90a")))
     node = space.root
@@ -93,7 +93,7 @@ def scheduled(text: str, seed: int) -> tuple[loop.KernelOp, loop.KernelOp] | Non
 
 @st.composite
 def texts(draw: DrawFn) -> str:
-    """Return a kernel of any kind and size."""
+    """Draw the text of a kernel of any kind and size."""
     a, b, c = (draw(st.sampled_from(SIZES)) for _ in range(3))
     return draw(st.sampled_from([*TEXTS.values()])).format(a=a, b=b, c=c)
 
@@ -109,7 +109,7 @@ def test_any_schedule_of_any_kernel(request: pytest.FixtureRequest):
 
 @needs_nvrtc
 def test_any_schedule_in_the_simulator(request: pytest.FixtureRequest):
-    # with all of its checks: races, bounds, memory that is not initialised
+    # with all checks: races, bounds, uninitialised memory
     def check(text: str, seed: int) -> None:
         if (found := scheduled(text, seed)) is None:
             return
@@ -123,7 +123,7 @@ def test_any_schedule_in_the_simulator(request: pytest.FixtureRequest):
 
 
 def drawn(check: Any, count: int, request: pytest.FixtureRequest) -> None:
-    """Draw so many. What fails is shown as it is: to make it smaller would take minutes."""
+    """Check `count` examples. A failing example is not shrunk, which would take minutes."""
     times = TIMES if request.config.getoption("--every-case") else 1
     settings(
         max_examples=times * count,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The space of schedules: what it holds can be had, and makes the kernels that it says."""
+"""The space of schedules: each leaf can be built, and gives the kernel that it names."""
 
 from random import Random
 
@@ -31,7 +31,7 @@ def applied(kernel: loop.KernelOp, schedule: str, target: str) -> loop.KernelOp:
 
 
 def any_leaf(space: Space, random: Random) -> Node:
-    """Return a leaf, or a dead end."""
+    """Return a random leaf, or a dead end."""
     node = space.root
     while node.children:
         node = random.choice(node.children)
@@ -73,12 +73,12 @@ def test_blocks_fit():
 
 
 def leaves(space: Space, random: Random, count: int) -> list[Node]:
-    """Some whole schedules."""
+    """Return some whole schedules."""
     found = (any_leaf(space, random) for _ in range(count))
     return [leaf for leaf in found if leaf.schedule is not None]
 
 
-def test_what_is_forgotten_is_made_again():
+def test_evicted_states_are_built_again():
     kernel = kernel_of(MATMUL)
     space, forgetful = Space(kernel), Space(kernel, kept=1)
     nodes = [leaves(each, Random(3), 3) for each in (space, forgetful)]

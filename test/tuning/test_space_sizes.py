@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How large a space is thought to be."""
+"""Estimated sizes of a space of schedules."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from .kernels import ELEMENTS, kernel_of
 from .trees import Tree
 
 
-def test_where_all_ways_are_alike_the_number_is_exact():
+def test_the_size_of_a_regular_tree_is_exact():
     assert sizes(Tree((3, 4, 2)), probes=1).schedules == 24
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every door looks up schedules: the commands, the Python API and `torch.compile`."""
+"""The commands, the Python API and `torch.compile` all look up known schedules."""
 
 import json
 from collections.abc import Callable
@@ -26,7 +26,7 @@ from tilewright.tuning.measurement import Measurement
 EXPRESSION = "torch.exp(torch.randn(40, 30))"
 TARGET = ["--target", "sm_90a"]
 SCHEDULE = "tileify,blockify-launch{n=96},mark-unroll{limit=16}"
-"""One that the planner does not choose."""
+"""Schedule that the planner does not choose."""
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +50,9 @@ Printed = Callable[..., str]
 def printed(
     path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Printed:
-    """What a command prints of the kernel in a file, for a user whose own database that is."""
+    """
+    A function that returns a command's output for the kernel, with `path` as the user's database.
+    """
     monkeypatch.setattr(knowledge, "own_database", lambda: path)
 
     def run(command: str, *argv: str) -> str:
@@ -74,7 +76,7 @@ def test_compile(path: Path, printed: Printed) -> None:
     assert "block 32\n" in given
 
 
-def test_traces_tell(printed: Printed) -> None:
+def test_traces_name_the_known_schedule(printed: Printed) -> None:
     out = printed("compile", "-vv")
     assert "--- t:018_known_schedules chosen at exp: 1.25 us on NVIDIA H100 by the gpu, " in out
     assert "plan-schedules" not in out

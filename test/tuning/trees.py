@@ -9,7 +9,10 @@ Digits = tuple[int, ...]
 
 
 class Tree:
-    """Below each node as many children as `widths` says, one digit each; some are dead ends."""
+    """
+    Tree with `widths[n]` children, labelled by digits, for each node at depth n; some are dead
+    ends.
+    """
 
     def __init__(
         self,
@@ -40,7 +43,7 @@ class Tree:
 
 
 def planted(best: Digits) -> Callable[[str], Measurement]:
-    """Return the more digits are as in `best`, the faster."""
+    """Return a measure of schedules that is faster the more digits agree with `best`."""
 
     def measure(schedule: str) -> Measurement:
         digits = tuple(int(digit) for digit in schedule if digit.isdigit())

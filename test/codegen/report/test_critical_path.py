@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long a warp waits for what it loads."""
+"""Critical path: the clocks that one warp waits for the results of its loads."""
 
 import pytest
 
@@ -28,7 +28,7 @@ def test_a_load_is_waited_for_where_it_is_used():
     assert _clocks(LOAD_1, OTHER) == 2
 
 
-def test_what_stands_between_hides_a_part_of_the_wait():
+def test_instructions_between_hide_a_part_of_the_wait():
     assert _clocks(LOAD_1, *[OTHER] * 60, "FADD R3, R1, R1") == 100 + 1
     assert _clocks(LOAD_1, *[OTHER] * 120, "FADD R3, R1, R1") == 1 + 120 + 1
 
@@ -48,11 +48,11 @@ def test_a_wide_load_gives_no_fifth():
     assert _clocks(LOAD_WIDE, "FADD R3, R3, R8") == 2
 
 
-def test_a_predicate_before_the_result_is_none():
+def test_a_predicate_before_the_result_is_no_result():
     assert _clocks("SHFL.BFLY PT, R7, R8, 0x10, 0x1f", "FADD R7, R7, R8") == 25 + 1
 
 
-def test_a_loop_waits_for_what_the_step_before_has_loaded():
+def test_a_loop_waits_for_loads_of_the_step_before():
     prefetched = ("FADD R3, R1, R1", *[OTHER] * 50, LOAD_1)
     assert _clocks(*prefetched) == 52
     assert _clocks(*prefetched, repeats=True) == 99 + 52

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The model of a launch's time: each part by hand, and what bounds known kernels."""
+"""The time model of a launch: each bound by hand, and the bounds of known kernels."""
 
 from dataclasses import replace
 
@@ -54,7 +54,9 @@ def test_the_sm_with_the_most_blocks_decides():
 
 
 def test_clusters_leave_multiprocessors_idle():
-    """Of clusters of four 30 find room at a time, of 120 blocks, where an SM has room for one."""
+    """
+    An SM has room for one block: 30 clusters of four run at a time, which is 120 of 132 blocks.
+    """
     work = replace(IDLE, blocks=132, resident_blocks=1, instructions=132e9)
     alone, in_clusters = (estimate(replace(work, cluster=n), H100) for n in (1, 4))
     assert in_clusters.parts["issue"] == pytest.approx(2 * alone.parts["issue"])
@@ -78,7 +80,7 @@ def test_the_roofline():
 
 
 def _product(size: int) -> KernelCost:
-    """What `sgemm` does for square matrices; a wavefront for each quarter of a 128-bit access."""
+    """Return the cost of `sgemm` for square matrices: a wavefront for each quarter of 128 bits."""
     blocks, steps = (size // 128) ** 2, size // 16
     accesses = blocks * 8 * steps * (64 + 4)
     return KernelCost(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Instruction mixes of kernels that were written for it."""
+"""Instruction mixes of handwritten kernels."""
 
 import pytest
 from machine_code import GENERATIONS, resources_of, sass_of

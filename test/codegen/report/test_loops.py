@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loops: natural ones, nested ones, the one that matters."""
+"""Loops of machine code: natural loops, nested loops and the main loop."""
 
 from machine_code import sass_of
 
@@ -18,7 +18,7 @@ END = (Category.CONTROL, None, False)
 
 
 def jump(target: int, *, always: bool = False) -> tuple[Category, int | None, bool]:
-    """Return a jump, conditional unless told otherwise."""
+    """Return a jump to `target`, conditional unless `always`."""
     return (Category.CONTROL, target, not always)
 
 
@@ -28,12 +28,12 @@ def test_code_without_jumps_back_has_no_loops():
     assert main_loop(code) is None
 
 
-def test_a_loop_is_what_lies_between_a_jump_back_and_its_target():
+def test_a_loop_lies_between_a_jump_back_and_its_target():
     (loop,) = loops(_code(WORK, WORK, WORK, jump(1), END))
     assert (loop.start, sorted(loop.body), loop.depth) == (1, [1, 2, 3], 0)
 
 
-def test_rare_code_behind_the_kernel_jumps_back_and_makes_no_loop():
+def test_rare_code_after_the_kernel_jumps_back_and_makes_no_loop():
     assert loops(_code(WORK, jump(4), WORK, END, WORK, jump(2, always=True))) == ()
 
 
@@ -59,7 +59,7 @@ def test_a_loop_that_only_waits_belongs_to_the_loop_around():
     assert sorted(loop.body) == [0, 1, 2, 3, 4]
 
 
-def test_padding_and_functions_behind_the_kernel_are_not_reached():
+def test_padding_and_functions_after_the_kernel_are_not_reached():
     code = _code(WORK, END, WORK, jump(2, always=True))
     assert sorted(reachable(code)) == [0, 1]
 

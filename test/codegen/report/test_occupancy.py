@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Occupancy as CUDA's occupancy calculator has it."""
+"""Occupancy, with the results of CUDA's occupancy calculator."""
 
 import pytest
 
@@ -28,7 +28,7 @@ _KIB = 1024
         ("sm_120", 192, 0, 40, 8, ("registers", "warps")),
     ],
 )
-def test_blocks_and_what_limits_them(
+def test_blocks_and_their_limits(
     name: str, threads: int, shared: int, registers: int, blocks: int, limiters: tuple[str, ...]
 ):
     found = occupancy(target(name), threads, shared, registers)
@@ -36,7 +36,9 @@ def test_blocks_and_what_limits_them(
 
 
 def test_barriers_that_a_block_takes():
-    """Sixteen, if the id of one is no constant; an H100 had 4 such blocks an SM."""
+    """
+    A block reserves all sixteen barriers if a barrier's id is no constant: 4 blocks per SM on H100.
+    """
     found = occupancy(target("sm_90a"), 128, 0, 32, barriers=16)
     assert (found.blocks, found.limiters) == (4, ("barriers",))
 

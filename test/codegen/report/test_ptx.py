@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PTX in the categories of machine code."""
+"""PTX instructions in the categories of machine code."""
 
 import pytest
 from machine_code import ptx_of, sass_of

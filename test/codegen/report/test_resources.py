@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Registers, spills, stack and shared memory, from the compiler's log."""
+"""Registers, spills, stack and shared memory, read from the compiler's log."""
 
 import re
 

@@ -55,7 +55,7 @@ def test_the_stall_count_is_read_from_the_encoding():
 def test_jumps():
     ways = [(i.target, i.falls_through) for i in _instructions()]
     divergent, conditional, uniform, always = ways[2:6]
-    assert divergent == (None, True)  # where it leads is rare
+    assert divergent == (None, True)  # a divergent branch leads to rare code
     assert conditional == uniform == (1, True)
     assert always == (1, False)
 
@@ -65,7 +65,7 @@ def test_ends():
     assert (maybe, call, always) == (True, True, False)
 
 
-def test_what_never_acts_is_no_access():
+def test_instructions_that_never_act_are_no_accesses():
     assert (_instructions()[-1].category, _instructions()[-1].bits) == (Category.CONTROL, 0)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a kernel is told to fall short of."""
+"""Shortcomings that the report lists for a kernel."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -51,13 +51,13 @@ def test_a_product_has_the_share_of_its_tile():
     assert found == ["FFMA share 0.84 of 0.85"]
 
 
-def test_what_is_computed_of_operands_is_no_multiply_add():
+def test_computing_operands_lowers_the_expected_share():
     loop = _with_loop(FFMA=75, FLOAT=6, SPECIAL=4, LDS=15)
     assert list(shortcomings(loop, Tile(64, 64))) == ["FFMA share 0.75 of 0.85"]
     assert list(shortcomings(loop, Tile(64, 64, computes=True))) == ["FFMA share 0.75 of 0.77"]
 
 
-def test_what_computes_its_operands_has_a_share_of_its_own():
+def test_tiles_that_compute_their_operands_have_lower_shares():
     tiles = [Tile(rows, columns, computes=True) for rows, columns in FFMA_SHARES]
     assert [expected_share(tile) for tile in tiles] == [0.81, 0.77, 0.75]
     assert not list(shortcomings(_with_loop(FFMA=77, LDS=23), Tile(64, 64, computes=True)))
@@ -79,8 +79,8 @@ def _tile(m: int, n: int) -> str:
 @pytest.mark.parametrize(
     ("schedule", "grid", "falls_short"),
     [
-        (_tile(32, 32), 32, True),  # four warps a block, of which each could be one
-        (_tile(16, 16), 128, False),  # a warp a block: there are no more
+        (_tile(32, 32), 32, True),  # each of a block's four warps could be a block
+        (_tile(16, 16), 128, False),  # one warp per block: no further blocks are possible
         (_tile(16, 32), 120, True),
         (_tile(128, 128), 132, False),
         ("tileify,cooperative-reduce{threads=2048 rows=1 row=registers}", 32, False),

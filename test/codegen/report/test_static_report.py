@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The report on programs, with all tools and without some."""
+"""The static report of programs, with all tools and without some."""
 
 import json
 from pathlib import Path
@@ -57,7 +57,7 @@ def test_every_target(rows: ModuleOp, name: str):
     assert kernel.occupancy.max_warps == target(name).max_warps_per_sm
 
 
-def test_the_text_says_it_all(report: StaticReport):
+def test_the_text_has_all_figures(report: StaticReport):
     (kernel,) = report.kernels
     text = str(report)
     assert text.startswith("target sm_90a, H100 SXM\n\nrms_norm<<<")
@@ -78,17 +78,17 @@ def test_json_is_json(report: StaticReport):
 
 
 def two_products(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
-    """Return a program that launches one kernel twice."""
+    """Multiply by `w` twice: one kernel, launched twice."""
     return x @ w @ w
 
 
 def unchanged(x: torch.Tensor) -> torch.Tensor:
-    """Return a program that launches nothing."""
+    """Return the input: a program without kernels."""
     return x
 
 
 def nowhere(_: str) -> None:
-    """As `find_spec` where no package is installed."""
+    """Replace `find_spec`: no package is installed."""
 
 
 def test_a_kernel_is_reported_once_however_often_it_is_launched():
@@ -148,7 +148,7 @@ def test_without_nvdisasm_there_is_ptx_and_a_note(rows: ModuleOp, monkeypatch: p
     report = report_of(rows, H100)
     (kernel,) = report.kernels
     assert kernel.language == "PTX"
-    assert kernel.resources.registers > 0  # ptxas says them without a disassembler
+    assert kernel.resources.registers > 0  # ptxas prints the registers without a disassembler
     assert kernel.mix.count(Category.LDG) > 0
     assert kernel.estimate is not None
     assert any("PTX" in note and "pip install" in note for note in report.notes)
@@ -165,7 +165,7 @@ def test_without_nvrtc_there_is_an_error_that_says_how_to_get_it(
         report_of(rows, H100)
 
 
-def test_what_nvdisasm_cannot_read_is_an_error():
+def test_unreadable_machine_code_is_an_error():
     with pytest.raises(TilewrightError, match=r"nvdisasm failed: .*the cubin"):
         disassemble.disassemble(b"no cubin")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A kernel's paragraph where something is wrong with the kernel, or not known of it."""
+"""A kernel's paragraph in the report, for kernels with problems or with unknown figures."""
 
 from dataclasses import replace
 
@@ -41,7 +41,7 @@ def _line(kernel: KernelEvidence, name: str) -> str:
     return next(lines).removeprefix(f"  {name}").strip()
 
 
-def test_what_is_not_known_is_left_out():
+def test_unknown_figures_are_omitted():
     assert kernel_text(_PLAIN).splitlines() == [
         "k<<<264, 256>>>",
         "  registers      32 of 255, no spills, no stack",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sectors and wavefronts that the IR tells, against those that the simulator counts."""
+"""Sectors and wavefronts estimated from the IR, compared with the simulator's counts."""
 
 from collections.abc import Callable
 from typing import Any
@@ -47,13 +47,13 @@ LONG_ROWS = (
     "register-tile{fm=4 fn=4 fk=4 min_blocks=8},double-buffer{depth=2},async-copy,"
     "pipeline-k-outer{lookahead=1},mark-unroll"
 )
-"""Slabs of a product with rows of 128 bytes."""
+"""Schedule of a product whose slabs have rows of 128 bytes."""
 
 
 def _counts(
     function: Callable[..., Any], shapes: list[tuple[int, ...]], plan: str | None = None
 ) -> tuple[Counts, Counts]:
-    """Sectors and wavefronts of each kernel: those of the IR, those of a run."""
+    """Return sectors and wavefronts of each kernel: estimated from the IR, and counted in a run."""
     inputs = [randn(shape) for shape in shapes]
     nests = lower(tilewright.capture(function, *inputs).module, Level.LOOP)
     for nest in [op for op in nests.ops if isinstance(op, KernelOp)]:
@@ -62,10 +62,10 @@ def _counts(
     cuda_ir = lower(kernel_ir, Level.CUDA)
     costs = kernel_costs(kernel_ir, cuda_ir)
     run = SimulatorBackend("sm_90a").run(plan_of(cuda_ir), [array_of(x) for x in inputs])
-    told = [costs[kernel.launch.kernel] for kernel in run.kernels]
+    estimated = [costs[kernel.launch.kernel] for kernel in run.kernels]
     counted = [kernel.counters for kernel in run.kernels]
     return (
-        [(cost.sectors, cost.wavefronts) for cost in told],
+        [(cost.sectors, cost.wavefronts) for cost in estimated],
         [(counter.global_sectors, counter.shared_wavefronts) for counter in counted],
     )
 
@@ -77,40 +77,42 @@ def _counts(
         (_running_sum, [(10, 70)]),
     ],
 )
-def test_the_ir_tells_what_a_run_counts(
+def test_estimates_equal_the_counts_of_a_run(
     function: Callable[..., Any], shapes: list[tuple[int, ...]]
 ):
-    told, counted = _counts(function, shapes)
-    assert told == counted
+    estimated, counted = _counts(function, shapes)
+    assert estimated == counted
 
 
-# What PTX NVRTC makes depends on the addresses at which it is given memory: of 24 compilations of
-# the attention below four read a part of a vector again that the others do not, each another one.
+# NVRTC's PTX depends on the addresses of the memory it is given. In four of 24 compilations of the
+# attention below, one part of a vector is read again; it is a different part each time.
 READ_AGAIN = 1.05
 
 
 def test_compilers_may_read_half_of_a_vector_again():
-    ((told, counted),) = zip(*_counts(_product, [(64, 64), (64, 64)]), strict=True)
-    assert told[0] == counted[0]
-    assert told[1] <= counted[1] <= READ_AGAIN * told[1]
+    ((estimated, counted),) = zip(*_counts(_product, [(64, 64), (64, 64)]), strict=True)
+    assert estimated[0] == counted[0]
+    assert estimated[1] <= counted[1] <= READ_AGAIN * estimated[1]
 
 
 def test_compilers_may_merge_accesses():
-    told, counted = _counts(_attention, [(1, 2, 32, 16)] * 3)
-    for (told_sectors, told_wavefronts), (sectors, wavefronts) in zip(told, counted, strict=True):
-        assert 0.5 * told_sectors <= sectors <= told_sectors
-        assert 0.25 * told_wavefronts <= wavefronts <= READ_AGAIN * told_wavefronts
+    estimated, counted = _counts(_attention, [(1, 2, 32, 16)] * 3)
+    for (estimated_sectors, estimated_wavefronts), (sectors, wavefronts) in zip(
+        estimated, counted, strict=True
+    ):
+        assert 0.5 * estimated_sectors <= sectors <= estimated_sectors
+        assert 0.25 * estimated_wavefronts <= wavefronts <= READ_AGAIN * estimated_wavefronts
 
 
-# Rows that begin anywhere in a sector: the IR's model looks at the first one, which begins with it;
-# and how often a mask holds it only estimates.
+# Rows begin at any offset in a sector. The model looks only at the first row, which begins with a
+# sector, and only estimates how often a mask is true.
 @pytest.mark.parametrize(
     ("function", "shapes", "plan"),
     [(_product, [(33, 65), (65, 17)], LONG_ROWS), (_rows, [(33, 100)], None)],
 )
-def test_odd_rows_touch_somewhat_more_sectors_than_the_ir_tells(
+def test_odd_rows_touch_somewhat_more_sectors_than_estimated(
     function: Callable[..., Any], shapes: list[tuple[int, ...]], plan: str | None
 ):
-    told, counted = _counts(function, shapes, plan)
-    for (told_sectors, _), (sectors, _) in zip(told, counted, strict=True):
-        assert 0.95 * told_sectors <= sectors <= 1.25 * told_sectors
+    estimated, counted = _counts(function, shapes, plan)
+    for (estimated_sectors, _), (sectors, _) in zip(estimated, counted, strict=True):
+        assert 0.95 * estimated_sectors <= sectors <= 1.25 * estimated_sectors

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A driver without a GPU, `fake_libcuda.c`, for tests of what the real one would be asked."""
+"""Fixtures with a driver without a GPU, `fake_libcuda.c`, which logs the calls it receives."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -23,7 +23,7 @@ Compile = Callable[..., CompiledProgram]
 
 @pytest.fixture(scope="session")
 def fake_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The fake driver's library; where it was put in the real one's place, that."""
+    """Path of the fake driver's library, or of the fake that replaces the real library."""
     if is_fake(LIBRARY):
         return Path(LIBRARY)
     source = Path(__file__).with_name("fake_libcuda.c")
@@ -42,8 +42,10 @@ def fake(fake_path: Path) -> FakeDriver:
 @pytest.fixture
 def cuda_driver(fake: FakeDriver, tmp_path: Path) -> CudaDriver:
     """
-    Our driver on the fake one; its memory is the CPU's. It is `libcuda`, or `cuda-bindings` where
-    the fake was put in the real one's place: there the bindings look.
+    Our driver on top of the fake one, with the CPU's memory.
+
+    It is `cuda-bindings` if the fake replaces the real library, where the bindings look for it;
+    otherwise it is `libcuda`.
     """
     need_nvrtc()
     cache = NoCompiler(tmp_path)
@@ -57,7 +59,7 @@ def cuda_driver(fake: FakeDriver, tmp_path: Path) -> CudaDriver:
 
 @pytest.fixture
 def compile() -> Compile:
-    """`tilewright.compile` for the GPU's host code on the simulator."""
+    """`tilewright.compile` with the GPU's host code on the simulator."""
     need_nvrtc()
 
     def compiled(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two kernels, and launches of them over memory that is nowhere."""
+"""Two kernels, and launches of them with made-up addresses."""
 
 import numpy as np
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A driver of NVIDIA's without a GPU: what it was asked, and what it shall answer."""
+"""Controls of the fake CUDA driver: read its log of calls, and set its answers."""
 
 import ctypes
 import os
@@ -12,7 +12,7 @@ from tilewright.codegen.runtime.cubin_cache import CubinCache
 
 
 class FakeDriver:
-    """The library that `built_library` makes, loaded."""
+    """Fake driver: the library from `built_library`, loaded."""
 
     def __init__(self, path: Path):
         self.path = path
@@ -21,33 +21,33 @@ class FakeDriver:
         self.library.fake_reset()
 
     def log(self) -> list[str]:
-        """What was asked since the last look, a line for each call."""
+        """Return the calls since the last `log`, one line each, and reset the driver."""
         lines = self.library.fake_log().decode().splitlines()
         self.library.fake_reset()
         return lines
 
     def fail(self, function: str, status: int) -> None:
-        """Let a function fail until the next look at the log."""
+        """Make a function return `status` until the next `log`."""
         self.library.fake_fail(function.encode(), status)
 
     def clusters(self, active: int) -> None:
-        """Let the GPU hold so many clusters at a time until the next look at the log."""
+        """Make the GPU hold `active` clusters at a time until the next `log`."""
         self.library.fake_clusters(active)
 
     def version(self, number: int) -> None:
-        """Let the driver be of another version until the next look at the log."""
+        """Make the driver report version `number` until the next `log`."""
         self.library.fake_version(number)
 
 
 class NoCompiler(CubinCache):
-    """Machine code as far as the fake driver looks at it. NVRTC would try to use that driver."""
+    """Cache of dummy cubins, sufficient for the fake driver; NVRTC would call that driver."""
 
     def cubins(self, sources: Sequence[str], target: str) -> list[bytes]:
         return [b"\x7fELF"] * len(sources)
 
 
 def is_fake(library: str) -> bool:
-    """True if the dynamic linker finds by this name what `built_library` makes."""
+    """True if the dynamic linker resolves this name to a library from `built_library`."""
     try:
         return hasattr(ctypes.CDLL(library), "fake_log")
     except OSError:
@@ -55,7 +55,7 @@ def is_fake(library: str) -> bool:
 
 
 def built_library(source: Path, folder: Path) -> Path | None:
-    """`source` compiled with the real driver's header; None without a compiler or that header."""
+    """Compile `source` with the real driver's header; None without a compiler or `cuda.h`."""
     compiler, headers = shutil.which("cc"), _header_folder()
     if compiler is None or headers is None:
         return None
@@ -66,7 +66,7 @@ def built_library(source: Path, folder: Path) -> Path | None:
 
 
 def _header_folder() -> Path | None:
-    """Where `cuda.h` is."""
+    """Return the folder that contains `cuda.h`, or None."""
     nvcc = shutil.which("nvcc")
     homes = [os.environ.get("CUDA_HOME"), nvcc and str(Path(nvcc).resolve().parents[1])]
     folders = [Path(home) / "include" for home in (*homes, "/usr/local/cuda") if home]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A driver without a GPU, compiled against the real header: it writes down what it is asked, takes
-// parameters for what cuda.h says they are, and does nothing. `fake_fail` makes a function fail.
+// A driver without a GPU, compiled against the real header: it records its calls, takes parameters
+// as cuda.h declares them, and does nothing. `fake_fail` makes a function fail.
 #define _GNU_SOURCE
 #include <cuda.h>
 #include <dlfcn.h>
@@ -41,7 +41,7 @@ static const char *hex(const void *data, size_t size) {
   return text;
 }
 
-// The values of a kernel's parameters. A driver copies each to where the kernel has it.
+// The values of a kernel's parameters. A driver copies each to its place in the kernel.
 static const char *values(CUfunction function, void **parameters, void **extra) {
   static char text[4096], *end;
   if (!parameters || extra) return "malformed";
@@ -52,7 +52,7 @@ static const char *values(CUfunction function, void **parameters, void **extra) 
   return text;
 }
 
-// The newest of a function's versions that are here.
+// The newest of the present versions of a function.
 CUresult cuGetProcAddress_v2(const char *symbol, void **function, int version, cuuint64_t flags,
                              CUdriverProcAddressQueryResult *found) {
   static const char *const versions[] = {"_v3", "_v2", ""};

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The driver `cuda-bindings`, by the tests of the driver `libcuda`."""
+"""The driver `cuda-bindings`, checked by the tests of the driver `libcuda`."""
 
 import os
 import subprocess
@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[3]
 
 
 def test_it_asks_the_driver_for_the_same(fake_path: Path):
-    """In a process of its own, for the bindings find the driver's library by its name."""
+    """Run them in a process of their own: the bindings find the driver's library by its name."""
     if find_spec("cuda.bindings") is None:
         pytest.skip("cuda-bindings is not installed")
     tests = [str(Path(__file__).with_name(f"test_{name}.py")) for name in TESTS]

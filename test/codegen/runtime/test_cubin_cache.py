@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Machine code on disk: made once, and never taken for other code."""
+"""Cache of machine code on disk: compiled once, and never confused with other code."""
 
 import os
 import subprocess
@@ -24,7 +24,7 @@ Compilations = list[tuple[str, str]]
 
 @pytest.fixture
 def compilations(monkeypatch: pytest.MonkeyPatch) -> Compilations:
-    """What NVRTC is asked to compile."""
+    """The sources and targets that NVRTC is asked to compile."""
     asked: Compilations = []
     compile: Callable[..., CompiledCubin] = nvrtc.compile_cubin
 
@@ -45,7 +45,7 @@ def test_code_is_compiled_once(tmp_path: Path, compilations: Compilations):
     assert [path.suffix for path in folder.iterdir()] == [".cubin"]
 
 
-def test_other_code_targets_options_and_versions_are_others(
+def test_changed_code_targets_options_and_versions_are_compiled_again(
     tmp_path: Path, compilations: Compilations, monkeypatch: pytest.MonkeyPatch
 ):
     cache = CubinCache(tmp_path)
@@ -73,9 +73,7 @@ def test_damaged_files_are_made_anew(
     assert len(compilations) == 2
 
 
-def test_a_folder_that_cannot_be_written_is_done_without(
-    tmp_path: Path, compilations: Compilations
-):
+def test_a_folder_that_cannot_be_written_is_not_used(tmp_path: Path, compilations: Compilations):
     file = tmp_path / "file"
     file.write_text("no folder")
     cache = CubinCache(file)
@@ -105,7 +103,7 @@ def test_a_folder_that_others_can_write_to_is_not_used(
         assert len(compilations) == number
 
 
-def test_a_folder_of_somebody_else_is_not_used(
+def test_a_folder_of_another_user_is_not_used(
     tmp_path: Path, compilations: Compilations, monkeypatch: pytest.MonkeyPatch
 ):
     CubinCache(tmp_path).keep(SOURCE, "sm_90a", b"planted")
@@ -119,32 +117,32 @@ def test_a_folder_of_somebody_else_is_not_used(
     assert [path.suffix for path in sorted(tmp_path.iterdir())] == [".cubin", ""]
 
 
-def test_what_does_not_compile_leaves_nothing(tmp_path: Path):
+def test_a_failed_compilation_leaves_no_file(tmp_path: Path):
     with pytest.raises(CudaCompileError, match=r"kernels\.cu:1"):
         CubinCache(tmp_path).cubin("nonsense", "sm_90a")
     assert [*tmp_path.iterdir()] == []
 
 
-def test_what_was_used_longest_ago_makes_room(tmp_path: Path):
+def test_the_least_recently_used_code_is_evicted(tmp_path: Path):
     sizes = {"a": 300, "b": 300, "c": 200}
     cache = CubinCache(tmp_path, most_bytes=1000)
     for source, size in sizes.items():
         cache.keep(source, "sm_90a", bytes(size))
     for age, path in enumerate(sorted(tmp_path.iterdir())):
         os.utime(path, (age, age))
-    assert cache.cubin("a", "sm_90a") == bytes(300)  # which is used now
+    assert cache.cubin("a", "sm_90a") == bytes(300)  # the hit makes it the most recently used
     cache.keep("d", "sm_90a", bytes(400))
     assert sum(kept.bytes for kept in kept_in(tmp_path)) <= 1000
     kept = {path.stat().st_size for path in tmp_path.iterdir()}
     assert {300 + 32, 400 + 32} <= kept
 
 
-def test_more_than_there_is_room_for_is_not_kept(tmp_path: Path):
+def test_code_larger_than_the_cache_is_not_kept(tmp_path: Path):
     CubinCache(tmp_path, most_bytes=100).keep("a", "sm_90a", bytes(101))
     assert [*tmp_path.iterdir()] == []
 
 
-def test_other_files_are_left_alone(tmp_path: Path):
+def test_other_files_are_not_evicted(tmp_path: Path):
     (tmp_path / "tuned.db").write_bytes(bytes(1000))
     CubinCache(tmp_path, most_bytes=100).keep("a", "sm_90a", bytes(20))
     assert {path.suffix for path in tmp_path.iterdir()} == {".db", ".cubin"}
@@ -189,7 +187,7 @@ print(reason_against_folder(folder), len([*kept_in(folder)]))
 """
 
 
-def test_a_folder_that_may_not_be_searched_is_done_without():
+def test_a_folder_that_may_not_be_searched_is_not_used():
     with TemporaryDirectory() as folder:
         Path(folder).chmod(0)
         command = [sys.executable, "-c", _NOT_SEARCHABLE, folder]

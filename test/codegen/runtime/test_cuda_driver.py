@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the real driver is asked, told by one that does nothing and was compiled with its header."""
+"""
+Calls of `CudaDriver`, logged by a fake library that is compiled with the real driver's header.
+"""
 
 import struct
 from typing import Any
@@ -27,7 +29,7 @@ def test_loading(cuda_driver: CudaDriver, fake: FakeDriver):
         "push 0xc0000000c0000000",
         "cuModuleLoadData 7f454c46",  # an ELF file
         "pop ",
-        "push 0xc0000000c0000000",  # of which a thread has none that has not called PyTorch yet
+        "push 0xc0000000c0000000",  # a thread has no context before its first PyTorch call
         "cuModuleGetFunction 0x6d00000000000000 mapped",
         "cuFuncSetAttribute 0xf000000000000006 dynamic shared 70000",
         "pop ",
@@ -51,7 +53,7 @@ def test_tensor_maps_are_encoded_once_and_come_first(cuda_driver: CudaDriver, fa
     for output in (Y, ELSEWHERE):
         function.bind(MAPPED, Arguments(((MAP, X),), (X,), (output,)))(0)
     encoded, *launches = fake.log()
-    # innermost first: 32 of 4 bytes, then 64 of 128 bytes
+    # innermost dimension first: 32 elements of 4 bytes, then 64 rows of 128 bytes
     assert encoded == (
         "cuTensorMapEncodeTiled type 7 rank 2 at 0x7f0000000000 [32 128 8 1] [64 0 16 1] "
         "interleave 0 swizzle 1 l2 2 fill 0"

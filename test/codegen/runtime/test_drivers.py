@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every driver has to do, in one table: the simulator's here, a GPU's where there is one."""
+"""Behaviour that all drivers share: the simulator's driver, and the GPU's where there is a GPU."""
 
 from collections.abc import Callable
 from typing import Any
@@ -77,7 +77,7 @@ DRIVERS: dict[str, Callable[[], Driver]] = {
 
 @pytest.fixture(params=DRIVERS)
 def driver(request: pytest.FixtureRequest) -> Driver:
-    """Each driver that runs here."""
+    """Each driver that runs on this machine."""
     need_nvrtc()
     return DRIVERS[request.param]()
 
@@ -88,13 +88,13 @@ def loaded(driver: Driver, kernel: str, dynamic: int = 0) -> Function:
 
 
 def memory(tensor: torch.Tensor) -> Memory:
-    """Where a tensor lies."""
+    """Return the memory of a tensor."""
     dtype = np.dtype(str(tensor.dtype).removeprefix("torch."))
     return Memory(tensor.data_ptr(), ArrayType(tuple(tensor.shape), dtype))
 
 
 def run(driver: Driver, *steps: Any) -> None:
-    """Queue steps on the current stream, and wait."""
+    """Queue steps on the current stream, and wait for them."""
     stream = current_stream(driver.device).handle
     driver.enter()
     try:
@@ -106,12 +106,12 @@ def run(driver: Driver, *steps: Any) -> None:
 
 
 def row(driver: Driver, start: int = 0) -> torch.Tensor:
-    """64 numbers, on the device."""
+    """Return 64 consecutive numbers, on the device."""
     return torch.arange(start, start + 64, dtype=torch.float32, device=driver.device)
 
 
 def pointers(x: torch.Tensor, y: torch.Tensor) -> Arguments:
-    """One input, one output."""
+    """Return the arguments of a kernel with one input and one output."""
     return Arguments((), (memory(x),), (memory(y),))
 
 
@@ -182,7 +182,7 @@ def test_clusters_have_room(driver: Driver):
     assert clusters is None if driver.name == "simulator" else (clusters or 0) > 0
 
 
-def test_what_cannot_be_launched_names_its_kernel(driver: Driver):
+def test_a_failed_launch_names_its_kernel(driver: Driver):
     x, y = row(driver), row(driver)
     launch = Launch("scale", 1, 2048, 256, (0,), (1,), (), 256)
     with pytest.raises(TilewrightError, match="scale"):
@@ -190,7 +190,9 @@ def test_what_cannot_be_launched_names_its_kernel(driver: Driver):
 
 
 def test_a_kernel_that_fails_is_an_error():
-    """On a GPU nothing would work after it."""
+    """
+    A trap is an error of its kernel; on a GPU no later call would work, so only the simulator runs.
+    """
     driver = SimulatedDriver()
     x, y = row(driver), row(driver)
     launch = Launch("trapping", 1, 1, 0, (0,), (1,))

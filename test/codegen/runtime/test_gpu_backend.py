@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`tilewright run --device gpu`, with the simulator as its driver; and where there is no GPU."""
+"""`tilewright run --device gpu` with the simulator as its driver, and without a GPU."""
 
 import json
 from typing import Any
@@ -50,7 +50,7 @@ def test_the_report_has_no_counts(capsys: pytest.CaptureFixture[str]):
 
 
 def present(monkeypatch: pytest.MonkeyPatch, gpu: Gpu | None) -> None:
-    """Let the driver tell of a GPU."""
+    """Make the driver report this GPU, or none."""
     for module in (execution, gpu_backend):
         monkeypatch.setattr(module, "present_gpu", lambda: gpu)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What runs a plan on a GPU, run on the simulator: tensors in, tensors out, as PyTorch has them."""
+"""Host code of a plan, run on the simulator: tensors in, tensors out, as in PyTorch."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -37,7 +37,7 @@ def loaded(program: CompiledProgram) -> LoadedPlan:
 
 @pytest.fixture(autouse=True)
 def _poisoned_memory() -> Any:
-    """New memory is full of NaN, so that what no kernel writes shows."""
+    """New memory is filled with NaN, which shows elements that no kernel writes."""
     torch.use_deterministic_algorithms(True)
     yield
     torch.use_deterministic_algorithms(False)
@@ -45,7 +45,7 @@ def _poisoned_memory() -> Any:
 
 @pytest.fixture
 def passed(monkeypatch: pytest.MonkeyPatch) -> list[Arguments]:
-    """What kernels are bound to, as it comes."""
+    """The arguments that kernels are bound to, in order."""
     seen: list[Arguments] = []
     bind = SimulatedFunction.bind
 
@@ -58,29 +58,29 @@ def passed(monkeypatch: pytest.MonkeyPatch) -> list[Arguments]:
 
 
 def rows(*shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
-    """Numbers that differ."""
+    """Return random numbers."""
     return torch.randn(shape).to(dtype)
 
 
 def unaligned(x: torch.Tensor) -> torch.Tensor:
-    """Return the same numbers, one element behind an aligned address."""
+    """Return a copy of `x` that begins one element after an aligned address."""
     room = torch.empty(x.numel() + 1, dtype=x.dtype)
     room[1:] = x.reshape(-1)
     return room[1:].view(x.shape)
 
 
 def and_itself(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return a new tensor, and an old one."""
+    """Return a new tensor and the input."""
     return x + 1, x
 
 
 def doubled(x: torch.Tensor) -> torch.Tensor:
-    """In place."""
+    """Double `x` in place."""
     return x.mul_(2)
 
 
 def summed(x: torch.Tensor) -> torch.Tensor:
-    """Over the rows."""
+    """Sum over the rows."""
     return x.sum(0)
 
 
@@ -96,7 +96,7 @@ LAYOUTS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_inputs_may_lie_in_any_way(layout: str, compile: Compile, passed: list[Arguments]):
+def test_inputs_may_have_any_layout(layout: str, compile: Compile, passed: list[Arguments]):
     norm = nn.RMSNorm(64, elementwise_affine=False)
     program = compile(norm, rows(8, 64))
     x = LAYOUTS[layout](rows(8, 64))
@@ -104,8 +104,8 @@ def test_inputs_may_lie_in_any_way(layout: str, compile: Compile, passed: list[A
     needs = program.plan.alignments
     assert needs == (16,)
     assert [memory.address % 16 for memory in passed[0].inputs] == [0]
-    is_passed_as_it_is = passed[0].inputs[0].address == x.data_ptr()
-    assert is_passed_as_it_is is (layout in ("as it is", "a parameter"))
+    is_passed_uncopied = passed[0].inputs[0].address == x.data_ptr()
+    assert is_passed_uncopied is (layout in ("as it is", "a parameter"))
 
 
 DTYPES = (torch.float16, torch.bfloat16, torch.float64, torch.int32, torch.int64, torch.uint8)
@@ -166,7 +166,7 @@ def test_a_value_returned_twice_is_two_tensors(compile: Compile):
 
 
 class Layers(nn.Module):
-    """Five launches, by way of intermediate buffers that share memory."""
+    """Model with at least four kernels, whose intermediate buffers share memory."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -180,7 +180,7 @@ class Layers(nn.Module):
 
 
 class Compiled(NamedTuple):
-    """The layers, and the program for them."""
+    """The layers, and the program compiled from them."""
 
     model: Layers
     program: CompiledProgram
@@ -188,7 +188,7 @@ class Compiled(NamedTuple):
 
 @pytest.fixture(scope="module")
 def compiled_once() -> Compiled:
-    """Compiled for all tests of this file."""
+    """The layers, compiled once for all tests of this file."""
     need_nvrtc()
     model = Layers()
     captured = capture(model, rows(4, 32))
@@ -199,13 +199,13 @@ def compiled_once() -> Compiled:
 
 @pytest.fixture
 def layers(compiled_once: Compiled) -> Compiled:
-    """As new: no kernel is loaded, and nothing has been called."""
+    """The compiled layers with no kernel loaded, as before the first call."""
     vars(compiled_once.program).pop("_run", None)
     return compiled_once
 
 
 def test_calls_see_their_own_inputs(layers: Compiled):
-    """From the second call on the steps are a graph, whose arguments change with the addresses."""
+    """After the first call, the steps are a graph whose arguments change with the addresses."""
     model, program = layers
     assert len(program.kernels) >= 4
     assert program.plan.slab.slots
@@ -246,8 +246,12 @@ def test_a_driver_without_graphs(layers: Compiled, monkeypatch: pytest.MonkeyPat
     assert asked == [len(program.kernels)]
 
 
-def test_a_graph_that_takes_no_other_memory(layers: Compiled, monkeypatch: pytest.MonkeyPatch):
-    """Where results lie elsewhere at each call, it would be made anew at each: it is given up."""
+def test_a_graph_that_cannot_be_updated_is_given_up(
+    layers: Compiled, monkeypatch: pytest.MonkeyPatch
+):
+    """
+    A graph that cannot be updated is given up: results at new addresses would need a new graph.
+    """
     made: list[int] = []
     init = SimulatedGraph.__init__
 
@@ -281,7 +285,9 @@ def test_step_by_step_and_graphs_may_alternate(layers: Compiled):
         torch.testing.assert_close(result, model(x))
 
 
-def test_only_what_moved_is_bound_anew(layers: Compiled, passed: list[Arguments]):
+def test_only_launches_with_new_addresses_are_bound_again(
+    layers: Compiled, passed: list[Arguments]
+):
     program = layers.program
     x = rows(4, 32)
     kept = [program(x)]
@@ -292,7 +298,7 @@ def test_only_what_moved_is_bound_anew(layers: Compiled, passed: list[Arguments]
 
 
 class Transposed(nn.Module):
-    """A parameter and a buffer that are only read permuted."""
+    """Module with a parameter and a buffer that are only read permuted."""
 
     w: torch.Tensor
     b: torch.Tensor
@@ -314,7 +320,7 @@ def test_parameters_that_are_permuted_are_copied_once(compile: Compile, passed: 
     for _ in range(3):
         kept.append(program(x))
         torch.testing.assert_close(kept[-1], module(x).detach())
-    assert len(passed) == 3  # for each result
+    assert len(passed) == 3  # one for each result
     assert len({arguments.inputs for arguments in passed}) == 1
     with torch.no_grad():
         module.w.mul_(2)
@@ -325,7 +331,9 @@ def test_parameters_that_are_permuted_are_copied_once(compile: Compile, passed: 
 
 
 def test_copies_for_a_users_graph(compile: Compile):
-    """What it captures is done when the graph runs; what it reads stays where it was."""
+    """
+    A copy captured in a user's graph is made when the graph runs, and its memory stays in place.
+    """
     module = Transposed()
     plan = compile(module, rows(3, 5)).plan
     loader = Loader(plan, next(iter(plan.permuted)), "cpu")
@@ -342,7 +350,7 @@ def test_copies_for_a_users_graph(compile: Compile):
 
 
 def test_a_buffer_made_in_inference_mode(compile: Compile):
-    """PyTorch counts no changes of such tensors: they are copied each time."""
+    """PyTorch counts no changes of inference tensors: they are copied at each call."""
     module, x = Transposed(), rows(3, 5)
     with torch.inference_mode():
         module.b = rows(5, 3)
@@ -354,7 +362,7 @@ def test_a_buffer_made_in_inference_mode(compile: Compile):
 
 
 class Counter(nn.Module):
-    """Counts its calls, and writes what it is given."""
+    """Module that counts its calls and writes into its input."""
 
     count: torch.Tensor
 
@@ -368,7 +376,7 @@ class Counter(nn.Module):
         return x + self.count
 
 
-def test_what_is_written_in_place_is_written(compile: Compile):
+def test_inputs_and_buffers_are_written_in_place(compile: Compile):
     module, x = Counter(), rows(3)
     program = compile(module, x.clone())
     before = module.count.clone()
@@ -412,7 +420,7 @@ def test_an_intermediate_buffer_in_the_place_of_another(compile: Compile):
 
 
 def test_sums_of_many_blocks(compile: Compile):
-    """Blocks that join by counters, filled once, or by atomics on memory that is filled."""
+    """Blocks join by counters that are filled once, or by atomics on filled memory."""
     program = compile(summed, rows(4096, 8))
     plan = program.plan
     for _ in range(3):
@@ -421,9 +429,9 @@ def test_sums_of_many_blocks(compile: Compile):
     assert plan.launches
 
 
-def test_what_a_graph_captures_is_filled_once(monkeypatch: pytest.MonkeyPatch):
-    """Its calls follow each other, so that they share counters; another graph has its own."""
-    backend = GpuBackend("sm_80", SimulatedDriver())  # where blocks that share a sum count
+def test_counters_of_a_captured_graph_are_filled_once(monkeypatch: pytest.MonkeyPatch):
+    """Calls of one graph run in order and share counters; another graph has its own."""
+    backend = GpuBackend("sm_80", SimulatedDriver())  # its shared sums use counters
     captured = capture(torch.matmul, rows(8, 320), rows(320, 16))
     plan, filled = loaded(CompiledProgram(captured, backend, "sm_80")), list[int]()
     assert plan.plan.kept

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is asked of drivers that are older."""
+"""Calls of `LibCuda` with older drivers."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from tilewright.codegen.runtime.libcuda import LibCuda
 
 
 class Driver:
-    """A driver whose functions are `asked`, with the number of their arguments."""
+    """Stand-in for a driver, which logs its functions' names with the number of their arguments."""
 
     def __init__(self, *functions: str):
         self.asked = list[tuple[str, int]]()
@@ -17,7 +17,7 @@ class Driver:
             setattr(self, name, self.function(name))
 
     def function(self, name: str) -> Any:
-        """One that always succeeds."""
+        """Return a function that is logged and always succeeds."""
 
         def call(*arguments: Any) -> int:
             self.asked.append((name, len(arguments)))
@@ -33,9 +33,7 @@ class Driver:
         (("v2",), ("cuStreamGetCaptureInfo_v2", 6)),
     ],
 )
-def test_a_capture_is_asked_for_by_what_there_is(
-    functions: tuple[str, ...], asked: tuple[str, int]
-):
+def test_the_newest_capture_function_is_called(functions: tuple[str, ...], asked: tuple[str, int]):
     lib = LibCuda.__new__(LibCuda)
     driver = Driver(*(f"cuStreamGetCaptureInfo_{version}" for version in functions))
     lib.library = driver  # pyright: ignore[reportAttributeAccessIssue]

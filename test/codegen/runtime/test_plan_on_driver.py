@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the real driver is asked for a plan: when it is loaded, and for inputs as they come."""
+"""Driver calls of a plan: when it is loaded, and for aligned and unaligned inputs."""
 
 import struct
 from dataclasses import replace
@@ -38,7 +38,7 @@ def test_occupancy_is_asked_for(cuda_driver: CudaDriver, fake: FakeDriver):
 
 
 def plan_of(launch: Launch) -> Plan:
-    """One launch, of `SOURCE`, from an input to a result."""
+    """Return a plan with one launch, of `SOURCE`, from an input to a result."""
     return Plan(
         SOURCE,
         ("x",),
@@ -54,7 +54,7 @@ def plan_of(launch: Launch) -> Plan:
     )
 
 
-def test_clusters_that_fit_nowhere_are_one_sentence(cuda_driver: CudaDriver, fake: FakeDriver):
+def test_clusters_that_fit_nowhere_are_an_error(cuda_driver: CudaDriver, fake: FakeDriver):
     fake.clusters(0)
     message = "kernel 'scale' cannot be launched: no group of multiprocessors of this GPU has room "
     with pytest.raises(DriverError, match=f"^{message}for a cluster of 8 of its blocks"):
@@ -62,7 +62,7 @@ def test_clusters_that_fit_nowhere_are_one_sentence(cuda_driver: CudaDriver, fak
     LoadedPlan(plan_of(SCALE), cuda_driver, "sm_90a")
 
 
-def test_a_driver_that_does_not_tell_of_clusters(cuda_driver: CudaDriver, fake: FakeDriver):
+def test_a_driver_that_does_not_report_clusters(cuda_driver: CudaDriver, fake: FakeDriver):
     fake.fail("clusters", 1)
     function = cuda_driver.load(SOURCE, "sm_90a").function("scale", 0)
     assert function.clusters(CLUSTERS) is None

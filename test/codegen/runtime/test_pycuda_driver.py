@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The driver `pycuda`: what goes through pycuda, here a stand-in, and what by the driver itself."""
+"""The driver `pycuda`: calls that go through pycuda, here a stand-in, and calls of libcuda."""
 
 import struct
 import sys
@@ -19,11 +19,11 @@ from .fake_driver import FakeDriver, NoCompiler
 
 
 class PycudaError(Exception):
-    """pycuda.driver.Error"""
+    """Stand-in for pycuda.driver.Error."""
 
 
 class Pycuda:
-    """pycuda.driver: puts down what it is asked."""
+    """Stand-in for pycuda.driver, which logs the calls it receives."""
 
     Error = PycudaError
     function_attribute = SimpleNamespace(MAX_DYNAMIC_SHARED_SIZE_BYTES=8)
@@ -36,8 +36,8 @@ class Pycuda:
         self.log.append("init")
 
     def Device(self, ordinal: int) -> Any:
-        say = self.log.append
-        context = SimpleNamespace(push=lambda: say("push"), pop=lambda: say("pop"))
+        append = self.log.append
+        context = SimpleNamespace(push=lambda: append("push"), pop=lambda: append("pop"))
         return SimpleNamespace(retain_primary_context=lambda: context)
 
     def module_from_buffer(self, cubin: bytes) -> Any:
@@ -90,7 +90,7 @@ def test_the_default_stream_is_pycudas(bound: Bound, pycuda: Pycuda, fake: FakeD
     assert fake.log() == []
 
 
-def test_tensor_maps_go_by_the_driver(pycuda: Pycuda, fake: FakeDriver, tmp_path: Path):
+def test_launches_with_tensor_maps_use_libcuda(pycuda: Pycuda, fake: FakeDriver, tmp_path: Path):
     driver = PycudaDriver(0, LibCuda(str(fake.path)), NoCompiler(tmp_path), device="cpu")
     function = driver.load(SOURCE, "sm_90a").function("mapped", 70000)
     launch = function.bind(MAPPED, Arguments(((MAP, X),), (X,), (Y,)))
@@ -110,7 +110,9 @@ def test_other_streams_are_the_drivers(bound: Bound, pycuda: Pycuda, fake: FakeD
     assert pycuda.log == []
 
 
-def test_what_pycuda_refuses_the_driver_explains(bound: Bound, pycuda: Pycuda, fake: FakeDriver):
+def test_refusals_of_pycuda_are_explained_by_libcuda(
+    bound: Bound, pycuda: Pycuda, fake: FakeDriver
+):
     pycuda.fails = True
     fake.fail("cuLaunchKernelEx", 1)
     with pytest.raises(DriverError, match=r"^kernel 'scale' cannot be launched: CUDA_ERROR"):
@@ -122,6 +124,6 @@ def test_it_is_importable():
     assert is_importable()
 
 
-def test_it_is_not_there(monkeypatch: pytest.MonkeyPatch):
+def test_it_is_not_installed(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "pycuda.driver", None)
     assert not is_importable()

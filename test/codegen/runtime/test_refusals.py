@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the driver refuses is an error in one sentence that names the kernel."""
+"""Errors of the driver: one sentence that names the kernel or the fill."""
 
 import re
 
@@ -24,7 +24,7 @@ def test_a_graph_does_not_take_other_rows(cuda_driver: CudaDriver, fake: FakeDri
 
 
 def graph_of(driver: CudaDriver) -> Graph:
-    """Ones, then a launch."""
+    """Return a graph of two steps: a fill with ones, then a launch."""
     function = driver.load(SOURCE, "sm_90a").function("scale", 0)
     return driver.graph(
         [driver.bind_fill(Y, 1.0, "the fill of %y"), function.bind(SCALE, POINTERS)]
@@ -40,7 +40,7 @@ IN_GRAPHS = {
 
 
 @pytest.mark.parametrize("refusal", IN_GRAPHS)
-def test_what_a_graph_refuses_is_named(refusal: str, cuda_driver: CudaDriver, fake: FakeDriver):
+def test_errors_of_a_graph_name_their_step(refusal: str, cuda_driver: CudaDriver, fake: FakeDriver):
     status, message = IN_GRAPHS[refusal]
     fake.fail(refusal.split(",")[0], status)
     with pytest.raises(DriverError, match=f"^{re.escape(message)}CUDA_ERROR"):
@@ -84,7 +84,7 @@ def test_a_launch_that_is_refused_names_its_kernel(cuda_driver: CudaDriver, fake
 def test_a_kernel_is_not_blamed_for_one_before_it(
     status: int, cuda_driver: CudaDriver, fake: FakeDriver
 ):
-    """What has gone wrong on the GPU shows at whatever is asked of it next."""
+    """A failure on the GPU is reported by the next call, whichever it is."""
     bound = cuda_driver.load(SOURCE, "sm_90a").function("scale", 0).bind(SCALE, POINTERS)
     fake.fail("cuLaunchKernelEx", status)
     message = "^kernel 'scale' cannot be launched, because an earlier kernel failed: CUDA_ERROR"
@@ -93,9 +93,7 @@ def test_a_kernel_is_not_blamed_for_one_before_it(
     assert "'tilewright run' waits for each kernel" in str(refusal.value)
 
 
-def test_what_fails_while_it_is_waited_for_is_told_as_it_is(
-    cuda_driver: CudaDriver, fake: FakeDriver
-):
+def test_an_error_while_waiting_is_reported_unchanged(cuda_driver: CudaDriver, fake: FakeDriver):
     fake.fail("wait", 700)
     with pytest.raises(DriverError, match=r"^CUDA_ERROR_OTHER, other$"):
         cuda_driver.synchronize(0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compiles CUDA text with NVRTC and runs it in the simulator."""
+"""Fixture that compiles CUDA text with NVRTC and runs it in the simulator."""
 
 from collections.abc import Callable
 from functools import cache
@@ -23,7 +23,7 @@ def run() -> Run:
     """
     `run(source, *arguments, grid=, block=, ...)` runs the only kernel `k` of `source`.
 
-    It fails, and does not skip, where NVRTC is missing: these tests prove the emitted code right.
+    It fails, and does not skip, without NVRTC: these tests verify the emitted code.
     """
     assert nvrtc.available(), "these tests need NVRTC: pip install 'tilewright[cuda]'"
 
@@ -36,5 +36,5 @@ def run() -> Run:
 
 
 def _kernel(text: str) -> str:
-    """`(parameters) { body }` to a kernel."""
+    """Return a kernel with the text `(parameters) { body }`."""
     return f'extern "C" __global__ void k{text}'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Conflicting events of a random kernel, by one vector of times for each thread."""
+"""Conflicting events of a random kernel, by one vector clock for each thread."""
 
 from dataclasses import dataclass, field
 
@@ -10,17 +10,17 @@ from .random_kernels import BLOCKS, WARP, WARPS, Event
 
 _THREADS = WARP * WARPS * BLOCKS
 _GLOBAL = -1
-"""Where the number of a block stands for its shared memory."""
+"""Home of a place in global memory; a place in shared memory has the number of its block."""
 Vector = NDArray[np.int64]
 
 
 @dataclass
-class _Done:
+class _Past:
     """
-    An access to a place, from when its thread started it to one of its `ends`, threads and times.
+    Access to a place, from the time its thread starts it to each of its `ends`, (thread, time).
 
-    `known` and `fenced` are what the thread knew at the start, and of that what a proxy fence lay
-    behind.
+    `known` is the vector clock of the thread at the start; `fenced` is its value at the last proxy
+    fence.
     """
 
     event: int
@@ -34,19 +34,19 @@ class _Done:
     is_bulk: bool = False
     ends: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
 
-    def is_before(self, other: "_Done") -> bool:
-        """True if the other one starts when it knows that this one has ended."""
+    def is_before(self, other: "_Past") -> bool:
+        """True if the other access starts after its thread learned that this one has ended."""
         return any(other.known[thread] >= time for thread, time in self.ends)
 
-    def is_seen_by(self, other: "_Done") -> bool:
-        """True if the other one sees it through its proxy, given that it comes after it."""
+    def is_seen_by(self, other: "_Past") -> bool:
+        """True if the other, later access sees this one through its proxy."""
         if not other.is_bulk or self.is_bulk or self.what == "read":
             return True
         return any(other.fenced[thread] >= time for thread, time in self.ends)
 
 
 class _Threads:
-    """Vectors of what each thread knows."""
+    """Vector clocks of all threads."""
 
     def __init__(self) -> None:
         self.known = np.zeros((_THREADS, _THREADS), np.int64)
@@ -54,19 +54,19 @@ class _Threads:
         self.time = np.ones(_THREADS, np.int64)
 
     def tick(self, thread: int) -> int:
-        """Return the time of what the thread does now."""
+        """Advance the clock of the thread, and return the new time."""
         self.time[thread] += 1
         self.known[thread, thread] = self.time[thread]
         return int(self.time[thread])
 
-    def told(self, lanes: list[int]) -> tuple[Vector, Vector]:
-        """Return what the lanes know together."""
+    def joined(self, lanes: list[int]) -> tuple[Vector, Vector]:
+        """Return the join of the vector clocks of the lanes, and of their fenced clocks."""
         return self.known[lanes].max(axis=0), self.fenced[lanes].max(axis=0)
 
-    def learn(self, lanes: list[int], told: tuple[Vector, Vector]) -> None:
-        """Add to what the lanes know."""
-        self.known[lanes] = np.maximum(self.known[lanes], told[0])
-        self.fenced[lanes] = np.maximum(self.fenced[lanes], told[1])
+    def learn(self, lanes: list[int], joined: tuple[Vector, Vector]) -> None:
+        """Join vector clocks into those of the lanes."""
+        self.known[lanes] = np.maximum(self.known[lanes], joined[0])
+        self.fenced[lanes] = np.maximum(self.fenced[lanes], joined[1])
 
 
 def conflicts(made: list[Event]) -> set[tuple[int, int]]:
@@ -80,7 +80,7 @@ def conflicts(made: list[Event]) -> set[tuple[int, int]]:
     return found
 
 
-def _races(a: _Done, b: _Done) -> bool:
+def _races(a: _Past, b: _Past) -> bool:
     if a.what == b.what == "read" or a.what == b.what == "update":
         return False
     if a.thread == b.thread and not (a.is_async or b.is_async):
@@ -89,10 +89,10 @@ def _races(a: _Done, b: _Done) -> bool:
     return not first.is_before(second) or not first.is_seen_by(second)
 
 
-def _run(made: list[Event]) -> list[_Done]:
+def _run(made: list[Event]) -> list[_Past]:
     threads = _Threads()
-    done: list[_Done] = []
-    told: dict[tuple[str, int, int], tuple[Vector, Vector]] = {}
+    done: list[_Past] = []
+    joined: dict[tuple[str, int, int], tuple[Vector, Vector]] = {}
     for number, event in enumerate(made):
         first = event.block * WARPS
         lanes = [(first + warp) * WARP + lane for warp in event.warps for lane in event.lanes]
@@ -104,31 +104,31 @@ def _run(made: list[Event]) -> list[_Done]:
                 place = _GLOBAL if event.is_global else home, event.cell
                 done += [_access(threads, number, lane, place, event.what) for lane in lanes]
             case "sync" | "syncwarp":
-                threads.learn(lanes, threads.told(lanes))
+                threads.learn(lanes, threads.joined(lanes))
             case "meet" if event.block < BLOCKS - 1:
                 pass
             case "meet":
-                everyone = list(range(_THREADS))
-                threads.learn(everyone, threads.told(everyone))
+                all_lanes = list(range(_THREADS))
+                threads.learn(all_lanes, threads.joined(all_lanes))
             case "arrive":
-                told["barrier", event.block, event.cell] = threads.told(lanes)
+                joined["barrier", event.block, event.cell] = threads.joined(lanes)
             case "await":
-                threads.learn(lanes, told["barrier", event.block, event.cell])
-                threads.learn(lanes, threads.told(lanes))
+                threads.learn(lanes, joined["barrier", event.block, event.cell])
+                threads.learn(lanes, threads.joined(lanes))
             case "signal":
-                told["mbarrier", 0, event.cell] = threads.told(lanes)
+                joined["mbarrier", 0, event.cell] = threads.joined(lanes)
             case "release":
-                told["flag", 0, event.cell] = threads.told(lanes)
+                joined["flag", 0, event.cell] = threads.joined(lanes)
             case "acquire":
-                threads.learn(lanes, told["flag", 0, event.cell])
+                threads.learn(lanes, joined["flag", 0, event.cell])
             case "copy":
                 done += _copies(threads, number, event, lanes[0])
             case "bulk":
-                told["mbarrier", 0, event.mbarrier] = threads.told(lanes)
+                joined["mbarrier", 0, event.mbarrier] = threads.joined(lanes)
                 done += _copies(threads, number, event, lanes[0])
             case "finish" | "wait":
                 if event.what == "wait":
-                    threads.learn(lanes, told["mbarrier", 0, event.cell])
+                    threads.learn(lanes, joined["mbarrier", 0, event.cell])
                 _end(threads, done, made, event, lanes)
             case _:
                 threads.fenced[lanes] = threads.known[lanes]
@@ -137,14 +137,14 @@ def _run(made: list[Event]) -> list[_Done]:
     return done
 
 
-def _access(threads: _Threads, number: int, lane: int, place: tuple[int, int], what: str) -> _Done:
+def _access(threads: _Threads, number: int, lane: int, place: tuple[int, int], what: str) -> _Past:
     time = int(threads.time[lane])
     known, fenced = threads.known[lane].copy(), threads.fenced[lane].copy()
-    return _Done(number, lane, place, what, time, known, fenced, ends=[(lane, time)])
+    return _Past(number, lane, place, what, time, known, fenced, ends=[(lane, time)])
 
 
-def _copies(threads: _Threads, number: int, event: Event, lane: int) -> list[_Done]:
-    """Return the read and the write of a copy; it has not ended."""
+def _copies(threads: _Threads, number: int, event: Event, lane: int) -> list[_Past]:
+    """Return the read and the write of a copy, which has no end yet."""
     places = (_GLOBAL, event.source), (event.block, event.cell)
     both = [
         _access(threads, number, lane, place, what)
@@ -156,9 +156,9 @@ def _copies(threads: _Threads, number: int, event: Event, lane: int) -> list[_Do
 
 
 def _end(
-    threads: _Threads, done: list[_Done], made: list[Event], event: Event, lanes: list[int]
+    threads: _Threads, done: list[_Past], made: list[Event], event: Event, lanes: list[int]
 ) -> None:
-    """End the copies that threads wait for."""
+    """End the copies that the lanes wait for."""
     for each in done:
         if not each.is_async or each.is_bulk != (event.what == "wait"):
             continue

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Pairs of small kernels, one with a bug and its twin without: the bug is found, the twin is clean.
+Pairs of small kernels: one with a bug, which must be found, and its twin without, which is clean.
 
 Both are one text, in which `<<with the bug ||| without>>` stands where they differ. `/*!*/` marks
 the lines that the finding may name. A pair has a head:
@@ -26,12 +26,16 @@ ENTRY = '\nextern "C" __global__ void '
 PRELUDE = (_FOLDER / "prelude.cuh").read_text() + ENTRY
 _DIFFERENCE = re.compile(r"<<(.*?)\|\|\|(.*?)>>", re.DOTALL)
 _STEPS = {"box": (1, 1), "strided box": (2, 1)}
-"""Arguments that are a tensor map, of 8x16 of an array of 16x32, and then the array itself."""
+"""Argument kinds that are a tensor map of an 8x16 box in a 16x32 array, followed by the array."""
 
 
 @dataclass(frozen=True)
 class Pair:
-    """`kernel` is its text from the name `k` on; `arguments` are types and lengths of arrays."""
+    """
+    A kernel with and without a bug.
+
+    `kernel` is its text from the name `k` on; `arguments` are types and lengths of arrays.
+    """
 
     name: str
     kind: str
@@ -41,7 +45,7 @@ class Pair:
     kernel: str
 
     def run(self, *, bug: bool) -> tuple[Report, list[int]]:
-        """Return the findings in the kernel with the bug or without, and the marked lines."""
+        """Run the kernel with or without the bug; return its findings and the marked lines."""
         text, marked = _both(self.kernel)
         report = simulate(
             _compiled(text),
@@ -65,7 +69,7 @@ def pairs() -> Iterator[Pair]:
 
 
 def idioms() -> Iterator[Pair]:
-    """Correct kernels of `idioms.cu`, whose heads name no finding."""
+    """Yield the correct kernels of `idioms.cu`, whose heads name no finding."""
     for text in _IDIOMS.read_text().split("\n//// ")[1:]:
         head, _, kernel = text.partition("\n")
         name, arguments, shape = head.split(" | ")
@@ -75,7 +79,9 @@ def idioms() -> Iterator[Pair]:
 
 def _both(kernel: str) -> tuple[str, list[int]]:
     """
-    Return the text with both kernels, for it takes half of the time to compile; and marked lines.
+    Return the text with both kernels, and the marked lines.
+
+    One text takes half of the time to compile.
     """
     with_bug = _DIFFERENCE.sub(r"\1", kernel).replace("k(", "k_with_bug(", 1)
     text = PRELUDE + with_bug + ENTRY + _DIFFERENCE.sub(r"\2", kernel)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Random kernels of two blocks of three warps, as one list of events: each warp follows its part.
+Random kernels of two blocks of three warps, each a list of events; each warp executes its own.
 
-So no barrier waits for ever. Each event stands in a line of its own, which findings name.
+The common order of events ensures that no barrier waits forever. Each event is a line of the text,
+which findings name.
 """
 
 from dataclasses import dataclass
@@ -16,17 +17,17 @@ _ACCESSES = ("read", "write", "update")
 @dataclass(frozen=True)
 class Event:
     """
-    An action of the `lanes` of `warps` of a `block`: read, write or update a `cell`, or one of
+    Event of some `lanes` of `warps` of a `block`: a read, write or update of a `cell`, or one of
 
     - sync: at a barrier of those warps; syncwarp;
     - arrive, await: at named barrier `cell`, one warp each;
     - signal, wait: arrive at mbarrier `cell`, and wait for its phase;
-    - copy, finish: `cp.async` to a shared `cell` from a global one, and waiting for all of them;
-    - bulk: such a copy in bulk, which arrives at `mbarrier`; fence: `fence.proxy.async`;
+    - copy, finish: `cp.async` from a global cell to a shared `cell`, and waiting for all of them;
+    - bulk: a bulk copy between these cells, arriving at `mbarrier`; fence: `fence.proxy.async`;
     - release, acquire: set flag `cell` of the launch, and wait for it;
-    - meet: at the barrier of the cluster, if the blocks are one.
+    - meet: at the barrier of the cluster, if the blocks form one.
 
-    An access is to the shared memory of the block `home`, or to global memory.
+    Accesses are to global memory, or to the shared memory of block `home`.
     """
 
     what: str
@@ -38,11 +39,11 @@ class Event:
     source: int = 0
     mbarrier: int = 0
     home: int = -1
-    """The block itself, if negative."""
+    """Block whose shared memory is accessed; the block itself, if negative."""
 
 
 class _Drawing:
-    """Events that are drawn one after the other, with those that have to follow."""
+    """Random events in order, with the pending events that must follow."""
 
     def __init__(self, random: Random, cluster: bool):
         self.random = random
@@ -54,7 +55,7 @@ class _Drawing:
         self.flags = 0
 
     def draw(self) -> None:
-        """Draw one event, or a pair of which the second comes later."""
+        """Draw one event, or two of which the second is pending."""
         random = self.random
         block, warp = random.randrange(BLOCKS), random.randrange(WARPS)
         mine = block, (warp,)
@@ -109,7 +110,7 @@ class _Drawing:
         self.later.append(Event("await", block, (other,), cell=number))
 
     def _mbarrier(self, block: int, waits: tuple[int, ...]) -> int:
-        """Return a new one, for which some warps wait later."""
+        """Return a new mbarrier, for which some warps wait later."""
         self.later.append(Event("wait", block, waits, cell=self.mbarriers))
         self.mbarriers += 1
         return self.mbarriers - 1
@@ -123,7 +124,7 @@ _WHAT = (
 
 
 def events(random: Random, length: int, *, cluster: bool = False) -> list[Event]:
-    """Return the events of one kernel: about as many that synchronise as that access memory."""
+    """Return the events of one kernel; about half of them synchronise, the others access memory."""
     drawing = _Drawing(random, cluster)
     for _ in range(length):
         drawing.draw()
@@ -162,7 +163,7 @@ INLINE void put(float* p) {
 INLINE void add(float* p) {
   asm volatile("red.global.add.f32 [%0], 0f00000000;" :: "l"(p) : "memory"); }
 """
-"""Functions that the kernels use, beside the prelude of the pairs."""
+"""Functions that the kernels use in addition to the prelude of the pairs."""
 
 
 _MEET = "CLUSTER_BARRIER"

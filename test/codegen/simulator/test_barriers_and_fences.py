@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Clusters, named barriers, mbarriers, fences and atomics: what they order and what they do not."""
+"""Orderings by clusters, named barriers, mbarriers, fences and atomics, and orderings they lack."""
 
 from collections.abc import Callable
 
@@ -125,15 +125,15 @@ _PAIRS = """(float* y) {
     [
         ("pair + 1", "64", "pair + 1", "", set[Kind]()),
         ("pair + 12", "64", "pair + 8", "", set[Kind]()),
-        # too many or too few come, or none of the others
+        # too many or too few threads arrive, or none of the others
         ("pair + 1", "32", "pair + 1", "", {Kind.DIVERGENCE}),
         ("pair + 1", "96", "pair + 1", "", {Kind.DEADLOCK}),
         ("1", "64", "pair + 1", "", {Kind.DIVERGENCE}),
         ("t / 32 + 1", "64", "pair + 1", "", {Kind.DEADLOCK}),
-        # there is no such barrier, and no such count
+        # the barrier or the count does not exist
         ("pair + 13", "64", "pair + 1", "", {Kind.DIVERGENCE}),
         ("pair + 1", "48", "pair + 1", "", {Kind.DIVERGENCE}),
-        # others may still wait at the barrier, unless all have met
+        # others may still wait at the barrier, unless all threads have met
         ("pair + 1", "64", "4 - pair", "", {Kind.DIVERGENCE}),
         ("pair + 1", "64", "4 - pair", "__syncthreads();", set[Kind]()),
     ],
@@ -160,7 +160,7 @@ def test_a_pair_that_meets_nowhere_races(run: Run):
     assert Kind.RACE in _kinds(run(source.replace(lost, ""), y, block=256))
 
 
-def test_who_only_arrives_knows_nothing_of_the_others(run: Run):
+def test_arriving_without_waiting_orders_nothing(run: Run):
     source = """(float* y) {
       __shared__ float part[64];
       int t = threadIdx.x;
@@ -222,7 +222,7 @@ _LOAD = """[&] {{ unsigned v;
         ("__threadfence(); *flag = 1;", "*(volatile unsigned*)flag", "__threadfence();", False),
     ],
 )
-def test_what_one_block_publishes_to_another(
+def test_values_published_to_another_block(
     run: Run, publish: str, ask: str, acquire: str, right: bool
 ):
     source = _ATOMICS.replace("PUBLISH", publish).replace("ASK", ask).replace("ACQUIRE", acquire)
@@ -233,7 +233,7 @@ def test_what_one_block_publishes_to_another(
 
 
 def test_blocks_take_turns_over_many_batches(run: Run):
-    """A semaphore: each block adds to what the block before it left."""
+    """A semaphore: each block updates the totals of the block before it."""
     source = """(float* total, unsigned* turn) {
       if (threadIdx.x == 0) {
         while (atomicAdd(turn, 0u) != blockIdx.x) {}
@@ -256,7 +256,7 @@ def test_blocks_take_turns_over_many_batches(run: Run):
     assert _kinds(run(unfenced, total * 0, turn * 0, grid=17, block=1024)) == {Kind.RACE}
 
 
-def test_a_write_of_what_another_thread_has_read(run: Run):
+def test_a_write_after_a_read_of_another_thread(run: Run):
     source = """(float* x) { int t = threadIdx.x; float v = x[(t + 1) % 64]; BARRIER x[t] = v; }"""
     x = np.arange(64, dtype=np.float32)
     assert run(source.replace("BARRIER", "__syncthreads();"), x, block=64).ok
@@ -327,8 +327,8 @@ def test_arrivals_return_the_phase(run: Run):
     assert y.all()
 
 
-def test_an_mbarrier_is_used_by_those_who_know_that_it_is_made(run: Run):
-    """Also where its maker was the first to use it."""
+def test_an_mbarrier_is_initialised_before_other_threads_use_it(run: Run):
+    """The check also holds if the thread that initialises the mbarrier is its first user."""
     source = """(unsigned* y) {
       __shared__ unsigned long long bar;
       unsigned b = __cvta_generic_to_shared(&bar), done;
@@ -367,7 +367,7 @@ def test_an_unknown_instruction_names_itself_and_its_line(run: Run):
         run(source, np.zeros(1, np.uint32))
 
 
-def test_findings_say_what_their_line_comes_from(run: Run):
+def test_findings_name_the_op_of_their_line(run: Run):
     source = "(float* y) {\n  y[threadIdx.x / 2] = threadIdx.x;\n}"
     report = run(source, np.zeros(16, np.float32), notes={2: "tile.store %y"})
     (error,) = report.errors

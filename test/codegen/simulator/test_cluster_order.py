@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Barriers of a cluster, split into an arrival and a wait: what they order, and what they do not.
+Barriers of a cluster, split into an arrival and a wait: orderings they give, and do not give.
 
-`/*!*/` marks the line that a finding names; a kernel without it is right.
+`/*!*/` marks the line that a finding names; a kernel without a mark is correct.
 """
 
 from collections.abc import Callable
@@ -121,7 +121,7 @@ _SPLIT = {
     ("name", "kind"),
     [*((name, Kind.UNSTARTED) for name in _UNSTARTED), *((name, Kind.RACE) for name in _SPLIT)],
 )
-def test_what_a_split_barrier_orders(run: Run, name: str, kind: Kind):
+def test_accesses_around_a_split_barrier(run: Run, name: str, kind: Kind):
     body = (_UNSTARTED | _SPLIT)[name]
     source = _KERNEL.replace("BODY", body)
     report = run(source, np.zeros(256, np.float32), grid=4, block=64)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Threads that go different ways, and meet again."""
+"""Threads whose control flow diverges and reconverges."""
 
 from collections.abc import Callable
 
@@ -77,7 +77,7 @@ def test_an_indexed_branch(run: Run):
 
 
 def test_an_array_that_is_indexed_at_run_time(run: Run):
-    """It lives in local memory."""
+    """The array lies in local memory."""
     source = """(const float* x, float* y, int n) { float v[8];
       for (int i = 0; i < 8; ++i) v[i] = x[threadIdx.x] * i;
       y[threadIdx.x] = v[(threadIdx.x * n) & 7]; }"""
@@ -109,7 +109,7 @@ def test_indices_in_three_dimensions(run: Run):
 
 
 def test_barriers_in_a_uniform_loop_with_exited_blocks(run: Run):
-    """Blocks leave the loop at different times; their barriers are their own."""
+    """Blocks leave the loop at different times; each block has its own barriers."""
     source = """(int* y) { __shared__ int s[64]; s[threadIdx.x] = 0;
       for (int i = 0; i <= blockIdx.x; ++i) { __syncthreads();
         int v = s[63 - threadIdx.x]; __syncthreads(); s[threadIdx.x] = v + 1; }
@@ -143,7 +143,7 @@ def test_named_barriers_of_two_halves(run: Run):
 
 
 def test_a_barrier_for_all_follows_barriers_for_some(run: Run):
-    """The half that passed more barriers is ordered with the other half all the same."""
+    """The half that passed more barriers is still ordered with the other half."""
     source = """(int* y) { __shared__ int s[64]; int t = threadIdx.x;
       if (t < 32) { asm volatile("bar.sync 1, 32;" ::: "memory"); s[t] = t;
         asm volatile("bar.sync 1, 32;" ::: "memory"); s[31 - t] += 10; }
@@ -166,8 +166,8 @@ def test_bytes_of_one_word_belong_to_different_threads(run: Run):
     assert y.tolist() == [64 - (t ^ 3) for t in range(64)]
 
 
-def test_a_byte_that_nobody_wrote(run: Run):
-    """Also where the rest of its word is written."""
+def test_a_byte_that_is_never_written(run: Run):
+    """The byte is reported even if the rest of its word is written."""
     source = """(unsigned char* y) { __shared__ unsigned char s[64]; int t = threadIdx.x;
       if (t != 5) s[t] = t; __syncthreads(); y[t] = s[63 - t]; }"""
     report = run(source, np.zeros(64, np.uint8), block=64)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bank conflicts and sectors, where they are known by construction."""
+"""Bank conflicts and sectors of accesses whose counts are known by construction."""
 
 from collections.abc import Callable
 
@@ -73,7 +73,7 @@ def test_sectors_of_a_load(run: Run, index: str, sectors: int, ideal: int):
 
 
 def test_costs_add_up_over_loops_blocks_and_batches(run: Run):
-    """Also where the last block and its lanes are fewer."""
+    """The sums also hold if the last block is partial."""
     source = """(const float* x, float* y, int n) {
       int i = blockIdx.x * 256 + threadIdx.x;
       if (i < n) { float v = 0;
@@ -101,15 +101,15 @@ def test_lines_count_instructions_and_active_lanes(run: Run):
     assert lines[4].active_lanes == 8
 
 
-def test_bytes_moved_against_those_that_must_be(run: Run):
-    """Two blocks read the same: half of what is read need not be."""
+def test_moved_bytes_and_minimum_bytes(run: Run):
+    """Two blocks read the same elements, so half of the reads are redundant."""
     source = "(const float* x, float* y) { int t = threadIdx.x; y[blockIdx.x * 64 + t] = x[t]; }"
     report = run(source, np.zeros(64, np.float32), np.zeros(128, np.float32), grid=2, block=64)
     assert report.counters.global_bytes == 4 * 256
     assert report.counters.minimum_global_bytes == 3 * 256
 
 
-# The elements that lanes load, and the wavefronts of an H100 where an element has 16 bytes, and 8.
+# The elements that lanes load, and an H100's wavefronts for elements of 16 bytes and of 8 bytes.
 PATTERNS: list[tuple[Callable[[int], int], int, int]] = [
     (lambda i: i, 4, 2),
     (lambda i: 0, 2, 1),
@@ -147,7 +147,7 @@ def test_wavefronts_are_what_a_gpu_takes(number: int):
 def test_the_counters_follow_the_model_that_passes_use(
     size: int, items: list[int | None], paired: int
 ):
-    """Of two warps, of which the second's lanes want what others want too."""
+    """Two warps; lanes of the second share their addresses with other lanes."""
     items = items[:32] + [items[32 + (lane & ~paired)] for lane in range(32)]
     addresses = tuple(None if item is None else item * size for item in items)
     expected = [

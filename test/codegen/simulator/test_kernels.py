@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whole kernels, as people write them, give NumPy's results and no findings."""
+"""Handwritten kernels give NumPy's results and no findings."""
 
 from collections.abc import Callable
 
@@ -102,7 +102,7 @@ def test_tiled_matmul_of_odd_sizes(run: Run):
 
 
 def test_sums_are_those_of_fused_multiply_add(run: Run):
-    """Bit for bit: each product and sum is rounded once, in the order of the loop."""
+    """Results agree bit for bit: each product and sum is rounded once, in the order of the loop."""
     a, b, c = _random(16, 40), _random(40, 16), np.zeros((16, 16), np.float32)
     run(NAIVE, a, b, c, 16, 16, 40, grid=1, block=(16, 16))
     expected = np.zeros((16, 16), np.float32)
@@ -130,7 +130,7 @@ def test_block_sum_in_dynamic_shared_memory(run: Run):
 
 
 def test_a_ring_of_async_copies(run: Run):
-    """Also with zeros for the chunk past the end, which reads no memory."""
+    """The chunk past the end is filled with zeros, without reading memory."""
     x, y = _random(3, 5, 64, 4), np.zeros((3, 64, 4), np.float32)
     report = run(PIPELINED, x, y, 5, grid=3, block=64)
     assert report.ok, report.errors

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Launches: arguments, budgets, what is checked, and errors that name what is wrong."""
+"""Launches in the simulator: arguments, budgets, checks, and errors that name the mistake."""
 
 from collections.abc import Callable
 
@@ -94,7 +94,7 @@ def test_an_array_that_cannot_be_written_is_read_only(run: Run):
     np.testing.assert_array_equal(y, _floats(32))
 
 
-def test_what_is_out_of_bounds_is_not_written(run: Run):
+def test_out_of_bounds_stores_write_nothing(run: Run):
     y = _floats(40)
     report = run(_COPY, _floats(32), y[:33], grid=2)
     assert [error.kind for error in report.errors] == [Kind.OUT_OF_BOUNDS]
@@ -141,10 +141,10 @@ def test_a_launch_over_its_budget_is_refused(run: Run):
     ) as caught:
         run(_LOOP, _floats(32 * 8), 1_000_000, grid=8, budget=100_000)
     assert caught.value.budget == 100_000
-    assert caught.value.needed is None, "no block has ended, which could tell"
+    assert caught.value.needed is None, "no block has ended, so the need is unknown"
 
 
-def test_the_first_block_tells_that_the_launch_is_too_large(run: Run):
+def test_the_first_block_shows_that_the_launch_is_too_large(run: Run):
     blocks = 50_000
     y = _floats(32 * blocks)
     with pytest.raises(SimulationTooLarge) as caught:
@@ -171,7 +171,7 @@ def test_a_loop_that_nothing_ends_is_a_deadlock(run: Run):
     assert (error.kind, error.line) == (Kind.DEADLOCK, 1)
 
 
-def test_a_loop_that_asks_for_what_nobody_does_is_a_deadlock(run: Run):
+def test_a_loop_that_polls_memory_that_no_thread_writes_is_a_deadlock(run: Run):
     source = """(volatile int* y) {
       while (y[0] == 0) {}
     }"""
@@ -229,7 +229,7 @@ extern "C" __global__ void k(int* y) { y[threadIdx.x] = table[threadIdx.x % 5]; 
 
 
 def test_generic_addresses_find_their_space(run: Run):
-    """A pointer that may be to shared or to global memory."""
+    """A pointer may point to shared or to global memory."""
     source = """(float* y, int n) { __shared__ float s[32]; s[threadIdx.x] = threadIdx.x;
       __syncthreads();
       float* p = threadIdx.x < n ? s : y;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Local arrays: reads of what the thread has not written are found, copies of padding are not."""
+"""Local arrays: reads of unwritten elements are reported, copies of padding are not."""
 
 from collections.abc import Callable
 
@@ -53,7 +53,7 @@ extern "C" __global__ void k(const float* x, float* y, int n, int m) {
 
 
 def test_padding_may_be_copied(run: Run):
-    """The structure is copied by one vector load, with four bytes that hold nothing."""
+    """The structure is copied by one vector load, with four bytes of unwritten padding."""
     x, y = np.arange(8, dtype=np.float32), np.zeros(32, np.float32)
     report = run(_PADDED, x, y, 8, 3)
     assert report.ok, report.errors
@@ -75,8 +75,8 @@ _GUARDED = """(const float* x, const int* at, float* y, int n) {
 @pytest.mark.parametrize(
     ("guard", "right"), [("count > 0", True), ("count >= 0", False), ("t > count", False)]
 )
-def test_what_is_loaded_in_vain_is_no_matter(run: Run, guard: str, right: bool):
-    """The compiler moves loads before the conditions that guard them."""
+def test_unused_loads_are_not_reported(run: Run, guard: str, right: bool):
+    """The compiler hoists loads above the conditions that guard them."""
     x, y = np.full(8, -1, np.float32), np.zeros(64, np.float32)
     report = run(_GUARDED.replace("count > 0", guard), x, np.arange(8, dtype=np.int32), y, 4)
     found = [(error.kind, error.line) for error in report.errors]

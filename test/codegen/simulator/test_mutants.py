@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Planted bugs: each is reported with its kind and its line, and the same kernel without it is clean.
+Planted bugs: each is reported with its kind and line, and the kernel without it is clean.
 
 `/*!*/` marks the lines that a finding may name.
 """
@@ -117,7 +117,9 @@ CLEAN = {
 
 @dataclass(frozen=True)
 class Mutant:
-    """Replace `old` by `new` in a kernel: `kind` must be found on a marked line."""
+    """
+    A bug: `old` replaced by `new` in a kernel, for which `kind` must be found on a marked line.
+    """
 
     base: str
     old: str
@@ -150,7 +152,7 @@ MUTANTS = {
         "sum", "part[t] = i < n", "/*!*/ part[t] = i <= n", Kind.OUT_OF_BOUNDS
     ),
     "before the start of an input": M("sum", "? x[i]", "/*!*/ ? x[i - 1]", Kind.OUT_OF_BOUNDS),
-    "a part that nobody fills": M(
+    "a part that is never filled": M(
         "sum",
         "part[t] = i < n ? x[i] : 0.f;\n  __syncthreads();\n"
         "  for (int half = 32; half > 0; half /= 2) {\n    if",

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Vector clocks that threads share say the same as one vector for each thread would."""
+"""
+Shared vector clocks give the same happens-before relation as one vector clock for each thread.
+"""
 
 from typing import Any
 
@@ -16,8 +18,8 @@ _WIDTH, _BLOCKS = 32, 2
 _LANES = _WIDTH * _BLOCKS
 
 
-class _Plainly:
-    """A vector for each thread: the time up to which each other one's doings are known."""
+class _PlainClocks:
+    """Reference: one vector clock for each thread."""
 
     def __init__(self) -> None:
         self.known = np.zeros((_LANES, _LANES), np.int64)
@@ -51,26 +53,31 @@ _STEPS = st.lists(
 
 @given(steps=_STEPS, uses_rows=st.booleans())
 @settings(max_examples=drawn(150))
-def test_what_threads_know(steps: list[tuple[str, int, list[int]]], uses_rows: bool):
-    order, plain = Order(Geometry((_BLOCKS, 1, 1), (_WIDTH, 1, 1)), uses_rows), _Plainly()
-    told: dict[int, tuple[Knowledge, Any]] = {}
+def test_happens_before_of_random_steps(steps: list[tuple[str, int, list[int]]], uses_rows: bool):
+    order, plain = Order(Geometry((_BLOCKS, 1, 1), (_WIDTH, 1, 1)), uses_rows), _PlainClocks()
+    released: dict[int, tuple[Knowledge, Any]] = {}
     did: list[tuple[int, int, int]] = []
     for what, block, members in steps:
         lanes = [block * _WIDTH + member for member in members]
         numbers = np.array(lanes)
         if uses_rows or what not in ("release", "acquire", "fence"):
-            _step(order, plain, told, what, block, lanes)
+            _step(order, plain, released, what, block, lanes)
         times = order.time
         did += [(lane, int(times[lane]), int(plain.now[lane])) for lane in numbers.tolist()]
-    for then, time, plainly in did:
-        same = np.arange(then // _WIDTH * _WIDTH, (then // _WIDTH + 1) * _WIDTH)
-        knows = order.knows(same, np.full(_WIDTH, then), np.full(_WIDTH, time))
-        expected = (plain.known[same, then] >= plainly) | (same == then)
+    for lane, time, plain_time in did:
+        same = np.arange(lane // _WIDTH * _WIDTH, (lane // _WIDTH + 1) * _WIDTH)
+        knows = order.knows(same, np.full(_WIDTH, lane), np.full(_WIDTH, time))
+        expected = (plain.known[same, lane] >= plain_time) | (same == lane)
         assert knows.tolist() == expected.tolist()
 
 
 def _step(
-    order: Order, plain: _Plainly, told: dict[int, Any], what: str, block: int, lanes: list[int]
+    order: Order,
+    plain: _PlainClocks,
+    released: dict[int, Any],
+    what: str,
+    block: int,
+    lanes: list[int],
 ) -> None:
     numbers = np.array(lanes)
     match what:
@@ -78,34 +85,34 @@ def _step(
             order.teams(numbers, np.full(len(lanes), block))
             plain.acquire(lanes, plain.release(lanes))
         case "release":
-            told[block] = order.release(numbers), plain.release(lanes)
-        case "acquire" if block in told:
-            order.acquire(numbers, told[block][0])
-            plain.acquire(lanes, told[block][1])
+            released[block] = order.release(numbers), plain.release(lanes)
+        case "acquire" if block in released:
+            order.acquire(numbers, released[block][0])
+            plain.acquire(lanes, released[block][1])
         case "fence":
             order.fence(numbers, (View.PROXIED, View.DEVICE))
             plain.now[lanes] += 1
         case "barrier":
             order.barrier(np.arange(_LANES), everybody=True)
             for first in (0, _WIDTH):
-                everyone = list(range(first, first + _WIDTH))
-                plain.acquire(everyone, plain.release(everyone))
+                lanes_of_block = list(range(first, first + _WIDTH))
+                plain.acquire(lanes_of_block, plain.release(lanes_of_block))
         case "forget":
             order.compact()
         case _:
             pass
 
 
-def test_rows_that_nobody_names_are_forgotten():
+def test_unused_rows_are_forgotten():
     order = Order(Geometry((1, 1, 1), (_WIDTH, 1, 1)), uses_rows=True)
-    everyone = np.arange(_WIDTH)
-    kept = order.release(everyone[:4])
+    lanes_of_block = np.arange(_WIDTH)
+    kept = order.release(lanes_of_block[:4])
     for _ in range(6000):
-        order.teams(everyone[8:], np.zeros(_WIDTH - 8, np.int64))
+        order.teams(lanes_of_block[8:], np.zeros(_WIDTH - 8, np.int64))
     assert len(order.clocks.known) < 20_000
-    order.acquire(everyone[:1], kept)
-    assert order.knows(everyone[:1], everyone[1:2], np.array([1])).all()
-    assert not order.knows(everyone[:1], everyone[9:10], np.array([1])).any()
+    order.acquire(lanes_of_block[:1], kept)
+    assert order.knows(lanes_of_block[:1], lanes_of_block[1:2], np.array([1])).all()
+    assert not order.knows(lanes_of_block[:1], lanes_of_block[9:10], np.array([1])).any()
 
 
 def test_a_fence_covers_what_was_known_and_done_before_it():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Small kernels: a bug is found with its kind and on its line, and its twin without it is clean."""
+"""Small kernels: a bug is found with its kind and line, and its twin without the bug is clean."""
 
 import pytest
 from needs import needs_nvrtc

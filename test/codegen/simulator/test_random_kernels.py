@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Races of random kernels, of two blocks or a cluster of two, are those that plain vector clocks give.
+Races of random kernels, compared with those that plain vector clocks give.
 
-Each reported line is one of a conflict. If there are several conflicts, the first write may hide
-what comes after it; if there is one, it is reported.
+The kernels have two blocks, or a cluster of two. Each reported line belongs to a conflict. A single
+conflict is always reported; of several, the first write may hide later ones.
 """
 
 from random import Random
@@ -25,7 +25,7 @@ _KINDS = {Kind.RACE, Kind.ASYNC_RACE, Kind.PROXY}
 
 @needs_nvrtc
 @pytest.mark.parametrize("first", range(0, _ALL, _AT_ONCE))
-def test_what_races_is_found_and_nothing_else(first: int, request: pytest.FixtureRequest):
+def test_races_are_found_and_nothing_else(first: int, request: pytest.FixtureRequest):
     if first >= _FEW and not request.config.getoption("--every-case"):
         pytest.skip("with --every-case")
     seeds, cluster = range(first, first + _AT_ONCE), first // _AT_ONCE % 2 == 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scopes of fences and atomics: two operations meet if each one's scope includes both threads."""
+"""Scopes of fences and atomics: two operations synchronise if both scopes include both threads."""
 
 from collections.abc import Callable
 
@@ -27,7 +27,7 @@ extern "C" __global__ void CLUSTER k(float* data, unsigned* flag, float* y, int 
 _RACE = Kind.RACE, 11
 _SAME_BLOCK, _SAME_CLUSTER, _ELSEWHERE = 0, 1, 2
 _FIRST = {"cta": _SAME_BLOCK, "cluster": _SAME_CLUSTER, "gpu": _ELSEWHERE, "sys": _ELSEWHERE}
-"""The furthest reader that a scope has."""
+"""The furthest reader that each scope includes."""
 
 
 def _store(how: str) -> str:

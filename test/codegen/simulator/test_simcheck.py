@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Bugs planted in whole kernels are found, and nothing is found in the kernels themselves.
+Bugs planted in whole kernels are found, and the kernels themselves have no findings.
 
-What `tilewright simcheck` runs. Here each kernel's quick bugs, of what is planted by rule half of
-them; with --every-case all.
+`tilewright simcheck` runs these checks. Here each kernel has only its quick bugs, and half of the
+quick bugs planted by rule; --every-case runs all bugs.
 """
 
 import re
@@ -55,7 +55,7 @@ def test_the_bug_is_found(name: str, mutant: Mutant, request: pytest.FixtureRequ
 
 @needs_nvrtc
 @pytest.mark.parametrize("path", BY_RULE, ids=lambda path: path.stem)
-def test_what_is_planted_by_rule_is_found(path: Path, request: pytest.FixtureRequest):
+def test_bugs_planted_by_rule_are_found(path: Path, request: pytest.FixtureRequest):
     every = bool(request.config.getoption("--every-case"))
     kernel = load_kernel(path) if every else load_kernel(path, turns=1)
     result = check_by_rule(kernel, mutants(kernel)[:: 1 if every else 2 * QUICK])
@@ -65,7 +65,7 @@ def test_what_is_planted_by_rule_is_found(path: Path, request: pytest.FixtureReq
 
 @needs_nvrtc
 @pytest.mark.parametrize("path", BY_RULE, ids=lambda path: path.stem)
-def test_what_is_called_no_bug_is_planted_and_not_found(path: Path, request: pytest.FixtureRequest):
+def test_equivalent_mutants_are_planted_and_not_found(path: Path, request: pytest.FixtureRequest):
     kernel = load_kernel(path, turns=1)
     places = {place for entry in kernel.equivalent for place in entry.places}
     named = [m for m in planted(kernel) if m.place in places]

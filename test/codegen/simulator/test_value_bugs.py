@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Bugs that tame inputs hide are found: each step of a reduction matters for one set of inputs.
+Bugs that ordinary inputs hide: each step of a reduction matters for one set of inputs.
 
-A rule separates mutants that change no result for any set from bugs.
+A rule separates bugs from mutants that change no result for any set.
 """
 
 from dataclasses import replace
@@ -30,7 +30,7 @@ def _planted(kernel: Kernel, bug: str, line: str) -> list[Mutant]:
 
 
 def test_every_lost_step_of_a_maximum_is_found_and_tame_inputs_hide_it():
-    # All threads of a block read the same maximum: whatever it is, the softmax is right, unless
+    # All threads of a block read the same maximum: the softmax is right for any value of it, unless
     # `exp` overflows.
     kernel = _kernel("softmax_block")
     tame = [judged for judged in kernel.sets if judged.what == "normal"]
@@ -42,7 +42,7 @@ def test_every_lost_step_of_a_maximum_is_found_and_tame_inputs_hide_it():
         assert outcome is not None
         assert hidden is not None
         assert outcome.simulator == outcome.interpreter == {"wrong"}, mutant.place
-        # Nothing found, or not even another bit in the results.
+        # No finding, and not even another bit in the results.
         assert not hidden.simulator, mutant.place
         assert not hidden.interpreter, mutant.place
 
@@ -60,15 +60,15 @@ def test_a_zero_too_many_in_a_maximum_is_found():
 @pytest.mark.parametrize(
     ("name", "bug", "line", "kind"),
     [
-        # What is not loaded is zero, and so is its square.
+        # Elements that are not loaded are zero, and their squares are zero, too.
         ("rms_norm", "condition 0 lost", "predicate [200 - %i * 64 - %t]", WITHOUT_EFFECT),
-        # All lanes of a warp store the same, which Kernel IR allows and CUDA does not.
+        # All lanes of a warp store the same value, which Kernel IR allows and CUDA does not.
         ("rms_norm", "always taken", "predicate [0 - %t mod 32]", "race"),
-        # NVRTC loads it where the result is stored, which has that condition.
+        # NVRTC sinks the load to the store of the result, which has that condition.
         ("rms_norm", "condition 0 lost", "load %weight", "reported"),
     ],
 )
-def test_what_changes_no_result_is_without_effect(name: str, bug: str, line: str, kind: str):
+def test_kinds_of_mutants_that_change_no_result(name: str, bug: str, line: str, kind: str):
     kernel = _kernel(name)
     (mutant, *_) = _planted(kernel, bug, line)
     outcome = Finders(kernel).run(mutant)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-A worker that starts a process and hangs; and who has started the worker, and hangs as well.
+Worker that starts a process and hangs, and its starter, which hangs as well.
 
     python orphaned_worker.py FIFO           starts a worker
     python orphaned_worker.py FIFO worker    is one; it and what it starts keep FIFO open
@@ -16,7 +16,7 @@ SLEEP = [sys.executable, "-c", "import time; time.sleep(600)"]
 
 
 def hang(fifo: str) -> None:
-    """Take a request, and never come back."""
+    """Take a request, and never return."""
     with open(fifo, "w") as stream:
         subprocess.Popen(SLEEP, stdout=stream)
         next(requests())
@@ -25,7 +25,7 @@ def hang(fifo: str) -> None:
 
 
 def start(fifo: str) -> None:
-    """Have a worker that hangs, and wait for it."""
+    """Start a worker that hangs, and wait for it."""
     worker = Worker([sys.executable, __file__, fifo, "worker"])
     worker.send({})
     worker.reply(600)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is asked of PyTorch and of the driver when a GPU is measured, in which order."""
+"""Calls of PyTorch and of the driver while a GPU is measured, in order."""
 
 import ctypes
 from collections.abc import Callable
@@ -16,11 +16,11 @@ from tilewright.codegen.timing.cuda_device import CudaDevice, EventTimer, peaks
 from tilewright.dialects.target import target
 
 H100 = {16: 132, 13: 1_980_000, 36: 2_619_000, 37: 5120, 38: 50 * 2**20}
-"""What its driver says of a H100 SXM, by CUdevice_attribute."""
+"""Attributes that the driver of an H100 SXM reports, by CUdevice_attribute."""
 
 
 class Driver:
-    """A driver that knows the attributes of a GPU."""
+    """Stand-in for a driver that reports the attributes of a GPU."""
 
     def __init__(self, attributes: dict[int, int]):
         self.attributes = attributes
@@ -31,7 +31,7 @@ class Driver:
 
 
 def driver(attributes: dict[int, int]) -> LibCuda:
-    """Return the same, as our code takes it."""
+    """Return a stand-in driver with the type that our code expects."""
     return cast(LibCuda, Driver(attributes))
 
 
@@ -39,18 +39,18 @@ def test_peaks_are_those_of_the_gpu_that_is_present() -> None:
     h100 = peaks(driver(H100), 0, target("sm_90a"))
     assert h100.flops == pytest.approx(66.9e12, rel=1e-3)
     assert h100.bandwidth == pytest.approx(3.352e12, rel=1e-3)
-    # The H200 is the same architecture, with more bandwidth than the data sheet of the H100 says.
+    # The H200 has the same architecture, with more bandwidth than the H100's data sheet states.
     h200 = peaks(driver({**H100, 36: 3_201_000, 37: 6144}), 0, target("sm_90a"))
     assert h200.bandwidth == pytest.approx(4.917e12, rel=1e-3)
 
 
-def test_peaks_that_the_driver_does_not_tell_are_the_products() -> None:
+def test_peaks_fall_back_to_those_of_the_target() -> None:
     known = target("sm_90a")
     assert peaks(driver({}), 0, known) == (known.flops, known.bandwidth)
 
 
 class Torch:
-    """Puts down what is asked of `torch.cuda`."""
+    """Stand-in for `torch.cuda` that logs its calls."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch):
         self.log: list[str] = []
@@ -58,9 +58,9 @@ class Torch:
         given: dict[str, Callable[..., Any]] = {
             "current_device": lambda: 0,
             "get_device_name": lambda *_: "a GPU",
-            "synchronize": self.say("synchronize"),
+            "synchronize": self.logs("synchronize"),
             "current_stream": lambda: self,
-            "set_stream": self.say("set_stream"),
+            "set_stream": self.logs("set_stream"),
             "Stream": lambda: self,
             "stream": lambda *_: self.inside("side"),
             "CUDAGraph": lambda: self,
@@ -70,7 +70,7 @@ class Torch:
         for name, value in given.items():
             monkeypatch.setattr(torch.cuda, name, value)
 
-    def say(self, what: str) -> Callable[..., None]:
+    def logs(self, what: str) -> Callable[..., None]:
         return lambda *_: self.log.append(what)
 
     def wait_stream(self, other: Any) -> None:
@@ -107,7 +107,7 @@ class Torch:
 
 
 class Buffer:
-    """What is read to push all else out of the cache."""
+    """Buffer whose read evicts everything else from the cache."""
 
     def __init__(self, log: list[str]):
         self.log = log
@@ -120,9 +120,9 @@ class Buffer:
 def test_the_flush_is_outside_of_the_time(flush: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = Torch(monkeypatch)
     timer = EventTimer(Buffer(asked.log), flush)
-    assert timer.times([asked.say("a"), asked.say("b")]) == [250.0, 250.0]
+    assert timer.times([asked.logs("a"), asked.logs("b")]) == [250.0, 250.0]
     assert asked.log == [
-        *("flush", "event 1", "a", "event 2"),  # the first one gives the host a lead
+        *("flush", "event 1", "a", "event 2"),  # the first flush gives the host a lead
         *(["flush"] if flush else []),
         *("event 3", "b", "event 4"),
         "synchronize",
@@ -150,7 +150,7 @@ def test_calls_are_made_before_they_are_captured(monkeypatch: pytest.MonkeyPatch
 
 
 class Capture:
-    """A capture that cannot be ended, as PyTorch's where something in it has failed."""
+    """Capture that cannot end, as PyTorch's after a failure in it."""
 
     def __enter__(self) -> None:
         pass
@@ -159,7 +159,7 @@ class Capture:
         raise RuntimeError("operation failed due to a previous error during capture")
 
 
-def test_what_fails_in_a_capture_is_told_and_not_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_first_error_of_a_capture_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = Torch(monkeypatch)
     monkeypatch.setattr(cuda_device, "libcuda", lambda: driver(H100))
     monkeypatch.setattr(torch, "zeros", Mock())
@@ -168,7 +168,7 @@ def test_what_fails_in_a_capture_is_told_and_not_its_end(monkeypatch: pytest.Mon
 
     def call() -> list[Any]:
         asked_before.append(1)
-        if len(asked_before) > 2:  # those that warm up
+        if len(asked_before) > 2:  # the first two calls warm up
             raise DriverError("kernel 'x' cannot be launched")
         return []
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is asked of NVML for the state of a GPU, and what is made of answers and refusals."""
+"""State of a GPU from NVML: the queries, their answers and refusals."""
 
 import ctypes
 from collections.abc import Callable
@@ -23,7 +23,7 @@ ANSWERS = {
 
 
 class Library:
-    """Answers queries of one GPU from a table."""
+    """Stand-in for NVML that answers queries of one GPU from a table."""
 
     def __init__(self, answers: dict[tuple[Any, ...], int], known: bytes = b"0000:1B:00.0"):
         self._answers, self._known = answers, known
@@ -54,7 +54,7 @@ class Library:
         return query
 
 
-def test_what_it_tells() -> None:
+def test_reported_values() -> None:
     assert Nvml(Library(ANSWERS), b"0000:1B:00.0").state() == {
         "sm_mhz": 1755,
         "memory_mhz": 2619,
@@ -65,7 +65,7 @@ def test_what_it_tells() -> None:
     }
 
 
-def test_what_it_refuses_is_not_known() -> None:
+def test_refused_queries_are_unknown() -> None:
     found = Nvml(Library({("nvmlDeviceGetClockInfo", 1): 1980}), b"0000:1B:00.0").state()
     assert found["sm_mhz"] == 1980
     assert found["slowed_by"] == []
@@ -73,7 +73,7 @@ def test_what_it_refuses_is_not_known() -> None:
 
 
 class Driver:
-    """Knows where the GPU of a number is."""
+    """Stand-in for a driver that knows the PCI bus id of GPU 2."""
 
     def call(self, what: str, function: str, result: Any, *rest: Any) -> None:
         if function == "cuDeviceGet":
@@ -85,7 +85,7 @@ class Driver:
 
 
 def loading(known: bytes) -> Callable[[str], Library]:
-    """Return a `CDLL` that loads NVML where it knows one GPU."""
+    """Return a `CDLL` that loads a stand-in for NVML, which knows one GPU."""
     return lambda path: Library(ANSWERS, known)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Processes of their own end when they should, also where nobody is left to end them."""
+"""Worker processes end when they should, even if the process that started them was killed."""
 
 import io
 import os
@@ -16,13 +16,13 @@ LIMIT_S = 60.0
 
 
 def read(stream: BinaryIO) -> bytes:
-    """What comes next; empty at the end, which is when nobody has the other end any more."""
+    """Return the next bytes; empty at the end, once all processes have closed the other end."""
     readable, _, _ = select.select([stream], [], [], LIMIT_S)
     assert readable, f"nothing for {LIMIT_S:g} s"
     return os.read(stream.fileno(), io.DEFAULT_BUFFER_SIZE)
 
 
-def test_one_that_hangs_ends_with_who_has_started_it(tmp_path: Path) -> None:
+def test_a_hanging_worker_ends_with_its_starter(tmp_path: Path) -> None:
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
     starter = subprocess.Popen([sys.executable, str(ORPHANED), str(fifo)])
@@ -36,11 +36,11 @@ def test_one_that_hangs_ends_with_who_has_started_it(tmp_path: Path) -> None:
 def test_requests_are_lines_until_there_are_no_more() -> None:
     code = "from tilewright.codegen.timing.isolated import requests; print([*requests()])"
     command = [sys.executable, "-c", code]
-    told = subprocess.run(command, input="a\nb\n", capture_output=True, text=True, check=True)
-    assert (told.stdout, told.stderr) == ("['a\\n', 'b\\n']\n", "")
+    done = subprocess.run(command, input="a\nb\n", capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("['a\\n', 'b\\n']\n", "")
 
 
-def test_who_asks_for_no_more_can_end() -> None:
+def test_a_worker_may_end_before_its_input() -> None:
     code = "from tilewright.codegen.timing.isolated import requests; print(next(requests()))"
     command = [sys.executable, "-c", code]
     pipe = subprocess.PIPE
@@ -48,6 +48,6 @@ def test_who_asks_for_no_more_can_end() -> None:
         assert process.stdin is not None
         assert process.stderr is not None
         process.stdin.write("a\n")
-        process.stdin.flush()  # and stays open
+        process.stdin.flush()  # the stream stays open
         assert process.wait(LIMIT_S) == 0
         assert process.stderr.read() == ""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""In which order contestants are measured, and how often, by a clock that follows a script."""
+"""Order and number of measurements of contestants, with a clock that follows a script."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -16,11 +16,11 @@ LIMITS = Protocol(warm_up_us=100, measured_us=1000, least_rounds=3, most_rounds=
 
 
 def nothing() -> Replay:
-    """Return a recording of its own."""
+    """Return a distinct recording that does nothing."""
     return lambda: None
 
 
-def test_everyone_is_first_and_last_as_often() -> None:
+def test_each_contestant_is_first_and_last_equally_often() -> None:
     rounds = [order_of_round(4, number) for number in range(8)]
     assert rounds[:3] == [[0, 1, 2, 3], [3, 2, 1, 0], [1, 2, 3, 0]]
     assert all(sorted(order) == [0, 1, 2, 3] for order in rounds)
@@ -31,7 +31,7 @@ def test_everyone_is_first_and_last_as_often() -> None:
     assert order_of_round(0, 3) == []
 
 
-def test_samples_are_told_apart_and_warming_up_does_not_count() -> None:
+def test_samples_are_kept_apart_and_warm_up_is_not_counted() -> None:
     a, again, b = nothing(), nothing(), nothing()
     durations = {a: 10.0, again: 11.0, b: 20.0}
 
@@ -68,12 +68,12 @@ def test_short_calls_warm_up_as_long() -> None:
     assert len(clock.asked) == 2 * (warm_up + measured)
 
 
-def test_of_nobody_nothing_is_measured() -> None:
+def test_without_contestants_nothing_is_measured() -> None:
     assert LIMITS.measure({}, ScriptedTimer(lambda n: 1.0)) == {}
 
 
 def test_a_slow_drift_is_shared() -> None:
-    # The GPU grows slower by a tenth meanwhile: every replay takes longer than the one before.
+    # The GPU becomes slower by a tenth: each replay takes longer than the one before.
     clock = ScriptedTimer(lambda n: 100.0 + 0.1 * n)
     protocol = Protocol(warm_up_us=0, measured_us=1e9, least_rounds=20, most_rounds=20)
     samples = protocol.measure({"a": [nothing(), nothing()], "b": [nothing(), nothing()]}, clock)

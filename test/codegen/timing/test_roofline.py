@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How fast anything could be, and how many copies of its buffers a measurement goes through."""
+"""Roofline times, and the number of copies of its buffers that a measurement rotates through."""
 
 import pytest
 
@@ -15,7 +15,7 @@ L2 = 50 * MIB
     ("work", "floor", "least"),
     [
         (Work(0, 3_350_000), 1.0, 1.0),  # bound by memory
-        (Work(66_900_000, 3_350), 1.0, 0.03125),  # bound by arithmetic: tensor cores do it faster
+        (Work(66_900_000, 3_350), 1.0, 0.03125),  # bound by arithmetic: tensor cores are faster
         (Work(2 * 512 * 3584 * 18944, 4), 1039.2, 32.475),
     ],
 )
@@ -25,7 +25,7 @@ def test_floors(work: Work, floor: float, least: float) -> None:
 
 
 def test_float16_by_tensor_cores_is_possible() -> None:
-    """H100 whitepaper: 989.4 TFLOP/s of float16 inputs."""
+    """H100 whitepaper: 989.4 TFLOP/s with float16 inputs."""
     assert H100.least_us(Work(989_400_000, 4)) < 1.0
 
 
@@ -33,11 +33,11 @@ def test_float16_by_tensor_cores_is_possible() -> None:
     ("bytes", "held", "expected"),
     [
         (L2, L2, Rotation(BEYOND, False)),
-        (10 * L2, 10 * L2, Rotation(LEAST, False)),  # it pushes itself out
+        (10 * L2, 10 * L2, Rotation(LEAST, False)),  # its own buffers exceed the cache
         (BEYOND * L2 // MOST, 1, Rotation(MOST, False)),
         (1024, 1024, Rotation(MOST, True)),
         (0, 0, Rotation(MOST, True)),
-        (1024, MEMORY // 3, Rotation(3, True)),  # of a large table a few rows are looked up
+        (1024, MEMORY // 3, Rotation(3, True)),  # a few rows of a large table are looked up
         (1024, MEMORY, Rotation(LEAST, True)),
     ],
 )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""When a ratio may be told."""
+"""Conditions under which a ratio of times is reported."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from tilewright.codegen.timing.verdict import SAME, Result, Verdict, best, verdi
 
 
 def took(us: float, aa: float = 0.1, problem: str = "", least: float = 1.0) -> Result:
-    """Return a contestant that took so long."""
+    """Return the result of a contestant that took `us` microseconds."""
     return Result(Timing(us, 0.5, aa, 20), problem, least)
 
 
@@ -16,7 +16,7 @@ def took(us: float, aa: float = 0.1, problem: str = "", least: float = 1.0) -> R
     ("ours", "other", "expected"),
     [
         (took(10), took(20), Verdict(2.0)),
-        (took(20), took(10), Verdict(0.5)),  # a loss is told as a win is
+        (took(20), took(10), Verdict(0.5)),  # losses are reported as wins are
         (took(10), took(10.1), Verdict(None, SAME)),
         (took(10, aa=0), took(10, aa=0), Verdict(None, SAME)),
         (took(10, aa=3), took(12), Verdict(None, SAME)),  # ours differs from itself by more
@@ -37,7 +37,7 @@ def took(us: float, aa: float = 0.1, problem: str = "", least: float = 1.0) -> R
             took(7, least=7.5),
             Verdict(None, "the other: 7.00 us is not possible: 7.50 us is the least"),
         ),
-        (took(1.0), took(2.0), Verdict(2.0)),  # as fast as possible is possible
+        (took(1.0), took(2.0), Verdict(2.0)),  # a time equal to the least possible is valid
     ],
 )
 def test_verdicts(ours: Result, other: Result, expected: Verdict) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ops with several lists of operands are what xDSL makes of the same definitions."""
+"""Ops with several lists of operands equal those that xDSL builds from the same definitions."""
 
 import pytest
 from xdsl.dialects import test

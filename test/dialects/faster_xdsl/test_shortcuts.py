@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shortcuts through xDSL return what xDSL does, and remember nothing that has changed since."""
+"""Shortcuts through xDSL return xDSL's results, and cache no outdated values."""
 
 import pickle
 import subprocess
@@ -30,7 +30,7 @@ def _constant(value: int, type: object = i32) -> arith.ConstantOp:
     return arith.ConstantOp(IntegerAttr(value, i64 if type is i64 else i32))
 
 
-def test_classes_are_asked_as_before():
+def test_isinstance_and_issubclass_work_as_before():
     one = _constant(1)
     assert isinstance(one, IRDLOperation | loop.LoadOp)
     assert not isinstance(one, AxesOp)
@@ -49,7 +49,7 @@ def test_classes_are_asked_as_before():
         lambda: StringAttr("a"),
     ],
 )
-def test_equal_attributes_hash_alike(make: Callable[[], object]):
+def test_equal_attributes_have_equal_hashes(make: Callable[[], object]):
     one, other = make(), make()
     assert hash(one) == hash(other)
     assert one == other

@@ -2,7 +2,7 @@
 // RUN: opt-tool %s -p to-kernel | filecheck %s --check-prefix=KERNEL
 // RUN: opt-tool %s -p to-kernel,to-cuda | filecheck %s --check-prefix=CUDA
 
-// What a kernel needs of its arguments is written behind their types, and stays on the way down.
+// The requirements of a kernel on its arguments follow their types, and the lowering keeps them.
 // CHECK:  loop.kernel @copy(%x: memref<8xf32>, %y: memref<8xf32> {plan.align = 16 : i64}) -> (%out: memref<8xf32> {note = "second", plan.align = 256 : i64}) {
 // KERNEL: kernel.func grid 1 block 8 @copy(%x: memref<8xf32>, %y: memref<8xf32> {plan.align = 16 : i64}) -> (%out: memref<8xf32> {note = "second", plan.align = 256 : i64}) {
 // CUDA:   cuda.func grid 1 block 8 @copy(%x: !cuda.ptr<f32, const>, %y: !cuda.ptr<f32, const> {plan.align = 16 : i64}) -> (%out: !cuda.ptr<f32> {note = "second", plan.align = 256 : i64}) {

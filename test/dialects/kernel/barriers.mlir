@@ -18,7 +18,7 @@ kernel.func grid 8 block 512 @ops(%x: memref<1000xf32>) -> (%out: memref<1000xf3
   // CHECK-NEXT: kernel.named_barrier %row threads 128
   kernel.named_barrier %row threads 128
 
-  // A number that everybody knows, and one of which nothing is known before the kernel runs.
+  // A number that all threads know, and one that is unknown before the kernel runs.
   // CHECK-NEXT: %last = arith.constant 15 : index
   %last = arith.constant 15 : index
   // CHECK-NEXT: kernel.named_barrier %last threads 512

@@ -1,9 +1,9 @@
 // RUN: opt-tool %s | opt-tool - | filecheck %s
 // RUN: opt-tool %s --print-op-generic | opt-tool - | filecheck %s
 
-// How blocks find each other.
+// How blocks communicate.
 
-// Four blocks of a cluster: the first adds up what lies in the shared memory of all.
+// Four blocks of a cluster: the first adds up values from the shared memory of all.
 // CHECK-LABEL: kernel.func grid 8 block 32 cluster 4 @clusters
 kernel.func grid 8 block 32 cluster 4 @clusters(%x: memref<8x32xf32>) -> (%out: memref<2x32xf32>) {
   %b = kernel.block_id
@@ -28,7 +28,7 @@ kernel.func grid 8 block 32 cluster 4 @clusters(%x: memref<8x32xf32>) -> (%out: 
   kernel.cluster_barrier
 }
 
-// The last of four blocks goes on.
+// The last of four blocks continues.
 // CHECK-LABEL: @last_block
 // CHECK-SAME: -> (%out: memref<2x32xf32>, %partials: memref<2x4x32xf32> {plan.scratch}, %arrived: memref<2xi32> {plan.scratch, plan.initial = 0 : i32})
 kernel.func grid 8 block 32 @last_block(%x: memref<8x32xf32>) -> (%out: memref<2x32xf32>, %partials: memref<2x4x32xf32> {plan.scratch}, %arrived: memref<2xi32> {plan.scratch, plan.initial = 0 : i32}) {

@@ -1,6 +1,6 @@
 // RUN: opt-tool %s --split-input-file --verify-diagnostics --parsing-diagnostics | filecheck %s
 
-// What the verifier refuses of named barriers.
+// Named barriers that the verifier refuses.
 
 kernel.func grid 8 block 128 @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
   %id = arith.constant 1 : index

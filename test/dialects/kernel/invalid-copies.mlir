@@ -1,6 +1,6 @@
 // RUN: opt-tool %s --split-input-file --verify-diagnostics --parsing-diagnostics | filecheck %s
 
-// Copies, rings and nests that cannot be.
+// Invalid copies, rings and nests.
 
 kernel.func grid 1 block 32 @k(%x: memref<100xf32>) -> (%out: memref<100xf32>) {
   // CHECK: registers are memory space 5; memref<4xf32> is not in it

@@ -1,6 +1,6 @@
 // RUN: opt-tool %s --split-input-file --verify-diagnostics --parsing-diagnostics | filecheck %s
 
-// Blocks that cannot find each other so.
+// Invalid communication between blocks.
 
 kernel.func grid 8 block 32 cluster 2 @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
   %b = kernel.block_id

@@ -1,6 +1,6 @@
 // RUN: opt-tool %s --split-input-file --verify-diagnostics --parsing-diagnostics | filecheck %s
 
-// What the verifier refuses, and the words it finds for it.
+// Kernel IR that the verifier refuses, and its messages.
 
 // CHECK: a block has at most 1024 threads
 kernel.func grid 8 block 1025 @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {

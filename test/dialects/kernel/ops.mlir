@@ -5,7 +5,7 @@
 
 // CHECK-LABEL: kernel.func grid 8 block 128 @ops(%x: memref<1000xf32>) -> (%out: memref<1000xf32>) {
 kernel.func grid 8 block 128 @ops(%x: memref<1000xf32>) -> (%out: memref<1000xf32>) {
-  // Who am I, and a named index whose subscripts follow from its range.
+  // The thread's position, and a named index whose subscripts follow from its range.
   // CHECK-NEXT: %b = kernel.block_id
   %b = kernel.block_id
   // CHECK-NEXT: %t = kernel.thread_id
@@ -31,7 +31,7 @@ kernel.func grid 8 block 128 @ops(%x: memref<1000xf32>) -> (%out: memref<1000xf3
   // CHECK-NEXT: %3 = kernel.shuffle xor %l, 0 width 1 : index
   %3 = kernel.shuffle xor %l, 0 width 1 : index
 
-  // What the ops that follow are for.
+  // The purpose of the following ops.
   // CHECK-NEXT: kernel.comment "softmax: maximum across 32 threads"
   kernel.comment "softmax: maximum across 32 threads"
 

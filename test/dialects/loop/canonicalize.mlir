@@ -1,6 +1,6 @@
 // RUN: opt-tool %s -p canonicalize --check=each | filecheck %s
 
-// A predicate that always holds is a constant, and what it selects is selected.
+// A predicate that always holds is a constant, and its selection is the selected value.
 // CHECK:      loop.kernel @always(%x: memref<8xf32>) -> (%is: memref<8xi1>, %out: memref<8xf32>) {
 // CHECK-NEXT:   loop.for %i in 8 {
 // CHECK-NEXT:     %p = arith.constant true
@@ -21,7 +21,7 @@ loop.kernel @always(%x: memref<8xf32>) -> (%is: memref<8xi1>, %out: memref<8xf32
   }
 }
 
-// One that may fail stays.
+// A predicate that may fail stays.
 // CHECK:      loop.kernel @sometimes() -> (%out: memref<8xi1>) {
 // CHECK-NEXT:   loop.for %i in 8 {
 // CHECK-NEXT:     %p = loop.predicate [%i - 1] : i1

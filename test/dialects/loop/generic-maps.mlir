@@ -1,6 +1,6 @@
 // RUN: opt-tool %s | opt-tool - | filecheck %s
 
-// A map of the generic form that subscripts have no text for is printed as what it is equal to.
+// A map of the generic form that has no text as subscripts is printed as an equal map.
 // CHECK: loop.load %x[%i * 16 - (0 - %j) floordiv 2] : memref<64xf32>
 "loop.kernel"() <{sym_name = "k", num_outputs = 1 : i64}> ({
 ^bb0(%x: memref<64xf32>, %out: memref<64xf32>):

@@ -1,6 +1,6 @@
 // RUN: opt-tool %s --split-input-file --verify-diagnostics --parsing-diagnostics | filecheck %s
 
-// What the verifier and the parser refuse, and the words they find for it.
+// Loop IR that the verifier and the parser refuse, and their messages.
 
 // CHECK: a kernel writes at least one output
 loop.kernel @k(%x: memref<8xf32>) -> () {
@@ -305,7 +305,7 @@ loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
 
 // -----
 
-// The properties of a kernel are verified before the ops in it, which ask for them.
+// The properties of a kernel are verified before the ops in it, which depend on them.
 // CHECK: 'loop.kernel': property 'num_outputs' expected in operation 'loop.kernel'
 "loop.kernel"() <{sym_name = "k"}> ({
 ^bb0(%x: memref<8xf32>, %y: memref<8xf32>):

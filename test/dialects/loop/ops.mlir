@@ -3,7 +3,7 @@
 
 // Every op of Loop IR.
 
-// Buffers are allocated and kernels launched in order by the host.
+// The host allocates buffers and launches kernels in order.
 // CHECK-LABEL: func.func @main(%x: memref<16x64xf32>, %w: memref<64x16xf32>) -> memref<16x16xf32> {
 func.func @main(%x: memref<16x64xf32>, %w: memref<64x16xf32>) -> memref<16x16xf32> {
   // CHECK-NEXT: %0 = memref.alloc() : memref<16x16xf32>
@@ -45,7 +45,7 @@ loop.kernel @matmul(%x: memref<16x64xf32>, %w: memref<64x16xf32>) -> (%out: memr
 // CHECK-NEXT: }
 }
 
-// Subscripts are printed in one form: like terms joined, constants folded, steepest first.
+// Subscripts are printed in one form: like terms joined, constants folded, largest factor first.
 // CHECK-LABEL: loop.kernel @subscripts(%x: memref<999xf32>, %s: memref<f32>) -> (%out: memref<8x8xf32>) {
 loop.kernel @subscripts(%x: memref<999xf32>, %s: memref<f32>) -> (%out: memref<8x8xf32>) {
   // CHECK-NEXT: loop.for %i in 8, %j in 8 row {

@@ -28,7 +28,7 @@ loop.kernel @gather(%ids: memref<100xi64>, %x: memref<40x8xf32>) -> (%out: memre
   }
 }
 
-// An ordered loop, in which each prefix joins what came before; it may join pairs.
+// An ordered loop, in which each prefix joins the elements before it; it may join pairs.
 // CHECK-LABEL: loop.kernel @running(
 loop.kernel @running(%x: memref<16x64xf32>)
     -> (%sum: memref<16x64xf32>, %best: memref<16x64xf32>, %at: memref<16x64xi64>) {

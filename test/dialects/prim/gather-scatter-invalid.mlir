@@ -1,6 +1,6 @@
 // RUN: opt-tool %s --split-input-file --verify-diagnostics --parsing-diagnostics | filecheck %s
 
-// What the verifier refuses of subscripts that are data.
+// Subscripts from data that the verifier refuses.
 
 func.func @f(%w: tensor<100x8xf32>) {
   // CHECK: a gather has at least one tensor of subscripts; without any, use prim.index_map

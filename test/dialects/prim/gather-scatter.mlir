@@ -1,7 +1,7 @@
 // RUN: opt-tool %s | opt-tool - | filecheck %s
 // RUN: opt-tool %s --print-op-generic | opt-tool - | filecheck %s
 
-// Subscripts that are data: symbols of the map stand for the values of index tensors.
+// Subscripts from data: symbols of the map stand for the values of index tensors.
 
 // CHECK-LABEL: func.func @read(
 func.func @read(%w: tensor<100x8xf16>, %ids: tensor<4x8xi64>, %k: tensor<4x8xi32>) {
@@ -21,7 +21,7 @@ func.func @read(%w: tensor<100x8xf16>, %ids: tensor<4x8xi64>, %k: tensor<4x8xi32
 
 // CHECK-LABEL: func.func @write(
 func.func @write(%u: tensor<4x8xf32>, %b: tensor<100x8xf32>, %ids: tensor<4x8xi64>) {
-  // In the place of elements, and joined to them.
+  // Updates that replace elements, and updates that are joined to them.
   // CHECK: %0 = prim.scatter %u to %b[%ids] by affine_map<(d0, d1)[s0] -> (s0, d1)> : (tensor<4x8xf32>, tensor<100x8xf32>, tensor<4x8xi64>) -> tensor<100x8xf32>
   %0 = prim.scatter %u to %b[%ids] by affine_map<(d0, d1)[s0] -> (s0, d1)>
       : (tensor<4x8xf32>, tensor<100x8xf32>, tensor<4x8xi64>) -> tensor<100x8xf32>

@@ -1,6 +1,6 @@
 // RUN: opt-tool %s --split-input-file --verify-diagnostics --parsing-diagnostics | filecheck %s
 
-// What the verifier and the parser refuse, and the words they find for it.
+// Tensor IR that the verifier and the parser refuse, and their messages.
 
 func.func @f(%a: tensor<4x8xf32>, %b: tensor<8xf32>) {
   // CHECK: 'add' takes 2 operand(s), got 1

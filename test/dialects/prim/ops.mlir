@@ -61,7 +61,7 @@ func.func @ops(%x: tensor<16x64xf32>, %bias: tensor<64xf32>) -> (tensor<16xf32>,
   // CHECK-NEXT: %24, %25 = prim.reduce min(%16, %20) dims [1] : (tensor<16x64xf32>, tensor<16x64xf32>) -> (tensor<16xf32>, tensor<16xf32>)
   %24, %25 = prim.reduce min(%16, %20) dims [1] : (tensor<16x64xf32>, tensor<16x64xf32>) -> (tensor<16xf32>, tensor<16xf32>)
 
-  // Constants of every sort.
+  // Constants of every kind.
   // CHECK-NEXT: %26 = prim.constant 1.500000e+00 : f32 -> tensor<16xf32>
   %26 = prim.constant 1.500000e+00 : f32 -> tensor<16xf32>
   // CHECK-NEXT: %27 = prim.constant 0xff800000 : f32 -> tensor<16xf32>
@@ -75,7 +75,7 @@ func.func @ops(%x: tensor<16x64xf32>, %bias: tensor<64xf32>) -> (tensor<16xf32>,
 // CHECK-NEXT: }
 }
 
-// What computes from positions, and what only moves.
+// Ops that compute from positions, and ops that only move elements.
 // CHECK-LABEL: func.func @moves
 func.func @moves(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<6xf32> {
   // CHECK-NEXT: %i = prim.iota affine_map<(d0, d1) -> (d1)> : tensor<16x64xi64>
@@ -94,7 +94,7 @@ func.func @moves(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<6xf32> {
   func.return %p : tensor<6xf32>
 }
 
-// Types that differ are all written.
+// Types are all written where they differ.
 // CHECK-LABEL: func.func @types
 func.func @types(%x: tensor<4x8xf32>, %i: tensor<4x8xi64>) -> tensor<4xf32> {
   // CHECK-NEXT: %lt = prim.elementwise lt(%x, %x) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xi1>
@@ -114,7 +114,7 @@ func.func @types(%x: tensor<4x8xf32>, %i: tensor<4x8xi64>) -> tensor<4xf32> {
   func.return %v : tensor<4xf32>
 }
 
-// What a product may assume of its factors.
+// Assumptions of a product about its factors.
 // CHECK-LABEL: func.func @finite
 func.func @finite(%x: tensor<4xf32>) -> tensor<4xf32> {
   // CHECK-NEXT: %p = prim.elementwise mul(%x, %x) fastmath<nnan,ninf> : tensor<4xf32>

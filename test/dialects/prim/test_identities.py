@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `fold-elementwise` drops or computes is equal to the bit, for every value of every type."""
+"""Results of `fold-elementwise` are equal to the bit, for all values of all types."""
 
 from collections.abc import Callable
 from math import inf, nan
@@ -52,7 +52,7 @@ def array(type: str) -> Any:
 
 
 def folds(parse: Parse, type: str, body: str, result: str) -> None:
-    """The body, of `%x` and giving `%r`, folds to one value or to `%x`, and to the same bits."""
+    """Assert that a body from `%x` to `%r` folds to a value or to `%x`, with equal bits."""
     size = len(VALUES[type])
     module = parse(f"""
       func.func @main(%x: tensor<{size}x{type}>) -> tensor<{size}x{result}> {{
@@ -64,7 +64,7 @@ def folds(parse: Parse, type: str, body: str, result: str) -> None:
     (after,) = interpret(module, array(type))
     returned = next(op for op in module.walk() if isinstance(op, ReturnOp)).arguments[0]
     assert not isinstance(returned.owner, ElementwiseOp)
-    # NaN are equal whatever their bits; all else is equal with its sign.
+    # NaNs are equal whatever their bits; other values are equal including their signs.
     both_nan = (before != before) & (after != after)
     bits = [result.view(np.uint8).reshape(size, -1) for result in (before, after)]
     assert (both_nan | (bits[0] == bits[1]).all(1)).all()
@@ -142,7 +142,7 @@ BINARY = [
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.sampled_from(BINARY), st.floats(width=32), st.floats(width=32))
 def test_constants(parse: Parse, function: ScalarFunction, a: float, b: float) -> None:
-    # Whatever is computed of two constants is what the program computes of them.
+    # A folded function of two constants equals the result of the program.
     bits = [f"0x{np.float32(value).view(np.uint32):08X}" for value in (a, b)]
     result = "i1" if function.is_comparison else "f32"
     module = parse(f"""

@@ -1,6 +1,6 @@
 // RUN: opt-tool %s --split-input-file --verify-diagnostics --parsing-diagnostics | filecheck %s
 
-// What the verifier refuses.
+// Ops that the verifier refuses.
 
 // CHECK: Unexpected attribute i32
 func.func @f(%x: i32) {

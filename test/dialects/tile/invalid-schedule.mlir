@@ -1,6 +1,6 @@
 // RUN: opt-tool %s --split-input-file --verify-diagnostics --parsing-diagnostics | filecheck %s
 
-// Schedules that cannot be, and the words that the verifier finds for them.
+// Invalid schedules, and the messages of the verifier.
 
 // CHECK: a ring has two slots or more, not 1
 "test.op"() {ring = #tile.ring<depth 1>} : () -> ()

@@ -1,6 +1,6 @@
 // RUN: opt-tool %s --split-input-file --verify-diagnostics --parsing-diagnostics | filecheck %s
 
-// What the verifier refuses, and the words it finds for it.
+// Tile IR that the verifier refuses, and its messages.
 
 loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
   // CHECK: bind each axis of the launch to a level
@@ -348,7 +348,7 @@ loop.kernel @k(%x: memref<64xf32>) -> (%out: memref<64xf32>) {
 
 // -----
 
-// A value that is defined by itself, which the stage would follow without end.
+// A value defined by itself, which the stage would follow without end.
 loop.kernel @k(%b: memref<64xf32>) -> (%out: memref<64xf32>) {
   tile.launch (%t = thread 64) {
     %s = tile.stage (%k) in [64] {

@@ -91,7 +91,7 @@ loop.kernel @nothing(%x: memref<0xf32>) -> (%out: memref<0xf32>) {
   }
 }
 
-// What the threads of a row hold, for all threads of the block to read.
+// Values of the threads of a row, for all threads of the block to read.
 // CHECK-LABEL: loop.kernel @share
 loop.kernel @share(%x: memref<384xf32>) -> (%out: memref<384xf32>) {
   // CHECK: %maxs = tile.share %max at [%sm * 24 + %tm * 3 + %vm] : memref<48xf32, 3 : i64>
@@ -108,7 +108,7 @@ loop.kernel @share(%x: memref<384xf32>) -> (%out: memref<384xf32>) {
   }
 }
 
-// What all threads have needs no axis.
+// A value that all threads have needs no axis.
 // CHECK-LABEL: loop.kernel @share_one
 loop.kernel @share_one(%x: memref<64xf32>) -> (%out: memref<8xf32>) {
   // CHECK: %s = tile.share %v at [] : memref<f32, 3 : i64>

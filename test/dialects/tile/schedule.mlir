@@ -1,7 +1,7 @@
 // RUN: opt-tool %s | opt-tool - | filecheck %s
 // RUN: opt-tool %s --print-op-generic | opt-tool - | filecheck %s
 
-// What a schedule adds to a kernel changes no value: rings, transports, layouts, joins, bounds.
+// A schedule changes no value of a kernel: rings, transports, layouts, joins, bounds.
 
 // CHECK-LABEL: loop.kernel @rings
 loop.kernel @rings(%x: memref<64x128xf32>, %y: memref<128x64xf32>) -> (%out: memref<64x64xf32>) {
@@ -36,7 +36,7 @@ loop.kernel @rings(%x: memref<64x128xf32>, %y: memref<128x64xf32>) -> (%out: mem
   }
 }
 
-// Steps begin where the largest of some expressions says, and end at the smallest of others.
+// Steps begin at the largest of some expressions, and end at the smallest of others.
 // CHECK-LABEL: loop.kernel @window
 loop.kernel @window(%x: memref<8x64xf32>) -> (%out: memref<8xf32>) {
   tile.launch (%b = block 8) {
@@ -55,7 +55,7 @@ loop.kernel @window(%x: memref<8x64xf32>) -> (%out: memref<8xf32>) {
   }
 }
 
-// A slab whose inner axis is cut into pieces as wide as the swizzle, and its rows dealt out.
+// A slab whose inner axis is cut into pieces as wide as the swizzle, and its rows distributed.
 // CHECK-LABEL: loop.kernel @pieces
 loop.kernel @pieces(%x: memref<64x128xf32>) -> (%out: memref<64x128xf32>) {
   tile.launch (%b = block 4, %t = thread 64) {
@@ -71,6 +71,6 @@ loop.kernel @pieces(%x: memref<64x128xf32>) -> (%out: memref<64x128xf32>) {
   }
 }
 
-// What changes nothing is a layout all the same.
+// A layout that changes nothing is still a layout.
 // CHECK: #tile.layout<>
 "test.op"() {layout = #tile.layout<>} : () -> ()

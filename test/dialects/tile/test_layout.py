@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the elements of a slab lie."""
+"""Offsets of the elements of a slab in each layout."""
 
 from itertools import product
 from math import prod
@@ -83,7 +83,7 @@ def test_chunks_are_permuted_with_each_128_bytes(span: int, rows: int):
 
 
 def test_a_column_of_chunks_meets_each_bank_once():
-    # What swizzling is for: 8 lanes that read 16 bytes of one column of 8 rows.
+    # The purpose of swizzling: 8 lanes read 16 bytes of one column of 8 rows.
     found = places(SlabLayoutAttr.get(swizzle=128))
     assert len({found[row, 0] // 4 % 8 for row in range(8)}) == 8
 

@@ -1,6 +1,6 @@
 // RUN: opt-tool %s --split-input-file --verify-diagnostics --parsing-diagnostics | filecheck %s
 
-// What the verifier refuses, and the words it finds for it.
+// Torch IR that the verifier refuses, and its messages.
 
 func.func @f(%a: tensor<4x8xf32>, %b: tensor<4xf32>) {
   // CHECK: 4x8 and 4 do not broadcast: sizes must be equal or 1

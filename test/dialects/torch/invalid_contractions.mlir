@@ -1,6 +1,6 @@
 // RUN: opt-tool %s --split-input-file --verify-diagnostics --parsing-diagnostics | filecheck %s
 
-// What the verifier refuses of products and attention, as PyTorch does.
+// Products and attention that the verifier refuses, as PyTorch does.
 
 func.func @f(%a: tensor<4x8xf32>, %b: tensor<8x4xf16>) {
   // CHECK: torch.mm of f32 and f16: cast the operands to one dtype

@@ -1,6 +1,6 @@
 // RUN: opt-tool %s --split-input-file --verify-diagnostics --parsing-diagnostics | filecheck %s
 
-// Verifiers do not loop over the positions of an axis: they decide at once about huge ones.
+// Verifiers do not loop over the positions of an axis: they decide immediately about huge ones.
 
 func.func @split(%x: tensor<4x1099511627776xf32>) -> (tensor<4x5xf32>, tensor<4x3xf32>) {
   // CHECK: 'torch.split': 219902325556 parts; at most 65536 are supported
@@ -46,7 +46,7 @@ func.func @adaptive(%x: tensor<2x4x1099511627776xf32>) -> (tensor<2x4x1099511627
 
 // -----
 
-// Sizes that are computed from numbers which are none.
+// Sizes that are computed from values that are not numbers.
 func.func @resized(%x: tensor<1x1x4xf32>) -> tensor<1x1x8xf32> {
   // CHECK: 'torch.upsample_nearest1d.vec': a scale is at least 1e-38, and finite, not inf
   %r = torch.upsample_nearest1d.vec %x scale_factors [1.0e400]

@@ -1,6 +1,6 @@
 // RUN: opt-tool %s --split-input-file --verify-diagnostics --parsing-diagnostics | filecheck %s
 
-// What the verifier refuses of subscripts that are data, as PyTorch does.
+// Subscripts from data that the verifier refuses, as PyTorch does.
 
 func.func @f(%a: tensor<10x4xf32>, %i: tensor<3xi16>) {
   // CHECK: subscripts are i32 or i64 here, not i16

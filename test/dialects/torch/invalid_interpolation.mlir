@@ -1,6 +1,6 @@
 // RUN: opt-tool %s --split-input-file --verify-diagnostics --parsing-diagnostics | filecheck %s
 
-// What the verifier refuses of ops that resize.
+// Resizing ops that the verifier refuses.
 
 func.func @f(%x: tensor<3x4xf32>) {
   // CHECK: expected batch, channels and 1 more dimensions, not 3x4

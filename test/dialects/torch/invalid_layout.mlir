@@ -1,6 +1,6 @@
 // RUN: opt-tool %s --split-input-file --verify-diagnostics --parsing-diagnostics | filecheck %s
 
-// What the verifier refuses of slices, pads, joins and creation, as PyTorch does.
+// Slices, pads, joins and creation that the verifier refuses, as PyTorch does.
 
 func.func @f(%a: tensor<4x8xf32>) {
   // CHECK: dim 2 is out of range for rank 2: use -2 to 1

@@ -1,6 +1,6 @@
 // RUN: opt-tool %s --split-input-file --verify-diagnostics --parsing-diagnostics | filecheck %s
 
-// What pointwise ops, activations and losses refuse, as PyTorch does.
+// Pointwise ops, activations and losses that the verifier refuses, as PyTorch does.
 
 func.func @f(%a: tensor<4xi64>) {
   // CHECK: not on i64: convert the operands

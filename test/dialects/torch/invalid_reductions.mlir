@@ -1,6 +1,6 @@
 // RUN: opt-tool %s --split-input-file --verify-diagnostics --parsing-diagnostics | filecheck %s
 
-// What the verifier refuses of reductions, scans and norms, as PyTorch does.
+// Reductions, scans and norms that the verifier refuses, as PyTorch does.
 
 func.func @f(%a: tensor<4x8xi32>) {
   // CHECK: a mean is a float: give a dtype such as f32, not i32

@@ -1,6 +1,6 @@
 // RUN: opt-tool %s --split-input-file --verify-diagnostics --parsing-diagnostics | filecheck %s
 
-// What the verifier refuses of convolutions and poolings, as PyTorch does.
+// Convolutions and poolings that the verifier refuses, as PyTorch does.
 
 func.func @f(%a: tensor<2x4x9xf32>, %b: tensor<8x4x3x3xf32>) {
   // CHECK: an input of 2x4x9 and a weight of 8x4x3x3 are not [N]xCIxD... and COxCIxK... of 1 dimension(s)

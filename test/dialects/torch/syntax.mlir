@@ -1,7 +1,7 @@
 // RUN: opt-tool %s | opt-tool - | filecheck %s
 // RUN: opt-tool %s --print-op-generic | opt-tool - | filecheck %s
 
-// Where the arguments of @main come from is written at the arguments.
+// The origin of the arguments of @main is written at the arguments.
 // CHECK:      func.func @main(%x: tensor<4x8xf32>, %w: tensor<8xf32> {torch.name = "0.weight", torch.kind = "parameter"}) -> tensor<4x8xf32> {
 func.func @main(%x: tensor<4x8xf32>, %w: tensor<8xf32> {torch.name = "0.weight", torch.kind = "parameter"}) -> tensor<4x8xf32> {
   // CHECK-NEXT: %add = torch.add %x, %w : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
@@ -9,7 +9,7 @@ func.func @main(%x: tensor<4x8xf32>, %w: tensor<8xf32> {torch.name = "0.weight",
   func.return %add : tensor<4x8xf32>
 }
 
-// A number is a bool, an int or a float by its spelling, and prints as short as reads back.
+// The spelling makes a number a bool, an int or a float, and is the shortest that reads back.
 func.func @numbers(%x: tensor<4xf32>) {
   // CHECK: torch.mul.Scalar %x other 2 :
   %0 = torch.mul.Scalar %x other 2 : (tensor<4xf32>) -> tensor<4xf32>
@@ -49,7 +49,7 @@ func.func @defaults(%x: tensor<4x8xf32>, %w: tensor<8xf32>) {
   func.return
 }
 
-// Each optional tensor may be there without the others.
+// Each optional tensor may be present without the others.
 func.func @optional_tensors(%x: tensor<4x8xf32>, %w: tensor<8xf32>) {
   // CHECK: torch.layer_norm %x normalized_shape [8] weight %w : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
   %0 = torch.layer_norm %x normalized_shape [8] weight %w : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>

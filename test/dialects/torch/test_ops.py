@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every Torch op round-trips in both syntaxes, and declares exactly what ATen's schema says."""
+"""Each Torch op round-trips in both syntaxes, and its declaration equals ATen's schema."""
 
 import re
 from io import StringIO
@@ -57,7 +57,7 @@ def test_example_round_trips(op: type[TorchOp]):
 
 
 def schema_of(op: type[TorchOp]) -> list[Any]:
-    """Return the arguments of the overload that an op stands for."""
+    """Return the arguments of the ATen overload of an op."""
     import torch
 
     operator, _, overload = op.ATEN.partition(".")
@@ -74,7 +74,7 @@ def default_of(argument: Any) -> Any:
 
 @pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
 def test_declaration_is_the_schema(op: type[TorchOp]):
-    """Same arguments, each a tensor or not, optional or not, with the same default."""
+    """Arguments agree with the schema: tensors or not, optional or not, with the same defaults."""
     definition = op.get_irdl_definition()
     operands, properties = dict(definition.operands), dict(definition.properties)
     properties.pop("operandSegmentSizes", None)

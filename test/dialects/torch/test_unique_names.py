@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""All ops can be had from `dialects.torch`, so no two families may call one the same."""
+"""All ops are exported by `dialects.torch`, so no two families may define the same name."""
 
 from collections import Counter
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Windows decide in one step what a walk over their positions finds."""
+"""Windows compute the result of a walk over their positions in one step."""
 
 from itertools import product
 
@@ -7,7 +7,7 @@ from tilewright.dialects.torch.windows import AdaptiveWindow, Window
 
 
 def sees(window: Window, position: int) -> bool:
-    """True if a step at `position` looks at an element, step by step."""
+    """True if a window at `position` contains an element, found step by step."""
     first = position * window.stride - window.padding
     return any(0 <= first + n * window.dilation < window.size for n in range(window.steps))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Barriers of warps and of groups of threads: whom they order, and who has to come to them."""
+"""Barriers of warps and of groups of threads: the accesses they order, and threads they need."""
 
 from collections.abc import Callable
 
@@ -18,7 +18,9 @@ SLAB = "memref<128xf32, 3>"
 
 
 def kernel(body: str) -> str:
-    """Two blocks of 128 threads; %v is what a thread stores first, at its number in %s."""
+    """
+    Return a kernel of two blocks of 128 threads, where each thread first stores %v at its id in %s.
+    """
     return f"""
       kernel.func grid 2 block 128 @k(%x: memref<256xf32>) -> (%out: memref<256xf32>) {{
         %b = kernel.block_id
@@ -36,7 +38,7 @@ def kernel(body: str) -> str:
 
 
 def load(number: int, subscript: str) -> str:
-    """Read an element of the slab, and keep it."""
+    """Return lines that read an element of the slab, and store it to the output."""
     return f"""
       %r{number} = loop.load %s[{subscript}] : {SLAB}
       loop.store %r{number}, %out[%b * 128 + %t] : memref<256xf32>
@@ -70,7 +72,7 @@ RIGHT = {
         {OVERWRITE}
         {PAIR}
       }}""",
-    # Warp 3 has it from warp 2, which has it from warp 1.
+    # Warp 3 learns of it from warp 2, which learned of it from warp 1.
     "handed on": f"""
       %first = loop.predicate [95 - %t, %t - 32] : i1
       scf.if %first {{ kernel.named_barrier %c1 threads 64 }}
@@ -87,7 +89,7 @@ RIGHT = {
 
 
 @pytest.mark.parametrize("body", RIGHT.values(), ids=RIGHT)
-def test_who_meets_is_ordered(parse: Parse, rand: Rand, body: str) -> None:
+def test_threads_that_meet_are_ordered(parse: Parse, rand: Rand, body: str) -> None:
     x = rand(256)
     (result,) = interpret(parse(kernel(body)), x, function="k")
     assert set(result.tolist()) <= set(x.tolist()) | set((-x).tolist())
@@ -142,7 +144,7 @@ WRONG = {
         f"%p = loop.predicate [31 - %t] : i1 scf.if %p {{ {PAIR} }}",
         "32 threads of block 0 come with id 1, but the barrier waits for 64",
     ),
-    # Pair 1 may still wait with id 2 when pair 0 comes with it.
+    # Pair 1 may still wait at barrier 2 when pair 0 arrives there.
     "a name that others may still wait with": (
         f"{PAIR} %other = kernel.index [2 - %t floordiv 64] kernel.named_barrier %other threads 64",
         "id 1 of block 0 is in use: other warps may still wait with it",
@@ -151,7 +153,9 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("body", "message"), WRONG.values(), ids=WRONG)
-def test_what_it_does_not_order(parse: Parse, rand: Rand, body: str, message: str) -> None:
+def test_accesses_that_barriers_do_not_order(
+    parse: Parse, rand: Rand, body: str, message: str
+) -> None:
     with pytest.raises(InterpreterError, match=message):
         interpret(parse(kernel(body)), rand(256), function="k")
 

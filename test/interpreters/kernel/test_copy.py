@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Vector copies in Kernel IR: what they move, and bounds, alignment and masks of a whole vector."""
+"""Vector copies in Kernel IR: their contents, and bounds, alignment and masks of whole vectors."""
 
 from collections.abc import Callable
 
@@ -16,7 +16,7 @@ Rand = Callable[..., NDArray[np.float32]]
 
 
 def kernel(body: str, *, x: str = "96xf32", out: str = "96xf32", block: int = 32) -> str:
-    """One block that reads %x and writes %out, both aligned."""
+    """Return a kernel of one block that reads %x and writes %out, both aligned."""
     return f"""
       kernel.func grid 1 block {block} @k(%x: memref<{x}> {{plan.align = 16 : i64}})
           -> (%out: memref<{out}> {{plan.align = 16 : i64}}) {{
@@ -53,7 +53,7 @@ def test_a_vector_through_registers(parse: Parse, element: str, width: int) -> N
 
 
 def test_a_vector_of_a_column(parse: Parse) -> None:
-    # the innermost axis has one step: elements lie side by side along the other one
+    # the innermost axis has one step: elements are contiguous along the other axis
     x = "memref<128x1xf32>"
     module = parse(
         kernel(
@@ -69,7 +69,7 @@ def test_a_vector_of_a_column(parse: Parse) -> None:
     np.testing.assert_array_equal(result, data.reshape(32, 4)[::-1].reshape(128, 1))
 
 
-# Layouts in which vectors of 4 along some axis of a slab of 16x32 are aligned, and that axis.
+# Layouts with aligned vectors of 4 along one axis of a slab of 16x32, and that axis.
 LAYOUTS = [
     ("", 1),
     ("#tile.layout<pad [0, 4]>, ", 1),
@@ -154,7 +154,9 @@ def test_where_the_mask_fails_registers_get_zeros_and_outputs_nothing(
 
 @pytest.mark.parametrize("size", [1, 3, 30, 31, 127])
 def test_masked_tails_of_odd_sizes(parse: Parse, rand: Rand, size: int) -> None:
-    """The whole vectors with width 4, the rest of them one by one; the slab's rest is zero."""
+    """
+    Whole vectors have width 4, the remaining elements are copied singly; the slab's rest is zero.
+    """
     whole, slab = size // 4 * 4, "memref<1x128xf32, #tile.layout<slots>, 3>"
     x = f"memref<{size}xf32>"
     vectors = f"""kernel.copy_async %x[%t * 4] to %s[0, %t * 4] width 4 where [{whole - 4} - %t * 4]
@@ -270,7 +272,7 @@ WRONG = {
           : memref<4xf32, 5>, memref<4x32xf32, #tile.layout<inner 2>, 3>""",
         r"a vector of 4 elements crosses pieces of 2 elements",
     ),
-    "registers that nobody wrote": (
+    "registers that are never written": (
         f"{registers('r')} kernel.copy {FROM}",
         r"reads element \[0\], which nothing has written",
     ),
@@ -310,7 +312,7 @@ def test_wrong_copy(parse: Parse, rand: Rand, case: str) -> None:
         interpret(parse(kernel(body)), rand(96), function="k")
 
 
-def test_an_argument_of_which_nothing_is_known(parse: Parse, rand: Rand) -> None:
+def test_an_argument_of_unknown_alignment(parse: Parse, rand: Rand) -> None:
     body = f"{registers('r')} kernel.copy %x[%t * 4] {MASKED}"
     module = parse(kernel(body).replace("{plan.align = 16 : i64}", ""))
     message = r"%x begins at a multiple of 4 bytes, but 16 bytes are copied .*plan.align = 16"
@@ -318,7 +320,7 @@ def test_an_argument_of_which_nothing_is_known(parse: Parse, rand: Rand) -> None
         interpret(module, rand(96), function="k")
 
 
-def test_what_mistakes_are_planted_in_is_right(parse: Parse, rand: Rand) -> None:
+def test_the_kernel_without_a_mistake_is_right(parse: Parse, rand: Rand) -> None:
     body = f"{registers('r')} kernel.copy %x[%t * 4] {MASKED}\n kernel.copy {FROM}"
     x = rand(96)
     (result,) = interpret(parse(kernel(body)), x, function="k")

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Blocks that meet in Kernel IR: right programs, and what happens to them when something is dropped or
-moved. A mistake is a replacement in the text of the program.
+Blocks that are joined in Kernel IR: right programs, and errors when an op is dropped or moved.
+
+A mistake is a replacement in the text of the program.
 """
 
 from collections.abc import Callable
@@ -71,7 +72,7 @@ kernel.func grid 6 block 32 @k(%x: memref<6x32xf32>)
 
 
 def inputs() -> NDArray[np.float32]:
-    """Rows that three blocks at a time sum up."""
+    """Return rows, of which each group of three blocks computes the sum."""
     return np.random.default_rng(0).standard_normal((6, 32), np.float32)
 
 
@@ -80,7 +81,7 @@ def inputs() -> NDArray[np.float32]:
 def test_three_blocks_are_joined(
     text: str, lanes: int, parse: Parse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whether all blocks run at a time or as few as can."""
+    """All blocks run at a time, or as few as possible."""
     monkeypatch.setattr("tilewright.interpreters.kernel._LANES", lanes)
     x = inputs()
     (out,) = interpret(parse(text), x, function="k")
@@ -88,7 +89,7 @@ def test_three_blocks_are_joined(
 
 
 def test_the_last_to_arrive_is_not_the_last_by_number(parse: Parse) -> None:
-    """Programs that rely on an order of the blocks are found."""
+    """Programs that rely on an order of the blocks give other results."""
     number = """%i = loop.index [%b mod 3] : i32
     %number = arith.sitofp %i : i32 to f32
     %sum = scf.for"""
@@ -185,7 +186,7 @@ MISTAKES = [
 
 @pytest.mark.parametrize(("text", "old", "new", "message"), MISTAKES)
 def test_mistakes_are_found(text: str, old: str, new: str, message: str, parse: Parse) -> None:
-    """Each with a message that says what is wrong."""
+    """Each mistake is an error with a message that describes it."""
     assert text.count(old) == 1
     with pytest.raises(InterpreterError, match=message):
         interpret(parse(text.replace(old, new)), inputs(), function="k")
@@ -209,7 +210,7 @@ kernel.func grid 3 block 32 cluster 3 @k(%x: memref<3x32xf32>) -> (%out: memref<
 }"""
 
 
-def test_what_all_blocks_of_a_cluster_have_read_is_written_again(parse: Parse) -> None:
+def test_memory_that_all_blocks_have_read_is_written_again(parse: Parse) -> None:
     x = np.arange(96, dtype=np.float32).reshape(3, 32)
     (result,) = interpret(parse(READ_BY_ALL), x, function="k")
     np.testing.assert_array_equal(result, np.tile(x[0, ::-1], (3, 1)))

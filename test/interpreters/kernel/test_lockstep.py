@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernel IR: threads in lockstep, and what only another order of execution would show."""
+"""Kernel IR with threads in lockstep, and races that only another order of execution would show."""
 
 from collections.abc import Callable
 
@@ -18,7 +18,7 @@ SHARED = "memref<64xf32, 3>"
 
 
 def kernel(body: str, *, grid: int = 2, block: int = 64, size: int = 128) -> str:
-    """Return a kernel @k over %x and %out, with %b, %t and some constants at hand."""
+    """Return a kernel @k over %x and %out, with %b, %t and some constants defined."""
     return f"""
       kernel.func grid {grid} block {block} @k(%x: memref<{size}xf32>)
           -> (%out: memref<{size}xf32>) {{
@@ -63,7 +63,7 @@ def test_block_sum_by_shuffles_and_shared_memory(parse: Parse, rand: Rand) -> No
     np.testing.assert_allclose(result, np.repeat(sums, 64), rtol=1e-12)
 
 
-# What each thread reads: the lane of its number ^ offset, or one lane of its segment.
+# The lane that each thread reads: its own number ^ offset, or one lane of its segment.
 SHUFFLES: list[tuple[str, Callable[[NDArray[np.int64]], NDArray[np.int64]]]] = [
     ("xor %v, 3 width 4", lambda t: t ^ 3),
     ("xor %v, 16 width 32", lambda t: t ^ 16),
@@ -182,7 +182,7 @@ WRITE_SLAB = f"%s = kernel.shared : {SHARED}\n loop.store %v, %s[%t] : {SHARED}\
 READ_OTHER = f"%r = loop.load %s[63 - %t] : {SHARED}\n"
 
 WRONG = {
-    "a shared slot that nobody wrote": (
+    "a shared slot that is never written": (
         f"{LOAD} %s = kernel.shared : {SHARED}\n {READ_OTHER} {STORE}",
         r"reads element \[63\], which nothing has written",
     ),
@@ -263,7 +263,7 @@ def test_wrong_program(parse: Parse, rand: Rand, case: str) -> None:
         interpret(parse(kernel(body)), rand(128), function="k")
 
 
-def test_a_barrier_makes_each_of_these_right(parse: Parse, rand: Rand) -> None:
+def test_barriers_make_these_programs_right(parse: Parse, rand: Rand) -> None:
     module = parse(
         kernel(f"""
       {LOAD} {WRITE_SLAB}
@@ -304,7 +304,7 @@ def test_a_branch_taken_by_whole_warps_or_blocks_may_synchronize(parse: Parse, r
     np.testing.assert_array_equal(result, x[np.where(index % 64 < 32, index ^ 1, index)])
 
 
-def test_a_shuffle_in_a_nest_that_whole_blocks_come_to(parse: Parse, rand: Rand) -> None:
+def test_a_shuffle_in_a_nest_that_whole_blocks_reach(parse: Parse, rand: Rand) -> None:
     def module(bound: str) -> ModuleOp:
         return parse(
             kernel(f"""
@@ -359,7 +359,7 @@ def test_a_shuffle_from_a_lane_that_does_not_exist(parse: Parse, rand: Rand) -> 
 
 
 def test_only_active_threads_need_an_index(parse: Parse, rand: Rand) -> None:
-    # Thread 70 of the launch would have the index 70, which is none; it is not there.
+    # The masked load of thread 70 would have the index 70, which is out of bounds.
     module = parse(
         kernel(f"""
       {LOAD}

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Rings in Kernel IR: one right program for each transport, and what happens to it when something is
-dropped, moved or miscounted. A mistake is a list of replacements in the text of the program.
+Rings in Kernel IR: one right program for each transport, and the errors of wrong ones.
+
+In wrong programs an op is dropped, moved or miscounted. A mistake is a list of replacements in the
+text of the program.
 """
 
 from collections.abc import Callable, Sequence
@@ -29,15 +31,15 @@ INDICES = """%b = kernel.block_id
 
 
 def broken(text: str, changes: Sequence[tuple[str, str]]) -> str:
-    """`text` with each replacement made, where there is exactly one place for it."""
+    """Return `text` with each replacement made; each must have exactly one place."""
     for old, new in changes:
         assert text.count(old) == 1, f"{text.count(old)} places for {old!r}"
         text = text.replace(old, new)
     return text
 
 
-# Six chunks of 128 are summed up, each read by other threads than copied it: two are under way
-# while one is read.
+# Six chunks of 128 are added up. Other threads read a chunk than copied it, and two copies are
+# pending while one chunk is read.
 ASYNC = f"""
 kernel.func grid 2 block 32 @k(%x: memref<2x6x128xf32> {{plan.align = 16 : i64}})
     -> (%out: memref<2x128xf32>) {{
@@ -86,7 +88,7 @@ READ = "127 - %t * 4 - %j"
 SLAB = "memref<3x128xf32, #tile.layout<slots>, 3>"
 
 ASYNC_MISTAKES: dict[str, Mistake] = {
-    "a fill that nobody waits for": (
+    "a fill without a wait": (
         [
             ("predicate [5 - %next]", "predicate [6 - %next]"),
             (
@@ -219,7 +221,7 @@ ASYNC_MISTAKES: dict[str, Mistake] = {
     ),
 }
 
-# Six chunks are stored, each while others read the one before, in a ring of two padded slots.
+# Six chunks are stored in a ring of two padded slots, each while others read the previous one.
 SYNC = f"""
 kernel.func grid 2 block 32 @k(%x: memref<2x6x32xf32>) -> (%out: memref<2x32xf32>) {{
   {INDICES}
@@ -272,8 +274,8 @@ SYNC_MISTAKES: dict[str, Mistake] = {
     ),
 }
 
-# Two rounds of six boxes through four slots, three of them under way: the fills of the second
-# round go on counting. The last rows and columns of the boxes are outside of the tensor.
+# Two rounds of six boxes use four slots, with three boxes pending: the fills of the second round
+# continue the count. The last rows and columns of the boxes are outside of the tensor.
 TMA = f"""
 kernel.func grid 2 block 32 @k(%x: memref<2x2x45x28xf32> {{plan.align = 16 : i64}})
     -> (%out: memref<2x2x8x32xf32>) {{
@@ -468,7 +470,7 @@ def test_mistake(parse: Parse, text: str, mistake: Mistake) -> None:
         interpret(parse(broken(text, changes)), x, function="k")
 
 
-# One row of one box, of a tensor and to a slab that TMA cannot copy.
+# One row of one box, of a tensor or to a slab that TMA cannot copy.
 BOX = """
 kernel.func grid 1 block 32 @k(%x: memref<4x{row}xf32> {{plan.align = 16 : i64}})
     -> (%out: memref<32xf32>) {{
@@ -494,7 +496,7 @@ BOXES = [
 
 
 @pytest.mark.parametrize(("row", "layout", "fills", "message"), BOXES)
-def test_a_box_that_cannot_be(
+def test_boxes_that_cannot_be_copied(
     parse: Parse, rand: Rand, row: int, layout: str, fills: str, message: str
 ) -> None:
     text = BOX.format(row=row, layout=layout, fills=fills)
@@ -516,7 +518,7 @@ def test_blocks_that_take_different_numbers_of_steps(parse: Parse, rand: Rand) -
 
 
 def test_a_mistake_that_only_one_block_makes(parse: Parse, rand: Rand) -> None:
-    """Block 1 alone leaves out the wait."""
+    """Only block 1 omits the wait."""
     changes = [(WAIT, f"%q = loop.predicate [0 - %b] : i1\nscf.if %q {{ {WAIT} }}")]
     with pytest.raises(InterpreterError, match=r"reads element \[0, 127\], to which a copy is"):
         interpret(parse(broken(ASYNC, changes)), rand(2, 6, 128), function="k")
@@ -560,7 +562,7 @@ def test_each_ring_has_waits_of_its_own(parse: Parse, rand: Rand) -> None:
 
 
 def test_a_source_that_changes_while_it_is_copied(parse: Parse, rand: Rand) -> None:
-    """What is copied is anyone's guess: the copy may read before or after the store."""
+    """The copied values are undefined: the copy may read before or after the store."""
     slab = "memref<1x32xf32, #tile.layout<slots>, 3>"
     store = "loop.store %zero, %out[%t] : memref<32xf32>"
     wait = "kernel.ring_wait %ring, %c0 pending 0 : !kernel.ring<1, cp_async>"

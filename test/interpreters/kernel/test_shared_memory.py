@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Arrays that lie in the same shared memory: a right program, and what happens to it when something is
-dropped or moved.
+Arrays in the same shared memory: a right program, and the errors when an op is dropped or moved.
 """
 
 from collections.abc import Callable
@@ -79,7 +78,7 @@ def test_mistake(old: str, new: str, message: str, parse: Parse) -> None:
     assert "multiple" in message or isinstance(caught.value, InterpreterError)
 
 
-def test_beyond_each_other_nothing_is_shared(parse: Parse) -> None:
+def test_disjoint_arrays_need_no_barrier(parse: Parse) -> None:
     apart = PROGRAM.replace("kernel.barrier // before the sums", "").replace("at 128", "at 512")
     interpret(parse(apart), X, function="k")
 
@@ -102,7 +101,7 @@ kernel.func grid 2 block 32 @k(%x: memref<2x32xf32>) -> (%out: memref<2x32xf32>)
 }"""
 
 
-def test_a_warp_knows_what_its_lanes_did(parse: Parse) -> None:
+def test_a_warp_barrier_orders_the_lanes_of_a_warp(parse: Parse) -> None:
     x = X[:2, :32]
     (out,) = interpret(parse(ONE_WARP), x, function="k")
     np.testing.assert_array_equal(out, np.roll(x[:, ::-1], -1, axis=1))
@@ -111,7 +110,7 @@ def test_a_warp_knows_what_its_lanes_did(parse: Parse) -> None:
         interpret(too_early, x, function="k")
 
 
-def test_other_warps_do_not(parse: Parse) -> None:
+def test_a_warp_barrier_does_not_order_other_warps(parse: Parse) -> None:
     two_warps = ONE_WARP.replace("32", "64").replace("f64", "f32").replace("31 - ", "63 - ")
     whole = two_warps.replace("kernel.warp_barrier", "kernel.barrier")
     interpret(parse(whole), X[:2], function="k")

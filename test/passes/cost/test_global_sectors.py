@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sectors of global memory, from subscripts alone."""
+"""Sectors of accesses to global memory, computed from subscripts alone."""
 
 from collections.abc import Callable
 
@@ -44,7 +44,7 @@ def test_sectors(parse: Parse, subscripts: str, type: str, threads: int, actual:
     assert sectors(access, threads)[:2] == (actual, ideal)
 
 
-def test_what_has_no_axes_is_one_sector(parse: Parse):
+def test_a_scalar_is_one_sector(parse: Parse):
     text = _KERNEL.format(subscripts="%b, %t", type="f32", threads=64).replace("64x64x", "")
     once = text.replace("%y[%b, %t]", "%y[] where [0 - %t, 0 - %b]").replace("[%b, %t]", "[]")
     module = parse(once)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What copies, rings and bounded loops cost, against numbers worked out by hand."""
+"""Costs of copies, rings and bounded loops, compared with numbers computed by hand."""
 
 from collections.abc import Callable
 
@@ -15,7 +15,7 @@ Parse = Callable[[str], ModuleOp]
 
 
 def cost(parse: Parse, body: str, *, x: str = "128xf32", out: str = "128xf32") -> KernelCost:
-    """Return the cost of four warps."""
+    """Return the cost of a kernel of four warps."""
     module = parse(f"""
       kernel.func grid 1 block 128 @k(%x: memref<{x}>) -> (%out: memref<{out}>) {{
         %t = kernel.thread_id
@@ -40,7 +40,7 @@ def test_a_vector_counts_all_of_its_elements(parse: Parse):
     assert found.wavefronts == 0
 
 
-def test_a_masked_vector_counts_for_the_share_that_is_there(parse: Parse):
+def test_a_masked_vector_counts_for_the_share_within_its_mask(parse: Parse):
     mask = "where [252 - %t * 4]"
     body = f"""{REGISTERS}
       kernel.copy %x[%t * 4] to %r[0] width 4 {mask} : memref<256xf32>, memref<4xf32, 5>
@@ -50,8 +50,8 @@ def test_a_masked_vector_counts_for_the_share_that_is_there(parse: Parse):
     assert found.global_bytes == 2 * 4 * 256
 
 
-# A warp reads 16 bytes a lane at the start of rows of 128 bytes: 8 lanes at a time, in how many
-# wavefronts.
+# A warp reads 16 bytes a lane at the start of rows of 128 bytes, 8 lanes at a time: the layout, and
+# the wavefronts of 8 lanes.
 LAYOUTS = [("", 8), ("#tile.layout<pad [0, 4]>, ", 1), ("#tile.layout<swizzle 128>, ", 1)]
 
 
@@ -84,7 +84,7 @@ def test_cp_async_reads_where_the_mask_holds_and_writes_everywhere(parse: Parse)
     assert found.barriers == 1
 
 
-def test_a_box_counts_once_for_the_block_and_not_what_is_outside(parse: Parse):
+def test_a_box_counts_once_for_the_block_and_only_within_the_array(parse: Parse):
     slab = "memref<4x8x32xf32, #tile.layout<slots>, 3>"
     ring = "!kernel.ring<4, tma>"
     body = f"""%s = kernel.shared : {slab}
@@ -141,7 +141,9 @@ EMPTY = WINDOW.replace("%bm * 10 - 5", "39").replace("%bm * 10 + 10", "%bm + 1")
     [(BOUNDED, 10 * 3), *((text, 4 * (10 + 3 * 15)) for text in (WINDOW, LATER)), (EMPTY, 0)],
 )
 def test_a_bounded_loop_counts_for_the_steps_within(parse: Parse, text: str, steps: int):
-    """Of 4 by 4 blocks 10 do their steps; or each its window: that is about what is counted."""
+    """
+    10 of 4 by 4 blocks do their steps, or each block does its window: the cost is close to this.
+    """
     module = parse(text)
     (nest,) = module.ops
     assert isinstance(nest, loop.KernelOp)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The cost of kernels, counted from IR, against numbers worked out by hand."""
+"""The cost of kernels, counted from IR, compared with numbers computed by hand."""
 
 import pytest
 from xdsl.context import Context
@@ -65,7 +65,7 @@ def test_a_matmul_touches_each_buffer_once_and_rereads_its_operands():
     assert found.occupancy(H100) is None
 
 
-def test_no_level_changes_what_a_matmul_does():
+def test_no_level_changes_the_work_of_a_matmul():
     loop_ir = only(parse(MATMUL))
     for pipeline in ("tileify", "tileify,blockify-launch{m=16 n=16}"):
         tile_ir = only(after(MATMUL, pipeline))
@@ -90,7 +90,7 @@ def test_masked_accesses_count_where_the_mask_holds():
     assert found.accessed_bytes == found.global_bytes == 2 * 4000
 
 
-def test_an_access_touches_what_its_subscripts_reach():
+def test_an_access_touches_the_elements_its_subscripts_reach():
     text = """
     loop.kernel @part(%x: memref<64x100xf32>, %b: memref<7xf32>) -> (%out: memref<50xf32>) {
       loop.for %i in 50 {
@@ -157,16 +157,14 @@ def test_a_scan_joins_at_every_step():
         (24, 4, 384, 1),
     ],
 )
-def test_a_combine_costs_what_its_lowering_makes_of_it(
-    threads: int, rows: int, smem: int, barriers: int
-):
+def test_a_combine_costs_as_much_as_its_lowering(threads: int, rows: int, smem: int, barriers: int):
     text = ROW_SUM.format(n=1000)
     pipeline = f"tileify,cooperative-reduce{{threads={threads} rows={rows}}}"
     tile_ir = only(after(text, pipeline))
     kernel_ir = only(after(text, f"{pipeline},convert-tile-to-kernel,cse"))
     for found in (tile_ir, kernel_ir):
         assert (found.shared_bytes, found.barriers) == (smem, barriers)
-        # each element of the rows once, and one store a row by the first thread of it
+        # each element of the rows once, and one store a row by its first thread
         assert found.accessed_bytes == pytest.approx(4 * (32 * 1000 + 32))
 
 
@@ -208,11 +206,11 @@ def test_stages_and_bank_conflicts(subscript: str, factor: float):
     for found in (tile_ir, kernel_ir):
         assert found.shared_bytes == 16 * 16 * 4
         assert found.barriers == 8
-        # every block stages its sixteen rows once
+        # each block stages its sixteen rows once
         assert found.accessed_bytes == 4 * (64 * 64 + 4 * 64 * 16)
         assert found.global_bytes == 2 * 4 * 64 * 64
-    # two warps read 16 times for each of 16 fills, and fill each slab in 4 wavefronts each; Tile IR
-    # knows that they do so by vectors, which the lowering makes later
+    # Two warps read 16 times for each of 16 fills, and fill each slab in 4 wavefronts each. Tile IR
+    # counts these accesses as vectors, which the lowering makes later.
     for found in (tile_ir, only(after(text, "to-kernel"))):
         assert found.wavefronts == 16 * 2 * (16 * factor + 4)
         assert found.ideal_wavefronts == 16 * 2 * (16 + 4)
@@ -235,13 +233,13 @@ def test_a_register_tile_holds_its_accumulators():
     # accumulators, one column of x and one row of w, the indices of block, thread and step
     assert found.registers == 8 * 16 + 8 + 16 + 3 + ALLOWANCE
     kernel_ir = only(after(text, "convert-tile-to-kernel,cse"))
-    assert kernel_ir.registers == found.registers + 1  # what is on its way into its array
+    assert kernel_ir.registers == found.registers + 1  # the value on its way to its array
     # a thread loads eight elements of x and sixteen of w in each of 64 steps
     assert found.accessed_bytes == 4 * (64 * 64 * (8 + 16) + 512 * 16)
     assert found.flops == 2 * 512 * 16 * 64
 
 
-def test_the_line_says_only_what_changed():
+def test_the_line_lists_only_changes():
     text = ROW_SUM.format(n=2048)
     tiled = after(text, "tileify")
     assert line(tiled, tiled) == "ledger: no change in cost"
@@ -251,7 +249,7 @@ def test_the_line_says_only_what_changed():
     )
 
 
-def test_what_is_known_only_afterwards_has_no_arrow():
+def test_values_known_only_afterwards_have_no_arrow():
     text = ROW_SUM.format(n=2048)
     assert line(parse(text), after(text, "tileify")) == (
         "ledger: blocks 32, threads 1, occupancy 32 blocks/SM"
@@ -277,5 +275,5 @@ def test_kernels_count_as_often_as_they_are_launched():
     assert line(nothing, parse(text)).endswith("estimate 0.00 -> 4.00 us")
 
 
-def test_nothing_is_claimed_of_what_has_no_kernels():
+def test_a_module_without_kernels_has_no_costs():
     assert line(ModuleOp([]), ModuleOp([])) == "ledger: no kernels yet"

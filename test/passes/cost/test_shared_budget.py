@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The shared memory that a launch is said to take is what the arrays of its kernel take."""
+"""The estimated shared memory of a launch equals that of its kernel's arrays."""
 
 from collections.abc import Callable
 
@@ -25,16 +25,16 @@ LOWERING = parse_pipeline("split-joins,convert-tile-to-kernel", available_passes
 
 
 def assert_agrees(module: ModuleOp) -> None:
-    """What is said of the launches, and what the arrays that they are lowered to take."""
+    """Assert that the estimates of the launches equal the arrays they are lowered to."""
     launches = [op for op in module.walk() if isinstance(op, tile.LaunchOp)]
-    said = [shared_bytes(launch) for launch in launches]
-    assert said == [kernel_cost(launch.kernel).shared_bytes for launch in launches]
+    estimated = [shared_bytes(launch) for launch in launches]
+    assert estimated == [kernel_cost(launch.kernel).shared_bytes for launch in launches]
     PassManager(context()).run(module, LOWERING)
     functions = [op for op in module.walk() if isinstance(op, kernel.FuncOp)]
-    assert said == [kernel_cost(function).shared_bytes for function in functions]
+    assert estimated == [kernel_cost(function).shared_bytes for function in functions]
 
 
-# A workspace makes two kernels of one.
+# A workspace splits one kernel into two.
 NAMES = sorted(path.stem for path in FOLDER.glob("*.mlir") if "workspace" not in path.stem)
 
 
@@ -44,7 +44,7 @@ def test_kernels_written_by_hand(parse: Parse, name: str):
 
 
 @pytest.mark.parametrize("name", ["matmul_split_k", "matmul_join_cluster"])
-def test_what_blocks_join_lies_where_slabs_have_lain(parse: Parse, name: str):
+def test_joined_values_take_the_place_of_slabs(parse: Parse, name: str):
     module = with_main(parse((FOLDER / f"{name}.mlir").read_text()))
     (launch,) = [op for op in module.walk() if isinstance(op, tile.LaunchOp)]
     needed = shared_bytes_at_once(launch, {})

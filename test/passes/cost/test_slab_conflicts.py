@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Tile IR foretells of accesses to slabs is what Kernel IR has, and the simulator counts."""
+"""Predicted accesses to slabs in Tile IR agree with Kernel IR and with the simulator's counts."""
 
 import re
 from collections import defaultdict
@@ -26,20 +26,22 @@ from ..tile.kernels.references import FOLDER, REFERENCES
 
 Parse = Callable[[str], ModuleOp]
 Found = dict[tuple[str | None, bool], set[tuple[int, int, int]]]
-"""Of each slab, by whether it is stored to: the width of an access, its wavefronts, the ideal."""
+"""
+Accesses by slab and by whether they are stores: their width, wavefronts, and ideal wavefronts.
+"""
 
 
 def text_of(name: str) -> str:
-    """Return the kernel in the file of that name."""
+    """Return the text of the kernel in the file of that name."""
     return (FOLDER / f"{name}.mlir").read_text()
 
 
-# Of the kernels that differ in how blocks join, one.
-ALIKE = {"matmul_join_atomic", "matmul_join_last_block", "matmul_join_workspace"}
-STAGED = [name for name in REFERENCES if name not in ALIKE and "tile.stage" in text_of(name)]
+# One of the kernels that differ only in how blocks are joined.
+SIMILAR = {"matmul_join_atomic", "matmul_join_last_block", "matmul_join_workspace"}
+STAGED = [name for name in REFERENCES if name not in SIMILAR and "tile.stage" in text_of(name)]
 
-# What becomes of the text of a kernel: other layouts, transports and arrangements. Some overrun
-# their slabs, which nothing here runs.
+# Changes of a kernel's text: other layouts, transports and arrangements. Some overrun their slabs,
+# but no test runs them.
 VARIATIONS: dict[str, Callable[[str], str]] = {
     "as it is": lambda text: text,
     "dense": lambda text: re.sub(r" #tile\.layout<.*?>,", "", text),
@@ -65,8 +67,8 @@ def launch_in(module: ModuleOp) -> tile.LaunchOp:
     return launch
 
 
-def foretold(module: ModuleOp) -> Found:
-    """What the launch says."""
+def predicted(module: ModuleOp) -> Found:
+    """Return the accesses that the launch predicts."""
     found: Found = defaultdict(set)
     conflicts = SlabConflicts(launch_in(module))
     for stage in conflicts.stages:
@@ -81,7 +83,7 @@ def foretold(module: ModuleOp) -> Found:
 
 
 def lowered(module: ModuleOp) -> Found:
-    """What Kernel IR has."""
+    """Return the accesses in Kernel IR."""
     names = {stage.slab.name_hint for stage in tile.stages_of(launch_in(module))}
     found: Found = defaultdict(set)
     for function in lower(with_main(module), "kernel").ops:
@@ -104,15 +106,15 @@ CASES = [
 
 
 @pytest.mark.parametrize(("name", "variation"), CASES)
-def test_kernel_ir_has_what_is_foretold(parse: Parse, name: str, variation: str):
+def test_kernel_ir_has_the_predicted_accesses(parse: Parse, name: str, variation: str):
     text = VARIATIONS[variation](text_of(name))
-    assert foretold(parse(text)) == lowered(parse(text))
+    assert predicted(parse(text)) == lowered(parse(text))
 
 
 @pytest.mark.parametrize("name", STAGED)
 def test_short_loops_are_taken_for_unrolled(parse: Parse, name: str):
     rolled = text_of(name).replace(" unroll", "")
-    assert foretold(parse(rolled)) == foretold(parse(text_of(name)))
+    assert predicted(parse(rolled)) == predicted(parse(text_of(name)))
 
 
 NN = """
@@ -143,7 +145,7 @@ NN = """
   }}
 """
 
-# The layouts of both slabs, and where a thread's rows and columns lie.
+# The layouts of both slabs, and the positions of a thread's rows and columns.
 SIMULATED = {
     "dense": ("", "", "%tm * 4 + %vm", "%tn * 4 + %vn"),
     "padded": ("#tile.layout<pad [0, 4]>, ", "", "%tm * 4 + %vm", "%tn * 4 + %vn"),
@@ -154,7 +156,7 @@ SIMULATED = {
 
 @needs_nvrtc
 @pytest.mark.parametrize("case", SIMULATED)
-def test_the_simulator_counts_what_is_foretold(parse: Parse, case: str):
+def test_the_simulator_counts_the_predicted_wavefronts(parse: Parse, case: str):
     a, b, row, column = SIMULATED[case]
     module = parse(NN.format(a=a, b=b, row=row, column=column))
     traffic = slab_traffic(launch_in(module)).values()
@@ -162,7 +164,7 @@ def test_the_simulator_counts_what_is_foretold(parse: Parse, case: str):
     execution = SimulatorBackend("sm_90a").run(plan_of(lower(with_main(module), "cuda")), inputs)
     (report,) = execution.kernels
     assert not execution.problems
-    # NVRTC may have a thread read a part of a vector again; all that is asked for are 16 bytes
+    # NVRTC may make a thread read a part of a vector again; only accesses of 16 bytes count
     counts = [c for c in report.counters.accesses if (c.space, c.size) == ("shared", 16)]
     assert sum(c.requests for c in counts) == 2 * sum(each.requests for each in traffic)
     assert sum(c.transactions for c in counts) == 2 * sum(each.wavefronts for each in traffic)
@@ -173,7 +175,7 @@ def test_a_slab_in_another_layout(parse: Parse):
     launch = launch_in(parse(VARIATIONS["dense"](text_of("batched_matmul_tma"))))
     conflicts = SlabConflicts(launch)
     _, second = conflicts.stages
-    # 8 lanes read 16 bytes each at the start of rows of 64 bytes: 2 are side by side in the banks
+    # 8 lanes read 16 bytes each at the start of rows of 64 bytes: 2 rows cover all banks
     assert conflicts.traffic(second).factor == 4
     assert conflicts.traffic(second, SlabLayoutAttr.get(swizzle=64)).factor == 1
     assert conflicts.traffic(second, SlabLayoutAttr.get(pad=(0, 4))).factor == 1

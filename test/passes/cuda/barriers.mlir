@@ -1,7 +1,7 @@
 // RUN: opt-tool %s -p convert-kernel-to-cuda | opt-tool - -t cuda | filecheck %s
 
-// Barriers of a block, of warps, and of groups of threads, for which the prelude has a function. Ids
-// are ints also where indices need more.
+// Barriers of a block, of warps, and of groups of threads, for which the prelude has a function.
+// Ids are ints even where indices need more.
 // CHECK:      template <int threads, int last>
 // CHECK-NEXT: __device__ __forceinline__ void named_barrier(int id) {
 // CHECK-NEXT:   if constexpr (last > 1)

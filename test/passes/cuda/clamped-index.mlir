@@ -1,6 +1,6 @@
 // RUN: opt-tool %s -p convert-kernel-to-cuda -t cuda | filecheck %s
 
-// Data that is clamped to where it is an index is not checked again; what may be more is.
+// Data that is clamped to the range of an index is not checked again; other data is.
 
 // CHECK:      const long long i = wrapping_add(min(max(e, -1LL), 6LL), 1LL);
 // CHECK-NEXT: const int in = (int)i;

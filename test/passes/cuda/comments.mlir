@@ -1,6 +1,6 @@
 // RUN: opt-tool %s -p to-kernel,to-cuda -t cuda | filecheck %s
 
-// Comments stand above what they tell of, once each.
+// Each comment stands once, above the code that it describes.
 
 // CHECK-LABEL: rms_norm(
 // CHECK:         // rms_norm: elementwise
@@ -22,8 +22,8 @@ loop.kernel @rms_norm(%x: memref<4x128xf32>) -> (%out: memref<4x128xf32>) {
   }
 }
 
-// A comment above nothing goes, as does one above what is only written where it is used, and a branch
-// that only comments are in; one that is too long takes several lines.
+// A comment above nothing disappears, as does one above an expression that is written at its use,
+// and a branch with comments only. A long comment takes several lines.
 // CHECK-LABEL: idle(
 // CHECK-NEXT:      const float *__restrict__ x,
 // CHECK-NEXT:      float *__restrict__ out) {

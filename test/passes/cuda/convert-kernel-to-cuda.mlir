@@ -2,7 +2,7 @@
 // RUN: opt-tool %s -p convert-kernel-to-cuda -t cuda | filecheck %s --check-prefix=TEXT
 // RUN: opt-tool %s -p convert-kernel-to-cuda | opt-tool - -t cuda | filecheck %s --check-prefix=TEXT
 
-// The prelude is printed as far as it is used.
+// Only the used part of the prelude is printed.
 // TEXT:      // The larger value; NaN if either is.
 // TEXT-NEXT: __device__ __forceinline__ float max_nan(float a, float b) {
 // TEXT-NOT:  min_nan
@@ -18,8 +18,8 @@ func.func @main(%x: memref<1000xf32>) -> memref<1000xf32> {
   func.return %0 : memref<1000xf32>
 }
 
-// Literals come first, each once, for all that use them. An offset that occurs often, and a mask that
-// does, are named; arithmetic used once stays in place.
+// Literals come first, each once for all its uses. An offset that occurs often is named, and so is
+// a mask that does; arithmetic used once stays in place.
 // CHECK-LABEL: cuda.func grid 8 block 128 @relu(%x: !cuda.ptr<f32, const>) -> (%out: !cuda.ptr<f32>) {
 // CHECK-NEXT:    %0 = cuda.literal 128 : i32
 // CHECK-NEXT:    %1 = cuda.literal 1000 : i32
@@ -63,7 +63,7 @@ kernel.func grid 8 block 128 @relu(%x: memref<1000xf32>) -> (%out: memref<1000xf
   loop.store %r, %out[%b * 128 + %t] where [999 - %b * 128 - %t] : memref<1000xf32>
 }
 
-// Subscripts are row-major offsets; a loop's values are variables; nothing is declared in vain.
+// Subscripts are row-major offsets; loop values are variables; only used values are declared.
 // TEXT-LABEL: // grid 5, block 32
 // TEXT-NEXT:  extern "C" __global__ void __launch_bounds__(32) dot(
 // TEXT:         const int row = b * 32 + t;

@@ -1,7 +1,7 @@
 // RUN: opt-tool %s -p convert-kernel-to-cuda -t cuda | filecheck %s
 
-// The types that the text names come first, then the functions: of an overloaded one only what is
-// called.
+// The types of the text come first, then the functions: of an overloaded function only the called
+// overloads.
 // CHECK: struct half { unsigned short bits; };
 // CHECK-NOT: struct bfloat16
 // CHECK: float to_float(half a)

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scalar ops as kernels, one thread an element: many in one module, each run in the simulator."""
+"""
+Scalar ops as kernels with one thread an element: many in one module, each run in the simulator.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,14 +30,14 @@ DTYPES: dict[str, np.dtype[Any]] = {
     "f32": np.dtype(np.float32),
     "f64": np.dtype(np.float64),
 }
-"""Every element type."""
+"""Dtype of each element type."""
 
 _BLOCK = 128
 
 
 @dataclass(frozen=True)
 class Case:
-    """`lines` compute %r of type `result` from %v0, %v1, ... of types `sources`."""
+    """Ops to run: `lines` compute %r of type `result` from %v0, %v1, ... of types `sources`."""
 
     lines: str
     sources: tuple[str, ...]
@@ -43,7 +45,7 @@ class Case:
 
 
 def simple(op: str, arity: int, type: str) -> Case:
-    """Return an op that takes and gives one type."""
+    """Return the case of an op whose operands and result have one type."""
     operands = ", ".join(f"%v{i}" for i in range(arity))
     return Case(f"%r = {op} {operands} : {type}", (type,) * arity, type)
 
@@ -58,7 +60,7 @@ class Elementwise:
 
     @cached_property
     def source(self) -> str:
-        """The CUDA text of all."""
+        """CUDA text of all kernels."""
         return source_of("\n".join(map(self._kernel, self.names)))
 
     @cached_property
@@ -83,7 +85,7 @@ kernel.func grid {self.count // _BLOCK} block {_BLOCK} @{self.names[case]}({argu
 }}"""
 
     def run(self, case: Case, *inputs: Array) -> Array:
-        """What the kernel makes of `inputs`, of one length up to the count."""
+        """Return the kernel's result for `inputs`, which have one length up to the count."""
         (length,) = {len(array) for array in inputs}
         padded = [
             np.resize(array.astype(DTYPES[type], copy=False), self.count)

@@ -1,13 +1,13 @@
 // RUN: opt-tool %s -p convert-kernel-to-cuda | filecheck %s --check-prefix=IR
 // RUN: opt-tool %s -p convert-kernel-to-cuda | opt-tool - -t cuda | filecheck %s
 
-// How blocks find each other. The prelude has what is called.
+// How blocks communicate. The prelude has only the called functions.
 // CHECK:     __device__ __forceinline__ void cluster_barrier() {
 // CHECK:     __device__ __forceinline__ const T *of_rank(const T *shared, int rank) {
 // CHECK:     __device__ __forceinline__ bool arrives_last(int *arrived, int blocks) {
 // CHECK:     __device__ __forceinline__ void atomic_add_long(long long *to, long long value) {
 
-// What is moved 16 bytes at a time from other blocks is aligned in them too.
+// Copies of 16 bytes from other blocks need alignment in those blocks too.
 // IR:        %theirs = cuda.remote %partial of %{{.*}} : !cuda.ptr<f32>, i32 to !cuda.ptr<f32, const>
 // CHECK:     // grid 8, block 32
 // CHECK-NEXT: extern "C" __global__ void __cluster_dims__(4) __launch_bounds__(32) clusters(
@@ -36,7 +36,7 @@ kernel.func grid 8 block 32 cluster 4 @clusters(%x: memref<8x32xf32>) -> (%out: 
   kernel.cluster_barrier
 }
 
-// Memory that several blocks write and read is not the kernel's alone: no __restrict__.
+// Other blocks write and read this memory too: it has no __restrict__.
 // CHECK:      extern "C" __global__ void __launch_bounds__(32) last_block(
 // CHECK-NEXT:     const float *__restrict__ x,
 // CHECK-NEXT:     float *__restrict__ out,

@@ -1,7 +1,7 @@
 // RUN: opt-tool %s -p convert-kernel-to-cuda -t cuda | filecheck %s
 
-// What is known of a bound that is the smaller of two is enough: indices are int, and a loop's counter
-// is not negative.
+// The known range of one of two bounds is enough for their minimum: indices are int, and the
+// counter of a loop is not negative.
 
 // CHECK:      const int b = blockIdx.x;
 // CHECK-NEXT: const int bound = b * 2 + 2;

@@ -1,6 +1,6 @@
 // RUN: opt-tool %s --split-input-file --verify-diagnostics --parsing-diagnostics | filecheck %s
 
-// Arrays, copies, calls and launches that cannot be.
+// Invalid arrays, copies, calls and launches.
 
 // CHECK: a cluster has at most 8 blocks
 cuda.func grid 16 block 32 cluster 16 @k(%x: !cuda.ptr<f32, const>) -> (%out: !cuda.ptr<f32>) {
@@ -101,7 +101,7 @@ cuda.func grid 1 block 32 @k(%m: !cuda.tensor_map<8x8xf32, box [8], of 0>, %x: !
 
 // -----
 
-// What reads an array stands before it is written.
+// An expression that reads an array stands before the array is written.
 // CHECK: the value that 'cuda.subscript' reads changes before 'cuda.store' uses it; name it with cuda.let
 cuda.func grid 1 block 32 @k(%x: !cuda.ptr<f32, const>) -> (%out: !cuda.ptr<f32>) {
   %r = cuda.local zeroed : !cuda.array<4xf32>

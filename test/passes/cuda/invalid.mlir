@@ -1,6 +1,6 @@
 // RUN: opt-tool %s --split-input-file --verify-diagnostics --parsing-diagnostics | filecheck %s
 
-// What the verifier refuses, and the words it finds for it.
+// CUDA IR that the verifier refuses, and its messages.
 
 // CHECK: 'float' cannot be the name of a CUDA kernel
 cuda.func grid 1 block 32 @float(%x: !cuda.ptr<f32, const>) -> (%out: !cuda.ptr<f32>) {
@@ -34,7 +34,7 @@ cuda.func grid 1 block 32 @k(%x: !cuda.ptr<f32, const>) -> (%out: !cuda.ptr<f32>
 
 // -----
 
-// An expression is printed where it is used, so once.
+// An expression is printed at its use, so it has one use.
 // CHECK: 'cuda.binary' is used 2 times; name it with cuda.let
 cuda.func grid 1 block 32 @k(%x: !cuda.ptr<f32, const>) -> (%out: !cuda.ptr<f32>) {
   %one = cuda.literal 1 : i32
@@ -75,7 +75,7 @@ cuda.func grid 1 block 32 @k(%x: !cuda.ptr<f32, const>) -> (%out: !cuda.ptr<f32>
 
 // -----
 
-// So it would shared memory, after the barrier.
+// The text would also read shared memory after the barrier.
 // CHECK: the value that 'cuda.subscript' reads changes before 'cuda.store' uses it; name it with cuda.let
 cuda.func grid 1 block 32 @k(%x: !cuda.ptr<f32, const>) -> (%out: !cuda.ptr<f32>) {
   %0 = cuda.builtin thread_idx : i32

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernel IR text to CUDA IR, CUDA text and PTX, verified on the way."""
+"""Lowers Kernel IR text to CUDA IR, CUDA text and PTX, verified on the way."""
 
 from xdsl.context import Context
 from xdsl.dialects import get_all_dialects as get_xdsl_dialects
@@ -34,7 +34,7 @@ def source_of(text: str) -> str:
 
 
 def compile_clean(source: str, target: str = "sm_90a") -> str:
-    """Return the PTX of CUDA text that compiles without a word."""
+    """Return the PTX of CUDA text, which must compile without warnings."""
     compiled = nvrtc.compile(source, target)
     assert compiled.log == ""
     return compiled.ptx

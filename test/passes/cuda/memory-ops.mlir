@@ -2,7 +2,7 @@
 // RUN: opt-tool %s --print-op-generic | opt-tool - | filecheck %s
 // RUN: opt-tool %s -t cuda | filecheck %s --check-prefix=TEXT
 
-// Arrays, pools, copies, calls that act and tensor maps, with the C++ text that they stand for.
+// Arrays, pools, copies, calls with effects, and tensor maps, with their C++ text.
 
 // CHECK-LABEL: cuda.func grid 8 block 128 min_blocks 2 cluster 4 @memory(%x_map: !cuda.tensor_map<16x64xf32, box [8, 16], swizzle 64, of 0>, %x: !cuda.ptr<f32, const> {plan.align = 16 : i64}) -> (%out: !cuda.ptr<f32>) {
 // TEXT:      // A CUtensorMap of the driver's

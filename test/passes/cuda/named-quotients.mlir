@@ -1,6 +1,6 @@
 // RUN: opt-tool %s -p to-kernel,to-cuda -t cuda | filecheck %s
 
-// Where a quotient or a rest of the thread's number has a name, subscripts go by the name.
+// Where a quotient or a remainder of the thread's number has a name, subscripts use the name.
 // CHECK:      const int t = thread / 8;
 // CHECK-NEXT: const int rw = thread % 8;
 // CHECK:      partial[w * 8 + rw]
@@ -15,8 +15,8 @@ loop.kernel @column_sums(%x: memref<64x16xf32>) -> (%out: memref<16xf32>) {
   }
 }
 
-// What several subscripts divide has a name, and so has a quotient that occurs more than once. The
-// offset of %out is the dividend itself, though its subscripts are quotients.
+// A dividend of several subscripts has a name, and so has a quotient that occurs more than once.
+// The offset of %out is the dividend itself, though its subscripts are quotients.
 // CHECK-LABEL: rolled(
 // CHECK:      const int i = b * 256 + t;
 // CHECK-NEXT: const int i1 = i / 33;
@@ -32,7 +32,7 @@ loop.kernel @rolled(%x: memref<256x33xf32>, %y: memref<256xf32>) -> (%out: memre
   }
 }
 
-// A dividend that may be negative is moved up by whole divisors, so that C++ divides it as we do.
+// A dividend that may be negative is raised by whole divisors, so that C++ rounds as Loop IR does.
 // CHECK-LABEL: strided(
 // CHECK:      const int i = (t + 1) / 2;
 // CHECK-NEXT: i >= 1 && (t + 1) % 2 == 0 ? x[i - 1] : 0.0f

@@ -2,7 +2,7 @@
 // RUN: opt-tool %s --print-op-generic | opt-tool - | filecheck %s
 // RUN: opt-tool %s -t cuda | filecheck %s --check-prefix=TEXT
 
-// Every op of CUDA IR, with the C++ text that it stands for.
+// Every op of CUDA IR, with its C++ text.
 
 // CHECK-LABEL: cuda.func grid 9 block 128 @ops(%x: !cuda.ptr<f32, const>) -> (%out: !cuda.ptr<f32>) {
 // TEXT:      // grid 9, block 128

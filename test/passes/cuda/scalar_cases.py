@@ -44,7 +44,7 @@ CONSTANTS = {
     for value in (-(2**63), 2**63 - 1, 2**40 + 1, -(2**31), -1)
 }
 
-# op -> pairs of types, as `from-to`, by commas where one stands for several.
+# op -> pairs of types, as `from-to`, with commas between alternatives.
 _CASTS = {
     "extf": "f16,bf16-f32,f64 f32-f64",
     "truncf": "f32,f64-f16,bf16 f64-f32",
@@ -67,14 +67,14 @@ CASTS = {
 
 
 def _constant(type: str) -> str:
-    """%c is 1; `arith.constant` makes none of an unsigned type."""
+    """Return a line that defines %c as 1; `arith.constant` takes no unsigned type."""
     if type == "ui8":
         return "%w = arith.constant 1 : i32\n  %c = arith.trunci %w : i32 to ui8"
     return f"%c = arith.constant {'1.0' if 'f' in type else 1} : {type}"
 
 
 def _chosen(type: str, other: str) -> Case:
-    """%v0 where %v1 is true."""
+    """Return the case of a select: %v0 where %v1 is true, and `other` elsewhere."""
     line = f"%r = arith.select %v1, %v0, {other} : {type}"
     return Case(f"{_constant(type)}\n  {line}", (type, "i1"), type)
 

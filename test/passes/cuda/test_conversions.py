@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Element types: each goes through memory unchanged, and each cast gives what it should."""
+"""Element types: each passes through memory unchanged, and each cast gives the expected values."""
 
 import math
 from collections.abc import Callable
@@ -28,12 +28,12 @@ _FLOATS = (
     *(math.inf, -math.inf, math.nan, 1e-8, 6e-8, -3e-6, 1e-40, 1e-45, 3.39e38, 2147483648.0, 3e9),
     *(-2147483648.0, -3e9, 9.3e18, -9.3e18, 2e19, 1 + 2**-8, 1 + 3 * 2**-8, 1 + 2**-11, 1e38),
 )
-# Just beside ties, which a rounding on the way would make ties.
+# Next to ties; rounding to f32 first would make them ties.
 _DOUBLES = (1 + 2**-8 + 2**-40, 1 + 2**-8 - 2**-40, 1 + 2**-11 + 2**-40, 1e39, -1e300, 5e-324)
 
 
 def values(type: str) -> Array:
-    """Special values and others."""
+    """Return special values and random ones."""
     dtype, random = DTYPES[type], np.random.default_rng(5)
     if type == "i1":
         return random.integers(0, 2, 256).astype(dtype)
@@ -58,7 +58,7 @@ def _bfloat16(x: Array) -> Array:
 
 
 def _integer(type: str, low: int, high: int, nan: int) -> Expected:
-    """To zero, within bounds."""
+    """Return a conversion that truncates to zero within bounds."""
 
     def truncate(value: float) -> int:
         if math.isnan(value):
@@ -76,7 +76,7 @@ def _integer(type: str, low: int, high: int, nan: int) -> Expected:
 
 _LOW32, _HIGH32, _LOW64, _HIGH64 = -(2**31), 2**31 - 1, -(2**63), 2**63 - 1
 
-# (op, from, to), or op alone, -> what it gives.
+# (op, from, to) -> its expected results.
 SPECIAL: dict[tuple[str, ...], Expected] = {
     ("truncf", "f32", "bf16"): _bfloat16,
     ("truncf", "f64", "bf16"): _bfloat16,
@@ -94,7 +94,7 @@ SPECIAL: dict[tuple[str, ...], Expected] = {
 
 
 def expected_of(op: str, source: str, result: str) -> Expected:
-    """What the cast gives: where nothing is special, what NumPy says."""
+    """Return the expected results of a cast, which are NumPy's except for special cases."""
     if (special := SPECIAL.get((op, source, result))) is not None:
         return special
     if op == "bitcast":
@@ -105,7 +105,7 @@ def expected_of(op: str, source: str, result: str) -> Expected:
 
 @cache
 def kernels() -> Elementwise:
-    """One module for all."""
+    """Return one module with all kernels."""
     return Elementwise(MOVES, 256)
 
 
@@ -125,7 +125,7 @@ def test_cast(key: tuple[str, str, str]):
         expected = expected_of(*key)(x)
     result = kernels().run(CASTS[key], x)
     assert result.dtype == expected.dtype
-    if key[2] == "bf16":  # whose NaN NumPy would not know for one
+    if key[2] == "bf16":  # NumPy does not recognise its NaN
         result, expected = result.astype(np.float32), expected.astype(np.float32)
     np.testing.assert_array_equal(result, expected)
     if expected.dtype.kind == "f":
@@ -151,7 +151,7 @@ SHUFFLED = [type for type in DTYPES if type not in ("f16", "bf16")]
 
 @cache
 def shuffles() -> str:
-    """Return the PTX of one kernel a type."""
+    """Return the PTX of one kernel for each type."""
     return compile_clean(source_of("\n".join(SHUFFLE.format(type=type) for type in SHUFFLED)))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernel IR to CUDA text to PTX to the simulator, against NumPy, all checks on."""
+"""Kernel IR to CUDA text to PTX to the simulator with all checks, compared with NumPy."""
 
 from collections.abc import Sequence
 from math import erf
@@ -20,7 +20,7 @@ TARGETS = ("sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_120")
 
 
 def run(text: str, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
-    """Run the one kernel of `text`; it fills `outputs`, which start as NaN or -1."""
+    """Run the only kernel of `text`; it fills `outputs`, which start as NaN or -1."""
     module = converted(text)
     (kernel,) = kernels_of(module)
     for output in outputs:
@@ -42,7 +42,7 @@ def normal(*shape: int) -> NDArray[np.float32]:
 
 
 def single(*shape: int) -> NDArray[np.float32]:
-    """Room for an output."""
+    """Return an array for an output."""
     return np.empty(shape, np.float32)
 
 
@@ -172,7 +172,7 @@ kernel.func grid 1 block 32 @divide(%x: memref<13xf32>)
 }
 """
 
-# Each step takes both values of the last one: (a, b) -> (b, a + b).
+# Each step uses both values of the last one: (a, b) -> (b, a + b).
 FIBONACCI = """
 kernel.func grid 1 block 32 @fibonacci(%x: memref<32xf32>)
     -> (%a_out: memref<32xf32>, %b_out: memref<32xf32>) {
@@ -223,7 +223,7 @@ kernel.func grid 1 block 32 @maximum(%x: memref<32xf32>, %y: memref<32xf32>)
 }
 """
 
-# Names that C++, CUDA, its math library and the prelude have taken.
+# Names that C++, CUDA, its math library and the prelude reserve.
 RESERVED_NAMES = """
 func.func @main(%x: memref<32xf32>) -> memref<32xf32> {
   %0 = memref.alloc() : memref<32xf32>
@@ -369,13 +369,13 @@ def test_maximum_keeps_nan_and_maxnum_drops_it():
 
 
 @needs_nvrtc
-def test_names_that_are_taken():
+def test_reserved_names():
     x, y, out = normal(32), normal(32) / 2, single(32)
     run(RESERVED_NAMES, [x, y], [out])
     erf_x = np.array([erf(v) for v in x])
     larger = np.maximum(erf_x, y)
     terms = np.exp(larger), erf_x, larger
-    # the terms may cancel: what is lost is measured by their size
+    # the terms may cancel: the error is measured by their size
     lost = 2 * np.finfo(np.float32).eps * sum(np.abs(term) for term in terms)
     np.testing.assert_array_less(np.abs(out - sum(terms)), lost)
 

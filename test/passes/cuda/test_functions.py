@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every function of `math` and `scalar` on f32 and f64, in units in the last place of the truth."""
+"""Functions of `math` and `scalar` on f32 and f64: errors in units in the last place."""
 
 import math
 from collections.abc import Callable
@@ -21,7 +21,7 @@ pytestmark = needs_nvrtc
 
 Array = NDArray[Any]
 
-mpmath: Any = import_module("mpmath")  # which has no types
+mpmath: Any = import_module("mpmath")  # it has no type annotations
 
 _erf = np.vectorize(math.erf, otypes=[float])
 _erfc = np.vectorize(math.erfc, otypes=[float])
@@ -53,11 +53,11 @@ def _real_rsqrt(x: Any) -> Any:
 
 
 def _real_erfc(x: Any) -> Any:
-    return mpmath.erfc(min(x, 100))  # it vanishes long before
+    return mpmath.erfc(min(x, 100))  # it underflows long before
 
 
-# How far results may be from the rounded truth, for f32 and f64: the CUDA C++ Programming Guide's
-# tables of mathematical functions. The truth is mpmath's, at zeros and infinities that of C.
+# Largest errors of results in f32 and f64: the CUDA C++ Programming Guide's tables of mathematical
+# functions. References are mpmath's; at zeros and infinities they are those of C.
 INEXACT: dict[str, tuple[int, int, Callable[..., Any], Callable[..., Any]]] = {
     "math.acos": (2, 2, mpmath.acos, np.arccos),
     "math.acosh": (4, 3, mpmath.acosh, np.arccosh),
@@ -87,7 +87,7 @@ INEXACT: dict[str, tuple[int, int, Callable[..., Any], Callable[..., Any]]] = {
     "scalar.erfc": (4, 5, _real_erfc, _erfc),
 }
 
-# These have one right result.
+# Functions with one right result.
 EXACT: dict[str, Callable[..., Any]] = {
     "arith.addf": np.add,
     "arith.subf": np.subtract,
@@ -115,7 +115,7 @@ def test_every_function_is_tested():
 
 @cache
 def kernels() -> Elementwise:
-    """One module for all."""
+    """Return one module with all kernels."""
     return Elementwise(list(FUNCTIONS.values()), 2048)
 
 
@@ -153,13 +153,13 @@ def operands(type: str, arity: int) -> list[Array]:
 
 
 def _units(values: Array, exact: Array) -> float:
-    """Return the largest distance in units in the last place."""
+    """Return the largest error in units in the last place."""
     unit = np.spacing(np.abs(exact)).astype(np.longdouble)
     return float(np.max(np.abs(values.astype(np.longdouble) - exact) / unit))
 
 
 def _truth(function: Callable[..., Any], row: tuple[float, ...]) -> Any:
-    """Return the real number, or None where there is none."""
+    """Return the real result, or None if there is none."""
     try:
         value = function(*map(mpmath.mpf, row))
     except (ValueError, ZeroDivisionError):
@@ -219,6 +219,6 @@ def test_fma_rounds_once(type: str):
 
 
 def _neighbours(value: Any) -> list[Any]:
-    """Return the finite ones of the two next to it."""
+    """Return the finite neighbours of a value."""
     both = [np.nextafter(value, value.dtype.type(side)) for side in (-np.inf, np.inf)]
     return [x for x in both if np.isfinite(x)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rings, copies and layouts: hand-written Kernel IR in the simulator, all checks on."""
+"""Rings, copies and layouts: hand-written Kernel IR in the simulator with all checks."""
 
 from functools import cache
 from pathlib import Path
@@ -26,7 +26,7 @@ Array = NDArray[Any]
 FOLDER = Path(__file__).parent / "hand_written"
 FILES = sorted(file.stem for file in FOLDER.glob("*.mlir"))
 NEW_FILES = {"bmm_tma", "boxes", "layouts"}
-"""Those with boxes or clusters."""
+"""Files with boxes or clusters."""
 OLD_TARGETS = ("sm_80", "sm_86", "sm_89")
 NEW_TARGETS = ("sm_90a", "sm_100a", "sm_120")
 
@@ -47,7 +47,7 @@ def source_of(file: str) -> str:
 
 @cache
 def ptx_of(file: str) -> str:
-    """Return its PTX."""
+    """Return the PTX of a file."""
     return compile_clean(source_of(file))
 
 
@@ -76,12 +76,12 @@ def drawn(*shape: int) -> Array:
 
 
 def nan(*shape: int) -> Array:
-    """Memory that nobody has written."""
+    """Return an array that stands for unwritten memory."""
     return np.full(shape, np.nan, np.float32)
 
 
 def check_product(result: Array, a: Array, b: Array) -> None:
-    """`result` is `a @ b`, as exact as float32 sums are."""
+    """Assert that `result` is `a @ b` up to the rounding of float32 sums."""
     exact = a.astype(np.float64) @ b.astype(np.float64)
     bound = np.abs(a).astype(np.float64) @ np.abs(b).astype(np.float64)
     assert (np.abs(result - exact) <= a.shape[-1] * 2.0**-24 * bound).all()
@@ -146,7 +146,7 @@ def test_asynchronous_copies_of_every_size_fill_with_zeros():
 @pytest.mark.parametrize(
     ("name", "shape"), [("ordered", (16, 32)), ("swizzled", (2, 32, 32)), ("pooled", (2, 64, 256))]
 )
-def test_layouts_give_back_what_they_are_given(name: str, shape: tuple[int, ...]):
+def test_layouts_keep_the_values(name: str, shape: tuple[int, ...]):
     x, out = drawn(*shape), nan(*shape)
     run("layouts", name, [x], [out])
     assert np.array_equal(out, x + x[:, :1] if name == "pooled" else x)
@@ -162,12 +162,12 @@ def test_it_compiles_and_assembles_for_every_target_that_has_it(file: str, targe
     source = source_of(file)
     made = nvrtc.compile_cubin(source, target)
     assert made.cubin.startswith(b"\x7fELF")
-    compile_clean(source, target)  # its PTX is known by now, unless there are warnings
+    compile_clean(source, target)  # its PTX is memoised, unless there are warnings
 
 
 @pytest.mark.parametrize("file", ["matmul_ring", "bmm_tma", "vectors"])
 def test_registers_are_registers(file: str):
-    """No array is left in local memory, which would be as slow as global memory."""
+    """No array remains in local memory, which would be as slow as global memory."""
     made = nvrtc.compile_cubin(source_of(file), "sm_90a")
     assert ".local" not in made.ptx
     log = made.log

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Integer and bool arithmetic: every operation, on bounds too, against Python's integers."""
+"""Integer and bool arithmetic: each operation, also on bounds, compared with Python's integers."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -36,7 +36,7 @@ def _quotient(a: int, b: int) -> int:
 
 
 def _power(a: int, b: int) -> int:
-    """As PyTorch: to a negative power only 1 and -1 are not 0."""
+    """Return a power as PyTorch: negative powers are 0, except those of 1 and -1."""
     if b >= 0:
         return pow(a, b, 2**64)
     return {1: 1, -1: -1 if b % 2 else 1}.get(a, 0)
@@ -54,7 +54,7 @@ WRAPPING: dict[str, Binary] = {
     "math.ipowi": _power,
 }
 
-# By divisors that are not 0, and not the lowest integer by -1.
+# Divisors are not 0, and the lowest integer is not divided by -1.
 DIVISIONS: dict[str, Binary] = {
     "arith.divsi": _quotient,
     "arith.floordivsi": lambda a, b: a // b,
@@ -84,12 +84,12 @@ def test_every_operation_is_tested():
 
 @cache
 def kernels() -> Elementwise:
-    """One module for all."""
+    """Return one module with all kernels."""
     return Elementwise(INTEGER_CASES, 512)
 
 
 def bits_of(type: str) -> int:
-    """How many bits integers of the type have."""
+    """Return the number of bits of an integer type."""
     return 1 if type == "i1" else 8 * DTYPES[type].itemsize
 
 

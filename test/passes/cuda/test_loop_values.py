@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Monoids of all types, scans and data as indices: from Loop IR to the simulator, against the
-interpreter, all checks on.
+Monoids of all types, scans and data as indices, from Loop IR to the simulator.
+
+Results are compared with those of the interpreter, with all checks.
 """
 
 from collections.abc import Sequence
@@ -56,7 +57,7 @@ def simulated(
 
 
 def check(text: str, pipeline: str, *inputs: Array) -> None:
-    """The kernel @k computes on the simulator just what the interpreter computes."""
+    """Assert that the kernel @k gives the interpreter's results on the simulator."""
     expected = interpret(Parser(context(), text).parse_module(), *inputs, function="k")
     outputs = [np.full(array.shape, 77).astype(array.dtype) for array in expected]
     assert simulated(text, pipeline, inputs, outputs).errors == []
@@ -65,7 +66,7 @@ def check(text: str, pipeline: str, *inputs: Array) -> None:
 
 
 def folded(monoid: str, element: str) -> str:
-    """Return a kernel @k: the rows of its input, folded."""
+    """Return a kernel @k that folds the rows of its input."""
     x, out = f"memref<7x100x{element}>", f"memref<7x{element}>"
     return f"""
       loop.kernel @k(%x: {x}) -> (%out: {out}) {{
@@ -93,7 +94,7 @@ FOLDS = [
 
 def chessboard(*axes: Sequence[Any], odd: bool = False) -> list[tuple[Any, ...]]:
     """
-    Return the combinations that lie on fields of one colour, if the axes are those of a chessboard.
+    Return the combinations of elements of the axes with an even sum of positions, or an odd one.
     """
     return [
         tuple(axis[at] for axis, at in zip(axes, places, strict=True))
@@ -124,7 +125,7 @@ def test_other_folds(fold: tuple[str, str], pipeline: str) -> None:
 
 
 def arg_fold(monoid: str, element: str) -> str:
-    """Return a kernel @k: the best of each row of its input and where it is."""
+    """Return a kernel @k that finds the best element of each row and its position."""
     x = f"memref<7x100x{element}>"
     return f"""
       loop.kernel @k(%x: {x}) -> (%v: memref<7x{element}>, %at: memref<7xi64>) {{
@@ -154,13 +155,13 @@ def check_best(monoid: str, element: str, pipeline: str) -> None:
 
 
 @pytest.mark.parametrize(("monoid", "element", "pipeline"), chessboard(*BEST))
-def test_where_the_best_is(monoid: str, element: str, pipeline: str) -> None:
+def test_positions_of_the_best(monoid: str, element: str, pipeline: str) -> None:
     check_best(monoid, element, pipeline)
 
 
 @pytest.mark.usefixtures("every_case")
 @pytest.mark.parametrize(("monoid", "element", "pipeline"), chessboard(*BEST, odd=True))
-def test_where_the_best_is_otherwise(monoid: str, element: str, pipeline: str) -> None:
+def test_other_positions_of_the_best(monoid: str, element: str, pipeline: str) -> None:
     check_best(monoid, element, pipeline)
 
 
@@ -210,7 +211,7 @@ def test_gather(element: str) -> None:
 
 
 @pytest.mark.parametrize("bad", [40, -1, 2**32])
-def test_what_is_no_index_stops_the_kernel(bad: int) -> None:
+def test_an_invalid_index_traps(bad: int) -> None:
     ids = np.zeros(100, np.int64)
     ids[70] = bad
     outputs = [np.zeros((100, 3), np.float32)]

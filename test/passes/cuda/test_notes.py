@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lines of CUDA text know what they come from: the op, and where in the program that comes from."""
+"""Notes on lines of CUDA text: the op a line comes from, and that op's place in the program."""
 
 import re
 from collections.abc import Callable
@@ -65,7 +65,7 @@ def test_signatures_and_the_prelude_come_from_no_op(parse: Parse):
     assert max(notes) == source.count("\n") - 1
 
 
-def test_of_several_places_the_first_that_says_something_counts():
+def test_the_first_meaningful_location_counts():
     line = FileLineColLoc(StringAttr("m.py"), IntAttr(3), IntAttr(0))
     nowhere = FusedLoc(ArrayAttr([]), NoneAttr())
     fused = FusedLoc(ArrayAttr([nowhere, NameLoc(StringAttr("exp"), line), line]), NoneAttr())
@@ -86,7 +86,7 @@ kernel.func grid 1 block 64 @reverse(%x: memref<64xf32>) -> (%out: memref<64xf32
 
 
 @needs_nvrtc
-def test_findings_say_what_their_line_comes_from(parse: Parse):
+def test_findings_name_the_op_of_their_line(parse: Parse):
     plan = plan_of(lower(with_main(parse(RACE)), "cuda"))
     execution = SimulatorBackend("sm_90a").run(plan, random_inputs(plan.inputs, 0))
     (problem,) = execution.problems
@@ -100,7 +100,7 @@ TILE = [*sorted(KERNELS.glob("*.mlir")), *sorted(BY_HAND.glob("*join*.mlir"))]
 
 
 @pytest.mark.parametrize("path", TILE, ids=lambda path: path.stem)
-def test_what_kernel_ir_adds_comes_from_an_op_of_tile_ir(path: Path):
+def test_added_kernel_ops_come_from_an_op_of_tile_ir(path: Path):
     _, notes = cuda_text(lower(with_main(read_module(str(path))), "cuda"))
     added = {note for note in notes.values() if note.startswith(("kernel.", "scf."))}
     assert added

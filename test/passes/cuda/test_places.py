@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Offsets in the text against the layout's own words, for any layout and every element."""
+"""Offsets in the CUDA text agree with the layout, for any layout and every element."""
 
 from math import prod
 
@@ -21,7 +21,7 @@ from tilewright.passes.cuda.places import Place
 
 
 def is_legal(type: MemRefType) -> bool:
-    """True if memory can be laid out so."""
+    """True if memory can have this layout."""
     try:
         layout_of(type).verify_for(type)
     except VerifyException:
@@ -31,7 +31,7 @@ def is_legal(type: MemRefType) -> bool:
 
 @st.composite
 def types(draw: st.DrawFn) -> MemRefType:
-    """Shared memory of up to 1024 elements."""
+    """Draw the type of shared memory of up to 1024 elements."""
     extents = st.sampled_from((1, 2, 4, 6, 8, 16, 32))
     shape = draw(st.lists(extents, min_size=2, max_size=3).filter(lambda s: prod(s) <= 1024))
     slots = draw(st.booleans())
@@ -51,7 +51,7 @@ def types(draw: st.DrawFn) -> MemRefType:
 
 
 def place_of(type: MemRefType) -> tuple[Place, SSAValue]:
-    """Where thread t's element is, the t-th in row-major order, and the id of the thread."""
+    """Return the place of thread t's element, the t-th in row-major order, and the thread's id."""
     body = Block(arg_types=[MemRefType(type.element_type, [1])])
     thread, shared = kernel.ThreadIdOp(), kernel.SharedOp(type)
     subscripts = delinearize(AffineExpr.dimension(0), type.get_shape())
@@ -70,7 +70,7 @@ def value(index: Index, thread: SSAValue, number: int) -> int:
 
 
 def element_of(place: Place, thread: SSAValue, number: int) -> int:
-    """What the text computes."""
+    """Return the offset that the text computes."""
     (term,) = place.terms
     offset = value(term, thread, number)
     if place.swizzle is None:
@@ -80,7 +80,7 @@ def element_of(place: Place, thread: SSAValue, number: int) -> int:
 
 
 @given(types().filter(is_legal))
-def test_the_text_goes_where_the_layout_says(type: MemRefType):
+def test_offsets_in_the_text_agree_with_the_layout(type: MemRefType):
     layout, size, shape = layout_of(type), size_of(type.element_type), type.get_shape()
     place, thread = place_of(type)
     found: set[int] = set()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What CUDA IR has, its printer prints: its tables name all statements and expressions."""
+"""The printer of CUDA IR prints all ops: its tables name all statements and expressions."""
 
 from tilewright.codegen.expressions import EXPRESSIONS
 from tilewright.codegen.statements import STATEMENTS

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""All that CUDA IR can say of scalars, in one module, compiles without a word for every target."""
+"""All scalar operations of CUDA IR, in one module, compile without warnings for each target."""
 
 from functools import cache
 
@@ -14,20 +14,20 @@ from .scalar_cases import EVERY_CASE
 
 TARGETS = ("sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_120")
 SOME = ("sm_80", "sm_120")
-"""The oldest and the newest."""
+"""The oldest and the newest target."""
 
 
 @cache
 def everything() -> str:
-    """Return the CUDA text."""
+    """Return the CUDA text of all cases."""
     return Elementwise(EVERY_CASE, 128).source
 
 
 def check(target: str) -> None:
-    """It compiles without a word; the assembler is first to read what the prelude writes in PTX."""
+    """Assert that all compiles without warnings; only the assembler reads the prelude's PTX."""
     made = nvrtc.compile_cubin(everything(), target)
     assert made.cubin.startswith(b"\x7fELF")
-    ptx = compile_clean(everything(), target)  # it is known by now, unless there are warnings
+    ptx = compile_clean(everything(), target)  # memoised, unless there are warnings
     assert f".target {target}" in ptx
     assert ptx.count(".visible .entry") == everything().count("__global__")
 

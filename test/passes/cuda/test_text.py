@@ -98,7 +98,7 @@ def test_single_literals_read_back_as_the_same_bits(value: float):
     assert struct.pack("<f", float(text)) == struct.pack("<f", value)
 
 
-# Letters and digits of several scripts, and what is neither. To draw from all of Unicode
+# Letters and digits of several scripts, and other characters. To draw from all of Unicode,
 # Hypothesis would first make a table of it.
 HINTS = "aZxk019_.-+ $%/\\\n\0\"'éßñλЖ中ｘ٣²ⅷªﬁ\u0301\u200b\U0001d465😀"
 
@@ -138,7 +138,7 @@ def test_names_are_unique_where_they_are_visible():
     assert names.declare(x()) == "x3"
     assert names.declare(_value("x1")) == "x1_1"
     assert names.declare(_value(None)) == "v"
-    # `float1` and `expm1` are taken by CUDA
+    # `float1` and `expm1` are reserved by CUDA
     assert names.declare(_value("int")) == "int_"
     assert [names.declare(_value("expm")) for _ in range(2)] == ["expm", "expm2"]
 
@@ -195,7 +195,7 @@ def test_parentheses_only_where_they_are_needed():
     assert _text(CallOp("max", [add(a(), b()), c()], i32).result) == "max(1 + 2, 3)"
 
 
-def test_prelude_has_every_function_it_is_said_to_have():
+def test_the_prelude_has_every_listed_function():
     types = ("", *C_TYPES.values())
     for name in PRELUDE:
         assert f" {name}(" in prelude([Call(name, type) for type in types])
@@ -258,7 +258,7 @@ def kernel(grid: int, type: str = "f32", op: str = "") -> str:
 
 
 @needs_nvrtc
-def test_nothing_is_declared_in_vain():
+def test_unused_values_are_not_declared():
     op = """%n = kernel.shuffle xor %v, 1 width 32 : f32
   %s = kernel.shared : memref<8xf32, 3>
   %w = loop.load %x[%t] : memref<128xf32>
@@ -318,7 +318,7 @@ SELECT = """%p = loop.predicate [99 - %t] : i1
   loop.store %s, %out[%t] : memref<128xf32>"""
 
 
-def test_what_a_load_gives_outside_of_its_mask():
+def test_the_value_of_a_load_outside_of_its_mask():
     source = source_of(kernel(1, op=SELECT.format(bound=99, fill=0.5)))
     assert source.splitlines()[6:-2] == [
         "  const float w = t < 100 ? x[t] : 0.5f;",
@@ -339,7 +339,7 @@ def test_a_load_that_is_used_twice_stays():
     assert "  const float w = in ? x[t] : 0.0f;" in source_of(kernel(1, op=op))
 
 
-def test_numbers_that_are_indices_are_not_widened_in_vain():
+def test_numbers_that_are_indices_are_not_widened_needlessly():
     op = """%i = loop.index [%t] : i64
   %j = loop.index [%t * 2 - 9] : i64
   %less = arith.cmpi slt, %i, %j : i64
@@ -350,7 +350,7 @@ def test_numbers_that_are_indices_are_not_widened_in_vain():
     assert "  out[t] = t < t * 2 - 9 ? v : (float)(t + 1);" in source_of(kernel(1, op=op))
 
 
-def test_an_index_that_is_a_number_more_than_once_is_named_as_it_is():
+def test_an_index_used_twice_as_a_number_is_named():
     op = """%i = loop.index [%t * 3 + 1] : i64
   %less = arith.cmpi slt, %i, %i : i64
   %f = arith.sitofp %i : i64 to f32
@@ -399,14 +399,14 @@ def test_indices_are_int_as_long_as_they_fit():
         (kernel(1, "i1", "%r = arith.divsi %v, %v : i1"), "'arith.divsi' on \\(i1, i1\\)"),
     ],
 )
-def test_what_has_no_form_is_an_error_that_names_the_kernel(text: str, message: str):
+def test_ops_without_a_form_are_errors_that_name_the_kernel(text: str, message: str):
     with pytest.raises(
         TilewrightError, match=f"cannot lower @k: CUDA IR has no form for {message}"
     ):
         converted(text)
 
 
-def test_printing_what_is_not_lowered_names_the_passes():
+def test_printing_unlowered_ops_names_the_passes():
     tile = "loop.kernel @k(%x: memref<1xf32>) -> (%out: memref<1xf32>) {\n tile.launch () {\n }\n}"
     module = Parser(context(), tile).parse_module()
     with pytest.raises(TilewrightError, match=r"'loop.kernel' is not CUDA IR \(run to-kernel,to-c"):

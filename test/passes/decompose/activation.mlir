@@ -255,7 +255,7 @@ func.func @celu(%a: tensor<4x8xf32>) -> tensor<4x8xf32> {
   func.return %r : tensor<4x8xf32>
 }
 
-// softplus does not overflow, and keeps what is small.
+// softplus does not overflow, and keeps small values.
 // CHECK-LABEL: func.func @mish(
 // CHECK-NEXT:    %r = prim.elementwise abs(%a) : tensor<4x8xf32>
 // CHECK-NEXT:    %r_1 = prim.elementwise neg(%r) : tensor<4x8xf32>

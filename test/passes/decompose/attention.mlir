@@ -32,8 +32,8 @@ func.func @plain(%q: tensor<2x8x4xf32>, %k: tensor<2x9x4xf32>, %v: tensor<2x9x6x
   func.return %r : tensor<2x8x6xf32>
 }
 
-// A causal mask is a predicate: no tensor is made of it. It is said of the weights again, whose products
-// with values may be left out where it fails.
+// A causal mask is a predicate, without a tensor. The weights have the mask again, so that their
+// products with values can be left out where it fails.
 // CHECK-LABEL: func.func @causal(
 // CHECK-NEXT:    %r = prim.index_map %q by affine_map<(d0, d1, d2, d3) -> (d0, d1, d3)> : tensor<2x8x4xf32> -> tensor<2x8x9x4xf32>
 // CHECK-NEXT:    %r_1 = prim.index_map %k by affine_map<(d0, d1, d2, d3) -> (d0, d2, d3)> : tensor<2x9x4xf32> -> tensor<2x8x9x4xf32>
@@ -67,7 +67,7 @@ func.func @causal(%q: tensor<2x8x4xf32>, %k: tensor<2x9x4xf32>, %v: tensor<2x9x6
   func.return %r : tensor<2x8x6xf32>
 }
 
-// A mask of bools in memory keeps what is true, and is not read twice.
+// A mask of bools in memory keeps the true positions, and is read once.
 // CHECK-LABEL: func.func @kept(
 // CHECK-NEXT:    %r = prim.index_map %q by affine_map<(d0, d1, d2, d3) -> (d0, d1, d3)> : tensor<2x8x4xf32> -> tensor<2x8x9x4xf32>
 // CHECK-NEXT:    %r_1 = prim.index_map %k by affine_map<(d0, d1, d2, d3) -> (d0, d2, d3)> : tensor<2x9x4xf32> -> tensor<2x8x9x4xf32>
@@ -100,7 +100,7 @@ func.func @kept(%q: tensor<2x8x4xf32>, %k: tensor<2x9x4xf32>, %v: tensor<2x9x6xf
   func.return %r : tensor<2x8x6xf32>
 }
 
-// So is any other mask that is a predicate, here of a window that slides, seen through a view.
+// Another mask that is a predicate works the same way: here a sliding window, seen through a view.
 // CHECK-LABEL: func.func @sliding(
 // CHECK:         prim.elementwise select(%r_6, %r_5, %r_7)
 // CHECK:         %r_13 = prim.elementwise sub(%r_8, %r_12) : tensor<2x8x9xf32>
@@ -115,7 +115,7 @@ func.func @sliding(%q: tensor<2x8x4xf32>, %k: tensor<2x9x4xf32>, %v: tensor<2x9x
   func.return %r : tensor<2x8x6xf32>
 }
 
-// What is added hides nothing, made of positions or not: it is added once.
+// An added bias hides nothing, made of positions or not: it is added once.
 // CHECK-LABEL: func.func @added(
 // CHECK-NOT:     select
 // CHECK:         prim.elementwise add(
@@ -160,7 +160,7 @@ func.func @shared(%q: tensor<4x8x4xf32>, %k: tensor<2x9x4xf32>, %v: tensor<2x9x6
   func.return %r : tensor<4x8x6xf32>
 }
 
-// So is one of positions and an input that is a single integer, as the position of a decode step is.
+// A mask of positions and an input of one integer is a predicate too, as for a decode step.
 // CHECK-LABEL: func.func @filled(
 // CHECK-COUNT-2: prim.elementwise select(
 // CHECK:         prim.elementwise mul(%{{.*}}, %{{.*}}) fastmath<nnan,ninf> : tensor<2x1x6x9xf32>
@@ -175,7 +175,7 @@ func.func @filled(%q: tensor<2x1x4xf32>, %k: tensor<2x9x4xf32>, %v: tensor<2x9x6
   func.return %r : tensor<2x1x6xf32>
 }
 
-// One of several integers is in memory, of each query a length of its own: it is read once.
+// Several integers, one length for each query, are in memory: they are read once.
 // CHECK-LABEL: func.func @lengths(
 // CHECK-COUNT-1: prim.elementwise select(
 // CHECK-NOT:     prim.elementwise select(
@@ -189,7 +189,7 @@ func.func @lengths(%q: tensor<2x1x4xf32>, %k: tensor<2x9x4xf32>, %v: tensor<2x9x
   func.return %r : tensor<2x1x6xf32>
 }
 
-// Of many queries and keys the mask is said of the statistics, too.
+// For many queries and keys the statistics have the mask, too.
 // CHECK-LABEL: func.func @many(
 // CHECK:         %r_8 = prim.elementwise select(%r_6, %r_5, %r_7)
 // CHECK:         %[[HIDDEN:.*]] = prim.elementwise select(%r_6, %r_8, %{{[^)]*}})

@@ -2,7 +2,7 @@
 
 // Arithmetic on every element.
 
-// Operands are broadcast where they meet; a scale is applied before that, to fewer elements.
+// Operands are broadcast to each other; a scale is applied before that, to fewer elements.
 // CHECK-LABEL: func.func @add(
 // CHECK-NEXT:    %r = prim.constant 2.000000e+00 : f32 -> tensor<64xf32>
 // CHECK-NEXT:    %r_1 = prim.elementwise mul(%b, %r) : tensor<64xf32>
@@ -59,7 +59,7 @@ func.func @scalar(%a: tensor<f32>) -> tensor<f32> {
   func.return %r : tensor<f32>
 }
 
-// What float32 cannot hold is infinite.
+// A number beyond the range of float32 becomes infinite.
 // CHECK-LABEL: func.func @huge(
 // CHECK-NEXT:    %r = prim.constant 0x7f800000 : f32 -> tensor<4xf32>
 // CHECK-NEXT:    %r_1 = prim.elementwise mul(%a, %r) : tensor<4xf32>
@@ -117,7 +117,7 @@ func.func @add_Scalar(%a: tensor<4x8xf16>) -> tensor<4x8xf16> {
   func.return %r : tensor<4x8xf16>
 }
 
-// The sum of bools is whether one is true.
+// The sum of bools is true if one of them is.
 // CHECK-LABEL: func.func @add_bools(
 // CHECK-NEXT:    %r = prim.elementwise or(%a, %b) : tensor<4x8xi1>
 // CHECK-NEXT:    func.return %r : tensor<4x8xi1>
@@ -126,7 +126,7 @@ func.func @add_bools(%a: tensor<4x8xi1>, %b: tensor<4x8xi1>) -> tensor<4x8xi1> {
   func.return %r : tensor<4x8xi1>
 }
 
-// The one that is no NaN.
+// The operand that is no NaN.
 // CHECK-LABEL: func.func @fmax(
 // CHECK-NEXT:    %r = prim.elementwise maximum(%a, %b) : tensor<4x8xf32>
 // CHECK-NEXT:    %r_1 = prim.elementwise ne(%a, %a) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xi1>
@@ -156,7 +156,7 @@ func.func @atan2(%a: tensor<4x8xf32>, %b: tensor<4x8xf32>) -> tensor<4x8xf32> {
   func.return %r : tensor<4x8xf32>
 }
 
-// Nothing overflows that is smaller than the result.
+// An intermediate value overflows only where the result does.
 // CHECK-LABEL: func.func @hypot(
 // CHECK-NEXT:    %r = prim.elementwise abs(%a) : tensor<4x8xf32>
 // CHECK-NEXT:    %r_1 = prim.elementwise abs(%b) : tensor<4x8xf32>

@@ -72,7 +72,7 @@ func.func @bitwise_xor_Scalar(%a: tensor<4x8xi32>) -> tensor<4x8xi32> {
   func.return %r : tensor<4x8xi32>
 }
 
-// A number may stand first.
+// A number may be the first operand.
 // CHECK-LABEL: func.func @bitwise_xor_Scalar_Tensor(
 // CHECK-NEXT:    %r = prim.constant 3 : i32 -> tensor<4x8xi32>
 // CHECK-NEXT:    %r_1 = prim.elementwise xor(%r, %a) : tensor<4x8xi32>
@@ -82,7 +82,7 @@ func.func @bitwise_xor_Scalar_Tensor(%a: tensor<4x8xi32>) -> tensor<4x8xi32> {
   func.return %r : tensor<4x8xi32>
 }
 
-// No more is shifted than a shift may be; the rest gives 0.
+// A shift is at most as long as the type allows; longer shifts give 0.
 // CHECK-LABEL: func.func @bitwise_left_shift(
 // CHECK-NEXT:    %r = prim.constant 0 : i32 -> tensor<4x8xi32>
 // CHECK-NEXT:    %r_1 = prim.elementwise ge(%b, %r) : (tensor<4x8xi32>, tensor<4x8xi32>) -> tensor<4x8xi1>

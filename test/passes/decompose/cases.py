@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every op is called with, of all families together."""
+"""Arguments for calls of each op, of all families together."""
 
 from typing import Any
 
@@ -58,6 +58,6 @@ INEXACT = tuple(op for family in _FAMILIES for op in family.INEXACT)
 
 
 def split(case: tuple[Any, ...]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Positional and keyword arguments."""
+    """Split a case into positional and keyword arguments."""
     has_keywords = isinstance(case[-1], dict)
     return (case[:-1], case[-1]) if has_keywords else (case, {})

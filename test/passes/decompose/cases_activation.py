@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What activations are called with."""
+"""Arguments for calls of activations."""
 
 from math import inf
 
@@ -9,7 +9,7 @@ from .dtypes import dtypes_of, values
 from .inputs import FINITE, SPECIAL, Cases, Classes, pytorch, rand, tensor
 
 _BENDS = tensor([-6.0, -3.5, -3.0, -1.0, -0.5, 0.0, 0.5, 1.0, 3.0, 3.5, 6.0, 20.0, 20.5])
-"""Where the pieces of piecewise functions meet."""
+"""Points where the pieces of piecewise functions meet."""
 
 _ACTIVATIONS = [
     op for op in T.ops_of(T.activation) if op not in (T.ThresholdOp, T.PreluOp, T.GluOp)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What attention is called with."""
+"""Arguments for calls of attention."""
 
 from math import inf, nan
 from typing import Any
@@ -14,7 +14,7 @@ CAUSAL = {"is_causal": True}
 def attention(
     batch: tuple[int, ...], queries: int, keys: int, size: int = 4, value: int | None = None
 ) -> tuple[Any, Any, Any]:
-    """Query, key and value."""
+    """Return a query, a key and a value."""
     of_value = rand(*batch, keys, size if value is None else value)
     return rand(*batch, queries, size), rand(*batch, keys, size), of_value
 
@@ -44,10 +44,10 @@ CASES: Cases = {
         ),
         (*attention((2, 2), 3, 5), {"scale": 0.3}),
         (*attention((2, 2), 3, 5), {"scale": -2.0}),
-        # With four dimensions PyTorch's fast path scales the -inf of the mask too.
+        # With four dimensions PyTorch's fast path scales the -inf of the mask, too.
         (*attention((2,), 3, 5), {"scale": -2.0, "is_causal": True}),
         (*attention((2, 2), 3, 5), {"scale": 0.0}),
-        # A row without anything to attend to gives zeros.
+        # A row with all keys masked gives zeros.
         *(
             (*attention(batch, 4, 3), mask)
             for batch in ((2, 2), (2,))
@@ -58,7 +58,7 @@ CASES: Cases = {
         (tensor([[[inf, inf]]]), tensor([[[-inf, -1.0]] * 3]), rand(1, 3, 2)),
         (tensor([[[1e20, 1e20]]]), tensor([[[1e20, 1.0], [-1e20, 1.0]]]), rand(1, 2, 2)),
         (tensor([[[nan, 1.0], [1.0, 1.0]]]), rand(1, 3, 2), rand(1, 3, 2)),
-        # What is masked has the weight 0, and 0 * NaN is NaN.
+        # Masked elements have the weight 0, and 0 * NaN is NaN.
         (*attention((1,), 2, 2, 1)[:2], tensor([[[1.0], [nan]]]), CAUSAL),
         (rand(2, 4, 3, 4), rand(2, 2, 5, 4), rand(2, 2, 5, 4), {"enable_gqa": True}),
         (rand(2, 6, 3, 4), rand(2, 3, 5, 4), rand(2, 1, 5, 2), {"enable_gqa": True}),

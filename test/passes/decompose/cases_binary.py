@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the ops of two broadcast tensors, or of a tensor and a number are called with."""
+"""Arguments for calls of ops on two broadcast tensors, or on a tensor and a number."""
 
 from math import inf, nan
 from typing import Any
@@ -23,7 +23,7 @@ def _divides(op: type[TorchOp]) -> bool:
 
 
 def _takes(op: type[TorchOp], *arguments: Any) -> bool:
-    """True if an op works on what the arguments are promoted to."""
+    """True if the domain of an op contains the promoted type of the arguments."""
     assert issubclass(op, T.ElementwiseOp)
     promoted = ELEMENTS[str(pytorch.result_type(*arguments)).removeprefix("torch.")]
     no_bool = _is_difference(op) or _divides(op)
@@ -32,8 +32,9 @@ def _takes(op: type[TorchOp], *arguments: Any) -> bool:
 
 def _typed_pairs(op: type[TorchOp], dtype: str) -> tuple[Any, Any]:
     """
-    PyTorch rounds the steps of a division rounded down to bfloat16 on a CPU, so that the quotients
-    here are small.
+    Return pairs of a dtype, with small quotients for bfloat16.
+
+    On a CPU, PyTorch rounds the steps of a floor division in bfloat16.
     """
     left, right = pairs(dtype)
     if dtype == "bfloat16" and _divides(op):
@@ -42,7 +43,7 @@ def _typed_pairs(op: type[TorchOp], dtype: str) -> tuple[Any, Any]:
 
 
 def _pairs(op: type[TorchOp]) -> list[tuple[Any, ...]]:
-    """Two tensors: shapes that broadcast, every dtype, two dtypes."""
+    """Return pairs of tensors: shapes that broadcast, every dtype, two dtypes."""
     skipped = {"bool"} if _is_difference(op) else set[str]()
     typed = [_typed_pairs(op, dtype) for dtype in dtypes_of(op) if dtype not in skipped]
     return [
@@ -56,7 +57,9 @@ def _pairs(op: type[TorchOp]) -> list[tuple[Any, ...]]:
 
 
 def _scalars(op: type[TorchOp]) -> list[tuple[Any, ...]]:
-    """Return a tensor and a number: of every dtype and kind, also where it wraps around."""
+    """
+    Return pairs of a tensor and a number, of each dtype and kind, including numbers that wrap.
+    """
     typed = [
         (values(dtype), number)
         for dtype in DTYPES
@@ -68,7 +71,7 @@ def _scalars(op: type[TorchOp]) -> list[tuple[Any, ...]]:
 
 
 def _swapped(cases: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    """Return the number first; where it is divided, not by 0."""
+    """Return the cases with the number first; tensors that divide have no 0."""
     return [(number, nonzero(str(t.dtype).removeprefix("torch."))) for t, number in cases]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What comparisons, and ops on truth values and bits are called with."""
+"""Arguments for calls of comparisons, and of ops on bools and bits."""
 
 from math import inf, nan
 from typing import Any
@@ -21,7 +21,7 @@ _INTEGER_PAIRS = [
 
 
 def _compared(op: type[TorchOp]) -> list[tuple[Any, ...]]:
-    """Tensors, or a tensor and numbers, that are equal, close, unordered, or out of range."""
+    """Return tensors, or tensors and numbers, that are equal, close, unordered, or out of range."""
     dtypes = DTYPES if op in (T.EqOp, T.LtOp, T.EqScalarOp, T.LtScalarOp) else ("uint8", "float16")
     if not issubclass(op, T.ScalarOp):
         return [*_SHAPES, *(pairs(dtype) for dtype in dtypes), *mixed()]
@@ -37,7 +37,7 @@ def _logical(op: type[TorchOp]) -> list[tuple[Any, ...]]:
 
 
 def _bitwise(op: type[TorchOp]) -> list[tuple[Any, ...]]:
-    """Integers, also numbers that have more bits, and bools where an op takes them."""
+    """Return integers, numbers with more bits, and bools where an op takes them."""
     dtypes = [*dtypes_of(op)]
     if issubclass(op, T.ScalarOp):
         return [(values(d), n) for d in dtypes for n in (-1, 300)] + [(values("bool"), 2)]
@@ -47,7 +47,7 @@ def _bitwise(op: type[TorchOp]) -> list[tuple[Any, ...]]:
 
 
 def _shifted(op: type[TorchOp]) -> list[tuple[Any, ...]]:
-    """Shifts by less than nothing, by as much as there is, by more."""
+    """Return shifts by negative amounts, by up to the number of bits, and by more."""
     if issubclass(op, T.ScalarOp):
         shifts = (-1, 1, 7, 8, 31, 64, 257)
         return [(values(dtype), n) for dtype in dtypes_of(op) for n in shifts]

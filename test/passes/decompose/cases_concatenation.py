@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the ops are called with that cut, join, and put tensors into others."""
+"""Arguments for calls of ops that split and join tensors, and write tensors into others."""
 
 from math import inf, nan
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the ops that multiply matrices and vectors are called with."""
+"""Arguments for calls of ops that multiply matrices and vectors."""
 
 from math import inf, nan
 from typing import Any
@@ -18,11 +18,11 @@ DTYPES = (
     pytorch.int8,
     pytorch.uint8,
 )
-"""Beside float32: all but bool, of which there are no products."""
+"""Dtypes in addition to float32: all but bool, which has no products."""
 
 
 def of(dtype: Any, *shapes: tuple[int, ...]) -> list[Any]:
-    """Tensors of another dtype; of integers, so large that narrow ones wrap."""
+    """Return random tensors of a dtype; integers are so large that narrow ones wrap."""
     scale = 1.0 if dtype.is_floating_point else 40.0
     return [rand(*shape, scale=scale).to(dtype) for shape in shapes]
 
@@ -87,7 +87,7 @@ CASES: Cases = {
         (rand(3), tensor([[nan, 1.0]]), rand(2, 3), {"alpha": 0, "beta": 2}),
         (rand(3), tensor([[nan, 1.0]]), rand(2, 3), {"alpha": 0, "beta": 0}),
         (rand(4, 3), rand(4, 0), rand(0, 3), {"beta": 2}),
-        # A scale of integers is cut to an integer, as PyTorch does it here.
+        # PyTorch truncates a scale of integers to an integer.
         (*of(pytorch.int64, (3,), (4, 5), (5, 3)), {"alpha": 2.5, "beta": 0.5}),
         *((*of(dtype, (3,), (4, 5), (5, 3)), {"alpha": 2, "beta": 3}) for dtype in DTYPES),
     ],
@@ -113,7 +113,8 @@ CASES: Cases = {
         (rand(4, 3), rand(0, 4, 5), rand(0, 5, 3), {"beta": 2}),
         *((*of(dtype, (4, 3), (2, 4, 5), (2, 5, 3)), {"alpha": 2}) for dtype in DTYPES),
     ],
-    # What alpha 0 makes of NaN depends on the size in PyTorch; here it is not read.
+    # In PyTorch, alpha 0 with NaN gives results that depend on the size; here the operand is not
+    # read.
     T.BaddbmmOp: [
         (rand(*i), rand(2, 4, 5), rand(2, 5, 3), scales)
         for i in ((2, 4, 3), (3,), (4, 1), (2, 1, 1), ())

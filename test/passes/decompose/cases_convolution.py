@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What convolutions are called with."""
+"""Arguments for calls of convolutions."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from .inputs import Cases, Classes, pytorch, rand
 
 
 def conv(*shapes: tuple[int, ...], **keywords: Any) -> tuple[Any, ...]:
-    """Input, weight, perhaps bias, and what else there is."""
+    """Return an input, a weight, perhaps a bias, and keyword arguments."""
     return (*(rand(*shape) for shape in shapes), keywords)
 
 
@@ -103,7 +103,7 @@ CASES: Cases = {
         (rand(2, 4, 9), rand(6, 2, 3), rand(6), [2], [1], [1], False, [0], 2),
         (rand(2, 4, 5, 6), rand(6, 4, 3, 2), rand(6), [1, 2], [1, 0], [1, 1], False, [0, 0], 1),
         (rand(2, 4, 5, 6), rand(6, 4, 3, 2), None, [1], [1], [1], False, [0], 1),
-        # Without transposition there is no use for output_padding.
+        # A convolution that is not transposed ignores output_padding.
         (rand(2, 4, 5, 6), rand(6, 4, 3, 2), None, [1, 1], [1, 0], [1, 1], False, [1, 1], 1),
         (rand(1, 2, 4, 5, 3), rand(3, 2, 2, 3, 2), None, [1] * 3, [0] * 3, [1] * 3, False, [0], 1),
         (rand(2, 4, 5), rand(4, 3, 3), rand(3), [2], [1], [1], True, [1], 1),

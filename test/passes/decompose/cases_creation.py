@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the ops are called with that make tensors of numbers, or convert tensors."""
+"""Arguments for calls of ops that create tensors from numbers, or convert tensors."""
 
 from math import inf, nan
 from typing import Any
@@ -88,7 +88,7 @@ CASES: Cases = {
     **{op: _SIZES for op in (T.ZerosOp, T.OnesOp)},
     **{op: _LIKES for op in (T.ZerosLikeOp, T.OnesLikeOp)},
     **{op: _NEW for op in (T.NewZerosOp, T.NewOnesOp)},
-    # Any values are right: only those of tensors without elements can be compared.
+    # All values are right, so only tensors without elements can be compared.
     T.EmptyOp: [([0, 3],), ([2, 0], {"dtype": I8, "memory_format": pytorch.contiguous_format})],
     T.EmptyLikeOp: [(rand(0, 3),), (integers(0), {"dtype": BOOL, **_LIKE})],
     T.NewEmptyOp: [(rand(2), [0]), (integers(2), [2, 0], {"dtype": F16, **_OPTIONS})],

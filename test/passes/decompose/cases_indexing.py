@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the ops whose subscripts are elements of tensors are called with."""
+"""Arguments for calls of ops whose subscripts are elements of tensors."""
 
 from math import inf, nan
 from typing import Any
@@ -10,17 +10,17 @@ from .inputs import Cases, Classes, pytorch, rand, tensor
 
 
 def ids(elements: Any, dtype: Any = None) -> Any:
-    """Subscripts, i64 if not said otherwise."""
+    """Return subscripts, i64 by default."""
     return pytorch.tensor(elements, dtype=dtype or pytorch.int64)
 
 
 def drawn(high: int, *shape: int) -> Any:
-    """Subscripts below `high`."""
+    """Return random subscripts below `high`."""
     return pytorch.randint(high, shape, generator=_random)
 
 
 def of(dtype: Any, *shape: int) -> Any:
-    """Small whole numbers of a dtype; sums of a few are exact in each."""
+    """Return random small whole numbers of a dtype; sums of a few are exact in each dtype."""
     return pytorch.randint(0, 9, shape, generator=_random).to(dtype)
 
 
@@ -142,12 +142,12 @@ _FILLED = [
 
 
 def joined(dtype: Any) -> tuple[Any, ...]:
-    """Return a tensor, dim, subscripts of which some are the same, and updates."""
+    """Return a tensor, dim, subscripts with duplicates, and updates."""
     return of(dtype, 5, 3), 0, ids([[0, 1, 2], [0, 1, 1], [4, 1, 2]]), of(dtype, 4, 3)
 
 
 def sliced(dtype: Any) -> tuple[Any, ...]:
-    """Return a tensor, dim, a vector of subscripts of which some are the same, and slices."""
+    """Return a tensor, dim, a vector of subscripts with duplicates, and slices."""
     return of(dtype, 5, 3), 0, ids([0, 4, 0]), of(dtype, 3, 3)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the ops that resize are called with."""
+"""Arguments for calls of ops that resize."""
 
 from math import inf, nan
 from typing import Any
@@ -18,14 +18,14 @@ FACTORS = [(4, 2.0), (4, 1.5), (5, 1.5), (5, 0.7), (7, 0.3), (9, 1.1), (3, 2.7),
 
 
 def special() -> Any:
-    """Return a sequence with values that spread, if they are weighted."""
+    """Return a sequence with infinity and NaN, which spread by weighted sums."""
     x = rand(1, 2, 6)
     x[0, 0, 2], x[0, 1, 3] = inf, nan
     return x
 
 
 def plain_1d(*more: Any) -> list[tuple[Any, ...]]:
-    """Calls of a plain overload on sequences; `more` stands before the scales."""
+    """Return calls of a plain overload on sequences; `more` stands before the scales."""
     return [
         *((rand(2, 1, size), [to], *more) for size, to in SIZES),
         *((rand(1, 1, size), [int(size * by)], *more, by) for size, by in FACTORS),
@@ -38,7 +38,7 @@ def plain_1d(*more: Any) -> list[tuple[Any, ...]]:
 
 
 def vec_1d(*more: Any) -> list[tuple[Any, ...]]:
-    """Calls of a `.vec` overload on sequences."""
+    """Return calls of a `.vec` overload on sequences."""
     return [
         *((rand(2, 1, size), [to], *more, None) for size, to in SIZES[2:5]),
         *((rand(1, 1, size), None, *more, [by]) for size, by in FACTORS),
@@ -46,7 +46,7 @@ def vec_1d(*more: Any) -> list[tuple[Any, ...]]:
 
 
 def images(*more: Any) -> list[tuple[Any, ...]]:
-    """Calls of a plain overload on images."""
+    """Return calls of a plain overload on images."""
     return [
         (rand(1, 2, 3, 4), [6, 8], *more),
         (rand(2, 1, 5, 3), [4, 7], *more),
@@ -55,7 +55,7 @@ def images(*more: Any) -> list[tuple[Any, ...]]:
 
 
 def vec_images(*more: Any) -> list[tuple[Any, ...]]:
-    """Calls of a `.vec` overload on images."""
+    """Return calls of a `.vec` overload on images."""
     return [
         (rand(1, 2, 3, 4), None, *more, [2.0, 2.0]),
         (rand(1, 2, 3, 5), None, *more, [1.5, 0.7]),
@@ -64,7 +64,7 @@ def vec_images(*more: Any) -> list[tuple[Any, ...]]:
 
 
 def volumes(*more: Any) -> list[tuple[Any, ...]]:
-    """Calls of a plain overload on volumes."""
+    """Return calls of a plain overload on volumes."""
     return [
         (rand(1, 1, 2, 3, 4), [4, 6, 8], *more),
         (rand(1, 2, 3, 2, 3), [2, 3, 5], *more, 0.7, 1.5, 1.7),
@@ -72,7 +72,7 @@ def volumes(*more: Any) -> list[tuple[Any, ...]]:
 
 
 def vec_volumes(*more: Any) -> list[tuple[Any, ...]]:
-    """Calls of a `.vec` overload on volumes."""
+    """Return calls of a `.vec` overload on volumes."""
     return [
         (rand(1, 1, 2, 3, 4), None, *more, [2.0, 1.5, 0.5]),
         (rand(1, 1, 2, 3, 4), [3, 3, 3], *more, None),
@@ -80,7 +80,7 @@ def vec_volumes(*more: Any) -> list[tuple[Any, ...]]:
 
 
 def both(cases: Any) -> list[tuple[Any, ...]]:
-    """With corners aligned and not."""
+    """Return the cases for aligned and for unaligned corners."""
     return [case for align_corners in (False, True) for case in cases(align_corners)]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the ops that only rearrange are called with."""
+"""Arguments for calls of ops that only rearrange elements."""
 
 from tilewright.dialects import torch as T
 
@@ -80,7 +80,7 @@ CASES: Cases = {
         (rand(0, 4, 2, 2), 2),
         (integers(4, 2, 2), 2),
     ],
-    # Where there are no elements eager PyTorch gives pixel_unshuffle the shape of the input.
+    # Without elements, eager PyTorch gives pixel_unshuffle the shape of the input.
     T.PixelUnshuffleOp: [
         (rand(1, 2, 6, 4), 2),
         (rand(1, 3, 6), 3),

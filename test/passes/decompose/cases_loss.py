@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What losses are called with."""
+"""Arguments for calls of losses."""
 
 from collections.abc import Iterator
 from math import nan
@@ -16,12 +16,12 @@ _REDUCTIONS = (NONE, MEAN, SUM)
 
 
 def _unit(*shape: int) -> Any:
-    """Elements from 0 to 1, such as probabilities."""
+    """Return elements from 0 to 1, as of probabilities."""
     return rand(*shape).sigmoid()
 
 
 def _reduced(*args: Any, **kwargs: Any) -> list[tuple[Any, ...]]:
-    """One case for each reduction."""
+    """Return one case for each reduction."""
     return [(*args, {"reduction": reduction, **kwargs}) for reduction in _REDUCTIONS]
 
 
@@ -32,7 +32,7 @@ def _halves(op: type[TorchOp], x: Any, y: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def _pairs(op: type[TorchOp]) -> list[tuple[Any, ...]]:
-    """Losses of any two numbers."""
+    """Return cases for losses of any two numbers."""
     return [
         *_reduced(rand(4, 8), rand(4, 8)),
         *_reduced(rand(), rand()),
@@ -54,7 +54,7 @@ _IGNORED = pytorch.tensor([-100, -100])
 
 
 def _by_class() -> list[tuple[Any, ...]]:
-    """Targets that are classes, with and without dimensions, weighted, ignored."""
+    """Return cases whose targets are classes: with dimensions and without, weighted, ignored."""
     scores = rand(4, 5).log_softmax(1)
     return [
         *_reduced(scores, _CLASSES),
@@ -145,7 +145,7 @@ CASES: Cases = {
         (pytorch.zeros(2, 3), rand(2, 3)),
         (rand(2, 0), rand(2, 0)),
         (rand(4, 1), rand(4, 1)),
-        # PyTorch rounds the vectors to half types before it adds: nothing may cancel.
+        # PyTorch rounds the vectors to half types before it adds them: terms must not cancel.
         *_halves(T.CosineSimilarityOp, _unit(4, 8), _unit(4, 8)),
     ],
     T.NllLossOp: _by_class(),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the ops that normalise along dimensions are called with."""
+"""Arguments for calls of ops that normalise along dimensions."""
 
 from math import inf, nan
 from typing import Any
@@ -19,7 +19,7 @@ _SOFTMAX: list[tuple[Any, ...]] = [
     (tensor([[-inf, -inf], [-inf, 0.0], [inf, 0.0], [nan, 0.0], [200.0, 199.0]]), 1),
     *((small(dtype), 1) for dtype in FLOATS),
 ]
-# log_softmax of half types rounds twice along the last dimension on a CPU: 0 stands in for it.
+# log_softmax of half types rounds twice along the last dimension on a CPU: 0 replaces it here.
 _LOG_SOFTMAX = [*_SOFTMAX[:-3], *((small(dtype), 0) for dtype in FLOATS)]
 _DTYPES: list[tuple[Any, ...]] = [
     (rand(4, 8), 1, {"dtype": f64}),
@@ -41,7 +41,7 @@ _TAIL: list[tuple[Any, ...]] = [
     (rand(4, 8).to(bf16), [8], rand(8)),
     (rand(4, 8).to(f64), [8], rand(8).to(f64)),
 ]
-"""All but eps of a normalisation of the last dimensions, with weight."""
+"""Arguments of a normalisation of the last dimensions, with weight, except eps."""
 
 _BIASED: list[tuple[Any, ...]] = [
     *((*case, None, None)[:4] for case in _TAIL),
@@ -102,7 +102,7 @@ _RUNNING: list[tuple[Any, ...]] = [
     (rand(2, 4, 3).to(bf16), rand(4), rand(4), *_running(4)),
     (rand(2, 4, 3).to(f64), rand(4).to(f64), None, *_running(4, f64)),
 ]
-# Statistics of half types, which a CPU rounds before it applies them, are left out here.
+# Without statistics of half types, which a CPU rounds before it applies them.
 _OWN: list[tuple[Any, ...]] = [
     (rand(2, 4, 3, 5), rand(4), rand(4)),
     (rand(2, 4, 8), None, rand(4)),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the ops that pad are called with."""
+"""Arguments for calls of ops that pad."""
 
 from math import inf
 

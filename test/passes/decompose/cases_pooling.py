@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What poolings are called with."""
+"""Arguments for calls of poolings."""
 
 from collections.abc import Callable
 from math import inf, nan
@@ -15,12 +15,12 @@ FLOATS = (pytorch.float16, pytorch.bfloat16, pytorch.float64)
 
 
 def of_dtypes(dtypes: Any, *shape: int) -> list[Any]:
-    """Integers of several dtypes, some of them equal."""
+    """Return whole numbers of several dtypes, some of them equal."""
     return [(rand(*shape, scale=9.0).abs() + 1).to(dtype) for dtype in dtypes]
 
 
 def max_cases(dims: int) -> list[tuple[Any, ...]]:
-    """Windows along `dims` dimensions, those before the last simple."""
+    """Return windows along `dims` dimensions, with simple windows in all but the last."""
     shape, ones, zeros = (2,) * (dims - 1), [1] * (dims - 1), [0] * (dims - 1)
     return [
         (rand(2, 2, *shape, 9), [*ones, 2]),
@@ -40,25 +40,25 @@ def max_cases(dims: int) -> list[tuple[Any, ...]]:
 
 
 def max_dtypes(dims: int) -> list[tuple[Any, ...]]:
-    """Return the same of other dtypes."""
+    """Return windows on tensors of other dtypes."""
     shape, padding = (2,) * (dims - 1), [0] * (dims - 1) + [1]
     return [(t, [2], [1], padding) for t in of_dtypes(DTYPES, 1, 2, *shape, 5)]
 
 
 def indexed_cases(dims: int) -> list[tuple[Any, ...]]:
-    """Windows with several equal elements, and with several NaN."""
+    """Return windows with several equal elements, and with several NaN."""
     nans = tensor([[1.0, nan, 2.0, nan], [nan, 0.0, 5.0, 5.0], [5.0, 5.0, nan, 1.0]])
     planes = nans.reshape(1, 12) if dims == 1 else nans.expand(1, *(2,) * (dims - 2), 3, 4)
     return [(planes, [2], [1]), (pytorch.ones(2, *(4,) * dims), [3], [2], [1])]
 
 
 def adaptive_indexed_cases(dims: int) -> list[tuple[Any, ...]]:
-    """Return the same for windows of a given number."""
+    """Return cases with equal elements for adaptive windows."""
     return [(args[0], [2] * dims) for args in indexed_cases(dims)]
 
 
 def avg_cases(dims: int) -> list[tuple[Any, ...]]:
-    """Windows along `dims` dimensions, those before the last simple."""
+    """Return windows along `dims` dimensions, with simple windows in all but the last."""
     shape, ones, zeros = (2,) * (dims - 1), [1] * (dims - 1), [0] * (dims - 1)
     return [
         (rand(2, 2, *shape, 9), [*ones, 2]),
@@ -79,7 +79,7 @@ def avg_cases(dims: int) -> list[tuple[Any, ...]]:
 
 
 def overridden_cases(dims: int) -> list[tuple[Any, ...]]:
-    """Return the sum of each window over another number."""
+    """Return cases with a divisor that replaces the number of elements."""
     return [
         (rand(2, 3, *(5,) * dims), [2], [1], [1], ceil, counted, divisor)
         for ceil in (False, True)
@@ -89,7 +89,7 @@ def overridden_cases(dims: int) -> list[tuple[Any, ...]]:
 
 
 def adaptive_cases(dims: int, dtypes: Any) -> list[tuple[Any, ...]]:
-    """Sizes that cut evenly, unevenly, and into more parts than there are elements."""
+    """Return sizes that divide evenly, unevenly, and into more windows than there are elements."""
     shape, ones = (2,) * (dims - 1), [1] * (dims - 1)
     return [
         (rand(2, 2, *shape, 8), [*ones, 4]),

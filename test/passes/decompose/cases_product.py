@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the ops that multiply along several dimensions are called with."""
+"""Arguments for calls of ops that multiply along several dimensions."""
 
 from math import inf, nan
 from typing import Any

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the ops that fold dimensions are called with."""
+"""Arguments for calls of ops that fold dimensions."""
 
 from math import inf, nan
 from typing import Any
@@ -14,11 +14,11 @@ ui8, bool_ = pytorch.uint8, pytorch.bool
 FLOATS = (f16, bf16, f64)
 INTEGERS = (ui8, i8, i16, i32, i64)
 DTYPES = (*FLOATS, *INTEGERS, bool_)
-"""All but float32, which every op is called with."""
+"""All dtypes but float32, which the other cases have."""
 
 
 def small(dtype: Any) -> Any:
-    """Return a table of small numbers, zeros and ties among them, in any dtype."""
+    """Return a table of small numbers with zeros and ties, in any dtype."""
     return pytorch.tensor([[3, 0, 3, 1], [0, 0, 0, 0], [2, 5, 1, 5]]).to(dtype)
 
 
@@ -29,7 +29,7 @@ HUGE = pytorch.tensor([[2**62, 2**62, 5], [-(2**62), 3, 2**61]])
 _BYTES = pytorch.tensor([[200, 100, 7], [255, 255, 255]], dtype=ui8)
 
 FULL: list[tuple[Any, ...]] = [(rand(4, 8),), (rand(),), (rand(1, 1),), (tensor([1.0, nan]),)]
-"""Of all dimensions."""
+"""Cases that fold all dimensions."""
 
 DIMS: list[tuple[Any, ...]] = [
     (rand(4, 8),),
@@ -42,7 +42,7 @@ DIMS: list[tuple[Any, ...]] = [
     (rand(1, 5), [0, 1], True),
     (SPECIAL, [0]),
 ]
-"""Of a list of dimensions, which may be empty."""
+"""Cases that fold a list of dimensions, which may be empty."""
 
 NO_ELEMENTS: list[tuple[Any, ...]] = [(rand(2, 0, 4), [1]), (rand(0, 3), [])]
 
@@ -72,7 +72,7 @@ OPT_DIM: list[tuple[Any, ...]] = [
 
 
 def _keyword(cases: list[tuple[Any, ...]], *names: str) -> list[tuple[Any, ...]]:
-    """Return the arguments after the first by name."""
+    """Return the cases with all arguments but the first as keywords."""
     return [(case[0], dict(zip(names, case[1:]))) for case in cases]
 
 
@@ -91,7 +91,7 @@ _SUMS: list[tuple[Any, ...]] = [
 ]
 
 _NANSUMS = [c for c in _SUMS if pytorch.__version__ >= "2.13" or c[1:] != ({"dtype": i64},)]
-"""PyTorch adds up floats as integers, those that are no NaN, since 2.13."""
+"""Since 2.13, PyTorch's nansum converts floats to integers."""
 
 _MEANS: list[tuple[Any, ...]] = [
     *((small(dtype),) for dtype in FLOATS),

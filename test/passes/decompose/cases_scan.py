@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the ops that accumulate along a dimension are called with."""
+"""Arguments for calls of ops that accumulate along a dimension."""
 
 from math import inf, nan
 from typing import Any

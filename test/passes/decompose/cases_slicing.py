@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the ops are called with that take parts of tensors, or put elements in another order."""
+"""Arguments for calls of ops that take parts of tensors, or reorder elements."""
 
 from tilewright.dialects import torch as T
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the ops that sum a function of the elements are called with."""
+"""Arguments for calls of ops that sum a function of the elements."""
 
 from math import inf
 from typing import Any

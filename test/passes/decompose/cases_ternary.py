@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What selections, bounds, interpolation and fused products are called with."""
+"""Arguments for calls of selections, bounds, interpolation and fused products."""
 
 from math import inf, nan
 from typing import Any
@@ -20,7 +20,7 @@ _MASK = _FLAGS[:2]
 
 
 def _with_mask(pair: tuple[Any, Any]) -> tuple[Any, Any, Any]:
-    """Return a mask of the shape that the pair broadcasts to."""
+    """Return a mask of the shape that the pair broadcasts to, and the pair."""
     return (pair[0] == pair[0].flatten()[0], *pair)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the ops that map every element of one tensor are called with."""
+"""Arguments for calls of ops that map each element of one tensor."""
 
 from math import inf
 

@@ -74,7 +74,7 @@ func.func @instance_norm(%x: tensor<2x4x8xf32>) -> tensor<2x4x8xf32> {
   func.return %r : tensor<2x4x8xf32>
 }
 
-// The running statistics instead.
+// The running statistics are used instead.
 // CHECK-LABEL: func.func @instance_norm_running(
 // CHECK-NEXT:    %r = prim.index_map %m by affine_map<(d0, d1, d2) -> (d1)> : tensor<4xf32> -> tensor<2x4x8xf32>
 // CHECK-NEXT:    %r_1 = prim.elementwise sub(%x, %r) : tensor<2x4x8xf32>

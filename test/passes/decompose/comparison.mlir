@@ -12,7 +12,7 @@ func.func @eq(%a: tensor<4x8xi32>, %b: tensor<4x8xf32>) -> tensor<4x8xi1> {
   func.return %r : tensor<4x8xi1>
 }
 
-// So is a number: 0.1 as an f16.
+// A number is cast too: 0.1 as an f16.
 // CHECK-LABEL: func.func @eq_Scalar(
 // CHECK-NEXT:    %r = prim.elementwise cast(%a) : (tensor<4x8xf16>) -> tensor<4x8xf32>
 // CHECK-NEXT:    %r_1 = prim.constant 9.997560e-02 : f16 -> tensor<f16>
@@ -184,7 +184,7 @@ func.func @logical_not(%a: tensor<4x8xf32>) -> tensor<4x8xi1> {
   func.return %r : tensor<4x8xi1>
 }
 
-// Each operand is taken as true in its own type.
+// The truth value of each operand is that in its own type.
 // CHECK-LABEL: func.func @logical_and(
 // CHECK-NEXT:    %r = prim.elementwise cast(%a) : (tensor<4x8xf16>) -> tensor<4x8xf32>
 // CHECK-NEXT:    %r_1 = prim.constant 0.000000e+00 : f32 -> tensor<4x8xf32>

@@ -1,6 +1,6 @@
 // RUN: opt-tool %s -p decompose | filecheck %s
 
-// Cutting, joining, and putting one tensor into another.
+// Splitting, joining, and inserting one tensor into another.
 
 // CHECK-LABEL: func.func @split(
 // CHECK-NEXT:    %r0 = prim.index_map %x by affine_map<(d0, d1) -> (d0, d1)> : tensor<4x8xf32> -> tensor<4x5xf32>
@@ -42,7 +42,7 @@ func.func @cat(%x: tensor<4x5xf32>, %y: tensor<4x2xf32>, %z: tensor<4x1xf32>) ->
   func.return %r : tensor<4x8xf32>
 }
 
-// What is empty adds its type alone.
+// An empty tensor contributes its type only.
 // CHECK-LABEL: func.func @mixed(
 // CHECK-NEXT:    %r = prim.elementwise cast(%y) : (tensor<2xi64>) -> tensor<2xf32>
 // CHECK-NEXT:    %r_1 = prim.elementwise cast(%z) : (tensor<3xf16>) -> tensor<3xf32>

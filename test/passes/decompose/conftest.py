@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One Torch op: decomposed and interpreted on the one hand, run by PyTorch on the other."""
+"""The check of one Torch op: decomposed and interpreted, and compared with PyTorch's result."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, cast
@@ -23,7 +23,7 @@ from tilewright.passes.loop.lift import LiftPass
 Check = Callable[..., list[Operation]]
 
 _TOLERANCE = {"float64": 1e-11, "float32": 1e-5, "float16": 2e-3, "bfloat16": 1.6e-2}
-"""Relative: some units in the last place of each dtype."""
+"""Relative tolerances of some units in the last place, by dtype."""
 
 
 def tensors_in(arguments: Any) -> Iterator[Any]:
@@ -41,7 +41,9 @@ def call_of(
     op: type[TorchOp], args: Sequence[Any], kwargs: Mapping[str, Any], expected: Any
 ) -> ModuleOp:
     """
-    Return a module whose `@main` passes its arguments, the tensors, to one op that gives the like.
+    Return a module whose `@main` passes its arguments, the tensors, to one op.
+
+    Its results have the types of `expected`.
     """
     tensors = [*tensors_in((*args, *kwargs.values()))]
     results = types_of(expected)
@@ -55,7 +57,7 @@ def call_of(
 
 
 def assert_same(got: Any, tensor: Any, exact: bool = False) -> None:
-    """An array has the shape, the dtype and the values of a tensor, to the bit if `exact`."""
+    """Assert that an array has a tensor's shape, dtype and values, to the bit if `exact`."""
     expected = array_of(tensor)
     assert (got.dtype, got.shape) == (expected.dtype, expected.shape)
     tolerance = 0.0 if exact else _TOLERANCE.get(expected.dtype.name, 0.0)
@@ -77,7 +79,10 @@ def _lifted(module: ModuleOp) -> ModuleOp:
 def check() -> Check:
     """
     `check(op, *args, **kwargs)` compares an op with PyTorch's on real tensors, to the bit if
-    `exact`, at the tensor and, if it `lifts`, at the loop level. It returns the ops that it became.
+    `exact`.
+
+    It compares at the tensor level and, if it `lifts`, at the loop level, and returns the ops of
+    the decomposition.
     """
 
     def compare(

@@ -14,7 +14,7 @@ func.func @matmul(%a: tensor<16x64xf32>, %b: tensor<64x32xf32>) -> tensor<16x32x
   func.return %r : tensor<16x32xf32>
 }
 
-// The weight is stored transposed, and read so.
+// The weight is stored and read transposed.
 // CHECK-LABEL: func.func @linear(
 // CHECK-NEXT:    %r = prim.index_map %x by affine_map<(d0, d1, d2) -> (d0, d2)> : tensor<4x8xf32> -> tensor<4x16x8xf32>
 // CHECK-NEXT:    %r_1 = prim.index_map %w by affine_map<(d0, d1, d2) -> (d1, d2)> : tensor<16x8xf32> -> tensor<4x16x8xf32>
@@ -119,7 +119,7 @@ func.func @addmm(%c: tensor<16xf32>, %a: tensor<4x8xf32>, %b: tensor<8x16xf32>) 
   func.return %r : tensor<4x16xf32>
 }
 
-// What beta 0 leaves out is not read.
+// An input whose factor beta is 0 is not read.
 // CHECK-LABEL: func.func @beta_zero(
 // CHECK-NEXT:    %r = prim.index_map %a by affine_map<(d0, d1, d2) -> (d0, d2)> : tensor<4x8xf32> -> tensor<4x16x8xf32>
 // CHECK-NEXT:    %r_1 = prim.index_map %b by affine_map<(d0, d1, d2) -> (d2, d1)> : tensor<8x16xf32> -> tensor<4x16x8xf32>
@@ -185,7 +185,7 @@ func.func @addbmm(%c: tensor<4x16xf32>, %a: tensor<2x4x8xf32>, %b: tensor<2x8x16
   func.return %r : tensor<4x16xf32>
 }
 
-// Two contractions, the first without the first input.
+// Two contractions, of which the first leaves out the first input.
 // CHECK-LABEL: func.func @bilinear(
 // CHECK-NEXT:    %r = prim.index_map %b by affine_map<(d0, d1, d2, d3) -> (d0, d3)> : tensor<4x5xf32> -> tensor<4x2x3x5xf32>
 // CHECK-NEXT:    %r_1 = prim.index_map %w by affine_map<(d0, d1, d2, d3) -> (d1, d2, d3)> : tensor<2x3x5xf32> -> tensor<4x2x3x5xf32>

@@ -2,7 +2,7 @@
 
 // Convolutions: the input through a moving window, times the weight, summed over channels and steps.
 
-// Without padding nothing is masked.
+// Without padding there is no mask.
 // CHECK-LABEL: func.func @valid(
 // CHECK-NEXT:    %r = prim.index_map %x by affine_map<(d0, d1, d2, d3, d4) -> (d0, d3, (d2 + d4))> : tensor<2x4x16xf32> -> tensor<2x8x14x4x3xf32>
 // CHECK-NEXT:    %r_1 = prim.index_map %w by affine_map<(d0, d1, d2, d3, d4) -> (d1, d3, d4)> : tensor<8x4x3xf32> -> tensor<2x8x14x4x3xf32>
@@ -17,7 +17,7 @@ func.func @valid(%x: tensor<2x4x16xf32>, %w: tensor<8x4x3xf32>, %b: tensor<8xf32
   func.return %r : tensor<2x8x14xf32>
 }
 
-// Padding is where a mask does not hold.
+// Padded positions are masked.
 // CHECK-LABEL: func.func @padded(
 // CHECK-NEXT:    %r = prim.index_map %x by affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d0, d4, (((d2 * 2) + d5) + -1), (((d3 * 2) + d6) + -1))> where affine_map<(d0, d1, d2, d3, d4, d5, d6) -> ((((d2 * 2) + d5) + -1), (((d2 * -2) + (d5 * -1)) + 9), (((d3 * 2) + d6) + -1), (((d3 * -2) + (d6 * -1)) + 9))> else 0.000000e+00 : f32 : tensor<2x4x9x9xf32> -> tensor<2x8x5x5x4x3x3xf32>
 // CHECK-NEXT:    %r_1 = prim.index_map %w by affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d1, d4, d5, d6)> : tensor<8x4x3x3xf32> -> tensor<2x8x5x5x4x3x3xf32>
@@ -30,7 +30,7 @@ func.func @padded(%x: tensor<2x4x9x9xf32>, %w: tensor<8x4x3x3xf32>) -> tensor<2x
   func.return %r : tensor<2x8x5x5xf32>
 }
 
-// One of 1x1 is a matrix product.
+// A convolution of 1x1 is a matrix product.
 // CHECK-LABEL: func.func @pointwise(
 // CHECK-NEXT:    %r = prim.index_map %x by affine_map<(d0, d1, d2, d3, d4) -> (d0, d4, d2, d3)> : tensor<2x4x9x9xf32> -> tensor<2x8x9x9x4xf32>
 // CHECK-NEXT:    %r_1 = prim.index_map %w by affine_map<(d0, d1, d2, d3, d4) -> (d1, d4, 0, 0)> : tensor<8x4x1x1xf32> -> tensor<2x8x9x9x4xf32>
@@ -43,7 +43,7 @@ func.func @pointwise(%x: tensor<2x4x9x9xf32>, %w: tensor<8x4x1x1xf32>) -> tensor
   func.return %r : tensor<2x8x9x9xf32>
 }
 
-// A depthwise one sums over the window only.
+// A depthwise convolution sums over the window only.
 // CHECK-LABEL: func.func @depthwise(
 // CHECK-NEXT:    %r = prim.index_map %x by affine_map<(d0, d1, d2, d3, d4, d5) -> (d0, d1, (d2 + d4), (d3 + d5))> : tensor<2x4x9x9xf32> -> tensor<2x4x7x7x3x3xf32>
 // CHECK-NEXT:    %r_1 = prim.index_map %w by affine_map<(d0, d1, d2, d3, d4, d5) -> (d1, 0, d4, d5)> : tensor<4x1x3x3xf32> -> tensor<2x4x7x7x3x3xf32>
@@ -70,7 +70,7 @@ func.func @groups(%x: tensor<2x4x16xf32>, %w: tensor<6x2x3xf32>) -> tensor<2x6x1
   func.return %r : tensor<2x6x14xf32>
 }
 
-// Of what "same" pads, the odd zero stands at the end.
+// Padding "same" puts the odd zero at the end.
 // CHECK-LABEL: func.func @same(
 // CHECK-NEXT:    %r = prim.index_map %x by affine_map<(d0, d1, d2, d3) -> (d2, ((d1 + d3) + -1))> where affine_map<(d0, d1, d2, d3) -> (((d1 + d3) + -1), (((d1 * -1) + (d3 * -1)) + 16))> else 0.000000e+00 : f32 : tensor<4x16xf32> -> tensor<8x16x4x4xf32>
 // CHECK-NEXT:    %r_1 = prim.index_map %w by affine_map<(d0, d1, d2, d3) -> (d0, d2, d3)> : tensor<8x4x4xf32> -> tensor<8x16x4x4xf32>
@@ -83,7 +83,7 @@ func.func @same(%x: tensor<4x16xf32>, %w: tensor<8x4x4xf32>) -> tensor<8x16xf32>
   func.return %r : tensor<8x16xf32>
 }
 
-// A transposed one gathers: what lies between elements is masked.
+// A transposed convolution gathers: positions between elements are masked.
 // CHECK-LABEL: func.func @transposed(
 // CHECK-NEXT:    %r = prim.index_map %x by affine_map<(d0, d1, d2, d3, d4) -> (d0, d3, (((d2 + (d4 * -1)) + 1) floordiv 2))> where affine_map<(d0, d1, d2, d3, d4) -> ((((d2 + (d4 * -1)) + 1) floordiv 2), ((((d2 + (d4 * -1)) + 1) mod 2) * -1))> else 0.000000e+00 : f32 : tensor<2x4x5xf32> -> tensor<2x8x9x4x3xf32>
 // CHECK-NEXT:    %r_1 = prim.index_map %w by affine_map<(d0, d1, d2, d3, d4) -> (d3, d1, d4)> : tensor<4x8x3xf32> -> tensor<2x8x9x4x3xf32>

@@ -11,7 +11,7 @@ func.func @full() -> tensor<4x8xf32> {
   func.return %r : tensor<4x8xf32>
 }
 
-// Half and narrow types have their numbers made in a wider one.
+// The numbers of half and narrow types are made in a wider type.
 // CHECK-LABEL: func.func @full_like(
 // CHECK-NEXT:    %r = prim.constant -1 : i32 -> tensor<4xi32>
 // CHECK-NEXT:    %r_1 = prim.elementwise cast(%r) : (tensor<4xi32>) -> tensor<4xui8>
@@ -86,7 +86,7 @@ func.func @new_ones(%x: tensor<4xf32>) -> tensor<2xf32> {
   func.return %r : tensor<2xf32>
 }
 
-// Any values would do.
+// Any values are allowed.
 // CHECK-LABEL: func.func @empty(
 // CHECK-NEXT:    %r = prim.constant 0.000000e+00 : f32 -> tensor<4xf32>
 // CHECK-NEXT:    func.return %r : tensor<4xf32>
@@ -142,7 +142,7 @@ func.func @fill(%x: tensor<4x8xf32>, %y: tensor<i64>) -> tensor<4x8xf32> {
   func.return %r : tensor<4x8xf32>
 }
 
-// Whole steps are positions.
+// Integer steps are positions.
 // CHECK-LABEL: func.func @arange(
 // CHECK-NEXT:    %r = prim.iota affine_map<(d0) -> (d0)> : tensor<8xi64>
 // CHECK-NEXT:    func.return %r : tensor<8xi64>
@@ -188,7 +188,7 @@ func.func @arange_step() -> tensor<10xf32> {
   func.return %r : tensor<10xf32>
 }
 
-// Half of the numbers are computed from either end.
+// Each half of the numbers is computed from its end.
 // CHECK-LABEL: func.func @linspace(
 // CHECK-NEXT:    %r = prim.iota affine_map<(d0) -> (d0)> : tensor<5xi64>
 // CHECK-NEXT:    %r_1 = prim.elementwise cast(%r) : (tensor<5xi64>) -> tensor<5xf64>

@@ -1,6 +1,6 @@
 // RUN: opt-tool %s -p decompose | filecheck %s
 
-// Quotients, rounded ones, and what they leave.
+// Quotients, rounded quotients, and remainders.
 
 // The quotient of integers is a float.
 // CHECK-LABEL: func.func @div(
@@ -48,7 +48,7 @@ func.func @div_Scalar_mode(%a: tensor<4x8xf32>) -> tensor<4x8xf32> {
   func.return %r : tensor<4x8xf32>
 }
 
-// Narrow integers are promoted to one that holds both, and computed in i32.
+// Narrow integers are promoted to a type that holds both, and computed in i32.
 // CHECK-LABEL: func.func @floor_divide(
 // CHECK-NEXT:    %r = prim.elementwise cast(%a) : (tensor<4x8xui8>) -> tensor<4x8xi16>
 // CHECK-NEXT:    %r_1 = prim.elementwise cast(%r) : (tensor<4x8xi16>) -> tensor<4x8xi32>
@@ -71,7 +71,7 @@ func.func @floor_divide_Scalar(%a: tensor<4x8xf32>) -> tensor<4x8xf32> {
   func.return %r : tensor<4x8xf32>
 }
 
-// Where the rest is on the other side of 0 than the divisor, the divisor is added.
+// Where the remainder and the divisor have different signs, the divisor is added.
 // CHECK-LABEL: func.func @remainder(
 // CHECK-NEXT:    %r = prim.elementwise fmod(%a, %b) : tensor<4x8xf32>
 // CHECK-NEXT:    %r_1 = prim.constant 0.000000e+00 : f32 -> tensor<4x8xf32>
@@ -90,7 +90,7 @@ func.func @remainder(%a: tensor<4x8xf32>, %b: tensor<4x8xf32>) -> tensor<4x8xf32
   func.return %r : tensor<4x8xf32>
 }
 
-// A number is cast to the promoted type before all else: 300 is 44 as an ui8.
+// A number is cast to the promoted type first: 300 is 44 as an ui8.
 // CHECK-LABEL: func.func @remainder_Scalar(
 // CHECK-NEXT:    %r = prim.elementwise cast(%a) : (tensor<4x8xui8>) -> tensor<4x8xi32>
 // CHECK-NEXT:    %r_1 = prim.constant 44 : ui8 -> tensor<ui8>

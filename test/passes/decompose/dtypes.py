@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tensors of every dtype that a Torch op takes, with the values that matter in it."""
+"""Tensors of every dtype that a Torch op takes, with awkward values of each."""
 
 from collections.abc import Iterator
 from math import inf, nan
@@ -17,7 +17,7 @@ _UNSIGNED = [0, 1, 2, 3, 7, 8, 127, 128, 200, 255]
 
 
 DTYPES = ("bool", "uint8", "int8", "int32", "int64", "float16", "bfloat16", "float64")
-"""Those that differ: int16 is to int8 as int32 to int64, and float32 is everywhere else."""
+"""Dtypes that differ: int16 is to int8 as int32 to int64, and float32 is in all other cases."""
 
 NUMBERS: dict[str, tuple[bool | int | float, ...]] = {
     "bool": (True, 2, 0.1),
@@ -29,7 +29,7 @@ NUMBERS: dict[str, tuple[bool | int | float, ...]] = {
     "bfloat16": (0.1,),
     "float64": (0.1, True),
 }
-"""For each dtype numbers of a higher kind, that wrap around, that must be rounded."""
+"""Numbers for each dtype: of a higher kind, that wrap around, or that must be rounded."""
 
 
 def dtypes_of(op: type[TorchOp]) -> Iterator[str]:
@@ -39,7 +39,7 @@ def dtypes_of(op: type[TorchOp]) -> Iterator[str]:
 
 
 def values(dtype: str) -> Any:
-    """Signs, zeros, extremes, and what is not finite."""
+    """Return values of both signs, zeros, extremes, and non-finite values."""
     if dtype == "bool":
         return pytorch.tensor([False, True])
     unsigned = _UNSIGNED if dtype == "uint8" else _SIGNED
@@ -48,18 +48,18 @@ def values(dtype: str) -> Any:
 
 
 def nonzero(dtype: str) -> Any:
-    """Return the values that divide, also where integers do."""
+    """Return the values without 0 for integers, so that they can divide."""
     elements = values(dtype)
     return elements if elements.is_floating_point() else elements[elements != 0]
 
 
 def pairs(dtype: str) -> tuple[Any, Any]:
-    """Return a column and a row, which together are all pairs of values."""
+    """Return a column and a row that broadcast to all pairs of values."""
     return values(dtype)[:, None], nonzero(dtype)
 
 
 def mixed() -> Iterator[tuple[Any, Any]]:
-    """Pairs of different dtypes, and of tensors with and without dimensions."""
+    """Yield pairs of different dtypes, and of tensors with and without dimensions."""
     for left, right in (
         ("float16", "int64"),
         ("bfloat16", "float16"),

@@ -1,9 +1,9 @@
 // RUN: opt-tool %s -p expand-scatter | filecheck %s
 
-// A scatter, said from where its results are: every element looks for the updates that go to it.
+// A scatter, expressed by its results: every element looks for the updates that go to it.
 
-// Every row adds up the updates that name it. The gather is there for its error: a subscript that is
-// no row. Subscripts that are the same along the rows are looked at once.
+// Every row adds up the updates that name it. The gather is present for its error: a subscript
+// outside of the rows. Subscripts that are equal along the rows are checked once.
 // CHECK-LABEL: func.func @joined(
 // CHECK-NEXT:    %i = prim.index_map %k by affine_map<(d0, d1) -> (d0)> : tensor<3xi64> -> tensor<3x8xi64>
 // CHECK-NEXT:    %r = prim.iota affine_map<(d0) -> (d0)> : tensor<5xi64>
@@ -25,7 +25,7 @@ func.func @joined(%u: tensor<3x8xf32>, %x: tensor<5x8xf32>, %k: tensor<3xi64>) -
   func.return %r : tensor<5x8xf32>
 }
 
-// Without a combiner the last update that names a row is looked for, once a row.
+// Without a combiner the last update that names a row is searched, once for each row.
 // CHECK-LABEL: func.func @replaced(
 // CHECK-NEXT:    %i = prim.index_map %k by affine_map<(d0, d1) -> (d0)> : tensor<3xi64> -> tensor<3x8xi64>
 // CHECK-NEXT:    %r = prim.iota affine_map<(d0, d1) -> (d1)> : tensor<5x3xi64>
@@ -73,7 +73,7 @@ func.func @partly(%u: tensor<3x2xf32>, %x: tensor<3x8xf32>, %k: tensor<3x2xi64>)
   func.return %r : tensor<3x8xf32>
 }
 
-// Updates that reach only a part of the base leave the rest of it alone: here two rows.
+// Updates of only a part of the base leave the rest unchanged: here two rows.
 // CHECK-LABEL: func.func @beyond(
 // CHECK-NEXT:    %r = prim.iota affine_map<(d0) -> (d0)> : tensor<8xi64>
 // CHECK-NEXT:    %r_1 = prim.gather %r[%k] by affine_map<(d0, d1)[s0] -> (s0)> : (tensor<8xi64>, tensor<3x2xi64>) -> tensor<3x2xi64>
@@ -94,7 +94,7 @@ func.func @beyond(%u: tensor<3x2xf32>, %x: tensor<5x8xf32>, %k: tensor<3x2xi64>)
   func.return %r : tensor<5x8xf32>
 }
 
-// An affine subscript that is no dimension of its own is compared as data is.
+// An affine subscript that is no dimension of its own is compared like data.
 // CHECK-LABEL: func.func @strided(
 // CHECK-NEXT:    %r = prim.iota affine_map<(d0, d1, d2) -> (((d2 floordiv 2) + (d2 mod 2)))> : tensor<5x8x6xi64>
 // CHECK-NEXT:    %r_1 = prim.iota affine_map<(d0, d1, d2) -> (d0)> : tensor<5x8x6xi64>
@@ -117,7 +117,7 @@ func.func @strided(%u: tensor<3x2xf32>, %x: tensor<5x8xf32>, %k: tensor<3x2xi64>
   func.return %r : tensor<5x8xf32>
 }
 
-// Values that are only moved may be of any type; they are cast to one that is computed with.
+// Values that are only moved may be of any type; they are cast to a type with arithmetic.
 // CHECK-LABEL: func.func @halves(
 // CHECK-NEXT:    %r = prim.elementwise cast(%u) : (tensor<4xf16>) -> tensor<4xf32>
 // CHECK-NEXT:    %r_1 = prim.iota affine_map<(d0, d1) -> (d1)> : tensor<6x4xi64>
@@ -144,7 +144,7 @@ func.func @halves(%u: tensor<4xf16>, %x: tensor<6xf16>, %k: tensor<4xi64>) -> te
   func.return %r : tensor<6xf16>
 }
 
-// No updates, no change.
+// Without updates nothing changes.
 // CHECK-LABEL: func.func @none(
 // CHECK-NEXT:    func.return %x : tensor<6xf32>
 func.func @none(%u: tensor<0xf32>, %x: tensor<6xf32>, %k: tensor<0xi64>) -> tensor<6xf32> {
@@ -153,7 +153,7 @@ func.func @none(%u: tensor<0xf32>, %x: tensor<6xf32>, %k: tensor<0xi64>) -> tens
   func.return %r : tensor<6xf32>
 }
 
-// One update either hits or does not: nothing is searched.
+// A single update either hits or does not: nothing is searched.
 // CHECK-LABEL: func.func @one
 // CHECK-NOT:     prim.reduce
 // CHECK:         prim.elementwise select

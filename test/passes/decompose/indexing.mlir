@@ -1,6 +1,6 @@
 // RUN: opt-tool %s -p decompose,cse | filecheck %s
 
-// Reading where data says: a gather each, whose other subscripts are coordinates.
+// Reading at positions from data: a gather each, whose other subscripts are coordinates.
 
 // CHECK-LABEL: func.func @embedding(
 // CHECK-NEXT:    %r = prim.index_map %y by affine_map<(d0, d1, d2) -> (d0, d1)> : tensor<4x5xi64> -> tensor<4x5x8xi64>
@@ -31,7 +31,7 @@ func.func @index_select(%x: tensor<4x8xf32>, %y: tensor<3xi64>) -> tensor<4x3xf3
   func.return %r : tensor<4x3xf32>
 }
 
-// Taken as a vector, without a copy: whoever reads it reads through the map.
+// The tensor as a vector, without a copy: each reader reads through the map.
 // CHECK-LABEL: func.func @take(
 // CHECK-NEXT:    %r = prim.constant 0 : i64 -> tensor<3x5xi64>
 // CHECK-NEXT:    %r_1 = prim.elementwise lt(%y, %r) : (tensor<3x5xi64>, tensor<3x5xi64>) -> tensor<3x5xi1>
@@ -47,7 +47,7 @@ func.func @take(%x: tensor<4x8xf32>, %y: tensor<3x5xi64>) -> tensor<3x5xf32> {
   func.return %r : tensor<3x5xf32>
 }
 
-// Subscripts modulo the size.
+// Subscripts are taken modulo the size.
 // CHECK-LABEL: func.func @take_along_dim(
 // CHECK-NEXT:    %r = prim.constant 8 : i64 -> tensor<1x3xi64>
 // CHECK-NEXT:    %r_1 = prim.elementwise floordiv(%y, %r) : tensor<1x3xi64>
@@ -62,7 +62,7 @@ func.func @take_along_dim(%x: tensor<4x8xf32>, %y: tensor<1x3xi64>) -> tensor<4x
   func.return %r : tensor<4x3xf32>
 }
 
-// Negative subscripts are wrapped; the dimensions of the subscripts stand where the indexed one stood.
+// Negative subscripts wrap around; the subscripts' dimensions replace the indexed dimension.
 // CHECK-LABEL: func.func @index(
 // CHECK-NEXT:    %r = prim.constant 0 : i64 -> tensor<2x3xi64>
 // CHECK-NEXT:    %r_1 = prim.elementwise lt(%y, %r) : (tensor<2x3xi64>, tensor<2x3xi64>) -> tensor<2x3xi1>
@@ -93,7 +93,7 @@ func.func @_unsafe_index(%x: tensor<4x8xf32>, %y: tensor<2x3xi64>) -> tensor<4x2
   func.return %r : tensor<4x2x3xf32>
 }
 
-// The gather changes no class; it is there because any other is an error.
+// The gather changes no class; it is present because any other class is an error.
 // CHECK-LABEL: func.func @one_hot(
 // CHECK-NEXT:    %r = prim.iota affine_map<(d0) -> (d0)> : tensor<10xi64>
 // CHECK-NEXT:    %r_1 = prim.gather %r[%x] by affine_map<(d0)[s0] -> (s0)> : (tensor<10xi64>, tensor<4xi64>) -> tensor<4xi64>

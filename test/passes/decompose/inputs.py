@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tensors to call ops with, and how the calls are written down."""
+"""Tensors as arguments of ops, and the format of cases."""
 
 from math import inf, nan
 from typing import Any
@@ -22,17 +22,17 @@ bit, unless they scale: PyTorch does that with one rounding.
 
 
 def rand(*shape: int, scale: float = 1.0) -> Any:
-    """Normally distributed elements."""
+    """Return normally distributed elements."""
     return pytorch.randn(shape, generator=_random) * scale
 
 
 def integers(*shape: int) -> Any:
-    """Elements from -9 to 9, of int64."""
+    """Return random elements from -9 to 9, of int64."""
     return pytorch.randint(-9, 10, shape, generator=_random)
 
 
 def tensor(elements: Any) -> Any:
-    """Just these elements."""
+    """Return a float32 tensor of the elements."""
     return pytorch.tensor(elements, dtype=pytorch.float32)
 
 

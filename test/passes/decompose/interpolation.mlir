@@ -21,7 +21,7 @@ func.func @to_sizes(%x: tensor<1x1x5xf32>) -> tensor<1x1x7xf32> {
   func.return %r : tensor<1x1x7xf32>
 }
 
-// The middles of the elements count.
+// The centres of the elements are compared.
 // CHECK-LABEL: func.func @exact(
 // CHECK-NEXT:    %r = prim.index_map %x by affine_map<(d0, d1, d2) -> (0, 0, (((d2 * 5) + 2) floordiv 7))> : tensor<1x1x5xf32> -> tensor<1x1x7xf32>
 // CHECK-NEXT:    func.return %r : tensor<1x1x7xf32>
@@ -31,7 +31,7 @@ func.func @exact(%x: tensor<1x1x5xf32>) -> tensor<1x1x7xf32> {
   func.return %r : tensor<1x1x7xf32>
 }
 
-// A factor is taken for the quotient that reads the same.
+// A factor is replaced by the quotient that reads the same elements.
 // CHECK-LABEL: func.func @by_factor(
 // CHECK-NEXT:    %r = prim.index_map %x by affine_map<(d0, d1, d2) -> (0, 0, ((d2 * 10) floordiv 19))> : tensor<1x1x50xf32> -> tensor<1x1x95xf32>
 // CHECK-NEXT:    func.return %r : tensor<1x1x95xf32>
@@ -41,8 +41,8 @@ func.func @by_factor(%x: tensor<1x1x50xf32>) -> tensor<1x1x95xf32> {
   func.return %r : tensor<1x1x95xf32>
 }
 
-// A scale that ends before the result does: the last element is repeated, which is not affine. The
-// subscripts are computed as PyTorch does, and data.
+// A scale whose range ends before the result does: the last element is repeated, which is not
+// affine. The subscripts are computed as PyTorch does, and are data.
 // CHECK-LABEL: func.func @clamped(
 // CHECK-NEXT:    %r = prim.iota affine_map<(d0) -> (d0)> : tensor<9xi64>
 // CHECK-NEXT:    %r_1 = prim.elementwise cast(%r) : (tensor<9xi64>) -> tensor<9xf32>
@@ -61,7 +61,7 @@ func.func @clamped(%x: tensor<1x1x4xf32>) -> tensor<1x1x9xf32> {
   func.return %r : tensor<1x1x9xf32>
 }
 
-// Linear: the two elements around, clamped at the edges, and how near they are.
+// Linear: the two elements around, clamped at the edges, and their distances as weights.
 // CHECK-LABEL: func.func @linear(
 // CHECK-NEXT:    %r = prim.iota affine_map<(d0) -> (d0)> : tensor<7xi64>
 // CHECK-NEXT:    %r_1 = prim.elementwise cast(%r) : (tensor<7xi64>) -> tensor<7xf32>
@@ -103,7 +103,7 @@ func.func @linear(%x: tensor<1x1x4xf32>) -> tensor<1x1x7xf32> {
   func.return %r : tensor<1x1x7xf32>
 }
 
-// Corners on corners: sources lie at i * 3 / 6.
+// Corners are aligned: sources lie at i * 3 / 6.
 // CHECK-LABEL: func.func @corners(
 // CHECK-NEXT:    %r = prim.iota affine_map<(d0) -> (d0)> : tensor<7xi64>
 // CHECK-NEXT:    %r_1 = prim.elementwise cast(%r) : (tensor<7xi64>) -> tensor<7xf32>
@@ -142,7 +142,7 @@ func.func @corners(%x: tensor<1x1x4xf32>) -> tensor<1x1x7xf32> {
   func.return %r : tensor<1x1x7xf32>
 }
 
-// An axis that keeps its size is read where it stands; the rows are weighted last.
+// An axis that keeps its size is read directly; the rows are weighted last.
 // CHECK-LABEL: func.func @rows(
 // CHECK-NEXT:    %r = prim.iota affine_map<(d0) -> (d0)> : tensor<3xi64>
 // CHECK-NEXT:    %r_1 = prim.elementwise cast(%r) : (tensor<3xi64>) -> tensor<3xf32>

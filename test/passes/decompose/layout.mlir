@@ -129,7 +129,7 @@ func.func @channel_shuffle(%x: tensor<1x6x3xf32>) -> tensor<1x6x3xf32> {
   func.return %r : tensor<1x6x3xf32>
 }
 
-// Where no element moves there is nothing to do.
+// Where no element moves, there is nothing to do.
 // CHECK-LABEL: func.func @same(
 // CHECK-NEXT:    func.return %x : tensor<4x8xf32>
 func.func @same(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {

@@ -175,7 +175,7 @@ func.func @cosine_similarity(%a: tensor<4x8xf32>, %b: tensor<4x8xf32>) -> tensor
   func.return %r : tensor<4xf32>
 }
 
-// What is ignored is read at class 0 and does not count.
+// An ignored row is read at class 0 and does not count.
 // CHECK-LABEL: func.func @nll_loss_nd(
 // CHECK-NEXT:    %r = prim.constant -100 : i64 -> tensor<4xi64>
 // CHECK-NEXT:    %r_1 = prim.elementwise ne(%b, %r) : (tensor<4xi64>, tensor<4xi64>) -> tensor<4xi1>
@@ -195,7 +195,7 @@ func.func @nll_loss_nd(%a: tensor<4x8xf32>, %b: tensor<4xi64>) -> tensor<f32> {
   func.return %r : tensor<f32>
 }
 
-// log_softmax, then what nll_loss does.
+// log_softmax, then the ops of nll_loss.
 // CHECK-LABEL: func.func @cross_entropy_loss(
 // CHECK-NEXT:    %r = prim.reduce max(%a) dims [1] : (tensor<4x8xf32>) -> tensor<4xf32>
 // CHECK-NEXT:    %r_1 = prim.index_map %r by affine_map<(d0, d1) -> (d0)> : tensor<4xf32> -> tensor<4x8xf32>

@@ -107,7 +107,7 @@ func.func @core_log_softmax(%x: tensor<4x8xbf16>) -> tensor<4x8xbf16> {
   func.return %r : tensor<4x8xbf16>
 }
 
-// An absent eps is float32's own.
+// An absent eps is the epsilon of float32.
 // CHECK-LABEL: func.func @rms_norm(
 // CHECK-NEXT:    %r = prim.elementwise mul(%x, %x) : tensor<4x8xf32>
 // CHECK-NEXT:    %r_1 = prim.reduce add(%r) dims [1] : (tensor<4x8xf32>) -> tensor<4xf32>
@@ -169,7 +169,7 @@ func.func @fused_rms_norm(%x: tensor<4x8xf16>, %w: tensor<8xf16>) -> (tensor<4x8
   func.return %r, %s : tensor<4x8xf16>, tensor<4x1xf32>
 }
 
-// The variance is the mean of the squares of what is centred.
+// The variance is the mean of the squares of the centred values.
 // CHECK-LABEL: func.func @layer_norm(
 // CHECK-NEXT:    %r = prim.reduce add(%x) dims [1] : (tensor<4x8xf32>) -> tensor<4xf32>
 // CHECK-NEXT:    %r_1 = prim.constant 8.000000e+00 : f32 -> tensor<4xf32>

@@ -11,7 +11,7 @@ func.func @constant(%x: tensor<4xf32>) -> tensor<6xf32> {
   func.return %r : tensor<6xf32>
 }
 
-// Where a pad cuts off, or there is none, no bound is needed.
+// A negative or absent pad needs no bound.
 // CHECK-LABEL: func.func @cropped(
 // CHECK-NEXT:    %r = prim.index_map %x by affine_map<(d0, d1) -> ((d0 + -1), (d1 + 2))> where affine_map<(d0, d1) -> ((d0 + -1))> else 3 : i64 : tensor<4x8xi64> -> tensor<5x6xi64>
 // CHECK-NEXT:    func.return %r : tensor<5x6xi64>

@@ -13,7 +13,7 @@ func.func @max(%x: tensor<2x4x9xf32>) -> tensor<2x4x5xf32> {
   func.return %r : tensor<2x4x5xf32>
 }
 
-// Positions move with the values. Of several NaN the last is named: they are counted backwards.
+// Positions move with the values. The last of several NaN is named: they are counted backwards.
 // CHECK-LABEL: func.func @indices(
 // CHECK-NEXT:    %r = prim.index_map %x by affine_map<(d0, d1, d2, d3) -> (d0, d1, (((d2 * 2) + d3) + -1))> where affine_map<(d0, d1, d2, d3) -> ((((d2 * 2) + d3) + -1), (((d2 * -2) + (d3 * -1)) + 9))> else 0xff800000 : f32 : tensor<2x4x9xf32> -> tensor<2x4x5x3xf32>
 // CHECK-NEXT:    %r_1 = prim.iota affine_map<(d0, d1, d2) -> (d2)> : tensor<2x4x9xi64>
@@ -67,7 +67,7 @@ func.func @counted(%x: tensor<2x4x9xf32>) -> tensor<2x4x5xf32> {
   func.return %r : tensor<2x4x5xf32>
 }
 
-// The last window ends behind the padding: only what is within counts.
+// The last window ends after the padding: only the elements within it count.
 // CHECK-LABEL: func.func @ceil(
 // CHECK-NEXT:    %r = prim.index_map %x by affine_map<(d0, d1, d2, d3) -> (d0, d1, ((d2 * 2) + d3))> where affine_map<(d0, d1, d2, d3) -> ((((d2 * -2) + (d3 * -1)) + 8))> else 0.000000e+00 : f32 : tensor<2x4x9xf32> -> tensor<2x4x5x2xf32>
 // CHECK-NEXT:    %r_1 = prim.reduce add(%r) dims [3] : (tensor<2x4x5x2xf32>) -> tensor<2x4x5xf32>

@@ -39,7 +39,7 @@ func.func @inverse_root(%x: tensor<4xf32>) -> tensor<4xf32> {
   func.return %r : tensor<4xf32>
 }
 
-// One, also of NaN.
+// The power is one, also of NaN.
 // CHECK-LABEL: func.func @zero(
 // CHECK-NEXT:    %r = prim.constant 1.000000e+00 : f32 -> tensor<4xf32>
 // CHECK-NEXT:    func.return %r : tensor<4xf32>
@@ -57,7 +57,7 @@ func.func @one(%x: tensor<4xf32>) -> tensor<4xf32> {
   func.return %r : tensor<4xf32>
 }
 
-// All others need it.
+// All other exponents need pow.
 // CHECK-LABEL: func.func @fourth(
 // CHECK-NEXT:    %r = prim.constant 4.000000e+00 : f32 -> tensor<4xf32>
 // CHECK-NEXT:    %r_1 = prim.elementwise pow(%x, %r) : tensor<4xf32>

@@ -2,7 +2,7 @@
 
 // Products along named dimensions.
 
-// Every two rows meet.
+// Every two rows are combined.
 // CHECK-LABEL: func.func @inner(
 // CHECK-NEXT:    %r = prim.index_map %a by affine_map<(d0, d1, d2) -> (d0, d2)> : tensor<4x8xf32> -> tensor<4x16x8xf32>
 // CHECK-NEXT:    %r_1 = prim.index_map %b by affine_map<(d0, d1, d2) -> (d1, d2)> : tensor<16x8xf32> -> tensor<4x16x8xf32>
@@ -42,7 +42,7 @@ func.func @addr(%c: tensor<8xf32>, %a: tensor<4xf32>, %b: tensor<8xf32>) -> tens
   func.return %r : tensor<4x8xf32>
 }
 
-// A product of matrices is one in whatever letters it is written: compare with torch.matmul.
+// A product of matrices is recognised with any letters: compare with torch.matmul.
 // CHECK-LABEL: func.func @einsum(
 // CHECK-NEXT:    %r = prim.index_map %a by affine_map<(d0, d1, d2) -> (d0, d2)> : tensor<16x64xf32> -> tensor<16x32x64xf32>
 // CHECK-NEXT:    %r_1 = prim.index_map %b by affine_map<(d0, d1, d2) -> (d2, d1)> : tensor<64x32xf32> -> tensor<16x32x64xf32>
@@ -55,7 +55,7 @@ func.func @einsum(%a: tensor<16x64xf32>, %b: tensor<64x32xf32>) -> tensor<16x32x
   func.return %r : tensor<16x32xf32>
 }
 
-// Two of one label are the diagonal, which is a view.
+// Two dimensions with one label are the diagonal, which is a view.
 // CHECK-LABEL: func.func @diagonal(
 // CHECK-NEXT:    %r = prim.index_map %a by affine_map<(d0) -> (d0, d0)> : tensor<8x8xf32> -> tensor<8xf32>
 // CHECK-NEXT:    %r_1 = prim.reduce add(%r) dims [0] : (tensor<8xf32>) -> tensor<f32>
@@ -66,7 +66,7 @@ func.func @diagonal(%a: tensor<8x8xf32>) -> tensor<f32> {
   func.return %r : tensor<f32>
 }
 
-// What one operand alone has is summed before the product.
+// A dimension of only one operand is summed before the product.
 // CHECK-LABEL: func.func @lone(
 // CHECK-NEXT:    %r = prim.reduce add(%a) dims [1] : (tensor<4x8xf32>) -> tensor<4xf32>
 // CHECK-NEXT:    %r_1 = prim.elementwise mul(%r, %b) : tensor<4xf32>
@@ -77,7 +77,7 @@ func.func @lone(%a: tensor<4x8xf32>, %b: tensor<4xf32>) -> tensor<4xf32> {
   func.return %r : tensor<4xf32>
 }
 
-// Several operands are contracted two by two, here as the path says.
+// Several operands are contracted two by two, here in the order of the path.
 // CHECK-LABEL: func.func @path(
 // CHECK-NEXT:    %r = prim.index_map %b by affine_map<(d0, d1, d2) -> (d1, d2)> : tensor<3x4xf32> -> tensor<5x3x4xf32>
 // CHECK-NEXT:    %r_1 = prim.index_map %c by affine_map<(d0, d1, d2) -> (d2, d0)> : tensor<4x5xf32> -> tensor<5x3x4xf32>

@@ -60,7 +60,7 @@ class Program:
         return op.results
 
     def check(self, backend: Backend, target: str) -> None:
-        """Run it, and compare all results."""
+        """Run the program, and compare all results."""
         plan = plan_of(lowering.lower(self.module, Level.CUDA, target=target))
         execution = backend.run(plan, self.inputs)
         assert execution.problems == []
@@ -72,11 +72,11 @@ class Program:
 
 
 def calls(op: type[TorchOp]) -> list[Call]:
-    """Return all that an op is called with."""
+    """Return all calls of an op."""
     return [Call(op, *split(case)) for case in CASES[op]]
 
 
 def first_calls() -> dict[str, list[Call]]:
-    """Return the first of each op's, by family."""
+    """Return the first call of each op, by family."""
     families = {family.__name__: torch.ops_of(family) for family in torch.FAMILIES}
     return {name: [calls(op)[0] for op in ops] for name, ops in families.items() if ops}

@@ -2,7 +2,7 @@
 
 // Sums, products, means, extremes, and whether any or all hold.
 
-// A kept dimension is put back by an index map, after the division: that is for fewer elements.
+// An index map restores a kept dimension after the division, which is then for fewer elements.
 // CHECK-LABEL: func.func @mean(
 // CHECK-NEXT:    %r = prim.reduce add(%x) dims [1] : (tensor<4x8xf32>) -> tensor<4xf32>
 // CHECK-NEXT:    %r_1 = prim.constant 8.000000e+00 : f32 -> tensor<4xf32>
@@ -69,7 +69,7 @@ func.func @sum(%x: tensor<2x3x5xf32>) -> tensor<3xf32> {
   func.return %r : tensor<3xf32>
 }
 
-// No dimensions are all of them.
+// No dimensions means all of them.
 // CHECK-LABEL: func.func @sum_of_no_dims(
 // CHECK-NEXT:    %r = prim.reduce add(%x) dims [0, 1] : (tensor<4x8xf32>) -> tensor<f32>
 // CHECK-NEXT:    func.return %r : tensor<f32>
@@ -88,7 +88,7 @@ func.func @scalar(%x: tensor<f32>) -> tensor<f32> {
   func.return %r : tensor<f32>
 }
 
-// Integers add up in i64, narrow ones that are asked for in i32, and wrap.
+// Integers add up in i64, or in i32 for a requested narrow type, and wrap around.
 // CHECK-LABEL: func.func @sum_of_bytes(
 // CHECK-NEXT:    %r = prim.elementwise cast(%x) : (tensor<8xui8>) -> tensor<8xi64>
 // CHECK-NEXT:    %r_1 = prim.reduce add(%r) dims [0] : (tensor<8xi64>) -> tensor<i64>
@@ -172,7 +172,7 @@ func.func @any_dim(%x: tensor<4x8xf32>) -> tensor<4xi1> {
   func.return %r : tensor<4xi1>
 }
 
-// An empty list is no dimension here.
+// An empty list means no dimension here.
 // CHECK-LABEL: func.func @any_of_no_dims(
 // CHECK-NEXT:    %r = prim.elementwise cast(%x) : (tensor<4x8xf32>) -> tensor<4x8xi1>
 // CHECK-NEXT:    func.return %r : tensor<4x8xi1>
@@ -182,7 +182,7 @@ func.func @any_of_no_dims(%x: tensor<4x8xf32>) -> tensor<4x8xi1> {
   func.return %r : tensor<4x8xi1>
 }
 
-// Of ui8 it is ui8, 0 or 1.
+// The result for ui8 is ui8, 0 or 1.
 // CHECK-LABEL: func.func @all(
 // CHECK-NEXT:    %r = prim.elementwise cast(%x) : (tensor<8xui8>) -> tensor<8xi32>
 // CHECK-NEXT:    %r_1 = prim.elementwise cast(%r) : (tensor<8xi32>) -> tensor<8xi1>
@@ -293,7 +293,7 @@ func.func @max_dim(%x: tensor<4x8xf32>) -> (tensor<4xf32>, tensor<4xi64>) {
   func.return %r, %s : tensor<4xf32>, tensor<4xi64>
 }
 
-// No monoid joins pairs of bools: they are 0 and 1.
+// No monoid joins pairs of bools: they are cast to 0 and 1.
 // CHECK-LABEL: func.func @min_dim(
 // CHECK-NEXT:    %r = prim.elementwise cast(%x) : (tensor<8xi1>) -> tensor<8xi32>
 // CHECK-NEXT:    %r_1 = prim.iota affine_map<(d0) -> (d0)> : tensor<8xi64>

@@ -1,6 +1,6 @@
 // RUN: opt-tool %s -p decompose,cse | filecheck %s
 
-// Writing where data says: a scatter each, with the monoid that joins.
+// Writing at positions from data: a scatter each, with the monoid that joins.
 
 // CHECK-LABEL: func.func @scatter_src(
 // CHECK-NEXT:    %r = prim.scatter %z to %x[%y] by affine_map<(d0, d1)[s0] -> (d0, s0)> : (tensor<4x3xf32>, tensor<4x8xf32>, tensor<4x3xi64>) -> tensor<4x8xf32>
@@ -51,7 +51,7 @@ func.func @scatter_add(%x: tensor<4x8xf32>, %y: tensor<4x3xi64>, %z: tensor<4x3x
   func.return %r : tensor<4x8xf32>
 }
 
-// Elements that are written to start from the identity, as they do not count themselves.
+// Written elements start from the identity, as their own values do not count.
 // CHECK-LABEL: func.func @scatter_reduce_two(
 // CHECK-NEXT:    %r = prim.constant false -> tensor<4x8xi1>
 // CHECK-NEXT:    %r_1 = prim.constant true -> tensor<4x3xi1>

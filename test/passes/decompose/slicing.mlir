@@ -1,8 +1,8 @@
 // RUN: opt-tool %s -p decompose | filecheck %s
 
-// Parts of tensors, and other orders: one index map each.
+// Parts of tensors, and permutations: one index map each.
 
-// Bounds count from either end, and are cut to the range.
+// Bounds count from either end, and are clamped to the range.
 // CHECK-LABEL: func.func @slice(
 // CHECK-NEXT:    %r = prim.index_map %x by affine_map<(d0, d1) -> (d0, ((d1 * 2) + 2))> : tensor<4x8xf32> -> tensor<4x3xf32>
 // CHECK-NEXT:    func.return %r : tensor<4x3xf32>
@@ -49,7 +49,7 @@ func.func @tril(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
   func.return %r : tensor<4x8xf32>
 }
 
-// Nothing is computed, in no type.
+// Nothing is computed, for any type.
 // CHECK-LABEL: func.func @triu(
 // CHECK-NEXT:    %r = prim.index_map %x by affine_map<(d0, d1, d2) -> (d0, d1, d2)> where affine_map<(d0, d1, d2) -> ((((d1 * -1) + d2) + 1))> else 0.000000e+00 : bf16 : tensor<2x4x8xbf16> -> tensor<2x4x8xbf16>
 // CHECK-NEXT:    func.return %r : tensor<2x4x8xbf16>
@@ -59,7 +59,7 @@ func.func @triu(%x: tensor<2x4x8xbf16>) -> tensor<2x4x8xbf16> {
   func.return %r : tensor<2x4x8xbf16>
 }
 
-// Where all elements are on the right side there is nothing to do, where none is, nothing is read.
+// Where all elements are on the kept side, nothing is done; where none is, nothing is read.
 // CHECK-LABEL: func.func @whole(
 // CHECK-NEXT:    func.return %x : tensor<4x8xf32>
 func.func @whole(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
@@ -104,7 +104,7 @@ func.func @roll(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
   func.return %r : tensor<4x8xf32>
 }
 
-// Without dims the elements move on in row-major order.
+// Without dims the elements are shifted in row-major order.
 // CHECK-LABEL: func.func @roll_all(
 // CHECK-NEXT:    %r = prim.index_map %x by affine_map<(d0, d1) -> ((((d0 + ((d1 + 5) floordiv 8)) + 3) mod 4), ((d1 + 5) mod 8))> : tensor<4x8xf32> -> tensor<4x8xf32>
 // CHECK-NEXT:    func.return %r : tensor<4x8xf32>

@@ -2,7 +2,7 @@
 
 // Variances, norms and log-sum-exp.
 
-// Two passes: the mean, then the squares of what is centred.
+// Two passes: the mean, then the squares of the centred values.
 // CHECK-LABEL: func.func @var(
 // CHECK-NEXT:    %r = prim.reduce add(%x) dims [1] : (tensor<4x8xf32>) -> tensor<4xf32>
 // CHECK-NEXT:    %r_1 = prim.constant 8.000000e+00 : f32 -> tensor<4xf32>
@@ -20,7 +20,7 @@ func.func @var(%x: tensor<4x8xf32>) -> tensor<4xf32> {
   func.return %r : tensor<4xf32>
 }
 
-// What has no degrees of freedom left is divided by 0.
+// Without degrees of freedom the sum is divided by 0.
 // CHECK-LABEL: func.func @std(
 // CHECK-NEXT:    %r = prim.reduce add(%x) dims [0] : (tensor<8xf32>) -> tensor<f32>
 // CHECK-NEXT:    %r_1 = prim.constant 8.000000e+00 : f32 -> tensor<f32>
@@ -137,7 +137,7 @@ func.func @norm_minus_inf(%x: tensor<8xf32>) -> tensor<f32> {
   func.return %r : tensor<f32>
 }
 
-// One element is its own norm, whatever the order.
+// One element is its own norm, of any order.
 // CHECK-LABEL: func.func @norm_of_one(
 // CHECK-NEXT:    %r = prim.elementwise abs(%x) : tensor<4x1xf32>
 // CHECK-NEXT:    %r_1 = prim.reduce add(%r) dims [1] : (tensor<4x1xf32>) -> tensor<4xf32>
@@ -148,7 +148,7 @@ func.func @norm_of_one(%x: tensor<4x1xf32>) -> tensor<4xf32> {
   func.return %r : tensor<4xf32>
 }
 
-// What is infinite shifts nothing: inf - inf would be NaN.
+// An infinite maximum shifts nothing: inf - inf would be NaN.
 // CHECK-LABEL: func.func @logsumexp(
 // CHECK-NEXT:    %r = prim.reduce max(%x) dims [1] : (tensor<4x8xf32>) -> tensor<4xf32>
 // CHECK-NEXT:    %r_1 = prim.elementwise abs(%r) : tensor<4xf32>

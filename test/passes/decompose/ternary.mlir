@@ -2,7 +2,7 @@
 
 // Selections, bounds, interpolation, fused products.
 
-// A condition may be of fewer dimensions.
+// A condition may have fewer dimensions.
 // CHECK-LABEL: func.func @where_self(
 // CHECK-NEXT:    %r = prim.index_map %a by affine_map<(d0, d1) -> (d1)> : tensor<8xi1> -> tensor<4x8xi1>
 // CHECK-NEXT:    %r_1 = prim.index_map %c by affine_map<(d0, d1) -> ()> : tensor<f32> -> tensor<4x8xf32>
@@ -54,7 +54,7 @@ func.func @masked_fill_Scalar(%a: tensor<4x8xf32>, %b: tensor<8xi1>) -> tensor<4
   func.return %r : tensor<4x8xf32>
 }
 
-// The value takes the type of what it fills.
+// The value takes the type of the filled tensor.
 // CHECK-LABEL: func.func @masked_fill(
 // CHECK-NEXT:    %r = prim.elementwise cast(%c) : (tensor<f32>) -> tensor<i32>
 // CHECK-NEXT:    %r_1 = prim.index_map %r by affine_map<(d0, d1) -> ()> : tensor<i32> -> tensor<4x8xi32>
@@ -77,7 +77,7 @@ func.func @clamp(%a: tensor<4x8xf32>) -> tensor<4x8xf32> {
   func.return %r : tensor<4x8xf32>
 }
 
-// Bools are bounded as bits.
+// The bounds of bools work as bits.
 // CHECK-LABEL: func.func @clamp_Tensor(
 // CHECK-NEXT:    %r = prim.elementwise and(%a, %b) : tensor<4x8xi1>
 // CHECK-NEXT:    func.return %r : tensor<4x8xi1>
@@ -122,7 +122,7 @@ func.func @clamp_max_Tensor(%a: tensor<4x8xf32>, %b: tensor<8xf32>) -> tensor<4x
   func.return %r : tensor<4x8xf32>
 }
 
-// Computed from the end that is nearer.
+// Computed from the nearer end.
 // CHECK-LABEL: func.func @lerp_Scalar(
 // CHECK-NEXT:    %r = prim.index_map %b by affine_map<(d0, d1) -> (d1)> : tensor<8xf32> -> tensor<4x8xf32>
 // CHECK-NEXT:    %r_1 = prim.elementwise sub(%r, %a) : tensor<4x8xf32>

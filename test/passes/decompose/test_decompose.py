@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every Torch op, with every argument it takes, against PyTorch's own operator."""
+"""Each Torch op with each of its arguments, compared with PyTorch's own operator."""
 
 from typing import Any
 
@@ -13,8 +13,8 @@ from .cases import CASES, INEXACT, split
 
 _LIFTED = 4
 """
-One case in so many is also lifted, from the second on: that knows primitives only, which cases have
-in common. The first case of each op is lowered to CUDA in `test_simulated`.
+Number of cases of which one is also lifted, beginning with the second. Lifting depends only on
+primitives, which cases have in common. `test_simulated` lowers each op's first case to CUDA.
 """
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Drawn scatters: what searches find is what writing one update after the other leaves behind."""
+"""Random scatters: searching for the last update gives the results of writing in order."""
 
 from itertools import pairwise
 from typing import Any
@@ -76,7 +76,7 @@ def scattering(
 
 
 def results(module: ModuleOp, *arrays: NDArray[Any]) -> list[NDArray[Any]]:
-    """What the scatter gives, what its expansion does, and what that does in loops."""
+    """Return the results of the scatter, of its expansion, and of the lifted expansion."""
     expanded = module.clone()
     ExpandScatterPass().apply(Context(), expanded)
     lifted = expanded.clone()
@@ -89,7 +89,7 @@ def results(module: ModuleOp, *arrays: NDArray[Any]) -> list[NDArray[Any]]:
 
 @st.composite
 def subscripts(draw: st.DrawFn, sizes: Shape) -> list[AffineExpr]:
-    """One an axis of the base: a dimension, an affine expression, or data."""
+    """Draw a subscript for each axis of the base: a dimension, an affine expression, or data."""
     dims = [AffineExpr.dimension(dim) for dim in range(len(sizes))]
     exprs: list[AffineExpr] = [AffineConstantExpr(1), *dims]
     exprs += [dim * 2 + 1 for dim in dims] + [dim // 2 for dim in dims]
@@ -111,7 +111,7 @@ def subscripts(draw: st.DrawFn, sizes: Shape) -> list[AffineExpr]:
     seed=st.integers(0, 9),
 )
 @settings(max_examples=40, deadline=None, print_blob=True)
-def test_searching_finds_what_writing_leaves(
+def test_searching_gives_the_results_of_writing(
     data: st.DataObject, updates: Shape, joined: tuple[Attribute, Monoid | None], seed: int
 ):
     exprs = data.draw(subscripts(updates))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the pass leaves behind: names, locations, numbered rewrites; and what it refuses."""
+"""Names, locations and numbered rewrites of the pass, and the ops it refuses."""
 
 from math import inf, nan
 
@@ -63,7 +63,7 @@ def test_names_and_locations_are_those_of_the_torch_op():
         assert op.results[0].name_hint == "y"
 
 
-def test_what_moves_nothing_leaves_nothing():
+def test_an_op_that_moves_nothing_leaves_no_op():
     module = calling("torch.reshape %x shape [4, -1]")
     DecomposePass().apply(Context(), module)
     assert body_of(module) == []
@@ -75,7 +75,7 @@ def test_what_moves_nothing_leaves_nothing():
 
 
 class Recorder(Listener[str]):
-    """Remembers the rewrites."""
+    """Listener that keeps the rewrites."""
 
     def __init__(self):
         self.rewrites: list[tuple[str, str]] = []
@@ -104,7 +104,7 @@ def test_each_rewrite_is_reported_once():
 
 @torch_op("cos")
 class CosOp(TensorOp):
-    """An op of the dialect for which nobody wrote a pattern."""
+    """An op of the dialect without a pattern."""
 
     input = tensor()
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Drawn subscripts, shapes and sizes: what PyTorch reads and writes, decomposed programs do too."""
+"""Random subscripts, shapes and sizes: decomposed programs read and write as PyTorch does."""
 
 from typing import Any
 
@@ -28,16 +28,14 @@ def rand(seed: int, *shape: int) -> Any:
 
 @st.composite
 def broadcast_to(draw: st.DrawFn, shape: Shape) -> Shape:
-    """Return a shape that broadcasts to `shape`: some of its last sizes, or 1 for them."""
+    """Draw a shape that broadcasts to `shape`: some of its last sizes, or 1 for them."""
     kept = draw(st.integers(0, len(shape)))
     return tuple(draw(st.sampled_from([size, 1])) for size in shape[len(shape) - kept :])
 
 
 @st.composite
 def indexings(draw: st.DrawFn) -> tuple[Any, list[Any]]:
-    """
-    Return a tensor and subscripts for some of its dimensions, adjacent or not, negative or not.
-    """
+    """Draw a tensor and subscripts for some of its dimensions, adjacent or not, negative or not."""
     shape = draw(st.lists(positive, min_size=1, max_size=4))
     used = [draw(st.booleans()) for _ in shape]
     used[draw(st.integers(0, len(shape) - 1))] = True
@@ -84,7 +82,7 @@ def test_gather_and_scatter(data: st.DataObject, shape: list[int], seed: int, ch
     check(torch.ScatterAddOp, input, dim, index, source)
 
 
-# Sequences: for images PyTorch has kernels that differ among themselves, as the pass says.
+# Only sequences: PyTorch's kernels for images differ among themselves, as the pass explains.
 @given(size=st.integers(1, 40), to=st.integers(1, 80), scale=st.floats(0.2, 4), given=st.booleans())
 @settings(max_examples=drawn(40), deadline=None, print_blob=True)
 def test_nearest(size: int, to: int, scale: float, given: bool, check: Any):

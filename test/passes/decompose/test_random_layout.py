@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Drawn slices, pads, joins and orders: elements move as in PyTorch, in one index map."""
+"""Random slices, pads, joins and orders: elements move as in PyTorch, in one index map."""
 
 from math import prod
 from typing import Any
@@ -25,14 +25,14 @@ bounds = st.none() | st.integers(-7, 7)
 
 
 def numbered(shape: Shape, dtype: str = "float32", first: int = 1) -> Any:
-    """Elements that can be told apart, where the dtype can."""
+    """Return distinct elements, as far as the dtype permits."""
     elements = pytorch.arange(first, first + prod(shape)).reshape(shape)
     return (elements % 2 if dtype == "bool" else elements).to(getattr(pytorch, dtype))
 
 
 @st.composite
 def dims_of(draw: st.DrawFn, shape: Shape) -> int:
-    """Return a dimension, counted from either end."""
+    """Draw a dimension, counted from either end."""
     return draw(st.integers(-len(shape), len(shape) - 1))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Drawn shapes, dimensions, values and dtypes for what folds or accumulates along dimensions."""
+"""Random shapes, dimensions, values and dtypes for ops that fold or scan along dimensions."""
 
 from math import inf, nan
 from typing import Any
@@ -18,14 +18,14 @@ Shape = tuple[int, ...]
 shapes = st.lists(st.sampled_from([0, 1, 2, 3, 5]), max_size=3).map(tuple)
 spaces = st.lists(st.sampled_from([1, 2, 5]), max_size=1)
 _FEW = (-inf, -1.0, -0.0, 0.0, 1.0, 2.0, inf, nan)
-"""Values with many ties, of which some win over all others."""
+"""Values with many ties; some win over all others."""
 _DTYPES = [pytorch.float32, pytorch.float64, pytorch.bfloat16, pytorch.int64, pytorch.uint8]
 _ORDERS = [0, 1, 2, 3, 0.5, -1, inf, -inf]
 
 
 @st.composite
 def tensors(draw: st.DrawFn, floats_only: bool = False) -> Any:
-    """Return a small tensor of few different values."""
+    """Draw a small tensor of few different values."""
     shape = draw(shapes)
     dtype = draw(st.sampled_from(_DTYPES[:3] if floats_only else _DTYPES))
     few = _FEW if dtype.is_floating_point else _FEW[3:6]
@@ -36,7 +36,7 @@ def tensors(draw: st.DrawFn, floats_only: bool = False) -> Any:
 
 @st.composite
 def dim_of(draw: st.DrawFn, input: Any) -> int:
-    """Return a dimension, counted from the front or the back; of a scalar too."""
+    """Draw a dimension, counted from either end, also for scalars."""
     rank = max(input.ndim, 1)
     return draw(st.integers(-rank, rank - 1))
 
@@ -47,7 +47,7 @@ def _size(input: Any, dim: int) -> int:
 
 @given(data=st.data(), input=tensors(), keepdim=st.booleans())
 @settings(max_examples=drawn(25), print_blob=True)
-def test_extremes_and_where_they_are(data: st.DataObject, input: Any, keepdim: bool, check: Any):
+def test_extremes_and_their_positions(data: st.DataObject, input: Any, keepdim: bool, check: Any):
     dim = data.draw(dim_of(input))
     pairs: list[type[TorchOp]] = [torch.MaxDimOp, torch.MinDimOp, torch.ArgmaxOp, torch.ArgminOp]
     if _size(input, dim):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Drawn shapes and dimensions: what PyTorch computes of them, decomposed programs do too."""
+"""Random shapes and dimensions: decomposed programs compute PyTorch's results."""
 
 from math import prod
 from typing import Any
@@ -33,21 +33,21 @@ def rand(seed: int, shape: Shape) -> Any:
 
 @st.composite
 def broadcast_to(draw: st.DrawFn, shape: Shape) -> Shape:
-    """Return a shape that broadcasts to `shape`: some of its last sizes, or 1 for them."""
+    """Draw a shape that broadcasts to `shape`: some of its last sizes, or 1 for them."""
     kept = draw(st.integers(0, len(shape)))
     return tuple(draw(st.sampled_from([size, 1])) for size in shape[len(shape) - kept :])
 
 
 @st.composite
 def some_dims(draw: st.DrawFn, rank: int) -> list[int]:
-    """Some dimensions in any order, each counted from the front or the back."""
+    """Draw some dimensions in any order, each counted from either end."""
     dims = draw(st.lists(st.integers(0, max(rank, 1) - 1), unique=True))
     return [draw(st.sampled_from([dim, dim - max(rank, 1)])) for dim in dims]
 
 
 @st.composite
 def factors(draw: st.DrawFn, number: int) -> Shape:
-    """Return a shape that holds `number` elements."""
+    """Draw a shape of `number` elements."""
     shape: list[int] = []
     for _ in range(draw(st.integers(0, 3))):
         left = number // max(prod(shape), 1) if number else 1
@@ -86,7 +86,7 @@ def test_matmul(data: st.DataObject, batch: Shape, mnk: tuple[int, int, int], ch
 @given(rows=shapes(), columns=st.lists(sizes, max_size=1).map(tuple), k=sizes, bias=st.booleans())
 @settings(max_examples=drawn(100), print_blob=True)
 def test_linear(rows: Shape, columns: Shape, k: int, bias: bool, check: Any):
-    # PyTorch takes a vector for the weight of a matrix only without bias.
+    # PyTorch accepts a vector as the weight of a matrix only without bias.
     added = [rand(2, columns)] if bias and columns else []
     check(torch.LinearOp, rand(0, (*rows, k)), rand(1, (*columns, k)), *added)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Drawn convolutions, poolings and equations: what PyTorch computes of them, we do too."""
+"""Random convolutions, poolings and equations: decomposed programs compute PyTorch's results."""
 
 from typing import Any
 
@@ -84,7 +84,7 @@ def test_poolings(
     input, window = rand(0, 1, 2, size).round(), ([kernel], [stride], [padding])
     if size + 2 * padding >= kernel:
         check(torch.AvgPool1dOp, input, *window, ceil, counted)
-    # A window between the elements sees none, and is refused.
+    # A dilated window that skips all elements is refused.
     if size + 2 * padding > dilation * (kernel - 1) and dilation <= size:
         check(torch.MaxPool1dWithIndicesOp, input, *window, [dilation], ceil, exact=True)
 

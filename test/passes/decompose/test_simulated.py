@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Every Torch op down to CUDA, on the simulator with all its checks, against PyTorch's own operator.
+Each Torch op lowered to CUDA, on the simulator with all checks, compared with PyTorch's operator.
 
 A family is one program of many kernels, so that NVRTC runs once. With `--every-case` all cases of
 each op are simulated instead of its first ones; that takes minutes.
@@ -17,7 +17,7 @@ from .programs import Call, Program, calls, first_calls
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """A program for each family, or for each op."""
+    """Parametrise tests by a program for each family, or for each op."""
     every_case = metafunc.config.getoption("--every-case")
     programs = {op.name: calls(op) for op in torch.OPS} if every_case else first_calls()
     metafunc.parametrize("program", programs.values(), ids=programs.keys())

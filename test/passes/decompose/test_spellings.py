@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The usual spellings of ops that move elements or make them: what the capture makes of each consists
-of ops that the compiler has, and gives what eager PyTorch gives. All of them are captured at once:
-one export costs as much as a hundred decompositions.
+Usual spellings of ops that move or create elements: captured ops, and eager PyTorch's values.
+
+All spellings are captured at once: one export costs as much as a hundred decompositions.
 """
 
 from collections.abc import Callable
@@ -155,7 +155,7 @@ CREATION: dict[str, Function] = {
 
 
 def written(m: Any) -> Any:
-    """Return a matrix of which parts are written in place."""
+    """Return a copy of a matrix with parts written in place."""
     m = m.clone()
     m[:, 0] = 7
     m[1:3, ::2] = m[0:2, 1::2]

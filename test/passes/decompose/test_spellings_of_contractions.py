@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The usual spellings of contractions, attention, convolutions and poolings, as functions and as
-modules: what the capture makes of each, and that it gives what eager PyTorch gives. All of a table
-are captured at once: one export costs as much as a hundred decompositions.
+Usual spellings of contractions, attention, convolutions and poolings, as functions and modules.
+
+They are captured as known ops, and compute eager PyTorch's values. All spellings of a table are
+captured at once: one export costs as much as a hundred decompositions.
 """
 
 # PyTorch's functions, and lambdas that call them, are typed in part.
@@ -28,7 +29,7 @@ from tilewright.passes.decompose.decompose import DecomposePass
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 _torch: Any = torch
 Spelling = tuple[str, Callable[..., Any], Any]
-"""The ops that must come out, in any order; a function or module; its inputs."""
+"""The expected ops in any order, a function or module, and its inputs."""
 
 
 def rand(*shape: int) -> torch.Tensor:
@@ -155,7 +156,7 @@ POOLINGS: list[Spelling] = [
 
 
 class AllOf(nn.Module):
-    """Every spelling of a table, each with its own inputs."""
+    """Module that calls every spelling of a table, each with its own inputs."""
 
     def __init__(self, spellings: list[Spelling]):
         super().__init__()
@@ -176,9 +177,9 @@ def test_usual_spellings(spellings: list[Spelling]):
     ops = [
         op.name.removeprefix("torch.") for op in captured.module.walk() if isinstance(op, TorchOp)
     ]
-    wanted = [op for names, _, _ in spellings for op in names.split()]
-    counted = {*wanted}
-    assert sorted(op for op in ops if op in counted) == sorted(wanted)
+    op_names = [op for names, _, _ in spellings for op in names.split()]
+    counted = {*op_names}
+    assert sorted(op for op in ops if op in counted) == sorted(op_names)
 
     DecomposePass().apply(Context(), captured.module)
     tensors = [leaf for leaf in expected if isinstance(leaf, torch.Tensor)]

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The usual spellings of subscripts that are data, and of resizing: what the capture makes of each
-consists of ops that the compiler has, and gives what eager PyTorch gives.
+Usual spellings of subscripts that are data, and of resizing.
+
+They are captured as known ops, and compute eager PyTorch's values.
 """
 
 # PyTorch's functions are typed in part, and lambdas that call them not at all.
@@ -28,8 +29,8 @@ Function = Callable[..., Any]
 
 _TABLE = nn.Embedding(6, 3, padding_idx=1)
 
-# Functions of a matrix 4x6, a vector of subscripts below 4 and a matrix 4x2 of some below 6, with
-# the ops that they must become.
+# Functions of a matrix 4x6, a vector of subscripts below 4, and a matrix 4x2 of subscripts below 6.
+# Each has the ops that it must become.
 READING: dict[str, Function] = {
     "embedding": lambda m, k, n: (
         F.embedding(k, m, padding_idx=-1, scale_grad_by_freq=True),
@@ -95,7 +96,7 @@ RESIZING: dict[str, Function] = {
 
 
 def written(m: Any, k: Any) -> Any:
-    """Return a matrix that is written in place."""
+    """Return a copy of a matrix, written in place."""
     m = m.clone()
     m[k] = m[1:2] * 2
     m[:, k] = 1.5
@@ -129,6 +130,6 @@ def test_subscripts(family: dict[str, Function]):
 
 
 def test_resizing():
-    # In float64: weights that differ in float32's last place are the same.
+    # In float64: weights that differ in float32's last place are equal.
     shapes = [(1, 2, 5), (1, 2, 4, 6), (1, 1, 2, 3, 4)]
     check(RESIZING, *(torch.randn(shape, dtype=torch.float64) for shape in shapes))

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The many ways to write arithmetic, comparisons, activations and losses: which op the capture makes
-of each, and that its values are eager PyTorch's. All are captured at once, as a capture takes time.
+Spellings of arithmetic, comparisons, activations and losses.
+
+They are captured as the expected ops, and compute eager PyTorch's values. All are captured at once,
+as a capture takes time.
 """
 
 # PyTorch's functions, and lambdas that call them, are typed in part.
@@ -176,9 +178,9 @@ def test_spellings(spellings: list[tuple[str, Function]]):
     for (name, function), result in zip(spellings, results, strict=True):
         expected = function(*arguments)
         for got, tensor in zip(_flat(result), _flat(expected), strict=True):
-            wanted = array_of(tensor)
-            assert (got.dtype, got.shape) == (wanted.dtype, wanted.shape), name
-            np.testing.assert_allclose(got, wanted, rtol=1e-5, atol=1e-6, err_msg=name)
+            reference = array_of(tensor)
+            assert (got.dtype, got.shape) == (reference.dtype, reference.shape), name
+            np.testing.assert_allclose(got, reference, rtol=1e-5, atol=1e-6, err_msg=name)
 
 
 def _flat(value: Any) -> list[Any]:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The many ways to write a reduction, a scan or a norm: the ops that capture makes of each, what
-PyTorch decomposes first among them, and their values. All are captured in one program, as a capture
-takes its time.
+Spellings of reductions, scans and norms, including those that PyTorch decomposes first.
+
+They are captured as the expected ops, and compute eager PyTorch's values. All are captured in one
+program, as a capture takes time.
 """
 
 # PyTorch's functions, and lambdas that call them, are typed in part.
@@ -75,11 +76,11 @@ SPELLINGS: list[tuple[str, Callable[[Any, Any], Any]]] = [
     ("count_nonzero", lambda x, _: torch.count_nonzero(x, dim=1)),
 ]
 _VIEWS = {"select.int", "clone", "abs", "slice", "unsqueeze", "permute", "view"}
-"""What the arguments of a call above are made with."""
+"""Ops that make the arguments of the calls above."""
 
 
 class AllOf(nn.Module):
-    """Every spelling of the same two tensors."""
+    """Module that calls every spelling on the same two tensors."""
 
     def forward(self, x: Any, y: Any) -> Any:
         return tuple(call(x, y) for _, call in SPELLINGS)

@@ -109,7 +109,7 @@ func.func @round_decimals(%a: tensor<4x8xf32>) -> tensor<4x8xf32> {
   func.return %r : tensor<4x8xf32>
 }
 
-// Decimals before the point: the other way about.
+// Decimals before the point: the inverse factor.
 // CHECK-LABEL: func.func @round_tens(
 // CHECK-NEXT:    %r = prim.constant 1.000000e+02 : f32 -> tensor<4x8xf32>
 // CHECK-NEXT:    %r_1 = prim.elementwise div(%a, %r) : tensor<4x8xf32>

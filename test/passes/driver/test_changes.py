@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a pass changes is seen and verified, though it tells nobody; what it leaves alone is not."""
+"""Changes of a pass are found and verified without notification; unchanged parts are skipped."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -62,7 +62,7 @@ def name(part: Operation) -> str:
 
 
 def changed_by(change: Callable[[ModuleOp], None]) -> list[str]:
-    """Return the parts of the plan that are said to have changed when `change` changes it."""
+    """Return the parts of the plan that are found changed after `change`."""
     module, changes = plan(), Changes()
     assert [name(part) for part in changes.since_last(module)] == [
         "main",
@@ -188,7 +188,7 @@ def erase(module: ModuleOp) -> None:
         (erase, ["main"]),
     ],
 )
-def test_what_launches_a_kernel_is_looked_at_again_when_its_face_changes(
+def test_launches_of_a_kernel_are_checked_again_when_its_signature_changes(
     change: Callable[[ModuleOp], None], changed: list[str]
 ):
     assert changed_by(change) == changed
@@ -196,7 +196,7 @@ def test_what_launches_a_kernel_is_looked_at_again_when_its_face_changes(
 
 @dataclass(frozen=True)
 class Do(ModulePass):
-    """A pass that makes one of the changes above, and tells nobody."""
+    """A pass that makes one of the changes above, without notifying listeners."""
 
     name = "do"
     change: Callable[[ModuleOp], None]
@@ -245,7 +245,7 @@ def test_without_verify_each_the_end_is_verified():
     assert failure.value.made_by == "idle"
 
 
-def test_without_verify_each_what_is_mended_before_the_end_is_fine():
+def test_without_verify_each_mistakes_may_be_mended_before_the_end():
     def mend(module: ModuleOp) -> None:
         kernel(module, "cube").properties["sym_name"] = StringAttr("square")
 
@@ -255,7 +255,7 @@ def test_without_verify_each_what_is_mended_before_the_end_is_fine():
         PassManager(context()).run(plan(), passes)
 
 
-def test_what_a_pass_leaves_alone_is_not_verified_again(monkeypatch: pytest.MonkeyPatch):
+def test_unchanged_parts_are_not_verified_again(monkeypatch: pytest.MonkeyPatch):
     verified: list[Operation] = []
     verify = IRDLOperation.verify_
 

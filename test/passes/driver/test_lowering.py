@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Only a program and its lowered form are verified; a pass that breaks it is named all the same."""
+"""
+Lowering verifies only the program and its lowered form, and still names the pass that breaks it.
+"""
 
 from collections.abc import Callable
 
@@ -40,7 +42,7 @@ def rename(module: ModuleOp) -> None:
 
 
 def forget_a_property(module: ModuleOp) -> None:
-    """Leave behind what passes that come later crash on."""
+    """Delete a property that later passes need."""
     store = next(op for op in module.walk() if isinstance(op, loop.StoreOp))
     del store.properties["map"]
 
@@ -50,7 +52,7 @@ def fail(module: ModuleOp) -> None:
 
 
 def break_pass(monkeypatch: pytest.MonkeyPatch, change: Callable[[ModuleOp], None]) -> None:
-    """Let the pass `lift` make that change, too."""
+    """Make the pass `lift` apply that change, too."""
     apply = LiftPass.apply
 
     def broken(step: LiftPass, ctx: Context, op: ModuleOp) -> None:
@@ -78,20 +80,24 @@ def test_an_ill_formed_input_is_no_passes_fault():
     assert failure.value.made_by == ""
 
 
-class Heard(Listener[None]):
-    """Number of times that something is said to change."""
+class LookCounter(Listener[None]):
+    """Listener that counts how often it looks at the IR."""
 
     def __init__(self) -> None:
         self.times = 0
 
     def look(self, scope: Operation) -> None:
-        """Count it; nothing of it is kept."""
+        """Count the look, and keep nothing."""
         self.times += 1
 
 
-def test_what_a_pass_raises_on_a_well_formed_program_is_passed_on(monkeypatch: pytest.MonkeyPatch):
+def test_exceptions_of_a_pass_on_a_well_formed_program_are_passed_on(
+    monkeypatch: pytest.MonkeyPatch,
+):
     break_pass(monkeypatch, fail)
-    heard = Heard()
-    with pytest.raises(RuntimeError, match="does not work"), listening(heard):
+    counter = LookCounter()
+    with pytest.raises(RuntimeError, match="does not work"), listening(counter):
         lower(program(), Level.CUDA)
-    assert heard.times == 2, "before and after the rewrite; the search for the pass is not heard"
+    assert counter.times == 2, (
+        "before and after the rewrite; the search for the pass is not counted"
+    )

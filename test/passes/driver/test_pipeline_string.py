@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The text of a pipeline: what it may look like, and what is said when it is wrong."""
+"""The text of a pipeline: accepted spellings, and messages for mistakes."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -33,12 +33,12 @@ class TilePass(ModulePass):
     flags: Literal["on", "off"] | tuple[str, ...] = "on"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Never run here."""
+        """Do nothing: the pass is never run here."""
 
 
 @dataclass(frozen=True)
 class NeedsPass(ModulePass):
-    """A pass that needs an option, and that one positive."""
+    """A pass with a required option, which must be positive."""
 
     name = "needs"
     factor: int
@@ -48,7 +48,7 @@ class NeedsPass(ModulePass):
             raise ValueError("factor must be positive")
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Never run here."""
+        """Do nothing: the pass is never run here."""
 
 
 AVAILABLE: dict[str, Callable[[], type[ModulePass]]] = {
@@ -84,7 +84,7 @@ def test_spellings(text: str, passes: tuple[ModulePass, ...]):
 
 
 def wrong(option: str, expected: str, found: str, example: str) -> str:
-    """What is said of an option of the pass `tile` that is of another type."""
+    """Return the message for an option of the pass `tile` with a value of another type."""
     what = f"pass 'tile': option '{option}' expects {expected}, not '{found}'"
     return f"{what} (e.g. {option}={example})"
 
@@ -141,7 +141,7 @@ def test_mistakes(text: str, complaint: str):
         max_size=3,
     )
 )
-def test_what_a_pass_prints_is_read_back(passes: list[TilePass]):
+def test_printed_passes_are_read_back(passes: list[TilePass]):
     text = ",".join(str(p) for p in passes)
     assert parse_pipeline(text, AVAILABLE) == tuple(passes)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each way in which a use can miss its definition, and the ways in which it does not."""
+"""Uses that their definitions do not dominate, other ill-formed ops, and well-formed IR."""
 
 import pytest
 from xdsl.context import Context
@@ -65,8 +65,8 @@ WELL_FORMED = [
 
 ILL_FORMED = [
     DIAMOND.format(in_left="%d", in_join="%j"),  # before its definition, in one block
-    DIAMOND.format(in_left="%l", in_join="%d"),  # on one of two ways
-    DIAMOND.format(in_left="%l", in_join="%l"),  # an argument of a block on one of two ways
+    DIAMOND.format(in_left="%l", in_join="%d"),  # on one of two paths
+    DIAMOND.format(in_left="%l", in_join="%l"),  # an argument of a block on one of two paths
     DIAMOND.format(in_left="%j", in_join="%j"),  # of a later block
     '%x = "test.op"(%x) : (i32) -> i32',  # of itself
 ]
@@ -116,7 +116,7 @@ def test_the_innermost_operation_is_blamed():
     assert failure.value.op is list(module.walk())[-1]
 
 
-def test_a_missing_terminator_is_blamed_on_the_operation_that_wants_it():
+def test_a_missing_terminator_is_blamed_on_the_operation_that_needs_it():
     module = parse("func.func @f() { func.return }")
     func_op, return_op = list(module.walk())[1:]
     return_op.detach()
@@ -143,8 +143,8 @@ def test_a_layout_that_is_no_permutation_is_blamed_on_the_function(type: str, la
         verify_module(parse(text))
 
 
-def test_of_expressions_alike_the_ill_formed_one_is_found():
-    """They are verified once for each form, so each that differs in a type is."""
+def test_among_equal_expressions_the_ill_formed_one_is_found():
+    """Expressions are verified once for each form, which includes their types."""
     ops: list[Operation] = []
     for type in (i32, i32, i1, i32):
         literal = LiteralOp(IntegerAttr(1, type))
@@ -154,7 +154,7 @@ def test_of_expressions_alike_the_ill_formed_one_is_found():
     assert caught.value.op is ops[5]
 
 
-def test_of_expressions_alike_one_with_a_region_is_found():
+def test_among_equal_expressions_one_with_a_region_is_found():
     value = IntegerAttr(1, i32)
     ops = [
         LiteralOp(value),
@@ -166,15 +166,15 @@ def test_of_expressions_alike_one_with_a_region_is_found():
     assert caught.value.op is ops[1]
 
 
-def test_of_expressions_alike_the_one_whose_uses_are_wrong_is_found():
-    """Not all are verified by their form: `cuda.builtin` looks at its users."""
+def test_among_equal_expressions_one_with_wrong_uses_is_found():
+    """Some ops are not verified by their form: `cuda.builtin` looks at its users."""
     first, second = (BuiltinOp(Builtin.THREAD, i32) for _ in range(2))
     let, use = LetOp(first.result, "t"), CastOp(second.result, i64)
     with pytest.raises(InvalidOpError, match=r"name it with cuda.let first"):
         verify_module(ModuleOp([first, let, second, use, LiteralOp(IntegerAttr(1, i32))]))
 
 
-def test_of_loops_alike_the_one_whose_counter_is_wrong_is_found():
+def test_among_equal_loops_one_with_a_wrong_counter_is_found():
     low = LiteralOp(IntegerAttr(0, i32))
     bodies = [Region(Block(arg_types=[type])) for type in (i32, i32, i64, i32)]
     loops = [ForOp(low.result, low.result, 1, body) for body in bodies]
@@ -183,7 +183,7 @@ def test_of_loops_alike_the_one_whose_counter_is_wrong_is_found():
     assert caught.value.op is loops[2]
 
 
-def test_of_loads_alike_the_one_of_an_output_is_found():
+def test_among_equal_loads_one_of_an_output_is_found():
     text = """
       loop.kernel @f(%x: memref<4xf32>) -> (%out: memref<4xf32>) {
         loop.for %i in 4 {
@@ -203,8 +203,8 @@ def test_of_loads_alike_the_one_of_an_output_is_found():
 
 
 @pytest.mark.parametrize("ended", [True, False])
-def test_of_expressions_alike_one_that_ends_a_body_is_found(ended: bool):
-    """What was verified in one module stands for what is alike in another, in such a place."""
+def test_among_equal_expressions_one_that_ends_a_body_is_found(ended: bool):
+    """A form that was verified in one module is not accepted where it lacks a terminator."""
     literals = [LiteralOp(IntegerAttr(7, i32)) for _ in range(2)]
     verify_module(ModuleOp([*literals]))
     ops = [LiteralOp(IntegerAttr(7, i32)), *([ReturnOp()] if ended else [])]

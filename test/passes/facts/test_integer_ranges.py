@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What integers can be: all of their type, unless they are clamped; what may wrap is anything."""
+"""Ranges of integers: all of their type unless they are clamped, and all if they may wrap."""
 
 from collections.abc import Callable
 
@@ -33,7 +33,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("ops", CASES)
-def test_of_clamped_values(parse: Parse, ops: str):
+def test_ranges_of_clamped_values(parse: Parse, ops: str):
     module = parse(f"""
       func.func @f(%x: i64) -> i64 {{
         %one = arith.constant 1 : i64
@@ -45,7 +45,7 @@ def test_of_clamped_values(parse: Parse, ops: str):
     assert range_of_integer(end.operands[0]) == CASES[ops]
 
 
-def test_of_a_long_chain(parse: Parse):
+def test_the_range_of_a_long_chain(parse: Parse):
     steps = "\n".join(f"%{n + 1} = arith.addi %{n}, %one : i64" for n in range(3000))
     module = parse(f"""
       func.func @f() -> i64 {{

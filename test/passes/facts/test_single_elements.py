@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Integers that are made of single elements of inputs, and those that are not."""
+"""Integers that are computed from single elements of inputs, and others."""
 
 from collections.abc import Callable
 
@@ -48,7 +48,7 @@ NOT_MADE = [
 
 
 def names(parse: Parse, ops: str) -> list[str] | None:
-    """Return the names of what the value is made of."""
+    """Return the names of the ops that make the value, or None."""
     module = parse(KERNEL.format(ops=ops))
     (store,) = (op for op in module.walk() if isinstance(op, loop.StoreOp))
     found = made_of_single_elements(store.value)
@@ -56,7 +56,7 @@ def names(parse: Parse, ops: str) -> list[str] | None:
 
 
 @pytest.mark.parametrize("ops", MADE)
-def test_what_makes_them(parse: Parse, ops: str):
+def test_ops_that_make_a_value(parse: Parse, ops: str):
     found = names(parse, ops)
     assert found is not None
     assert sorted(found) == sorted(MADE[ops])
@@ -64,5 +64,5 @@ def test_what_makes_them(parse: Parse, ops: str):
 
 
 @pytest.mark.parametrize("ops", NOT_MADE)
-def test_what_is_made_of_more(parse: Parse, ops: str):
+def test_values_of_several_elements(parse: Parse, ops: str):
     assert names(parse, ops) is None

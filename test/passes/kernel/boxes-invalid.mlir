@@ -139,7 +139,7 @@ loop.kernel @padded(%x: memref<64x64xf32>) -> (%out: memref<64xf32>) {
 // -----
 
 // A slab in pieces that the tensor memory accelerator cannot store: three rows of 32 bytes are less
-// than what it aligns boxes by.
+// than the alignment of its boxes.
 
 // CHECK: transport(tma) copies boxes, not this slab: pieces of a box begin at multiples of 128 bytes, but are 96 bytes apart; use transport(cp_async)
 loop.kernel @k(%x: memref<64x256xf32>) -> (%out: memref<256xf32>) {
@@ -158,7 +158,8 @@ loop.kernel @k(%x: memref<64x256xf32>) -> (%out: memref<256xf32>) {
 
 // -----
 
-// Fills are counted; of a loop within a loop that begins late there is no telling how many came before.
+// Fills are counted. In a loop within a loop that begins late, the number of earlier fills is
+// unknown.
 // CHECK: transport(tma) needs a fixed number of fills, but this inner loop skips steps; use transport(cp_async)
 loop.kernel @late(%x: memref<64x64xf32>) -> (%out: memref<64xf32>) {
   tile.launch (%b = block 4, %t = thread 16) {

@@ -21,8 +21,8 @@ kernel.func grid 1 block 32 @one_step(%x: memref<32xf32>) -> (%out: memref<32xf3
   loop.store %sum, %out[%t] : memref<32xf32>
 }
 
-// What nobody uses goes, and what only that used: a nest that reads and tells nobody. What stores
-// stays, and a comment with it.
+// Unused values disappear, and so do values that only they used: a nest that reads and stores
+// nothing. A nest that stores stays, and its comment with it.
 // CHECK-LABEL: @unused
 // CHECK-NEXT:    %t = kernel.thread_id
 // CHECK-NEXT:    kernel.comment "copy"
@@ -45,7 +45,7 @@ kernel.func grid 1 block 32 @unused(%x: memref<2x32xf32>) -> (%out: memref<2x32x
   }
 }
 
-// A predicate of which nothing is left to compare is true, and what it selects from is gone.
+// A predicate without comparisons is true, and the selection becomes the selected value.
 // CHECK-LABEL: @always
 // CHECK-NEXT:    %t = kernel.thread_id
 // CHECK-NEXT:    %v = loop.load %x[%t] : memref<32xf32>

@@ -1,6 +1,6 @@
 // RUN: opt-tool %s -p convert-tile-to-kernel --check=each | filecheck %s
 
-// A reduction whose step is to fold a chunk with the same monoid goes on from its own accumulator.
+// A reduction whose step folds a chunk with the same monoid continues from its own accumulator.
 
 // CHECK-LABEL: @in_chunks
 // CHECK:       %[[OUTER:.*]] = scf.for %{{.*}} iter_args(%[[SO_FAR:.*]] = %{{.*}}) -> (f32) {
@@ -22,7 +22,7 @@ loop.kernel @in_chunks(%x: memref<7x5x32xf32>) -> (%out: memref<32xf32>) {
   }
 }
 
-// With another monoid, or a mask on what the chunk gives, they are two.
+// With another monoid, or a mask on the result of the chunk, there are two accumulators.
 
 // CHECK-LABEL: @of_maxima
 // CHECK:       scf.for %{{.*}} iter_args(%[[SO_FAR:.*]] = %{{.*}}) -> (f32) {

@@ -5,8 +5,8 @@
 // NEST: error: pass 'convert-tile-to-kernel': cannot lower @copy: it is not a single tile.launch; run to-tile first
 // GRID: error: pass 'convert-tile-to-kernel': cannot lower @copy: 2147483648 blocks; a grid has at most 2147483647
 
-// A warp sums a row of 100: what lies past the end is loaded as 0, the identity, then the lanes join
-// by shuffles.
+// A warp sums a row of 100. Elements past the end are loaded as 0, the identity, then the lanes
+// join by shuffles.
 // CHECK:      kernel.func grid 8 block 32 @one_warp(%x: memref<8x100xf32>) -> (%out: memref<8xf32>) {
 // CHECK-NEXT:   %rb = kernel.block_id
 // CHECK-NEXT:   %t = kernel.thread_id
@@ -45,7 +45,7 @@ loop.kernel @one_warp(%x: memref<8x100xf32>) -> (%out: memref<8xf32>) {
   }
 }
 
-// Several warps: each joins by shuffles, then all through one slot of shared memory a warp.
+// Several warps: each joins by shuffles, then all join through one slot of shared memory a warp.
 // CHECK:      kernel.func grid 4 block 128 @several_warps(%x: memref<4x128xf32>) -> (%out: memref<4x128xf32>) {
 // CHECK-NEXT:   %rb = kernel.block_id
 // CHECK-NEXT:   %t = kernel.thread_id
@@ -90,7 +90,7 @@ loop.kernel @several_warps(%x: memref<4x128xf32>) -> (%out: memref<4x128xf32>) {
   }
 }
 
-// Two rows of two warps each: a warp's slot is found from its row.
+// Two rows of two warps each: the row determines the slot of a warp.
 // CHECK:      kernel.func grid 1 block 128 @rows_of_warps(%x: memref<2x64xf32>) -> (%out: memref<2xf32>) {
 // CHECK-NEXT:   %thread = kernel.thread_id
 // CHECK-NEXT:   %rw = kernel.index [%thread floordiv 64]
@@ -163,7 +163,7 @@ loop.kernel @half_warps(%x: memref<6x16xf32>) -> (%out: memref<6xf32>) {
   }
 }
 
-// Threads that are no power of two: one slot a thread.
+// A number of threads that is no power of two: one slot a thread.
 // CHECK:      kernel.func grid 1 block 48 @twenty_four(%x: memref<2x24xf32>) -> (%out: memref<2xf32>) {
 // CHECK-NEXT:   %thread = kernel.thread_id
 // CHECK-NEXT:   %rw = kernel.index [%thread floordiv 24]
@@ -194,7 +194,7 @@ loop.kernel @twenty_four(%x: memref<2x24xf32>) -> (%out: memref<2xf32>) {
   }
 }
 
-// Threads that do not lie side by side: columns are summed, lanes own columns.
+// Threads that are not adjacent: columns are summed, lanes own columns.
 // CHECK:      kernel.func grid 1 block 256 @columns(%x: memref<8x32xf32>) -> (%out: memref<32xf32>) {
 // CHECK-NEXT:   %thread = kernel.thread_id
 // CHECK-NEXT:   %r = kernel.index [%thread floordiv 32]
@@ -372,7 +372,7 @@ loop.kernel @in_a_loop(%x: memref<3x64xf32>) -> (%out: memref<3xf32>) {
   }
 }
 
-// Two values, each joined by itself, side by side: a shuffle need not wait for the other's sum.
+// Two values, each joined by itself, in parallel: a shuffle need not wait for the other sum.
 // CHECK:      kernel.func grid 1 block 32 @both(%x: memref<32xf32>) -> (%sum: memref<f32>, %squares: memref<f32>) {
 // CHECK-NEXT:   %t = kernel.thread_id
 // CHECK-NEXT:   kernel.comment "elementwise"
@@ -456,7 +456,7 @@ loop.kernel @stage(%x: memref<10x20xf32>) -> (%out: memref<64xf32>) {
   }
 }
 
-// In a loop the slab is filled again: a barrier before as well. What the mask excludes is zero.
+// In a loop the slab is filled again: a barrier before as well. Masked elements are zero.
 // CHECK:      kernel.func grid 1 block 32 @stage_in_a_loop(%x: memref<100xf32>) -> (%out: memref<32xf32>) {
 // CHECK-NEXT:   %t = kernel.thread_id
 // CHECK-NEXT:   kernel.comment "sum over ko, 4 steps"
@@ -522,7 +522,7 @@ loop.kernel @single(%x: memref<3xf32>) -> (%out: memref<f32>) {
   }
 }
 
-// Axes of one step are 0 and loops of one step are no loops; with them the masks are proven.
+// Axes of one step are 0, and loops of one step are no loops; these constants prove the masks.
 // CHECK:      kernel.func grid 1 block 32 @one_step(%x: memref<1x1x32xf32>) -> (%out: memref<32xf32>) {
 // CHECK-NEXT:   %t = kernel.thread_id
 // CHECK-NEXT:   kernel.comment "sum over k, 1 step"
@@ -558,7 +558,7 @@ loop.kernel @ids(%x: memref<2x3x4x8xf32>) -> (%out: memref<2x3x4x8xf32>) {
   }
 }
 
-// Chunks of K staged for a register tile: rows of the slab are read where the register axes point.
+// Chunks of K staged for a register tile: the register axes select the rows of the slab to read.
 // CHECK:      kernel.func grid 3 block 16 @staged_tile(%x: memref<6x24xf32>, %w: memref<24x16xf32>) -> (%out: memref<6x16xf32>) {
 // CHECK-NEXT:   %b = kernel.block_id
 // CHECK-NEXT:   %t = kernel.thread_id
@@ -616,7 +616,7 @@ loop.kernel @staged_tile(%x: memref<6x24xf32>, %w: memref<24x16xf32>) -> (%out: 
   }
 }
 
-// A single block has nobody to join with, whichever way that is asked for.
+// A single block has no other blocks to join with, in any mode.
 // CHECK:      kernel.func grid 1 block 32 @alone(%x: memref<32xf32>) -> (%out: memref<32xf32>) {
 // CHECK-NEXT:   %t = kernel.thread_id
 // CHECK-NEXT:   %0 = loop.load %x[%t] : memref<32xf32>

@@ -30,8 +30,8 @@ kernel.func grid 1 block 32 @stages(%x: memref<32xf32>, %y: memref<32xf32>) -> (
   kernel.barrier
 }
 
-// In a loop the next step stores what others may still load: the barrier at its end stays. With 33
-// threads the last one is in a warp of its own.
+// In a loop the next step overwrites elements that others may still load: the barrier at its end
+// stays. With 33 threads the last one is in a warp of its own.
 // CHECK-LABEL: @one_array
 // CHECK:         scf.for
 // CHECK:           loop.store {{.*}}, %a[%t]
@@ -61,8 +61,9 @@ kernel.func grid 1 block 33 @one_array(%x: memref<5x33xf32>) -> (%out: memref<33
   loop.store %s, %out[%t] : memref<33xf32>
 }
 
-// Two arrays take turns: who loads from the second array has passed a barrier after all loads from
-// the first, so that it may be stored to again. One barrier an array is enough.
+// Two arrays take turns. A thread that loads from the second array has passed a barrier after all
+// loads from the first, so that the first may be stored to again. One barrier for each array is
+// enough.
 // CHECK-LABEL: @turns
 // CHECK:         scf.for
 // CHECK:           loop.store {{.*}}, %a[%t]
@@ -97,7 +98,7 @@ kernel.func grid 1 block 64 @turns(%x: memref<3x64xf32>) -> (%out: memref<64xf32
   loop.store %s, %out[%t] : memref<64xf32>
 }
 
-// A loop may take no step: the barrier in it does not order what is before the loop and after it.
+// A loop may take no step: the barrier in it does not order the accesses before and after the loop.
 // CHECK-LABEL: @maybe_no_step
 // CHECK:         loop.store {{.*}}, %a[%t]
 // CHECK-NEXT:    kernel.barrier
@@ -121,8 +122,9 @@ kernel.func grid 2 block 32 @maybe_no_step(%x: memref<32xf32>) -> (%out: memref<
   loop.store %4, %out[%block, %t] : memref<2x32xf32>
 }
 
-// A wait for a ring that threads fill is a barrier: none is needed beside it. The slots that are
-// filled next are not those that are read, but that is not looked at: the last barrier stays.
+// A wait for a ring that threads fill is a barrier: no other is needed next to it. The slots that
+// are filled next are not the slots that are read, but the pass does not check that: the last
+// barrier stays.
 // CHECK-LABEL: @ring
 // CHECK-NOT:     kernel.barrier
 // CHECK:         kernel.ring_wait
@@ -161,8 +163,8 @@ kernel.func grid 1 block 32 @in_place(%x: memref<32xf32>) -> (%out: memref<32xf3
   loop.store %0, %out[%t] : memref<32xf32>
 }
 
-// A barrier of the cluster is one of the block too, and so is arriving at a counter; what is at the
-// same place in another block may be the block's own.
+// A barrier of the cluster is also one of the block, and so is arriving at a counter. An access to
+// the same place in another block may be to memory of the block itself.
 // CHECK-LABEL: @with_others
 // CHECK:         loop.store %0, %a[%t]
 // CHECK-NEXT:    kernel.cluster_barrier
@@ -191,7 +193,8 @@ kernel.func grid 2 block 32 cluster 2 @with_others(%x: memref<32xf32>) -> (%out:
   kernel.cluster_barrier
 }
 
-// Of barriers for the same threads one is enough, and one of fewer threads is not needed beside it.
+// One of several barriers for the same threads is enough, and one of fewer threads is not needed
+// next to it.
 // CHECK-LABEL: @rows
 // CHECK:         loop.store %0, %a[%t]
 // CHECK-NEXT:    kernel.named_barrier %row threads 64
@@ -214,7 +217,7 @@ kernel.func grid 1 block 128 @rows(%x: memref<128xf32>) -> (%out: memref<128xf32
   loop.store %1, %out[%t] : memref<128xf32>
 }
 
-// A barrier of the block is enough beside one of groups.
+// A barrier of the block makes one of groups redundant.
 // CHECK-LABEL: @block_and_rows
 // CHECK:         loop.store %0, %a[%t]
 // CHECK-NEXT:    kernel.barrier
@@ -231,7 +234,7 @@ kernel.func grid 1 block 128 @block_and_rows(%x: memref<128xf32>) -> (%out: memr
   loop.store %1, %out[%t] : memref<128xf32>
 }
 
-// Threads that use an id must know that those who had it before have met.
+// Threads that use an id must know that its earlier users have met.
 // CHECK-LABEL: @other_groups
 // CHECK:         kernel.named_barrier %row threads 64
 // CHECK:         kernel.barrier

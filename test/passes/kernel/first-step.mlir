@@ -1,7 +1,7 @@
 // RUN: opt-tool %s -p to-kernel --check=each | filecheck %s
 
 // A loop whose steps begin late counts them from there: the first of them is in the first slot of a
-// ring, whichever it is.
+// ring, whatever its number.
 
 // CHECK-LABEL: @ring
 // CHECK-DAG:     %[[ZERO:.*]] = arith.constant 0 : index
@@ -36,7 +36,7 @@ loop.kernel @ring(%x: memref<64x32xf32>) -> (%out: memref<8x32xf32>) {
   }
 }
 
-// The first step is the largest of what it may not be before.
+// The first step is the largest of its lower bounds.
 // CHECK-LABEL: @no_ring
 // CHECK:         %first = arith.maxsi %{{.*}}, %{{.*}} : index
 // CHECK:         %first_1 = arith.maxsi %first, %{{.*}} : index
@@ -53,7 +53,7 @@ loop.kernel @no_ring(%x: memref<64x32xf32>) -> (%out: memref<8x32xf32>) {
   }
 }
 
-// A single step may be left out, too.
+// A single step may be skipped, too.
 // CHECK-LABEL: @single
 // CHECK:         scf.for %step
 loop.kernel @single(%x: memref<8x32xf32>) -> (%out: memref<8x32xf32>) {

@@ -26,7 +26,7 @@ kernel.func grid 1 block 32 @carried(%a: memref<32x33xf32>, %b: memref<33xf32>) 
 }
 
 // Sums in an array of registers, and one product in two sums, of which one comes second in the
-// addition. All of them are done: the product alone is gone.
+// addition. All of them are fused: the separate product is gone.
 // CHECK-LABEL: @arrays
 // CHECK:         kernel.unroll %i in 3 {
 // CHECK-NOT:       arith
@@ -62,7 +62,7 @@ kernel.func grid 1 block 1 @arrays(%a: memref<3xf32>, %b: memref<3xf32>) -> (%ou
   }
 }
 
-// Under a condition the sum stays what it is elsewhere: nothing is chosen between products.
+// Under a condition the sum is unchanged elsewhere: nothing is selected between products.
 // CHECK-LABEL: @masked
 // CHECK:         %[[FUSED:.*]] = math.fma %x, %x, %acc : f32
 // CHECK-NEXT:    %[[SUM:.*]] = arith.select %in, %[[FUSED]], %acc : f32
@@ -84,7 +84,7 @@ kernel.func grid 1 block 4 @masked(%a: memref<4x5xf32>) -> (%out: memref<4xf32>)
   loop.store %s, %out[%t] : memref<4xf32>
 }
 
-// A product that is stored too is rounded, and the sum is of what is stored.
+// A product that is also stored is rounded, and the sum uses the stored value.
 // CHECK-LABEL: @also_stored
 // CHECK:         arith.mulf
 // CHECK-NOT:     math.fma
@@ -104,8 +104,8 @@ kernel.func grid 1 block 1 @also_stored(%a: memref<5xf32>) -> (%squares: memref<
   loop.store %s, %out[] : memref<f32>
 }
 
-// What PyTorch writes as a product and then a sum is rounded twice: nothing runs here. Nor does it
-// where the sum goes to another element than it comes from.
+// A product and a sum that are separate in PyTorch are rounded twice: nothing runs here. The pass
+// does not fuse either where the sum goes to another element than it comes from.
 // CHECK-LABEL: @one_sum
 // CHECK-NOT:     math.fma
 kernel.func grid 1 block 1 @one_sum(%a: memref<4xf32>) -> (%out: memref<4xf32>) {

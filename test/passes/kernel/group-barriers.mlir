@@ -1,7 +1,7 @@
 // RUN: opt-tool %s -p to-kernel --check=each | filecheck %s
 
-// Rows that share a block do not wait for each other: each has a barrier of its own. In a loop it
-// waits twice in each step, and its id is made ahead of it.
+// Rows that share a block do not wait for each other: each has a barrier of its own. In a loop each
+// row waits twice in each step, and its id is computed before the loop.
 // CHECK-LABEL: @in_a_loop(
 // CHECK:         %group = kernel.index [%thread floordiv 64 + 1]
 // CHECK:         scf.for
@@ -41,7 +41,7 @@ loop.kernel @two_sizes(%x: memref<2x2x64xf32>) -> (%out: memref<2x2x64xf32>) {
   }
 }
 
-// There are 15 ids: 16 groups have one more, and 8 of one size leave 7.
+// There are 15 ids: 16 groups need one more, and 8 groups of one size leave 7.
 // CHECK-LABEL: @many_groups(
 // CHECK:         kernel.barrier
 // CHECK-NOT:     kernel.named_barrier

@@ -19,8 +19,8 @@ kernel.func grid 1 block 32 @vectors(%x: memref<100xf32>) -> (%out: memref<100xf
   }
 }
 
-// So does a loop, of the rows that it steps through; a comparison of something else stays. A mask may
-// also cut off what is below.
+// A loop is divided the same way, by the rows of its steps; a comparison of other values stays. A
+// mask may also exclude lower positions.
 // CHECK-LABEL: @rows
 // CHECK:         scf.for %k
 // CHECK-NEXT:      %2 = loop.load %x[%b * 2 + %k, %t] where [%b * 2 - 8, 24 - %t, 29 - %b * 2] : memref<30x25xf32>
@@ -37,7 +37,7 @@ kernel.func grid 16 block 32 @rows(%x: memref<30x25xf32>) -> (%out: memref<30x25
   }
 }
 
-// 102 is no multiple of 4, threads 3 elements apart share vectors, and a quotient is not looked into.
+// 102 is no multiple of 4, threads 3 elements apart share vectors, and a quotient is not analysed.
 // CHECK-LABEL: @odd
 // CHECK:         loop.load %x[%t * 4 + %v] where [101 - %t * 4 - %v]
 // CHECK-NEXT:    loop.load %x[%t * 3 + %v] where [99 - %t * 3 - %v]

@@ -1,6 +1,6 @@
 // RUN: opt-tool %s -p plan-buffers --remarks 2>&1 | filecheck %s
 
-// Why an output may not lie where an input does. Between any two of these launches a buffer ends.
+// Why an output may not replace an input. A buffer ends between any two of these launches.
 // CHECK:      %b is not written in the place of %a: in again it loads elements again after they are stored
 // CHECK-NEXT: %c is not written in the place of %b: in row it loads and stores in different loops or branches
 // CHECK-NEXT: %d is not written in the place of %c: in first_row loads and stores have different subscripts
@@ -36,7 +36,7 @@ kernel.func grid 4 block 8 @again(%x: memref<4x8xi32>) -> (%out: memref<4x8xi32>
   %2 = arith.addi %0, %1 : i32
   loop.store %2, %out[%b, %t] : memref<4x8xi32>
 }
-// A row is summed before any of it is written, by one thread.
+// One thread sums a row before any of it is written.
 kernel.func grid 1 block 4 @row(%x: memref<4x8xi32>) -> (%out: memref<4x8xi32>) {
   %t = kernel.thread_id
   %zero = arith.constant 0 : i32
@@ -60,7 +60,7 @@ kernel.func grid 4 block 8 @first_row(%x: memref<4x8xi32>) -> (%out: memref<4x8x
   %0 = loop.load %x[0, %t] : memref<4x8xi32>
   loop.store %0, %out[%b, %t] : memref<4x8xi32>
 }
-// Blocks 4 to 7 do once more what 0 to 3 do.
+// Blocks 4 to 7 repeat the work of blocks 0 to 3.
 kernel.func grid 8 block 8 @all_threads(%x: memref<4x8xi32>) -> (%out: memref<4x8xi32>) {
   %b = kernel.block_id
   %t = kernel.thread_id

@@ -1,6 +1,6 @@
 // RUN: opt-tool %s -p plan-buffers --remarks 2>&1 | filecheck %s
 
-// The second launch could write in place, but it is the large buffers that the slab is for.
+// The second launch could write in place, but the slab has its size for the large buffers.
 // CHECK:      skipped at main: %d is not written in the place of %c: in reverse loads and stores have different subscripts
 // CHECK-NEXT: skipped at main: nothing is written in place: the slab would be no smaller
 // CHECK:      func.func @main({{.*}} attributes {plan.peak_bytes = 2048 : i64, plan.sum_bytes = 2560 : i64}

@@ -1,7 +1,7 @@
 // RUN: opt-tool %s -p plan-buffers --remarks 2>&1 | filecheck %s
 
-// Every step has an element of its own, however its subscripts are written, so all of these write in
-// place: one place does for the eight buffers.
+// Every step has an element of its own, in whatever form its subscripts are, so that all of these
+// write in place: one place is enough for the eight buffers.
 // CHECK-NOT:  skipped
 // CHECK:      plan.peak_bytes = 4608 : i64, plan.sum_bytes = 36864 : i64
 // CHECK-NOT:  skipped

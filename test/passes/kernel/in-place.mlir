@@ -2,8 +2,8 @@
 // RUN: opt-tool %s -p plan-buffers --split-input-file --remarks 2>&1 | filecheck %s --check-prefix=REMARK
 // RUN: opt-tool %s -p plan-buffers,plan-buffers,to-cuda --split-input-file -t cuda | filecheck %s --check-prefix=CUDA
 
-// Each thread reads the element of %a that it writes of %b, so that one place does for the two, and
-// for %c. The kernel says so; its memory is no longer said to be apart.
+// Each thread reads the element of %a that it writes of %b, so that one place is enough for the
+// two, and for %c. The kernel notes it; its memory is no longer declared disjoint.
 // CHECK:      func.func @main(%x: memref<250xf32>) -> memref<250xf32> attributes {plan.peak_bytes = 1024 : i64, plan.sum_bytes = 3072 : i64} {
 // CHECK-NEXT:   %a = memref.alloc() {plan.offset = 0 : i64} : memref<250xf32>
 // CHECK-NEXT:   loop.launch @twice(%x) -> (%a)
@@ -35,8 +35,8 @@ kernel.func grid 4 block 64 @twice(%x: memref<250xf32>) -> (%out: memref<250xf32
 
 // -----
 
-// %a is read after the launch, and %x and what is returned are memory of others: so nothing here is
-// written in place. The kernel is not told of anything that was planned before.
+// %a is read after the launch, and %x and the result belong to the caller: so nothing here is
+// written in place. The kernel loses the marks of an earlier plan.
 // CHECK:      attributes {plan.peak_bytes = 1024 : i64, plan.sum_bytes = 1024 : i64} {
 // CHECK-NEXT:   %a = memref.alloc() {plan.offset = 0 : i64} : memref<64xf32>
 // CHECK-NEXT:   loop.launch @twice(%x) -> (%a)
@@ -90,8 +90,8 @@ kernel.func grid 1 block 64 @four(%a: memref<64xf32>, %b: memref<64xf32>, %c: me
 
 // -----
 
-// Of two outputs each takes the place of an input of its own. %r does not take that of %c, which is
-// read backwards, but that of %d; and %e takes none, for all that is read there is %r.
+// Each of two outputs takes the place of an input of its own. %r does not take that of %c, which is
+// read backwards, but that of %d. %e takes none, since its launch reads nothing but %r.
 // REMARK: --- k:005_plan_buffers skipped at main: %e is not written in the place of %r: in reversed loads and stores have different subscripts
 // CHECK:      attributes {plan.peak_bytes = 512 : i64, plan.sum_bytes = 1536 : i64} {
 // CHECK-NEXT:   %a = memref.alloc() {plan.offset = 0 : i64} : memref<64xf32>

@@ -1,7 +1,7 @@
 // RUN: opt-tool %s -p convert-tile-to-kernel --check=each | filecheck %s
 
-// An index made of data is used in a nest of more register axes than it depends on. Registers hold
-// no indices: they hold the data, and the inner nest makes the index.
+// An index from data is used in a nest of more register axes than it depends on. Registers hold no
+// indices: they hold the data, and the inner nest makes the index.
 func.func @main(%ids: memref<8xi64>, %table: memref<10x4xf32>) -> memref<8x4xf32> {
   %rows = memref.alloc() : memref<8x4xf32>
   loop.launch @rows(%ids, %table) -> (%rows) : (memref<8xi64>, memref<10x4xf32>) -> (memref<8x4xf32>)

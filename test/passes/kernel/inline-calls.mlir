@@ -5,8 +5,8 @@
 // ITSELF: error: pass 'inline-calls': @layer calls itself, and would never return
 // ELSEWHERE: error: pass 'inline-calls': @layer is called, but is not in this module
 
-// Both calls of a function are written out; kernels stay as they are. A function that others may
-// call stays too.
+// Both calls of a function are inlined; kernels stay unchanged. A function that others may call
+// stays too.
 // CHECK:      func.func @main(%x: memref<4xf32>, %w0: memref<4xf32>, %w1: memref<4xf32>) -> memref<4xf32> {
 // CHECK-NEXT:   %out = memref.alloc() : memref<4xf32>
 // CHECK-NEXT:   loop.launch @product(%x, %w0) -> (%out)

@@ -1,6 +1,6 @@
 // RUN: opt-tool %s -p convert-tile-to-kernel --split-input-file --verify-diagnostics | filecheck %s
 
-// Joins between blocks that cannot be done.
+// Joins between blocks that cannot be lowered.
 
 // CHECK: cannot lower tile.combine across the block axis %s: 9 blocks; a cluster has at most 8; use join(last_block)
 loop.kernel @large_cluster(%x: memref<9x32xf32>) -> (%out: memref<32xf32>) {

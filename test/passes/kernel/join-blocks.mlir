@@ -2,8 +2,8 @@
 
 // Values joined across blocks.
 
-// One block of a cluster goes on from its own values with those in the shared memory of the others,
-// which wait until it is done. Those that join lie side by side in the grid.
+// One block of a cluster continues with its own values and those in the shared memory of the
+// others, which wait until it is done. Blocks that join are adjacent in the grid.
 // CHECK-LABEL: kernel.func grid 15 block 64 cluster 3 @one_of_a_cluster(
 // CHECK-NEXT:   %block = kernel.block_id
 // CHECK-NEXT:   %t = kernel.thread_id
@@ -40,8 +40,9 @@ loop.kernel @one_of_a_cluster(%x: memref<3x5x64xf32>, %y: memref<64xf32>) -> (%o
   }
 }
 
-// Every block of a cluster does its share of what follows: of 2x6 rows that a thread has, block r of 4
-// does three. What is the same for rows of one half is stored by one of the two blocks that have it.
+// Every block of a cluster does its share of the following work: of 2x6 rows of a thread, block r
+// of 4 does three. A value that is equal for the rows of one half is stored by one of its two
+// blocks.
 // CHECK-LABEL: kernel.func grid 4 block 32 cluster 4 @registers_are_dealt_out(
 // CHECK:        %partial = kernel.shared : memref<2x6x32xf32, 3 : i64>
 // CHECK-NEXT:   kernel.unroll %i_2 in 2, %j_2 in 6 {
@@ -70,7 +71,8 @@ loop.kernel @registers_are_dealt_out(%x: memref<4x2x6x32xf32>, %bias: memref<2x6
   }
 }
 
-// Where they do not divide, threads are dealt out: a third of them goes on in each of three blocks.
+// Where the rows do not divide, threads are distributed: a third of them continues in each of 3
+// blocks.
 // CHECK-LABEL: kernel.func grid 3 block 96 cluster 3 @threads_are_dealt_out(
 // CHECK:        loop.store %0, %partial[%t] : memref<96xf32, 3 : i64>
 // CHECK-NEXT:   kernel.cluster_barrier
@@ -88,7 +90,7 @@ loop.kernel @threads_are_dealt_out(%x: memref<3x96xf32>) -> (%out: memref<96xf32
   }
 }
 
-// Combines of which none needs another's result are joined at once: one block arrives, once.
+// Combines that do not depend on each other are joined together: one block arrives, once.
 // CHECK-LABEL: @at_once(
 // CHECK-SAME:    %partials: memref<1x4x32xf32> {plan.scratch}, %partials_1: memref<1x4x32xf32> {plan.scratch}, %arrived: memref<1xi32>
 // CHECK:         kernel.arrive
@@ -108,8 +110,8 @@ loop.kernel @at_once(%x: memref<4x32xf32>) -> (%twice: memref<32xf32>, %out: mem
   }
 }
 
-// A softmax of rows that two blocks share: what follows differs between them, so that all of a
-// cluster join, threads first. What is the same for all of them is stored once.
+// A softmax of rows that two blocks share. The following work differs between them, so that all
+// blocks of a cluster join, threads first. Values that are equal for all of them are stored once.
 // CHECK-LABEL: kernel.func grid 6 block 32 cluster 2 @all_of_a_cluster(
 // CHECK:        %m = arith.maximumf
 // CHECK-NEXT:   %partial = kernel.shared : memref<1xf32, 3 : i64>
@@ -141,8 +143,8 @@ loop.kernel @all_of_a_cluster(%x: memref<3x2x32xf32>) -> (%out: memref<3x2x32xf3
   }
 }
 
-// Nothing said: the last of the blocks to arrive reads what all of them have left in a workspace,
-// which the launch passes, and goes on. Register axes of 2 or 4 steps lie innermost.
+// Without a mode, the last of the blocks to arrive reads the partial results of all of them in a
+// workspace, which the launch passes, and continues. Register axes of 2 or 4 steps are innermost.
 // CHECK-LABEL: kernel.func grid 20 block 32 @last_block(%x: memref<4x5x32x4xf32>) -> (%out: memref<5x32x4xf32>, %partials: memref<5x4x32x4xf32> {plan.scratch}, %arrived: memref<5xi32> {plan.scratch, plan.initial = 0 : i32}) {
 // CHECK:          loop.store %{{.*}}, %partials[%block floordiv 4, %block mod 4, %t, %v{{.*}}] : memref<5x4x32x4xf32>
 // CHECK-NEXT:   }
@@ -163,7 +165,7 @@ loop.kernel @last_block(%x: memref<4x5x32x4xf32>) -> (%out: memref<5x32x4xf32>) 
   }
 }
 
-// Pairs, which several axes of blocks hold; the kernel starts with a scalar.
+// Pairs, on several axes of blocks; the kernel starts with a scalar.
 // CHECK-LABEL: kernel.func grid 6 block 32 @pairs(
 // CHECK-SAME:    %partials: memref<1x6x1xf32> {plan.scratch}, %partials_1: memref<1x6x1xi64> {plan.scratch}, %arrived: memref<1xi32> {plan.scratch, plan.initial = 0 : i32})
 // CHECK:         kernel.arrive %arrived[0] of 6
@@ -204,7 +206,7 @@ loop.kernel @greatest(%x: memref<4x32xi32>) -> (%out: memref<32xi32>) {
   }
 }
 
-// An axis of one step joins nobody.
+// An axis of one step joins nothing.
 // CHECK-LABEL: kernel.func grid 1 block 32 @alone(
 // CHECK-NOT:     kernel.arrive
 loop.kernel @alone(%x: memref<1x32xf32>) -> (%out: memref<32xf32>) {

@@ -1,7 +1,7 @@
 // RUN: opt-tool %s -p load-ahead-of-unrolled --check=each | filecheck %s
 // RUN: opt-tool %s -p load-ahead-of-unrolled --remarks 2>&1 | filecheck %s --check-prefix=REMARK
 
-// Four steps read four neighbours: they are loaded in one nest, which `vectorize` makes two copies.
+// Four steps read four neighbours: one nest loads them, which `vectorize` turns into two copies.
 // CHECK-LABEL: @ahead
 // CHECK:         %x = kernel.registers : memref<2x4xf32, 5 : i64>
 // CHECK-NEXT:    kernel.unroll %m in 2, %k in 4 {
@@ -30,7 +30,7 @@ kernel.func grid 1 block 32 @ahead(%a: memref<64x4xf32>) -> (%out: memref<32xf32
   loop.store %sum, %out[%t] : memref<32xf32>
 }
 
-// In rows of three there are no vectors, and nothing is loaded ahead.
+// Rows of three have no vectors, and nothing is loaded ahead.
 // CHECK-LABEL: @odd
 // CHECK:         scf.for
 // CHECK:           kernel.unroll
@@ -53,7 +53,7 @@ kernel.func grid 1 block 32 @odd(%a: memref<64x3xf32>) -> (%out: memref<32xf32>)
   loop.store %sum, %out[%t] : memref<32xf32>
 }
 
-// What the steps of the loop write themselves must not be read ahead.
+// Elements that the steps of the loop write must not be read ahead.
 // CHECK-LABEL: @written
 // CHECK:         scf.for
 // CHECK:           kernel.unroll

@@ -1,6 +1,7 @@
 // RUN: opt-tool %s -p convert-tile-to-kernel,cse --check=each | filecheck %s
 
-// Pairs: both shuffle, then one comparison chooses both. NaN wins, which alone differs from itself.
+// Pairs: both values shuffle, then one comparison selects both. NaN wins: only NaN differs from
+// itself.
 // CHECK:      kernel.func grid 8 block 32 @argmax(%x: memref<8x3xf32>) -> (%at: memref<8xi64>) {
 // CHECK-NEXT:   %rb = kernel.block_id
 // CHECK-NEXT:   %thread = kernel.thread_id
@@ -134,8 +135,8 @@ loop.kernel @argmin(%x: memref<24xi32>) -> (%v: memref<i32>, %at: memref<i64>) {
   }
 }
 
-// Truth values: what is masked off is the identity of `and`, which is true; that of `or` is what a
-// load gives anyway.
+// Truth values: a masked element is the identity of `and`, which is true. A load already gives the
+// identity of `or`.
 // CHECK:      kernel.func grid 1 block 32 @all_and_any(%x: memref<50xi1>) -> (%all: memref<i1>, %any: memref<i1>) {
 // CHECK-NEXT:   %t = kernel.thread_id
 // CHECK-NEXT:   kernel.comment "whether all hold over k, 2 steps"

@@ -1,7 +1,7 @@
 // RUN: opt-tool %s -p narrow-barriers --check=each | filecheck %s
 // RUN: opt-tool %s -p narrow-barriers --remarks 2>&1 | filecheck %s --check-prefix=REMARK
 
-// The pass's own example: each warp turns a row of its own around.
+// The pass's own example: each warp reverses a row of its own.
 // CHECK-LABEL: @rows_of_warps
 // CHECK:         loop.store %0, %row[%t floordiv 32, %t mod 32]
 // CHECK-NEXT:    kernel.warp_barrier
@@ -16,7 +16,7 @@ kernel.func grid 1 block 128 @rows_of_warps(%x: memref<128xf32>) -> (%out: memre
   loop.store %1, %out[%t] : memref<128xf32>
 }
 
-// A block of one warp; nothing has to be known of what it does.
+// A block of one warp; nothing needs to be known of its accesses.
 // CHECK-LABEL: @one_warp
 // CHECK-NOT:     kernel.barrier
 // CHECK:         kernel.warp_barrier
@@ -30,8 +30,8 @@ kernel.func grid 1 block 20 @one_warp(%x: memref<20xf32>) -> (%out: memref<20xf3
   loop.store %1, %out[%t] : memref<20xf32>
 }
 
-// In a loop: the second barrier lets a warp overwrite what it has read itself. Indices that have
-// names, vectors, and a last warp of 8 threads.
+// In a loop the second barrier lets a warp overwrite elements that it has read. The indices have
+// names; there are vectors, and a last warp of 8 threads.
 // CHECK-LABEL: @in_a_loop
 // CHECK:         scf.for
 // CHECK:           kernel.warp_barrier
@@ -88,7 +88,7 @@ kernel.func grid 1 block 64 @too_wide(%x: memref<64xf32>) -> (%out: memref<64xf3
   loop.store %1, %out[%t] : memref<64xf32>
 }
 
-// Outputs are memory too: here each warp reads its own, there that of the other.
+// Outputs are memory too: first each warp reads its own elements, then those of the other.
 // CHECK-LABEL: @outputs
 // CHECK:         loop.store %0, %out[%t]
 // CHECK-NEXT:    kernel.warp_barrier
@@ -108,7 +108,7 @@ kernel.func grid 1 block 64 @outputs(%x: memref<64xf32>) -> (%out: memref<64xf32
   loop.store %3, %sum[%t] : memref<64xf32>
 }
 
-// An output that may be the input: what is stored by one name is loaded by the other.
+// An output that may be the input: a store by one name is loaded by the other.
 // CHECK-LABEL: @in_place
 // CHECK:         kernel.barrier
 // REMARK:        skipped at in_place: a barrier orders accesses of several warps to %memory
@@ -119,7 +119,7 @@ kernel.func grid 1 block 64 @in_place(%x: memref<64xf32>) -> (%out: memref<64xf3
   loop.store %0, %out[%t] : memref<64xf32>
 }
 
-// Threads that use an id must know that those who had it before have met.
+// Threads that use an id must know that its earlier users have met.
 // CHECK-LABEL: @groups
 // CHECK:         kernel.barrier
 // REMARK:        skipped at groups: named barriers after it may reuse ids for other threads

@@ -2,7 +2,7 @@
 
 // Each phase of a kernel begins with a comment, which names PyTorch's ops where they are known.
 
-// What threads and registers join; stores with what is computed for them.
+// Values joined by threads and registers; stores with the computation of their values.
 // CHECK-LABEL: @softmax(
 // CHECK:         kernel.comment "load x"
 // CHECK-NEXT:    %x_1 = kernel.registers
@@ -26,8 +26,9 @@ loop.kernel @softmax(%x: memref<36x100xf32>) -> (%out: memref<36x100xf32>) {
   }
 }
 
-// The loop of a product says what a block computes, and of what it is fused with; so do its stages.
-// In the ring the first step is filled ahead of the loop, whose body has phases of its own.
+// The comment on the loop of a product names the result of a block, and the fused ops; so do those
+// on its stages. In the ring the first step is filled before the loop, whose body has phases of its
+// own.
 // CHECK-LABEL: @linear(
 // CHECK:         kernel.comment "stage the first step: xs from x; ws from silu of w"
 // CHECK:         kernel.comment "linear of mul: 32x32 outputs, sum over ko, 4 steps of 16"
@@ -67,8 +68,8 @@ loop.kernel @linear(%x: memref<64x64xf32>, %w: memref<64x64xf32>) -> (%out: memr
   }
 }
 
-// Of a loop that may be left early it is not known how many steps it takes. A scan joins as it goes;
-// of many ops the first are named.
+// The number of steps of a loop that may be left early is unknown. A scan joins in each step; of
+// many ops the first are named.
 // CHECK-LABEL: @loops(
 // CHECK:         kernel.comment "maximum over k, up to 4 steps"
 // CHECK:         kernel.comment "cumsum of abs, exp, neg, sqrt and 1 more: running sum over j, 3 steps"
@@ -93,7 +94,7 @@ loop.kernel @loops(%x: memref<4x4xf32>) -> (%out: memref<4x3xf32>) {
   }
 }
 
-// A combine that joins nobody is no phase, and neither is a store into which blocks join their values.
+// A combine without partners is no phase, nor is a store into which blocks join their values.
 // CHECK-LABEL: @atomic(
 // CHECK:         kernel.comment "load x"
 // CHECK:         kernel.comment "sum across 4 blocks, one by one"
@@ -108,7 +109,7 @@ loop.kernel @atomic(%x: memref<4x32xf32>) -> (%out: memref<32xf32>) {
   }
 }
 
-// The name of a kernel of one phase tells as much.
+// The name of a kernel with one phase says the same.
 // CHECK-LABEL: @mul_silu(
 // CHECK-NOT:     kernel.comment
 loop.kernel @mul_silu(%x: memref<32xf32>) -> (%out: memref<32xf32>) {

@@ -1,12 +1,12 @@
 // RUN: opt-tool %s -p plan-buffers --remarks 2>&1 | filecheck %s
 // RUN: opt-tool %s -p inline-calls,plan-buffers --check=each | filecheck %s --check-prefix=INLINED
 
-// A call may keep what it is given: only what is inlined is planned.
+// A call may keep its arguments: only inlined functions are planned.
 // CHECK:     --- k:005_plan_buffers skipped at main: 'func.call' may use buffers in ways that are not known
 // CHECK:     %a = memref.alloc() : memref<4xf32>
 // CHECK:     func.call @layer
 
-// Each call has its buffers where there is room for them. What is not called any more is gone.
+// Each call has its buffers where there is room for them. Functions without calls are gone.
 // INLINED:      func.func @main(%x: memref<4xf32>) -> memref<4xf32> attributes {plan.peak_bytes = 512 : i64, plan.sum_bytes = 768 : i64} {
 // INLINED-NEXT:   %a = memref.alloc() {plan.offset = 0 : i64} : memref<4xf32>
 // INLINED-NEXT:   loop.launch @twice(%x) -> (%a)

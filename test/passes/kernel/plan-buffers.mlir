@@ -7,8 +7,8 @@
 
 // REMARK: --- k:005_plan_buffers skipped at main: %b is not written in the place of %a: in twice it is not known which thread reads which element (convert-tile-to-kernel)
 
-// Of four buffers in a row two are alive at a time, so that two places do. The result outlives the
-// plan and has memory of its own.
+// Of four buffers in a row two are alive at a time, so that two places are enough. The result
+// outlives the plan and has memory of its own.
 // CHECK:      func.func @main(%x: memref<64xf32>) -> memref<64xf32> attributes {plan.peak_bytes = 512 : i64, plan.sum_bytes = 768 : i64} {
 // CHECK-NEXT:   %a = memref.alloc() {plan.offset = 0 : i64} : memref<64xf32>
 // CHECK-NEXT:   loop.launch @twice(%x) -> (%a)
@@ -41,7 +41,7 @@ loop.kernel @twice(%x: memref<64xf32>) -> (%out: memref<64xf32>) {
 
 // -----
 
-// The largest is placed first: the 260 bytes of %b take 512. %d lies where it was, beside %a and %c,
+// The largest is placed first: the 260 bytes of %b take 512. %d takes its place, next to %a and %c,
 // which are needed for long. An i1 is a byte.
 // CHECK:      attributes {plan.peak_bytes = 1024 : i64, plan.sum_bytes = 1280 : i64} {
 // CHECK-NEXT:   %a = memref.alloc() {plan.offset = 512 : i64} : memref<65xi1>
@@ -90,8 +90,8 @@ loop.kernel @and(%a: memref<65xi1>, %b: memref<65xi1>) -> (%out: memref<65xi1>) 
 
 // -----
 
-// Nothing lies between inputs and results: there is nothing to plan, and what was planned before is
-// taken back.
+// There are no buffers between inputs and results: nothing is planned, and an earlier plan is
+// removed.
 // CHECK:      func.func @main(%x: memref<64xf32>) -> memref<64xf32> {
 // CHECK-NEXT:   %a = memref.alloc() : memref<64xf32>
 func.func @main(%x: memref<64xf32>) -> memref<64xf32> attributes {plan.peak_bytes = 256 : i64} {

@@ -2,7 +2,7 @@
 // RUN: opt-tool %s -p plan-shared-memory --remarks 2>&1 | filecheck %s --check-prefix=REMARK
 // RUN: opt-tool %s -p plan-shared-memory,plan-shared-memory,drop-redundant-barriers --check=each | filecheck %s
 
-// The later of two arrays lies where the earlier did, with a barrier before its first use.
+// The later of two arrays takes the place of the earlier, with a barrier before its first use.
 // CHECK-LABEL: @one_after_the_other
 // CHECK:         %slab = kernel.shared at 0 : memref<1024xf32, 3 : i64>
 // CHECK:         scf.for
@@ -29,8 +29,8 @@ kernel.func grid 2 block 512 @one_after_the_other(%x: memref<2x1024xf32>) -> (%o
   loop.store %4, %out[%b, %t] : memref<2x512xf32>
 }
 
-// Two arrays that are needed at the same time lie side by side, and a third where both did. A barrier
-// that is there is enough.
+// Two arrays that are needed at the same time are side by side, and a third takes the place of
+// both. An existing barrier is enough.
 // CHECK-LABEL: @in_place_of_two
 // CHECK:         %a = kernel.shared at 0 : memref<128xf32, 3 : i64>
 // CHECK-NEXT:    %b = kernel.shared at 512 : memref<128xf32, 3 : i64>
@@ -58,7 +58,7 @@ kernel.func grid 1 block 128 @in_place_of_two(%x: memref<128xf32>) -> (%out: mem
   loop.store %3, %out[%t] : memref<128xf32>
 }
 
-// In a loop each is needed again: both have memory of their own.
+// In a loop each array is needed again: both have memory of their own.
 // CHECK-LABEL: @in_a_loop
 // CHECK-COUNT-2: kernel.shared : memref<1024xf32, 3 : i64>
 // REMARK: skipped at in_a_loop: sharing would save only 0 of 8192 bytes
@@ -99,7 +99,8 @@ kernel.func grid 1 block 64 @small(%x: memref<64xf32>) -> (%out: memref<64xf32>)
   loop.store %1, %out[%t] : memref<64xf32>
 }
 
-// What others of the cluster read is in use until they have met again: %c, not %b, lies there.
+// Memory that others of the cluster read is in use until the next barrier of the cluster: %c takes
+// its place, not %b.
 // CHECK-LABEL: @read_by_others
 // CHECK:         %a = kernel.shared at 0 : memref<512xf32, 3 : i64>
 // CHECK-NEXT:    %b = kernel.shared at 2048 : memref<512xf32, 3 : i64>

@@ -1,6 +1,6 @@
 // RUN: opt-tool %s -p to-kernel --check=each | filecheck %s
 
-// A loop of one step is no loop: what its stages hold is filled before it, once, whatever the ring.
+// A loop of one step is no loop: its stages are filled once before it, whatever the ring.
 
 // CHECK-LABEL: @one_step
 // CHECK-NOT:     kernel.ring
@@ -45,7 +45,7 @@ loop.kernel @one_step_of_registers(%x: memref<4x64xf32>) -> (%out: memref<64xf32
   }
 }
 
-// A single step may itself be a chunk, and have one.
+// A single step may be a chunk itself, and have one.
 
 // CHECK-LABEL: @one_step_between
 loop.kernel @one_step_between(%x: memref<12x32xf32>) -> (%out: memref<32xf32>) {

@@ -1,6 +1,6 @@
 // RUN: opt-tool %s -p convert-tile-to-kernel,cse --check=each | filecheck %s
 
-// A loop carries what each prefix has joined.
+// A loop carries the joined values of each prefix.
 // CHECK:      kernel.func grid 2 block 20 @mean_and_best(%x: memref<40x64xf32>) -> (%sum: memref<40x64xf32>, %at: memref<40x64xi64>) {
 // CHECK-NEXT:   %b = kernel.block_id
 // CHECK-NEXT:   %t = kernel.thread_id
@@ -44,7 +44,8 @@ loop.kernel @mean_and_best(%x: memref<40x64xf32>) -> (%sum: memref<40x64xf32>, %
   }
 }
 
-// Two rows a thread: an array holds a sum of each, and the loop carries what does not depend on the row.
+// Two rows a thread: an array holds the sum of each, and the loop carries values that do not depend
+// on the row.
 // CHECK:      kernel.func grid 1 block 20 @registers(%x: memref<40x64xi32>, %w: memref<64xi32>) -> (%out: memref<40x64xi32>) {
 // CHECK-NEXT:   %t = kernel.thread_id
 // CHECK-NEXT:   %s = kernel.registers : memref<2xi32, 5 : i64>

@@ -7,8 +7,8 @@
 // FIRST: error: pass 'convert-tile-to-kernel': cannot lower @scaled_sum: join(workspace) takes two kernels; run split-joins first
 // TWICE: error: pass 'split-joins': @k stores to %out before and after its blocks join; use join(last_block)
 
-// What blocks leave is joined by a second kernel, which does what follows; what that needs of before
-// it computes again. Warps join their own values first.
+// A second kernel joins the partial results of the blocks, and does the following work; it computes
+// the values that it needs from before again. Warps join their own values first.
 // CHECK:      func.func @main(
 // CHECK-NEXT:   %out = memref.alloc() : memref<5x2xf32>
 // CHECK-NEXT:   %ids = memref.alloc() : memref<5xi32>
@@ -77,8 +77,8 @@ loop.kernel @scaled_sum(%x: memref<4x5x2x100xf32>, %w: memref<2x3xf32>) -> (%out
   }
 }
 
-// A kernel that nobody launches becomes a function; a mask that no block can apply later is applied
-// at once.
+// A kernel without launches becomes a function; a mask that no block can apply later is applied
+// immediately.
 // ALONE:      kernel.func grid 6 block 32 @most_partials(%x: memref<6x32xf32>) -> (%partials: memref<6x32xf32>, %partials_1: memref<6x32xi64>) {
 // ALONE:        loop.predicate [4 - %r * 3 - %s] : i1
 // ALONE:        arith.select

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A mask that is grouped holds where it did before, at every thread and step."""
+"""A grouped mask is true at the same threads and steps as before."""
 
 from hypothesis import event, given
 from hypothesis import strategies as st
@@ -47,5 +47,5 @@ def test_a_grouped_mask_is_the_same_mask(extent: int, row: int, constant: int, s
     module = Parser(context(), text).parse_module()
     before, printed = _holds(module, extent), str(module)
     GroupMasksPass().apply(context(), module)
-    event("grouped" if str(module) != printed else "left alone")
+    event("grouped" if str(module) != printed else "unchanged")
     assert _holds(module, extent) == before

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What may be written in place: random accesses, compared with what all steps really touch."""
+"""Proofs that a kernel may write in place: random accesses, compared with all touched elements."""
 
 from collections.abc import Sequence
 from itertools import product
@@ -14,7 +14,7 @@ from tilewright.passes.driver.lowering import context
 from tilewright.passes.kernel.in_place import reason_not_in_place
 
 Access = tuple[bool, tuple[str, ...]]
-"""Whether it is a store, and its subscripts."""
+"""True for a store, and the subscripts of the access."""
 
 TERMS = ["%b", "%t", "%k", "%b * 4", "%t * 2", "%k * 3", "%k * 12", "%b * 12", "%t * 3"]
 SHARED = ["%b * 4 + %t", "%t * 2 + %k", "%b * 3 + %k", "%b * 12 + %t * 3 + %k", "%t"]
@@ -33,7 +33,7 @@ sums = st.one_of(
 
 @st.composite
 def subscripts(draw: st.DrawFn) -> tuple[str, ...]:
-    """One or two sums, or the parts of one."""
+    """Draw one or two sums, or the parts of one."""
     first = draw(sums)
     if draw(st.booleans()):
         line: tuple[str, ...] = draw(st.sampled_from(LINES))
@@ -46,7 +46,7 @@ constants = st.sampled_from([0, 0, 0, 0, 1, 2, 4, 12])
 
 @st.composite
 def accesses(draw: st.DrawFn) -> list[Access]:
-    """Loads and stores in order, most of the time of the same subscripts but for constants."""
+    """Draw loads and stores in order, mostly with the same subscripts up to constants."""
     base = draw(subscripts())
     is_other = draw(st.sampled_from([False] * 5 + [True]))
     other = tuple(draw(sums) for _ in base) if is_other else base
@@ -59,7 +59,7 @@ def accesses(draw: st.DrawFn) -> list[Access]:
 
 
 def text_of(grid: int, block: int, steps: int, ops: Sequence[Access]) -> str:
-    """Return a kernel of these accesses, in a loop of so many steps."""
+    """Return a kernel of these accesses, in a loop of `steps` steps."""
     type = f"memref<{'x'.join(['99'] * len(ops[0][1]))}xf32>"
     lines = [
         f"loop.store %one, %out[{', '.join(e)}] : {type}"
@@ -83,7 +83,7 @@ def text_of(grid: int, block: int, steps: int, ops: Sequence[Access]) -> str:
 
 
 def is_safe(grid: int, block: int, steps: int, ops: Sequence[Access]) -> bool:
-    """True if nobody loads what another step has stored, or stores, or this one has before."""
+    """True if no step loads an element that another step stores, or that it has stored before."""
     codes = [
         [compile(_python(e), "expression", "eval") for e in subscripts] for _, subscripts in ops
     ]
@@ -109,7 +109,7 @@ def _python(expr: str) -> str:
 EXTENTS = st.sampled_from([1, 2, 3, 4])
 
 
-def test_what_is_proven_is_so() -> None:
+def test_proofs_are_right() -> None:
     proven: list[bool] = []
 
     @settings(max_examples=drawn(150), deadline=None, derandomize=True)

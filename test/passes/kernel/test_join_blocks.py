@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Values joined across blocks: what NVRTC makes of the CUDA text, in the simulator with all checks,
-gives what Tile IR means.
+Values joined across blocks: NVRTC's code in the simulator, with all checks, compared with Tile IR.
 """
 
 from collections.abc import Callable
@@ -34,7 +33,7 @@ Parse = Callable[[str], ModuleOp]
 
 JOINS = ["cluster", "last_block", "workspace"]
 
-# Rows of 50, three blocks to a row, of which each thread has two elements; five rows in all.
+# Rows of 50, three blocks to a row, each thread with two elements; five rows in all.
 PAIRS = """
 loop.kernel @k(%x: memref<5x150xf32>) -> (%value: memref<5xf32>, %where: memref<5xi64>) {
   tile.launch (%s = block 3, %b = block 5, %t = thread 24, %v = register 2) {
@@ -47,7 +46,7 @@ loop.kernel @k(%x: memref<5x150xf32>) -> (%value: memref<5xf32>, %where: memref<
   }
 }"""
 
-# Sums and sums of squares at once, which go on as mean and variance; registers that stay.
+# Sums and sums of squares at once, from which mean and variance follow; registers are kept.
 MOMENTS = """
 loop.kernel @k(%x: memref<7x64x4xf32>) -> (%mean: memref<64x4xf32>, %var: memref<64x4xf32>) {
   %count = arith.constant 7.0 : f32
@@ -78,31 +77,31 @@ loop.kernel @k(%x: memref<2x3x90xf32>) -> (%out: memref<90xi1>) {
 
 
 def plan(parse: Parse, text: str) -> Plan:
-    """Of a program that launches the kernel."""
+    """Return the plan of a program that launches the kernel."""
     return plan_of(lower(with_main(parse(text)), "cuda"))
 
 
 def simulated(plan: Plan, inputs: list[Array], target: str = "sm_90a") -> list[Array]:
-    """Return the results, if nothing is wrong."""
+    """Return the results, which must have no problems."""
     execution = SimulatorBackend(target).run(plan, inputs)
     assert not execution.problems
     return execution.results
 
 
 def random(*shape: int) -> Array:
-    """Floats."""
+    """Return random floats."""
     return np.random.default_rng(0).standard_normal(shape, np.float32)
 
 
 def check(parse: Parse, text: str, inputs: list[Array], target: str = "sm_90a") -> None:
-    """The simulator gives what the interpreter does of Tile IR."""
+    """Assert that the simulator gives the interpreter's results of Tile IR."""
     expected = interpret(parse(text), *inputs, function="k")
     results = simulated(plan(parse, text), inputs, target)
     for result, right in zip(results, expected, strict=True):
         np.testing.assert_allclose(result, right, rtol=1e-5, atol=1e-6)
 
 
-# A row each of 70 blocks, of which a block has one sum, one maximum and where that is.
+# A row for each of 70 blocks; a block has one sum, one maximum and its position.
 SINGLE = """
 loop.kernel @k(%x: memref<2x70x40xf32>)
     -> (%sum: memref<2xf32>, %value: memref<2xf32>, %where: memref<2xi64>) {
@@ -128,7 +127,7 @@ def test_threads_of_the_last_block_take_a_few_each(threads: int, parse: Parse) -
 
 
 def is_partial(op: Operation) -> TypeGuard[loop.LoadOp]:
-    """Whether it reads what a block has left in global memory."""
+    """True if the op loads partial results of blocks from global memory."""
     return isinstance(op, loop.LoadOp) and (op.memref.name_hint or "").startswith("partials")
 
 
@@ -152,8 +151,8 @@ def test_the_default_works_on_every_target(parse: Parse) -> None:
     check(parse, text, [random(7, 64, 4)], "sm_80")
 
 
-def test_all_of_a_cluster_go_on(parse: Parse) -> None:
-    # What differs between them is stored by each, and what does not by one.
+def test_all_blocks_of_a_cluster_continue(parse: Parse) -> None:
+    # Values that differ between blocks are stored by each, and the others by one.
     check(
         parse,
         """
@@ -190,7 +189,7 @@ loop.kernel @k(%x: memref<4x3x100x{dtype}>) -> (%out: memref<3x100x{dtype}>) {{
     check(parse, text, [values.astype({"f32": "f4", "i32": "i4", "i64": "i8"}[dtype])])
 
 
-# Rows of sums and sums of squares, by combines of their own; the second needs what comes between.
+# Rows of sums and sums of squares, by combines of their own; the second needs the values between.
 SEVERAL = """
 loop.kernel @k(%x: memref<4x64x4xf32>, %y: memref<4x64xf32>)
     -> (%mean: memref<64x4xf32>, %all: memref<64x4xf32>, %where: memref<64xi64>) {
@@ -237,9 +236,9 @@ loop.kernel @k(%x: memref<4x96xf32>, %y: memref<4x96xi32>)
     )
 
 
-# What blocks of a cluster do of an epilogue of REGISTERS for each of THREADS, with a store that is
-# the same for all steps of one axis.
-DEALT = """
+# An epilogue of REGISTERS for each of THREADS, divided among the blocks of a cluster. One of its
+# stores is equal for all steps of one axis.
+DIVIDED = """
 loop.kernel @k(%x: memref<BLOCKSxROWSxTHREADSx4xf32>, %bias: memref<ROWSxf32>)
     -> (%out: memref<ROWSxTHREADSx4xf32>, %same: memref<ROWSxTHREADSxf32>) {
   tile.launch (%s = block BLOCKS, %t = thread THREADS, %i = register ROWS, %v = register 4) {
@@ -264,10 +263,10 @@ loop.kernel @k(%x: memref<BLOCKSxROWSxTHREADSx4xf32>, %bias: memref<ROWSxf32>)
         (8, 3, 32, "one block"),
     ],
 )
-def test_an_epilogue_is_dealt_out(
+def test_an_epilogue_is_divided_among_blocks(
     blocks: int, rows: int, threads: int, how: str, parse: Parse
 ) -> None:
-    text = DEALT.replace("BLOCKS", f"{blocks}").replace("ROWS", f"{rows}")
+    text = DIVIDED.replace("BLOCKS", f"{blocks}").replace("ROWS", f"{rows}")
     text = text.replace("THREADS", f"{threads}")
     check(parse, text, [random(blocks, rows, threads, 4), random(rows)])
     module = lower(with_main(parse(text)), "kernel")
@@ -295,8 +294,8 @@ loop.kernel @k(%x: memref<8x32x2x4x3xf32>)
     )
 
 
-def test_what_was_computed_before_is_not_dealt_out(parse: Parse) -> None:
-    # Each step of %i has a value of its own from before the join: threads are dealt out instead.
+def test_values_from_before_the_join_are_not_divided(parse: Parse) -> None:
+    # Each step of %i has a value from before the join, so threads are divided instead.
     text = """
 loop.kernel @k(%x: memref<2x4x64xf32>, %y: memref<4x64xf32>) -> (%out: memref<4x64xf32>) {
   tile.launch (%s = block 2, %t = thread 64, %i = register 4) {
@@ -311,8 +310,8 @@ loop.kernel @k(%x: memref<2x4x64xf32>, %y: memref<4x64xf32>) -> (%out: memref<4x
 
 
 @pytest.mark.parametrize("rows", [3, 4])
-def test_rows_that_are_joined_after_blocks_are(rows: int, parse: Parse) -> None:
-    # A combine of threads comes after: none may be left out, but registers can be dealt out.
+def test_rows_joined_after_blocks(rows: int, parse: Parse) -> None:
+    # A combine of threads follows: no thread may be omitted, but registers can be divided.
     text = """
 loop.kernel @k(%x: memref<2xROWSx64xf32>) -> (%out: memref<ROWSxf32>) {
   tile.launch (%s = block 2, %t = thread 64, %i = register ROWS) {
@@ -326,7 +325,7 @@ loop.kernel @k(%x: memref<2xROWSx64xf32>) -> (%out: memref<ROWSxf32>) {
     check(parse, text.replace("ROWS", f"{rows}"), [random(2, rows, 64)])
 
 
-# A ring of two slots of 4 KiB; what each block has, as much, is left where they were.
+# A ring of two slots of 4 KiB; the partial results of a block, as large, take the slots' place.
 RING = """
 loop.kernel @k(%x: memref<2x3x1024xf32>) -> (%out: memref<1024xf32>) {
   tile.launch (%s = block 2, %t = thread 256, %v = register 4) {
@@ -344,7 +343,7 @@ loop.kernel @k(%x: memref<2x3x1024xf32>) -> (%out: memref<1024xf32>) {
 }"""
 
 
-def test_what_is_left_lies_where_slots_were(parse: Parse) -> None:
+def test_partial_results_take_the_place_of_slots(parse: Parse) -> None:
     x = random(2, 3, 1024)
     check(parse, RING, [x])
     module = lower(with_main(parse(RING)), "kernel")
@@ -367,7 +366,7 @@ def test_counters_are_kept_and_outputs_filled(parse: Parse) -> None:
     assert "kept from launch to launch\n  %arrived  int32[2]  8 B  filled with 0" in plan_text(last)
 
 
-def test_counters_share_memory_with_nobody(parse: Parse) -> None:
+def test_counters_share_no_memory(parse: Parse) -> None:
     module = lower(with_main(parse(MOMENTS.replace("JOIN", "last_block"))), "cuda")
     allocs = [op for op in module.walk() if isinstance(op, AllocOp)]
     arrived = next(op for op in allocs if op.memref.name_hint == "arrived")
@@ -378,7 +377,7 @@ def test_counters_share_memory_with_nobody(parse: Parse) -> None:
         plan_of(module)
 
 
-def test_what_is_updated_is_filled_before_each_launch(parse: Parse) -> None:
+def test_updated_outputs_are_filled_before_each_launch(parse: Parse) -> None:
     text = """
 func.func @main(%x: memref<4x32xf32>, %y: memref<4x32xf32>) -> memref<32xf32> {
   %a = memref.alloc() : memref<32xf32>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Buffers of random plans: none that is needed lies where another is, and results stay the same."""
+"""Buffers of random plans: live buffers do not overlap, and results are unchanged."""
 
 from collections.abc import Sequence
 
@@ -66,7 +66,7 @@ def _sum(shape: tuple[int, int, int]) -> str:
 
 
 def planned(module: ModuleOp) -> ModuleOp:
-    """Return a copy whose buffers are planned."""
+    """Return a copy with planned buffers."""
     copy = module.clone()
     PlanBuffersPass().apply(context(), copy)
     copy.verify()
@@ -87,14 +87,14 @@ def test_plans_are_safe_and_small(steps: list[Step], results: list[int]) -> None
     plan = planned(module)
     main = main_of(plan)
     x = np.arange(SIZES[-1], dtype=np.float32)
-    # The interpreter refuses to read what was overwritten.
+    # The interpreter refuses to read overwritten buffers.
     for before, after in zip(interpret(module, x), interpret(plan, x), strict=True):
         np.testing.assert_array_equal(before, after)
 
     contents: dict[int, object] = {}
     returned = main.body.block.last_op
     assert returned is not None
-    for op in main.body.block.ops:  # what each byte of the slab holds, launch by launch
+    for op in main.body.block.ops:  # contents of each byte of the slab, launch by launch
         if not isinstance(op, loop.LaunchOp):
             continue
         for value in op.inputs:
@@ -125,7 +125,7 @@ LIFETIMES = st.tuples(st.integers(0, 12), st.integers(0, 6), st.integers(0, 4000
 @settings(max_examples=drawn(200), deadline=None, derandomize=True)
 @given(st.lists(LIFETIMES, max_size=12))
 def test_offsets(drawn: list[tuple[int, int, int]]) -> None:
-    """Buffers that meet lie apart; the whole is at least what is alive at once, at most the sum."""
+    """Live buffers do not overlap; the total is at least the live size, and at most the sum."""
     alive = {n: Lifetime(first, first + more) for n, (first, more, _) in enumerate(drawn)}
     sizes = {n: size for n, (_, _, size) in enumerate(drawn)}
     offsets = assign_offsets(alive, sizes)

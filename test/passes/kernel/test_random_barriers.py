@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Random kernels with barriers: if threads do not race, they do not without the barriers that
-`drop-redundant-barriers` drops either, nor with those that `narrow-barriers` narrows, and compute
-the same. The interpreter finds races, also those of passes that would go too far.
+Random kernels with barriers: the passes on barriers add no race, and change no result.
+
+`drop-redundant-barriers` drops barriers, and `narrow-barriers` narrows them. The interpreter finds
+races, including those of passes that go too far.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -31,34 +32,34 @@ BARRIER = "kernel.barrier"
 
 
 class Nest(NamedTuple):
-    """A loop, or a branch that threads of a block take together, and what it does."""
+    """A loop, or a branch that threads of a block take together, and its body."""
 
     head: str
     body: Sequence["str | Nest"]
 
 
 def drop_all(module: ModuleOp) -> None:
-    """What `drop-redundant-barriers` must not do."""
+    """Drop all barriers, more than `drop-redundant-barriers` may."""
     for op in [op for op in module.walk() if isinstance(op, MeetingOp)]:
         Rewriter.erase_op(op)
 
 
 def narrow_all(module: ModuleOp) -> None:
-    """What `narrow-barriers` must not do."""
+    """Narrow all barriers, more than `narrow-barriers` may."""
     for op in [op for op in module.walk() if isinstance(op, kernel.BarrierOp)]:
         Rewriter.replace_op(op, kernel.WarpBarrierOp())
 
 
 class Kind(NamedTuple):
-    """Kernels of blocks of so many threads, of such statements, and a pass over them."""
+    """Kind of random kernel: the threads of a block, its statements, and a pass to test."""
 
     threads: int
     statements: Sequence[str]
     rewrite: type[ModulePass]
     too_far: Callable[[ModuleOp], None]
-    """What the pass does, but to every barrier."""
+    """The pass's rewrite, applied to every barrier."""
     needed: Sequence[str]
-    """A kernel each of whose barriers has to stay as it is."""
+    """A kernel whose barriers must all remain unchanged."""
 
 
 WHOLE = ["store a", "store b", "load a", "load b"]
@@ -105,7 +106,7 @@ SUBSCRIPTS = {
 
 
 def bodies(kind: Kind) -> st.SearchStrategy[list[str | Nest]]:
-    """What a kernel does."""
+    """Draw the body of a kernel."""
     statements = st.sampled_from(kind.statements)
     return st.recursive(
         st.lists(statements, min_size=1, max_size=6),
@@ -135,7 +136,7 @@ def lines(body: Sequence[str | Nest], numbers: Iterator[int]) -> Iterator[str]:
 
 
 def kernel_text(body: Sequence[str | Nest], threads: int) -> str:
-    """Two blocks, each with two arrays that hold something at first."""
+    """Return a kernel of two blocks, each with two arrays that are initialised."""
     text = "\n".join(lines(body, count()))
     kernel = f"""
       kernel.func grid 2 block {threads} @k(%x: memref<{threads}xf32>) -> (%out: ROWS) {{
@@ -164,19 +165,21 @@ def kernel_text(body: Sequence[str | Nest], threads: int) -> str:
 
 
 def parsed(body: Sequence[str | Nest], kind: Kind) -> ModuleOp:
-    """Return the kernel that does `body`."""
+    """Return the kernel with this body."""
     return Parser(context(), kernel_text(body, kind.threads)).parse_module()
 
 
 def result_of(module: ModuleOp, kind: Kind) -> Sequence[object]:
-    """What the kernel computes; `InterpreterError` for a race."""
+    """Return the kernel's results; raises `InterpreterError` for a race."""
     return interpret(module, np.arange(kind.threads, dtype=np.float32), function="k")
 
 
 def check_random(
     kind: Kind, rewrite: Callable[[ModuleOp], None], phases: Sequence[Phase] = tuple(Phase)
 ) -> list[bool]:
-    """Whether `rewrite` changed each random kernel that is free of races; they still have to be."""
+    """
+    Return whether `rewrite` changed each race-free kernel, after checking that it adds no race.
+    """
     changed = list[bool]()
 
     @settings(max_examples=drawn(60), deadline=None, derandomize=True, phases=phases)
@@ -200,13 +203,13 @@ EACH_KIND = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 
 
 @EACH_KIND
-def test_no_race_comes_of_it(kind: Kind) -> None:
+def test_the_pass_adds_no_race(kind: Kind) -> None:
     changed = check_random(kind, lambda module: kind.rewrite().apply(context(), module))
     assert any(changed)
 
 
 @EACH_KIND
-def test_what_goes_too_far_is_found(kind: Kind) -> None:
+def test_rewrites_that_go_too_far_are_found(kind: Kind) -> None:
     with pytest.raises(InterpreterError, match="while another thread"):
         check_random(kind, kind.too_far, phases=[Phase.generate])
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Random plans of kernels that may write in place of some of their inputs: what they compute stays the
-same. The interpreter writes where the input lies, too, and races are errors.
+Random plans of kernels that may write in place of some of their inputs keep their results.
+
+The interpreter also writes in the place of the input, and reports races as errors.
 """
 
 from collections.abc import Sequence
@@ -19,7 +20,7 @@ from tilewright.passes.kernel.plan_buffers import PlanBuffersPass
 
 TYPE = "memref<7x5xf32>"
 
-# name: how many outputs, and what each of 35 threads does with %x and %y
+# name: number of outputs, and the body of each of 35 threads with %x and %y
 BODIES = {
     "sum": (
         1,

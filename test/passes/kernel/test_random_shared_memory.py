@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Random kernels with arrays in shared memory: they compute the same once `plan-shared-memory` has let
-some of them lie in the same place, and threads do not race. The interpreter finds races.
+Random kernels compute the same after `plan-shared-memory` has overlapped their arrays.
+
+The interpreter finds races.
 """
 
 from collections.abc import Iterator, Sequence
@@ -39,7 +40,7 @@ PARTS = {
 
 def lines(phases: Sequence[tuple[bool, Sequence[tuple[str, str]]]]) -> Iterator[str]:
     """
-    Yield each phase is done once or in a loop. To use an array is to store to it and then load.
+    Yield the text of the phases, each once or in a loop. Using an array is a store and then a load.
     """
     number = count()
     for in_loop, body in phases:
@@ -51,7 +52,7 @@ def lines(phases: Sequence[tuple[bool, Sequence[tuple[str, str]]]]) -> Iterator[
 
 
 def statement(what: str, array: str, number: int) -> list[str]:
-    """Return each store has a value of its own, and each load a row of the output."""
+    """Return the lines of a statement. Each store has its own value, and each load its own row."""
     memref = f"%{array}_array"
     type = f"memref<{SIZES[array]}xf32, 3>"
     match what:
@@ -66,7 +67,7 @@ def statement(what: str, array: str, number: int) -> list[str]:
 
 
 def kernel_text(phases: Sequence[tuple[bool, Sequence[tuple[str, str]]]]) -> str:
-    """Two blocks of 40 threads."""
+    """Return a kernel of two blocks of 40 threads."""
     text = "\n".join(lines(phases))
     arrays = "\n".join(
         f"%{name}_array = kernel.shared : memref<{size}xf32, 3>" for name, size in SIZES.items()
@@ -87,7 +88,7 @@ def kernel_text(phases: Sequence[tuple[bool, Sequence[tuple[str, str]]]]) -> str
       }}"""
 
 
-def test_what_is_needed_is_not_overwritten() -> None:
+def test_needed_values_are_not_overwritten() -> None:
     shared = list[int]()
 
     @settings(max_examples=drawn(250), deadline=None, derandomize=True)
@@ -97,7 +98,7 @@ def test_what_is_needed_is_not_overwritten() -> None:
         x = np.arange(40, dtype=np.float32)
         try:
             before = interpret(module, x, function="k")
-        except InterpreterError:  # a race, or memory that nobody has written
+        except InterpreterError:  # a race, or unwritten memory
             return
         PlanSharedMemoryPass().apply(context(), module)
         np.testing.assert_array_equal(before, interpret(module, x, function="k"))

@@ -1,6 +1,6 @@
 // RUN: not opt-tool %s -p convert-tile-to-kernel 2>&1 | filecheck %s
 
-// At Tile IR every thread may do one element; a GPU has no such blocks.
+// In Tile IR every thread may compute one element; a GPU has no blocks of that size.
 
 // CHECK: cannot lower @k: 2048 threads a block; a block has at most 1024: give each several elements (register-tile)
 loop.kernel @k(%x: memref<2048xf32>) -> (%out: memref<2048xf32>) {

@@ -1,8 +1,8 @@
 // RUN: opt-tool %s -p convert-tile-to-kernel,fuse-multiply-add --check=each | filecheck %s
 
-// A gate and an up projection, in one loop: a thread holds 2x4 sums of each. What the second product
-// reads depends on columns alone, and stands ahead of the nest over rows and columns: so both
-// products are in one nest, and each is added to its sum in one step.
+// A gate and an up projection in one loop: a thread holds 2x4 sums of each. The inputs of the
+// second product depend on columns alone, and are loaded before the nest over rows and columns. So
+// both products are in one nest, and each is added to its sum in one step.
 // CHECK-LABEL: kernel.func grid 4 block 32 @gate_up
 // CHECK:         scf.for %k
 // CHECK:           kernel.unroll %vn_2 in 4 {

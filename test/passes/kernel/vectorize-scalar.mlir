@@ -1,6 +1,6 @@
 // RUN: opt-tool %s -p convert-tile-to-kernel,vectorize --check=each | filecheck %s
 
-// What has no axes has no neighbours.
+// A scalar has no neighbours.
 // CHECK: loop.store %{{.*}}, %out[]
 loop.kernel @sum(%x: memref<128xf32>) -> (%out: memref<f32>) {
   tile.launch (%t = thread 32, %v = register 4) {

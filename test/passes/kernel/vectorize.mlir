@@ -1,7 +1,7 @@
 // RUN: opt-tool %s -p vectorize --check=each | filecheck %s
 // RUN: opt-tool %s -p vectorize --remarks 2>&1 | filecheck %s --check-prefix=REMARK
 
-// The pass's own example, and a store: the buffers have to be aligned from now on.
+// The pass's own example, and a store: from now on the buffers must be aligned.
 // CHECK:      kernel.func grid 1 block 32 @both(%x: memref<256xf32> {plan.align = 16 : i64}) -> (%out: memref<256xf32> {plan.align = 16 : i64}) {
 // CHECK-NEXT:   %t = kernel.thread_id
 // CHECK-NEXT:   %x_1 = kernel.registers : memref<2x4xf32, 5 : i64>
@@ -27,8 +27,8 @@ kernel.func grid 1 block 32 @both(%x: memref<256xf32>) -> (%out: memref<256xf32>
   }
 }
 
-// A nest that only moves elements into an array becomes the copy; a mask goes with it if it holds for
-// whole vectors. Ten elements are five pairs.
+// A nest that only moves elements into an array becomes the copy, with its mask if the mask holds
+// for whole vectors. Ten elements are five pairs.
 // CHECK-LABEL: @moves
 // CHECK:         kernel.unroll %v in 5 {
 // CHECK-NEXT:      kernel.copy %x[%t * 10 + %v * 2] to %r[%v * 2] width 2 where [249 - %t * 10 - %v * 2]
@@ -45,8 +45,8 @@ kernel.func grid 1 block 32 @moves(%x: memref<250xf32>) -> (%out: memref<32xf32>
   loop.store %0, %out[%t] : memref<32xf32>
 }
 
-// Rows of 25 are not aligned, 249 elements are no whole vectors, and lanes that lie side by side are
-// no vector of a thread's.
+// Rows of 25 are not aligned, 249 elements are no whole vectors, and adjacent lanes are no vector
+// of a thread.
 // CHECK-LABEL: @odd
 // CHECK-NOT:     kernel.copy
 // REMARK:        skipped at odd: loads from %x: no axis of the nest steps from aligned elements to their neighbours

@@ -1,6 +1,6 @@
 // RUN: opt-tool %s -p convert-tile-to-kernel,canonicalize,cse --check=each | filecheck %s
 
-// A masked load reads 0 outside: where 0 is the identity, nothing else has to guard the sum.
+// A masked load reads 0 outside: where 0 is the identity, the sum needs no other guard.
 // CHECK-LABEL: @sum
 // CHECK-NOT:     arith.select
 // CHECK-LABEL: @maximum
@@ -15,7 +15,7 @@ loop.kernel @sum(%x: memref<17x100xf32>) -> (%out: memref<17xf32>) {
   }
 }
 
-// It is not the identity of a maximum.
+// 0 is not the identity of a maximum.
 // CHECK:         arith.select
 // CHECK-LABEL: @wider
 loop.kernel @maximum(%x: memref<100xf32>) -> (%out: memref<f32>) {
@@ -29,7 +29,7 @@ loop.kernel @maximum(%x: memref<100xf32>) -> (%out: memref<f32>) {
   }
 }
 
-// The load reads more than the sum takes.
+// The load reads more elements than the sum takes.
 // CHECK:         arith.select
 // CHECK-LABEL: @computed
 loop.kernel @wider(%x: memref<100xf32>) -> (%out: memref<f32>) {
@@ -76,7 +76,7 @@ loop.kernel @dot(%x: memref<100xf16>, %y: memref<100xf32>) -> (%out: memref<f32>
   }
 }
 
-// ... but their quotient is none, nor is a product with what may be infinite.
+// ... but their quotient is not, nor is a product with a factor that may be infinite.
 // CHECK:         arith.select
 // CHECK-LABEL: @scaled
 // CHECK:         arith.select

@@ -24,7 +24,7 @@ loop.kernel @silu(%a: memref<7x5xf32>, %b: memref<5xf32>) -> (%out: memref<7xf32
   }
 }
 
-// Softmax: the term of the largest score is 1. How the scores are computed does not matter.
+// Softmax: the term of the largest score is 1. The computation of the scores does not matter.
 // CHECK-LABEL: @softmax
 // CHECK:         %h = arith.divf %e, %sum fastmath<afn> : f32
 loop.kernel @softmax(%a: memref<7x5xf16>, %mask: memref<7x5xf32>, %b: memref<5xf32>) -> (%out: memref<7xf32>) {
@@ -78,7 +78,7 @@ loop.kernel @any(%a: memref<7x5xf32>, %b: memref<5xf32>) -> (%out: memref<7xf32>
   }
 }
 
-// float64 has one division, and that is correctly rounded.
+// float64 has one division, which is correctly rounded.
 // CHECK-LABEL: @double
 // CHECK-NOT:     fastmath
 // REMARK:        skipped at double: only float32 has an approximate division

@@ -56,8 +56,8 @@ loop.kernel @batches(%x: memref<3x5x7x2xf32>, %w: memref<3x11x7x2xf32>) -> (%out
   }
 }
 
-// A query that is rotated: each of 2 keys is for 3 heads of queries. Heads of queries and positions
-// are rows of one product, though the angles depend on the position alone.
+// A rotated query: each of 2 keys is for 3 heads of queries. Heads of queries and positions are
+// rows of one product, though the angles depend on the position alone.
 // CHECK:      loop.kernel @rotated(%query: memref<2x3x5x8xf32>, %angle: memref<5x8xf32>, %key: memref<2x7x8xf32>) -> (%out: memref<2x3x5x7xf32>) {
 // CHECK-NEXT:   loop.for %i in 2, %j in 15, %l in 7 {
 // CHECK-NEXT:     %s = loop.reduce %k in 8 with add {
@@ -85,7 +85,7 @@ loop.kernel @rotated(%query: memref<2x3x5x8xf32>, %angle: memref<5x8xf32>, %key:
   }
 }
 
-// A matrix product is collapsed as it is.
+// A matrix product is collapsed directly.
 // CHECK:      loop.kernel @matmul(%x: memref<33x65xf32>, %w: memref<65x17xf32>) -> (%out: memref<33x17xf32>) {
 // CHECK-NEXT:   loop.for %i in 33, %j in 17 {
 // CHECK-NEXT:     %s = loop.reduce %k in 65 with add {
@@ -109,7 +109,7 @@ loop.kernel @matmul(%x: memref<33x65xf32>, %w: memref<65x17xf32>) -> (%out: memr
   }
 }
 
-// A convolution whose every channel is a group has no columns: it works on rows.
+// A convolution with a group for every channel has no columns: it works on rows.
 // CHECK:      loop.kernel @depthwise(%x: memref<4x7xf32>, %w: memref<4x3xf32>) -> (%out: memref<4x5xf32>) {
 // CHECK-NEXT:   loop.for %i in 4, %j in 5 {
 // CHECK-NEXT:     %s = loop.reduce %k in 3 with add {

@@ -1,6 +1,6 @@
 // RUN: opt-tool %s -p dedupe-kernels --remarks 2>&1 | filecheck %s
 
-// A kernel that nobody launches is there for its name, so it stays.
+// A kernel without launches is present for its name, so it stays.
 
 // CHECK: --- f:012_dedupe_kernels skipped at copy_1: it has no launch
 // CHECK: loop.kernel @copy(

@@ -1,7 +1,7 @@
 // RUN: opt-tool %s -p dedupe-kernels --check=each --split-input-file | filecheck %s
 
-// Kernels that are equal up to names are one, by the name of the first, in whatever function they are
-// launched; the others are numbered afresh.
+// Kernels that are equal except for names become one, by the name of the first, in whatever
+// function they are launched. The others are renumbered.
 
 // CHECK:      func.func @main
 // CHECK:        loop.launch @scale(%x) -> (%a)
@@ -55,8 +55,8 @@ loop.kernel @scale_2(%x: memref<33xf32>) -> (%out: memref<33xf32>) {
 
 // -----
 
-// They stay apart if they differ in a type that only a conversion has, in which input is which, in a
-// mask or in what an axis is.
+// They stay separate if they differ in a type that only a conversion has, in the order of inputs,
+// in a mask, or in the role of an axis.
 
 // CHECK: loop.kernel @f32(
 // CHECK: loop.kernel @f64(

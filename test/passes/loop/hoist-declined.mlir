@@ -1,6 +1,6 @@
 // RUN: opt-tool %s -p tileify,hoist-invariants --remarks 2>&1 | filecheck %s
 
-// A kernel that has a launch is the business of those who scheduled it.
+// A kernel with a launch has a schedule, which the pass does not change.
 
 // CHECK: --- f:009_hoist_invariants skipped at sums: it is scheduled already
 loop.kernel @sums(%x: memref<5x7xf32>, %s: memref<5xf32>) -> (%out: memref<5xf32>) {

@@ -1,7 +1,8 @@
 // RUN: opt-tool %s -p hoist-invariants --check=each --split-input-file | filecheck %s
 
-// What does not vary with the step of a reduction goes before it, with the constants that it needs;
-// what one of its loops leaves goes on out of the next. Sizes that nothing divides, and masks.
+// Values that do not vary with the step of a reduction move before it, with the constants that they
+// need. A value that leaves one of the loops also leaves the next. Sizes that nothing divides, and
+// masks.
 
 // CHECK:      loop.kernel @scaled
 // CHECK-NEXT:   loop.for %i in 33 {
@@ -39,8 +40,9 @@ loop.kernel @scaled(%x: memref<33x65xf32>, %s: memref<30xf32>, %w: memref<7xf32>
 
 // -----
 
-// A whole reduction that does not vary along an inner nest is done once. What follows a loop in the
-// body stays, lest it takes registers while the loop runs; nor does anything leave the outermost nest.
+// A whole reduction that does not vary along an inner nest is computed once. Ops after a loop in
+// the body stay, since they would take registers while the loop runs; and nothing leaves the
+// outermost nest.
 
 // CHECK:      loop.kernel @rows
 // CHECK-NEXT:   loop.for %i in 5 {
@@ -77,8 +79,8 @@ loop.kernel @rows(%x: memref<5x100xf32>, %b: memref<1xf32>) -> (%out: memref<5x1
 
 // -----
 
-// A prefix is another at each step, though what it joins is not; the index that data names goes out
-// of the scan. A loop of no steps keeps what it never computes, but may move as a whole.
+// A prefix differs at each step, even if its elements are equal; the index from data moves out of
+// the scan. A loop of no steps keeps values that it never computes, but may move as a whole.
 
 // CHECK:      loop.kernel @scan
 // CHECK-NEXT:   loop.for %i in 3 {

@@ -19,7 +19,7 @@ func.func @seventeen(%x0: tensor<2xf32>, %x1: tensor<2xf32>, %x2: tensor<2xf32>,
 }
 // -----
 
-// Sixteen are read where they are needed.
+// Sixteen parts are read where they are needed.
 // CHECK: func.func @sixteen
 // CHECK-NEXT: %e = memref.alloc() : memref<32xf32>
 // CHECK-NEXT: loop.launch @e({{.*}}) -> (%e)

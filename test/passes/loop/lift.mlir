@@ -43,7 +43,7 @@ func.func @scale(%x: tensor<7xf32>) -> tensor<7xf32> {
   func.return %scaled : tensor<7xf32>
 }
 
-// What a product may assume of its factors stays with it.
+// The assumptions of a product about its factors stay with it.
 // CHECK-LABEL: loop.kernel @product
 // CHECK:         arith.mulf %0, %1 fastmath<nnan,ninf> : f32
 func.func @finite(%x: tensor<7xf32>, %y: tensor<7xf32>) -> tensor<7xf32> {
@@ -89,7 +89,7 @@ func.func @amax(%x: tensor<33x65xf32>) -> tensor<f32> {
   func.return %max : tensor<f32>
 }
 
-// What is returned must be in memory: a transpose is copied.
+// A result must be in memory: a transpose is copied.
 // CHECK:      func.func @transpose(%x: memref<3x5xf32>) -> memref<5x3xf32> {
 // CHECK-NEXT:   %t = memref.alloc() : memref<5x3xf32>
 // CHECK-NEXT:   loop.launch @t(%x) -> (%t) : (memref<3x5xf32>) -> (memref<5x3xf32>)
@@ -183,7 +183,7 @@ func.func @sum_of_none(%x: tensor<5x0xf32>) -> tensor<5xf32> {
   func.return %zero : tensor<5xf32>
 }
 
-// What nobody asks for is not stored.
+// Values without uses are not stored.
 // CHECK:      loop.kernel @at(%x: memref<5x8xf32>, %n: memref<5x8xi64>) -> (%out: memref<5xi64>) {
 // CHECK-NEXT:   loop.for %i in 5 {
 // CHECK-NEXT:     %maximum, %position = loop.reduce %k in 8 with argmax {
@@ -196,7 +196,7 @@ func.func @position_alone(%x: tensor<5x8xf32>, %n: tensor<5x8xi64>) -> tensor<5x
   func.return %at : tensor<5xi64>
 }
 
-// What is folded alone stays what it is ...
+// A reduction of one element is that element ...
 // CHECK:      loop.kernel @alone(%x: memref<5x1xf32>) -> (%out: memref<5xf32>) {
 // CHECK-NEXT:   loop.for %i in 5 {
 // CHECK-NEXT:     %0 = loop.load %x[%i, 0] : memref<5x1xf32>
@@ -217,7 +217,7 @@ func.func @sum_of_one(%x: tensor<5x1xf32>) -> tensor<5xf32> {
   func.return %of_one : tensor<5xf32>
 }
 
-// Two kernels never have one name.
+// Two kernels never have the same name.
 // CHECK:      func.func @twice(%x: memref<5xf32>) -> (memref<5xf32>, memref<5xf32>) {
 // CHECK-NEXT:   %0 = memref.alloc() : memref<5xf32>
 // CHECK-NEXT:   loop.launch @kernel(%x) -> (%0) : (memref<5xf32>) -> (memref<5xf32>)
@@ -264,7 +264,7 @@ func.func @constant() -> tensor<3xf32> {
 
 // -----
 
-// Subscripts that are data are checked; positions are values of the axes.
+// Subscripts from data are checked; positions are values of the axes.
 // CHECK:      loop.kernel @e(%ids: memref<4xi64>, %w: memref<100x8xf32>) -> (%out: memref<4x8xf32>) {
 // CHECK-NEXT:   loop.for %i in 4, %j in 8 {
 // CHECK-NEXT:     %0 = loop.load %ids[%i] : memref<4xi64>
@@ -292,7 +292,7 @@ func.func @gather(%w: tensor<100x8xf32>, %ids: tensor<4xi64>) -> (tensor<4xf32>,
 
 // -----
 
-// A running sum goes through its axis in order; the other axes are free.
+// A running sum takes its axis in order; the other axes are free.
 // CHECK:      loop.for %i in 4 {
 // CHECK-NEXT:   loop.scan %k in 8 {
 // CHECK-NEXT:     %0 = loop.load %x[%k, %i] : memref<8x4xf32>
@@ -370,7 +370,7 @@ func.func @casts(%h: tensor<4xf16>, %n: tensor<4xi8>, %u: tensor<4xui8>)
 
 // -----
 
-// A call passes buffers: what is only a view is copied for it.
+// A call passes buffers: a view is copied for it.
 // CHECK:      func.func @calls(%x: memref<4x4xf32>) -> memref<4x4xf32> {
 // CHECK-NEXT:   %t = memref.alloc() : memref<4x4xf32>
 // CHECK-NEXT:   loop.launch @t(%x) -> (%t) : (memref<4x4xf32>) -> (memref<4x4xf32>)

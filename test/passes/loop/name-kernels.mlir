@@ -1,7 +1,6 @@
 // RUN: opt-tool %s -p name-kernels --check=each | filecheck %s
 
-// IR that does not say which modules it comes from keeps the names of its ops: the words that fit,
-// numbered afresh.
+// IR that does not name its modules keeps the names of its ops: as many words as fit, renumbered.
 // CHECK:      loop.launch @exp(%x) -> (%a)
 // CHECK-NEXT: loop.launch @exp_1(%a) -> (%b)
 // CHECK-NEXT: loop.launch @convolution_hardswish_hardsigmoid(%b) -> (%c)

@@ -1,7 +1,7 @@
 // RUN: opt-tool %s -p normalize-kernels --check=each --split-input-file | filecheck %s
 
-// Inputs come in the order in which the kernel reads them, what it does not read last, and a number
-// goes when the name without it is free. Every launch of a kernel follows.
+// Inputs come in the order in which the kernel reads them, unread ones last, and a number
+// disappears when the name without it is free. Every launch of a kernel follows.
 
 // CHECK:      loop.launch @sub(%y, %x, %z) -> (%a)
 // CHECK:      loop.launch @sub(%x, %y, %z) -> (%b)
@@ -28,9 +28,9 @@ loop.kernel @sub_2(%z: memref<4xf32>, %x: memref<4xf32>, %y: memref<4xf32>) -> (
 
 // -----
 
-// The operands of a sum or a product stand in the order of their definition, constants last; those
-// of a maximum do not move, since of 0.0 and -0.0 the first may be taken. Axes are called by their
-// depth, and the axis of a reduction k. A kernel that nobody launches keeps its inputs where they are.
+// The operands of a sum or a product come in the order of their definition, constants last. Those
+// of a maximum do not move, since of 0.0 and -0.0 it may take the first. Axes are named by their
+// depth, and the axis of a reduction k. A kernel without launches keeps the order of its inputs.
 
 // CHECK:      loop.kernel @operands(%x: memref<3x5xf32>, %y: memref<3xf32>) -> (%out: memref<3x5xf32>) {
 // CHECK-NEXT:   loop.for %i in 3 {

@@ -1,9 +1,9 @@
 // RUN: opt-tool %s -p predicate-positions --check=each | filecheck %s
 // RUN: opt-tool %s -p tileify,predicate-positions --remarks 2>&1 | filecheck %s --check-prefix=SCHEDULED
 
-// Comparisons with data that differs from step to step stay as they are, as do those for equality,
-// those without a sign, those of positions that their type has no room around, those of one position,
-// and those before the nest, where nothing is loaded yet. What has a launch is scheduled.
+// These stay unchanged: comparisons with data that differs from step to step, those for equality,
+// those without a sign, those of positions without room in their type, those of one position, and
+// those before the nest, where nothing is loaded yet. A kernel with a launch has a schedule.
 
 // SCHEDULED: --- f:022_predicate_positions skipped at differs: it is scheduled already
 

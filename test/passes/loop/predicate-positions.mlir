@@ -1,8 +1,8 @@
 // RUN: opt-tool %s -p predicate-positions --check=each --split-input-file | filecheck %s
 // RUN: opt-tool %s -p predicate-positions,hoist-invariants,share-values --check=each --split-input-file | filecheck %s --check-prefix=SHARED
 
-// The pass's own example: the position is taken for the last row before all or for the last one, if
-// it is none of them, and what it is compared with is 1 from the row before the first.
+// The pass's own example: a position outside of the rows counts as the row before the first or as
+// the last one. The compared element is 1 from the row before the first.
 
 // CHECK:      loop.kernel @scores
 // CHECK-NEXT:   loop.for %i in 4, %j in 48 {
@@ -30,8 +30,8 @@ loop.kernel @scores(%x: memref<4x48xf32>, %position: memref<1xi64>) -> (%out: me
 
 // -----
 
-// A sliding window within a sum: the position stands before it, once, and so does where the window
-// begins. The element may stand on either side.
+// A sliding window within a sum: the position stands before it, once, and so does the beginning of
+// the window. The element may be on either side.
 
 // SHARED-LABEL: loop.kernel @window
 // SHARED-NEXT:    loop.for %i in 3 {
@@ -64,8 +64,8 @@ loop.kernel @window(%x: memref<3x37xf32>, %position: memref<5xi32>) -> (%out: me
 
 // -----
 
-// Less than the element, and no less: no row is before the first, so that only the end is in need
-// of one more. Without free axes the body is the kernel's. Positions are affine expressions.
+// Less than the element, without equality: no row is before the first, so that only the end needs
+// one more. Without free axes the body is that of the kernel. Positions are affine expressions.
 
 // CHECK-LABEL: loop.kernel @strict
 // CHECK-NEXT:    %0 = loop.load %n[] : memref<i64>
@@ -91,8 +91,8 @@ loop.kernel @strict(%n: memref<i64>) -> (%out: memref<i64>) {
 
 // -----
 
-// Positions that are cast to types that hold them are what they are. A comparison that is negated
-// leaves no negation: it is another predicate.
+// Positions cast to types that hold them count as positions. A negated comparison leaves no
+// negation: it is another predicate.
 
 // CHECK-LABEL: loop.kernel @cast_and_negated
 // CHECK:         arith.constant 36 : i32

@@ -4,7 +4,7 @@
 // REMARK: --- f:014_split_axes skipped at rows: no axis that a load divides hides a contraction
 // REMARK: --- f:014_split_axes skipped at prologue: it is a contraction already
 
-// A grouped product: 8 outputs in 2 groups of 4, each of which sees 2 of the 4 inputs.
+// A grouped product: 8 outputs in 2 groups of 4, each of which reads 2 of the 4 inputs.
 // CHECK:      loop.kernel @grouped(%x: memref<35x4xf32>, %w: memref<8x2xf32>) -> (%out: memref<35x8xf32>) {
 // CHECK-NEXT:   loop.for %i in 35, %j in 2, %l in 4 {
 // CHECK-NEXT:     %s = loop.reduce %k in 2 with add {
@@ -28,7 +28,7 @@ loop.kernel @grouped(%x: memref<35x4xf32>, %w: memref<8x2xf32>) -> (%out: memref
   }
 }
 
-// Two divisors of one axis: groups of 6 see rows of their own, pairs a factor.
+// Two divisors of one axis: groups of 6 read rows of their own, pairs a factor.
 // CHECK:      loop.kernel @pairs(%x: memref<5x2x7xf32>, %m: memref<6x7xf32>, %w: memref<12x7xf32>) -> (%out: memref<5x12xf32>) {
 // CHECK-NEXT:   loop.for %i in 5, %j in 2, %l in 6 {
 // CHECK-NEXT:     %s = loop.reduce %k in 7 with add {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which values are proved to be at least 1 or NaN, and which come close to it."""
+"""Values that are proved to be at least 1 or NaN, and near misses."""
 
 from collections.abc import Callable
 
@@ -59,7 +59,7 @@ def test_a_term_of_softmax_is_one(parse: Parse) -> None:
 
 
 @pytest.mark.parametrize("change", NEAR_MISSES.values(), ids=NEAR_MISSES)
-def test_what_is_no_softmax_may_be_less_than_one(parse: Parse, change: tuple[str, str]) -> None:
+def test_near_misses_of_softmax_may_be_less_than_one(parse: Parse, change: tuple[str, str]) -> None:
     assert change[0] in SOFTMAX
     assert not _proved(parse, SOFTMAX.replace(*change))
 
@@ -69,7 +69,7 @@ def test_without_a_step_there_is_no_term(parse: Parse) -> None:
 
 
 def test_long_sums_are_looked_at_once() -> None:
-    """Each term was looked at twice for each that came after it: forty would take an hour."""
+    """Each later term once caused two looks at each term: forty terms would take an hour."""
     one, *terms = test.TestOp(result_types=[f32] * 40).results
     total: SSAValue = arith.ConstantOp(FloatAttr(1.0, f32)).result
     for term in terms:

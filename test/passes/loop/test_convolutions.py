@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Drawn convolutions at Loop IR: what they compute, and that groups do not hide the product."""
+"""Random convolutions at Loop IR: their results, and roles of the axes in spite of groups."""
 
 import numpy as np
 import torch

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Layers that are equal share their kernels, whether or not they share a function."""
+"""Equal layers share their kernels, whether or not they share a function."""
 
 from collections import Counter
 
@@ -16,7 +16,7 @@ from tilewright.passes.driver.lowering import lower
 
 
 class Layer(nn.Module):
-    """A normalisation and a gated product, beside a residual."""
+    """A normalisation and a gated product, added to the residual."""
 
     def __init__(self, width: int):
         super().__init__()
@@ -30,7 +30,7 @@ class Layer(nn.Module):
 
 
 def two_in_one(x: torch.Tensor, *weights: torch.Tensor) -> torch.Tensor:
-    """Two layers in one function, which is nothing to outline."""
+    """Apply two layers in one function, which has nothing to outline."""
     for scale, w, bias in (weights[:3], weights[3:]):
         y = F.rms_norm(x, (x.shape[-1],), scale)
         x = x + torch.relu(y @ w + bias)
@@ -38,7 +38,7 @@ def two_in_one(x: torch.Tensor, *weights: torch.Tensor) -> torch.Tensor:
 
 
 def one(x: torch.Tensor, *weights: torch.Tensor) -> torch.Tensor:
-    """Return the first of them."""
+    """Apply the first of them."""
     scale, w, bias = weights
     y = F.rms_norm(x, (x.shape[-1],), scale)
     return x + torch.relu(y @ w + bias)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What kernels are called that come from modules."""
+"""Names of kernels that come from modules."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ class LlamaRMSNorm(nn.Module):
 
 
 class Rows(nn.Module):
-    """Two normalisations and an op of its own, nothing of which can be one kernel."""
+    """Two normalisations and an op of the module itself, which are three kernels."""
 
     def __init__(self):
         super().__init__()
@@ -36,14 +36,14 @@ class Rows(nn.Module):
 
 
 class Moments(nn.Module):
-    """Two kernels from one call."""
+    """Module with two kernels from one call."""
 
     def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         return torch.exp(x * 2).sum(0), torch.log(x + 3).sum(1)
 
 
 class Around(nn.Module):
-    """A program whose one module does all the work."""
+    """A program with a single module, which does all the work."""
 
     def __init__(self):
         super().__init__()
@@ -61,7 +61,7 @@ class Sum(nn.Module):
 
 
 def largest_so_far(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return an op of two results."""
+    """Return both results of one op."""
     values, places = x.cummax(1)
     return values, places
 
@@ -82,7 +82,7 @@ PROGRAMS: dict[str, tuple[Any, tuple[torch.Tensor, ...], list[str]]] = {
 
 
 def names(function: Any, inputs: tuple[torch.Tensor, ...]) -> list[str]:
-    """Return the kernels of a program."""
+    """Return the names of the kernels of a program."""
     module = lower(capture(function, *inputs), "loop")
     return [op.sym_name.data for op in module.ops if isinstance(op, loop.KernelOp)]
 

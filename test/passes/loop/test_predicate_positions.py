@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A predicate holds where the comparison did, whatever the element is."""
+"""A predicate is true where the comparison was, for all elements."""
 
 from collections.abc import Callable
 from itertools import product
@@ -32,7 +32,7 @@ POSITIONS = ("%i", "%i * 3 - 4", "7 - %i * 2")
 
 @pytest.mark.parametrize("type", ["i32", "i64"])
 @pytest.mark.parametrize("position", POSITIONS)
-def test_of_every_element(parse: Parse, type: str, position: str):
+def test_every_element(parse: Parse, type: str, position: str):
     dtype = np.dtype(type.replace("i", "int"))
     ends = np.iinfo(dtype)
     elements = [
@@ -65,7 +65,7 @@ FAR_APART = {
 
 
 @pytest.mark.parametrize("type", FAR_APART)
-def test_of_positions_whose_distance_their_type_does_not_hold(parse: Parse, type: str):
+def test_positions_whose_distance_overflows_are_unchanged(parse: Parse, type: str):
     text = KERNEL.format(
         type=type, position=FAR_APART[type], less=3, relation="sle", operands="%position, %x"
     )
@@ -89,7 +89,7 @@ loop.kernel @k(%element: memref<1xi32>) -> (%out: memref<5xi1>) {{
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
-def test_of_positions_that_are_cast_and_comparisons_that_are_negated(parse: Parse, relation: str):
+def test_cast_positions_and_negated_comparisons(parse: Parse, relation: str):
     text = CAST_AND_NEGATED.format(relation=relation)
     before, after = parse(text), parse(text)
     PredicatePositionsPass().apply(context(), after)

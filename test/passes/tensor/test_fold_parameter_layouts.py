@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Any permutation of any parameter folds to load time, and the program stays what it was."""
+"""
+Any permutation of any parameter folds to load time, and the program computes the same results.
+"""
 
 from collections.abc import Sequence
 
@@ -15,13 +17,13 @@ from tilewright.passes.tensor.fold_parameter_layouts import FoldParameterLayouts
 
 @st.composite
 def permuted(draw: st.DrawFn) -> tuple[list[int], list[int]]:
-    """Return a shape, also of axes of one step or none, and what `permute` gets."""
+    """Draw a shape, also with axes of one step or none, and the argument of `permute`."""
     shape = draw(st.lists(st.integers(0, 4), min_size=1, max_size=4))
     return shape, draw(st.permutations(range(len(shape))))
 
 
 def tensor(shape: Sequence[int]) -> str:
-    """Return the type."""
+    """Return the tensor type of a shape."""
     return f"tensor<{'x'.join(map(str, shape))}xf32>"
 
 

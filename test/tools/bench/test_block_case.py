@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`tilewright bench --model MODEL --block`: its cases, its launches, its tables, and mistakes."""
+"""`tilewright bench --model MODEL --block`: cases, launches, tables, and mistakes."""
 
 import argparse
 import json
@@ -38,7 +38,7 @@ def model(tmp_path: Path) -> str:
 
 
 def cases(model: str, **options: Any) -> list[BlockCase]:
-    """Those that the options ask for."""
+    """Return the cases of a model with these options."""
     given = {"seq": None, "dtype": None, "attention": None, **options}
     return [*block_cases(argparse.Namespace(model=model, **given))]
 
@@ -52,7 +52,7 @@ def test_a_case_for_each_number_of_tokens(model: str) -> None:
     assert other.name == "block.tiny.bfloat16.eager.s8"
 
 
-def test_names_that_stand_for_models() -> None:
+def test_short_names_of_models() -> None:
     found = cases("qwen2.5-7b")
     assert [case.name for case in found] == [f"block.qwen2.5-7b.s{n}" for n in (32, 128, 512)]
     assert {(case.model, case.width) for case in found} == {("Qwen/Qwen2.5-7B", 3584)}
@@ -62,25 +62,25 @@ def test_another_config_is_another_case(model: str) -> None:
     (before,) = cases(model, seq=(8,))
     path = Path(model, "config.json")
     path.write_text(path.read_text().replace('"intermediate_size": 32', '"intermediate_size": 24'))
-    (after,) = cases(f"{model}/../Tiny", seq=(8,))  # a name is looked for once
+    (after,) = cases(f"{model}/../Tiny", seq=(8,))  # a name is resolved only once
     assert (before.name, before.width) == (after.name, after.width)
     assert before.digest != after.digest
 
 
-def test_what_is_asked_for_is_understood(model: str) -> None:
+def test_requests_are_parsed_back(model: str) -> None:
     (case,) = cases(model, seq=(8,))
     assert case_of(json.loads(json.dumps(request_of(case, {})))) == case
 
 
 @needs_nvrtc
 def test_a_row_has_each_launch(model: str) -> None:
-    """On the CPU, by a clock of which each replay takes a microsecond more than the one before."""
+    """A run on the CPU; the clock makes each replay take a microsecond more than the one before."""
     device = ScriptedDevice(lambda n: 100.0 + n, l2_bytes=1)
     contestants = {"ours": Ours(SimulatedDriver(), "sm_90a"), "eager": eager}
     contest = Contest(device, contestants, ONE_ROUND)
-    (case,), said = cases(model, seq=(8,)), StringIO()
-    serve(contest, [json.dumps(request_of(case, {}))], sender(said))
-    *phases, last = map(json.loads, said.getvalue().splitlines())
+    (case,), replies = cases(model, seq=(8,)), StringIO()
+    serve(contest, [json.dumps(request_of(case, {}))], sender(replies))
+    *phases, last = map(json.loads, replies.getvalue().splitlines())
     assert phases[-1] == {"phase": "ours: each launch"}
     row = last["row"]
     assert (row["name"], row["op"], row["problem"]) == ("block.tiny.s8", "block", "")
@@ -94,7 +94,7 @@ def test_a_row_has_each_launch(model: str) -> None:
         assert launch["roofline"] == pytest.approx(launch["floor_us"] / launch["us"])
         least = launch["flops"] / 1e6, launch["bytes"] / 1e6
         assert launch["floor_us"] == pytest.approx(max(least))
-    # What the launches move is more than the block has to: there are buffers between them.
+    # The launches move more bytes than the block has to: there are buffers between them.
     assert sum(launch["bytes"] for launch in launches) > row["bytes"]
 
 

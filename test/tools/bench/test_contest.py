@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Contests on the CPU, by a clock that follows a script: who is right, and what may be said."""
+"""
+Contests on the CPU with a scripted clock: which contestants are right, and the reported ratios.
+"""
 
 from collections.abc import Mapping
 from functools import cache
@@ -23,7 +25,7 @@ ONE_ROUND = Protocol(warm_up_us=0, least_rounds=1, most_rounds=1)
 
 
 def right(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
-    """What is to be computed."""
+    """Return relu(x @ w), the expected result."""
     return torch.relu(x @ w)
 
 
@@ -36,7 +38,7 @@ def workload() -> Workload:
 
 
 def computing(function: Any) -> Prepare:
-    """Return a contestant that computes something, right or wrong."""
+    """Return a contestant that computes `function`, right or wrong."""
 
     def prepare(workload: Workload) -> Bind:
         return lambda inputs: lambda: [function(*inputs.leaves)]
@@ -45,12 +47,12 @@ def computing(function: Any) -> Prepare:
 
 
 def wrong(x: Any, w: Any) -> Any:
-    """Off by a rounding of half precision, as what tensor cores do would be."""
+    """Return a result that is off by a rounding to half precision, as tensor cores' would be."""
     return torch.relu(x.half().float() @ w)
 
 
 def hold(names: Mapping[str, Prepare], device: ScriptedDevice | None = None) -> Outcome:
-    """Return a contest; every replay takes 100 us unless the device says otherwise."""
+    """Run a contest; each replay takes 100 us unless the device has another script."""
     contest = Contest(device or ScriptedDevice(l2_bytes=600), names, ONE_ROUND)
     return contest.run(workload(), lambda phase: None)
 
@@ -74,12 +76,13 @@ def test_ours_against_pytorch_without_a_gpu() -> None:
     assert outcome.state == measured(outcome)["state"] == {"sm_mhz": 1000}
     assert device.flushes == [False]
     assert [result.reason_against for result in outcome.results.values()] == ["", ""]
-    # Two recordings of two contestants: each is run once to be compared, the clock runs none.
+    # Each of two contestants has two recordings, each run once for the comparison; the clock runs
+    # none.
     assert device.replays == 4
     assert len(device.clock.asked) == 4
 
 
-def test_how_float32_was_multiplied_is_kept_of_each() -> None:
+def test_the_float32_precision_of_each_contestant_is_kept() -> None:
     def rough(workload: Workload) -> Bind:
         torch.set_float32_matmul_precision("high")
         return eager(workload)
@@ -142,17 +145,17 @@ def test_the_best_mode_of_the_compiler_counts() -> None:
     assert (row["compile_us"], row["compile_mode"]) == (20.0, "max-autotune")
 
 
-@pytest.mark.parametrize("who", ["ours", "eager"])
-def test_no_ratio_where_results_do_not_match(who: str) -> None:
+@pytest.mark.parametrize("contestant", ["ours", "eager"])
+def test_no_ratio_where_results_do_not_match(contestant: str) -> None:
     script = ScriptedDevice(lambda n: [20, 20, 60, 60][n], l2_bytes=600)
-    row = row_of({"ours": eager, "eager": eager, who: computing(wrong)}, script)
+    row = row_of({"ours": eager, "eager": eager, contestant: computing(wrong)}, script)
     assert row["vs_eager"] is None
     assert "wrong: the error is " in row["why"]["vs_eager"]
-    assert bool(row["problem"]) == (who == "ours")
-    assert (row["us"] is None) == (who == "ours")
+    assert bool(row["problem"]) == (contestant == "ours")
+    assert (row["us"] is None) == (contestant == "ours")
 
 
-def test_what_is_not_written_at_every_replay_is_wrong() -> None:
+def test_results_must_be_written_at_every_replay() -> None:
     device = ScriptedDevice(l2_bytes=600)
     kept: list[Any] = []
 
@@ -164,7 +167,7 @@ def test_what_is_not_written_at_every_replay_is_wrong() -> None:
     assert "is nan" in row["problem"]
 
 
-def test_what_goes_wrong_later_is_found() -> None:
+def test_later_errors_are_found() -> None:
     runs = 0
 
     def tiring(x: Any, w: Any) -> Any:
@@ -173,7 +176,7 @@ def test_what_goes_wrong_later_is_found() -> None:
         return torch.relu(x @ w) + (runs > 12)
 
     class Clock(ScriptedDevice):
-        """A clock that runs what it measures."""
+        """Device whose clock runs the replays that it measures."""
 
         def timer(self, flush: bool) -> Any:
             timer = super().timer(flush)
@@ -197,7 +200,7 @@ def test_a_time_that_is_not_possible_gives_no_ratio() -> None:
     assert row["problem"].endswith(" us is the least")
 
 
-def test_one_that_fails_leaves_the_others() -> None:
+def test_a_failing_contestant_does_not_stop_the_others() -> None:
     def fails(workload: Workload) -> Bind:
         raise RuntimeError("no such kernel\nand more")
 
@@ -206,7 +209,7 @@ def test_one_that_fails_leaves_the_others() -> None:
     assert row["us"] == 50.0
 
 
-def test_those_left_out_are_told_of() -> None:
+def test_left_out_contestants_are_reported() -> None:
     contest = Contest(ScriptedDevice(l2_bytes=600), {"ours": eager, "compile": eager}, ONE_ROUND)
     outcome = contest.run(workload(), lambda phase: None, {"compile": "killed: it hung"})
     assert measured(outcome)["why"]["vs_compile"] == "the other: compile: killed: it hung"
@@ -221,7 +224,7 @@ def test_a_device_that_is_lost_ends_the_contest() -> None:
         hold({"ours": eager}, Broken(l2_bytes=600))
 
 
-def test_outputs_that_are_inputs_stay_as_they_are() -> None:
+def test_outputs_that_are_inputs_are_unchanged() -> None:
     def passes_on(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         return x, x + 1
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`tilewright run --bench --profile`: on the simulator, by a clock that follows a script."""
+"""`tilewright run --bench --profile` on the simulator, with a scripted clock."""
 
 import json
 import sys
@@ -35,7 +35,9 @@ sys.exit({code})
 
 @pytest.fixture
 def gpu(monkeypatch: pytest.MonkeyPatch) -> ScriptedDevice:
-    """What passes for a GPU: our kernels run in the simulator, and take 10 us, PyTorch's 30 us."""
+    """
+    A stand-in for a GPU: our kernels run in the simulator and take 10 us, PyTorch's take 30 us.
+    """
     device = ScriptedDevice(lambda n: [20.0, 20.0, 60.0, 60.0][n % 4], l2_bytes=64)
 
     def contest(backends: Sequence[str], target: str, db: str | bool) -> Contest:
@@ -78,7 +80,7 @@ def test_times_follow_the_comparison(tmp_path: Path, capsys: pytest.CaptureFixtu
         (["x.mlir", "--profile"], 2, "--profile goes with -c or a model"),
     ],
 )
-def test_what_cannot_be_timed(
+def test_programs_that_cannot_be_timed(
     argv: list[str],
     code: int,
     complaint: str,
@@ -93,7 +95,7 @@ def test_what_cannot_be_timed(
 
 
 def profiler(folder: Path, monkeypatch: pytest.MonkeyPatch, text: str, code: int) -> Path:
-    """Puts a profiler on the PATH that puts down its arguments; where."""
+    """Put a profiler that logs its arguments on the PATH; return the path of its log."""
     asked, ncu = folder / "asked.json", folder / "ncu"
     ncu.write_text(NCU.format(python=sys.executable, asked=asked, text=text, code=code))
     ncu.chmod(0o755)
@@ -140,7 +142,7 @@ def test_a_profiler_that_hangs(
 
 @needs_nvrtc
 @pytest.mark.usefixtures("gpu")
-def test_without_a_profiler_it_says_so(
+def test_a_missing_profiler_is_reported(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def nowhere(name: str) -> None:
@@ -153,5 +155,5 @@ def test_without_a_profiler_it_says_so(
     assert err == "note: no profile: Nsight Compute (ncu) is neither on the PATH nor in CUDA_HOME\n"
 
 
-def test_backends_of_the_command_line_are_those_that_there_are() -> None:
+def test_the_command_line_knows_all_backends() -> None:
     assert backends.BACKENDS == tuple(BACKENDS)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Launches run one by one, each as a plan of its own, compute what the whole plan computes."""
+"""Launches run one by one, each as a plan of its own, compute the results of the whole plan."""
 
 from collections.abc import Callable
 from typing import Any
@@ -24,7 +24,7 @@ TARGET = "sm_90a"
 
 
 class Layer(torch.nn.Module):
-    """A product of 33x65 by 65x17 and what depends on it, with a weight that is read permuted."""
+    """Product of 33x65 by 65x17 with a dependent softmax, and a weight that is read permuted."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -32,7 +32,7 @@ class Layer(torch.nn.Module):
         self.scale = torch.nn.Parameter(torch.randn(17, 33, generator=generator))
 
     def forward(self, x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Two launches, or more."""
+        """Return the results of two launches or more."""
         product = x @ y
         return product, (self.scale.t() * product).softmax(-1)
 
@@ -55,7 +55,9 @@ SPLITS: dict[str, tuple[str, Callable[[Plan], Any]]] = {
 
 @needs_nvrtc
 @pytest.mark.parametrize(("split", "has"), SPLITS.values(), ids=SPLITS)
-def test_one_by_one_is_as_together(split: str, has: Callable[[Plan], Any]) -> None:
+def test_single_launches_compute_the_results_of_the_plan(
+    split: str, has: Callable[[Plan], Any]
+) -> None:
     generator = torch.Generator().manual_seed(1)
     x, y = (torch.randn(shape, generator=generator) for shape in ((33, 65), (65, 17)))
     captured = capture(Layer(), (x, y))
@@ -74,7 +76,7 @@ def test_one_by_one_is_as_together(split: str, has: Callable[[Plan], Any]) -> No
         alone = single_launch(plan, position)
         loaded = LoadedPlan(alone.plan, driver, TARGET, functions=whole.functions)
         given = [buffers[number] for number in alone.reads]
-        loaded(given)  # what is kept is as the second run needs it
+        loaded(given)  # the counters are left as the second run needs them
         results = loaded(given)
         buffers.update(zip(alone.writes, results, strict=True))
     together = whole(tensors)

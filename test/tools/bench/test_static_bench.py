@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`tilewright bench --static`: the table, its JSON, and mistakes in suites."""
+"""`tilewright bench --static`: its table, its JSON, and mistakes in suites."""
 
 import json
 from pathlib import Path
@@ -16,7 +16,7 @@ from ..conftest import Tilewright
 
 
 def case(op: str, expression: str, *shapes: tuple[int, ...]) -> dict[str, Any]:
-    """Return a case as suites have them."""
+    """Return a case in the format of suites."""
     return {
         "name": f"{op}.small",
         "op": op,
@@ -119,7 +119,7 @@ def test_json_to_stdout(suite: str, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @needs_nvrtc
-def test_a_case_that_fails_is_named_and_the_others_are_told(
+def test_a_failing_case_is_named_and_the_others_are_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     unknown = {**case("fft", "torch.fft.fft(t0).abs()", (8, 8)), "name": "fft.small"}
@@ -140,7 +140,7 @@ def test_a_case_that_fails_is_named_and_the_others_are_told(
     assert [row["case"] for row in content["kernels"]] == ["silu_mul.small"]
 
 
-def test_where_no_fault_of_the_suite_is_to_blame_the_exit_code_is_1(
+def test_failures_that_are_not_the_suites_fault_exit_with_1(
     suite: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def fail(*_: Any) -> Any:

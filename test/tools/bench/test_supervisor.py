@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Processes that hang, die and go on, told apart."""
+"""Measuring processes that hang, die or lose the device, and those that continue."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ def test_one_process_answers_many_requests(tmp_path: Path) -> None:
     assert supervisor.asked() == ["start", "a", "b"]
 
 
-def test_one_that_hangs_is_killed_and_the_next_case_gets_a_fresh_one(tmp_path: Path) -> None:
+def test_a_hanging_process_is_killed_and_the_next_case_gets_a_new_one(tmp_path: Path) -> None:
     supervisor = Faked(tmp_path, limit_s=1.5, a="hang", b="fine")
     row = supervisor.row(case("a"))
     assert row["problem"] == "killed: no sign of life for 1.5 s (ours: running)"
@@ -28,7 +28,7 @@ def test_one_that_hangs_is_killed_and_the_next_case_gets_a_fresh_one(tmp_path: P
     assert supervisor.asked() == ["start", "a", "start", "b"]
 
 
-def test_where_another_hangs_the_case_is_measured_without_them(tmp_path: Path) -> None:
+def test_a_case_is_measured_without_a_hanging_contestant(tmp_path: Path) -> None:
     supervisor = Faked(tmp_path, limit_s=1.5, a="hang in compile")
     row = supervisor.row(case("a"))
     supervisor.stop()
@@ -37,7 +37,7 @@ def test_where_another_hangs_the_case_is_measured_without_them(tmp_path: Path) -
     assert supervisor.asked() == ["start", "a", "start", "a"]
 
 
-def test_one_that_dies_is_told_of_with_its_last_words(tmp_path: Path) -> None:
+def test_a_process_that_dies_is_reported_with_its_last_output(tmp_path: Path) -> None:
     supervisor = Faked(tmp_path, a="die", b="fine")
     row = supervisor.row(case("a"))
     assert row["problem"] == "the process ended with code 3: Segmentation fault (timing)"
@@ -45,7 +45,7 @@ def test_one_that_dies_is_told_of_with_its_last_words(tmp_path: Path) -> None:
     supervisor.stop()
 
 
-def test_one_that_has_lost_the_device_is_not_asked_again(tmp_path: Path) -> None:
+def test_a_process_that_lost_the_device_is_replaced(tmp_path: Path) -> None:
     supervisor = Faked(tmp_path, a="lose", b="fine")
     assert supervisor.row(case("a"))["problem"] == "failed: ours: illegal address"
     assert supervisor.row(case("b"))["problem"] == ""
@@ -53,12 +53,12 @@ def test_one_that_has_lost_the_device_is_not_asked_again(tmp_path: Path) -> None
     assert supervisor.asked() == ["start", "a", "start", "b"]
 
 
-def test_one_that_does_not_start_is_an_error(tmp_path: Path) -> None:
+def test_a_process_that_does_not_start_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(TilewrightError, match=r"does not start: .*code 1: no GPU today$"):
         Faked(tmp_path, start="no GPU today").start()
 
 
-def test_the_real_one_is_started_with_its_backends() -> None:
+def test_the_real_worker_is_started_with_its_backends() -> None:
     command = worker_command(["eager", "compile"], db="mine.sqlite")
     worker = ["-m", "tilewright.tools.bench.worker"]
     assert command[1:] == [*worker, "--backends", "eager,compile", "--db", "mine.sqlite"]

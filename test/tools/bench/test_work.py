@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What has to be done at least, and the copies of inputs."""
+"""Minimum work of a program in operations and bytes, and the copies of its inputs."""
 
 import pytest
 import torch
@@ -13,7 +13,7 @@ from tilewright.tools.bench.workload import Workload, workload_of_expression
 
 
 def inputs(text: str) -> list[torch.Tensor]:
-    """Tensors that have shapes only, from `8x16 16x4`."""
+    """Return tensors on the device meta, with the shapes of a text as `8x16 16x4`."""
     return [torch.empty([*map(int, each.split("x"))], device="meta") for each in text.split()]
 
 
@@ -25,7 +25,7 @@ def inputs(text: str) -> list[torch.Tensor]:
         ("F.linear", "8x16 4x16 4", 2 * 8 * 16 * 4, 128 + 64 + 4 + 32),
         ("torch.addmm", "8x4 8x16 16x4", 2 * 8 * 16 * 4, 32 + 128 + 64 + 32),
         ("lambda x: x.sum()", "8x16", 0, 129),
-        # What is not looked at does not count, nor what may be looked at in part.
+        # Unread elements do not count, nor do elements that may be read in part.
         ("lambda x, y: x + 1", "8 100", 0, 16),
         ("lambda x: x.mT[:2] + 1", "8x16", 0, 16),
         ("lambda x: x.T.relu() + x[:2].sum()", "8x16", 0, 256),
@@ -40,12 +40,12 @@ def inputs(text: str) -> list[torch.Tensor]:
         ("F.conv1d", "2x3x10 5x3x4", 2 * (2 * 5 * 7) * 12, 60 + 60 + 70),
     ],
 )
-def test_the_least(function: str, given: str, flops: int, elements: int) -> None:
+def test_minimum_work(function: str, given: str, flops: int, elements: int) -> None:
     captured = tilewright.capture(eval(function, {"torch": torch, "F": F}), *inputs(given))
     assert work_of(captured) == (flops, 4 * elements)
 
 
-def test_what_an_expanded_input_repeats_is_read_once() -> None:
+def test_an_expanded_input_is_read_once() -> None:
     captured = tilewright.capture(torch.relu, torch.ones(1, 16).expand(8, 16))
     assert work_of(captured).bytes == 4 * (16 + 128)
 
@@ -87,6 +87,6 @@ def test_an_exported_program_brings_its_inputs() -> None:
     assert found.tolist() == [0.0, 2.0]
 
 
-def test_what_writes_its_inputs_is_refused() -> None:
+def test_programs_that_write_their_inputs_are_refused() -> None:
     with pytest.raises(UsageError, match=r"the program writes .*: no two calls would compute"):
         Workload(torch.Tensor.relu_, (torch.zeros(4),))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the process that measures answers, in this process and on the CPU."""
+"""Answers of the measuring process, run in this process and on the CPU."""
 
 import json
 import os
@@ -23,11 +23,11 @@ WRONG = Case("wrong", "relu", "torch.relu(t9)", ((4, 8),), {}, 1, 1, 1, 1.0)
 
 
 def asked(contest: Contest, *cases: Case) -> list[dict[str, Any]]:
-    """What it says, line by line."""
+    """Return the worker's replies to requests for the cases, one for each line."""
     requests = [json.dumps({"case": asdict(case), "left_out": {}}) for case in cases]
-    said = StringIO()
-    serve(contest, requests, sender(said))
-    return [json.loads(line) for line in said.getvalue().splitlines()]
+    replies = StringIO()
+    serve(contest, requests, sender(replies))
+    return [json.loads(line) for line in replies.getvalue().splitlines()]
 
 
 def contest(device: ScriptedDevice | None = None, ours: Prepare = eager) -> Contest:
@@ -48,7 +48,7 @@ def test_phases_and_a_row() -> None:
     assert (row["name"], row["shapes"], row["problem"]) == ("relu", [[4, 8]], "")
 
 
-def test_a_case_that_cannot_be_is_a_row_too() -> None:
+def test_an_invalid_case_is_a_row() -> None:
     wrong, *_, fine = [reply["row"] for reply in asked(contest(), WRONG, RELU) if "row" in reply]
     assert wrong["problem"].startswith("failed: ")
     assert "t9" in wrong["problem"]
@@ -65,7 +65,7 @@ def test_it_ends_when_the_device_is_lost() -> None:
     assert last["row"]["problem"].startswith("failed: ours: RuntimeError: an illegal memory")
 
 
-def test_what_others_print_does_not_come_between(capfd: pytest.CaptureFixture[str]) -> None:
+def test_other_output_does_not_mix_with_replies(capfd: pytest.CaptureFixture[str]) -> None:
     saved = os.dup(1)
     try:
         stream = own_stdout()

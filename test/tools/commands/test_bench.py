@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`tilewright bench SUITE.json`: the table, the file that is gone on with, and the chart."""
+"""
+`tilewright bench SUITE.json`: the table, the results file that a run continues, and the chart.
+"""
 
 import argparse
 import json
@@ -18,14 +20,14 @@ from tilewright.tools.bench.summary import Tally, losses_first, tally
 from tilewright.tools.commands import bench
 
 from ..conftest import Tilewright
-from .told_stages import told_stages
+from .entered_stages import entered_stages
 
 CASES = [case(name) for name in ("fast", "even", "slow", "wrong")]
 Run = Callable[..., int]
 
 
 def row(found: Case, vs_eager: float | None, vs_compile: float | None, **more: Any) -> Any:
-    """Return a row with these ratios; one that is missing is within the noise."""
+    """Return a row with these ratios; None is a ratio within the noise."""
     why = {
         "vs_eager": "" if vs_eager else SAME,
         "vs_compile": "" if vs_compile else SAME,
@@ -46,7 +48,7 @@ ROWS = {
 
 @pytest.fixture
 def run(tmp_path: Path) -> Run:
-    """The command, whose workers know all rows; more are given as its arguments."""
+    """The command, whose workers answer with `ROWS` and with the rows in `answers`."""
 
     def running(cases: list[Case] = CASES, limit: float = 60, **options: Any) -> int:
         answers = {**ROWS, **options.pop("answers", {})}
@@ -59,7 +61,7 @@ def run(tmp_path: Path) -> Run:
 
 
 def asked(folder: Path) -> list[str]:
-    """What workers were asked since the last look."""
+    """Return the cases that workers were asked for since the last call."""
     path = folder / "log"
     lines = path.read_text().split()
     path.unlink()
@@ -76,20 +78,20 @@ def test_losses_come_first(run: Run, capsys: pytest.CaptureFixture[str]) -> None
     assert lines[2].split()[4:7] == ["1.50x", "0.50x", "50"]
     assert lines[3].split()[4:6] == ["same", "1.50x"]
     eager = lines.index("against eager")
-    # The geometric mean of 2, 1 and 1.5; of one case nothing is known.
+    # The geometric mean of 2, 1 and 1.5; one case has no ratio.
     assert lines[eager + 2].split() == ["relu", "4", "1.44x", "2", "1", "0", "1"]
     assert err.splitlines()[0] == "1/4 fast: 10.00 us"
     assert err.splitlines()[-1] == "4/4 wrong: wrong: the error is 3"
 
 
-def test_stages_are_told(run: Run) -> None:
-    with told_stages() as told:
+def test_stages_are_reported(run: Run) -> None:
+    with entered_stages() as stages:
         run()
-    assert told[0] == "start a worker"
-    assert told[1:] == [f"measure {c.name}, case {n} of 4" for n, c in enumerate(CASES, 1)]
+    assert stages[0] == "start a worker"
+    assert stages[1:] == [f"measure {c.name}, case {n} of 4" for n, c in enumerate(CASES, 1)]
 
 
-def test_what_is_in_the_file_is_not_measured_again(run: Run, tmp_path: Path) -> None:
+def test_rows_in_the_file_are_not_measured_again(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "results.json"
     assert run(CASES[:2], json=str(path)) == 0
     assert asked(tmp_path) == ["fast", "even"]
@@ -123,7 +125,7 @@ def test_a_case_that_has_changed_is_measured_again(run: Run, tmp_path: Path) -> 
     assert asked(tmp_path) == ["fast", "fast"]
 
 
-def test_what_was_measured_before_a_hang_is_kept(run: Run, tmp_path: Path) -> None:
+def test_rows_measured_before_a_hang_are_kept(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "results.json"
     assert run(CASES[:3], limit=1.5, json=str(path), answers={"even": "hang"}) == 1
     rows = json.loads(path.read_text())["cases"]
@@ -245,7 +247,7 @@ def test_mistakes_that_would_cost_the_results(
 
 
 @pytest.mark.parametrize("text", ["[]", "nonsense", '{"cases": []}'])
-def test_a_file_of_something_else_is_left_alone(text: str, run: Run, tmp_path: Path) -> None:
+def test_other_files_are_not_overwritten(text: str, run: Run, tmp_path: Path) -> None:
     path = tmp_path / "results.json"
     path.write_text(text)
     with pytest.raises(Exception, match="is not a file of results"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`tilewright cache`, and what runs from it."""
+"""`tilewright cache`, and commands that use the cache."""
 
 from pathlib import Path
 
@@ -37,7 +37,7 @@ def test_it_is_listed_and_cleared(folder: Path, tilewright: Tilewright):
     (folder / "a.plan").write_bytes(bytes(3 << 20))
     (folder / "b.cubin").write_bytes(bytes(1 << 19))
     (folder / "notes.txt").write_text("the user's own")
-    left = folder / ".abcdefgh"  # by a process that was killed while it wrote
+    left = folder / ".abcdefgh"  # of a process that was killed while it wrote
     left.mkdir()
     (left / "c.plan").touch()
     rows = [line.split() for line in tilewright("cache", "ls").out.splitlines()]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`tilewright db`: what it shows of a database, and what it carries to another."""
+"""`tilewright db`: the tables it prints, and exports, imports and merges."""
 
 import json
 import re
@@ -40,13 +40,13 @@ FAILED = Measurement("tileify,register-tile{fm=3}", None, "no [3] threads")
 
 @pytest.fixture
 def kernel(parse: Callable[[str], ModuleOp]) -> loop.KernelOp:
-    """What was measured."""
+    """The kernel that the database has measurements of."""
     return next(op for op in parse(KERNEL).ops if isinstance(op, loop.KernelOp))
 
 
 @pytest.fixture
 def db(tmp_path: Path, kernel: loop.KernelOp) -> str:
-    """A database of it."""
+    """A database with measurements of `kernel`."""
     path = tmp_path / "tuning.sqlite"
     with Database.writing(path) as database:
         key = key_of(kernel, "sm_90a", "gpu", GPU, "13.0")
@@ -58,14 +58,14 @@ def db(tmp_path: Path, kernel: loop.KernelOp) -> str:
     return str(path)
 
 
-def told(result: Result) -> str:
-    """What a command says that succeeds."""
+def output_of(result: Result) -> str:
+    """Return the output of a command that succeeds."""
     assert (result.code, result.err) == (0, "")
     return result.out
 
 
 def test_ls(tilewright: Tilewright, db: str, kernel: loop.KernelOp) -> None:
-    head, measured, modelled, total = told(tilewright("db", "ls", "--db", db)).splitlines()
+    head, measured, modelled, total = output_of(tilewright("db", "ls", "--db", db)).splitlines()
     assert head.split() == [
         *("key", "kernel", "target", "device", "evaluator", "nvrtc"),
         *("schedules", "failed", "best", "us", "latest"),
@@ -76,12 +76,12 @@ def test_ls(tilewright: Tilewright, db: str, kernel: loop.KernelOp) -> None:
     ]
     assert modelled.split()[4:7] == ["sm_90a", "sm_90a", "model"]
     assert total == f"3 measurements and 1 estimate of 1 kernel in {db}"
-    first, _ = json.loads(told(tilewright("db", "ls", "--db", db, "--json")))
+    first, _ = json.loads(output_of(tilewright("db", "ls", "--db", db, "--json")))
     assert (first["device"], first["measured"], first["best_us"]) == (GPU, 2, 2.5)
 
 
-def alike(count: int) -> list[KernelNote]:
-    """Kernels that are called `double` and have the same arguments."""
+def similar_kernels(count: int) -> list[KernelNote]:
+    """Return notes of kernels that share the name `double` and their arguments."""
     about = "double(8xf32) -> 8xf32"
     digests = ["abcdef0", "abcdef1", *(f"{n:06d}" for n in range(count - 2))]
     return [
@@ -91,29 +91,29 @@ def alike(count: int) -> list[KernelNote]:
 
 
 def test_each_row_of_ls_has_a_key_that_show_takes(tilewright: Tilewright) -> None:
-    """Kernels of one name, for one GPU: what they are made of and their keys differ."""
-    notes = alike(4)
-    with Database.writing(Path("alike.sqlite")) as database:
+    """Kernels of one name for one GPU differ in their origins and their keys."""
+    notes = similar_kernels(4)
+    with Database.writing(Path("similar_kernels.sqlite")) as database:
         for note in notes:
             database.merge([note], [])
             database.add(Key(note.kernel, "f32", "sm_90a", GPU, "gpu", 1, "13.0"), FAST)
-    listed = told(tilewright("db", "ls", "--db", "alike.sqlite"))
+    listed = output_of(tilewright("db", "ls", "--db", "similar_kernels.sqlite"))
     assert "  expression  " in listed.splitlines()[0]
     keys = [line.split()[0] for line in listed.splitlines()[1:-1]]
     assert keys == ["0000007", "0000017", "abcdef0", "abcdef1"]
     for key, note in zip(keys, [*notes[2:], *notes[:2]], strict=True):
         assert f"{note.origin}  " in next(ln for ln in listed.splitlines() if ln.startswith(key))
-        shown = told(tilewright("db", "show", key, "--db", "alike.sqlite"))
+        shown = output_of(tilewright("db", "show", key, "--db", "similar_kernels.sqlite"))
         assert [ln.split()[1] for ln in shown.splitlines() if "digest" in ln] == [note.kernel]
-    best = told(tilewright("db", "best", "--db", "alike.sqlite"))
+    best = output_of(tilewright("db", "best", "--db", "similar_kernels.sqlite"))
     assert [line.split()[0] for line in best.splitlines()[::3]] == keys
 
 
-def test_schedules_of_another_version_are_told_apart(tilewright: Tilewright) -> None:
+def test_schedules_of_another_version_are_distinguished(tilewright: Tilewright) -> None:
     with Database.writing(Path("old.sqlite")) as database:
         for semantics in (1, 7):
             database.add(Key("f" * 32, "f32", "sm_90a", GPU, "gpu", semantics, "13.0"), FAST)
-    rows = told(tilewright("db", "ls", "--db", "old.sqlite")).splitlines()[1:-1]
+    rows = output_of(tilewright("db", "ls", "--db", "old.sqlite")).splitlines()[1:-1]
     assert [" gpu, semantics 7 " in row for row in rows] == [False, True]
     assert all(row.startswith("ffffff  a kernel of f32  sm_90a") for row in rows)
 
@@ -121,7 +121,7 @@ def test_schedules_of_another_version_are_told_apart(tilewright: Tilewright) -> 
 @pytest.mark.parametrize("asked", ["double", "DIGEST"])
 def test_show(tilewright: Tilewright, db: str, kernel: loop.KernelOp, asked: str) -> None:
     name = digest(kernel)[:4] if asked == "DIGEST" else asked
-    out = told(tilewright("db", "show", name, "--db", db))
+    out = output_of(tilewright("db", "show", name, "--db", db))
     assert out.startswith(
         f"double(8xf32) -> 8xf32\n  digest  {digest(kernel)}\n  origin  torch.randn"
     )
@@ -138,52 +138,54 @@ def test_show(tilewright: Tilewright, db: str, kernel: loop.KernelOp, asked: str
 
 
 def test_best(tilewright: Tilewright, db: str) -> None:
-    lines = told(tilewright("db", "best", "--db", db)).splitlines()
+    lines = output_of(tilewright("db", "best", "--db", db)).splitlines()
     assert lines[1].startswith(f"  2.50 us on {GPU} (sm_90a) by the gpu, NVRTC 13.0, 20")
     assert (lines[2], lines[5]) == (f"  {FAST.schedule}", f"  {SLOW.schedule}")
-    assert told(tilewright("db", "best", "double", "--db", db)).splitlines() == lines
-    gpu, model = json.loads(told(tilewright("db", "best", "--json", "--db", db)))
+    assert output_of(tilewright("db", "best", "double", "--db", db)).splitlines() == lines
+    gpu, model = json.loads(output_of(tilewright("db", "best", "--json", "--db", db)))
     assert (gpu["schedule"], gpu["us"], model["us"]) == (FAST.schedule, 2.5, 1.0)
 
 
-def test_what_is_exported_can_be_imported(tilewright: Tilewright, db: str, tmp_path: Path) -> None:
-    text = told(tilewright("db", "export", "--db", db))
+def test_exports_can_be_imported(tilewright: Tilewright, db: str, tmp_path: Path) -> None:
+    text = output_of(tilewright("db", "export", "--db", db))
     (tmp_path / "twice.jsonl").write_text(text + text)
     new = ["--db", str(tmp_path / "new.sqlite")]
     for changed in (4, 0):
         code, out, err = tilewright("db", "import", "twice.jsonl", *new)
         assert (code, out) == (0, "")
         assert err.startswith(f"{changed} of 8 records are new, or newer than those in ")
-    assert told(tilewright("db", "export", *new)) == text
+    assert output_of(tilewright("db", "export", *new)) == text
     assert tilewright("db", "export", "again.jsonl", *new).code == 0
     assert (tmp_path / "again.jsonl").read_text() == text
 
 
-def test_one_measurement_is_told_as_one(tilewright: Tilewright) -> None:
+def test_a_single_measurement_is_singular(tilewright: Tilewright) -> None:
     with Database.writing(Path("one.sqlite")) as database:
         database.add(Key("f" * 32, "f32", "sm_90a", "sm_90a", "model", 1, ""), SLOW)
-    listed = told(tilewright("db", "ls", "--db", "one.sqlite"))
+    listed = output_of(tilewright("db", "ls", "--db", "one.sqlite"))
     assert listed.endswith("\n1 estimate of 1 kernel in one.sqlite\n")
     merged = tilewright("db", "merge", "one.sqlite", "--db", "new.sqlite").err
     assert merged == "1 of 1 record is new, or newer than those in new.sqlite\n"
 
 
 def test_lines_end_where_json_lines_do(tilewright: Tilewright, db: str) -> None:
-    """Not at other characters that end lines of text, which problems may quote."""
+    """Other characters that end lines of text, which problems may quote, do not end a record."""
     with Database.writing(Path(db)) as database:
         (key, *_) = [each.key for each in database.counts()]
         database.add(key, FAILED._replace(schedule="tileify", problem="a\u2028b\x85c"))
-    text = told(tilewright("db", "export", "--db", db))
+    text = output_of(tilewright("db", "export", "--db", db))
     assert tilewright("db", "export", "lines.jsonl", "--db", db).code == 0
     assert tilewright("db", "import", "lines.jsonl", "--db", "new.sqlite").code == 0
-    assert told(tilewright("db", "export", "--db", "new.sqlite")) == text
+    assert output_of(tilewright("db", "export", "--db", "new.sqlite")) == text
 
 
 def test_databases_are_merged(tilewright: Tilewright, db: str, tmp_path: Path) -> None:
     new = ["--db", str(tmp_path / "new.sqlite")]
     code, out, err = tilewright("db", "merge", db, db, *new)
     assert (code, out, err[:22]) == (0, "", "4 of 8 records are new")
-    assert told(tilewright("db", "export", *new)) == told(tilewright("db", "export", "--db", db))
+    assert output_of(tilewright("db", "export", *new)) == output_of(
+        tilewright("db", "export", "--db", db)
+    )
 
 
 def test_goldens_are_written_and_added_to(tilewright: Tilewright, db: str, tmp_path: Path) -> None:
@@ -243,10 +245,10 @@ def test_files_that_are_no_export(
         ('"semantics": 1', '"semantics": -1'),
     ],
 )
-def test_values_that_cannot_be(
+def test_invalid_values(
     tilewright: Tilewright, db: str, tmp_path: Path, change: tuple[str, str]
 ) -> None:
-    text = told(tilewright("db", "export", "--db", db))
+    text = output_of(tilewright("db", "export", "--db", db))
     assert change[0] in text
     (tmp_path / "in.jsonl").write_text(text.replace(*change))
     code, _, err = tilewright("db", "import", "in.jsonl", "--db", "new.sqlite")
@@ -255,7 +257,7 @@ def test_values_that_cannot_be(
 
 
 def test_a_digit_that_has_changed_is_found(tilewright: Tilewright, db: str, tmp_path: Path):
-    text = told(tilewright("db", "export", "--db", db))
+    text = output_of(tilewright("db", "export", "--db", db))
     (tmp_path / "in.jsonl").write_text(text.replace("2.5", "2.4"))
     code, _, err = tilewright("db", "import", "in.jsonl", "--db", "new.sqlite")
     assert code == 2
@@ -265,11 +267,11 @@ def test_a_digit_that_has_changed_is_found(tilewright: Tilewright, db: str, tmp_
 def test_lines_of_the_first_version_had_no_checksums(
     tilewright: Tilewright, db: str, tmp_path: Path
 ) -> None:
-    text = told(tilewright("db", "export", "--db", db))
+    text = output_of(tilewright("db", "export", "--db", db))
     old = re.sub(r', "checksum": "\w+"}', "}", text).replace('"schema": 2', '"schema": 1')
     (tmp_path / "in.jsonl").write_text(old)
     assert tilewright("db", "import", "in.jsonl", "--db", "new.sqlite").code == 0
-    assert told(tilewright("db", "export", "--db", "new.sqlite")) == text
+    assert output_of(tilewright("db", "export", "--db", "new.sqlite")) == text
 
 
 FIELDS = {
@@ -298,7 +300,7 @@ NOTE = {"kernel": "f" * 32, "name": "f", "about": "f()", "inputs": ["x"], "origi
         (NOTE, {"name": []}, "name is []; expected a text"),
     ],
 )
-def test_types_that_cannot_be(
+def test_invalid_types(
     tilewright: Tilewright, fields: dict[str, object], change: dict[str, object], complaint: str
 ) -> None:
     lines = [HEAD, json.dumps(FIELDS) + "\n", json.dumps(fields | change) + "\n"]
@@ -310,7 +312,7 @@ def test_types_that_cannot_be(
 
 
 def test_any_other_line_is_a_clean_error(tilewright: Tilewright, db: str) -> None:
-    text = told(tilewright("db", "export", "--db", db))
+    text = output_of(tilewright("db", "export", "--db", db))
     random = Random(0)
     for _ in range(drawn(120)):
         at = random.randrange(1, text.count("\n"))
@@ -352,7 +354,7 @@ def test_mistakes(tilewright: Tilewright, argv: list[str], code: int, complaint:
         (["export", "--goldens", "nowhere"], "there is no folder 'nowhere'"),
     ],
 )
-def test_mistakes_about_what_is_there(
+def test_unknown_kernels_and_folders(
     tilewright: Tilewright, db: str, argv: list[str], complaint: str
 ) -> None:
     code, out, err = tilewright("db", *argv, "--db", db)

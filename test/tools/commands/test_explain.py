@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`tilewright explain`: what it says of each kind of kernel, in one screen each."""
+"""`tilewright explain`: the text of each kind of kernel, which fits on one screen."""
 
 import json
 import re
@@ -20,13 +20,13 @@ ATTENTION = "q = torch.randn(1, 2, 20, 16); F.scaled_dot_product_attention(q, q,
 EXPRESSIONS = (MATMUL, RMS_NORM, POINTWISE, ATTENTION)
 
 SCREEN = 50
-"""Lines of a kernel that are read at one glance."""
+"""Most lines of a kernel's explanation, so that it fits on a screen."""
 
 PASSES = [spec.name for spec in parse_spec_list(to_tile())][1:]
 
 
 def explained(capsys: pytest.CaptureFixture[str], *argv: str) -> str:
-    """What is printed of what succeeds."""
+    """Return the output of `explain`, which must succeed."""
     code = cli.main(["explain", *argv])
     out, err = capsys.readouterr()
     assert (code, err) == (0, "")
@@ -39,7 +39,7 @@ def paragraphs(text: str) -> list[list[str]]:
 
 
 def steps(lines: list[str]) -> dict[str, str]:
-    """What is said of each pass, by its name."""
+    """Return the text of each pass, by its name."""
     found = re.findall(r"^  t:\d{3}     ([\w-]+)(.*(?:\n {12}.*)?)", "\n".join(lines), re.M)
     return dict(found)
 
@@ -53,18 +53,21 @@ def test_a_single_element(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize("expression", EXPRESSIONS)
-def test_what_is_said_of_every_kernel(capsys: pytest.CaptureFixture[str], expression: str) -> None:
+def test_the_explanation_of_every_kernel(
+    capsys: pytest.CaptureFixture[str], expression: str
+) -> None:
     kernels = paragraphs(explained(capsys, "-c", expression, "--target", "sm_90a"))
     assert len(kernels) == (2 if expression == ATTENTION else 1)
     for name, schedule, *rest in kernels:
         assert re.fullmatch(r"\w+", name)
         assert 10 < len(rest) < SCREEN
         pipeline = schedule.removeprefix("  schedule  ")
-        said = steps(rest)
-        assert {*said} <= {*PASSES}
-        # What is in the schedule was done, with these options; all else says why not.
+        texts = steps(rest)
+        assert {*texts} <= {*PASSES}
+        # Passes in the schedule were applied, with these options; all others have a reason against
+        # them.
         done = {spec.name for spec in parse_spec_list(pipeline)}
-        for step, text in said.items():
+        for step, text in texts.items():
             assert text.startswith(": no, ") == (step not in done), (step, text)
             assert step not in done or f"{step}{text.splitlines()[0]}" in pipeline
 
@@ -74,7 +77,7 @@ def test_a_program_without_kernels(capsys: pytest.CaptureFixture[str], expressio
     assert explained(capsys, "-c", expression) == "no kernels: nothing is computed\n"
 
 
-def test_a_matmul_tells_what_else_was_weighed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_matmul_lists_the_schedules_it_weighed(capsys: pytest.CaptureFixture[str]) -> None:
     (lines,) = paragraphs(explained(capsys, "-c", MATMUL, "--target", "sm_90a"))
     assert lines[0] == "matmul"
     assert lines[2] == "  problem   m 70, n 50, k 333"
@@ -85,36 +88,40 @@ def test_a_matmul_tells_what_else_was_weighed(capsys: pytest.CaptureFixture[str]
     assert all(weighed)
     seconds = [float(match[3]) for match in weighed if match is not None]
     assert len(seconds) == 5
-    # Among those that are nearly as good another reason decides.
+    # Among schedules that are nearly as fast, another reason decides.
     assert seconds[0] <= 1.1 * min(seconds)
-    said = steps(lines)
-    assert re.search(r"\{.*\}\n {12}.*smem \d+ -> \d+ B", said["stage-inputs"])
-    assert "rows of the tensor are 1332 bytes, not a multiple of 16" in said["tma-copy"]
-    assert said["cooperative-reduce"] == ": no, its axes are bound already"
+    texts = steps(lines)
+    assert re.search(r"\{.*\}\n {12}.*smem \d+ -> \d+ B", texts["stage-inputs"])
+    assert "rows of the tensor are 1332 bytes, not a multiple of 16" in texts["tma-copy"]
+    assert texts["cooperative-reduce"] == ": no, its axes are bound already"
 
 
-def test_a_row_tells_why_nothing_else_was_done(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_row_kernel_gives_reasons_against_other_passes(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     (lines,) = paragraphs(explained(capsys, "-c", RMS_NORM, "--target", "sm_90a"))
-    said = steps(lines)
-    assert said["cooperative-reduce"].startswith("{threads=2048 rows=1 row=registers}\n")
-    assert "accessed 1 MiB -> 768 KiB" in said["cooperative-reduce"]
-    assert said["chunk-matmul-k"].startswith(": no, no contraction")
-    assert said["stage-inputs"] == ": no, a block reads nothing more than once"
+    texts = steps(lines)
+    assert texts["cooperative-reduce"].startswith("{threads=2048 rows=1 row=registers}\n")
+    assert "accessed 1 MiB -> 768 KiB" in texts["cooperative-reduce"]
+    assert texts["chunk-matmul-k"].startswith(": no, no contraction")
+    assert texts["stage-inputs"] == ": no, a block reads nothing more than once"
 
 
-def test_elements_are_a_line(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_elementwise_kernel_has_blocks_of_256_threads(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     (lines,) = paragraphs(explained(capsys, "-c", POINTWISE, "--target", "sm_90a"))
     assert steps(lines)["blockify-launch"].startswith("{n=256}\n")
 
 
-def test_a_target_without_tma_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_target_without_tma_is_a_reason(capsys: pytest.CaptureFixture[str]) -> None:
     expression = "torch.randn(64, 64) @ torch.randn(64, 64)"
     (lines,) = paragraphs(explained(capsys, "-c", expression, "--target", "sm_80"))
     assert steps(lines)["tma-copy"] == ": no, sm_80 has no tensor memory accelerator"
 
 
 @pytest.mark.parametrize("level", ["tile", "kernel"])
-def test_a_kernel_that_is_scheduled_already_tells_its_schedule_and_figures(
+def test_a_scheduled_kernel_has_its_schedule_and_figures(
     tilewright: Tilewright, level: str
 ) -> None:
     assert tilewright("compile", "-c", MATMUL, "--ir", level, "-o", "scheduled.mlir").code == 0
@@ -125,9 +132,9 @@ def test_a_kernel_that_is_scheduled_already_tells_its_schedule_and_figures(
     assert [name, schedule] == fresh[:2]
     assert scheduled.startswith("  weighed   nothing: the kernel is already scheduled")
     assert re.match(r"  figures   global 169.8 KiB, .*smem \d+ B, .*blocks 40, threads 32", figures)
-    (told,) = json.loads(Path("explained.json").read_text())["kernels"]
-    assert f"  figures   {told['figures']}" == figures
-    assert (told["weighed"], told["steps"]) == ([], [])
+    (entry,) = json.loads(Path("explained.json").read_text())["kernels"]
+    assert f"  figures   {entry['figures']}" == figures
+    assert (entry["weighed"], entry["steps"]) == ([], [])
 
 
 def test_a_launch_beside_loop_nests_is_not_weighed(tilewright: Tilewright) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`tilewright generate`: what it prints, and what it refuses."""
+"""`tilewright generate`: its output, and the requests it refuses."""
 
 import json
 import re
@@ -14,7 +14,7 @@ from saved_models import load, save, save_tokenizer
 from tilewright.tools.output.token_stream import print_tokens
 
 from ..conftest import Tilewright
-from .told_stages import told_stages
+from .entered_stages import entered_stages
 
 WORDS = ["<s>", "<unk>", "</s>", *(f"w{number}" for number in range(3, 100))]
 
@@ -28,7 +28,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def expected(folder: Path) -> list[int]:
-    """What `transformers` adds to the tokens 5, 6, 7."""
+    """The tokens that `transformers` adds to the tokens 5, 6, 7."""
     ids = torch.tensor([[5, 6, 7]])
     mask = torch.ones_like(ids)
     tokens = load(folder).generate(ids, attention_mask=mask, max_new_tokens=8, do_sample=False)
@@ -36,7 +36,7 @@ def expected(folder: Path) -> list[int]:
 
 
 def test_tokens_then_text(folder: Path, expected: list[int], tilewright: Tilewright):
-    """Numbers without a tokenizer, and text with one, up to what ends it."""
+    """The output is numbers without a tokenizer and text with one, up to the end token."""
     asked = ("generate", str(folder), "--device", "interpreter", "--prompt-ids", "5,6,7")
     plain = tilewright(*asked, "--max-new-tokens", "1")
     assert (plain.code, plain.out, plain.err) == (0, f"{expected[0]} \n", "")
@@ -46,32 +46,36 @@ def test_tokens_then_text(folder: Path, expected: list[int], tilewright: Tilewri
     until_end = expected[: expected.index(end) + 1]
     ends = json.dumps({"eos_token_id": [1, end]})
     (folder / "generation_config.json").write_text(ends)
-    told = tilewright(*asked, "--max-new-tokens", "8", "-v")
-    assert (told.code, told.out) == (0, " ".join(f"w{token}" for token in until_end) + "\n")
-    assert told.err.startswith(f"{len(until_end)} tokens in ")
-    assert "keys and values: 8192 B" in told.err
-    assert "decode step, cache of 16" in told.err
+    result = tilewright(*asked, "--max-new-tokens", "8", "-v")
+    assert (result.code, result.out) == (0, " ".join(f"w{token}" for token in until_end) + "\n")
+    assert result.err.startswith(f"{len(until_end)} tokens in ")
+    assert "keys and values: 8192 B" in result.err
+    assert "decode step, cache of 16" in result.err
 
 
-def test_stages_are_told(folder: Path, tilewright: Tilewright):
+def test_stages_are_reported(folder: Path, tilewright: Tilewright):
     asked = ("--device", "interpreter", "--prompt-ids", "5,6,7", "--max-new-tokens", "1")
-    with told_stages() as told:
+    with entered_stages() as stages:
         assert tilewright("generate", str(folder), *asked).code == 0
-    assert told[:2] == ["build the model", "read weights"]
-    assert {"capture the program", "interpret @main"} <= {*told}
+    assert stages[:2] == ["build the model", "read weights"]
+    assert {"capture the program", "interpret @main"} <= {*stages}
 
 
-def test_numbers_stand_in_a_line(capsys: pytest.CaptureFixture[str]):
+def test_numbers_are_printed_in_a_line(capsys: pytest.CaptureFixture[str]):
     print_tokens([5, 0, 17], None)
     assert capsys.readouterr().out == "5 0 17 \n"
 
 
-def test_what_a_model_asks_for(folder: Path, expected: list[int], tilewright: Tilewright):
-    """Its penalty is applied unless another is given; ignored settings are reported."""
+def test_settings_of_the_generation_config(
+    folder: Path, expected: list[int], tilewright: Tilewright
+):
+    """
+    The config's penalty applies unless another is given; a warning names its ignored settings.
+    """
     ignored = {"no_repeat_ngram_size": 2, "bad_words_ids": [[3]]}
     asked = {"repetition_penalty": 1e9, "do_sample": True, **ignored}
     (folder / "generation_config.json").write_text(json.dumps(asked))
-    told = (
+    warning = (
         "warning: settings in generation_config.json are ignored: "
         "bad_words_ids, no_repeat_ngram_size\n"
     )
@@ -80,9 +84,9 @@ def test_what_a_model_asks_for(folder: Path, expected: list[int], tilewright: Ti
     prompt = ("--prompt-ids", f"5,6,7,{repeated}")
     given = (*prompt, "--max-new-tokens", "1", "--device", "interpreter")
     penalised = tilewright("generate", str(folder), *given)
-    assert (penalised.code, penalised.err) == (0, told)
+    assert (penalised.code, penalised.err) == (0, warning)
     plain = tilewright("generate", str(folder), *given, "--repetition-penalty", "1")
-    assert (plain.code, plain.err) == (0, told)
+    assert (plain.code, plain.err) == (0, warning)
     assert plain.out != penalised.out
     (folder / "generation_config.json").unlink()
 
@@ -133,7 +137,7 @@ def test_a_gpu_without_room(
     tilewright: Tilewright,
     monkeypatch: pytest.MonkeyPatch,
 ):
-    """Nothing is read of weights for which there is no room."""
+    """The command fails before it reads weights that do not fit into the GPU's memory."""
     name, *options = command
     gpu = SimpleNamespace(name="gpu", device="cuda:0", run=print, load=print)
     monkeypatch.setattr(f"tilewright.tools.commands.{name}.backend_for", Mock(return_value=gpu))

@@ -14,10 +14,10 @@ from tilewright.tools.cli import main
 pytestmark = needs_nvrtc
 
 PROGRAMS = {
-    # a matrix product by tensor maps, an intermediate buffer, two results
+    # a matrix product with tensor maps, an intermediate buffer, two results
     "product": "x, w = torch.randn(512, 256), torch.randn(256, 512); y = x @ w; y.softmax(-1), y",
-    # a sum that blocks join by counters or atomics, half types and bools; and a kernel that is
-    # called as a function of the C library is
+    # a sum that blocks join by counters or atomics; half types and bools; a kernel with the name of
+    # a function of the C library
     "others": "x = torch.randn(64, 4096).bfloat16(); x.half() * 2, x > 0, x.float().sum(), x.int(),"
     " torch.randn(8, 4)[torch.tensor([3, 1, 1])]",
     "nothing": "torch.empty(0, 3).exp()",
@@ -25,13 +25,13 @@ PROGRAMS = {
 
 
 def written(expression: str, folder: Path) -> Path:
-    """Return the program's CUDA text, in a file."""
+    """Write the program's CUDA text to a file, and return its path."""
     path = folder / "x.cu"
     assert main(["compile", "-c", expression, "--host", "-o", str(path)]) == 0
     return path
 
 
-def test_data_stand_beside_the_text(tmp_path: Path):
+def test_data_are_written_next_to_the_text(tmp_path: Path):
     path = written("torch.randn(8, 64).t().exp()", tmp_path)
     text = path.read_text()
     assert '"x.bin"' in text
@@ -72,7 +72,7 @@ def test_no_kernels_compile_and_run(tmp_path: Path):
 
 
 def check(name: str, tmp_path: Path) -> None:
-    """It says that there is no GPU, or is right on one, and whether its data are there."""
+    """Run the program: right on a GPU, otherwise an error, as for missing data."""
     path = written(PROGRAMS[name], tmp_path)
     program = tmp_path / "program"
     command = next(line for line in path.read_text().splitlines() if "nvcc" in line)

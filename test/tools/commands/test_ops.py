@@ -18,7 +18,7 @@ OPERATORS = {op.ATEN.partition(".")[0] for op in OPS}
 
 
 def test_without_docstrings_there_is_no_table(monkeypatch: pytest.MonkeyPatch, capsys: Any):
-    """As under `python -OO`."""
+    """`python -OO` removes docstrings."""
     monkeypatch.setattr(OPS[0], "__doc__", None)
     code, out, err = ops(capsys, "--json")
     assert (code, out) == (2, "")
@@ -26,7 +26,7 @@ def test_without_docstrings_there_is_no_table(monkeypatch: pytest.MonkeyPatch, c
 
 
 def ops(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    """How `tilewright ops` ends, and what it prints."""
+    """Run `tilewright ops`; return its exit code, output and errors."""
     code = cli.main(["ops", *arguments])
     out, err = capsys.readouterr()
     return code, out, err
@@ -90,14 +90,14 @@ def test_names_show_details(capsys: pytest.CaptureFixture[str]):
         ("sub_.Scalar", {"sub.Scalar"}),
     ],
 )
-def test_a_name_may_be_spelled_as_anywhere(
+def test_a_name_may_have_any_common_spelling(
     name: str, signatures: set[str], capsys: pytest.CaptureFixture[str]
 ):
     _, out, _ = ops(capsys, name)
     assert {line.partition("(")[0] for line in out.splitlines()[::3]} == signatures
 
 
-def test_what_is_refused_says_why(capsys: pytest.CaptureFixture[str]):
+def test_refused_operators_have_a_reason(capsys: pytest.CaptureFixture[str]):
     code, out, _ = ops(capsys, "topk", "fft_rfft", "cond", "dropout")
     assert code == 0
     assert out.splitlines() == [
@@ -199,16 +199,14 @@ def test_every_example_is_of_its_operator(family: Family):
         assert "%" not in overload.summary + overload.notes
 
 
-def test_notes_stand_apart(capsys: pytest.CaptureFixture[str]):
+def test_notes_are_lines_of_their_own(capsys: pytest.CaptureFixture[str]):
     _, out, _ = ops(capsys, "scaled_dot_product_attention")
     assert out.splitlines()[2].startswith("  `attn_mask` is added to the scores")
     assert out.splitlines()[3].startswith("  %3 = torch.scaled_dot_product_attention")
 
 
 def kinds_of(op: type[TorchOp]) -> dict[str, str]:
-    """
-    Return the kinds of arguments that PyTorch's schema of an op gives, as the table spells them.
-    """
+    """Return the kinds of an op's arguments in PyTorch's schema, in the table's spelling."""
     import torch
 
     operator, _, overload = op.ATEN.partition(".")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`tilewright run --blocks N`: a part of large grids, and what can be said of it."""
+"""`tilewright run --blocks N`: runs of a part of large grids, and the results they can compare."""
 
 import json
 
@@ -8,7 +8,7 @@ import pytest
 from tilewright.tools.cli import main
 
 
-def test_what_ran_is_compared_and_the_rest_is_named(capsys: pytest.CaptureFixture[str]):
+def test_results_of_the_blocks_that_ran_are_compared(capsys: pytest.CaptureFixture[str]):
     assert main(["run", "--blocks", "4", "--json", "-", "-c", "torch.randn(64, 512) * 2"]) == 0
     out, err = capsys.readouterr()
     (kernel,) = json.loads(out)["kernels"]
@@ -22,7 +22,7 @@ def test_small_grids_run_whole(capsys: pytest.CaptureFixture[str]):
     assert capsys.readouterr().out.endswith("\nright\n")
 
 
-def test_kernels_that_read_what_is_missing_are_not_compared(capsys: pytest.CaptureFixture[str]):
+def test_kernels_that_read_missing_results_are_not_compared(capsys: pytest.CaptureFixture[str]):
     expression = "torch.softmax(torch.randn(40, 64), -1) @ torch.randn(64, 40)"
     assert main(["run", "--blocks", "2", "-c", expression]) == 0
     assert (
@@ -31,6 +31,6 @@ def test_kernels_that_read_what_is_missing_are_not_compared(capsys: pytest.Captu
 
 
 @pytest.mark.parametrize("count", ["0", "-1", "few"])
-def test_a_count_that_is_none(count: str, capsys: pytest.CaptureFixture[str]):
+def test_invalid_counts(count: str, capsys: pytest.CaptureFixture[str]):
     assert main(["run", "--blocks", count, "-c", "torch.randn(32)"]) == 2
     assert "is not a positive number of blocks" in capsys.readouterr().err

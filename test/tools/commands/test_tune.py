@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`tilewright tune`, where a model or a script says how long kernels take."""
+"""`tilewright tune`, with times from a model or a script."""
 
 import json
 from collections.abc import Callable, Generator
@@ -32,7 +32,7 @@ PLAN: Any = None
 
 
 def known(folder: Path) -> list[Measurement]:
-    """What the database has."""
+    """Return the measurements in the database."""
     with Database.reading(folder / "tuned.sqlite") as database:
         return [record.measurement for record in database.records()]
 
@@ -61,7 +61,7 @@ def test_other_searches(search: str, tilewright: Tilewright) -> None:
     assert found.out.splitlines()[0] == "relu: 3 schedules estimated"
 
 
-def test_searches_of_the_command_line_are_those_that_there_are() -> None:
+def test_the_command_line_knows_all_searches() -> None:
     assert tuple(SEARCHES) == options.SEARCHES
 
 
@@ -75,7 +75,7 @@ def test_it_resumes(tmp_path: Path, tilewright: Tilewright) -> None:
     assert set(before) < set(after)
 
 
-def test_nothing_need_be_kept(tmp_path: Path, tilewright: Tilewright) -> None:
+def test_measurements_need_not_be_kept(tmp_path: Path, tilewright: Tilewright) -> None:
     found = tilewright("tune", *RELU, "--evaluator", "model", "--no-db", "--budget", "2")
     assert found.out.startswith("relu: 2 schedules estimated\n")
     assert [*tmp_path.iterdir()] == []
@@ -87,7 +87,7 @@ def test_a_bar_is_on_terminals_only(tilewright: Tilewright) -> None:
     assert "1/1 relu" in tilewright(*command, "--color", "always").err
 
 
-def test_it_says_what_each_schedule_came_to(tilewright: Tilewright) -> None:
+def test_verbose_output_lists_each_schedule(tilewright: Tilewright) -> None:
     err = tilewright("tune", *RELU, *MODEL, "--budget", "2", "-v").err.splitlines()
     assert err[0] == "1/1 relu"
     assert err[1].endswith("(1.00x)): the default")
@@ -112,7 +112,7 @@ def test_the_best_are_compiled(
 
 
 def suite(folder: Path, *expressions: str) -> str:
-    """Return a file of cases with one input of 64 elements."""
+    """Write a suite with one input of 64 elements for each expression; return its name."""
     cases = [
         {
             **{"name": f"case{n}", "op": "x", "expression": expression, "dtype": "float32"},
@@ -199,7 +199,7 @@ def test_mistakes(
 
 @pytest.fixture
 def scripted(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[Job], Measurement]], None]:
-    """Has a function measure, which passes for a GPU."""
+    """A function that replaces the GPU's measurements by those of a function."""
 
     def use(measure: Callable[[Job], Measurement]) -> None:
         @contextmanager
@@ -218,7 +218,7 @@ def scripted(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[Job], Measu
 
 
 def compiled(kernel: str, schedule: str, target: str) -> Compiled:
-    """Return all schedules can be compiled."""
+    """Return a dummy plan: all schedules can be compiled."""
     return Compiled(PLAN, {})
 
 
@@ -265,15 +265,15 @@ def test_the_default_is_the_best_unless_another_is_faster_by_more_than_noise(
     times = iter([10.0, 9.5, 9.8, 12.0])
     scripted(lambda job: Measurement(job.schedule, next(times), spread_us=0.5))
     found = tilewright("tune", *RELU, *GPU, "--json", "found.json")
-    (told,) = json.loads((tmp_path / "found.json").read_text())["kernels"]
-    assert (told["best"], told["speedup"]) == (told["default"], 1.0)
-    assert told["default"]["us"] == 10.0
-    assert f"best: {told['default']['schedule']}" in found.out.splitlines()
+    (kernel,) = json.loads((tmp_path / "found.json").read_text())["kernels"]
+    assert (kernel["best"], kernel["speedup"]) == (kernel["default"], 1.0)
+    assert kernel["default"]["us"] == 10.0
+    assert f"best: {kernel['default']['schedule']}" in found.out.splitlines()
     why = tilewright("explain", *RELU, "--db", "tuned.sqlite", "--target", "sm_90a").out
     assert "known     10.00 us on NVIDIA H100 by the gpu" in why
 
 
-def test_where_nothing_can_be_measured(
+def test_no_schedule_can_be_measured(
     tmp_path: Path,
     tilewright: Tilewright,
     scripted: Callable[[Callable[[Job], Measurement]], None],
@@ -287,22 +287,22 @@ def test_where_nothing_can_be_measured(
 
 
 @pytest.mark.parametrize(
-    ("asked", "told"),
+    ("asked", "expected"),
     [
         ((*RELU, "--budget", "9"), "relu: 3 schedules estimated\n"),
-        # Between programs, where kernels had a glance only.
+        # Interrupted between programs, whose kernels had only a first estimate.
         (
             ("-c", "F.rms_norm(torch.randn(4, 65536), (65536,))", "--budget", "30"),
             "rms_norm: 3 schedules estimated\n",
         ),
     ],
 )
-def test_an_interruption_ends_with_what_was_found(
+def test_an_interruption_prints_the_results_so_far(
     tmp_path: Path,
     tilewright: Tilewright,
     monkeypatch: pytest.MonkeyPatch,
     asked: tuple[str, ...],
-    told: str,
+    expected: str,
 ) -> None:
     add = kernel_tuning.KernelRecords.add
 
@@ -314,6 +314,6 @@ def test_an_interruption_ends_with_what_was_found(
     monkeypatch.setattr(kernel_tuning.KernelRecords, "add", interrupted)
     found = tilewright("tune", *asked, *MODEL)
     assert found.code == 130
-    assert found.out.startswith(told)
+    assert found.out.startswith(expected)
     assert found.err == "interrupted: these are the results so far\n"
     assert len(known(tmp_path)) == 3

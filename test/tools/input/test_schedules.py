@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`--schedule`, and plans in files: kernels are done so, and what comes to nothing is told."""
+"""`--schedule`, and plans in files: kernels follow them, and steps without effect are reported."""
 
 import json
 from pathlib import Path
@@ -10,7 +10,7 @@ from needs import needs_nvrtc
 from ..conftest import Tilewright
 
 TWO = "torch.relu(torch.randn(9, 12) @ torch.randn(12, 40)).softmax(-1)"
-"""Two kernels: relu_matmul and softmax."""
+"""Expression with two kernels: relu_matmul and softmax."""
 
 TILES = "relu_matmul=tileify,chunk-matmul-k{bk=4},blockify-launch{m=8 n=4}"
 
@@ -49,7 +49,7 @@ def test_the_only_kernel_needs_no_name(tilewright: Tilewright) -> None:
 
 
 @needs_nvrtc
-def test_what_is_run_is_right(tilewright: Tilewright, tmp_path: Path) -> None:
+def test_scheduled_kernels_run_right(tilewright: Tilewright, tmp_path: Path) -> None:
     path = tmp_path / "report.json"
     rows = "softmax=tileify,cooperative-reduce{threads=32 rows=2}"
     given = ["--schedule", TILES, "--schedule", rows, "--check", "each", "--json", str(path)]
@@ -96,7 +96,7 @@ def test_mistakes(tilewright: Tilewright, schedules: list[str], complaint: str) 
 
 
 RESERVED = "(torch.exp(torch.randn(9)), torch.ones(9).sum() * 2)"
-"""Two kernels: exp, whose name CUDA has taken, and mul_sum."""
+"""Expressions with two kernels: exp, whose name CUDA reserves, and mul_sum."""
 
 
 @needs_nvrtc
@@ -128,7 +128,9 @@ def test_times_are_of_the_planners_schedules(tilewright: Tilewright) -> None:
     assert "--bench times the planner's schedules: it excludes --schedule" in err
 
 
-def test_what_is_below_loop_ir_is_scheduled_already(tilewright: Tilewright, tmp_path: Path) -> None:
+def test_modules_below_loop_ir_are_scheduled_already(
+    tilewright: Tilewright, tmp_path: Path
+) -> None:
     path = tmp_path / "tile.mlir"
     assert tilewright("compile", "-c", TWO, "--ir", "tile", "-o", str(path))[0] == 0
     code, _, err = tilewright("compile", str(path), "--schedule", TILES)
@@ -158,7 +160,7 @@ def test_what_is_below_loop_ir_is_scheduled_already(tilewright: Tilewright, tmp_
         ),
     ],
 )
-def test_planned_steps_that_do_nothing_are_told(
+def test_planned_steps_without_effect_are_reported(
     tilewright: Tilewright, plan: str, warnings: list[str], tmp_path: Path
 ) -> None:
     path = tmp_path / "rows.mlir"
@@ -169,7 +171,7 @@ def test_planned_steps_that_do_nothing_are_told(
         assert line.startswith(f"warning: {warning}")
 
 
-def test_explain_tells_of_a_given_schedule_what_it_did(
+def test_explain_reports_the_steps_of_a_given_schedule(
     tilewright: Tilewright, tmp_path: Path
 ) -> None:
     path = tmp_path / "why.json"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Language models on the command line: `compile` and `explain`, and what is said of mistakes."""
+"""Language models on the command line: `compile`, `explain`, and messages for mistakes."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ SHORT = ("--layers", "1", "--seq-len", "4")
 
 @pytest.fixture
 def model() -> str:
-    """A folder beside, with the config of a model."""
+    """A folder with the config of a model, in the working folder."""
     tiny_config("llama", dtype="bfloat16", **SMALL).save_pretrained("model")
     return "model"
 
@@ -56,7 +56,7 @@ def test_kernels_are_explained(tilewright: Tilewright, model: str):
     assert "\nscaled_dot_product_attention\n  schedule  tileify" in ended.out
 
 
-def test_what_is_written_over_is_seen_before_it_is_compiled(tilewright: Tilewright, model: str):
+def test_an_existing_folder_is_refused_before_compiling(tilewright: Tilewright, model: str):
     ended = tilewright("compile", model, "-o", model)
     assert ended.code == 2
     assert ended.err == (
@@ -65,7 +65,7 @@ def test_what_is_written_over_is_seen_before_it_is_compiled(tilewright: Tilewrig
     )
 
 
-def test_values_are_not_there(tilewright: Tilewright, model: str):
+def test_weights_are_not_available(tilewright: Tilewright, model: str):
     ended = tilewright("compile", model, "--host", "-o", "all.cu")
     assert ended.code == 2
     assert "the weights of 'model' are not loaded here" in ended.err

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a user is told where there is not enough memory, and of names that a terminal would obey."""
+"""Error messages for exhausted memory, and for names with control characters."""
 
 import pytest
 import torch
@@ -34,7 +34,7 @@ def test_no_memory_is_no_bug(error: Exception, message: str):
     assert explain(error) == (message, 1)
 
 
-def test_other_errors_of_a_library_are():
+def test_other_errors_of_a_library_are_bugs():
     message, code = explain(RuntimeError("CUDA out of memory"))
     assert message.endswith("the input and the traceback above.")
     assert code == 1

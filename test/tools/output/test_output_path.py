@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files are written whole or not at all, and their places are checked before there is content."""
+"""Files are written whole or not at all, and paths are checked before there is content."""
 
 import os
 import resource
@@ -33,14 +33,14 @@ RELU = ["-c", "torch.relu(torch.ones(4))"]
         ["compile", *RELU, "-o"],
     ],
 )
-def test_commands_look_before_they_begin(
+def test_commands_check_paths_before_they_begin(
     command: list[str],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("tilewright.frontend.capture.capture", None)  # which is not come to
+    monkeypatch.setattr("tilewright.frontend.capture.capture", None)  # not reached
     assert main([*command, "none/x.txt"]) == 2
     error = "error: cannot write 'none/x.txt': there is no folder 'none'\n"
     assert capsys.readouterr() == ("", error)
@@ -50,7 +50,7 @@ def test_a_folder_that_is_read_only(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(os, "access", Mock(return_value=False))
     with pytest.raises(UsageError, match="is read-only"):
         check_path(str(tmp_path / "x.json"))
-    check_path("/dev/null")  # in whose folder nothing is made
+    check_path("/dev/null")  # no file is created in its folder
 
 
 def test_a_file_is_written_over_where_none_can_be_made(
@@ -75,7 +75,7 @@ def names(folder: Path) -> list[str]:
 
 @contextmanager
 def disk_of(size: int) -> Generator[None]:
-    """Let no file become larger than `size` bytes: a write fails as on a full disk."""
+    """Limit files to `size` bytes: a larger write fails as on a full disk."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
     try:
@@ -154,7 +154,7 @@ def test_the_mode_of_the_old_file_is_kept(mode: int, tmp_path: Path):
     assert (path.read_text(), path.stat().st_mode & 0o777) == ("new", mode)
 
 
-def test_a_new_file_has_the_mode_that_the_user_wants(tmp_path: Path):
+def test_a_new_file_has_the_mode_of_the_users_umask(tmp_path: Path):
     before = os.umask(0o027)
     try:
         write_text(str(tmp_path / "x.json"), "new")
@@ -233,6 +233,6 @@ def test_files_and_folders_are_exchanged(tmp_path: Path):
     assert not exchange(tmp_path / "one", tmp_path / "none")
 
 
-def test_bytes_are_written_as_they_are(tmp_path: Path):
+def test_bytes_are_written_unchanged(tmp_path: Path):
     write_bytes(str(tmp_path / "x"), b"\0\r\n\xff")
     assert (tmp_path / "x").read_bytes() == b"\0\r\n\xff"

@@ -8,13 +8,13 @@ import pytest
 
 from ..conftest import Tilewright
 
-# A product, and a softmax of it: two kernels, with a buffer between them.
+# A product and its softmax: two kernels, with a buffer between them.
 PROGRAM = ("-c", "torch.softmax(torch.randn(8, 300) @ torch.randn(300, 40), -1)")
 
 
 @pytest.fixture
 def compile(tilewright: Tilewright) -> Tilewright:
-    """The command that compiles."""
+    """The command `tilewright compile`."""
     return partial(tilewright, "compile")
 
 
@@ -51,7 +51,7 @@ def test_a_file_of_ir(compile: Tilewright) -> None:
     assert compile("x.mlir", "--plan", "-") == compile(*PROGRAM, "--plan", "-")
 
 
-def test_names_that_are_none(compile: Tilewright) -> None:
+def test_invalid_names(compile: Tilewright) -> None:
     code, out, err = compile(*PROGRAM, "--plan", "plan.svg")
     assert (code, out) == (2, "")
     assert err == (

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Long commands show on a terminal what they are at and for how long; elsewhere nothing."""
+"""Long commands show their stage and its time on a terminal, and nothing elsewhere."""
 
 import json
 import os
@@ -33,12 +33,12 @@ ERASED = "\r\x1b[2K"
 
 
 class Terminal:
-    """A pseudo-terminal, and all that was written to it."""
+    """Pseudo-terminal that keeps all text written to it."""
 
     def __init__(self) -> None:
         self._read, write = os.openpty()
         modes = termios.tcgetattr(write)
-        modes[1] &= ~termios.OPOST  # lines end as they are written
+        modes[1] &= ~termios.OPOST  # line ends are not translated
         termios.tcsetattr(write, termios.TCSANOW, modes)
         self.stream: TextIO = open(write, "w", buffering=1, encoding="utf-8")
         self._parts: list[bytes] = []
@@ -46,7 +46,7 @@ class Terminal:
         self._thread.start()
 
     def text(self) -> str:
-        """Return all that was written; nothing can be written after it."""
+        """Return all written text; nothing can be written afterwards."""
         self.stream.close()
         self._thread.join()
         return b"".join(self._parts).decode()
@@ -55,7 +55,7 @@ class Terminal:
         try:
             while part := os.read(self._read, 1 << 16):
                 self._parts.append(part)
-        except OSError:  # Linux has it so that the other end was closed
+        except OSError:  # on Linux, the other end was closed
             return
 
 
@@ -83,38 +83,38 @@ def stages_in(text: str) -> set[str]:
     return {found[1] for found in re.finditer(r"\S (\S[^\r]*?)  0:\d\d:\d\d", text)}
 
 
-def left_on(text: str) -> str:
-    """Return the text on the screen at the end: lines that are erased are gone."""
+def visible_text(text: str) -> str:
+    """Return the text on the screen at the end, without erased lines."""
     return re.sub(r"(?:^|(?<=\n)|(?<=K))[^\n]*?\r\x1b\[2K", "", text)
 
 
-def test_levels_are_told_in_order_and_give_what_lower_gives():
+def test_levels_are_reported_in_order_and_the_result_is_that_of_lower():
     module = read_module(PROGRAM)
-    told: list[str] = []
-    lowered = lower_telling(module, Level.KERNEL, "sm_90a", told.append)
-    assert told == ["tensor IR", "loop IR", "tile IR", "kernel IR"]
+    names: list[str] = []
+    lowered = lower_telling(module, Level.KERNEL, "sm_90a", names.append)
+    assert names == ["tensor IR", "loop IR", "tile IR", "kernel IR"]
     assert str(lowered) == str(lower(module, Level.KERNEL, target="sm_90a"))
-    told.clear()
-    lower_telling(lowered, Level.CUDA, "sm_90a", told.append)
-    assert told == ["cuda IR"]
+    names.clear()
+    lower_telling(lowered, Level.CUDA, "sm_90a", names.append)
+    assert names == ["cuda IR"]
 
 
 def test_the_line_names_stages_and_goes(open_terminal: OpenTerminal):
     terminal = open_terminal()
-    with progress_line(), stage("compile"), progress() as say:
-        say("capture")
+    with progress_line(), stage("compile"), progress() as report:
+        report("capture")
         time.sleep(0.05)
-        say("weights")
+        report("weights")
         with stage("read a file"):
             time.sleep(0.05)
         print("result")
         time.sleep(0.05)
     text = terminal.text()
     assert {"compile: capture", "weights: read a file"} <= stages_in(text)
-    assert left_on(text) == "result\n"
+    assert visible_text(text) == "result\n"
 
 
-def test_a_line_that_has_begun_is_left_alone(open_terminal: OpenTerminal):
+def test_an_unfinished_line_is_kept(open_terminal: OpenTerminal):
     terminal = open_terminal()
     with progress_line():
         sys.stdout.write("one ")
@@ -135,7 +135,7 @@ def test_time_ticks(open_terminal: OpenTerminal, monkeypatch: pytest.MonkeyPatch
     assert times == sorted(times)
 
 
-def test_what_is_quick_shows_nothing(open_terminal: OpenTerminal, monkeypatch: pytest.MonkeyPatch):
+def test_quick_commands_show_nothing(open_terminal: OpenTerminal, monkeypatch: pytest.MonkeyPatch):
     terminal = open_terminal()
     monkeypatch.setattr(progress_module, "DELAY", 2.0)
     with progress_line(), stage("compile"):
@@ -150,7 +150,7 @@ def test_run_names_the_kernel_that_is_simulated(open_terminal: OpenTerminal):
     text = terminal.text()
     assert code == 0
     assert any(re.search(r"simulate \w+, launch 1 of \d", each) for each in stages_in(text))
-    assert left_on(text).startswith("device sim")
+    assert visible_text(text).startswith("device sim")
 
 
 @needs_nvrtc
@@ -166,7 +166,7 @@ def test_a_model_is_compiled_into_a_folder(
     assert any(each.startswith(("loop IR: pass ", "tile IR: pass ")) for each in stages_in(text))
     manifest = json.loads(Path("out", "manifest.json").read_text())
     kernels, launches = len(manifest["kernels"]), len(manifest["launches"])
-    assert left_on(text).endswith(f"wrote out: {kernels} kernels, {launches} launches\n")
+    assert visible_text(text).endswith(f"wrote out: {kernels} kernels, {launches} launches\n")
 
 
 def test_opt_tool_names_the_pass(open_terminal: OpenTerminal):
@@ -174,7 +174,7 @@ def test_opt_tool_names_the_pass(open_terminal: OpenTerminal):
     assert opt_tool.main([PROGRAM, "-p", "to-tensor,to-loop,to-tile"]) == 0
     text = terminal.text()
     assert any(each.startswith("pass ") for each in stages_in(text))
-    assert left_on(text).startswith("builtin.module {")
+    assert visible_text(text).startswith("builtin.module {")
 
 
 @pytest.mark.parametrize("main", [cli.main, opt_tool.main], ids=["tilewright", "opt-tool"])
@@ -199,12 +199,12 @@ def test_a_terminal_without_a_cursor_shows_nothing(
     assert terminal.text() == ""
 
 
-def test_what_was_written_is_said_last(tilewright: Tilewright):
+def test_written_files_are_reported_last(tilewright: Tilewright):
     result = tilewright("compile", PROGRAM, "-o", "x.cu", "--plan", "x.txt", "--json", "x.json")
     assert result.code == 0
     assert result.err == "wrote x.txt\nwrote x.json\nwrote x.cu\n"
 
 
-def test_devices_are_not_said_to_be_written(tilewright: Tilewright):
+def test_written_devices_are_not_reported(tilewright: Tilewright):
     assert tilewright("compile", PROGRAM, "-o", "/dev/null").err == ""
     assert tilewright("compile", PROGRAM, "-o", "-").err == ""

@@ -75,7 +75,7 @@ def test_a_file_is_for_one_output(
     assert not path.exists()
 
 
-def test_the_cuda_text_goes_to_its_file_all_the_same(
+def test_the_cuda_text_is_still_written_to_its_file(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ):
     assert main(["compile", *PROGRAM, "--report", "-o", str(tmp_path / "k.cu")]) == 0
@@ -98,7 +98,7 @@ def test_a_kernel_without_a_host_function_gets_one(
     assert "twice<<<" in capsys.readouterr().out
 
 
-def test_a_run_counts_what_it_reports(capsys: pytest.CaptureFixture[str]):
+def test_a_reported_run_counts_in_the_simulator(capsys: pytest.CaptureFixture[str]):
     assert main(["run", *PROGRAM, "--report"]) == 0
     out = capsys.readouterr().out
     assert "sector factor 1.00 (simulator)" in out
@@ -112,7 +112,7 @@ def test_the_json_of_a_run_has_the_report(capsys: pytest.CaptureFixture[str]):
     assert content["report"]["kernels"][0]["traffic"]["source"] == "simulator"
 
 
-def test_a_run_says_nothing_that_was_not_asked_for(capsys: pytest.CaptureFixture[str]):
+def test_a_run_has_no_report_unless_requested(capsys: pytest.CaptureFixture[str]):
     assert main(["run", *PROGRAM, "--json", "-"]) == 0
     assert "report" not in json.loads(capsys.readouterr().out)
 

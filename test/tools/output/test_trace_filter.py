@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`--only`: the part of a trace that a person asks for."""
+"""`--only`: the part of a trace that the user asks for."""
 
 import re
 from io import StringIO
@@ -15,7 +15,7 @@ from tilewright.tools.output.trace_printer import RemarkPrinter
 from ..conftest import Tilewright
 
 TWO = "(torch.randn(9, 12) @ torch.randn(12, 40), torch.randn(8, 16).softmax(-1))"
-"""Kernels matmul and softmax."""
+"""Expressions with two kernels: matmul and softmax."""
 
 COPY = """\
 loop.kernel @copy(%x: memref<1000xf32>) -> (%out: memref<1000xf32>) {
@@ -76,7 +76,7 @@ def test_remarks(tilewright: Tilewright):
     assert err.count("\n") == 1
 
 
-def test_what_matches_nothing_is_reported_with_what_there_was(tilewright: Tilewright):
+def test_a_filter_without_matches_is_reported_with_all_names(tilewright: Tilewright):
     argv = ("compile", "-c", TWO, "--ir", "tile", "-vv")
     code, out, err = tilewright(*argv, "--only", "mathmul", "--only", "t:001")
     assert code == 0

@@ -82,7 +82,7 @@ ledger: blocks 1000 -> 8, threads 1 -> 128, registers 18 -> 19, occupancy 32 -> 
 
 
 def cut(text: str, rule: str) -> str:
-    """What `awk '/^>>> RULE/,/^<<< RULE/'` prints."""
+    """Return the output of `awk '/^>>> RULE/,/^<<< RULE/'`."""
     kept: list[str] = []
     inside = False
     for line in text.splitlines():
@@ -130,7 +130,7 @@ def test_a_fusion_shows_the_kernels_that_it_joins(tmp_path: Path):
     assert "ledger: kernels 4 -> 3, " in fusion
 
 
-def test_what_was_weighed_stands_before_the_rewrite(tmp_path: Path):
+def test_remarks_are_printed_before_their_rewrite(tmp_path: Path):
     whole = trace(tmp_path, RMS_NORM, "lift,fuse-epilogue").splitlines()
     weighed = "--- f:002_fuse_epilogue chosen at sum: compute rsqrt (5 instructions) where 32 "
     at = next(line for line, text in enumerate(whole) if text.startswith(weighed))

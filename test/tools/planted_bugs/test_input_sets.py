@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Inputs that kernels are judged with: an extreme element stands in every place in turn."""
+"""Input sets of the judged kernels: an extreme element takes each position in turn."""
 
 import numpy as np
 import pytest
@@ -73,7 +73,7 @@ def test_sets_are_the_same_each_time():
         np.testing.assert_array_equal(one.versions[0](), two.versions[0]())
 
 
-def test_nothing_is_masked_behind_a_position_in_one_turn():
+def test_in_one_turn_no_element_is_masked():
     *_, first, second = input_sets([ArrayType((64,), FLOAT), ArrayType((1,), INDEX)], turns=2)
     positions = [[version()[1].item() for version in each.versions] for each in (first, second)]
     last = [bound - 1 for _ in SPIKES for bound in INDICES]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels at smaller sizes: the same nest, masks and schedule, and arrays that fit."""
+"""Kernels reduced to smaller sizes: the same nest, masks and schedule, with arrays that fit."""
 
 import json
 from pathlib import Path
@@ -105,7 +105,9 @@ def _planned(text: str) -> tuple[list[str], str]:
 
 
 def _assert_runs(module: ModuleOp) -> None:
-    """Every load and store lies within its array, and every element of a result is written."""
+    """
+    Assert that accesses lie within their arrays and that every element of a result is written.
+    """
     types = [str(value.type) for value in _kernel(module).inputs]
     for result in interpret(module, *map(_ones, types)):
         assert np.isfinite(result).all()
@@ -121,7 +123,7 @@ def test_a_sum_has_chunks_for_each_split_and_tiles_overrun():
     assert "blockify-launch{m=64 n=64}" in schedule
     assert "chunk-matmul-k{bk=32},split-matmul-k{factor=2 join=cluster}" in schedule
     assert "lookahead=2" in schedule
-    # 72 is a tile of 64 and 8; 264 is 2 blocks' chunks of 32, four each, and 8.
+    # 72 is a tile of 64 and 8; 264 is 2 blocks with four chunks of 32 each, and 8.
     assert types == ["memref<1x72x264xf32>", "memref<264x72xf32>", "memref<1x72x72xf32>"]
 
 
@@ -141,7 +143,7 @@ def test_strides_quotients_and_masks_keep_their_meaning():
     assert types[2] == "memref<40x64xf32>"
 
 
-def test_what_a_mask_compares_stays_equal():
+def test_sizes_that_a_mask_compares_stay_equal():
     types, _ = _planned(CAUSAL)
     _, rows, columns = types[0].removeprefix("memref<").removesuffix("xf32>").split("x")
     assert rows == columns
@@ -203,7 +205,7 @@ def test_the_command_takes_a_suite_and_goes_on(tmp_path: Path, capsys: pytest.Ca
     (kernel,) = first["kernels"]
     assert kernel["facts"]["also"] == ["softmax.qwen.s512: softmax"]
     assert kernel["facts"]["shapes"] == ["memref<1x2x16x512xf32>"] * 2
-    # What is in the file is not run again, not even if no time is left.
+    # Results in the file are not computed again, even if no time is left.
     assert main([*command, "--stop-after", "0.000001"]) == 0
     assert json.loads(results.read_text())["kernels"] == first["kernels"]
     capsys.readouterr()
@@ -211,7 +213,7 @@ def test_the_command_takes_a_suite_and_goes_on(tmp_path: Path, capsys: pytest.Ca
     assert "1 kernel left" in capsys.readouterr().out
 
 
-def test_a_suite_without_such_a_kernel(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_a_filter_that_matches_no_kernel(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     suite = tmp_path / "suite.json"
     suite.write_text(json.dumps(SUITE))
     assert main(["simcheck", str(suite), "--only", "matmul"]) == 2

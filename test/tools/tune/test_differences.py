@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What one schedule does otherwise than another, in words."""
+"""Differences between two schedules, in words."""
 
 import pytest
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whose GPUs measure, and what is compiled for them."""
+"""Choice of the GPUs that measure, and of the target to compile for."""
 
 import os
 from argparse import Namespace
@@ -18,13 +18,13 @@ H100, H200, OLD = Gpu("NVIDIA H100", (9, 0)), Gpu("NVIDIA H200", (9, 0)), Gpu("T
 
 
 def asked(**options: Any) -> Namespace:
-    """What is asked for, other things being as they are."""
+    """Return the options of a command, with defaults for those not given."""
     usual = {"evaluator": "gpu", "scheduler": None, "target": None, "jobs": None, "limit": 60.0}
     return Namespace(**usual | options)
 
 
 def entered(args: Namespace) -> ByGpu:
-    """Return the evaluation, which has ended."""
+    """Return the evaluation after it has ended."""
     with evaluation_of(args) as found:
         assert isinstance(found, ByGpu)
         return found
@@ -61,7 +61,9 @@ def check_processes(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Where two of three GPUs are alike, and so many are visible, two processes see one each."""
+    """
+    Assert that two processes see one GPU each if two of three visible GPUs are of the same kind.
+    """
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     if visible is not None:
         monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
@@ -77,10 +79,10 @@ def check_processes(
 
 
 def farm_of(gpus: dict[str, Gpu]) -> type:
-    """Return a farm whose workers have these."""
+    """Return a farm whose workers have these GPUs."""
 
     class Farm:
-        """Has executors that are threads."""
+        """Stand-in for a farm, whose executors are threads."""
 
         used: list[str]
 
@@ -91,14 +93,14 @@ def farm_of(gpus: dict[str, Gpu]) -> type:
             return self
 
         def __exit__(self, *_: object) -> None:
-            """Nothing to let go of."""
+            """Do nothing: there is no connection."""
 
         def gpus(self) -> dict[str, Gpu]:
-            """As they are."""
+            """Return the GPUs of the workers."""
             return gpus
 
         def executor(self, workers: list[str], limit_s: float) -> Executor:
-            """Note who is to work."""
+            """Keep the names of the workers."""
             Farm.used = workers
             return ThreadPoolExecutor(1)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`tilewright tune` and the fusion of programs, where a model says how long kernels take."""
+"""`tilewright tune` and the fusion of programs, with times from a model."""
 
 import json
 from collections.abc import Callable
@@ -22,7 +22,7 @@ from tilewright.tuning.measurement import Measurement
 from ..conftest import Tilewright
 
 LONG_ROWS = ["-c", "F.rms_norm(torch.randn(4, 65536), (65536,))"]
-"""By default two kernels, with one row a block; a cluster can share a row."""
+"""Program with two kernels by default, with one row per block; a cluster can share a row."""
 ROWS = ["-c", "F.rms_norm(torch.randn(32, 256), (256,))"]
 MODEL = ["--evaluator", "model", "--db", "tuned.sqlite", "--budget", "2", "--programs", "1"]
 
@@ -30,10 +30,10 @@ MODEL = ["--evaluator", "model", "--db", "tuned.sqlite", "--budget", "2", "--pro
 def test_a_better_way_to_fuse_is_found_and_used(tmp_path: Path, tilewright: Tilewright) -> None:
     found = tilewright("tune", *LONG_ROWS, *MODEL, "--json", "found.json", "-v")
     assert found.code == 0
-    (told,) = json.loads((tmp_path / "found.json").read_text())["programs"]
-    assert told["speedup"] > 1.2
-    assert (told["default"]["schedule"], told["measured"]) == ("to-loop", 2)
-    best = told["best"]["schedule"]
+    (program,) = json.loads((tmp_path / "found.json").read_text())["programs"]
+    assert program["speedup"] > 1.2
+    assert (program["default"]["schedule"], program["measured"]) == ("to-loop", 2)
+    best = program["best"]["schedule"]
     assert "fuse-reduction:rms_norm_1>rms_norm" in best
     lines = found.out.splitlines()
     assert "program: fused in 2 ways" in lines
@@ -48,7 +48,7 @@ def test_a_better_way_to_fuse_is_found_and_used(tmp_path: Path, tilewright: Tile
     )
     why = tilewright("explain", *LONG_ROWS, *used).out.splitlines()
     assert why[:2] == ["program", f"  fused     {best}"]
-    assert why[2].startswith(f"  known     {told['best']['us']:.2f} us on sm_90a by the model, ")
+    assert why[2].startswith(f"  known     {program['best']['us']:.2f} us on sm_90a by the model, ")
     trace = tilewright("compile", *LONG_ROWS, *used, "-vv", "--ir", "loop").out
     assert f"--- f:021_known_fusion chosen at module: {best}: " in trace
     assert tilewright("db", "best", "program", "--db", "tuned.sqlite").out.count(best) == 1
@@ -56,8 +56,8 @@ def test_a_better_way_to_fuse_is_found_and_used(tmp_path: Path, tilewright: Tile
 
 def test_the_default_stays_where_it_is_best(tmp_path: Path, tilewright: Tilewright) -> None:
     found = tilewright("tune", *ROWS, *MODEL, "--json", "found.json")
-    (told,) = json.loads((tmp_path / "found.json").read_text())["programs"]
-    assert (told["best"], told["speedup"]) == (told["default"], 1.0)
+    (program,) = json.loads((tmp_path / "found.json").read_text())["programs"]
+    assert (program["best"], program["speedup"]) == (program["default"], 1.0)
     assert "best: to-loop" in found.out.splitlines()
     assert "in another fusion" not in found.out
     first = tilewright("tune", *ROWS, *MODEL).out
@@ -77,17 +77,19 @@ def test_kernels_that_are_fused_otherwise_are_shortlisted_too(
         return Measurement(schedule, 1.0)
 
     monkeypatch.setattr(shortlist, "evidence", measured)
-    said = tilewright("tune", *LONG_ROWS, *MODEL, "--shortlist", "1", "-v").err.splitlines()
-    rounds = [line.split()[0] for line in said if "/" in line.split()[0]]
+    lines = tilewright("tune", *LONG_ROWS, *MODEL, "--shortlist", "1", "-v").err.splitlines()
+    rounds = [line.split()[0] for line in lines if "/" in line.split()[0]]
     assert rounds == ["1/5", *(f"{number}/7" for number in range(2, 8))]
 
 
-def test_fusion_can_be_left_alone(tilewright: Tilewright) -> None:
+def test_fusion_tuning_can_be_disabled(tilewright: Tilewright) -> None:
     found = tilewright("tune", *LONG_ROWS, *MODEL, "--programs", "0", "--json", "-")
     assert json.loads(found.out)["programs"] == []
 
 
-def test_what_fails_has_no_time(tilewright: Tilewright, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_fusion_has_no_time(
+    tilewright: Tilewright, monkeypatch: pytest.MonkeyPatch
+) -> None:
     glance: Callable[..., Any] = fusion_tuning.KernelTuning.glance
 
     def failing(self: Any, kernel: Any) -> None:
@@ -102,22 +104,22 @@ def test_what_fails_has_no_time(tilewright: Tilewright, monkeypatch: pytest.Monk
     assert "best: to-loop" in found.out.splitlines()
 
 
-def test_what_computes_something_else_has_no_time(
+def test_a_wrong_fusion_has_no_time(
     tilewright: Tilewright, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(evaluation.ByModel, "complaint", Mock(return_value="wrong"))
     found = tilewright("tune", *LONG_ROWS, *MODEL, "--json", "-")
-    (told,) = json.loads(found.out)["programs"]
-    assert [each["problem"] for each in told["measurements"]] == ["", "wrong"]
-    assert told["best"]["schedule"] == "to-loop"
+    (program,) = json.loads(found.out)["programs"]
+    assert [each["problem"] for each in program["measurements"]] == ["", "wrong"]
+    assert program["best"]["schedule"] == "to-loop"
 
 
 def test_a_gpu_compares_programs_where_it_measures(monkeypatch: pytest.MonkeyPatch) -> None:
-    said = iter(["", "wrong", WorkerLost("crashed")])
+    answers = iter(["", "wrong", WorkerLost("crashed")])
 
     def check(default: str, fused: str, target: str) -> str:
         assert (default, fused, target) == (str(ModuleOp([])), str(ModuleOp([])), "sm_90a")
-        if isinstance(answer := next(said), WorkerLost):
+        if isinstance(answer := next(answers), WorkerLost):
             raise answer
         return answer
 
@@ -135,15 +137,13 @@ def test_the_number_of_ways(tilewright: Tilewright) -> None:
     assert "apart fuse-epilogue:rms_norm_1>rms_norm_2" in lines[at + 2 :]
 
 
-def test_a_fusion_that_applies_no_more_gives_way_to_the_next(
-    tmp_path: Path, tilewright: Tilewright
-) -> None:
+def test_an_outdated_fusion_falls_back_to_the_next(tmp_path: Path, tilewright: Tilewright) -> None:
     tilewright("tune", *LONG_ROWS, *MODEL)
     with Database.writing(tmp_path / "tuned.sqlite") as database:
         records = [each for each in database.records() if "to-loop" in each.measurement.schedule]
         gone = DecideFusionPass(apart=("fuse-epilogue:a>b",))
         database.add(records[0].key, Measurement(f"{gone},to-loop", 0.5))
-    said = tilewright("compile", *LONG_ROWS, "--db", "tuned.sqlite", "--ir", "loop", "-v")
-    assert said.code == 0
-    assert said.out.count("loop.launch") == 1  # two by default
-    assert "'fuse-epilogue:a>b' is never reached" in said.err
+    result = tilewright("compile", *LONG_ROWS, "--db", "tuned.sqlite", "--ir", "loop", "-v")
+    assert result.code == 0
+    assert result.out.count("loop.launch") == 1  # two by default
+    assert "'fuse-epilogue:a>b' is never reached" in result.err

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From schedules to measurements, where executors are threads and a GPU is a function."""
+"""Measurements of schedules, with threads as executors and a function as the GPU."""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -27,7 +27,7 @@ PLAN: Any = None
 
 @pytest.fixture
 def evaluator(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Measure], GpuEvaluator]]:
-    """Makes one that measures so; a schedule without `tileify` is one that does not compile."""
+    """A function that makes an evaluator; schedules without `tileify` do not compile."""
 
     def compiled(kernel: str, schedule: str, target: str) -> Compiled | str:
         assert (kernel, target) == ("kernel", "sm_90a")
@@ -41,23 +41,23 @@ def evaluator(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Measure], G
         yield lambda measure: GpuEvaluator("kernel", "sm_90a", executors, measure)
 
 
-def test_what_is_measured_is_told_the_best_so_far(
+def test_each_job_has_the_best_time_so_far(
     evaluator: Callable[[Measure], GpuEvaluator],
 ) -> None:
-    told: list[float | None] = []
+    best_times: list[float | None] = []
 
     def measure(job: Job) -> Measurement:
-        told.append(job.best_us)
-        return Measurement(job.schedule, [20.0, 30.0, None, 10.0, 15.0][len(told) - 1])
+        best_times.append(job.best_us)
+        return Measurement(job.schedule, [20.0, 30.0, None, 10.0, 15.0][len(best_times) - 1])
 
     evaluate = evaluator(measure)
     found = [evaluate.submit(f"tileify{n}").result() for n in range(5)]
     assert [each.us for each in found] == [20.0, 30.0, None, 10.0, 15.0]
     assert [each.schedule for each in found] == [f"tileify{n}" for n in range(5)]
-    assert told == [None, 20.0, 20.0, 20.0, 10.0]
+    assert best_times == [None, 20.0, 20.0, 20.0, 10.0]
 
 
-def test_what_goes_wrong_with_a_schedule_is_its_problem(
+def test_failures_of_a_schedule_are_its_problem(
     evaluator: Callable[[Measure], GpuEvaluator],
 ) -> None:
     def measure(job: Job) -> Measurement:
@@ -82,7 +82,7 @@ def test_what_goes_wrong_with_a_schedule_is_its_problem(
         (ConnectionError("gone"), "^a schedule was not measured: ConnectionError: gone$"),
     ],
 )
-def test_what_is_no_fault_of_a_schedule_is_raised(
+def test_other_failures_are_raised(
     evaluator: Callable[[Measure], GpuEvaluator], error: Exception, message: str
 ) -> None:
     def measure(job: Job) -> Measurement:
@@ -112,7 +112,7 @@ def test_processes_compile_and_miss_a_gpu() -> None:
 
 
 class Failing(ScriptedDevice):
-    """A device on which all kernels fail; it may not recover."""
+    """Stand-in for a device on which all kernels fail, and which recovers unless `is_lost`."""
 
     is_lost = False
 

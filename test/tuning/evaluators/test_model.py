@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the models of time say of schedules, and what they can tell apart."""
+"""Times that the models give to schedules, and the schedules they distinguish."""
 
 import pytest
 from needs import needs_nvrtc
@@ -37,7 +37,7 @@ def large() -> loop.KernelOp:
 
 
 def modelled(kernel: loop.KernelOp, schedule: str) -> float:
-    """Microseconds, by the model."""
+    """Return the microseconds of a schedule by the model."""
     copy = kernel.clone()
     copy.planned = ScheduleAttr.parse(schedule)
     (made,) = lower(ModuleOp([copy]), Level.TILE, target=TARGET).ops
@@ -52,20 +52,22 @@ def modelled(kernel: loop.KernelOp, schedule: str) -> float:
 @pytest.mark.parametrize(
     "worse",
     [
-        {"fm": 2},  # more loads of shared memory for each product
-        {"stage": "", "ring": ""},  # each thread reads what it needs
-        {"ring": ""},  # nothing is under way while threads compute
-        {"limit": 1},  # loops that are no longer than what they compute
+        {"fm": 2},  # more loads from shared memory for each product
+        {"stage": "", "ring": ""},  # each thread reads its own operands
+        {"ring": ""},  # no copy overlaps with computation
+        {"limit": 1},  # short loops: their overhead counts
         {"blocks": 4},  # registers are spilled
     ],
     ids=str,
 )
-def test_the_model_tells_good_schedules_from_bad(large: loop.KernelOp, worse: dict[str, object]):
+def test_the_model_distinguishes_good_schedules_from_bad(
+    large: loop.KernelOp, worse: dict[str, object]
+):
     good, bad = (TILED.format(**values) for values in (GOOD, {**GOOD, **worse}))
     assert modelled(large, good) < modelled(large, bad)
 
 
-def test_a_large_product_is_near_to_what_the_machine_can_do(large: loop.KernelOp):
+def test_a_large_product_is_near_the_limit_of_the_machine(large: loop.KernelOp):
     # 2 * 2048^3 operations take 257 us on an H100; two of three blocks run at once on most SMs.
     assert 257 < modelled(large, TILED.format(**GOOD)) < 400
 

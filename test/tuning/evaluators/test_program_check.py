@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A program that is fused otherwise has to compute the same; a simulator stands for the GPU."""
+"""The check that another fusion computes the same results, with the simulator as the GPU."""
 
 import pytest
 import torch
@@ -32,7 +32,7 @@ def parsed(text: str) -> ModuleOp:
 
 @pytest.fixture(scope="module")
 def texts() -> tuple[str, str]:
-    """A program as it is fused by default, and in another way."""
+    """The texts of a program in its default fusion, and in another one."""
     module = tilewright.capture(norm, torch.randn(8, 64), torch.randn(64)).module
     tensors = lower(module, Level.TENSOR, target=WHERE.target)
     apart = fused_by(tensors, 'decide-fusion{apart="fuse-reduction:rms_norm_1>rms_norm_2"},to-loop')
@@ -42,19 +42,19 @@ def texts() -> tuple[str, str]:
 
 
 @needs_nvrtc
-def test_what_computes_the_same_is_right(texts: tuple[str, str]) -> None:
+def test_a_fusion_with_equal_results_is_right(texts: tuple[str, str]) -> None:
     assert complaint(*texts, WHERE) == ""
 
 
 @needs_nvrtc
-def test_what_computes_something_else_is_wrong(texts: tuple[str, str]) -> None:
+def test_a_fusion_with_other_results_is_wrong(texts: tuple[str, str]) -> None:
     default, fused = texts
     assert "arith.constant 6.400000e+01" in fused
     other = fused.replace("arith.constant 6.400000e+01", "arith.constant 6.500000e+01")
     assert "more than" in complaint(default, other, WHERE)
 
 
-def test_what_does_not_compile_is_told(texts: tuple[str, str]) -> None:
+def test_a_fusion_that_does_not_compile_is_reported(texts: tuple[str, str]) -> None:
     default, fused = texts
     planned = fused.replace("\n  }\n", '\n  } planned "no-such-pass"\n').replace(
         '} planned "no-such-pass"', "}", 1
@@ -63,7 +63,7 @@ def test_what_does_not_compile_is_told(texts: tuple[str, str]) -> None:
 
 
 @needs_nvrtc
-def test_the_device_can_say_what_is_right_of_programs(texts: tuple[str, str]) -> None:
+def test_a_device_can_compute_the_expected_results(texts: tuple[str, str]) -> None:
     module = lower_to_cuda(parsed(texts[0]), WHERE.target)
     reference = Reference(texts[0], plan_of(module).inputs, WHERE, interpreted=0)
     right = tilewright.interpret(parsed(texts[0]), *reference.inputs)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is right: as it is interpreted, and as a device computes it, which here is the simulator."""
+"""Expected results of a kernel: by the interpreter, and by a device, here the simulator."""
 
 # PyTorch's functions are typed in part.
 # pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
@@ -48,7 +48,7 @@ def kernels(name: str) -> list[str]:
 
 
 @pytest.mark.parametrize("name", [name for name in PROGRAMS if name != "half"])
-def test_wider_types_compute_what_the_interpreter_computes_with_them(name: str) -> None:
+def test_wider_types_give_the_results_of_the_interpreter(name: str) -> None:
     for kernel in kernels(name):
         wide = widened(scheduled(kernel))
         assert "f32" not in str(wide)
@@ -69,7 +69,7 @@ def test_half_types_stay() -> None:
 
 @needs_nvrtc
 @pytest.mark.parametrize("name", ["matmul", "argmax", "causal"])
-def test_what_is_right_is_the_same_by_the_interpreter_and_by_a_device(name: str) -> None:
+def test_the_interpreter_and_a_device_agree_on_right_results(name: str) -> None:
     for kernel in kernels(name):
         types = types_of(kernel)
         by_interpreter = Reference(kernel, types, WHERE)
@@ -82,7 +82,7 @@ def test_what_is_right_is_the_same_by_the_interpreter_and_by_a_device(name: str)
 
 
 def types_of(kernel: str) -> Any:
-    """What a kernel takes."""
+    """Return the types of a kernel's inputs."""
     found = compiled(kernel, PLAIN, "sm_90a")
     assert isinstance(found, Compiled)
     return found.plan.inputs

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Schedules measured where no GPU is: kernels run in the simulator, and a clock is a script."""
+"""Measurements of schedules without a GPU: kernels run in the simulator, with a scripted clock."""
 
 from collections.abc import Callable, Sequence
 
@@ -27,7 +27,7 @@ loop.kernel @double(%x: memref<64xf32>) -> (%out: memref<64xf32>) {
   }
 }
 """
-"""A kernel that needs no time to simulate."""
+"""Kernel that takes little time to simulate."""
 WHERE = Where(SimulatedDriver(), "sm_90a")
 
 
@@ -44,33 +44,37 @@ def measured(
     device: ScriptedDevice,
     best_us: float | None = None,
     kernel: str = DOUBLE,
-    tell: Callable[[str], None] = lambda phase: None,
+    report: Callable[[str], None] = lambda phase: None,
 ) -> Measurement:
-    """What comes of it; a glance is one round, a close look two."""
+    """Measure the schedule: one round at first, and two rounds for each closer measurement."""
     once, twice = Protocol(0, 0, least_rounds=1), Protocol(0, 0, least_rounds=2)
     stopwatch = Stopwatch(device, SimulatedDriver(), once, twice)
     reference = Reference(kernel, double.plan.inputs, WHERE)
-    return stopwatch.measurement(Job(kernel, SCHEDULE, double, "sm_90a", best_us), reference, tell)
+    return stopwatch.measurement(
+        Job(kernel, SCHEDULE, double, "sm_90a", best_us), reference, report
+    )
 
 
-def test_what_may_be_the_best_is_looked_at_closely(double: Compiled) -> None:
-    # Two recordings of two copies of the inputs: a glance has two times, a close look four.
+def test_possibly_best_schedules_are_measured_again(double: Compiled) -> None:
+    # Two recordings of two copies of the inputs: the first measurement has two times, a closer one
+    # four.
     device = ScriptedDevice(lambda n: 10.0 if n < 2 else 12.0, l2_bytes=64)
     phases: list[str] = []
-    found = measured(double, device, best_us=5.0, tell=phases.append)
+    found = measured(double, device, best_us=5.0, report=phases.append)
     assert found == Measurement(SCHEDULE, 6.0)
     assert (len(device.clock.asked), device.flushes) == (6, [False])
     assert phases == ["running", "comparing", "comparing", "timing", "comparing again"]
 
 
-def test_what_loses_clearly_is_glanced_at_only(double: Compiled) -> None:
+def test_clearly_slower_schedules_are_measured_once(double: Compiled) -> None:
     device = ScriptedDevice(lambda n: 10.0, l2_bytes=64)
     assert measured(double, device, best_us=3.9) == Measurement(SCHEDULE, 5.0)
     assert len(device.clock.asked) == 2
 
 
-def test_looks_are_repeated_until_one_is_quiet(double: Compiled) -> None:
-    # By number: the glance, a look whose recordings are 4 us apart, and one where they agree.
+def test_measurements_are_repeated_until_one_is_quiet(double: Compiled) -> None:
+    # By number: the first measurement, one whose recordings are 4 us apart, and one where they
+    # agree.
     times = [10.0, 10.0, *(12.0, 20.0, 20.0, 12.0), *(11.0, 11.0, 11.0, 11.0)]
     device = ScriptedDevice(lambda n: times[n], l2_bytes=64)
     assert measured(double, device) == Measurement(SCHEDULE, 5.5)
@@ -93,7 +97,7 @@ def test_wrong_results_have_no_time(double: Compiled) -> None:
 
 
 class Forgetful(ScriptedDevice):
-    """One of whose results is spoiled while it is timed."""
+    """Device that changes one of the results while it is timed."""
 
     def record(self, calls: Sequence[Call]) -> Recording:
         self.recorded = super().record(calls)
@@ -120,7 +124,7 @@ def test_results_that_become_wrong_have_no_time(double: Compiled) -> None:
         ),
     ],
 )
-def test_what_cannot_be_compiled_is_told(schedule: str, problem: str) -> None:
+def test_reasons_against_compilation_are_reported(schedule: str, problem: str) -> None:
     found = compiled(DOUBLE, schedule, "sm_90a")
     assert isinstance(found, str)
     assert problem in found

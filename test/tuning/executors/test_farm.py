@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A farm of this machine alone: calls get there, and what they do to a process is told."""
+"""A Dask farm of this machine alone: calls, lost processes, GPUs and certificates."""
 
 import os
 import shutil
@@ -25,13 +25,13 @@ GPU = Gpu("NVIDIA H100", (9, 0))
 
 @pytest.fixture
 def gpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What passes for a GPU."""
+    """A stand-in for a GPU."""
     monkeypatch.setattr("tilewright.tuning.executors.farm.present_gpu", lambda: GPU)
 
 
 @contextmanager
 def cluster(protocol: str) -> Generator[str]:
-    """Start a scheduler with one worker."""
+    """Start a scheduler with one worker, and yield its address."""
     with (
         event_loop() as loop,
         distributed.LocalCluster(
@@ -56,7 +56,7 @@ def url() -> Iterator[str]:
 
 
 @pytest.mark.usefixtures("gpu")
-def test_calls_are_done_beside_the_workers(url: str) -> None:
+def test_calls_run_in_processes_of_the_workers(url: str) -> None:
     with Farm(url) as farm:
         executor = farm.executor([*farm.gpus()], limit_s=60)
         calls = [executor.submit(function, *args) for function, *args in CALLS]
@@ -80,7 +80,7 @@ def test_gpus_are_those_of_the_workers(url: str) -> None:
 @pytest.mark.usefixtures("gpu")
 def test_a_thread_that_starts_late_is_waited_for(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def never(**_: object) -> None:
-        """Start no thread, as a busy machine does for the seconds that Dask waits."""
+        """Start no thread, as a busy machine during the seconds that Dask waits."""
 
     monkeypatch.setattr("distributed.utils._CollectErrorThread", never)
     with Farm(url) as farm:
@@ -106,7 +106,7 @@ ROLES = ("scheduler", "worker", "client")
 
 
 def certificate(folder: Path, name: str, authority: str | None = None) -> dict[str, str]:
-    """Make a certificate as docs/tune-command.md does, with a key that takes less time."""
+    """Make a certificate as in docs/tune-command.md, with a key that is faster to make."""
     found = {kind: str(folder / f"{name}-{kind}.pem") for kind in ("cert", "key")}
     signed = [] if authority is None else ["-CA", f"{authority}-cert.pem"]
     signed += [] if authority is None else ["-CAkey", f"{authority}-key.pem"]

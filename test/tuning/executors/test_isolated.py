@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls in processes that hang, die and go on, told apart."""
+"""Calls in processes that hang, die or continue."""
 
 import math
 import os
@@ -15,7 +15,7 @@ from tilewright.tuning.executors import child
 from tilewright.tuning.executors.isolated import IsolatedExecutor, packed
 
 
-def test_what_a_call_does_to_its_process_is_its_own_problem() -> None:
+def test_a_failed_call_does_not_affect_other_calls() -> None:
     with IsolatedExecutor(1, limit_s=1.5) as executor:
         calls = [
             executor.submit(os.getpid),
@@ -38,11 +38,11 @@ def test_what_a_call_does_to_its_process_is_its_own_problem() -> None:
         assert calls[6].result() == 32
 
 
-def test_calls_under_way_can_be_given_up() -> None:
+def test_running_calls_can_be_cancelled() -> None:
     executor = IsolatedExecutor(1, limit_s=600)
     assert executor.submit(abs, -1).result() == 1
     hanging, waiting = executor.submit(time.sleep, 600), executor.submit(abs, 1)
-    while not hanging.running():  # else it would not be under way
+    while not hanging.running():  # until then it is still queued
         time.sleep(0.01)
     executor.shutdown(cancel_futures=True)
     assert isinstance(hanging.exception(), WorkerLost)
@@ -57,8 +57,8 @@ def test_each_process_begins_with_the_initializer() -> None:
             executor.submit(os.getcwd).result()
 
 
-def said(*calls: tuple[Any, ...]) -> list[Reply]:
-    """What a process answers, in this one."""
+def replies_to(*calls: tuple[Any, ...]) -> list[Reply]:
+    """Return the replies of a worker process to the calls, served in this process."""
     replies: list[Reply] = []
     options: dict[str, Any] = {}
     requests = [f'{{"call": "{packed((call[0], call[1:], options))}"}}' for call in calls]
@@ -67,7 +67,7 @@ def said(*calls: tuple[Any, ...]) -> list[Reply]:
 
 
 def test_a_spoiled_process_takes_no_more_calls() -> None:
-    replies = said((cannot_go_on, "an illegal address"), (abs, 1))
+    replies = replies_to((cannot_go_on, "an illegal address"), (abs, 1))
     assert replies == [
         {"started": True},
         {"phase": "breaking"},
@@ -75,16 +75,16 @@ def test_a_spoiled_process_takes_no_more_calls() -> None:
     ]
 
 
-def test_what_takes_long_gives_signs_of_life() -> None:
-    started, *beats, result = said((rest, 0.1))
+def test_long_calls_give_signs_of_life() -> None:
+    started, *beats, result = replies_to((rest, 0.1))
     assert started == {"started": True}
     assert len(beats) > 1
     assert {"phase": "resting"} == beats[0] == beats[-1]
     assert result == {"result": packed("rested")}
 
 
-def test_errors_of_ours_are_told_as_they_are() -> None:
-    assert said((UsageError, "x"), (abs,))[1:] == [
+def test_our_errors_are_passed_on_unchanged() -> None:
+    assert replies_to((UsageError, "x"), (abs,))[1:] == [
         {"result": packed(UsageError("x"))},
         {"error": "TypeError: abs() takes exactly one argument (0 given)"},
     ]

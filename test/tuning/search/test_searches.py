@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Searches, all in one frame: what they ask for, when they stop, what they find."""
+"""All searches in one loop: the leaves they measure, when they stop, and what they find."""
 
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -38,7 +38,7 @@ def of(measure: Measure) -> Callable[[Node], Measurement]:
 
 
 def as_model(measure: Measure) -> Callable[[Node], float]:
-    """Return a model that knows what the measurement will be."""
+    """Return a model that knows the measurement in advance."""
     return lambda leaf: of(measure)(leaf).us or 0.0
 
 
@@ -83,7 +83,7 @@ def test_another_seed_gives_another_run(name: str):
     st.sampled_from(["mcts", "random", "greedy"]),
     st.integers(0, 5),
 )
-def test_each_leaf_is_asked_for_once(
+def test_each_leaf_is_measured_once(
     widths: list[int], dead: set[Digits], name: str, seed: int
 ) -> None:
     root = Tree(widths, is_dead=lambda digits: digits in dead)
@@ -105,7 +105,7 @@ def evaluations_until_best(search: Search) -> int:
     return next(trial.number for trial in found if trial.best.us == best)
 
 
-def test_mcts_finds_what_is_planted_sooner_than_chance_does():
+def test_mcts_finds_the_planted_best_sooner_than_chance():
     needed = {
         name: sorted(evaluations_until_best(SEARCHES[name](Tree(WIDTHS), s)) for s in range(9))[4]
         for name in ("mcts", "random")
@@ -114,7 +114,7 @@ def test_mcts_finds_what_is_planted_sooner_than_chance_does():
 
 
 def test_the_deviation_of_single_player_mcts():
-    # Rewards 1, 2 and 3, of which the best is 4: as shares 0.25, 0.5 and 0.75, mean 0.5. The sum of
+    # Rewards 1, 2 and 3, the best being 4: as shares 0.25, 0.5 and 0.75, mean 0.5. The sum of
     # squares is 0.875, less 3 * 0.25; with D = 0.1 and a leaf that is pending, over 4.
     tally = Tally()
     for reward in (1.0, 2.0, 3.0):
@@ -138,7 +138,7 @@ def test_limits():
     assert len(found) - since == 26
 
 
-def test_what_has_no_time_is_never_best():
+def test_a_schedule_without_a_time_is_never_best():
     def measure(schedule: str) -> Measurement:
         us = None if schedule == str((0, 0)) else 5.0
         return Measurement(schedule, us, "it is wrong" if us is None else "")
@@ -147,7 +147,7 @@ def test_what_has_no_time_is_never_best():
     assert [trial.best.us for trial in found] == [None, 5.0, 5.0, 5.0]
 
 
-def test_what_is_known_is_not_measured_again():
+def test_known_schedules_are_not_measured_again():
     first = run(Mcts(Tree(WIDTHS)), limits=Limits(budget=20))
     known = {trial.measurement.schedule: trial.measurement for trial in first}
     again = trials(Mcts(Tree(WIDTHS)), at_once(of(planted(BEST))), Limits(budget=10), known=known)
@@ -180,7 +180,7 @@ def test_many_at_once_ask_for_nothing_twice(name: str):
 
 
 @pytest.mark.parametrize("name", ["mcts", "random"])
-def test_leaves_that_are_the_same_are_asked_for_once(name: str):
+def test_equal_leaves_are_measured_once(name: str):
     search = Distinct(SEARCHES[name](Tree((3, 4)), 0), lambda leaf: schedule_of(leaf)[1])
     asked = [trial.measurement.schedule for trial in run(search, planted((2, 3)))]
     assert sorted(each[1] for each in asked) == ["0", "1", "2"]

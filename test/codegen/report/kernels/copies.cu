@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies of n floats, one and four at a time, and by way of cp.async.
+// Copies of n floats, one and four at a time, and with cp.async.
 extern "C" __global__ void scalar_copy(const float *__restrict__ x, float *__restrict__ y, int n) {
   for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
     y[i] = x[i] + 1.0f;

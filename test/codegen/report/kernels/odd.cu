@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels with code that reports have to see through.
+// Kernels with code that reports must analyse correctly.
 
-// Two loops, one in the other; the inner one has the work.
+// Two nested loops; the inner one has the work.
 extern "C" __global__ void nested(const float *x, float *y, int n, int m) {
   for (int i = 0; i < n; ++i) {
     float sum = y[i];
@@ -13,7 +13,7 @@ extern "C" __global__ void nested(const float *x, float *y, int n, int m) {
   }
 }
 
-// A division's slow path is a function behind the kernel.
+// The slow path of a division is a function after the kernel.
 extern "C" __global__ void division(const float *x, float *y) {
   y[threadIdx.x] = x[threadIdx.x] / x[threadIdx.x + 1];
 }
@@ -33,7 +33,7 @@ extern "C" __global__ void waiting(const float *x, float *y, volatile int *flag,
   y[0] = sum;
 }
 
-// More values at once than the 32 registers that 2048 threads leave for each.
+// More values at once than the 32 registers of a thread, if there are 2048 threads.
 extern "C" __global__ void __launch_bounds__(1024, 2) spilling(const float *x, float *y, int n) {
   float v[64];
 #pragma unroll
@@ -53,7 +53,7 @@ extern "C" __global__ void __launch_bounds__(1024, 2) spilling(const float *x, f
   }
 }
 
-// An array that is subscripted by what is known only at run time: a stack, but no spills.
+// An array with subscripts that are known only at run time: a stack, but no spills.
 extern "C" __global__ void subscripted(const int *x, int *y) {
   int v[200];
   for (int i = 0; i < 200; ++i) {

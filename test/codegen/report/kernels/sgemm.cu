@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// c = a b for a stored as [k][m] and b as [k][n]. A block has 128x128 outputs, a thread 8x8;
-// slabs of 16 steps of k go by way of registers to two slots of shared memory.
+// c = a b for a stored as [k][m] and b as [k][n]. A block has 128x128 outputs, a thread 8x8.
+// Registers pass slabs of 16 steps of k to two slots of shared memory.
 extern "C" __global__ void __launch_bounds__(256) sgemm(
     const float *__restrict__ a, const float *__restrict__ b, float *__restrict__ c, int m, int n,
     int k) {

@@ -87,8 +87,8 @@ def test_sums_of_floats(run: Run):
     assert y[0] == _X.sum()
 
 
-def test_the_last_block_sums_what_the_others_left(run: Run):
-    """A device-wide fence orders blocks, which the race check then leaves to it."""
+def test_the_last_block_adds_up_partial_sums(run: Run):
+    """A device-wide fence orders the blocks, so the race check reports nothing."""
     source = """(const int* x, int* part, int* count, int* y) {
       int v = __reduce_add_sync(~0u, x[blockIdx.x * 32 + threadIdx.x]);
       if (threadIdx.x == 0) {

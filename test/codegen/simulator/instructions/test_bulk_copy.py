@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bulk copies by tensor maps and without: what arrives where, and what is refused."""
+"""Bulk copies, with tensor maps and without: contents, and refused arguments."""
 
 from collections.abc import Callable
 from typing import Any
@@ -49,7 +49,7 @@ def _copy(
 
 
 def _box(x: np.ndarray, origin: tuple[int, ...], box: tuple[int, ...]) -> np.ndarray:
-    """What NumPy says: zeros outside."""
+    """Return NumPy's box: zeros outside of the array."""
     places = np.indices(box) + np.reshape(origin, (-1,) + (1,) * x.ndim)
     sizes = np.reshape(x.shape, (-1,) + (1,) * x.ndim)
     inside = ((places >= 0) & (places < sizes)).all(axis=0)
@@ -115,7 +115,7 @@ def test_outside_may_be_nan(run: Run):
 
 
 def test_views_of_an_array(run: Run):
-    """The middle axis of a larger array: only the strides tell."""
+    """A map of the middle axis of a larger array, given by its strides."""
     x = np.arange(6 * 4 * 8, dtype=np.float32).reshape(6, 4, 8)
     map = TensorMap(x, (3, 8), shape=(6, 8), strides=(128, 4))
     y, report = _copy(run, map, (2, 0))
@@ -192,7 +192,7 @@ def test_runs_that_are_refused(run: Run, skip: int, bytes: int, kind: Kind):
     assert kind in {error.kind for error in run(_PLAIN, x, y, skip, bytes).errors}
 
 
-def test_what_threads_wrote_is_overwritten_only_after_a_proxy_fence(run: Run):
+def test_values_of_threads_are_overwritten_only_after_a_proxy_fence(run: Run):
     written = _PLAIN.replace("  if (threadIdx.x == 0) {", "  FILL\n  if (threadIdx.x == 0) {", 1)
     x, y = np.arange(100, dtype=np.float32), np.zeros(64, np.float32)
     fill = "tile[threadIdx.x] = 0.f; FENCE __syncthreads();"

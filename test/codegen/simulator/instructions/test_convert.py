@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`cvt` between floats and integers, at the bounds too."""
+"""`cvt` between floats and integers, including values at the bounds."""
 
 from collections.abc import Callable
 from typing import Any
@@ -84,7 +84,7 @@ _FROM_INTEGER: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.parametrize("text", _FROM_INTEGER)
-def test_integer_to_float_rounds_as_told(run: Run, text: str):
+def test_integer_to_float_rounds_in_the_named_mode(run: Run, text: str):
     y = np.zeros(len(_WORDS), np.float32)
     source = f"""(const unsigned* x, float* y) {{ float r;
       asm("{text}" : "=f"(r) : "r"(x[threadIdx.x])); y[threadIdx.x] = r; }}"""

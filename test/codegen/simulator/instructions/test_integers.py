@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Integer arithmetic, bit fields and conversions against Python's integers."""
+"""Integer arithmetic, bit fields and conversions, compared with Python's integers."""
 
 import math
 from collections.abc import Callable
@@ -38,7 +38,7 @@ def _permuted(a: int, b: int, selector: int) -> int:
 
 
 def _dot(a: int, b: int, count: int, signed: bool = False, signed_bytes: bool = False) -> int:
-    """Return the parts of a times the lowest bytes of b."""
+    """Return the dot product of the `count` parts of `a` and the lowest bytes of `b`."""
     bits = 32 // count
     parts = [a >> bits * i & (1 << bits) - 1 for i in range(count)]
     octets = [b >> 8 * i & 255 for i in range(count)]
@@ -47,7 +47,7 @@ def _dot(a: int, b: int, count: int, signed: bool = False, signed_bytes: bool = 
     return sum(x * y for x, y in zip(left, right, strict=True))
 
 
-# C expression of the unsigned a, b and the signed s, t: its value modulo 2**32.
+# A C expression of unsigned a, b and signed s, t, and its value modulo 2**32.
 _EXPRESSIONS: dict[str, Callable[[int, int], int]] = {
     "a + b": lambda a, b: a + b,
     "a - b": lambda a, b: a - b,
@@ -100,7 +100,7 @@ _EXPRESSIONS: dict[str, Callable[[int, int], int]] = {
 
 
 def test_every_expression(run: Run):
-    """All of them in one kernel, for all pairs of edge values and random words."""
+    """All expressions in one kernel, for all pairs of edge values and random words."""
     a = np.array([pair[0] for pair in PAIRS], np.uint32)
     b = np.array([pair[1] for pair in PAIRS], np.uint32)
     y = np.zeros((len(_EXPRESSIONS), len(PAIRS)), np.uint32)

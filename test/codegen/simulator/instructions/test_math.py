@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""float32 functions against float64, in units in the last place, specials included."""
+"""Functions of float32 and float64 compared with exact results, special values included."""
 
 import math
 from collections.abc import Callable
@@ -33,8 +33,9 @@ _SPECIALS = np.array(
 )
 _erf = np.vectorize(math.erf, otypes=[float])
 
-# C expression of v (and w): reference in float64, most units in the last place that CUDA 13's
-# programming guide allows (Table "Single-Precision Mathematical Standard Library Functions").
+# C expression of v (and w): its reference in float64, and the largest error in units in the last
+# place. The bounds are those of CUDA 13's programming guide (Table "Single-Precision Mathematical
+# Standard Library Functions").
 _FUNCTIONS: dict[str, tuple[Callable[[Any, Any], Any], float]] = {
     "v + w": (lambda v, w: v + w, 0.5),
     "v - w": (lambda v, w: v - w, 0.5),
@@ -144,7 +145,7 @@ _normal = _floats.filter(lambda x: x == 0 or abs(x) > 1e-15)
 
 
 def _exactly(*values: float) -> np.float32:
-    """Rounds a sum of exact rationals to float32, to nearest even, through Python's fractions."""
+    """Return a * b + c rounded once to float32, to nearest even, by exact fractions."""
     a, b, c = (Fraction(value) for value in values)
     exact = a * b + c
     nearest = np.float32(float(exact))
@@ -201,7 +202,7 @@ def test_fma_of_doubles_rounds_once(a: float, b: float, c: float):
 
 
 def test_fma_of_doubles_at_the_middle_between_two():
-    """The product is a tie but for an addend too small for the sum to keep."""
+    """The product is a tie, broken by an addend that a plain sum would lose."""
     a, b = np.full(3, 1 + 2**-26), np.full(3, 1 + 2**-27)
     c = np.array([0.0, 2.0**-200, -(2.0**-200)])
     exact = [Fraction(1 + 2**-26) * Fraction(1 + 2**-27) + Fraction(x) for x in c.tolist()]
@@ -211,14 +212,14 @@ def test_fma_of_doubles_at_the_middle_between_two():
         _assert_nearest(value, truth)
 
 
-def test_fma_of_doubles_gives_what_a_product_leaves_out():
+def test_fma_of_doubles_gives_the_error_of_a_product():
     a, b = np.array([0.1, 1e200]), np.array([0.3, 1e-300])
     result = fma64(a, b, -(a * b))
     for value, x, y in zip(result.tolist(), a.tolist(), b.tolist(), strict=True):
         assert Fraction(value) == Fraction(x) * Fraction(y) - Fraction(x * y) != 0
 
 
-def test_fma_of_doubles_keeps_what_is_special():
+def test_fma_of_doubles_keeps_special_values():
     a = np.array([-0.0, 0.0, math.inf, math.inf, 1e300, 1e300, math.nan])
     b = np.array([1.0, -1.0, 1.0, 0.0, 1e300, 1e300, 1.0])
     c = np.array([-0.0, -0.0, -math.inf, 1.0, 1.0, -math.inf, 1.0])
@@ -229,7 +230,9 @@ def test_fma_of_doubles_keeps_what_is_special():
 
 
 def _assert_nearest(result: float, exact: Fraction) -> None:
-    """No neighbour is nearer; a subnormal one may be."""
+    """
+    Assert that no neighbour is nearer to `exact`; subnormal results may be off by one unit more.
+    """
     if math.isinf(result):
         assert abs(exact) >= Fraction(np.finfo(float).max)
         return

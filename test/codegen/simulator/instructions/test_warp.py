@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Warp collectives: who reads what, also when lanes come by different ways."""
+"""Warp collectives: the lanes each lane reads, also if lanes arrive on different paths."""
 
 from collections.abc import Callable
 
@@ -58,7 +58,7 @@ def test_votes_matches_and_reductions(run: Run):
 
 
 def test_halves_of_a_warp_by_their_own_masks(run: Run):
-    """Both halves reduce by themselves, in different branches."""
+    """The halves of a warp reduce independently, in different branches."""
     source = """(int* y) { int i = threadIdx.x, v = i;
       if (i % 32 < 16) { for (int s = 8; s; s /= 2) v += __shfl_xor_sync(0xffff, v, s); }
       else { for (int s = 8; s; s /= 2) v = max(v, __shfl_xor_sync(0xffff0000, v, s)); }
@@ -74,7 +74,7 @@ def test_halves_of_a_warp_by_their_own_masks(run: Run):
 
 
 def test_lanes_that_come_late_are_waited_for(run: Run):
-    """Half of the warp takes a long way before the shuffle that needs all of it."""
+    """A shuffle waits for the half of the warp that takes a longer path."""
     source = """(int* y, int n) { int i = threadIdx.x, v = i;
       if (i & 1) { for (int j = 0; j < n * i; ++j) v = v * 5 + j; }
       y[i] = __shfl_xor_sync(~0u, v, 1); }"""
@@ -124,7 +124,7 @@ def test_a_warp_barrier_for_some_lanes_orders_those(run: Run):
 
 
 def test_a_shuffle_lets_an_earlier_read_be_overwritten(run: Run):
-    """The value that was read had to arrive before the shuffle that sends it on."""
+    """The loaded value must arrive before the shuffle that passes it on."""
     source = """(int* y) { __shared__ int s[32]; int i = threadIdx.x; s[i] = i; __syncthreads();
       int v = s[i ^ 1]; v += __shfl_xor_sync(~0u, v, 1); s[i] = v; y[i] = s[i]; }"""
     y = np.zeros(32, np.int32)

@@ -1,5 +1,5 @@
-// softmax(scores, causal) @ v for 4 heads that share 2 heads of v: 24 rows of 24 scores, 16 columns.
-// A block takes 8 rows of a head. The statistics of its rows are shared by all its threads.
+// softmax(scores, causal) @ v for 4 heads that share 2 heads of v: 24 rows of 24 scores, 16
+// columns. A block takes 8 rows of a head. All its threads share the statistics of its rows.
 
 __device__ __forceinline__ void copy_async_16(float* to, const float* from, int bytes) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"

@@ -1,5 +1,5 @@
-// Sums of each thread's values by bucket, in an array that is indexed by what was read, and so lies
-// in local memory.
+// Sums of the values of each thread by bucket, in an array with subscripts from data, which is
+// therefore in local memory.
 
 struct Bucket {
   double sum;

@@ -1,7 +1,7 @@
-// Sums of neighbours over a cluster of 4 blocks: each block hands its edges to the blocks beside it.
+// Sums of neighbours over a cluster of 4 blocks: each block passes its edges to its neighbours.
 //
-// All blocks must have started before that, which a relaxed barrier tells; then what lies between
-// an arrival and its wait is private to the thread.
+// All blocks must have started before that, which a relaxed barrier ensures. Values between an
+// arrival and its wait are then private to the thread.
 
 __device__ __forceinline__ unsigned cluster_rank() {
   unsigned rank;

@@ -1,5 +1,5 @@
-// One warp reads chunks, another one sums them up: a ring of two slots in shared memory, handed back
-// and forth by counters that are volatile, with fences of the block.
+// One warp reads chunks, another one sums them up: a ring of two slots in shared memory, which
+// volatile counters pass between them, with fences of the block.
 
 extern "C" __global__ void __launch_bounds__(64) ring(const float* __restrict__ x, float* y) {
   __shared__ float slot[2][32];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of 32 pass from a warp that squares them to two that add them up, by two slots and four
-// named barriers: full and empty of each slot. A warp that is done arrives, one that needs waits.
+// Rows of 32 pass from a warp that squares them to two that add them up, through two slots and four
+// named barriers: full and empty of each slot. A warp that is done arrives; the next user waits.
 
 __device__ __forceinline__ void sync(int barrier) {
   asm volatile("bar.sync %0, 96;" :: "r"(barrier) : "memory");

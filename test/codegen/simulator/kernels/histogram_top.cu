@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many of 40x64 numbers lie in each of 16 intervals, and the most: blocks count in shared
-// memory and add up in global memory; the last block looks for the most and clears the counter.
+// The number of 40x64 values in each of 16 intervals, and the largest: blocks count in shared
+// memory and add up in global memory; the last block finds the largest and clears the counter.
 
 extern "C" __global__ void __launch_bounds__(64) histogram(
     const float* __restrict__ x, int* counts, unsigned* arrived, float* y) {

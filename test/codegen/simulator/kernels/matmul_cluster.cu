@@ -1,5 +1,5 @@
 // a @ b for 33x65 @ 65x17, of which no row is aligned: copies of 4 bytes, zeros past the end. K is
-// split over the two blocks of a cluster; the first adds what the second leaves in shared memory.
+// split over the two blocks of a cluster; the first adds the second's sums in shared memory.
 
 __device__ __forceinline__ void copy_async_4(float* to, const float* from, int bytes) {
   asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;"
@@ -11,7 +11,7 @@ __device__ __forceinline__ void cluster_barrier() {
   asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
 }
 
-// What lies at the same place in the block of another rank.
+// The element at the same place in the block of another rank.
 __device__ __forceinline__ float load_from_rank(const float* from, unsigned rank) {
   unsigned at;
   float value;

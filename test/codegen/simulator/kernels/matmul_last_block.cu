@@ -1,5 +1,5 @@
-// relu(a @ b + bias) for 60x100 @ 100x48: a ring of 3 slots, K split over two blocks, of which the
-// last to arrive adds up what both have left in a workspace.
+// relu(a @ b + bias) for 60x100 @ 100x48: a ring of 3 slots, and K split over two blocks. The last
+// of them to arrive adds up the partial results of both in a workspace.
 
 __device__ __forceinline__ void copy_async_16(float* to, const float* from, int bytes) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"

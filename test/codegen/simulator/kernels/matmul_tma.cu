@@ -1,5 +1,5 @@
-// a @ b.T for 2 batches of 64x112 and 32x112: a warp of its own fills a ring of 4 slots by bulk
-// copies with a swizzle of 64 bytes, two warps consume it. Slots pass by mbarriers: full and empty.
+// a @ b.T for 2 batches of 64x112 and 32x112. A separate warp fills a ring of 4 slots by bulk
+// copies with a swizzle of 64 bytes; two warps consume it. Mbarriers pass slots: full and empty.
 
 struct __align__(64) CUtensorMap { unsigned char opaque[128]; };
 

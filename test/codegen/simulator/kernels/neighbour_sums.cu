@@ -1,5 +1,5 @@
-// Squares left in global memory, and sums of neighbours of them. What the kernel itself writes must
-// not be read by the read-only path, though a barrier lies between.
+// Squares left in global memory, and sums of neighbouring squares. Values written by the kernel
+// itself must not be read by the read-only path, even after a barrier.
 
 extern "C" __global__ void __launch_bounds__(64) neighbours(
     const float* __restrict__ x, float* squares, float* total, float* y) {

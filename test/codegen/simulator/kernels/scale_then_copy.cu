@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A block scales its 4 rows of 256, and then adds those of the other block of its pair, which bulk
-// copies bring back: the two tell each other by a flag when theirs are scaled.
+// A block scales its 4 rows of 256, and then adds the rows of the other block of its pair, which
+// bulk copies fetch: each block sets a flag for the other when its rows are scaled.
 
 __device__ __forceinline__ unsigned at(const void* p) {
   return (unsigned)__cvta_generic_to_shared(p);

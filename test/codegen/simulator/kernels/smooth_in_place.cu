@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each row of 256 becomes the mean of it and its reversed self, in place, by a ring of two slots
-// that cp.async fills; the next row is under way while one is stored.
+// Each row of 256 becomes the mean of it and its reversed copy, in place, through a ring of two
+// slots that cp.async fills; the next row is copied while one is stored.
 
 __device__ __forceinline__ void copy_async(float* to, const float* from) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What goes wrong only if some threads are faster than others.
+// Errors that happen only if some threads are faster than others.
 
 //// a grid barrier is used again without a generation | race | float32 256, uint32 1, float32 256 | grid 4, block 64
 k(float* x, unsigned* bar, float* y) { const int t = threadIdx.x, i = blockIdx.x * 64 + t;

@@ -1,8 +1,8 @@
 // RUN: opt-tool %s -p to-kernel | filecheck %s
 
-// Weights as in softmax_warp of causal scores, times v, for 2 heads that share one head of values:
-// statistics by the 16 threads that own a row's columns, then a ring over the chunks up to the
-// diagonal.
+// Weights as in softmax_warp of causal scores, times v, for 2 heads that share one head of values.
+// The 16 threads that own the columns of a row compute the statistics. A ring over the chunks up to
+// the diagonal follows.
 //
 // CHECK-COUNT-8: kernel.shuffle xor
 // CHECK: !kernel.ring<2, cp_async>

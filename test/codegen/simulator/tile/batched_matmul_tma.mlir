@@ -1,7 +1,7 @@
 // RUN: opt-tool %s -p to-kernel | filecheck %s
 
-// a @ b.T in batches of 2: boxes with a swizzle come by the tensor memory accelerator, into a ring of
-// four slots that goes round more than twice, three steps ahead.
+// a @ b.T in batches of 2. The tensor memory accelerator copies swizzled boxes into a ring of four
+// slots, three steps ahead; the ring wraps around more than twice.
 //
 // CHECK: !kernel.ring<4, tma>
 // CHECK: kernel.tma_copy

@@ -1,6 +1,6 @@
 // RUN: opt-tool %s -p to-kernel | filecheck %s
 
-// (silu(g) * u) @ w: one stage computes what it stores, the other comes by `cp.async`, in one ring.
+// (silu(g) * u) @ w: one stage computes its values, `cp.async` fills the other, in one ring.
 //
 // CHECK: kernel.ring bytes {{[0-9]+}} : !kernel.ring<2, cp_async>
 // CHECK: kernel.copy_async %w

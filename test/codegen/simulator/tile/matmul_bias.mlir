@@ -1,6 +1,6 @@
 // RUN: opt-tool %s -p to-kernel | filecheck %s
 
-// relu(a @ b + bias), whose tiles both come by `cp.async`: two slots, one step ahead, in pieces of 4.
+// relu(a @ b + bias): `cp.async` copies both tiles, to two slots, one step ahead, in pieces of 4.
 //
 // CHECK: kernel.ring bytes {{[0-9]+}} : !kernel.ring<2, cp_async>
 // CHECK-COUNT-4: kernel.copy_async {{.*}} width 4

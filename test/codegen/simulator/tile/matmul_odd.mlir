@@ -1,6 +1,6 @@
 // RUN: opt-tool %s -p to-kernel | filecheck %s
 
-// 17x33 @ 33x9: nothing divides; single elements come by `cp.async`, zero outside, two steps ahead.
+// 17x33 @ 33x9: nothing divides; `cp.async` copies single elements, zero outside, 2 steps ahead.
 //
 // CHECK: !kernel.ring<3, cp_async>
 // CHECK: kernel.copy_async %a{{.*}} width 1 where [

@@ -1,7 +1,7 @@
 // RUN: opt-tool %s -p to-kernel | filecheck %s
 
-// RMSNorm over rows of 201, each a block of two warps; rows of odd length are not aligned, so that
-// elements are loaded one by one.
+// RMSNorm over rows of 201, each by a block of two warps. Rows of odd length are not aligned, so
+// that elements are loaded one by one.
 //
 // CHECK: loop.load %x{{.*}} where [200 -
 // CHECK: kernel.barrier

@@ -1,7 +1,7 @@
 // RUN: opt-tool %s -p to-kernel | filecheck %s
 
-// RMSNorm over rows of 201, each a cluster of two blocks of two warps, all of which read what the
-// others have summed up.
+// RMSNorm over rows of 201, each by a cluster of two blocks of two warps. All of these blocks read
+// the sums of the others.
 //
 // CHECK: kernel.func grid 6 block 64 cluster 2
 // CHECK: kernel.cluster_barrier

@@ -1,7 +1,7 @@
 // RUN: opt-tool %s -p to-kernel | filecheck %s
 
-// Softmax, see softmax_warp, over rows of 512, each a block of two warps, which
-// combine by way of shared memory.
+// Softmax, see softmax_warp, over rows of 512, each by a block of two warps, which combine their
+// values through shared memory.
 //
 // CHECK-COUNT-2: kernel.barrier
 

@@ -1,7 +1,7 @@
 // RUN: opt-tool %s -p to-kernel | filecheck %s
 
-// Softmax, see softmax_warp, over rows of 256, two a block, each two warps, which
-// meet at barriers of their own.
+// Softmax, see softmax_warp, over rows of 256. A block has two rows, each of two warps, which meet
+// at barriers of their own.
 //
 // CHECK-COUNT-2: kernel.named_barrier %group threads 64
 // CHECK-NOT:     kernel.barrier

@@ -1,7 +1,7 @@
 // RUN: opt-tool %s -p to-kernel | filecheck %s
 
-// Softmax over rows of 100, each a warp, two a block; the last block has one row.
-// Its result is right whatever is subtracted, unless `exp` overflows: inputs must have large elements.
+// Softmax over rows of 100, each by a warp, two in a block; the last block has one row. The result
+// is right whichever number is subtracted, unless `exp` overflows: inputs must have large elements.
 //
 // CHECK-COUNT-10: kernel.shuffle xor
 // CHECK-NOT: kernel.barrier

@@ -1,6 +1,6 @@
 // RUN: opt-tool %s -p to-kernel | filecheck %s
 
-// a @ b, whose K is split over 3 blocks, each of which adds to the result. Neither rows nor K divide.
+// a @ b with K split over 3 blocks, each of which adds to the result. Neither rows nor K divide.
 //
 // CHECK: kernel.func grid 6 block 64 @
 // CHECK: kernel.atomic

@@ -1,7 +1,7 @@
 // RUN: opt-tool %s -p to-kernel | filecheck %s
 
-// relu(a @ b + bias), whose K is split over a cluster of 3 blocks; the first joins what all of them
-// have, and goes on. Neither rows nor K divide.
+// relu(a @ b + bias) with K split over a cluster of 3 blocks. The first block joins the values of
+// all of them and continues. Neither rows nor K divide.
 //
 // CHECK: kernel.func grid 6 block 64 cluster 3
 // CHECK: kernel.cluster_barrier

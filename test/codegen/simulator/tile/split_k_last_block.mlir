@@ -1,7 +1,7 @@
 // RUN: opt-tool %s -p to-kernel | filecheck %s
 
-// relu(a @ b + bias), whose K is split over 3 blocks; the last of them to arrive joins what all
-// have left, and goes on. Neither rows nor K divide.
+// relu(a @ b + bias) with K split over 3 blocks. The last of them to arrive joins the partial
+// results of all and continues. Neither rows nor K divide.
 //
 // CHECK: kernel.func grid 6 block 64 @
 // CHECK: kernel.arrive

@@ -1,6 +1,6 @@
 // RUN: opt-tool %s -p convert-kernel-to-cuda | opt-tool - -t cuda | filecheck %s
 
-// Asynchronous copies of 16, 8 and 4 bytes; where the mask fails zeros are written, and nothing is read.
+// Asynchronous copies of 16, 8 and 4 bytes; a failing mask writes zeros, and reads nothing.
 
 // CHECK:      // grid 2, block 32
 // CHECK-NEXT: extern "C" __global__ void __launch_bounds__(32) sizes(

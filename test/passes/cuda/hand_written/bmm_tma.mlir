@@ -1,6 +1,6 @@
 // RUN: opt-tool %s -p convert-kernel-to-cuda | opt-tool - -t cuda | filecheck %s
 
-// a @ b.T in tiles of 64x64: the tensor memory accelerator fills a ring of three slots and swizzles
+// a @ b.T in tiles of 64x64. The tensor memory accelerator fills a ring of three slots and swizzles
 // each 64 bytes; a thread reads four steps of K at a time.
 
 func.func @main(%a: memref<2x128x64xf32>, %b: memref<2x64x64xf32>) -> memref<2x128x64xf32> {

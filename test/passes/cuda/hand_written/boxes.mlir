@@ -1,6 +1,6 @@
 // RUN: opt-tool %s -p convert-kernel-to-cuda | opt-tool - -t cuda | filecheck %s
 
-// A slab in pieces of its innermost axis is copied piece by piece; what lies outside of the array is 0.
+// A slab in pieces of its innermost axis is copied piece by piece, with zeros outside of the array.
 
 // CHECK:      // grid 2, block 64
 // CHECK-NEXT: extern "C" __global__ void __launch_bounds__(64) pieces(

@@ -1,6 +1,6 @@
 // RUN: opt-tool %s -p convert-kernel-to-cuda | opt-tool - -t cuda | filecheck %s
 
-// Where the elements of shared memory lie: each kernel stores rows and reads columns.
+// Layouts of shared memory: each kernel stores rows and reads columns.
 
 // CHECK:      // grid 1, block 256
 // CHECK-NEXT: extern "C" __global__ void __launch_bounds__(256) ordered(

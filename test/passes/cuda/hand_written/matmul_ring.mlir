@@ -1,6 +1,6 @@
 // RUN: opt-tool %s -p convert-kernel-to-cuda | opt-tool - -t cuda | filecheck %s
 
-// A matrix product in tiles of 64x64: a ring of three slots, filled by asynchronous copies two steps
+// A matrix product in tiles of 64x64. Asynchronous copies fill a ring of three slots two steps
 // ahead; each thread owns 4x4 results.
 
 func.func @main(%a: memref<128x96xf32>, %b: memref<96x128xf32>) -> memref<128x128xf32> {

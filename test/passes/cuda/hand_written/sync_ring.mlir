@@ -1,6 +1,6 @@
 // RUN: opt-tool %s -p convert-kernel-to-cuda | opt-tool - -t cuda | filecheck %s
 
-// A ring whose slots the threads themselves store to: a barrier for each fill.
+// A ring whose slots the threads store to themselves: a barrier for each fill.
 
 // CHECK:      // grid 1, block 64
 // CHECK-NEXT: extern "C" __global__ void __launch_bounds__(64) reversed(

@@ -1,7 +1,7 @@
 // RUN: opt-tool %s -p convert-kernel-to-cuda | opt-tool - -t cuda | filecheck %s
 
-// What the step of an unrolled loop adds is added to the address, not to the subscript: it is a constant of
-// each instruction then. A loop that is not unrolled has one instruction.
+// The offset of a step of an unrolled loop is added to the address, not to the subscript: it is
+// then a constant of each instruction. A loop that is not unrolled has one instruction.
 
 // CHECK:        #pragma unroll
 // CHECK-NEXT:   for (int e = 0; e < 2; ++e) {
@@ -16,7 +16,7 @@
 // CHECK-NEXT:     copy_async<16>(&p[i], &x[i]);
 // CHECK-NEXT:   }
 
-// A step that is all that varies stays in the subscript, and so does one that is divided.
+// A step that is the only variable part stays in the subscript, and so does one that is divided.
 // CHECK-NEXT:   const int swizzle = t / 8;
 // CHECK-NEXT:   #pragma unroll
 // CHECK-NEXT:   for (int e = 0; e < 2; ++e) {

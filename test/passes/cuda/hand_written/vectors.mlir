@@ -1,7 +1,7 @@
 // RUN: opt-tool %s -p convert-kernel-to-cuda | opt-tool - -t cuda | filecheck %s
 
-// Copies of 16, 8 and 4 bytes. Where the mask fails registers and shared memory get zeros, and global
-// memory stays as it is. Elements without vectors of their own are moved as integers.
+// Copies of 16, 8 and 4 bytes. Where the mask fails, registers and shared memory get zeros, and
+// global memory stays unchanged. Elements without vector types of their own are moved as integers.
 
 // CHECK:      // grid 1, block 32
 // CHECK-NEXT: extern "C" __global__ void __launch_bounds__(32) floats(

@@ -5,8 +5,8 @@
 // REMARK:     --- f:010_cut_recompute skipped at by_short_sum: recompute 3x of reduce over 30 elements: 2.00 us against 4.00 us apart, saves 600 B
 // REMARK-NOT: ---
 
-// Each of 1200 columns would sum the row again, which takes longer than a launch; powers of the columns
-// do not.
+// Each of 1200 columns would sum the row again, which takes longer than a launch; powers of the
+// columns do not.
 // CHECK:      func.func @rows(%x: memref<64x1200xf32>, %v: memref<1200xf32>) -> memref<64x1200xf32> {
 // CHECK-NEXT:   %y = memref.alloc() : memref<64x1200xf32>
 // CHECK-NEXT:   %sum = memref.alloc() : memref<64xf32>

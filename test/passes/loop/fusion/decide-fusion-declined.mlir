@@ -1,7 +1,7 @@
 // RUN: opt-tool %s -p 'decide-fusion{fused="fuse-reduction:sums>sines","fuse-epilogue:sums>exps"},to-loop' --remarks 2>&1 | filecheck %s
 
-// What is not legal cannot be asked for: there it is the pass that says why, and in the end that it
-// never came to a decision. Two kernels need the sums, so neither can have them for itself.
+// An illegal fusion cannot be requested. The pass gives the reason, and at the end the decision
+// counts as never reached. Two kernels need the sums, so neither can take them over.
 
 // CHECK: f:019_settle_fusion skipped at module: 'fuse-epilogue:sums>exps' was never reached, or it is not legal
 // CHECK: f:019_settle_fusion skipped at module: 'fuse-reduction:sums>sines' was never reached, or it is not legal

@@ -4,7 +4,7 @@
 // RUN: opt-tool %s -p 'decide-fusion{apart="fuse-epilogue:product>exps"},lift,fuse-epilogue' | opt-tool - | filecheck %s --check-prefix=MET
 // RUN: opt-tool %s -p 'decide-fusion{apart="fuse-epilogue:product>exps"},decide-fusion' | filecheck %s --check-prefix=FORGOTTEN
 
-// What a module says of its fusion is in its text, and passes do it, whatever the model says.
+// Passes carry out the decisions in the text of a module, even against the cost model.
 
 // SAID: builtin.module attributes {loop.fusion = #loop.fusion<apart ["fuse-epilogue:product>exps"]>} {
 
@@ -12,13 +12,13 @@
 // DEFAULT:       loop.launch @exps_product_p(%x, %w)
 // DEFAULT-NEXT:  func.return
 
-// Several passes ask, by the names that kernels have by then: to keep two apart takes all of that.
-// Nothing is left of them in the end.
+// Several passes ask, by the kernel names of that time: keeping two kernels apart takes all of
+// these entries. None of them is left at the end.
 // APART:      builtin.module {
 // APART:        loop.launch @product_p(%x, %w)
 // APART:        loop.launch @exps(%product)
 
-// In between, the text says which decisions have come up.
+// In between, the text shows which decisions have come up.
 // MET: #loop.fusion<apart ["fuse-epilogue:product>exps"] met ["fuse-epilogue:product>exps"]>
 // MET:   loop.launch @product(
 // MET:   loop.launch @exps(

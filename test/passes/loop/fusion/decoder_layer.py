@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A decoder layer as Llama's: norms, rotated queries and keys, shared heads, a gated product."""
+"""A decoder layer as in Llama: norms, rotated queries and keys, shared heads, a gated product."""
 
 import torch
 import torch.nn.functional as F
@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 
 class DecoderLayer(nn.Module):
-    """Of `width` features and `heads` heads of queries, which `shared` heads of keys serve."""
+    """Layer of `width` features with `heads` query heads, which `shared` key heads serve."""
 
     def __init__(self, width: int = 64, heads: int = 4, shared: int = 2, hidden: int = 128):
         super().__init__()
@@ -22,7 +22,7 @@ class DecoderLayer(nn.Module):
         self.down = nn.Linear(hidden, width, bias=False)
 
     def forward(self, x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
-        """(batch, time, width), and two tables of (time, size of a head)."""
+        """Apply to (batch, time, width), with two tables of (time, size of a head)."""
         y = self.norm(x)
         query = rotated(split(self.query(y), self.heads), cos, sin)
         key = rotated(split(self.key(y), self.shared), cos, sin)
@@ -36,11 +36,11 @@ class DecoderLayer(nn.Module):
 
 
 def split(x: Tensor, heads: int) -> Tensor:
-    """Heads apart: (batch, heads, time, size)."""
+    """Split into heads: (batch, heads, time, size)."""
     return x.reshape(*x.shape[:-1], heads, -1).transpose(1, 2)
 
 
 def rotated(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
-    """Return the rotary position embedding."""
+    """Apply the rotary position embedding."""
     low, high = x.chunk(2, -1)
     return x * cos + torch.cat([-high, low], -1) * sin

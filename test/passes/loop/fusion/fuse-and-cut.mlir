@@ -1,7 +1,7 @@
 // RUN: opt-tool %s -p lift,inline-elementwise{always=true} | filecheck %s --check-prefix=FUSED
 // RUN: opt-tool %s -p lift,inline-elementwise{always=true},cut-recompute | filecheck %s --check-prefix=CUT
 
-// What should not have been fused is cut apart again.
+// Kernels that should not have been fused are cut apart again.
 
 // Powers of columns, in each row.
 // FUSED:      func.func @many_rows

@@ -3,7 +3,7 @@
 // RUN: opt-tool %s -p fuse-reduction{keep=true} --remarks 2>&1 | filecheck %s --check-prefix=REDUCTION
 // RUN: opt-tool %s -p fuse-outputs --remarks 2>&1 | filecheck %s --check-prefix=OUTPUTS
 
-// Why producers and readers stay apart, in words.
+// The reasons why producers and readers stay apart.
 
 // Only one of the two stores of an element happens.
 // EPILOGUE: skipped at halves: exp_m reads a buffer that is stored under a mask
@@ -30,7 +30,7 @@ loop.kernel @exp_m(%h: memref<64xf32>) -> (%out: memref<64xf32>) {
   }
 }
 
-// The reader is scheduled already.
+// The reader already has a schedule.
 // INLINE: skipped at neg: neg_threads is not a loop.kernel
 func.func @scheduled(%x: memref<64xf32>) -> memref<64xf32> {
   %n = memref.alloc() : memref<64xf32>
@@ -78,7 +78,7 @@ loop.kernel @pairs(%s: memref<5xf32>) -> (%out: memref<10xf32>) {
   }
 }
 
-// The reader has four outputs without what others need.
+// The reader already has four outputs, without the sum that others need.
 // REDUCTION: skipped at total: four would need more than 4 outputs
 func.func @fifth_sum(%x: memref<5x9xf32>) -> (memref<5xf32>, memref<5xf32>) {
   %s = memref.alloc() : memref<5xf32>
@@ -109,7 +109,7 @@ loop.kernel @four(%s: memref<5xf32>) -> (%a: memref<5xf32>, %b: memref<5xf32>, %
   }
 }
 
-// The same of a value that is no sum.
+// The same for a value that is no sum.
 // OUTPUTS: skipped at double: four_more would need more than 4 outputs
 func.func @fifth_value(%x: memref<5xf32>) -> (memref<5xf32>, memref<5xf32>) {
   %s = memref.alloc() : memref<5xf32>

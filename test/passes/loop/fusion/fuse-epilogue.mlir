@@ -29,7 +29,7 @@ func.func @matmul_relu(%x: tensor<16x64xf32>, %w: tensor<64x17xf32>) -> tensor<1
   func.return %relu : tensor<16x17xf32>
 }
 
-// The reader takes the transpose: the store is transposed, and so is what else it reads.
+// The reader takes the transpose: the store is transposed, and so are the other reads.
 // CHECK:      func.func @transposed(%x: memref<4x8x3xf32>, %bias: memref<3x4xf32>) -> memref<3x4xf32> {
 // CHECK-NEXT:   %biased = memref.alloc() : memref<3x4xf32>
 // CHECK-NEXT:   loop.launch @biased_s(%x, %bias) -> (%biased) : (memref<4x8x3xf32>, memref<3x4xf32>) -> (memref<3x4xf32>)
@@ -98,7 +98,7 @@ func.func @keepdim(%x: tensor<6x7xf32>) -> tensor<6x1xf32> {
   func.return %neg : tensor<6x1xf32>
 }
 
-// The result of a chain is computed where the reduction is; both its uses of the sum are one value.
+// The result of a chain is computed with the reduction; both its uses of the sum are one value.
 // CHECK:      func.func @square(%x: memref<6x7xf32>) -> memref<6xf32> {
 // CHECK-NEXT:   %square = memref.alloc() : memref<6xf32>
 // CHECK-NEXT:   loop.launch @square_sum(%x) -> (%square) : (memref<6x7xf32>) -> (memref<6xf32>)
@@ -120,7 +120,7 @@ func.func @square(%x: tensor<6x7xf32>) -> tensor<6xf32> {
   func.return %square : tensor<6xf32>
 }
 
-// Each row of the reader reads the same sums: computing it where they are stored is not possible.
+// Each row of the reader reads the same sums: computing it where they are stored is impossible.
 // CHECK:      func.func @broadcast(%x: memref<6x7xf32>, %y: memref<5x6xf32>) -> memref<5x6xf32> {
 // CHECK-NEXT:   %bsum = memref.alloc() : memref<6xf32>
 // CHECK-NEXT:   loop.launch @bsum(%x) -> (%bsum) : (memref<6x7xf32>) -> (memref<6xf32>)

@@ -8,9 +8,9 @@
 
 // REMARK: skipped at exp_o: %s, which it reads, may change in between
 
-// Plans in which a producer must not move into its reader, whichever pass would like it to.
+// Plans in which a producer must not move into its reader, in any pass.
 
-// A kernel that is launched twice stays what the other launch expects.
+// A kernel with two launches stays as the other launch needs it.
 // CHECK:      func.func @launched_twice
 // CHECK:        loop.launch @neg(%x) -> (%a)
 // CHECK-NEXT:   loop.launch @neg(%y) -> (%b)
@@ -28,7 +28,7 @@ func.func @launched_twice(%x: memref<64xf32>, %y: memref<64xf32>) -> memref<64xf
   func.return %d : memref<64xf32>
 }
 
-// A buffer that is written twice: which value is read depends on when.
+// A buffer that is written twice: the value that is read depends on the time.
 // CHECK:      func.func @written_twice
 // CHECK:        loop.launch @neg_t(%x) -> (%t)
 // CHECK-NEXT:   loop.launch @exp_t(%t) -> (%c)
@@ -46,7 +46,7 @@ func.func @written_twice(%x: memref<64xf32>, %y: memref<64x8xf32>)
   func.return %c, %d : memref<64xf32>, memref<64xf32>
 }
 
-// What the producer reads is overwritten before the reader runs.
+// The input of the producer is overwritten before the reader runs.
 // CHECK:      func.func @overwritten
 // CHECK:        loop.launch @neg_o(%x) -> (%s)
 // CHECK-NEXT:   loop.launch @exp_o(%s) -> (%t)
@@ -137,7 +137,7 @@ loop.kernel @sin_o(%x: memref<64xf32>) -> (%out: memref<64xf32>) {
   }
 }
 
-// The reader writes anew what the producer wrote beside: one launch cannot write it twice.
+// The reader overwrites another output of the producer: one launch cannot write it twice.
 // CHECK:      func.func @written_anew
 // CHECK:        loop.launch @neg_and_exp(%x) -> (%s, %t)
 // CHECK-NEXT:   loop.launch @cos_t(%t) -> (%s)

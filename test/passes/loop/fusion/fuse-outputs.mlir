@@ -1,7 +1,7 @@
 // RUN: opt-tool %s -p lift,fuse-outputs,fuse-reduction{keep=true},fuse-epilogue{keep=true} --check=each | filecheck %s
 // RUN: opt-tool %s -p lift,fuse-outputs,fuse-reduction{keep=true},fuse-epilogue{keep=true} --remarks 2>&1 | filecheck %s --check-prefix=REMARK
 
-// What others need too is written by the kernel that computes it for itself.
+// A kernel that computes a value for itself also writes it for other readers.
 
 // REMARK:     --- f:011_fuse_outputs skipped at twice: no reader loads each of its elements in steps of free axes
 // REMARK:     --- f:002_fuse_epilogue skipped at kdiv_ksum: kneg does not read each of its elements once
@@ -40,7 +40,7 @@ func.func @residual(%x: tensor<5x33xf32>, %y: tensor<5x33xf32>) -> (tensor<5x33x
   func.return %res, %rdiv : tensor<5x33xf32>, tensor<5x33xf32>
 }
 
-// Only a reduction reads the exponentials: a loop of its own writes a row.
+// Only a reduction reads the exponentials: a separate loop writes a row.
 // CHECK:      func.func @own_loop(%x: memref<5x33xf32>) -> (memref<5x33xf32>, memref<5xf32>) {
 // CHECK-NEXT:   %oexp = memref.alloc() : memref<5x33xf32>
 // CHECK-NEXT:   %omax = memref.alloc() : memref<5xf32>
@@ -68,7 +68,7 @@ func.func @own_loop(%x: tensor<5x33xf32>) -> (tensor<5x33xf32>, tensor<5xf32>) {
   func.return %oexp, %omax : tensor<5x33xf32>, tensor<5xf32>
 }
 
-// The columns of a transpose are the rows of what is read.
+// The columns of a transpose are the rows of its input.
 // CHECK:      func.func @columns(%x: memref<5x33xf32>) -> (memref<5x33xf32>, memref<33xf32>) {
 // CHECK-NEXT:   %cexp = memref.alloc() : memref<5x33xf32>
 // CHECK-NEXT:   %cmax = memref.alloc() : memref<33xf32>
@@ -179,7 +179,7 @@ func.func @epilogues(%x: tensor<5x9xf32>, %w: tensor<9x7xf32>) -> (tensor<5x7xf3
   func.return %emm, %erelu, %eexp : tensor<5x7xf32>, tensor<5x7xf32>, tensor<7x5xf32>
 }
 
-// Nobody but two readers needs the product: it is not written.
+// Only two readers need the product: it is not written.
 // CHECK:      func.func @not_written(%x: memref<5x9xf32>) -> (memref<5xf32>, memref<5xf32>) {
 // CHECK-NEXT:   %nexp = memref.alloc() : memref<5xf32>
 // CHECK-NEXT:   %nneg = memref.alloc() : memref<5xf32>
@@ -297,7 +297,7 @@ func.func @five(%x: tensor<7xf32>) -> (tensor<7xf32>, tensor<7xf32>, tensor<7xf3
   func.return %f0, %f1, %f2, %f3, %f4 : tensor<7xf32>, tensor<7xf32>, tensor<7xf32>, tensor<7xf32>, tensor<7xf32>
 }
 
-// Each row is read under a mask, and written without: in a step of its nest, with no loop in it.
+// Each row is read under a mask, and written without one: in a step of its nest, without a loop.
 // CHECK:      func.func @masked(%x: memref<2x3xf32>) -> (memref<2x3xf32>, memref<2x3xf32>) {
 // CHECK-NEXT:   %n = memref.alloc() : memref<2x3xf32>
 // CHECK-NEXT:   %first = memref.alloc() : memref<2x3xf32>

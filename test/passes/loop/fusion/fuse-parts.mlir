@@ -61,7 +61,7 @@ loop.kernel @gate(%product: memref<5x14xf32>) -> (%out: memref<5x7xf32>) {
   }
 }
 
-// Each element is read with another: to reduce both would be to reduce all twice.
+// Each element is read with another: reducing both would reduce all elements twice.
 // CHECK: loop.launch @turned_product(
 // CHECK: loop.launch @turned(
 func.func @turns(%x: memref<8x9xf32>) -> memref<8xf32> {

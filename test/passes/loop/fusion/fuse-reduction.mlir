@@ -155,7 +155,7 @@ func.func @middle(%x: tensor<3x50x7xf32>) -> tensor<3x50x7xf32> {
   func.return %by_middle : tensor<3x50x7xf32>
 }
 
-// A sum of everything: the kernel has no free axis left outside.
+// A sum of all elements: the kernel has no free axis left outside.
 // CHECK:      func.func @all(%x: memref<6x7xf32>) -> memref<6x7xf32> {
 // CHECK-NEXT:   %by_all = memref.alloc() : memref<6x7xf32>
 // CHECK-NEXT:   loop.launch @by_all_sum(%x) -> (%by_all) : (memref<6x7xf32>) -> (memref<6x7xf32>)
@@ -216,7 +216,7 @@ func.func @outer_product(%x: tensor<5x16xf32>) -> tensor<5x5xf32> {
   func.return %outer : tensor<5x5xf32>
 }
 
-// Every sum is read at two places: summing the row again takes less than a launch.
+// Every sum is read at two places: summing the row again takes less time than a launch.
 // CHECK:      func.func @repeated(%x: memref<5x16xf32>, %y: memref<10xf32>) -> memref<10xf32> {
 // CHECK-NEXT:   %twice = memref.alloc() : memref<10xf32>
 // CHECK-NEXT:   loop.launch @twice_u(%y, %x) -> (%twice) : (memref<10xf32>, memref<5x16xf32>) -> (memref<10xf32>)

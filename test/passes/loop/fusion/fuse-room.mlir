@@ -1,8 +1,8 @@
 // RUN: opt-tool %s -p inline-elementwise --remarks --split-input-file 2>&1 | filecheck %s --check-prefix=INLINE
 // RUN: opt-tool %s -p fuse-epilogue --remarks --split-input-file 2>&1 | filecheck %s --check-prefix=EPILOGUE
 
-// The loads of one step may take half of the 255 registers of a thread: 62 and one of two registers
-// each do.
+// The loads of one step may take half of the 255 registers of a thread: 62 loads and one of two
+// registers each fit.
 // INLINE-NOT: skipped at sums
 // INLINE: loop.kernel @more_sums(
 // EPILOGUE: loop.kernel @more_sums(
@@ -152,7 +152,7 @@ loop.kernel @more(%s: memref<64xf64>, %y: memref<64xf64>) -> (%out: memref<64xf6
 
 // -----
 
-// 64 do not.
+// 64 loads do not fit.
 // INLINE: skipped at sums: with sums, more would have 128 registers for loads in flight, more than 127
 // EPILOGUE: skipped at sums: with sums, more would have 128 registers for loads in flight, more than 127
 func.func @main(%x: memref<128xf64>, %y: memref<64xf64>) -> memref<64xf64> {
@@ -303,7 +303,7 @@ loop.kernel @more(%s: memref<64xf64>, %y: memref<64xf64>) -> (%out: memref<64xf6
 
 // -----
 
-// Each of the many sums that a thread of a product has would load 33 elements beside.
+// Each of the many sums of a thread in a product would load 33 more elements.
 // EPILOGUE: skipped at product: with product, finish would have 33 registers for loads beside its products, more than 32
 func.func @main(%v: memref<64xf32>, %w: memref<64x64xf32>, %x: memref<128xf32>) -> memref<64xf32> {
   %p = memref.alloc() : memref<64xf32>

@@ -5,7 +5,7 @@
 // REMARK: --- f:008_fuse_rows skipped at long_total: a row of 32.8 kB does not fit on chip: every column would recompute it
 // REMARK: --- f:008_fuse_rows skipped at linear_total: linear_product is one product for all rows: its columns are better used in a tile
 
-// The total is computed once a row, for all columns; no weight is written.
+// The total is computed once for each row, for all columns; no weight is written.
 // CHECK:      func.func @attention(%s: memref<2x5x33xf32>, %v: memref<2x33x7xf32>) -> memref<2x5x7xf32> {
 // CHECK-NEXT:   %out = memref.alloc() : memref<2x5x7xf32>
 // CHECK-NEXT:   loop.launch @attention_product_weights_total(%v, %s) -> (%out) : (memref<2x33x7xf32>, memref<2x5x33xf32>) -> (memref<2x5x7xf32>)
@@ -70,7 +70,7 @@ loop.kernel @attention_product(%weights: memref<2x5x33xf32>, %total: memref<2x5x
   }
 }
 
-// More columns than a block does: each block of them would sum the row.
+// More columns than one block computes: each block of them would sum the row.
 // CHECK:      func.func @wide(%s: memref<1x3x5xf32>, %v: memref<1x5x257xf32>) -> memref<1x3x257xf32> {
 // CHECK-NEXT:   %weights = memref.alloc() : memref<1x3x5xf32>
 // CHECK-NEXT:   loop.launch @wide_weights(%s) -> (%weights) : (memref<1x3x5xf32>) -> (memref<1x3x5xf32>)

@@ -3,9 +3,10 @@
 
 // REMARK: skipped at sum: turned_cumsum_ratio is a scan: threads cannot share the reduction
 
-// Fusing around data that is made an index, values of indices, scans and masked loads.
+// Fusion with data used as an index, values of indices, scans and masked loads.
 
-// What is gathered is computed where it is read: the index takes the place of the producer's axis.
+// Gathered elements are computed where they are read: the index takes the place of the producer's
+// axis.
 // CHECK:      func.func @into_a_gather(%x: memref<40x8xf32>, %ids: memref<10xi64>) -> memref<10x8xf32> {
 // CHECK-NEXT:   %g = memref.alloc() : memref<10x8xf32>
 // CHECK-NEXT:   loop.launch @rows_of_exp(%ids, %x) -> (%g) : (memref<10xi64>, memref<40x8xf32>) -> (memref<10x8xf32>)
@@ -41,7 +42,7 @@ loop.kernel @rows_of_exp(%ids: memref<10xi64>, %x: memref<40x8xf32>) -> (%out: m
   }
 }
 
-// A gather is computed where it is read, and so is what chooses by the place of an element.
+// A gather is computed where it is read, and so is a selection by the position of an element.
 // CHECK:      func.func @of_a_gather(%x: memref<40x8xf32>, %ids: memref<10xi64>) -> memref<10xf32> {
 // CHECK-NEXT:   %s = memref.alloc() : memref<10xf32>
 // CHECK-NEXT:   loop.launch @row_sums_lower_triangle_rows(%ids, %x) -> (%s) : (memref<10xi64>, memref<40x8xf32>) -> (memref<10xf32>)
@@ -95,7 +96,7 @@ loop.kernel @row_sums(%x: memref<10x8xf32>) -> (%out: memref<10xf32>) {
   }
 }
 
-// A reduction that is gathered stays: its rows are chosen by data, not by the reader's axes.
+// A gathered reduction stays: its rows are chosen by data, not by the axes of the reader.
 // CHECK:      func.func @sums_gathered(%x: memref<40x8xf32>, %ids: memref<10xi64>) -> memref<10xf32> {
 // CHECK-NEXT:   %s = memref.alloc() : memref<40xf32>
 // CHECK-NEXT:   %g = memref.alloc() : memref<10xf32>
@@ -142,7 +143,7 @@ loop.kernel @some_sums(%ids: memref<10xi64>, %x: memref<40xf32>) -> (%out: memre
   }
 }
 
-// The place of an element as its value: the reader's subscripts are that place.
+// The position of an element as its value: the subscripts of the reader are that position.
 // CHECK:      func.func @iota(%x: memref<7x5xf32>) -> memref<5x7xi64> {
 // CHECK-NEXT:   %t = memref.alloc() : memref<5x7xi64>
 // CHECK-NEXT:   loop.launch @transpose_numbers() -> (%t) : () -> (memref<5x7xi64>)
@@ -172,8 +173,8 @@ loop.kernel @transpose(%x: memref<7x5xi64>) -> (%out: memref<5x7xi64>) {
   }
 }
 
-// A scan computes what it joins, and stores what its reader makes of each of its elements. The sum
-// that it divides by stays apart.
+// A scan computes the elements that it joins, and stores the function of its reader for each
+// prefix. The sum that it divides by stays separate.
 // CHECK:      func.func @around_a_scan(%x: memref<6x8xf32>) -> memref<8x6xf32> {
 // CHECK-NEXT:   %total = memref.alloc() : memref<6xf32>
 // CHECK-NEXT:   %turned = memref.alloc() : memref<8x6xf32>
@@ -244,8 +245,8 @@ loop.kernel @turned(%x: memref<6x8xf32>) -> (%out: memref<8x6xf32>) {
   }
 }
 
-// Into a masked load, as padding makes: the loads of the producer take its mask, the value is 0
-// outside. Where the producer only moves an element, its load says so already.
+// Into a masked load, as padding has: the loads of the producer take its mask, and the value is 0
+// outside. Where the producer only moves an element, its load gives that value already.
 // CHECK:      func.func @padded(%x: memref<10xf32>, %y: memref<10xf32>) -> (memref<12xf32>, memref<12xf32>) {
 // CHECK-NEXT:   %p = memref.alloc() : memref<12xf32>
 // CHECK-NEXT:   %q = memref.alloc() : memref<12xf32>
@@ -303,7 +304,7 @@ loop.kernel @pad_reversed(%x: memref<10xf32>) -> (%out: memref<12xf32>) {
   }
 }
 
-// A gather moves into a masked load: its index is masked too, as outside there is none. What pads
+// A gather moves into a masked load: its index is masked too, as outside there is none. A padding
 // moves on into its own reader.
 // CHECK:      func.func @gather_padded(%ids: memref<10xi64>, %x: memref<40xf32>) -> memref<6xf32> {
 // CHECK-NEXT:   %m = memref.alloc() : memref<6xf32>

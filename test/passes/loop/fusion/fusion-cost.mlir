@@ -8,9 +8,9 @@
 // REMARK:     --- f:003_fuse_reduction skipped at long: reduce each of 1 row 1x: 43.32 us against 24.97 us apart, saves 524.3 kB
 // REMARK-NOT: ---
 
-// What pays at one size and does not at another; sizes are too large to run.
+// Fusions that pay at one size and not at another; the sizes are too large to run.
 
-// A power that every row computes anew: 16 rows do it faster than a launch ...
+// A power that every row computes again: 16 rows do it faster than a launch ...
 // CHECK:      func.func @few_rows
 // CHECK:        loop.launch @y_p_power_few(%x, %v) -> (%y)
 // CHECK-NEXT:   func.return
@@ -51,7 +51,7 @@ func.func @narrow(%x: tensor<2048x1024xf32>, %w: tensor<1024x128xf32>) -> tensor
   func.return %mm_n : tensor<2048x128xf32>
 }
 
-// ... of 8192, 64 blocks would: it is written once, by the kernel that sums the row.
+// ... of 8192 columns, 64 blocks would: it is written once, by the kernel that sums the row.
 // CHECK:      func.func @wide
 // CHECK:        loop.launch @norm_w_s(%x) -> (%norm_w)
 // CHECK:        loop.launch @mm_w_p(%norm_w, %w) -> (%mm_w)
@@ -80,7 +80,7 @@ func.func @transposed(%x: tensor<1024x2048xf32>, %w: tensor<1024x8192xf32>) -> t
   func.return %mm_t : tensor<2048x8192xf32>
 }
 
-// Two readers each compute an exponential themselves ...
+// Two readers compute an exponential each ...
 // CHECK:      func.func @cheap
 // CHECK:        loop.launch @a_e(%y, %x) -> (%a)
 // CHECK:        loop.launch @b_e(%x) -> (%b)
@@ -92,7 +92,7 @@ func.func @cheap(%x: tensor<4096x4096xf32>, %y: tensor<4096x4096xf32>) -> (tenso
   func.return %a, %b : tensor<4096x4096xf32>, tensor<4096x4096xf32>
 }
 
-// ... and not three powers of powers, which are written.
+// ... but not three nested powers, which are written.
 // CHECK:      func.func @costly
 // CHECK:        loop.launch @c4_c3_c2_c1(%x) -> (%c4)
 // CHECK:        loop.launch @c(%c4, %y) -> (%c)
@@ -108,7 +108,7 @@ func.func @costly(%x: tensor<4096x4096xf32>, %y: tensor<4096x4096xf32>) -> (tens
   func.return %c, %d : tensor<4096x4096xf32>, tensor<4096x4096xf32>
 }
 
-// Sums that are each read twice: of short rows ...
+// Sums with two reads each: of short rows ...
 // CHECK:      func.func @short_twice
 // CHECK:        loop.launch @st_ss(%y, %x) -> (%st)
 // CHECK-NEXT:   func.return

@@ -1,6 +1,6 @@
 // RUN: opt-tool %s -p lift,inline-elementwise --check=each | filecheck %s
 
-// Both are computed where the second was.
+// Both are computed at the place of the second.
 // CHECK:      func.func @relu_add(%x: memref<16x64xf32>, %bias: memref<64xf32>) -> memref<16x64xf32> {
 // CHECK-NEXT:   %relu = memref.alloc() : memref<16x64xf32>
 // CHECK-NEXT:   loop.launch @relu_add_1(%x, %bias) -> (%relu) : (memref<16x64xf32>, memref<64xf32>) -> (memref<16x64xf32>)
@@ -24,7 +24,7 @@ func.func @relu_add(%x: tensor<16x64xf32>, %bias: tensor<64xf32>) -> tensor<16x6
   func.return %relu : tensor<16x64xf32>
 }
 
-// A reduction computes what it folds; the reader's subscripts take the place of the axes.
+// A reduction computes the elements that it folds; the subscripts of the reader replace the axes.
 // CHECK:      func.func @sum_of_squares(%x: memref<5x7x3xf32>) -> memref<7xf32> {
 // CHECK-NEXT:   %sum = memref.alloc() : memref<7xf32>
 // CHECK-NEXT:   loop.launch @sum_sq(%x) -> (%sum) : (memref<5x7x3xf32>) -> (memref<7xf32>)
@@ -100,7 +100,7 @@ func.func @broadcast_16(%x: tensor<16x64xf32>, %v: tensor<64xf32>) -> tensor<16x
   func.return %y16 : tensor<16x64xf32>
 }
 
-// What is also a result stays.
+// A value that is also a result stays.
 // CHECK:      func.func @returned(%x: memref<9xf32>) -> (memref<9xf32>, memref<9xf32>) {
 // CHECK-NEXT:   %kept = memref.alloc() : memref<9xf32>
 // CHECK-NEXT:   loop.launch @kept(%x) -> (%kept) : (memref<9xf32>) -> (memref<9xf32>)

@@ -1,7 +1,7 @@
 // RUN: opt-tool %s -p inline-elementwise --check=each | filecheck %s
 // RUN: opt-tool %s -p inline-elementwise --remarks 2>&1 | filecheck %s --check-prefix=REMARK
 
-// What the producer reads is overwritten when the reader is done: that is not in the way.
+// The input of the producer is overwritten after the reader: that does not prevent inlining.
 // CHECK:      func.func @overwritten_later
 // CHECK-NEXT:   %d = memref.alloc()
 // CHECK-NEXT:   loop.launch @sin_exp(%s) -> (%d)
@@ -27,7 +27,7 @@ func.func @overwritten_by_the_reader(%s: memref<64xf32>) {
   func.return
 }
 
-// A function that is called in between may.
+// A function that is called in between may overwrite it.
 // CHECK:      func.func @called
 // CHECK:        loop.launch @exp_c(%s) -> (%t)
 // CHECK-NEXT:   func.call @overwritten_by_the_reader(%s)

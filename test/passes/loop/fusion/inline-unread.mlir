@@ -1,7 +1,7 @@
 // RUN: opt-tool %s -p inline-elementwise --check=each | filecheck %s
 
-// A kernel may be given a buffer that it never loads: its producer is computed in the kernels that
-// do, and has no cost in this one.
+// A kernel may have a buffer that it never loads. The producer is computed in the kernels that load
+// it, and has no cost in this one.
 
 // CHECK-LABEL: func.func @main
 // CHECK:         loop.launch @k1_k0() -> (%u)

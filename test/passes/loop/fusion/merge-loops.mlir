@@ -31,7 +31,7 @@ func.func @main(%x: memref<5x33xf32>, %g: memref<33x7xf32>, %u: memref<33x7xf32>
   func.return %0, %1, %2, %3, %4 : memref<5x7xf32>, memref<5xf32>, memref<5xf32>, memref<5xf32>, memref<5xf32>
 }
 
-// One loop over the steps of both, which reads %x once. What stands between them comes after.
+// One loop over the steps of both, which reads %x once. Ops between the two loops come after it.
 // CHECK:      loop.kernel @gate(%x: memref<5x33xf32>, %g: memref<33x7xf32>, %u: memref<33x7xf32>) -> (%out: memref<5x7xf32>) {
 // CHECK-NEXT:   loop.for %i in 5, %j in 7 {
 // CHECK-NEXT:     %s, %t = loop.reduce %k in 33 with add {

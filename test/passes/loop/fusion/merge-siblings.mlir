@@ -62,7 +62,7 @@ func.func @in_between(%x: tensor<7xf32>) -> (tensor<7xf32>, tensor<7xf32>) {
   func.return %b, %c : tensor<7xf32>, tensor<7xf32>
 }
 
-// Heads of different numbers, rotated by one table: the fewer are masked.
+// Different numbers of heads, rotated by one table: the smaller number is masked.
 // CHECK:      func.func @heads(%k: memref<2x6xf32>, %q: memref<3x6xf32>, %t: memref<6xf32>) -> (memref<2x6xf32>, memref<3x6xf32>) {
 // CHECK-NEXT:   %k_rot = memref.alloc() : memref<2x6xf32>
 // CHECK-NEXT:   %q_rot = memref.alloc() : memref<3x6xf32>
@@ -88,7 +88,7 @@ func.func @heads(%k: tensor<2x6xf32>, %q: tensor<3x6xf32>, %t: tensor<6xf32>) ->
   func.return %k_rot, %q_rot : tensor<2x6xf32>, tensor<3x6xf32>
 }
 
-// One needs the other.
+// One kernel needs the result of the other.
 // CHECK:      func.func @chain(%x: memref<7xf32>) -> memref<7xf32> {
 // CHECK-NEXT:   %chain_a = memref.alloc() : memref<7xf32>
 // CHECK-NEXT:   loop.launch @chain_a(%x) -> (%chain_a) : (memref<7xf32>) -> (memref<7xf32>)

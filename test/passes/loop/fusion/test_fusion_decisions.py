@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Each rule of fusion at two sizes: at one it fuses, at the other it does not, and both times it says
-what it weighed. Tensors are too large to run; that results stay right is tested elsewhere.
+Each rule of fusion at two sizes: it fuses at one only, and reports the costs it weighed at both.
+
+The tensors are too large to run; other tests check results.
 """
 
 from collections.abc import Callable
@@ -25,30 +26,30 @@ Shape = tuple[int, ...]
 
 
 class Decisions(Listener[None]):
-    """Hears what was decided, either way."""
+    """Listener that keeps the decisions of both kinds."""
 
     def __init__(self) -> None:
-        self.heard: list[str] = []
+        self.kept: list[str] = []
 
     def look(self, scope: object) -> None:
-        """Keep nothing."""
+        """Keep nothing of the kernel."""
 
     def skipped(self, rule: Rule, site: str, reason: str) -> None:
         """Keep the reason."""
-        self.heard.append(f"{rule} skipped at {site}: {reason}")
+        self.kept.append(f"{rule} skipped at {site}: {reason}")
 
     def decided(self, rule: Rule, site: str, reason: str) -> None:
         """Keep the reason."""
-        self.heard.append(f"{rule} chosen at {site}: {reason}")
+        self.kept.append(f"{rule} chosen at {site}: {reason}")
 
 
 def decisions(program: Callable[..., Any], shapes: tuple[Shape, ...], pipeline: str) -> list[str]:
-    """What passes decide about `program`, called with tensors of `shapes`."""
+    """Return the decisions of passes about `program`, called with tensors of `shapes`."""
     inputs = [torch.empty(shape, device="meta") for shape in shapes]
     module = lower(api.capture(program, *inputs).module, Level.TENSOR)
     with listening(decisions := Decisions()):
         PassManager(context()).run(module, parse_pipeline(pipeline, available_passes()))
-    return decisions.heard
+    return decisions.kept
 
 
 def kernels(program: Callable[..., Any], *shapes: Shape) -> list[loop.KernelOp]:
@@ -268,7 +269,7 @@ CASES: list[tuple[Callable[..., Any], tuple[Shape, ...], str, str]] = [
 
 
 @pytest.mark.parametrize(("program", "shapes", "pipeline", "decision"), CASES)
-def test_says_what_it_weighed(
+def test_decisions_report_the_weighed_costs(
     program: Callable[..., Any], shapes: tuple[Shape, ...], pipeline: str, decision: str
 ) -> None:
     assert decision in decisions(program, shapes, pipeline)
@@ -314,27 +315,27 @@ DECIDED: list[tuple[Callable[..., Any], tuple[Shape, ...]]] = [
 
 
 @pytest.mark.parametrize(("program", "shapes"), DECIDED)
-def test_what_was_fused_is_not_cut(program: Callable[..., Any], shapes: tuple[Shape, ...]) -> None:
+def test_fused_values_are_not_cut(program: Callable[..., Any], shapes: tuple[Shape, ...]) -> None:
     assert "cut-recompute" in TO_LOOP
-    heard = decisions(program, shapes, TO_LOOP)
-    assert not any(line.startswith("f:010_cut_recompute chosen") for line in heard)
+    kept = decisions(program, shapes, TO_LOOP)
+    assert not any(line.startswith("f:010_cut_recompute chosen") for line in kept)
 
 
-def test_what_was_cut_is_not_fused() -> None:
+def test_cut_values_are_not_fused() -> None:
     cut = "lift,inline-elementwise{always=true},cut-recompute"
-    heard = decisions(
+    kept = decisions(
         powers_of_columns, ((8192, 4096), (4096,)), f"{cut},inline-elementwise,fuse-reduction"
     )
-    (at,) = [line for line, said in enumerate(heard) if "f:010_cut_recompute chosen" in said]
-    assert heard[at + 1 :]
-    assert not any(" chosen at " in said for said in heard[at + 1 :])
+    (at,) = [n for n, line in enumerate(kept) if "f:010_cut_recompute chosen" in line]
+    assert kept[at + 1 :]
+    assert not any(" chosen at " in line for line in kept[at + 1 :])
 
 
-def test_what_is_full_is_compared_once():
+def test_full_kernels_are_compared_once():
     def siblings(x: Tensor) -> list[Tensor]:
         return [x * (n + 0.5) for n in range(40)]
 
-    heard = decisions(siblings, ((64, 32),), "lift,merge-siblings")
-    full = [reason for reason in heard if "outputs keep too many loads" in reason]
+    kept = decisions(siblings, ((64, 32),), "lift,merge-siblings")
+    full = [line for line in kept if "outputs keep too many loads" in line]
     assert 0 < len(full) < 20
     assert len(kernels(siblings, (64, 32))) == 10

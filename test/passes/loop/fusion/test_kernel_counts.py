@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How many kernels usual programs become: no more than are worth it."""
+"""Numbers of kernels that usual programs become, which have upper limits."""
 
 from collections.abc import Callable
 from typing import Any

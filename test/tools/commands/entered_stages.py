@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The stages that a command reports, which its progress line shows on a terminal."""
+"""Collects the stages that a command reports, which its progress line shows on a terminal."""
 
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from tilewright.stages import reporting_stages
 
 
-class _Told:
+class _Names:
     def __init__(self) -> None:
         self.names: list[str] = []
 
@@ -16,12 +16,12 @@ class _Told:
         self.names.append(name)
 
     def left(self) -> None:
-        """Nothing is kept of an end."""
+        """Ignore the end of a stage."""
 
 
 @contextmanager
-def told_stages() -> Generator[list[str]]:
-    """Collect the names of the stages of the block."""
-    told = _Told()
-    with reporting_stages(told):
-        yield told.names
+def entered_stages() -> Generator[list[str]]:
+    """Yield the list of the names of stages that the block enters."""
+    listener = _Names()
+    with reporting_stages(listener):
+        yield listener.names
