@@ -79,8 +79,10 @@ def _output(op: KernelOp | FuncOp, value: BlockArgument, types: ElementTypes) ->
 
 def _check_output(op: KernelOp | FuncOp, value: BlockArgument, buffer: Buffer) -> None:
     """
-    Raise `InterpreterError` unless results are written as a whole, and kept outputs hold their
-    initial value again.
+    Raise `InterpreterError` unless the kernel has left the output `value` right.
+
+    All elements must be written, except in scratch memory and outputs that are updated in part. An
+    output that is kept must hold its initial value again.
     """
     label = value.name_hint or f"output {value.index - len(op.inputs)}"
     element = buffer.unwritten()

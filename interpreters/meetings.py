@@ -24,9 +24,9 @@ class Meetings:
     def __init__(self, blocks: int, cluster: int, *, in_groups: bool = False):
         self.cluster = cluster
         self.in_groups = in_groups
-        """True if parts of a block meet without the rest."""
+        """True if some threads of a block may meet at a barrier without the rest."""
         self.clocks: WarpClocks | None = None
-        """Clocks of the running blocks' warps, if parts of a block meet without the rest."""
+        """Clocks of the running blocks' warps; None unless `in_groups`."""
         self._met = np.zeros(blocks, int)
         """Epoch that began with the last barrier of each block's cluster."""
         self._counter = np.full(blocks, -1)
@@ -43,12 +43,13 @@ class Meetings:
         """
 
     def begin(self, blocks: range, threads: int) -> None:
-        """Begin to run these blocks, with new clocks for their warps if parts of a block meet."""
+        """Begin to run these blocks; if `in_groups`, their warps get new clocks."""
         self.clocks = WarpClocks(blocks, threads) if self.in_groups else None
 
     def cluster_of(self, block: Array) -> Array:
         """
-        Return the cluster of a block or of a code for several; negative if it is none or unknown.
+        Return the cluster of a block, or of a code for several blocks of one cluster. Negative if
+        the code is for no block, or for blocks of several clusters.
         """
         several = np.where(block <= _SEVERAL_OF_FIRST, _SEVERAL_OF_FIRST - block, -1)
         return np.where(block >= 0, block // self.cluster, several)
