@@ -83,8 +83,8 @@ def _launch_lines(plan: Plan, launch: Launch) -> tuple[str, ...]:
 
 def _label(plan: Plan, number: int) -> str:
     """
-    Return an edge's label; edges from inputs have none, because the input's node describes the
-    buffer.
+    Return the label of the edges of a buffer: a phrase that describes it. Edges from inputs have
+    none, because the input's node describes the buffer.
     """
     return "" if number < len(plan.inputs) else buffer_text(plan, number)
 
