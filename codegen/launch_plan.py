@@ -88,7 +88,10 @@ class Launch:
     cluster: int = 1
     """Number of blocks in a cluster."""
     fills: tuple[Fill, ...] = ()
-    """Outputs that are filled before the launch because the kernel updates them."""
+    """
+    Outputs that are set to a value before the launch, because the kernel updates them, and this
+    value.
+    """
     scratch: tuple[int, ...] = ()
     """Outputs that hold nothing useful after the launch."""
     updated: tuple[int, ...] = ()

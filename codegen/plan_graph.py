@@ -37,7 +37,7 @@ class Edge(NamedTuple):
 
 
 class Graph(NamedTuple):
-    """A picture as nodes and edges."""
+    """Picture of a launch plan: its nodes and edges."""
 
     nodes: Sequence[Node]
     edges: Sequence[Edge]
@@ -52,7 +52,7 @@ def graph_of(plan: Plan) -> Graph:
     edges: list[Edge] = []
     used = {number for launch in plan.launches for number in launch.inputs} | {*plan.results}
     written: dict[int, str] = {}
-    """The node that wrote each buffer's present contents."""
+    """Name of the node that wrote the present contents of a buffer, by the buffer's number."""
     for number in range(len(plan.buffers)):
         is_input = number < len(plan.inputs)
         is_written = any(number in launch.outputs for launch in plan.launches)

@@ -149,7 +149,7 @@ class StatementPrinter:
         self._assignment(f"*reinterpret_cast<{type} *>({self.text(op.target)})", source)
 
     def _assignment(self, target: str, value: str) -> None:
-        """Print an assignment, in two lines if one is too long."""
+        """Print an assignment, in two lines if it is too long for one."""
         whole = f"{target} = {value};"
         if len(whole) + len(self._indent) <= MAX_COLUMNS:
             self.line(whole)

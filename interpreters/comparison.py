@@ -87,7 +87,9 @@ class Comparison:
     rounded_error: float | None
     """Error of the reference: the largest distance of its result to the exact one."""
     against_error: float | None
-    """Distance to the other program's result, if there is one."""
+    """
+    Largest distance of the output to the other program's result; None without another program.
+    """
     limit: float | None
     """Largest error that is right; None if there is nothing to compare with."""
     mismatch: str
@@ -220,8 +222,8 @@ def _compare_against(
     Return the comparisons `found`, to which comparisons with the results of the program `other` are
     added.
 
-    The limits are determined in the same way. Raises `UsageError` if the programs have different
-    numbers of outputs.
+    These must be within the limits of `found`, too. Raises `UsageError` if the numbers, shapes or
+    dtypes of the programs' outputs differ.
     """
     assert other.exact is not None
     exact, rounded = other.exact(inputs), other.rounded(inputs)

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Interpreter of one kernel at any level: inputs in, outputs out, every output element written."""
+"""
+Interpreter of one kernel at any level. It takes the inputs, returns the outputs, and checks that
+every output element is written.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -24,7 +24,7 @@ from tilewright.interpreters.types import ElementTypes
 from tilewright.machine_memory import available_memory
 
 _WRITTEN = 1
-"""Bytes for each element of a buffer that record if it is written."""
+"""Bytes for each element of a buffer that record whether the element is written."""
 
 _ACCESSES = 48
 """

@@ -33,11 +33,11 @@ class Who(NamedTuple):
     block: Array
     epoch: Array
     since: Array
-    """Epoch that began with the last barrier of the whole block."""
+    """Epoch (number of barriers passed) that began with the last barrier of the whole block."""
 
 
 class _Last:
-    """Last access to each element: its thread, block and epoch."""
+    """Record of the last access to each element of a buffer: its thread, block and epoch."""
 
     def __init__(self, size: int, meetings: Meetings):
         self.meetings = meetings

@@ -208,7 +208,10 @@ def _wrong_slot_of_box(op: kernel.TmaCopyOp) -> Iterator[Mutation]:
 
 
 def add_to_operand(op: Operation, *, number: int, more: int, modulo: int = 0) -> None:
-    """Add `more` to index operand `number`, modulo `modulo` if that is not 0."""
+    """
+    Add `more` to operand `number` of `op`, an index; then reduce it modulo `modulo` if that is not
+    0.
+    """
     expr = AffineExpr.dimension(0) + more
     index = kernel.IndexOp(([expr % modulo if modulo else expr], [op.operands[number]]))
     insert_before(op, index)

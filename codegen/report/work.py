@@ -6,10 +6,10 @@ Machine code does not contain the trip counts of its loops. A loop with the kern
 run until the arithmetic is done. A loop with its loads must run until everything is loaded. The
 trip count of a loop is therefore the total work of one kind over the work of one step.
 
-Of nested loops, this holds for the loop with more of that work in a step. For example, the loop
-over chunks of a product computes a little too, and runs once for many steps of its inner loop.
-Compilers make several versions of a loop, as unrolled and remainder. Of versions from the same
-source line only the longest counts.
+If loops are nested, this rule holds for the loop with more work of this kind in a step. For
+example, the loop over chunks of a product computes a little too, and runs once for many steps of
+its inner loop. Compilers make several versions of a loop, as unrolled and remainder. Of versions
+from the same source line only the longest counts.
 """
 
 from collections import Counter

@@ -92,8 +92,8 @@ def assemble(
 
 def _uses_rows(kernel: Kernel, geometry: Geometry) -> bool:
     """
-    True if vector clocks are needed to order threads: the kernel has clusters, atomics, mbarriers,
-    or barriers for parts of a block.
+    True if vector clocks are needed to order threads. The kernel then has clusters, mbarriers,
+    fences, acquires, releases, or barriers for parts of a block.
     """
     if geometry.cluster_blocks > 1 or orders_by_atomics(kernel):
         return True

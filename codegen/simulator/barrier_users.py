@@ -23,14 +23,17 @@ class BarrierUsers:
         self._geometry = geometry
         self._order = order
         self._last: dict[int, tuple[Booleans, Integers]] = {}
-        """Lanes that used a barrier last, and their times after it, by the barrier's number."""
+        """
+        Mask of the lanes that used a barrier last, and their times after that use, by the barrier's
+        number.
+        """
 
     def unordered_user(self, number: int, lanes: Integers) -> int | None:
         """
         Return one of `lanes` for which the barrier may still be in use, or None.
 
-        For such a lane, it is not known of any last user in its block that this user has passed the
-        barrier. Lanes that are among the last users are ignored.
+        The lane knows of no last user in its block that this user has passed the barrier. Lanes
+        that are among the last users are ignored.
         """
         if number not in self._last:
             return None

@@ -195,8 +195,8 @@ class Hall:
 
     def _arrived_warps(self, count: int) -> Integers:
         """
-        Return by key (barrier and block) the number of warps that have arrived. A warp has if all
-        of its running threads have.
+        Return by key (barrier and block) the number of warps that have arrived. A warp arrives when
+        its last running thread arrives.
         """
         lanes, keys = _joined(self._waiting)
         pairs, come = np.unique(keys << 32 | lanes // WARP, return_counts=True)

@@ -69,11 +69,11 @@ class Meeting:
         return warp_bits(holds)[self.numbers // WARP]
 
     def mine(self, source: int) -> Values:
-        """Return each lane's own value of a source, given by its number."""
+        """Return each lane's own value of the collective's source number `source`."""
         return self._brought[source][self.index]
 
     def of(self, source: int, lane: Integers) -> Values:
-        """Return the value of a source that lane `lane` of each lane's warp has."""
+        """Return the value of source number `source` that lane `lane` of each lane's warp has."""
         return self._brought[source][self.numbers - self.lane_in_warp + lane]
 
     def ballot(self, source: int) -> Masks:

@@ -171,7 +171,7 @@ class GlobalMemory:
         yield Place(lanes, array, offsets)
 
     def read_in_bulk(self, array: Array, lane: int, read: BulkRead) -> None:
-        """Report and record a lane's bulk copy that reads from an array."""
+        """Record a lane's bulk copy that reads from an array, and report its races."""
         if self.checks and array.cells is not None:
             self.races.read_in_bulk(array.cells, lane, read)
 
@@ -194,7 +194,7 @@ class GlobalMemory:
         """
         Record finished `cp.async` reads, for which the lanes have waited.
 
-        With `by`, an mbarrier has waited for them instead: its agent and the time of its phase.
+        If an mbarrier has waited for them instead, `by` is its agent and the time of its phase.
         """
         if self.checks and array.cells is not None:
             self.races.pulled(array.cells, lanes, offsets, bytes, by)

@@ -124,7 +124,7 @@ class GlobalRaces:
         """
         Record finished `cp.async` reads, for which the lanes have waited.
 
-        With `by`, an mbarrier has waited for them instead: its agent and the time of its phase.
+        If an mbarrier has waited for them instead, `by` is its agent and the time of its phase.
         """
         cells, run = array.within(offsets, bytes)
         stamps = self._launch.stamps(lanes)[run]

@@ -14,8 +14,8 @@ from tilewright.codegen.simulator.scopes import Level
 
 class Landing(Protocol):
     """
-    Copies that complete on an mbarrier. The mbarrier waits for their `bytes` and `arrivals` in its
-    present phase.
+    Copies that complete on an mbarrier. Their `bytes` and `arrivals` are among those that its
+    current phase waits for.
     """
 
     @property

@@ -168,7 +168,8 @@ class MBarriers:
         once: bool = False,
     ) -> Booleans:
         """
-        Return a mask of the lanes whose phase is complete; these lanes acquire the phase.
+        Return a mask of the lanes whose phase is complete. Lanes that asked for the last complete
+        phase acquire what it released.
 
         `acquires` is the scope of the acquire, None for a relaxed wait. If `once`, no loop repeats
         the test: the answer is then that of a run in which copies come late.

@@ -59,7 +59,10 @@ class SharedRaces:
 
     def new_interval(self) -> None:
         """
-        Forget all accesses, because all threads have passed one barrier and therefore know them.
+        Forget accesses that need no more checks, because all threads have passed one barrier and
+        know them.
+
+        Atomic updates are kept if vector clocks are in use (`Order.uses_rows`).
         """
         self._writes = Near()
         if not self.order.uses_rows:

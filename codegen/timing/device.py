@@ -8,7 +8,7 @@ from tilewright.codegen.timing.roofline import Peaks
 from tilewright.codegen.timing.timer import Replay, Timer
 
 Call = Callable[[], list[Any]]
-"""Function that computes new tensors."""
+"""Function without arguments whose calls are measured; each call returns new tensors."""
 
 
 class Recording(NamedTuple):

@@ -38,7 +38,7 @@ _MOST_BYTES = 16
 
 
 def is_packed(instruction: Instruction) -> bool:
-    """True for an update of a vector, of a 16-bit float or of two."""
+    """True if an instruction updates a vector, a 16-bit float or a pair of 16-bit floats."""
     halves = instruction.type in _TYPES and instruction.type != "f32"
     return halves or bool(_VECTORS.keys() & set(instruction.parts))
 
