@@ -47,4 +47,7 @@ C_VECTORS: dict[tuple[str, int], str] = {
 """CUDA vector types by element type and length; one instruction loads or stores a vector."""
 
 C_BYTES = {4: "unsigned", 8: "uint2", 16: "uint4"}
-"""Types that move elements without a vector type, by the number of bytes to move."""
+"""
+Unsigned integer types of a given number of bytes, by which elements without a vector type are
+moved.
+"""

@@ -18,11 +18,11 @@ from tilewright.errors import TilewrightError, UsageError
 
 
 class Backend(Protocol):
-    """A device that runs plans on NumPy arrays."""
+    """A device that runs launch plans on NumPy arrays."""
 
     @property
     def name(self) -> str:
-        """The device's name, as in `--device`."""
+        """Name of the device, as the option `--device` takes it."""
         ...
 
     def run(self, plan: Plan, inputs: Sequence[Array]) -> Execution:
@@ -32,22 +32,25 @@ class Backend(Protocol):
 
 RunTensors = Callable[[Sequence[Any]], list[Any]]
 """
-A function that queues all launches of a plan on tensors. It returns the results as new tensors on
-the device.
+A function that queues all launches of a plan on tensors, and returns the results as tensors on the
+device.
 """
 
 
 @runtime_checkable
 class TensorBackend(Backend, Protocol):
-    """A device that runs plans on PyTorch tensors in its own memory."""
+    """A device that runs launch plans on PyTorch tensors in its own memory."""
 
     @property
     def device(self) -> str:
-        """The device's name in PyTorch."""
+        """Name of the device in PyTorch, as `cuda:0`."""
         ...
 
     def load(self, plan: Plan) -> RunTensors:
-        """Load a plan on the device. Return a function of tensors that match `plan.inputs`."""
+        """
+        Load a plan on the device. Return a function that runs the plan on tensors that match
+        `plan.inputs`.
+        """
         ...
 
 

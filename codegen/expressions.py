@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-CUDA IR expressions as C++ text, with few parentheses: those of C++'s rules, and some for readers.
+Printer of CUDA IR expressions as C++ text.
+
+Parentheses are printed where C++ needs them, and around the operands of bitwise operators.
 """
 
 from collections.abc import Callable, Generator, Mapping, Sequence
@@ -82,7 +84,10 @@ _BINARY = {
 }
 
 _BITWISE = (_BIT_OR, _BIT_XOR, _BIT_AND)
-"""Operators whose precedence surprises readers; their operands get parentheses."""
+"""
+Precedences of bitwise operators. They surprise readers, so operands of these operators get
+parentheses.
+"""
 
 _COMPARISON = {
     Comparison.LT: ("<", _RELATION),
@@ -111,7 +116,7 @@ class Text(NamedTuple):
 
 
 class Expressions:
-    """Printer of expressions over values that have names."""
+    """Printer of expressions, in which values without an expression of their own appear by name."""
 
     def __init__(self, names: ScopedNames):
         self.names = names
@@ -122,8 +127,8 @@ class Expressions:
 
     def expression(self, value: SSAValue) -> Text:
         """
-        Return the text of the expression that defines `value`; the name of a value that no
-        expression defines.
+        Return the text of the expression that defines `value`. If no expression defines it, return
+        its name.
         """
         owner = value.owner
         if (write := EXPRESSIONS.get(type(owner))) is not None:
@@ -158,7 +163,10 @@ class Expressions:
         return Text(f"{left.within(_RELATION)} {symbol} {right.within(_RELATION)}", binding)
 
     def _right(self, value: SSAValue, binding: int) -> str:
-        """Return the text of an operator's right operand: `a - (b - c)`, `a - (-b)`."""
+        """
+        Return the text of an operator's right operand, in parentheses where needed: `a - (b - c)`,
+        `a - (-b)`.
+        """
         operand = self.expression(value)
         is_signed = operand.text.startswith("-")
         is_mixed = binding == _OR and operand.binding == _AND
@@ -218,4 +226,4 @@ EXPRESSIONS: Mapping[type[Operation | Block], Callable[[Expressions, Any], Text]
     AddressOp: Expressions.address,
     expr.ReadOp: Expressions.read,
 }
-"""The function that prints each expression op."""
+"""The function that prints an expression op, by the op's class."""

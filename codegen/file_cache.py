@@ -63,7 +63,8 @@ def digest_of(parts: Iterable[str]) -> str:
 
 class FileCache:
     """
-    Cached files of one kind in a folder, by default the user's; empty if the folder is not trusted.
+    Cached files of one kind in a folder, by default the user's. If others can write to the folder,
+    warn, and cache nothing.
     """
 
     def __init__(self, kind: str, folder: Path | None = None, most_bytes: int = MOST_BYTES):
@@ -101,7 +102,7 @@ class FileCache:
 
 
 def reason_against_folder(folder: Path) -> str | None:
-    """Reason why a folder is not trusted (others could put files into it), or None."""
+    """Reason why a folder is not trusted, because others could put files into it, or None."""
     try:
         state = folder.stat()
     except OSError:
@@ -116,7 +117,7 @@ def reason_against_folder(folder: Path) -> str | None:
 
 
 class Kept(NamedTuple):
-    """A cached file, its size and its last use."""
+    """A cached file: the time of its last use, its path, and its size in bytes."""
 
     used: float
     """Time of last use, in seconds since the epoch."""

@@ -168,10 +168,10 @@ class _Reader:
 
     def _fills(self, kernel: cuda.FuncOp, outputs: Sequence[int]) -> Iterator[Fill]:
         """
-        Yield the buffers that are filled before each launch of the kernel.
+        Yield the fills that the kernel needs before each of its launches.
 
-        Buffers that are filled only once are recorded in `self.kept`. Raises `UsageError` if one of
-        them shares memory.
+        Fills that are needed only once are recorded in `self.kept`. Raises `UsageError` if the
+        buffer of one of them shares memory.
         """
         for number, argument in zip(outputs, kernel.outputs, strict=True):
             if (initial := kernel.initial(argument)) is None:
@@ -194,9 +194,10 @@ class _Reader:
         self, kernel: cuda.FuncOp, inputs: Sequence[int], outputs: Sequence[int]
     ) -> Iterator[tuple[int, int]]:
         """
-        Yield pairs (output, input) that share a slot.
+        Yield pairs (output, input) of buffers with the same place in the slab.
 
-        The kernel must allow all inputs in that slot, else the output has no pairs.
+        If the kernel does not allow one of the inputs in the place of an output, this output has no
+        pairs.
         """
         for output, argument in zip(outputs, kernel.outputs, strict=True):
             slot, allowed = self.slots.get(output), kernel.in_place(argument)

@@ -40,7 +40,7 @@ _ITERATIONS = 100
 
 @dataclass(frozen=True)
 class Expected:
-    """Expected value of a result, and the allowed error of its floats."""
+    """Expected value of a result, and the largest error allowed for its floats."""
 
     array: Array
     allowed: float

@@ -28,7 +28,8 @@ def kernel_texts(source: str, names: Iterable[str]) -> dict[str, str]:
     """
     Return for each kernel in `names` a text that compiles without the other kernels.
 
-    A source that the printer did not write is not divided: each kernel gets the whole source.
+    A source that the printer did not write, or one with a single kernel, is not divided: each
+    kernel gets the whole source.
     """
     head, *kernels = _BEGIN.split(source)
     if len(kernels) < 2:

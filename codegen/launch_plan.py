@@ -77,7 +77,7 @@ class Launch:
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
     in_place: tuple[tuple[int, int], ...] = ()
-    """All pairs (output, input) of buffers in the same memory, which the kernel allows."""
+    """All pairs (output, input) of buffers that share memory with the kernel's permission."""
     dynamic_shared_bytes: int = 0
     """
     Part of the shared memory, in bytes, whose size is a launch argument instead of fixed in the
@@ -88,7 +88,10 @@ class Launch:
     cluster: int = 1
     """Number of blocks in a cluster."""
     fills: tuple[Fill, ...] = ()
-    """Outputs that are filled before the launch because the kernel updates them."""
+    """
+    Outputs that are set to a value before the launch, because the kernel updates them, and this
+    value.
+    """
     scratch: tuple[int, ...] = ()
     """Outputs that hold nothing useful after the launch."""
     updated: tuple[int, ...] = ()
@@ -133,10 +136,14 @@ class Plan:
     """PyTorch's names of the inputs that are parameters of a module, as `layers.0.weight`."""
     kept: tuple[Fill, ...] = ()
     """
-    Buffers that are filled once, when they are allocated; each launch restores the fill at its end.
+    Buffers that are filled once, when they are allocated, and their values; each launch restores
+    these values at its end.
     """
     notes: Mapping[int, str] = field(default_factory=dict[int, str], hash=False)
-    """Origins of source lines, by line number: `loop.load %x of matmul, model.py:7`."""
+    """
+    Origin of a line of `source`, by line number; not every line has one. For example, the origin is
+    `loop.load %x of matmul, model.py:7`.
+    """
 
     def __str__(self) -> str:
         # A late import, because `plan_text` imports this file.
@@ -149,7 +156,7 @@ class Plan:
 
     @property
     def kernels_text(self) -> str:
-        """Number of kernels, as `2 kernels`."""
+        """Number of kernels as text: `2 kernels`."""
         kernels = {launch.kernel for launch in self.launches}
         return counted(len(kernels), "kernel") if kernels else "no kernels"
 
@@ -169,13 +176,16 @@ class Plan:
             raise UsageError(f"the program takes {counted(len(self.inputs), 'input')}, got {given}")
 
     def mismatch(self, number: int, given: str) -> UsageError:
-        """Return the error for an input whose type is not the one that the program takes."""
+        """
+        Return the error for input `number`: `given`, a shape and dtype in words, is not what the
+        program takes.
+        """
         name, type = self.input_names[number], self.inputs[number]
         return UsageError(f"the input '{name}' is {given}, but the program takes {type}")
 
     @property
     def written(self) -> frozenset[int]:
-        """Inputs that launches write to."""
+        """Numbers of the inputs that launches write to."""
         updated = (number for launch in self.launches for number in launch.updated)
         return frozenset(number for number in updated if number < len(self.inputs))
 

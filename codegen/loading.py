@@ -19,6 +19,8 @@ def loaded_array(array: Array, axes: Sequence[int] | None, alignment: int) -> Ar
     """
     Return `array` with its axes permuted to `axes`, row-major, at an address that is a multiple of
     `alignment`.
+
+    The array itself is returned if it already has this form, else a copy.
     """
     loaded = np.asarray(array if axes is None else array.transpose(axes), order="C")
     return loaded if is_aligned(loaded, alignment) else _copied(loaded, alignment)

@@ -14,15 +14,18 @@ Made = TypeVar("Made")
 
 def machine_code(source: str, kernels: Iterable[str], target: str) -> dict[str, CompiledCubin]:
     """
-    Return for each kernel the cubin that contains it, by kernel name. Raises as
-    `nvrtc.compile_cubin`.
+    Return for each kernel the cubin that contains it, by kernel name.
+
+    Raises `CudaCompileError` and `NvrtcUnavailable`.
     """
     return _made(nvrtc.compile_cubins, source, kernels, target)
 
 
 def ptx(source: str, kernels: Iterable[str], target: str) -> dict[str, Compiled]:
     """
-    Return for each kernel the PTX that contains it, by kernel name. Raises as `nvrtc.compile`.
+    Return for each kernel the PTX that contains it, by kernel name.
+
+    Raises `CudaCompileError` and `NvrtcUnavailable`.
     """
     return _made(nvrtc.compile_each, source, kernels, target)
 

@@ -35,7 +35,7 @@ _FIRST_WITH_CACHE = (12, 9)
 """First NVRTC version with a cache of its own, which it uses if there is a driver."""
 
 _MOST_MEMOISED = 256
-"""Number of results that are memoised, each of some 100 kB; a model has tens of kernels."""
+"""Maximum number of results that are memoised, each of some 100 kB; a model has tens of kernels."""
 
 
 class CudaCompileError(TilewrightError):
@@ -71,7 +71,7 @@ class CompiledCubin:
 
 
 class _Request(NamedTuple):
-    """Inputs of a compilation: the key under which its result is memoised."""
+    """All inputs of a compilation, by which its result is memoised."""
 
     source: str
     target: str
@@ -81,10 +81,10 @@ class _Request(NamedTuple):
 
 _recent_cubins: WeakValueDictionary[_Request, CompiledCubin] = WeakValueDictionary()
 """
-Cubins that `_compiled_cubin` still memoises.
+Cubins that `_compiled_cubin` still memoises, by request.
 
-`compile` takes their PTX, because the search for spills, the report and the simulator compile the
-same text one after the other.
+`compile` returns their PTX instead of compiling again. The search for spills, the report and the
+simulator compile the same text one after the other.
 """
 
 

@@ -52,7 +52,8 @@ def toolkits() -> tuple[Path, ...]:
 @cache
 def load() -> ctypes.CDLL:
     """
-    Load NVRTC and return the library. Raises `NvrtcUnavailable` if it is missing or does not load.
+    Load NVRTC and return the library, of the version that fits the driver best. Raises
+    `NvrtcUnavailable` if it is missing or does not load.
     """
     for major in _majors():
         for folder in folders(major):
@@ -81,8 +82,8 @@ def open_library(folder: Path, major: int) -> ctypes.CDLL:
 
 def folders(major: int) -> Iterator[Path]:
     """
-    Yield the folders that may contain NVRTC of a major version: its wheel's, then those of added
-    toolkits.
+    Yield the folders that may contain NVRTC of a major version: first its wheel's, then those of
+    added toolkits.
     """
     spec = find_spec("nvidia")
     for entry in (spec.submodule_search_locations or []) if spec else []:
@@ -98,8 +99,8 @@ def _file(major: int) -> str:
 
 def _majors() -> list[int]:
     """
-    Return the supported major versions: first those whose machine code the driver loads, then newer
-    ones.
+    Return the supported major versions, best first: those whose machine code the driver loads,
+    newest first, then newer ones.
     """
     newest = driver_major() or max(WHEELS)
     return sorted(WHEELS, key=lambda major: (major > newest, -major))

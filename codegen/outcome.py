@@ -56,7 +56,8 @@ class Execution:
     kernels: list[KernelReport]
     missing: list[NDArray[np.bool_]] | None = None
     """
-    Masks of the elements that no block wrote, for each result of a run with samples; else None.
+    Masks of the elements that no block wrote, one for each result; None unless some blocks were
+    skipped.
     """
     is_built_on_samples: bool = False
     """True if a kernel read elements that skipped blocks should have written."""

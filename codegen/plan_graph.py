@@ -37,7 +37,7 @@ class Edge(NamedTuple):
 
 
 class Graph(NamedTuple):
-    """A picture as nodes and edges."""
+    """Picture of a launch plan: its nodes and edges."""
 
     nodes: Sequence[Node]
     edges: Sequence[Edge]
@@ -52,7 +52,7 @@ def graph_of(plan: Plan) -> Graph:
     edges: list[Edge] = []
     used = {number for launch in plan.launches for number in launch.inputs} | {*plan.results}
     written: dict[int, str] = {}
-    """The node that wrote each buffer's present contents."""
+    """Name of the node that wrote the present contents of a buffer, by the buffer's number."""
     for number in range(len(plan.buffers)):
         is_input = number < len(plan.inputs)
         is_written = any(number in launch.outputs for launch in plan.launches)
@@ -83,8 +83,8 @@ def _launch_lines(plan: Plan, launch: Launch) -> tuple[str, ...]:
 
 def _label(plan: Plan, number: int) -> str:
     """
-    Return an edge's label; edges from inputs have none, because the input's node describes the
-    buffer.
+    Return the label of the edges of a buffer: a phrase that describes it. Edges from inputs have
+    none, because the input's node describes the buffer.
     """
     return "" if number < len(plan.inputs) else buffer_text(plan, number)
 

@@ -49,7 +49,7 @@ def buffer_text(plan: Plan, number: int) -> str:
 
 
 def input_text(plan: Plan, number: int) -> str:
-    """Return an input in one phrase: PyTorch's name of it if known, its type and size."""
+    """Return an input in one phrase: its name (PyTorch's, if known), type and size."""
     name = plan.source_names.get(number, plan.names[number])
     return f"{name}: {', '.join(_type(plan, number))}"
 
@@ -112,8 +112,8 @@ def _names(plan: Plan, numbers: Iterable[int]) -> str:
 
 def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
     """
-    Yield the lines of a table; columns of numbers and sizes are aligned right, columns without text
-    omitted.
+    Yield the lines of a table. Columns of numbers and sizes are aligned right; columns without text
+    are omitted.
     """
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:

@@ -17,7 +17,7 @@ from tilewright.codegen.launch_plan import ArrayType, Plan
 
 Array = NDArray[Any]
 Patterns = Mapping[int, np.unsignedinteger[Any]]
-"""Bit patterns of unwritten elements, by element size in bytes."""
+"""Bit pattern that marks an element as unwritten, by element size in bytes."""
 
 POISON: Patterns = {
     1: np.uint8(0xED),
@@ -30,7 +30,10 @@ OTHER_POISON: Patterns = {size: ~pattern for size, pattern in POISON.items()}
 
 
 def allocated(plan: Plan) -> list[Array]:
-    """Return the arrays that the plan allocates; buffers in the slab share bytes there."""
+    """
+    Return the arrays that the plan allocates. Buffers in the slab are views of one array, which is
+    not filled yet; all other arrays are filled with poison.
+    """
     slab, arrays = np.empty(plan.slab.peak_bytes, np.uint8), list[Array]()
     for number in range(len(plan.inputs), len(plan.buffers)):
         type, slot = plan.buffers[number], plan.slab.slots.get(number)
@@ -42,13 +45,13 @@ def allocated(plan: Plan) -> list[Array]:
 
 
 def poison(array: Array) -> None:
-    """Mark all elements of `array` as unwritten."""
+    """Mark all elements of `array` as unwritten: overwrite them with the pattern."""
     pattern = POISON[array.itemsize]
     array.view(pattern.dtype)[...] = pattern
 
 
 def poisoned(type: ArrayType, patterns: Patterns = POISON) -> Array:
-    """Return a new array of unwritten elements."""
+    """Return a new array, whose elements all have the pattern of unwritten memory."""
     pattern = patterns[type.dtype.itemsize]
     return np.full(type.shape, pattern).view(type.dtype)
 

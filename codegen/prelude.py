@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 class Call(NamedTuple):
     """
-    A function that a module calls, with the C++ type of its first argument ("" if it has none).
+    A call in a module: the function's name, and the C++ type of its first argument ("" if that does
+    not matter).
     """
 
     name: str
@@ -19,7 +20,7 @@ class Call(NamedTuple):
 
 class _Entry(NamedTuple):
     name: str
-    """Name of a function or type."""
+    """Name of the function or type that the entry defines."""
     type: str | None
     """
     C++ type of a function's first parameter; None for types, and for functions that take any type.

@@ -152,7 +152,7 @@ def _called(ops: list[Operation]) -> Iterator[Call]:
 
 
 def _types(kernels: list[cuda.FuncOp], ops: list[Operation]) -> Iterator[str]:
-    """Return the C++ names of all types in the text of `kernels`, whose ops are `ops`."""
+    """Return the C++ names of all element types in the text of `kernels`, whose ops are `ops`."""
     types = {type for kernel in kernels for type in kernel.body.block.arg_types}
     types.update([result.type for op in ops for result in op.results])
     return map(_element_name, types)

@@ -12,8 +12,10 @@ Result = TypeVar("Result")
 
 def side_by_side(function: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
     """
-    Apply `function` to the items in threads, once for equal items. Raises the first item's
-    exception that occurs.
+    Return the results of `function` for the items, computed in parallel threads, once for equal
+    items.
+
+    If calls raise exceptions, that of the first such item is raised.
     """
     distinct = [*dict.fromkeys(items)]
     if len(distinct) < 2:

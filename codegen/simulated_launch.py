@@ -23,10 +23,10 @@ def simulate_launch(
     notes: Mapping[int, str] | None = None,
 ) -> Report:
     """
-    Run `launch` on arrays in the PTX simulator.
+    Run `launch` on arrays in the PTX simulator, and return the report.
 
-    `mapped` are the arrays under its tensor maps. A write to an input is an error, unless the
-    input's memory is also an output's.
+    `mapped` are the arrays under the launch's tensor maps. A write to an input is an error, unless
+    an output shares the input's memory.
     """
     maps = [
         TensorMap(array.reshape(map.shape), map.box, swizzle=map.swizzle)
@@ -50,5 +50,5 @@ def simulate_launch(
 
 
 def _overlaps_any(array: Array, others: Sequence[Array]) -> bool:
-    """True if an array overlaps another."""
+    """True if an array shares memory with one of `others`."""
     return any(np.may_share_memory(array, other) for other in others)

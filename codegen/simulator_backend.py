@@ -162,8 +162,10 @@ class SimulatorBackend:
         self, plan: Plan, launch: Launch, buffers: list[Array], left: list[Array]
     ) -> list[Array]:
         """
-        Rerun a launch on memory of another pattern; return masks of the elements unwritten in both
-        runs.
+        Run a launch again on memory with another pattern. Return for each output a mask of the
+        elements that neither run has written.
+
+        `left` has the masks of the first run.
         """
         again = list(buffers)
         for number in set(launch.outputs) - set(launch.updated):
@@ -199,7 +201,8 @@ def _changed(launch: Launch, kept: Iterable[Fill], buffers: Sequence[Array]) -> 
 
 def _is_built_on_samples(reports: Sequence[KernelReport]) -> bool:
     """
-    True if a launch reads an output of a sampled launch, or if a sampled launch updates an output.
+    True if a launch reads an output of a sampled launch, which skipped some blocks, or if a sampled
+    launch updates an output.
     """
     sampled: set[int] = set()
     for report in reports:
@@ -218,7 +221,8 @@ def _unwritten_masks(
     """
     Return for each output a mask of the elements that still have the pattern of unwritten memory.
 
-    The mask is all false for outputs that are filled, updated or scratch.
+    The mask is all false for outputs whose elements need not all be written: filled, updated and
+    scratch outputs.
     """
     filled = {fill.buffer for fill in launch.fills}
     unasked = {*filled, *launch.scratch, *launch.updated}

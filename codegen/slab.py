@@ -24,7 +24,7 @@ class InPlace(NamedTuple):
 
 @dataclass(frozen=True)
 class Slab:
-    """Byte range of each buffer in the slab, by the buffer's number in the plan."""
+    """The slab: the byte range of each buffer in it, by the buffer's number in the plan."""
 
     slots: Mapping[int, range] = field(default_factory=dict[int, range], hash=False)
 

@@ -58,17 +58,18 @@ def relieve_spills(module: ModuleOp, target: str) -> None:
 
 
 class _Spilled(NamedTuple):
-    """Spills of a kernel."""
+    """Amount that a kernel spills."""
 
     bytes: int
     """Bytes that all spill instructions move together if each runs once."""
     registers: int
-    """Number of registers that would hold the values that a thread keeps on its stack."""
+    """Number of 32-bit registers that would hold the values that a thread keeps on its stack."""
 
 
 def _with_room(op: cuda.FuncOp, spilled: _Spilled, gpu: Target) -> int:
     """
-    Return the most blocks, at least 1, that leave each thread registers for its spilled values.
+    Return the largest `min_blocks` below the present one that leaves each thread registers for its
+    spilled values; at least 1.
     """
     threads, blocks = op.block.value.data, _min_blocks(op)
     given = gpu.registers_given(threads, blocks)
@@ -82,7 +83,10 @@ def _half(op: cuda.FuncOp, spilled: _Spilled, gpu: Target) -> int:
 
 
 def _trace_change(op: cuda.FuncOp, before: int, spilled_bytes: int) -> None:
-    """Trace the change of a kernel's `min_blocks` as a decision and a rewrite."""
+    """
+    Record in the trace that a kernel's `min_blocks` has changed from `before`: as a decision, with
+    its reason, and as a rewrite.
+    """
     found = _min_blocks(op)
     _set_min_blocks(op, before)
     reason = f"{spilled_bytes} bytes spilled with registers for {before} blocks"
@@ -102,7 +106,7 @@ def _min_blocks(op: cuda.FuncOp) -> int:
 def _spilling(
     module: ModuleOp, kernels: Sequence[cuda.FuncOp], target: str
 ) -> dict[cuda.FuncOp, _Spilled]:
-    """Compile some kernels of a module; return the spills of each kernel that spills."""
+    """Compile some kernels of a module. Return the spills of each of them that spills registers."""
     if not kernels:
         return {}
     # This imports the whole report, which takes longer than to compile most programs.

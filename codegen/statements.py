@@ -63,8 +63,9 @@ class StatementPrinter:
 
     def _note(self, op: Operation, lines: range) -> None:
         """
-        Record the origin of a statement for its lines, except lines of inner statements, which are
-        recorded already.
+        Record where a statement comes from, for those of its lines that have no note yet.
+
+        Lines of inner statements have their own notes already.
         """
         if note := story(op.location):
             for line in lines:
@@ -148,7 +149,7 @@ class StatementPrinter:
         self._assignment(f"*reinterpret_cast<{type} *>({self.text(op.target)})", source)
 
     def _assignment(self, target: str, value: str) -> None:
-        """Print an assignment, in two lines if one is too long."""
+        """Print an assignment, in two lines if it is too long for one."""
         whole = f"{target} = {value};"
         if len(whole) + len(self._indent) <= MAX_COLUMNS:
             self.line(whole)
@@ -190,8 +191,8 @@ def _aligned(align: IntegerAttr | None) -> str:
 
 def _vector(op: CopyOp) -> str:
     """
-    Return the C++ type that a copy moves at once: the element, its vector, or unsigned words of
-    that size.
+    Return the C++ type of the unit that a copy moves: an element, a vector of elements, or unsigned
+    words of the same size.
     """
     type = op.source.type
     assert isinstance(type, PointerType)
@@ -218,4 +219,4 @@ STATEMENTS: Mapping[type[Operation], Callable[[StatementPrinter, Any], None]] = 
     threads.PerformOp: StatementPrinter.action,
     threads.ShuffleOp: StatementPrinter.shuffle,
 }
-"""The function that prints each statement op."""
+"""The function that prints a statement op, by the op's class."""

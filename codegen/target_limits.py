@@ -43,7 +43,9 @@ class _Needs(NamedTuple):
 
     @property
     def parameter_bytes(self) -> int:
-        """Bytes of the parameters: a pointer to each buffer, and the tensor maps."""
+        """
+        Size of the kernel's parameters in bytes: a pointer to each buffer, and the tensor maps.
+        """
         return _POINTER_BYTES * self.buffers + _TENSOR_MAP_BYTES * self.tensor_maps
 
 

@@ -3,9 +3,9 @@
 Atomic writes of files: if the disk is full, the process is killed, or an error occurs, the old file
 stays.
 
-Content is written to a new file in the same folder, which is then renamed. Other processes see
-either the old or the new content (POSIX, `rename`). Links are followed, and the file keeps its mode
-and owner. A pipe or a device is written to directly.
+Content is written to a new file in a temporary folder beside the old file, which is then renamed to
+it. Other processes see either the old or the new content (POSIX, `rename`). Links are followed, and
+the file keeps its mode and owner. A pipe or a device is written to directly.
 
 If the file may be written but its folder may not, the file is overwritten after space for it is
 reserved. This is safe if the disk is full, but not if the process is killed.
@@ -23,17 +23,17 @@ from tempfile import TemporaryDirectory
 from tilewright.errors import TilewrightError, UsageError
 
 _MOST_LINKS = 40
-"""Most links that are followed, the same number as on Linux."""
+"""Maximum number of links that are followed, as on Linux."""
 
 _DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/fd/(\d+)")
-"""Path of an open file of this process; `/dev/stdout` is a link to one."""
+"""Pattern of paths of files that this process has open; `/dev/stdout` links to one."""
 
 _AT_FDCWD, _RENAME_EXCHANGE = -100, 2
 """Constants of `renameat2`, linux/fcntl.h and linux/fs.h."""
 
 
 _DEVICE_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
-"""Error numbers of a device that fails for every file."""
+"""Numbers of errors for which a device, and not the path, is the reason."""
 
 
 def is_device_error(err: OSError) -> bool:
@@ -73,7 +73,10 @@ def write_whole(path: Path, content: bytes) -> None:
 
 
 def followed(path: Path) -> Path:
-    """Return the file that a path leads to through links; it may be missing. Raises `OSError`."""
+    """
+    Return the path that a path leads to through symbolic links; no file need exist there. Raises
+    `OSError` for too many links.
+    """
     for _ in range(_MOST_LINKS):
         if _DESCRIPTOR.fullmatch(str(path)) or not path.is_symlink():
             return path
@@ -130,8 +133,8 @@ def _reserve(descriptor: int, size: int) -> None:
 
 def _write_to_descriptor(descriptor: int, content: bytes) -> None:
     """
-    Write to an open file at its present position; opening it anew would overwrite it from the
-    start.
+    Write to the open file `descriptor` of this process, at its present position. Opening the file
+    anew would overwrite it from the start.
     """
     for stream in (sys.stdout, sys.stderr):
         stream.flush()

@@ -2,8 +2,8 @@
 """
 Memory accesses on the vector machine, with checks for all errors.
 
-The errors are accesses out of bounds, reads of unwritten memory, two steps that store different
-values, and races between threads.
+The errors are accesses out of bounds, reads of unwritten memory, two loop steps that store
+different values to one element, and races between threads.
 """
 
 from collections.abc import Sequence
@@ -41,11 +41,11 @@ class Place(NamedTuple):
 
 def offsets(machine: Machine, op: Operation, place: Place, mask: Array | None) -> Array:
     """
-    Return the offsets of the elements of `place` in its buffer; raise `InterpreterError` if out of
-    bounds.
+    Return the offsets of the elements of `place` in its buffer. Raises `InterpreterError` if one of
+    them is out of bounds.
 
     Elements that the mask switches off get some offset within bounds. If `width` is not 1, the
-    elements are a dimension of their own, the first.
+    result has a first dimension of that size, for the elements of one access.
     """
     buffer: Buffer = machine.values[place.memref]
     subscripts = machine.indices(place.map, place.indices)
@@ -94,9 +94,10 @@ def read(
     op: Operation, buffer: Buffer, offset: Array, mask: Array | None, who: Who | None
 ) -> Array:
     """
-    Return the elements at `offset`, and zero where the mask is false.
+    Return the elements of `buffer` at `offset`, and zero where the mask is false.
 
-    Raises `InterpreterError` for elements that are unwritten, or whose read is a race.
+    Raises `InterpreterError` if an element is unwritten, or if the read by the threads `who` races
+    with a write. No race is looked for if `who` is None.
     """
     _check_read(op, buffer, offset, mask, who)
     value = buffer.data[offset]
@@ -147,8 +148,8 @@ def write(machine: Machine, op: Operation, place: Place, value: Array, mask: Arr
     """
     Store `value` where the mask is true.
 
-    Raises `InterpreterError` if the store is out of bounds, to an input, to an element with another
-    value, or a race.
+    Raises `InterpreterError` in four cases: the store is out of bounds, goes to an input, gives an
+    element a second value, or races.
     """
     buffer: Buffer = machine.values[place.memref]
     if not buffer.writable:

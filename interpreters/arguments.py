@@ -23,7 +23,7 @@ def loaded_arguments(
     Return the arguments of `function` in the layout that it reads.
 
     `arrays` are in the layout that callers pass; arguments with a `torch.layout` are permuted.
-    Raises as `checked_arguments`.
+    Raises `UsageError` if the number of arguments, a shape or a dtype is wrong.
     """
     given = checked_arguments(function, given_types(function), arrays, elements)
     axes = load_axes(function)

@@ -36,7 +36,7 @@ class Buffer:
         self.writable = False
         self.accesses: Accesses | None = None
         self.name = ""
-        """Name of the memory in messages, if any."""
+        """Name of the memory in messages; empty if it has none."""
         self.place: range | None = None
         """
         Byte range of the buffer in the slab or in shared memory, if the buffer has a planned place.
@@ -63,7 +63,10 @@ class Buffer:
 
     @staticmethod
     def in_place_of(read: "Buffer") -> "Buffer":
-        """Return writable memory in the same place as `read`, of which nothing is written yet."""
+        """
+        Return writable memory that shares the data of `read`; all of its elements count as
+        unwritten.
+        """
         buffer = Buffer(read.shape, read.data)
         buffer.written = np.zeros(read.size, bool)
         buffer.writable = True
@@ -72,7 +75,7 @@ class Buffer:
     @staticmethod
     def updated(array: Array) -> "Buffer":
         """
-        Return writable memory that holds a copy of `array`, of which nothing counts as written yet.
+        Return writable memory that holds a copy of `array`; all of its elements count as unwritten.
         """
         buffer = Buffer(array.shape, np.array(array, order="C"))
         buffer.written = np.zeros(buffer.size, bool)
@@ -81,7 +84,9 @@ class Buffer:
 
     @property
     def size(self) -> int:
-        """Number of elements in one copy."""
+        """
+        Number of elements of one copy; shared and local memory has a copy for each block or thread.
+        """
         return prod(self.shape)
 
     def offset(self, subscripts: Sequence[Array]) -> Array:
@@ -121,13 +126,15 @@ class Buffer:
         self.written[elements] = False
 
     def write(self, data: Array) -> None:
-        """Replace all contents."""
+        """Replace all contents by `data`; all elements count as written."""
         self.data, self.written, self.overwritten_by = data.reshape(-1), None, ""
 
     def update(self, part: "Buffer") -> None:
         """
-        Replace the contents by those of `part`, whose unwritten elements hold the values of this
-        buffer.
+        Replace the contents by those of `part`. An element counts as written if it is written in
+        this buffer or in `part`.
+
+        Unwritten elements of `part` already hold the values of this buffer.
         """
         if self.written is None or part.written is None:
             self.write(part.data)
@@ -135,7 +142,10 @@ class Buffer:
         self.data, self.written = part.data, self.written | part.written
 
     def overwrite(self, name: str) -> None:
-        """Lose all contents, because the buffer called `name` is written in the same memory."""
+        """
+        Mark all elements as unwritten, because the buffer called `name` is written in the same
+        memory.
+        """
         lost = Buffer.poisoned(self.shape, self.data.dtype)
         self.data, self.written, self.overwritten_by = lost.data, lost.written, name
 

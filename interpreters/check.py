@@ -63,7 +63,7 @@ class CheckReport:
 
 @dataclass(frozen=True)
 class _Difference:
-    """The worst element of a result that differs."""
+    """The element that differs most between two versions of one result."""
 
     result: int
     element: tuple[int, ...]
@@ -205,7 +205,9 @@ def _run(runs: RandomRuns, module: ModuleOp, name: str, draw: Draw, when: str) -
 def _worst_of(
     before: Sequence[Array], after: Sequence[Array], tolerance: float
 ) -> _Difference | None:
-    """Return the worst difference in the first result that differs, or None."""
+    """
+    Return the worst difference in the first result that differs by more than `tolerance`, or None.
+    """
     pairs = enumerate(zip(before, after, strict=True))
     found = (_worst(position, *pair, tolerance) for position, pair in pairs)
     return next((difference for difference in found if difference is not None), None)
@@ -255,8 +257,10 @@ def _changed(
     seed: int,
 ) -> PassCheckError:
     """
-    Return the error, which names the smallest kernel that differs when it runs alone, if there is
-    one.
+    Return the `PassCheckError` for a function `@name` whose results differ.
+
+    If kernels differ when they run alone, the error names the one with the fewest scalar
+    operations.
     """
     message = f"pass '{pass_name}' changed what @{name} computes: {difference}"
     old, new = _functions(before), _functions(after)

@@ -62,8 +62,8 @@ Array = NDArray[Any]
 
 MULTIPLE = 8
 """
-Factor for different orders of a sum, and for functions as `expf` within some units in the last
-place.
+Factor on the unavoidable error. It allows for other orders of a sum, and for functions like `expf`,
+which are off by some units in the last place.
 """
 
 MAX_WORK = 5 << 28
@@ -76,7 +76,7 @@ seconds.
 @dataclass(frozen=True)
 class Comparison:
     """
-    Comparison of one output with what it should be.
+    Comparison of one output with its right result.
 
     Errors are NaN if infinities or NaN do not match, and None if nothing is compared.
     """
@@ -85,16 +85,18 @@ class Comparison:
     dtype: str
     error: float | None
     rounded_error: float | None
-    """Error of the reference."""
+    """Error of the reference: the largest distance of its result to the exact one."""
     against_error: float | None
-    """Distance to the other program's result, if there is one."""
+    """
+    Largest distance of the output to the other program's result; None without another program.
+    """
     limit: float | None
     """Largest error that is right; None if there is nothing to compare with."""
     mismatch: str
     """
-    Mismatch that no limit excuses, or an empty text.
+    Mismatch that makes the output wrong whatever the limit is; empty if there is none.
 
-    It is another shape or dtype, the first element where infinities or NaN differ, or the first
+    It is a wrong shape or dtype, the first element where infinities or NaN differ, or the first
     lost element.
     """
 
@@ -116,7 +118,7 @@ def compare(
     kernel_ir: Callable[[], ModuleOp | None] = lambda: None,
 ) -> list[Comparison]:
     """
-    Compare each output with what it should be.
+    Return a comparison of each output with its right result.
 
     `kernel_ir` returns the program's Kernel IR, or None. It is called only if rounding has to be
     distinguished from mistakes.
@@ -155,7 +157,7 @@ def _without_lost(
     comparison: Comparison, row: tuple[Array, Array, Array, Array], own: Array
 ) -> Comparison:
     """
-    Return the comparison; if a float output has a lost element, return one that names the first.
+    Return `comparison`; if a float output has lost elements, add a mismatch that names the first.
     """
     if not is_float(row[0]) or not (lost := lost_elements(*row, own)).any():
         return comparison
@@ -165,15 +167,16 @@ def _without_lost(
 
 
 def uncompared(outputs: Sequence[Array]) -> list[Comparison]:
-    """Return comparisons for outputs that have nothing to be compared with."""
+    """
+    Return a comparison without errors or limit for each output, for programs without a reference.
+    """
     return [Comparison(o.shape, str(o.dtype), None, None, None, None, "") for o in outputs]
 
 
 def _own_rounding(kernel_ir: ModuleOp, inputs: Sequence[Array]) -> list[Array] | None:
     """
     Return the rounding error of each element of the kernels' results, in their own order of sums.
-
-    None if the kernels are too much to interpret.
+    Return None if the kernels are too large to interpret.
     """
     try:
         rounded = interpret(kernel_ir, *inputs)
@@ -215,7 +218,13 @@ def _compare_one(output: Array, exact: Array, rounded: Array, move: Array) -> Co
 def _compare_against(
     other: Program, inputs: Sequence[Array], outputs: Sequence[Array], found: Sequence[Comparison]
 ) -> list[Comparison]:
-    """Compare the outputs also with those of another program, within the same limits."""
+    """
+    Return the comparisons `found`, to which comparisons with the results of the program `other` are
+    added.
+
+    These must be within the limits of `found`, too. Raises `UsageError` if the numbers, shapes or
+    dtypes of the programs' outputs differ.
+    """
     assert other.exact is not None
     exact, rounded = other.exact(inputs), other.rounded(inputs)
     if len(exact) != len(outputs):
@@ -243,8 +252,8 @@ def _one_against(comparison: Comparison, output: Array, exact: Array, rounded: A
 
 def _errors(output: Array, exact: Array, rounded: Array, jumped: Array) -> Array:
     """
-    Return each element's distance to the exact result or, where the reference jumped, to the closer
-    of the two.
+    Return each element's distance to the exact result. Where `jumped` is true, return the distance
+    to the exact result or the reference, whichever is smaller.
     """
     to_rounded = np.where(jumped, distances(output, rounded), np.inf)
     return np.minimum(distances(output, exact), to_rounded)

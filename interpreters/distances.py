@@ -33,7 +33,7 @@ def distances(one: Array, other: Array) -> Array:
 
 
 def finite(array: Array) -> Array:
-    """Return the finite elements in float64, flattened."""
+    """Return the finite elements of an array as a flat float64 array."""
     values = array.astype(np.float64)
     return values[np.isfinite(values)]
 

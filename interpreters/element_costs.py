@@ -21,10 +21,11 @@ def lost_elements(
     output: Array, exact: Array, rounded: Array, move: Array, own: Array | None = None
 ) -> Array:
     """
-    Return a mask of the elements that are further from both results than `SLACK` times their cost.
+    Return a mask of the elements of `output` that are too far from both `exact` and `rounded`.
 
-    The output holds floats. The cost of an element is the largest of its roundoff, its move, the
-    error of `rounded`, and `own`, the distance that the kernels' rounding moves it.
+    Too far is more than `SLACK` times the element's cost. The output holds floats. The cost of an
+    element is the largest of four distances: its roundoff, its `move` (`rounding_moves`), the error
+    of `rounded`, and `own`. `own` is the distance by which rounding in the kernels moves it.
     """
     costs = _costs(exact, rounded, move)
     errors = np.minimum(distances(output, exact), distances(output, rounded))
@@ -32,7 +33,7 @@ def lost_elements(
 
 
 def _costs(exact: Array, rounded: Array, move: Array) -> Array:
-    """Return the costs that are known without the kernels; infinite where `rounded` overflowed."""
+    """Return each element's cost without `own`; infinite where `rounded` overflowed."""
     dtype = rounded.dtype.name
     with np.errstate(invalid="ignore", over="ignore"):
         roundoff = np.abs(exact.astype(np.float64)) * ROUNDOFF[dtype]

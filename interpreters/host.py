@@ -58,7 +58,10 @@ def interpret(
 def interpret_fitting(
     module: ModuleOp, arrays: Sequence[Any], function: str, dtype: type[np.floating[Any]] | None
 ) -> list[Array]:
-    """Return the results of `@function`, as `interpret`, without a check of the memory it needs."""
+    """
+    Return the results of `@function`, as `interpret`, but do not check first that they fit into
+    memory.
+    """
     callee = _find(module, function)
     if isinstance(callee, KernelOp | FuncOp):
         return interpret_kernel(callee, arrays, dtype=dtype)
@@ -78,7 +81,10 @@ def _passed(array: Array, type: Attribute) -> Array | Buffer:
 
 
 def _returned(callee: func.FuncOp, position: int, result: Array | Buffer) -> Array:
-    """Return a result for the caller as a copy of its own."""
+    """
+    Return a copy of a result for the caller. Raises `InterpreterError` if an element of it is
+    unwritten.
+    """
     if not isinstance(result, Buffer):
         return np.array(result)
     if result.unwritten() is not None:
@@ -113,7 +119,7 @@ class _Host(Machine):
         super().__init__(HOST, types)
         self.callers = callers
         self.planned: list[Buffer] = []
-        """Buffers with a place in the slab."""
+        """Buffers with a planned place in the slab."""
 
 
 def _call(
@@ -163,10 +169,11 @@ def _launch(machine: _Host, op: LaunchOp) -> None:
 
 def _places_in_common(machine: _Host, op: LaunchOp, kernel: KernelOp | FuncOp) -> dict[int, int]:
     """
-    Return the outputs that are written in the place of an input, with the position of that input.
+    Return the outputs that are written in the place of an input, each with the position of that
+    input.
 
-    Raises `InterpreterError` if an output overlaps another buffer of the launch. Only an input in
-    exactly the output's place is allowed, if the kernel allows it.
+    Raises `InterpreterError` if an output overlaps another buffer of the launch, with one
+    exception. It may have exactly the place of an input if the kernel allows that.
     """
     found: dict[int, int] = {}
     for position, output in enumerate(op.outputs):
@@ -182,7 +189,7 @@ def _places_in_common(machine: _Host, op: LaunchOp, kernel: KernelOp | FuncOp) -
 
 
 def _overwrite(machine: _Host, written: Buffer, name: str) -> None:
-    """Mark the contents of all buffers that share bytes with a written buffer as lost."""
+    """Mark all contents of each other buffer that shares bytes with `written` as unwritten."""
     if (place := written.place) is None:
         return
     for other in machine.planned:

@@ -36,7 +36,8 @@ class Judge:
 
 def _once(function: Callable[..., Any]) -> Callable[..., Any]:
     """
-    Return a memoised version of a function of inputs and numbers, for inputs that never change.
+    Return a version of `function` that computes its results once for each tuple of numbers. The
+    inputs must be equal at each call.
     """
     results: dict[tuple[Any, ...], Any] = {}
 

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Interpreter of one kernel at any level: inputs in, outputs out, every output element written."""
+"""
+Interpreter of one kernel at any level. It takes the inputs, returns the outputs, and checks that
+every output element is written.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -79,8 +82,10 @@ def _output(op: KernelOp | FuncOp, value: BlockArgument, types: ElementTypes) ->
 
 def _check_output(op: KernelOp | FuncOp, value: BlockArgument, buffer: Buffer) -> None:
     """
-    Raise `InterpreterError` unless results are written as a whole, and kept outputs hold their
-    initial value again.
+    Raise `InterpreterError` unless the kernel has left the output `value` right.
+
+    All elements must be written, except in scratch memory and outputs that are updated in part. An
+    output that is kept must hold its initial value again.
     """
     label = value.name_hint or f"output {value.index - len(op.inputs)}"
     element = buffer.unwritten()

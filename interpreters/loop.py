@@ -64,8 +64,8 @@ def _reduce(machine: Machine, op: ReduceOp) -> None:
 
 def yielded(machine: Machine, op: ReduceOp) -> list[Array]:
     """
-    Return the values that the body yields; the identity where the mask is false or the step out of
-    bounds.
+    Return the values that the body yields at each step. Where the mask is false or the step is out
+    of bounds, return the identity of the monoid instead.
     """
     terminator = op.yield_op
     mask = machine.holds(terminator.mask, terminator.mask_operands)

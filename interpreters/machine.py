@@ -40,7 +40,10 @@ Handler = Callable[[Any, Any], None]
 Handlers = Mapping[type[Operation], Handler]
 
 STEP_LANES = 1 << 18
-"""Elements of a value that are computed at a time in a loop that may be cut: a cache's worth."""
+"""
+Number of elements of a value that are computed at a time in a loop that may be cut; they fit in the
+cache.
+"""
 
 
 class Machine:
@@ -57,7 +60,7 @@ class Machine:
         self.shape: tuple[int, ...] = ()
         self.active: Array | None = None
         self.running: dict[Operation, list[Array]] = {}
-        """Values that each prefix of the scans in progress has joined so far."""
+        """Values that each scan in progress has joined so far, by its op."""
 
     def run(self, block: Block) -> None:
         """Run the ops of `block` in order, each on all points at once."""
@@ -91,7 +94,10 @@ class Machine:
 
     @contextmanager
     def axes(self, axes: Sequence[SSAValue], steps: Sequence[range]) -> Generator[None]:
-        """Add `axes` to the scope on the left, each with the given steps, during the `with`."""
+        """
+        Add axes with the given steps to the scope, on the left of the present ones, during the
+        `with`.
+        """
         outer = self.shape
         self.shape = (*map(len, steps), *outer)
         for position, (axis, taken) in enumerate(zip(axes, steps, strict=True)):
@@ -113,7 +119,8 @@ class Machine:
 
     def with_all_steps(self, value: Array) -> Array:
         """
-        Return `value` with every step of the innermost loop's axis present, also if it is constant.
+        Return `value` with every step of the innermost loop's axis, even if it does not vary along
+        this axis.
         """
         whole = value.reshape((1,) * (self.rank - value.ndim) + value.shape)
         return np.broadcast_to(whole, (self.shape[0], *whole.shape[1:]))
@@ -123,7 +130,10 @@ class Machine:
         return None
 
     def steps(self, extent: int, lanes: int, limit: int = STEP_LANES) -> Iterator[range]:
-        """Cut an axis of `extent` steps into pieces whose size times `lanes` is at most `limit`."""
+        """
+        Yield consecutive ranges of the steps 0 to `extent`, each with at most `limit / lanes`
+        steps, but at least one.
+        """
         size = max(1, limit // max(lanes, 1))
         return (range(low, min(low + size, extent)) for low in range(0, extent, size))
 

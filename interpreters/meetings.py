@@ -24,15 +24,19 @@ class Meetings:
     def __init__(self, blocks: int, cluster: int, *, in_groups: bool = False):
         self.cluster = cluster
         self.in_groups = in_groups
-        """True if parts of a block meet without the rest."""
+        """True if some threads of a block may meet at a barrier without the rest."""
         self.clocks: WarpClocks | None = None
-        """Clocks of the running blocks' warps, if parts of a block meet without the rest."""
+        """Clocks of the running blocks' warps; None unless `in_groups`."""
         self._met = np.zeros(blocks, int)
-        """Epoch that began with the last barrier of each block's cluster."""
+        """
+        Epoch (number of barriers passed) that began with the last barrier of each block's cluster.
+        """
         self._counter = np.full(blocks, -1)
         """Last counter at which each block has arrived."""
         self._arrived = np.zeros(blocks, int)
-        """Epoch that began with the block's last arrival."""
+        """
+        Epoch (number of barriers passed) that began with the block's last arrival at a counter.
+        """
         self._turn = np.zeros(blocks, int)
         """Number of arrivals at counters before the block's last arrival."""
         self._arrivals = 0
@@ -43,12 +47,13 @@ class Meetings:
         """
 
     def begin(self, blocks: range, threads: int) -> None:
-        """Begin to run these blocks, with new clocks for their warps if parts of a block meet."""
+        """Begin to run these blocks; if `in_groups`, their warps get new clocks."""
         self.clocks = WarpClocks(blocks, threads) if self.in_groups else None
 
     def cluster_of(self, block: Array) -> Array:
         """
-        Return the cluster of a block or of a code for several; negative if it is none or unknown.
+        Return the cluster of a block, or of a code for several blocks of one cluster. Negative if
+        the code is for no block, or for blocks of several clusters.
         """
         several = np.where(block <= _SEVERAL_OF_FIRST, _SEVERAL_OF_FIRST - block, -1)
         return np.where(block >= 0, block // self.cluster, several)
@@ -72,11 +77,14 @@ class Meetings:
         return in_cluster | ((block >= 0) & at_counter & (epoch < self._arrived[known]))
 
     def meet(self, blocks: Array, epoch: int) -> None:
-        """Record a barrier of `blocks`, which are whole clusters, with which `epoch` begins."""
+        """
+        Record that `blocks`, which are whole clusters, have passed a barrier, after which `epoch`
+        begins.
+        """
         self._met[blocks], self.visiting[blocks] = epoch, False
 
     def arrive(self, block: int, counter: int, epoch: int, is_last: bool) -> None:
-        """Record the arrival of a block at a counter, with which `epoch` begins."""
+        """Record the arrival of a block at a counter, after which `epoch` begins."""
         self._counter[block], self._arrived[block] = counter, epoch
         self._is_last[block], self._turn[block] = is_last, self._arrivals
         self._arrivals += 1

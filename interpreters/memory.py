@@ -24,7 +24,7 @@ from tilewright.interpreters.types import ElementTypes
 from tilewright.machine_memory import available_memory
 
 _WRITTEN = 1
-"""Bytes for each element of a buffer that record if it is written."""
+"""Bytes for each element of a buffer that record whether the element is written."""
 
 _ACCESSES = 48
 """
@@ -33,10 +33,13 @@ int64.
 """
 
 _SUBSCRIPTS = 24
-"""Bytes for each element that is read at computed subscripts: subscript, mask and copy."""
+"""
+Bytes for each element that is read at computed subscripts: its subscript, its mask and its copied
+value.
+"""
 
 PIECE = 1 << 29
-"""Limit of the bytes of the values of one piece of a kernel, approximate."""
+"""Approximate limit of the bytes of all values of a piece of a kernel; a piece is run at a time."""
 
 _VALUE = 16
 """Bytes of one value at one point of a kernel: eight, and eight more while it is computed."""

@@ -32,12 +32,14 @@ _LAST = np.iinfo(np.int64).max
 def identities(
     types: ElementTypes, monoid: MonoidAttr, elements: Sequence[Attribute]
 ) -> list[Array]:
-    """Return the identity of `monoid` for values of the types `elements`."""
+    """
+    Return the identity of `monoid` for each value of a list whose element types are `elements`.
+    """
     return [types.constant(constant) for constant in monoid.identities(elements)]
 
 
 def join(monoid: Monoid, left: Sequence[Array], right: Sequence[Array]) -> list[Array]:
-    """Return two lists of values joined, element by element."""
+    """Return the list of values that joins two lists, element by element."""
     best = _JOINS[monoid](left[0], right[0])
     if monoid.combines_pairs:
         indices = (_index_where_best(best, *pair) for pair in (left, right))
@@ -55,7 +57,7 @@ def fold(
     keepdims: bool = False,
 ) -> list[Array]:
     """
-    Return each value joined over the dimensions `dims`, beginning with the identities `start`.
+    Return each value joined over the dimensions `dims`, beginning with its identity in `start`.
 
     Each value must have all steps of `dims`, even if it does not vary along them.
     """
@@ -74,7 +76,10 @@ def fold(
 
 
 def accumulate(monoid: Monoid, values: Sequence[Array]) -> list[Array]:
-    """Return at each step of dimension 0 the join of all steps up to it."""
+    """
+    Return the prefix joins along dimension 0: at each step the join of all steps up to this one,
+    inclusive.
+    """
     if not monoid.combines_pairs:
         return [_JOINS[monoid].accumulate(value, 0, dtype=value.dtype) for value in values]
     steps = [np.array(value) for value in np.broadcast_arrays(*values)]

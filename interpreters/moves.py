@@ -14,14 +14,16 @@ def rounding_moves(
     program: Program, inputs: Sequence[Array], exact: Sequence[Array], rounded: Sequence[Array]
 ) -> list[Array]:
     """
-    Return for each element of each result the distance by which a rounding of all values moves it.
+    Return, for each element of each result, the distance by which it moves if each value on the way
+    is rounded once.
 
     Elements that overflow in the program's own dtypes get 0: their exact results, and moves, are
     larger than any right ones.
 
-    The distance is the smaller of two consecutive steps of equal size, because a jump is in only
-    one of them. A step is half a rounding. In float64 a step is four roundings, because a float64
-    value cannot move by half of one.
+    Values on the way are shifted by one step, then by two steps. The distance is the smaller of the
+    two changes, because a jump is in only one of them, scaled to one rounding. A step is half a
+    rounding. In float64 a step is four roundings, because a float64 value cannot move by half of
+    one.
     """
     if not any(map(is_float, rounded)):
         return [np.zeros(result.shape) for result in rounded]

@@ -13,7 +13,8 @@ from tilewright.interpreters.types import Array
 
 def overwrite_neighbours(op: Operation, buffer: Buffer, elements: Array, who: Who) -> None:
     """
-    End the contents of all neighbours of `buffer`, in each block where `who` writes to `elements`.
+    Mark all elements of the neighbours of `buffer` as unwritten, in each block where the threads
+    `who` write to `elements`.
 
     One thread of each warp stands for all of its lanes. Raises `InterpreterError` if a thread may
     still use a neighbour, or a copy to it is under way.

@@ -78,7 +78,10 @@ def _index_map(machine: Machine, op: IndexMapOp) -> None:
 
 
 def _overlaid(machine: Machine, source: Source, shape: Sequence[int], rest: Array) -> Array:
-    """Return the source's elements where its mask is true, else `rest`."""
+    """
+    Return an array of `shape` with the source's elements where its mask is true, and those of
+    `rest` elsewhere.
+    """
     array, coordinates = machine.array(source.tensor), _coordinates(shape)
     mask = np.ones((1,) * len(shape), bool)
     for bound in source.mask.results:
@@ -94,7 +97,7 @@ def _overlaid(machine: Machine, source: Source, shape: Sequence[int], rest: Arra
 
 
 def _coordinates(shape: Sequence[int]) -> list[Array]:
-    """Return the coordinates along each axis, which broadcast together to `shape`."""
+    """Return the coordinates along each axis of `shape`, as arrays that broadcast to it."""
     rank = len(shape)
     return [
         np.arange(size).reshape((-1, *[1] * (rank - axis - 1))) for axis, size in enumerate(shape)
@@ -119,8 +122,8 @@ def _subscripts(
     machine: Machine, op: GatherOp | ScatterOp, map: AffineMap, tensor: SSAValue, steps: SSAValue
 ) -> tuple[Array, ...]:
     """
-    Return the subscripts of `tensor`, one array for each axis. Raises `InterpreterError` if one is
-    out of bounds.
+    Return the subscripts at which an op accesses `tensor`, one array for each axis. Raises
+    `InterpreterError` if one is out of bounds.
     """
     symbols = [machine.array(index) for index in op.indices]
     coordinates = _coordinates(shape_of(steps))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A program whose results can be compared: its IR, and functions that compute what is right."""
+"""A program whose results can be compared: its IR, and functions that compute the right results."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ Function = Callable[[Sequence[Array]], list[Array]]
 
 @dataclass(frozen=True)
 class Program:
-    """IR, and functions that compute its right results."""
+    """A program's IR, and functions that compute its right results."""
 
     module: ModuleOp
     exact: Function | None

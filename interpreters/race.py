@@ -33,11 +33,11 @@ class Who(NamedTuple):
     block: Array
     epoch: Array
     since: Array
-    """Epoch that began with the last barrier of the whole block."""
+    """Epoch (number of barriers passed) that began with the last barrier of the whole block."""
 
 
 class _Last:
-    """Last access to each element: its thread, block and epoch."""
+    """Record of the last access to each element of a buffer: its thread, block and epoch."""
 
     def __init__(self, size: int, meetings: Meetings):
         self.meetings = meetings
@@ -61,7 +61,7 @@ class _Last:
     def _ordered_by_warps(self, elements: Array, who: Who, found: Array) -> Array:
         """
         Return a mask of the accesses in `found` that barriers of parts of the block order after the
-        recorded ones.
+        recorded accesses.
         """
         ordered, clocks = np.zeros_like(found), self.meetings.clocks
         if clocks is None:
@@ -75,10 +75,10 @@ class _Last:
 
     def record(self, elements: Array, who: Who, shared: Array | None = None) -> None:
         """
-        Record accesses.
+        Record accesses as the last ones to their elements.
 
-        If several threads access one element, now or (`shared`) before, the code for several is
-        recorded.
+        If several threads access one element, the code for several is recorded. They do so now, or
+        `shared` is true because an earlier access by another thread still counts.
         """
         before = self.block[elements]
         if self.meetings.in_groups:

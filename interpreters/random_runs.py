@@ -23,7 +23,9 @@ from tilewright.interpreters.types import Array, ElementTypes
 
 
 class Draw(NamedTuple):
-    """Random inputs. Only shapes and element types of `types` matter."""
+    """
+    Recipe for random inputs: types, of which only shapes and element types matter, and a seed.
+    """
 
     types: Sequence[Attribute]
     seed: int
@@ -31,7 +33,8 @@ class Draw(NamedTuple):
 
     def inputs(self, widened: bool = True) -> list[Array]:
         """
-        Return the inputs, equal at each call: floats in float64, or rounded to their own types.
+        Return the inputs, which are equal at each call. Floats are float64; unless `widened`, they
+        are rounded to their own types.
         """
         rng = np.random.default_rng(self.seed)
         return [self._input(rng, type, widened) for type in self.types]
@@ -53,10 +56,12 @@ class RandomRuns:
         self._now = dict[Hashable, list[Array]]()
         self._before = dict[Hashable, list[Array]]()
         self._keys = dict[Operation, Hashable]()
-        """Structure of each program of this check, during which no program changes."""
+        """
+        Cache key of each program of this check, made of its IR; no program changes during a check.
+        """
 
     def begin(self) -> None:
-        """Begin another check; results that the last check did not use are dropped."""
+        """Begin another check: keep the results that the last check used, and drop all others."""
         self._now, self._before = {}, self._now
         self._keys = {}
 
@@ -73,8 +78,8 @@ class RandomRuns:
 
     def _key(self, module: ModuleOp, name: str) -> Hashable:
         """
-        Return a key of what `@name` computes: a kernel's structure, or the whole module's for a
-        function.
+        Return the key under which results of `@name` are cached: the structure of its kernel, or
+        for a function that of the whole module.
         """
         kernels = (op for op in module.ops if isinstance(op, KernelOp | FuncOp))
         program = next((op for op in kernels if symbol_of(op) == name), module)

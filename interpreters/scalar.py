@@ -81,7 +81,9 @@ def _round_half_away(x: Array) -> Array:
 
 
 def _modular(function: Binary, on_bits: Binary) -> Binary:
-    """Return wrapping integer arithmetic, which is `on_bits` for single bits."""
+    """
+    Return an integer operation that wraps: `on_bits` for arrays of single bits, else `function`.
+    """
     return lambda a, b: on_bits(a, b) if a.dtype == np.bool_ else function(a, b)
 
 
@@ -91,7 +93,10 @@ def divide_towards_zero(a: Array, b: Array) -> Array:
 
 
 def integer_pow(base: Array, exponent: Array) -> Array:
-    """Return the power modulo 2^bits; negative powers of 1 and -1 are 1 or -1, of others 0."""
+    """
+    Return an integer power modulo 2^bits. For a negative exponent it is 1 or -1 if the base is 1 or
+    -1, else 0.
+    """
     power = np.power(base, np.maximum(exponent, 0))
     sign = np.where(exponent % 2 == 0, 1, base)
     inverse = np.where(np.abs(base) == 1, sign, 0).astype(base.dtype)
@@ -205,7 +210,10 @@ def _unordered_or(compare: Binary) -> Binary:
 
 
 def _signed(compare: Binary, on_bits: Binary) -> Binary:
-    """Return a signed comparison, which is `on_bits` for single bits: a set bit is -1."""
+    """
+    Return a signed comparison: `on_bits` for arrays of single bits, where a set bit means -1, else
+    `compare`.
+    """
     return lambda a, b: (on_bits if a.dtype == np.bool_ else compare)(a, b)
 
 

@@ -93,7 +93,10 @@ def _stage(machine: Machine, op: StageOp) -> None:
 
 
 def _block_shape(machine: Machine, op: ShareOp | StageOp) -> tuple[int, ...]:
-    """Return the extents of the axes in scope, where axes inside a block have extent 1."""
+    """
+    Return the shape of a slab's value on the machine: the extents of the axes in scope, with 1 for
+    axes inside a block.
+    """
     launch = op.parent_op()
     while launch is not None and not isinstance(launch, LaunchOp):
         launch = launch.parent_op()
@@ -115,8 +118,8 @@ def _slab_value(machine: Machine, op: StageOp) -> Array:
 
 def _share(machine: Machine, op: ShareOp) -> None:
     """
-    Store each thread's value to the slab of its block; threads with equal elements store equal
-    values.
+    Store each thread's value to the slab of its block. Threads that store to one element must store
+    equal values.
     """
     shape, copies = memref_type(op.slab).get_shape(), _block_shape(machine, op)
     dtype = machine.array(op.value).dtype

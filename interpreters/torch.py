@@ -98,7 +98,10 @@ def _run(
 
 
 def _positions(op: IotaOp | PredicateOp) -> Any:
-    """Return the result of an op on coordinates, as the interpreter of Tensor IR computes it."""
+    """
+    Return the result of an `iota` or `predicate` op, which depends on coordinates alone, as the
+    interpreter of Tensor IR computes it.
+    """
     machine = Machine(PRIM_OPS, ElementTypes())
     PRIM_OPS[type(op)](machine, op)
     return tensor_of(machine.array(op.result))
@@ -106,7 +109,7 @@ def _positions(op: IotaOp | PredicateOp) -> Any:
 
 def _call(op: TorchOp, values: dict[SSAValue, Any], dtype: Any) -> Any:
     """
-    Call the op's overload with the op's operands and properties.
+    Return the results of the op's ATen overload, called with the op's operands and properties.
 
     Raises `UnsupportedError` if PyTorch refuses their values, as a target above 1.
     """

@@ -38,7 +38,10 @@ def is_same(a: Array, b: Array) -> Array:
 
 
 class ElementTypes:
-    """NumPy dtype of each element type; `floats`, if given, replaces all floats."""
+    """
+    Mapping from element types of the IR to NumPy dtypes; the dtype `floats`, if given, replaces
+    those of all floats.
+    """
 
     def __init__(self, floats: type[np.floating[Any]] | None = None):
         self.floats = None if floats is None else np.dtype(floats)

@@ -17,7 +17,10 @@ _BITS = np.arange(WARP_SIZE, dtype=np.uint32)
 
 
 def warps_of(thread: Array) -> Array:
-    """Return the bit of each thread's warp; all bits for codes that are not threads."""
+    """
+    Return a word in which the bit of each thread's warp is set; all bits for a code that is no
+    thread.
+    """
     number = np.maximum(thread, 0).astype(np.uint32) // WARP_SIZE
     return np.where(thread < 0, ~np.uint32(0), np.uint32(1) << number)
 
@@ -30,9 +33,9 @@ class WarpClocks:
         self._known = np.zeros((len(blocks), self._warps, WARP_SIZE), int)
         names = NAMES.high + 1
         self._users = np.zeros((names, len(blocks), self._warps), bool)
-        """Warps that met last under each name, by block."""
+        """Warps that met last under each barrier id, by block."""
         self._used = np.zeros((names, len(blocks), 1), int)
-        """Time that began with the last meeting under each name."""
+        """Time that began with the last meeting under each barrier id."""
 
     def happens_before(self, warps: Array, epoch: Array, block: Array, thread: Array) -> Array:
         """
@@ -47,7 +50,10 @@ class WarpClocks:
         return (knows | ~concerns).all(axis=1)
 
     def meet(self, members: Array, time: int) -> None:
-        """Record that `members`, warps by block, have met, with which `time` begins."""
+        """
+        Record that `members`, a mask of warps by block, have met at a barrier, after which `time`
+        begins.
+        """
         met = np.zeros((len(members), 1, WARP_SIZE), bool)
         met[:, 0, : self._warps] = members
         chosen = members[:, :, None]
@@ -55,13 +61,13 @@ class WarpClocks:
         self._known = np.where(chosen, np.where(met, time, joined), self._known)
 
     def meet_alone(self, warps: Array, time: int) -> None:
-        """Record that the lanes of each of `warps` have met."""
+        """Record that the lanes of each of `warps` have met, without other warps."""
         own = np.arange(self._warps)
         self._known[:, own, own] = np.where(warps, time, self._known[:, own, own])
 
     def take_name(self, name: int, members: Array, since: Array, time: int) -> Array:
         """
-        Record that `members` meet under the barrier id `name`, with which `time` begins.
+        Record that `members` meet at the barrier with the id `name`, after which `time` begins.
 
         Return a mask of the blocks where the id is in use: other warps used it last, and some
         member is not ordered after their meeting. `since` is the time of the whole block's last

@@ -32,7 +32,10 @@ _RULES = (
 
 
 def mutations(op: Operation) -> Iterator[Mutation]:
-    """Yield all mutations of `op`; none unless it is synchronisation, memory or control."""
+    """
+    Yield all mutations of `op`; there are some only for ops that synchronise, access memory or
+    control the flow.
+    """
     for type, rules in _RULES:
         if isinstance(op, type):
             for rule in rules:

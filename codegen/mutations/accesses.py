@@ -39,7 +39,12 @@ def _halve(op: Operation) -> None:
 
 
 def subscripts(memref: str, map: str, op: Operation) -> Iterator[Mutation]:
-    """Yield wrong subscripts of shared or global memory: the slot after, and one access further."""
+    """
+    Yield wrong subscripts of shared or global memory: in the next slot of a ring, and one access
+    further along the last axis.
+
+    The names `memref` and `map` are those of the op's operand and property.
+    """
     type = memref_type(getattr(op, memref))
     if is_local(getattr(op, memref)):
         return
@@ -67,7 +72,10 @@ def _predicate(op: loop.PredicateOp) -> Iterator[Mutation]:
 
 
 def _conditions(map: AffineMap, property: str) -> Iterator[Mutation]:
-    """Yield each condition dropped, and with a bound that is too wide or too narrow by one step."""
+    """
+    Yield, for each condition of a mask, its removal, and a bound that is too wide or too narrow by
+    one step.
+    """
     for number, expr in enumerate(map.results):
         step = _step(expr)
         changed = {
@@ -86,7 +94,7 @@ def _step(expr: AffineExpr) -> int:
 
 
 def _set_result(op: Operation, *, map: str, number: int, result: AffineExpr) -> None:
-    """Replace expression `number` of an affine map by another."""
+    """Replace result `number` of the affine map in the op's property `map` by `result`."""
     attribute = op.properties[map]
     assert isinstance(attribute, AffineMapAttr)
     old = attribute.data
@@ -109,7 +117,8 @@ def _take_branch(op: Operation) -> None:
 
 def _wrong_trips(op: scf.ForOp) -> Iterator[Mutation]:
     """
-    Yield one step too few, and one step too many unless the loop indexes an array of registers.
+    Yield a loop with one step too few. Yield also one step too many, unless the loop indexes an
+    array of registers.
     """
     yield Mutation("one step too few", partial(_change_bound, more=-1))
     if not any(_accesses_registers(use.operation) for use in op.body.block.args[0].uses):

@@ -26,8 +26,8 @@ def _wait_for_block(op: Operation) -> None:
 
 def _wrong_rank(op: kernel.RemoteOp) -> Iterator[Mutation]:
     """
-    Yield wrong blocks to read from: the first one for all, one that does not exist, and the own
-    one.
+    Yield wrong blocks of the cluster to read from: the first one for all readers, one that does not
+    exist, and the reader's own.
     """
     blocks = _blocks_of_cluster(op)
     yield Mutation("of the first block", partial(add_to_operand, number=1, more=0, modulo=1))
@@ -76,7 +76,7 @@ def _decide(op: Operation, *, is_last: bool) -> None:
 
 
 VALUES: Rules = {kernel.RemoteOp: (_wrong_rank,)}
-"""Bugs that change which values are read, and not the order of accesses."""
+"""Rules for bugs that change which values are read, but not the order of accesses."""
 
 BLOCKS: Rules = {
     kernel.ClusterBarrierOp: (dropped, moved_down, moved_up, _barrier_of_block),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mutation that a rule plants: one thing that may be wrong with an operation of Kernel IR."""
+"""The class of mutations: one thing that may be wrong with an operation of Kernel IR."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -13,7 +13,9 @@ Change = Callable[[Operation], None]
 
 
 class Mutation(NamedTuple):
-    """Bug of an operation: its description, and the function that plants it."""
+    """
+    A bug that can be planted in an operation: its description, and the function that plants it.
+    """
 
     what: str
     change: Change
@@ -22,13 +24,13 @@ class Mutation(NamedTuple):
 
 
 Rule = Callable[[Any], Iterator[Mutation]]
-"""Function that yields the mutations of an operation of one class."""
+"""Function that yields the possible mutations of a given operation."""
 
 Rules = Mapping[type[Operation], Sequence[Rule]]
 
 
 def dropped(op: Operation) -> Iterator[Mutation]:
-    """Yield the removal of the operation."""
+    """Yield the mutation that removes the operation."""
     yield Mutation("dropped", Operation.detach)
 
 

@@ -26,7 +26,10 @@ _SYNCHRONISE = MeetingOp, FillOp, kernel.ShuffleOp, kernel.ClusterBarrierOp, ker
 
 
 def moved_down(op: Operation) -> Iterator[Mutation]:
-    """Yield a move behind the next operation that has an effect, if one follows."""
+    """
+    Yield the mutation that moves the op behind the next operation with an effect, if there is one,
+    unless it is the last in the block.
+    """
     if (after := _next_effect(op.next_op)) is not None and after.next_op is not None:
         yield Mutation("moved behind what follows", _move_down)
 
@@ -40,7 +43,8 @@ def _move_down(op: Operation) -> None:
 
 def moved_up(op: Operation) -> Iterator[Mutation]:
     """
-    Yield a move before the last operation that has an effect, if the operands are defined there.
+    Yield the mutation that moves the op before the previous operation with an effect, if its
+    operands are defined there.
     """
     before = _last_effect(op.prev_op)
     if before is not None and all(_is_defined_before(value, before) for value in op.operands):
@@ -72,7 +76,7 @@ def _has_effect(op: Operation) -> bool:
 
 
 def _is_shared(op: Operation) -> bool:
-    """True if `op` accesses memory outside of registers."""
+    """True if `op` accesses shared or global memory, not only registers."""
     if isinstance(op, CopyingOp | kernel.TmaCopyOp | kernel.AtomicOp):
         return True
     return isinstance(op, loop.LoadOp | loop.StoreOp) and not is_local(op.memref)
@@ -108,9 +112,9 @@ def _add_threads(op: Operation, *, more: int) -> None:
 
 def _wrong_id(op: kernel.NamedBarrierOp) -> Iterator[Mutation]:
     """
-    Yield wrong ids for a barrier of several groups.
+    Yield wrong ids for a barrier of several groups of threads.
 
-    Other ids would be right as well, as long as each group has its own.
+    The rule plants no id by which the groups would still be separate, as any such id is right.
     """
     thread = AffineExpr.dimension(0)
     yield Mutation("one id for all", partial(_set_id, number=AffineExpr.constant(1)))
@@ -129,8 +133,9 @@ def _set_id(op: Operation, *, number: AffineExpr) -> None:
 
 def _waited_later(op: kernel.RingWaitOp) -> Iterator[Mutation]:
     """
-    Yield moves of the wait further down, unless it then follows the fill of a slot that no thread
-    reads.
+    Yield the mutation that moves the wait further down, except where that would be right.
+
+    It would be if only fills of slots follow that no thread reads any more.
     """
     after = _next_effect(op.next_op)
     inner = [] if after is None else [each for each in after.walk() if _has_effect(each)]
@@ -141,7 +146,8 @@ def _waited_later(op: kernel.RingWaitOp) -> Iterator[Mutation]:
 
 def _released(op: kernel.RingReleaseOp) -> Iterator[Mutation]:
     """
-    Yield mutations of a release, but only if its slot is filled again: else no thread waits for it.
+    Yield mutations of a release, but only if its slot is filled again: otherwise no thread waits
+    for the release.
     """
     if _fills_again(op):
         yield from chain(dropped(op), moved_up(op), _wrong_count(op))
@@ -161,7 +167,8 @@ def _fills_again(op: FillOp) -> bool:
 
 def _waits_for_less(op: kernel.RingWaitOp) -> Iterator[Mutation]:
     """
-    Yield a wait that leaves one more fill pending, for `cp.async`, whose waits count pending fills.
+    Yield a wait that leaves one more fill pending. Only rings of `cp.async` have this mutation,
+    because only their waits count pending fills.
     """
     assert isinstance(op.ring.type, kernel.RingType)
     is_counted = _transport(op) is Transport.CP_ASYNC
@@ -176,9 +183,9 @@ def _add_pending(op: Operation) -> None:
 
 def _acquired(op: kernel.RingAcquireOp) -> Iterator[Mutation]:
     """
-    Yield mutations of an acquire, for rings that TMA fills.
+    Yield mutations of an acquire, but only for rings that TMA fills.
 
-    A slot that threads fill is free after its wait, so its acquire does nothing.
+    A slot that threads fill is free after their wait, so its acquire has no effect.
     """
     if _transport(op) is Transport.TMA:
         yield from dropped(op)
@@ -201,7 +208,10 @@ def _wrong_slot_of_box(op: kernel.TmaCopyOp) -> Iterator[Mutation]:
 
 
 def add_to_operand(op: Operation, *, number: int, more: int, modulo: int = 0) -> None:
-    """Add `more` to index operand `number`, modulo `modulo` if that is not 0."""
+    """
+    Add `more` to operand `number` of `op`, an index; then reduce it modulo `modulo` if that is not
+    0.
+    """
     expr = AffineExpr.dimension(0) + more
     index = kernel.IndexOp(([expr % modulo if modulo else expr], [op.operands[number]]))
     insert_before(op, index)
@@ -209,7 +219,10 @@ def add_to_operand(op: Operation, *, number: int, more: int, modulo: int = 0) ->
 
 
 def _wrong_bytes(op: kernel.RingOp) -> Iterator[Mutation]:
-    """Yield wrong byte counts, for rings that TMA fills: only TMA counts bytes."""
+    """
+    Yield wrong byte counts of a ring, but only if TMA fills it: the bytes of other rings are not
+    counted.
+    """
     assert isinstance(op.ring.type, kernel.RingType)
     if op.ring.type.transport.data is not Transport.TMA:
         return
@@ -257,4 +270,4 @@ SYNCHRONISATION: Rules = {
     kernel.TmaCopyOp: (dropped, _wrong_slot_of_box),
 }
 SHUFFLES: Rules = {kernel.ShuffleOp: (_shuffled,)}
-"""Bugs that change which values lanes get, and not what orders them."""
+"""Rules for bugs that change which values lanes get, but not what orders lanes."""

@@ -22,7 +22,10 @@ class Planted(NamedTuple):
 
 
 class _Rule(NamedTuple):
-    """Rule for a kind of bug: one match of `old` at a time becomes `new`."""
+    """
+    Rule for a kind of bug: replaces one match of the pattern `old` by `new`; each match gives
+    another bug.
+    """
 
     what: str
     old: str
@@ -73,7 +76,11 @@ _PRELUDE_RULES = (
 
 
 def planted_texts(source: str) -> Iterator[Planted]:
-    """Yield each bug in `source`; its launch bounds mark where functions end and kernels begin."""
+    """
+    Yield the text with each bug planted in `source`.
+
+    The first `__launch_bounds__` in it marks where the functions end and the kernels begin.
+    """
     start = source.index("__launch_bounds__")
     for rules, first, end in ((_RULES, start, len(source)), (_PRELUDE_RULES, 0, start)):
         for rule in rules:

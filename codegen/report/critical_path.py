@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Clocks that one warp takes alone on an SM.
+Estimate of the clocks that one warp takes if it is alone on an SM.
 
-They are the stall counts that the compiler put between instructions, and waits for results of
+The clocks are the stall counts that the compiler put between instructions, and waits for results of
 loads, shuffles and special functions. A warp waits at the first instruction that names a register
 whose value is pending. Consecutive loads therefore wait together, and instructions between a load
 and its use hide part of the wait.
@@ -46,8 +46,8 @@ def path_clocks(
     """
     Return the clocks that one warp takes for the instructions at `places`, in order.
 
-    With `repeats` they are the body of a loop. The result is then the clocks of one step after the
-    first.
+    With `repeats` the instructions are the body of a loop, and the result is the clocks of one step
+    after the first.
     """
     instructions = [code.instructions[place] for place in sorted(places)]
     warp = _Warp(_LATENCIES | dict.fromkeys(_GLOBAL, global_latency))
@@ -56,13 +56,13 @@ def path_clocks(
 
 
 class _Warp:
-    """Clock of one warp, and the times at which its pending results arrive."""
+    """State of one warp: its clock, and the times at which its pending results arrive."""
 
     def __init__(self, latencies: Mapping[Category, float]):
         self.latencies = latencies
         self.now = 0.0
         self.pending: dict[str, float] = {}
-        """Time at which each pending register has its value."""
+        """Time at which the value of each pending register arrives, by the register's name."""
         self.copies: list[float] = []
         """Time at which each committed group of asynchronous copies is done."""
         self.open_group = 0.0
@@ -88,7 +88,8 @@ class _Warp:
 
     def _order_copies(self, instruction: Instruction) -> None:
         """
-        Commit a group of asynchronous copies, or wait until all but the latest groups are done.
+        If the instruction commits a group of asynchronous copies, record it. If it waits for
+        groups, advance the clock until all but the latest ones are done.
         """
         if instruction.opcode.startswith(("LDGDEPBAR", "cp.async.commit_group")):
             self.copies.append(self.open_group)

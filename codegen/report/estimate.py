@@ -37,7 +37,9 @@ _SPECIAL_LANES = 16
 
 @dataclass(frozen=True)
 class Work:
-    """Amount of work of one launch. Instructions are counted for each warp, over all blocks."""
+    """
+    Amount of work of one launch. Instructions are counted once for each warp that executes them.
+    """
 
     blocks: int
     """Number of blocks in the grid."""
@@ -84,13 +86,17 @@ class Estimate:
 
 def roofline_seconds(flops: float, device_bytes: float, target: Target) -> float:
     """
-    Return the seconds that no kernel with these operations and bytes can beat, launching excluded.
+    Return the seconds that each kernel takes at least for these operations and bytes, launching
+    excluded.
     """
     return max(flops / target.flops, device_bytes / target.bandwidth)
 
 
 def estimate(work: Work, target: Target) -> Estimate:
-    """Return the estimate for `work` on `target`. The kernel must fit on an SM."""
+    """
+    Return the lower bound of the time of a launch with this work on `target`. The kernel must fit
+    on an SM.
+    """
     most = target.turns(work.blocks, work.resident_blocks, work.cluster)
     busiest = most / work.blocks  # the share of the busiest SM
     rounds = -(-most // work.resident_blocks)

@@ -29,7 +29,7 @@ class KernelEvidence:
 
     launch: Launch
     launches: int
-    """Number of times that the program launches the kernel."""
+    """Number of times that one run of the program launches the kernel."""
     target: Target
     language: str
     """Language that `mix` and `loop` were read from: `SASS` or `PTX`."""
@@ -39,8 +39,8 @@ class KernelEvidence:
     occupancy: Occupancy
     mix: InstructionMix
     """
-    Instruction mix of the whole kernel, each instruction once; functions that it calls are
-    excluded.
+    Instruction mix of the kernel's code, where each instruction counts once; functions that the
+    kernel calls are excluded.
     """
     loop: MainLoop | None
     """The loop with most of the work; None for a kernel without loops."""

@@ -14,12 +14,15 @@ from tilewright.codegen.report.instruction import (
 from tilewright.errors import counted
 
 _SHOWN = 4
-"""Number of categories in the repr of a mix."""
+"""Number of categories that the repr of a mix shows."""
 
 
 @dataclass(frozen=True)
 class InstructionMix:
-    """Counts over a set of instructions, each instruction counted once."""
+    """
+    Numbers of instructions, and of accesses, in a part of a kernel's code; each instruction counts
+    once.
+    """
 
     counts: Mapping[Category, int] = field(hash=False)
     """Number of instructions by category, the largest first."""
@@ -46,7 +49,8 @@ class InstructionMix:
 
     def bytes(self, *categories: Category) -> int:
         """
-        Return the bytes that one thread accesses by these categories if each instruction runs once.
+        Return the bytes that one thread accesses by instructions of these categories if each of
+        them runs once.
         """
         return sum(n * bits // 8 for (c, bits), n in self.accesses.items() if c in categories)
 

@@ -21,7 +21,7 @@ _ARITHMETIC = {
     Category.MATRIX,
     Category.SPECIAL,
 }
-"""Categories of arithmetic."""
+"""Categories of instructions that compute the kernel's results."""
 
 _WORK = _ARITHMETIC | {
     Category.ATOMIC,
@@ -32,10 +32,13 @@ _WORK = _ARITHMETIC | {
     Category.LDGSTS,
     Category.TMA,
 }
-"""Categories of a kernel's actual work; other instructions only serve it."""
+"""
+Categories of instructions that do a kernel's actual work, arithmetic and memory accesses; other
+instructions only serve them.
+"""
 
 _STEPS_INSIDE = 8
-"""Assumed steps of an inner loop for one step of the loop around it."""
+"""Assumed number of steps of an inner loop for each step of the loop around it."""
 
 
 @dataclass(frozen=True)
@@ -144,7 +147,10 @@ def _natural_loops(code: Code) -> dict[int, frozenset[int]]:
 
 
 def _between(start: int, jump: int, predecessors: Mapping[int, list[int]]) -> frozenset[int]:
-    """Return `start`, `jump`, and all places that reach `jump` without passing `start`."""
+    """
+    Return `start`, `jump`, and all places from which a path leads to `jump` without passing
+    `start`.
+    """
     body, waiting = {start}, [jump]
     while waiting:
         place = waiting.pop()

@@ -31,7 +31,7 @@ def occupancy(
     target: Target, threads: int, shared_bytes: int, registers: int, barriers: int = 1
 ) -> Occupancy:
     """
-    Return the occupancy of a kernel.
+    Return the occupancy of a kernel on `target`.
 
     A block has `threads` threads, `shared_bytes` bytes of static and dynamic shared memory, and
     `barriers` barriers. A thread has `registers` registers.

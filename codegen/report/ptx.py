@@ -116,8 +116,8 @@ def _category(opcode: str) -> Category:
 
 def _bits(opcode: str, operands: str) -> int:
     """
-    Return the bits that a thread accesses: elements times their bits; `cp.async` has its bytes as
-    an operand.
+    Return the bits that a thread accesses: the number of elements times their bits. For `cp.async`
+    an operand gives the bytes.
     """
     if opcode.startswith("cp.async"):
         return 8 * int(operands.split(",")[2])

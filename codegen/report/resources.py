@@ -28,7 +28,7 @@ class Resources:
     Local memory of a thread in bytes: spilled registers, and arrays that are not in registers.
     """
     spill_store_bytes: int
-    """Bytes that all spill stores move together if each runs once."""
+    """Bytes that a thread's spill stores move together if each of them runs once."""
     spill_load_bytes: int
     static_shared_bytes: int
     """Shared memory of a block that the kernel declares with a fixed size, in bytes."""
@@ -59,7 +59,8 @@ def parse_resources(log: str) -> dict[str, Resources]:
 
 def _resources(name: str, text: str) -> Resources:
     """
-    Parse the text after a kernel's name: its own lines, then those of functions that it calls.
+    Return the resources in the text after a kernel's name, whose first lines are the kernel's own;
+    lines of functions that it calls follow.
     """
     frame = _FRAME.search(text)
     used = next((line for line in text.splitlines() if " registers" in line), None)

@@ -93,7 +93,10 @@ def _instructions(lines: list[str]) -> Iterator[Instruction]:
 
 
 def _clocks(line: str) -> int:
-    """Return the stall count in the upper half of an instruction, which is on a line of its own."""
+    """
+    Return the stall count in the upper half of an instruction, which `line` holds; 1 if `line` does
+    not hold one.
+    """
     upper = _UPPER_HALF.fullmatch(line)
     return int(upper[1], 16) >> _STALL_BIT & _STALL_MASK if upper else 1
 
@@ -136,7 +139,7 @@ def _instruction(
 
 
 def category_of(root: str) -> Category:
-    """Return the category of an opcode without its modifiers."""
+    """Return the category of an opcode, given without its modifiers."""
     for name in (root, root.removeprefix("U")):
         for roots, category in _CATEGORY_OF_ROOT:
             if roots.fullmatch(name):

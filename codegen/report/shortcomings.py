@@ -28,7 +28,8 @@ of a block.
 
 COMPUTING_SHARE = 0.91
 """
-Factor on `FFMA_SHARES` if a block computes operands while it stages them.
+Factor that a share in `FFMA_SHARES` is multiplied by if a block computes operands while it stages
+them.
 
 In hand-written kernels, `silu(g) * u` before a product of 128x128 lowered the share from 0.898 to
 between 0.815 and 0.841 (NVRTC 13.0.88, sm_90a).
@@ -40,7 +41,8 @@ LEAST_WIDE_SHARE = 0.9
 
 _OUTPUTS, _COLUMNS, _ELEMENTS = 16 * 16, 8, 128
 """
-Least work of a block: outputs of a product, columns of a reduction, elements (`_most_blocks`).
+Least work that a block is made for: outputs of a product, columns of a reduction, elements
+(`_most_blocks`).
 """
 
 
@@ -119,8 +121,8 @@ def _most_blocks(launch: Launch) -> int:
 
 def _parts(schedule: str) -> int:
     """
-    Return the number of blocks that the work of one block could be split into, from the schedule's
-    options.
+    Return the number of blocks that the work of one block could be split into, according to the
+    options in `schedule`.
     """
     options = parameters_by_pass(schedule)
     match options.get("blockify-launch"), options.get("cooperative-reduce"):

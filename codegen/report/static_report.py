@@ -63,7 +63,10 @@ class StaticReport:
 
 
 def kernel_costs(kernel_ir: ModuleOp, cuda_ir: ModuleOp) -> dict[str, KernelCost]:
-    """Return the cost of each kernel of a module at Kernel IR, by the kernel's name in CUDA IR."""
+    """
+    Return the cost of each kernel of the module `kernel_ir` at Kernel IR, by the kernel's name in
+    `cuda_ir`, which was lowered from it.
+    """
     kernels = [op for op in kernel_ir.ops if isinstance(op, kernel.FuncOp)]
     names = [op.sym_name.data for op in kernels_of(cuda_ir)]
     return {name: kernel_cost(op) for name, op in zip(names, kernels, strict=True)}
@@ -123,7 +126,10 @@ def report_of(
 
 
 def _codes(compiled: Mapping[str, CompiledCubin]) -> tuple[dict[str, Code], list[str]]:
-    """Return the kernels' code, and a note if it is PTX instead of machine code."""
+    """
+    Return each kernel's code by name, and notes. Without a disassembler the code is PTX instead of
+    machine code, and a note reports this.
+    """
     try:
         texts = side_by_side(disassemble, [each.cubin for each in compiled.values()])
     except NvdisasmUnavailable as err:
@@ -165,8 +171,8 @@ def _evidence(
 
 def _bytes_of_copy(plan: Plan, launch: Launch) -> float:
     """
-    Return the average number of bytes that a copy by the tensor memory accelerator moves, over the
-    launch's tensor maps.
+    Return the number of bytes that one copy by the tensor memory accelerator moves: the average
+    over the launch's tensor maps.
     """
     boxes = [prod(map.box) * plan.buffers[map.buffer].dtype.itemsize for map in launch.tensor_maps]
     return sum(boxes) / max(1, len(boxes))

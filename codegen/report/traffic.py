@@ -25,7 +25,7 @@ class Traffic:
     Source of the numbers: `simulator`, `IR`, or `buffers` if only the buffers' sizes are known.
     """
     minimum_bytes: int
-    """Distinct bytes of device memory, each read once and written once."""
+    """Bytes of device memory that the launch must move at least, even with ideal caches."""
     sectors: float | None = None
     """Sectors of global memory that warps touch, before any cache; None if unknown."""
     ideal_sectors: float | None = None

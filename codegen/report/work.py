@@ -6,10 +6,10 @@ Machine code does not contain the trip counts of its loops. A loop with the kern
 run until the arithmetic is done. A loop with its loads must run until everything is loaded. The
 trip count of a loop is therefore the total work of one kind over the work of one step.
 
-Of nested loops, this holds for the loop with more of that work in a step. For example, the loop
-over chunks of a product computes a little too, and runs once for many steps of its inner loop.
-Compilers make several versions of a loop, as unrolled and remainder. Of versions from the same
-source line only the longest counts.
+If loops are nested, this rule holds for the loop with more work of this kind in a step. For
+example, the loop over chunks of a product computes a little too, and runs once for many steps of
+its inner loop. Compilers make several versions of a loop, as unrolled and remainder. Of versions
+from the same source line only the longest counts.
 """
 
 from collections import Counter
@@ -33,7 +33,7 @@ _FLOPS = {
 
 
 def source_line(code: Code, loop: Loop) -> int:
-    """Return the line of the CUDA text that most of a loop comes from; 0 if unknown."""
+    """Return the line of the CUDA text that most instructions of a loop come from; 0 if unknown."""
     lines = Counter(code.instructions[place].line for place in sorted(loop.body))
     return lines.most_common(1)[0][0]
 
@@ -82,7 +82,10 @@ def work_of(
 
 
 def _latency(device_bytes: float, sector_bytes: float) -> float:
-    """Return the average latency of a load in clocks: rereads come from the L2 cache."""
+    """
+    Return the average latency of a load in clocks. First reads come from device memory, rereads
+    from the L2 cache.
+    """
     first = min(1.0, device_bytes / sector_bytes) if sector_bytes else 1.0
     return first * DEVICE_LATENCY + (1 - first) * L2_LATENCY
 
@@ -92,14 +95,14 @@ def _count(mix: InstructionMix, categories: Collection[Category]) -> int:
 
 
 def _straight(code: Code) -> frozenset[int]:
-    """Return the reachable places outside all loops."""
+    """Return the reachable places that are in no loop, or only in loops that wait."""
     return reachable(code).difference(*(loop.body for loop in loops(code)))
 
 
 def _longest_versions(code: Code) -> list[Loop]:
     """
-    Return the longest of the loops from the same source line at the same depth, for each line and
-    depth.
+    Return the longest loop from each source line at each depth. Other loops from this line at this
+    depth are versions of it.
     """
     longest: dict[tuple[int, int], Loop] = {}
     for number, loop in enumerate(loops(code), 1):
@@ -110,7 +113,7 @@ def _longest_versions(code: Code) -> list[Loop]:
 
 
 def _runs(code: Code, cost: KernelCost, counted: Iterable[Loop]) -> dict[Loop, float]:
-    """Return the trip count of each loop, at least 1."""
+    """Return the number of steps that each of the loops `counted` runs in a thread, at least 1."""
     threads = cost.blocks * cost.threads
     once = instruction_mix(code, _straight(code))
     mixes = {loop: instruction_mix(code, loop.body) for loop in counted}
@@ -126,9 +129,10 @@ def _runs(code: Code, cost: KernelCost, counted: Iterable[Loop]) -> dict[Loop, f
 
 def _without_outer(in_step: Mapping[Loop, float]) -> dict[Loop, float]:
     """
-    Return the loops, with their work, that contain no loop with more work in a step.
+    Return the work in a step of each loop, without loops that contain a loop with more work in a
+    step.
 
-    The trip count of an outer loop without this work follows from its inner loop.
+    The trip count of such an outer loop does not follow from this kind of work.
     """
     return {
         loop: work

@@ -23,7 +23,10 @@ _MODULE = "cuda.bindings.driver"
 
 
 class BoundLibrary(LibCuda):
-    """The driver's library, called through the bindings."""
+    """
+    The driver's library, whose functions for kernels are called through NVIDIA's bindings instead
+    of ctypes.
+    """
 
     def __init__(self, path: str = LIBRARY):
         super().__init__(path)

@@ -23,7 +23,7 @@ from tilewright.codegen.runtime.libcuda import (
 )
 
 _MOST_MAPS = 1024
-"""Number of encoded tensor maps that are cached."""
+"""Maximum number of encoded tensor maps that are cached."""
 
 
 class CudaFunction:
@@ -114,7 +114,7 @@ class CudaDriver:
         return CudaModule(self, cubin)
 
     def bind_launch(self, function: Handle, launch: Launch, given: Parameters) -> Bound:
-        """Return a launch with its parameters."""
+        """Return a launch of `function` with the parameters `given`."""
         return CudaLaunch(self.lib, function, launch, given)
 
     def bind_fill(self, memory: Memory, value: float | int, name: str = "a fill") -> CudaFill:
@@ -149,13 +149,16 @@ class CudaDriver:
             raise DriverError(self.lib.status_text(status))
 
     def parameters(self, arguments: Arguments, what: str) -> Parameters:
-        """Return the parameters of a launch; errors call the launch `what`."""
+        """Return the parameters of a launch with these arguments; errors call the launch `what`."""
         maps = [self._encoded(*map, what) for map in arguments.maps]
         memory = (*arguments.inputs, *arguments.outputs)
         return Parameters(maps, [each.address for each in memory])
 
     def _encoded(self, map: MapOf, memory: Memory, what: str) -> bytes:
-        """Return an encoded tensor map; the most recently made ones are cached."""
+        """
+        Return a tensor map over `memory`, encoded by the driver. The encodings that were made last
+        are cached.
+        """
         key = (map, memory)
         if (encoded := self._maps.get(key)) is None:
             encoded = self._maps[key] = self.lib.encoded(map, memory, what)

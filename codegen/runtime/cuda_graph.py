@@ -99,8 +99,8 @@ class CudaGraph:
 
     def _instantiate(self, names: Sequence[str]) -> None:
         """
-        Instantiate the graph; an error names the step of the node that the driver reports, if it
-        reports one.
+        Instantiate the graph. An error names the step whose node the driver refuses, if the driver
+        reports the node.
         """
         made, parameters = ctypes.byref(self._exec), _Instantiation()
         function = self._lib.function_named("cuGraphInstantiateWithParams", self._name)
@@ -136,5 +136,8 @@ class CudaGraph:
         return node
 
     def _extra_arguments(self, parameters: Any) -> tuple[Handle, ...]:
-        """Return further arguments for a node: the context for fills, none for kernels."""
+        """
+        Return the arguments that follow `parameters` in driver calls for this node: the context for
+        fills, none for kernels.
+        """
         return (self._context,) if isinstance(parameters, MemsetNode) else ()

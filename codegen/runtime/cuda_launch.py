@@ -18,11 +18,11 @@ _MEMSET_ROWS = "cuMemsetD2D32Async"
 
 class Parameters:
     """
-    Values of a kernel's parameters, tensor maps first, and a pointer to each.
+    Values of a kernel's parameters, tensor maps first, and a pointer to each value.
 
-    Only the driver knows the offsets at which a kernel expects its parameters. Compilers pad before
-    a tensor map so that it is aligned in the constant bank, not among the parameters. Reference:
-    CUDA driver API, cuLaunchKernel: kernelParams.
+    Pointers are passed, because only the driver knows the offsets at which a kernel expects its
+    parameters. Compilers pad before a tensor map so that it is aligned in the constant bank, not
+    among the parameters. Reference: CUDA driver API, cuLaunchKernel: kernelParams.
     """
 
     def __init__(self, maps: Sequence[bytes], addresses: Sequence[int]):
@@ -35,7 +35,7 @@ class Parameters:
 
     @cached_property
     def packed(self) -> bytes:
-        """Packed bytes of the parameters of a kernel without tensor maps."""
+        """Bytes of all parameters without gaps; only for kernels without tensor maps."""
         assert not self.has_maps
         return struct.pack(f"={len(self._addresses)}Q", *self._addresses)
 

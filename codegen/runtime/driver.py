@@ -101,8 +101,8 @@ class Function(Protocol):
 
     def bind(self, launch: Launch, arguments: Arguments) -> Bound:
         """
-        Return a launch of this kernel with arguments. Raises `DriverError` if a tensor map is
-        refused.
+        Return a launch of this kernel, bound to its arguments. Raises `DriverError` if the driver
+        refuses a tensor map.
         """
         ...
 
@@ -112,8 +112,8 @@ class Module(Protocol):
 
     def function(self, name: str, dynamic_shared_bytes: int) -> Function:
         """
-        Return a kernel by name, with a limit of `dynamic_shared_bytes` for its dynamic shared
-        memory.
+        Return the kernel called `name`, which may be launched with at most `dynamic_shared_bytes`
+        of dynamic shared memory.
         """
         ...
 
@@ -145,7 +145,10 @@ class Driver(Protocol):
         ...
 
     def bind_fill(self, memory: Memory, value: float | int, name: str = "a fill") -> Bound:
-        """Return a fill that sets all elements of a buffer; messages call it `name`."""
+        """
+        Return a fill, bound to the buffer `memory`, that sets all elements to `value`; messages
+        call the buffer `name`.
+        """
         ...
 
     def graph(self, steps: Sequence[Bound]) -> Graph:
@@ -153,7 +156,7 @@ class Driver(Protocol):
         ...
 
     def enter(self) -> None:
-        """Make the device current in this thread, until `leave`."""
+        """Make the device current in this thread, until `leave` is called."""
         ...
 
     def leave(self) -> None:

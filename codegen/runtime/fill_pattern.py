@@ -9,7 +9,10 @@ from tilewright.codegen.runtime.driver import Memory
 
 
 class Words(NamedTuple):
-    """A memset of words: `height` rows of `width` words, with `pitch` bytes from row to row."""
+    """
+    A memset that writes one word many times: `height` rows of `width` words, with `pitch` bytes
+    from row to row.
+    """
 
     address: int
     pitch: int
@@ -30,7 +33,7 @@ def words_of(memory: Memory, value: float | int) -> list[Words]:
     """
     Return the memsets that set all elements of a buffer to `value`; none for an empty buffer.
 
-    Elements of eight bytes are set half by half, unless both halves are equal.
+    Elements of eight bytes are set in two memsets, one for each half, unless both halves are equal.
     """
     address, type = memory
     count, size = type.elements, type.dtype.itemsize

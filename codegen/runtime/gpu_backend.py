@@ -20,7 +20,8 @@ from tilewright.errors import TilewrightError
 
 class GpuBackend:
     """
-    The device `gpu`: runs plans on a GPU, by default on PyTorch's current device.
+    The device `gpu`, which runs plans with `driver`: by default the best installed one, on
+    PyTorch's current GPU.
 
     The simulator is a driver too: `GpuBackend(target, SimulatedDriver())`.
     """
@@ -52,7 +53,7 @@ class GpuBackend:
         return Execution([array_of(result) for result in results], kernels)
 
     def load(self, plan: Plan) -> LoadedPlan:
-        """Load a plan's kernels on the GPU; the result is called with tensors."""
+        """Load a plan's kernels on the GPU. Return a function that runs the plan on tensors."""
         return LoadedPlan(plan, self.driver, self.target)
 
 
@@ -68,7 +69,10 @@ _IS_IMPORTABLE: Mapping[str, Callable[[], bool]] = {
     PycudaDriver.name: pycuda_driver.is_importable,
     BindingsDriver.name: bindings_driver.is_importable,
 }
-"""Functions that return True if a driver's Python package works here, for drivers that need one."""
+"""
+Functions that return True if a Python package works here, by the name of the driver that needs the
+package.
+"""
 
 
 def is_installed(driver: str) -> bool:

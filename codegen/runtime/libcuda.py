@@ -123,8 +123,8 @@ class LibCuda:
 
     def check_loaded(self, status: int, compiled_by: Version) -> None:
         """
-        Raise `DriverError` unless `status` is success; if the driver is too old for the cubin,
-        explain that.
+        Raise `DriverError` unless `status`, of loading a cubin, is success. If the driver is older
+        than the compiler, the error explains that.
         """
         if status in _UNLOADABLE and (version := self.version()) < (compiled_by[0], 0):
             raise DriverError(
@@ -155,7 +155,8 @@ class LibCuda:
         """
         Return the number of clusters of a launch that the GPU holds at once.
 
-        None if the driver cannot compute it; the launch itself then reports the error.
+        Return None if the driver cannot compute the number; the launch itself then reports the
+        error.
         """
         if not hasattr(self.library, "cuOccupancyMaxActiveClusters"):
             return None

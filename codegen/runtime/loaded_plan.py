@@ -14,10 +14,10 @@ from tilewright.codegen.target_limits import check_launches
 
 
 class _Captured(NamedTuple):
-    """Workspace of the calls that the user's CUDA graph is capturing."""
+    """Workspace for the calls that the user's CUDA graph is capturing on one stream."""
 
     key: tuple[int, int]
-    """The stream, and the number of the capture."""
+    """Number of the stream, and number of the capture."""
     workspace: Workspace
 
 
@@ -96,7 +96,7 @@ class LoadedPlan:
 
     def _workspace(self, stream: int, is_capturing: bool) -> Workspace:
         """
-        Return the workspace of a stream.
+        Return the workspace for a call on a stream.
 
         Calls captured by a user's CUDA graph run when the graph is launched, perhaps at the same
         time as other calls. They therefore get a workspace of their own. Calls that one graph
@@ -127,7 +127,8 @@ class LoadedPlan:
 
 def _results(plan: Plan, placed: Sequence[int]) -> list[tuple[int, bool]]:
     """
-    Return for each result its position among the buffers of a call, and True if it is copied.
+    Return for each result its position in `placed`, the buffers of a call, and True if the result
+    must be copied.
 
     A result is copied if it is an input that is only read, or if an earlier result is the same
     buffer.
@@ -141,7 +142,10 @@ def _results(plan: Plan, placed: Sequence[int]) -> list[tuple[int, bool]]:
 
 
 def _count_writes(tensors: Sequence[Any]) -> None:
-    """Increment the version counters of tensors, as PyTorch does for its own writes."""
+    """
+    Increment the version counters of tensors that kernels have written, as PyTorch does for its own
+    writes.
+    """
     import torch
 
     for tensor in tensors:
@@ -149,7 +153,7 @@ def _count_writes(tensors: Sequence[Any]) -> None:
 
 
 def _check_clusters(launch: Launch, function: Function) -> None:
-    """Raise `DriverError` if the GPU has no room for a cluster of a launch."""
+    """Raise `DriverError` if the GPU has no room for even one cluster of a launch."""
     if launch.cluster > 1 and function.clusters(launch) == 0:
         raise DriverError(
             f"kernel '{launch.kernel}' cannot be launched: no group of multiprocessors of this GPU "

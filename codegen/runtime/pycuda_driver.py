@@ -52,7 +52,7 @@ class PycudaLaunch:
 
     @cached_property
     def _driver_launch(self) -> CudaLaunch:
-        """This launch through the driver API, of the kernel that the driver API has loaded."""
+        """Return this launch as one through the driver API, which has loaded the same kernel."""
         handle = self._function.twin.handle
         return CudaLaunch(self._function.driver.lib, handle, self._launch, self._parameters)
 

@@ -14,7 +14,7 @@ from tilewright.codegen.launch_plan import Fill, Launch, Plan
 from tilewright.codegen.runtime.driver import Arguments, Bound, Driver, Function, Memory
 
 _MOST_BOUND = 8
-"""Number of cached bindings of a step."""
+"""Maximum number of cached bindings of a step."""
 
 
 class Step(ABC):
@@ -28,8 +28,9 @@ class Step(ABC):
 
     def bound(self, addresses: Sequence[int]) -> Bound:
         """
-        Return the step bound to its buffers' addresses. `addresses` are those of all buffers of the
-        plan.
+        Return the step bound to the addresses of its buffers, from the cache if possible.
+
+        `addresses` has the address of each buffer of the plan, by the buffer's number.
         """
         key = tuple([addresses[number] for number in self.buffers])
         if (bound := self._bound.get(key)) is not None:

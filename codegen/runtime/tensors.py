@@ -69,10 +69,10 @@ class Loader:
     """
     Converter of the tensors given for one input to the layout that kernels read.
 
-    The copy of a module's parameter, or of a permuted input, is cached until the tensor is at
-    another address, or PyTorch counts a change of it. PyTorch does not count writes through
-    `.data`. A user's CUDA graph uses the copy of the time of its capture, which is then never
-    freed.
+    A tensor that does not have this layout is copied. The copy of a module's parameter, or of a
+    permuted input, is cached until the tensor is at another address, or PyTorch counts a change of
+    it. PyTorch does not count writes through `.data`. A user's CUDA graph uses the copy of the time
+    of its capture, which is then never freed.
     """
 
     def __init__(self, plan: Plan, number: int, device: str):
@@ -122,8 +122,8 @@ class Loader:
 
     def _synchronize(self) -> None:
         """
-        Wait for the new copy, and for readers of the old one, because calls on all streams share a
-        copy.
+        Wait until the device is idle: calls on all streams share a cached copy, so the new copy
+        must be complete and the old one unused.
         """
         import torch
 

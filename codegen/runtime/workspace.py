@@ -19,9 +19,12 @@ from tilewright.codegen.runtime.steps import FillStep, LaunchStep, steps_of
 from tilewright.codegen.runtime.tensors import new_tensor
 
 GRAPH_FROM = 4
-"""Least number of steps for which a plan is launched as a CUDA graph."""
+"""
+Minimum number of steps of a plan that is launched as a CUDA graph; shorter plans are queued step by
+step.
+"""
 _MOST_BINDINGS = 8
-"""Number of address lists whose bound steps are cached."""
+"""Maximum number of cached bindings of all steps; each is for one list of addresses."""
 
 
 class Workspace:
@@ -75,9 +78,11 @@ class Workspace:
 
     def _is_updated(self, graph: Graph, bound: Sequence[Bound]) -> bool:
         """
-        True if the graph now runs the bound steps, for which its changed nodes are updated.
+        Update the changed nodes of the graph so that it runs the steps `bound`; return True if that
+        succeeds.
 
-        If the driver refuses, the graph is given up, because making it again takes too long.
+        If the driver refuses an update, graphs are given up, because making one again takes too
+        long.
         """
         if bound is self._in_graph:
             return True
@@ -93,8 +98,8 @@ class Workspace:
 
     def _make_graph(self, bound: Sequence[Bound]) -> None:
         """
-        Make a graph for the next calls. If the driver refuses, warn, and queue steps one by one
-        from now on.
+        Make a CUDA graph of the steps for the next calls. If the driver refuses, warn, and never
+        try again: steps are then queued one by one.
         """
         try:
             self._graph, self._in_graph = self._driver.graph(bound), bound
@@ -109,7 +114,10 @@ class Workspace:
             raise DriverError(f"{step.name} failed: {err.message}", remedy=err.remedy) from None
 
     def _bound_to(self, addresses: tuple[int, ...]) -> Sequence[Bound]:
-        """Return the steps bound to these addresses; the most recent lists are cached."""
+        """
+        Return all steps bound to these addresses of the buffers outside the workspace; the most
+        recent bindings are cached.
+        """
         if (bound := self._bindings.get(addresses)) is None:
             bound = self._bindings[addresses] = self._bound = self._rebound(addresses)
             if len(self._bindings) > _MOST_BINDINGS:
@@ -117,7 +125,10 @@ class Workspace:
         return bound
 
     def _rebound(self, addresses: tuple[int, ...]) -> Sequence[Bound]:
-        """Bind again the steps whose buffers are at other addresses than in the last binding."""
+        """
+        Return all steps bound to these addresses. Only steps with buffers at other addresses than
+        in the last binding are bound again.
+        """
         current, pairs = self._addresses, zip(self._placed, addresses, strict=True)
         moved = [number for number, address in pairs if current[number] != address]
         for number, address in zip(self._placed, addresses, strict=True):
@@ -137,7 +148,10 @@ def new_results(plan: Plan) -> list[int]:
 
 
 def _own_memory(plan: Plan, device: str) -> dict[int, Any]:
-    """Allocate the buffers that are neither inputs nor results; views keep the slab alive."""
+    """
+    Return new memory, by buffer number, for the buffers that are neither inputs nor results; views
+    keep the slab alive.
+    """
     slab = new_tensor(ArrayType((plan.slab.peak_bytes,), np.dtype(np.uint8)), device)
     memory = dict[int, Any]()
     for number in range(len(plan.inputs), len(plan.buffers)):

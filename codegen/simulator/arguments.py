@@ -43,7 +43,10 @@ class Arguments:
         return _scalar(argument, parameter, what)
 
     def array_of(self, number: int, arguments: Sequence[Argument]) -> Array:
-        """Return the memory of the array that a tensor map describes."""
+        """
+        Return the memory of the array that the tensor map with this number among `arguments`
+        describes.
+        """
         argument = arguments[number]
         assert isinstance(argument, TensorMap)
         return self._memory.array_at(self._place(argument.array, number, arguments))

@@ -42,9 +42,10 @@ def decides_a_loop(kernel: Kernel, place: int) -> bool:
 
 def only_loads(kernel: Kernel, start: int, end: int) -> bool:
     """
-    True if a loop only loads memory, at the same places each turn, to decide whether it ends.
+    True if a loop does nothing but load memory to decide whether it ends, from the same addresses
+    in each turn.
 
-    Only another thread can end such a loop, although it polls by plain loads.
+    Only another thread can end this loop, although it polls by plain loads.
     """
     body = kernel.instructions[start : end + 1]
     loads = [each for each in body if each.root == "ld" and not _OWN_SPACES & set(each.parts)]
@@ -65,7 +66,7 @@ def only_loads(kernel: Kernel, start: int, end: int) -> bool:
 
 
 def counts(body: Sequence[Instruction]) -> bool:
-    """True if a value that each turn of the loop advances decides a branch in the loop."""
+    """True if a branch in the loop depends on a counter: a value that each turn advances."""
     for each in body:
         if each.root not in _ADVANCES:
             continue
@@ -77,8 +78,8 @@ def counts(body: Sequence[Instruction]) -> bool:
 
 def _computed_from(body: Sequence[Instruction], values: set[str]) -> set[str]:
     """
-    Return `values` and the registers computed from them in a loop body, but no values read from
-    memory.
+    Return `values` and the registers computed from them in a loop body. Values that go through
+    memory are not followed.
     """
     reached, before = set(values), 0
     while len(reached) > before:

@@ -91,7 +91,10 @@ def assemble(
 
 
 def _uses_rows(kernel: Kernel, geometry: Geometry) -> bool:
-    """True if ordering needs vector clocks: by clusters, atomics, mbarriers or partial barriers."""
+    """
+    True if vector clocks are needed to order threads. The kernel then has clusters, mbarriers,
+    fences, acquires, releases, or barriers for parts of a block.
+    """
     if geometry.cluster_blocks > 1 or orders_by_atomics(kernel):
         return True
     return any(

@@ -52,7 +52,10 @@ class Copy:
 
 @dataclass(frozen=True, eq=False)
 class HandedOverCopies:
-    """`cp.async` copies of lanes that each arrive on an mbarrier when their copies have landed."""
+    """
+    All `cp.async` copies of some lanes; each lane arrives on an mbarrier when its copies have
+    landed.
+    """
 
     copies: list[Copy]
     arrivals: int
@@ -86,7 +89,9 @@ class AsyncCopies:
         self.reset()
 
     def reset(self) -> None:
-        """Drop all copies in flight at the start of a batch, including those without a wait."""
+        """
+        Forget all copies in flight, also those that no thread has waited for; a new batch starts.
+        """
         self._committed = np.zeros(self._lanes, np.int64)
         for copy in self._pending:
             self._count_reading(copy, -1)
@@ -115,7 +120,10 @@ class AsyncCopies:
         self._committed[lanes.index] += 1
 
     def wait(self, lanes: Lanes, newest: int) -> None:
-        """Land the copies of the lanes, except those of their last `newest` groups."""
+        """
+        Land the copies of the lanes, except those of the `newest` groups that each lane committed
+        last.
+        """
         limit = np.full(self._lanes, -1, np.int64)
         limit[lanes.index] = self._committed[lanes.index] - newest
         self._land(limit)
@@ -128,7 +136,7 @@ class AsyncCopies:
 
     def hand_over(self, lanes: Integers, agent: int, time: int, line: int) -> HandedOverCopies:
         """
-        Hand the copies of lanes over to an mbarrier, and return them.
+        Hand the pending copies of lanes over to an mbarrier, and return them.
 
         The mbarrier is given by its `agent` (`Order.agent`) and the `time` of its phase.
         """
@@ -159,7 +167,7 @@ class AsyncCopies:
                 )
 
     def _land(self, limit: Integers) -> None:
-        """Land the copies whose group is below the limit of their lane."""
+        """Land the copies whose group number is below the limit of their lane."""
         left: list[Copy] = []
         for copy in self._pending:
             done = copy.groups < limit[copy.lanes]
@@ -176,7 +184,10 @@ class AsyncCopies:
         self._keep(self._pending)
 
     def _keep(self, pending: list[Copy]) -> None:
-        """Set the copies in flight, in addition to those that mbarriers wait for."""
+        """
+        Replace the list of copies that lanes have to wait for; copies that mbarriers wait for stay
+        in flight, too.
+        """
         self._pending = pending
         followed = [copy for copies in self._followed for copy in copies.copies]
         self._shared.in_flight = [copy.span for copy in pending + followed]
@@ -187,9 +198,10 @@ class AsyncCopies:
 
     def _write(self, copy: Copy, by: tuple[int, int] | None = None) -> None:
         """
-        Land a copy: write its bytes, and record which lanes know it.
+        Land a copy: write its bytes, and record which lanes know that it has landed.
 
-        These are its own lanes, or with `by` all lanes that know an mbarrier (its agent) at a time.
+        Without `by` these are the copy's own lanes. Otherwise `by` is the agent of an mbarrier and
+        a time: lanes that know the mbarrier at this time know the copy.
         """
         self._count_reading(copy, -1)
         if isinstance(copy.source, Array):

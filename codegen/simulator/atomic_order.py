@@ -42,7 +42,7 @@ it releases.
 """
 
 Location = tuple[int, int]
-"""Place of memory: the identity of its array, and the byte."""
+"""Place in memory: the identity of its array, and the number of the byte in it."""
 Near = tuple[Location, Level, int]
 """
 Key of released knowledge: a place, the level of a scope, and the number of the block or cluster
@@ -52,7 +52,10 @@ that it is for (0 for the device).
 
 @dataclass(frozen=True)
 class Strength:
-    """Role of an instruction in the order: its effect on its place, and its semantics."""
+    """
+    Role of an instruction in the order: what it does to its place, its semantics, and the level of
+    its scope.
+    """
 
     reads: bool
     writes: bool
@@ -130,14 +133,17 @@ class AtomicOrder:
         return [views[level] for level in self._levels if level <= most]
 
     def in_turn(self, place: Place) -> Place:
-        """Return the place of an update with its lanes in the order in which they execute it."""
+        """
+        Return the place of an update with its lanes reordered: as they execute the update, one
+        after the other.
+        """
         lanes = place.lanes.numbers()
         turns = self._order.geometry.turns(lanes)
         group = Lanes(lanes[turns], place.lanes.count, False)
         return replace(place, lanes=group, offsets=place.offsets[turns])
 
     def access(self, place: Place, how: Strength) -> None:
-        """Record strong accesses to one place per lane, one lane after the other."""
+        """Record one strong access of each lane to its place, lane by lane."""
         if not self._levels:
             return
         if isinstance(place.block, Array):
@@ -169,8 +175,8 @@ class AtomicOrder:
 
     def _release(self, lane: int, near: Near, level: Level, how: Strength) -> None:
         """
-        Record what a write releases: an update keeps the earlier release, any other write replaces
-        it.
+        Record what a lane's write releases. An update adds to what was released there before; any
+        other write replaces it.
         """
         mine = self._released_by(lane, near, level, how) if level <= how.level else NOWHERE
         if how.updates:

@@ -23,13 +23,17 @@ class BarrierUsers:
         self._geometry = geometry
         self._order = order
         self._last: dict[int, tuple[Booleans, Integers]] = {}
-        """Lanes that used a barrier last, and their times after it, by the barrier's number."""
+        """
+        Mask of the lanes that used a barrier last, and their times after that use, by the barrier's
+        number.
+        """
 
     def unordered_user(self, number: int, lanes: Integers) -> int | None:
         """
-        Return one of `lanes` that knows of no earlier user that it has passed the barrier, or None.
+        Return one of `lanes` for which the barrier may still be in use, or None.
 
-        Lanes that are among the last users are ignored.
+        The lane knows of no last user in its block that this user has passed the barrier. Lanes
+        that are among the last users are ignored.
         """
         if number not in self._last:
             return None
@@ -44,9 +48,10 @@ class BarrierUsers:
 
     def passed(self, number: int, lanes: Integers, arrived: Integers) -> None:
         """
-        Record that `lanes` passed a barrier at which `arrived` only arrived.
+        Record that `lanes` passed a barrier, for which the lanes `arrived` only arrived without
+        waiting.
 
-        They replace the earlier users of these blocks. Knowledge about lanes that only arrived does
+        Both replace the earlier users in these blocks. Knowledge about lanes that only arrived does
         not prove that the barrier has opened.
         """
         if number not in self._last:

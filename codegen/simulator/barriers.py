@@ -104,7 +104,10 @@ class Hall:
         self._waiting.append(party)
 
     def settle(self) -> list[tuple[int, Lanes]]:
-        """Open the barriers that are complete, and return the lanes that pass them."""
+        """
+        Open the barriers that are complete. Return the lanes that pass them, with the places where
+        they continue.
+        """
         self.all_passed = False
         if not self._waiting:
             return []
@@ -136,7 +139,10 @@ class Hall:
         return merge(lanes, self._geometry.lanes) if lanes else None
 
     def _all_at_one_barrier(self) -> bool:
-        """True in the usual case: all running threads wait at one barrier of all blocks."""
+        """
+        True if all running threads wait at one barrier instruction for their whole block, which is
+        the usual case.
+        """
         if len(self._waiting) != 1 or self._waiting[0].barrier.threads is not None:
             return False
         (party,) = self._waiting
@@ -147,9 +153,10 @@ class Hall:
 
     def _complete(self) -> Booleans:
         """
-        Return, per key (a barrier of a block), whether it is complete; report wrong thread counts.
+        Return a mask of the barriers that are complete, by key (barrier and block). Report wrong
+        thread counts.
 
-        It is complete if it has enough arrivals and at least one thread waits.
+        A barrier is complete if it has enough arrivals and at least one thread waits.
         """
         count = self._geometry.blocks * _BARRIERS
         waits = np.zeros(count, np.bool_)
@@ -176,7 +183,8 @@ class Hall:
 
     def _report_counts(self, party: _Party, others: Integers) -> None:
         """
-        Report lanes whose thread counts for one barrier differ; a count of 0 in `others` is unset.
+        Report lanes that give different thread counts for one barrier. `others` has the count that
+        earlier lanes gave; 0 if none did.
         """
         assert party.threads is not None
         keys, first = np.unique(party.keys, return_index=True)
@@ -187,7 +195,8 @@ class Hall:
 
     def _arrived_warps(self, count: int) -> Integers:
         """
-        Return, per key, the number of arrivals of whole warps, each with all its running threads.
+        Return by key (barrier and block) the number of warps that have arrived. A warp arrives when
+        its last running thread arrives.
         """
         lanes, keys = _joined(self._waiting)
         pairs, come = np.unique(keys << 32 | lanes // WARP, return_counts=True)
@@ -221,7 +230,8 @@ class Hall:
 
     def _synchronise(self, opened: list[_Party]) -> None:
         """
-        Record what a passed barrier orders: waiting lanes learn what all lanes did before arriving.
+        Record the order that opened barriers establish: waiting lanes learn what all lanes did
+        before they arrived.
 
         Lanes that only arrive learn nothing.
         """
@@ -264,7 +274,8 @@ class Hall:
 
     def _reached_twice(self) -> Booleans:
         """
-        Return, per key (a barrier of a block), whether lanes wait for it at several instructions.
+        Return a mask of the barriers for which lanes wait at several instructions, by key (barrier
+        and block).
         """
         first = np.full(self._geometry.blocks * _BARRIERS, -1)
         twice = np.zeros(len(first), np.bool_)
@@ -276,7 +287,8 @@ class Hall:
 
     def _in_warp(self, party: _Party, keys: Integers) -> Booleans:
         """
-        Return, per lane, whether lanes of its warp wait for its barrier at another instruction.
+        Return a mask of the lanes whose warp has lanes that wait for the same barrier at another
+        instruction.
 
         Warps may reach a barrier with a thread count at different instructions, but lanes of a warp
         may not.

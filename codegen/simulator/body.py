@@ -38,7 +38,9 @@ _ADDRESS = re.compile(r"([%\w$.]+)\s*(?:\+\s*(-?\w+))?$")
 
 
 class Body:
-    """Statements of one kernel; declarations are read first, then operands are resolved."""
+    """
+    Parser of the statements of one kernel: first it reads declarations, then it resolves operands.
+    """
 
     def __init__(self, kernel: Kernel, text: str):
         self.kernel = kernel
@@ -114,7 +116,7 @@ class Body:
         self.tables.append((scope, list(self.kernel.labels)[-1], targets))
 
     def declare_variable(self, _: Scope, statement: str) -> None:
-        """Declare a variable in memory, or ignore a directive without meaning for a simulator."""
+        """Declare a variable in memory; ignore a directive that has no meaning for a simulator."""
         add_variable(self.kernel, statement)
 
     def declare_registers(self, scope: Scope, statement: str) -> None:
@@ -151,7 +153,10 @@ class Body:
         return Instruction(opcode, operands, predicate, line)
 
     def is_passed(self, address: Address) -> bool:
-        """True if an address names a variable of a call, and not a parameter of the kernel."""
+        """
+        True if an address names a variable for an argument or result of a call, and not a parameter
+        of the kernel.
+        """
         base = address.base
         return isinstance(base, Symbol) and base.name in self.kernel.variables
 

@@ -47,11 +47,11 @@ class ClusterHall:
         self._all = alive.copy()
         self._races = races
         self._releases = np.zeros(geometry.lanes, np.bool_)
-        """True for each lane whose last arrival was a release."""
+        """Mask of the lanes whose last arrival was a release."""
         self._touches: int | None = None
         """
-        Number of accesses to shared memory before the first arrival of the current phase; None if
-        no lane has arrived.
+        Number of accesses to shared memory that had been made at the first arrival of the current
+        phase; None if no lane has arrived.
         """
         self._arrivals = np.zeros(geometry.lanes, np.int64)
         self._waits = np.zeros(geometry.lanes, np.int64)
@@ -59,7 +59,8 @@ class ClusterHall:
         self._waiting: list[_Party] = []
         self.all_passed = False
         """
-        True if all threads passed together the last time, and know all accesses to shared memory.
+        True if, the last time, all threads passed the barrier together and then knew all accesses
+        to shared memory.
         """
 
     def arrive(self, instruction: Instruction, lanes: Lanes) -> None:
@@ -85,7 +86,10 @@ class ClusterHall:
         self._waiting.append(_Party(place, instruction, lanes))
 
     def settle(self) -> list[tuple[int, Lanes]]:
-        """Return the waiting lanes that continue because their whole cluster has arrived."""
+        """
+        Return the waiting lanes that continue, because their whole cluster has arrived, with the
+        places where they continue.
+        """
         self.all_passed = False
         never = np.iinfo(np.int64).max
         arrivals = np.where(self._alive, self._arrivals, never)
@@ -109,8 +113,10 @@ class ClusterHall:
 
     def _is_known(self, gone: list[tuple[int, Lanes]]) -> bool:
         """
-        True if all threads pass, after releases, without accesses to shared memory since the first
-        arrival.
+        True if the passing lanes know all accesses to shared memory.
+
+        They do if they are all threads, their arrivals were releases, and no access was made since
+        the first arrival.
         """
         passed = sum(lanes.count for _, lanes in gone)
         all_passed = passed == int(np.count_nonzero(self._all))
@@ -141,7 +147,10 @@ class ClusterHall:
             self._waits[mine] = self._arrivals[mine]
 
     def _groups(self, numbers: Integers) -> list[tuple[tuple[int, int], Integers]]:
-        """Return the lanes grouped by cluster and by their number of arrivals."""
+        """
+        Return groups of lanes of the same cluster with the same number of arrivals, each with these
+        two numbers.
+        """
         cluster = numbers // self._order.members
         keys = cluster << 32 | self._arrivals[numbers]
         return [

@@ -63,16 +63,17 @@ class Meeting:
 
     def _bits(self, holds: Booleans) -> Masks:
         """
-        Return, per lane, a word with a bit for each lane of its warp for which `holds` is true.
+        Return, per lane, a word of 32 bits for its warp: bit `n` is set if `holds` is true for lane
+        `n` of the warp.
         """
         return warp_bits(holds)[self.numbers // WARP]
 
     def mine(self, source: int) -> Values:
-        """Return a source value of the lanes themselves."""
+        """Return each lane's own value of the collective's source number `source`."""
         return self._brought[source][self.index]
 
     def of(self, source: int, lane: Integers) -> Values:
-        """Return a source value of lane `lane` of each lane's warp."""
+        """Return the value of source number `source` that lane `lane` of each lane's warp has."""
         return self._brought[source][self.numbers - self.lane_in_warp + lane]
 
     def ballot(self, source: int) -> Masks:
@@ -119,9 +120,10 @@ class Gathering:
 
     def come(self, place: int, collective: Collective, lanes: Lanes) -> Lanes | None:
         """
-        Record lanes that arrive at a collective, and return the lanes that continue at once.
+        Record lanes that arrive at a collective. Return those of them that continue at once because
+        all members have arrived.
 
-        Lanes that wait continue at `place` later.
+        The others wait, and continue at `place` later.
         """
         mask = collective.mask[lanes.index]
         if lanes.whole and int(mask.min()) == ALL_MEMBERS:
@@ -133,12 +135,16 @@ class Gathering:
         return gone[0][1] if gone else None
 
     def settle(self) -> list[tuple[int, Lanes]]:
-        """Execute the collectives whose running members all wait, and return their lanes."""
+        """
+        Execute the collectives for which all running members wait. Return their lanes, with the
+        places where they continue.
+        """
         return self._execute(lambda lanes: True, warp_bits(self._alive))
 
     def force(self) -> list[tuple[int, Lanes]]:
         """
-        Report lanes that wait for members that never arrive, and let the waiting lanes continue.
+        Report lanes that wait for members that never arrive. Return all waiting lanes, which now
+        continue, with their places.
         """
         for _, collective, lanes in self._waiting:
             self._report_absent(collective, lanes)
@@ -146,10 +152,11 @@ class Gathering:
 
     def _execute(self, chosen: Callable[[Lanes], bool], needed: Masks) -> list[tuple[int, Lanes]]:
         """
-        Execute the collectives of waiting lanes whose `needed` members all wait, and return the
-        lanes.
+        Execute the collectives of waiting lanes if those of their members that are in `needed` all
+        wait. Return the lanes that continue, with their places.
 
-        `needed` is a word of lanes per warp; `chosen` selects the groups to look at.
+        `needed` has a word for each warp, with a bit for each lane. `chosen` selects the waiting
+        groups to look at.
         """
         going: list[tuple[int, Collective, Lanes]] = []
         left: list[tuple[int, Collective, Lanes]] = []
@@ -228,7 +235,10 @@ class Gathering:
         )
 
     def _join(self, parties: list[tuple[Collective, Lanes]]) -> None:
-        """Record in the race detector which lanes have synchronised with each other."""
+        """
+        Record which lanes collectives have synchronised with each other, for the detection of
+        races.
+        """
         self._join_order(self._races.executed, parties)
         visibly = [(collective, lanes) for collective, lanes in parties if collective.orders_memory]
         if visibly:
@@ -253,12 +263,18 @@ class Gathering:
 
 
 def warp_bits(holds: Booleans) -> Masks:
-    """Return one word per warp, with a bit per lane for which `holds` is true."""
+    """
+    Return a word of 32 bits for each warp, in which bit `n` is set if `holds` is true for lane `n`
+    of the warp.
+    """
     return np.packbits(holds, bitorder="little").view(np.uint32)
 
 
 def _brought(parties: list[tuple[Collective, Lanes]]) -> list[Values]:
-    """Return the source values of all lanes, merged over the places where the lanes wait."""
+    """
+    Return the source values of a collective for all lanes, also if the lanes wait at different
+    instructions.
+    """
     if len(parties) == 1:
         return parties[0][0].sources
     brought = [source.copy() for source in parties[0][0].sources]

@@ -52,7 +52,9 @@ def _add(machine: Machine, place: int, instruction: Instruction) -> None:
 
 
 def _after(check: Step | None, step: Step) -> Step:
-    """Return a step that runs a check first; without a check, the step itself."""
+    """
+    Return a step that calls `check` and then runs `step`. Without a check, return `step` itself.
+    """
     if check is None:
         return step
 

@@ -21,7 +21,7 @@ SECTOR = 32
 """Bytes of a sector, the unit in which global memory moves."""
 
 _NOTHING = np.iinfo(np.int64).min
-"""Placeholder address of a lane that does not take part."""
+"""Placeholder for the address of a lane that does not take part in an access."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,10 @@ class Counters:
     lines: tuple[LineVisits, ...] = ()
     """Executed instructions and active lanes per source line."""
     minimum_global_bytes: int = 0
-    """Bytes of the sectors that are loaded or stored at all, each counted once per direction."""
+    """
+    Bytes that global memory would move if each touched sector were loaded once, and stored once, at
+    most.
+    """
 
     @property
     def global_bytes(self) -> int:
@@ -134,7 +137,7 @@ class Counters:
 
 class Meter:
     """
-    Counter for the accesses of one instruction.
+    Counter of the cost of one instruction's accesses.
 
     In a loop, the addresses of the lanes mostly keep their pattern and only move together. The cost
     then depends only on where they start within a period, and is cached.
@@ -221,7 +224,7 @@ def _wavefronts(lanes: Integers, offsets: Integers, size: int) -> tuple[int, int
 
 
 def _are_paired(warp: Integers, lane: Integers, offsets: Integers) -> npt.NDArray[np.bool_]:
-    """Return, per lane, whether its warp is paired (`banks.are_paired`)."""
+    """Return a mask of the lanes whose warp is paired (`banks.are_paired`)."""
     requested = np.full((int(warp[-1]) + 1, WARP), _NOTHING)
     requested[warp, lane] = offsets
     is_paired = np.zeros(len(requested), np.bool_)
@@ -233,7 +236,10 @@ def _are_paired(warp: Integers, lane: Integers, offsets: Integers) -> npt.NDArra
 
 
 def _most_words(groups: Integers, words: Integers) -> Integers:
-    """Return, per group of lanes, the number of words in its busiest bank; 0 for an empty group."""
+    """
+    Return the number of distinct words in the busiest bank, for each group of lanes; 0 for an empty
+    group.
+    """
     keys = _distinct((groups[:, None] << 40) + words)
     banks = (keys >> 40) * BANKS + keys % BANKS
     per_bank = np.bincount(banks, minlength=(int(groups[-1]) + 1) * BANKS)

@@ -37,9 +37,10 @@ class _Run:
 
 class AccessLog:
     """
-    Accesses of one kind to `count` cells; `who` masks the bits of a stamp that name the thread.
+    All accesses of one kind to `count` cells that a later access may race with.
 
-    `alive` returns which logged accesses may still race with a later one; the others are dropped.
+    `who` masks the bits of a stamp that name the thread. `alive` returns a mask of the logged
+    accesses that may still race with a later one; all others are dropped.
     """
 
     def __init__(self, count: int, who: int, alive: Callable[[Integers, Stamps], Booleans]):
@@ -69,11 +70,11 @@ class AccessLog:
 
     def earlier(self, cells: Integers, knowledge: Integers) -> tuple[Integers, Stamps]:
         """
-        Return pairs of an access, as an index into `cells`, and the stamp of an earlier one to its
-        cell.
+        Return the recorded accesses to `cells`, as pairs: an index into `cells`, and the stamp of
+        an earlier access to this cell.
 
-        In the log, only the first and last of accesses to one cell with the same `knowledge` are
-        looked up.
+        Of equal `cells` with the same `knowledge`, only the first and the last are looked up in the
+        log.
         """
         last = self._last[cells]
         (touched,) = np.nonzero(last)
@@ -135,7 +136,10 @@ class AccessLog:
 
 
 def representatives(places: Integers, cells: Integers, knowledge: Integers) -> Integers:
-    """Return the first and last of the places that share a cell and a knowledge."""
+    """
+    Return some of `places`: of those with the same cell and the same knowledge, the first and the
+    last.
+    """
     order = np.lexsort((knowledge, cells))
     cells, knowledge, places = cells[order], knowledge[order], places[order]
     differs = (cells[1:] != cells[:-1]) | (knowledge[1:] != knowledge[:-1])

@@ -17,18 +17,21 @@ from tilewright.codegen.simulator.order import THREAD_MASK, Order
 
 
 class FirstWrites:
-    """First strong write of each of `count` cells that no plain write precedes."""
+    """First strong write of each of `count` cells, for cells that no plain write precedes."""
 
     def __init__(self, count: int, order: Order):
         self._order = order
         self._stamps: Stamps = np.zeros(count, np.int64)
 
     def add(self, cells: Integers, stamps: Stamps) -> None:
-        """Record the first writes of cells."""
+        """Record the first writes to cells, as stamps."""
         self._stamps[cells] = stamps
 
     def are_known(self, cells: Integers, lanes: Integers, later: AccessLog | None) -> Booleans:
-        """True where a lane knows the first write to its cell, or any `later` one."""
+        """
+        Return a mask of the lanes that know the first write to their cell, or a write in the log
+        `later`.
+        """
         first = self._stamps[cells]
         known = self._order.knows(lanes, first & THREAD_MASK, first >> 32)
         if later is not None and not known.all():

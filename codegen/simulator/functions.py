@@ -28,7 +28,7 @@ _LOCATION = re.compile(r"^[ \t]*\.loc\b[^\n]*$", re.MULTILINE)
 @dataclass(frozen=True)
 class _Function:
     names: list[str]
-    """Names of the variables for results, followed by those for parameters."""
+    """Names of the function's variables: those for results, then those for parameters."""
     body: str
 
 
@@ -47,7 +47,8 @@ class Functions:
 
     def inlined(self, body: str, callers: tuple[str, ...] = ()) -> str:
         """
-        Return a body with its calls inlined; inlined instructions count for the line of the call.
+        Return a kernel's or function's body with its calls inlined; inlined instructions count for
+        the line of the call.
         """
 
         def replace(call: re.Match[str]) -> str:

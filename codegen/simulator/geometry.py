@@ -32,7 +32,7 @@ class Geometry:
     at_once: int = LANES_AT_ONCE
     cluster: Dim3 = (1, 1, 1)
     first_block: int = 0
-    """First block of the batch, as an index into `chosen`."""
+    """Position in `chosen` of the first block of the batch."""
     sample: int | None = None
     lane: Integers = field(init=False)
     block_of: Integers = field(init=False)
@@ -75,15 +75,15 @@ class Geometry:
         return x, y, z
 
     def live(self) -> Booleans:
-        """Return the lanes of the current batch that are threads of the launch, as booleans."""
+        """Return a mask of the lanes of the current batch that are threads of the launch."""
         return self.exists & (self.block_of + self.first_block < len(self.chosen))
 
     def turns(self, lanes: Integers) -> Integers:
         """
         Return the order in which `lanes` execute an atomic, as positions in `lanes`.
 
-        Within a block they come by number. Blocks come in a scattered order, as no GPU promises
-        theirs.
+        Lanes of a block come in the order of their numbers. Blocks come in a scattered order,
+        because a GPU promises none.
         """
         block = lanes // self.width
         if block[0] == block[-1]:
@@ -116,7 +116,8 @@ class Geometry:
 
     def block_name(self, place: int) -> int:
         """
-        Return CUDA's number of the block at `place` in `chosen`: x is fastest over the whole grid.
+        Return CUDA's number of the block at position `place` in `chosen`, counted over the whole
+        grid with x fastest.
         """
         block = int(self.chosen[place])
         number, x = 0, block % self.cluster_blocks
@@ -127,16 +128,25 @@ class Geometry:
         return number
 
     def name(self, lane: int) -> str:
-        """Return a lane's name for findings: `thread 3 of block 7`, numbered within the launch."""
+        """
+        Return the name of a lane of the batch in findings: `thread 3 of block 7`, where blocks
+        count within the launch.
+        """
         return self.launch_name(lane + self.first_block * self.width)
 
     def launch_name(self, lane: int) -> str:
-        """Return the name of a lane that is numbered through all batches of the launch."""
+        """
+        Return the name in findings of a lane whose number counts through all batches of the launch.
+        """
         return f"thread {lane % self.width} of block {self.block_name(lane // self.width)}"
 
 
 def _axes(index: str, count: str, number: Integers, shape: Dim3) -> dict[str, Integers]:
-    """Return special registers: `number` as subscripts of a shape, x fastest, and the extents."""
+    """
+    Return the special registers called `index` and `count`, for x, y and z.
+
+    They hold `number` as subscripts of a shape, x fastest, and the extents of the shape.
+    """
     values: dict[str, Integers] = {}
     for axis, name in zip(shape, "xyz", strict=True):
         values[f"{index}.{name}"] = number % axis

@@ -26,13 +26,15 @@ FIRST = WARP
 """Number of the launch's first thread: no stamp is 0 then, and warps stay aligned."""
 CLUSTER_SHIFT = 16
 """
-Bit at which the number of a bulk copy, divided by the warp size, holds its cluster; the mbarrier is
-below it.
+Bit of a bulk copy's number, divided by the warp size, where its cluster begins; its mbarrier is in
+the bits below.
 """
 
 
 def copy_stamp(cluster: int, mbarrier: int, time: int) -> int:
-    """Return the stamp of a bulk copy; no two copies have numbers in the same warp."""
+    """
+    Return the stamp of a bulk copy; copies of different mbarriers never have numbers in one warp.
+    """
     number = ((cluster << CLUSTER_SHIFT) + mbarrier + 1) * WARP
     return time << TIME_SHIFT | COPY | number
 
@@ -47,7 +49,9 @@ Alive = Callable[[Integers, Stamps], Booleans]
 
 
 class AccessKind(Enum):
-    """Kinds of accesses that do not race within their kind; the values are words for findings."""
+    """
+    Kinds of accesses; two accesses of one kind do not race. The values are words for findings.
+    """
 
     READ = "read"
     STRONG_READ = "read by a strong access"
@@ -56,7 +60,7 @@ class AccessKind(Enum):
 
 class Cells:
     """
-    Race cells of an array: its elements, or parts of them of at most 4 bytes.
+    Race cells of an array: its elements, or parts of elements of at most 4 bytes.
 
     `writer` has the stamp of each cell's last plain write, `stored` of its last strong store.
     `pulled` counts the `cp.async` copies that are still reading a cell. `observed` exists once an
@@ -76,13 +80,16 @@ class Cells:
         self.strong: StrongAccesses | None = None
 
     def crowd(self, doing: AccessKind, alive: Alive) -> AccessLog:
-        """Return the recorded accesses of one kind."""
+        """
+        Return the log of accesses of one kind; a new log drops the accesses for which `alive` is
+        false.
+        """
         if doing not in self.crowds:
             self.crowds[doing] = AccessLog(self.count, ACTOR, alive)
         return self.crowds[doing]
 
     def store(self, cells: Integers, stamps: Stamps) -> None:
-        """Record strong stores to cells."""
+        """Record strong stores as the last ones to their cells."""
         if self.stored is None:
             self.stored = np.zeros(self.count, np.int64)
         self.stored[cells] = stamps

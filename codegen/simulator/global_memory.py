@@ -39,7 +39,11 @@ _LARGEST_CELL = 4
 
 
 class Array(Block):
-    """Array in global memory: `what` is its name in findings, `cell` the bytes of a race cell."""
+    """
+    Array in global memory, whose first byte has the address `base`.
+
+    `what` is its name in findings, `cell` the bytes of a race cell.
+    """
 
     def __init__(self, base: int, data: NDArray[np.uint8], what: str, read_only: bool, cell: int):
         super().__init__(data)
@@ -49,10 +53,10 @@ class Array(Block):
         self.read_only = read_only
         self.cells = None if read_only else Cells(what, len(data), cell)
         self.moved: dict[bool, NDArray[np.bool_]] = {}
-        """Sectors that are loaded (key False) or stored (key True) at least once."""
+        """Masks of the sectors that loads (key False) or stores (key True) have touched."""
 
     def move(self, offsets: Integers, stores: bool) -> None:
-        """Mark the sectors in which the accesses start."""
+        """Record that loads, or stores if `stores` is true, touch the sectors at these offsets."""
         if stores not in self.moved:
             self.moved[stores] = np.zeros(-(-len(self.data) // SECTOR), np.bool_)
         self.moved[stores][offsets // SECTOR] = True
@@ -78,19 +82,24 @@ class GlobalMemory:
     def add(
         self, data: NDArray[np.uint8], what: str, read_only: bool, itemsize: int = _LARGEST_CELL
     ) -> int:
-        """Add an array with elements of `itemsize` bytes, and return its address."""
+        """
+        Place an array with elements of `itemsize` bytes in global memory, and return its address.
+        """
         number = len(self.arrays) + 1
         base = (number << _SHIFT) + _MIDDLE
         self.arrays[number] = Array(base, data, what, read_only, min(itemsize, _LARGEST_CELL))
         return base
 
     def minimum_bytes(self) -> int:
-        """Return the bytes that loads and stores move if each sector moves once per direction."""
+        """
+        Return the bytes of all touched sectors; a sector that is both loaded and stored counts
+        twice.
+        """
         moved = [mask for array in self.arrays.values() for mask in array.moved.values()]
         return SECTOR * sum(int(np.count_nonzero(mask)) for mask in moved)
 
     def array_at(self, address: int) -> Array:
-        """Return the array at an address that `add` returned."""
+        """Return the array at an address that `add` has returned."""
         return self.arrays[address >> _SHIFT]
 
     def places(self, lanes: Lanes, addresses: Integers, access: Access) -> Iterator[Place]:
@@ -162,13 +171,14 @@ class GlobalMemory:
         yield Place(lanes, array, offsets)
 
     def read_in_bulk(self, array: Array, lane: int, read: BulkRead) -> None:
-        """Record the source of a lane's bulk copy."""
+        """Record a lane's bulk copy that reads from an array, and report its races."""
         if self.checks and array.cells is not None:
             self.races.read_in_bulk(array.cells, lane, read)
 
     def pull(self, array: Array, offsets: Integers, bytes: Integers, by: int) -> None:
         """
-        Record that `cp.async` copies begin to read `bytes` bytes each (`by` 1), or end (`by` -1).
+        Record that `cp.async` copies begin to read `bytes` bytes each (`by` is 1), or have stopped
+        (`by` is -1).
         """
         if self.checks and array.cells is not None:
             self.races.pull(array.cells, offsets, bytes, by)
@@ -184,7 +194,7 @@ class GlobalMemory:
         """
         Record finished `cp.async` reads, for which the lanes have waited.
 
-        With `by`, an mbarrier has waited for them instead: its agent and the time of its phase.
+        If an mbarrier has waited for them instead, `by` is its agent and the time of its phase.
         """
         if self.checks and array.cells is not None:
             self.races.pulled(array.cells, lanes, offsets, bytes, by)

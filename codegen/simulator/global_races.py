@@ -49,7 +49,9 @@ Kinds of accesses, besides plain writes, that race with a strong access; the key
 
 @dataclass(frozen=True, slots=True)
 class _CurrentAccess:
-    """Access that is compared with earlier ones: its lanes, their stamps and their cells."""
+    """
+    An access that is being compared with earlier ones: its lanes, their stamps and their cells.
+    """
 
     array: Cells
     lanes: Integers
@@ -103,7 +105,10 @@ class GlobalRaces:
             self._check_cells(_CurrentAccess(array, lanes, mine, access, cells + part))
 
     def pull(self, array: Cells, offsets: Integers, bytes: Integers, by: int) -> None:
-        """Record that `cp.async` copies begin to read runs of bytes (`by` 1), or end (`by` -1)."""
+        """
+        Record that `cp.async` copies begin to read runs of bytes (`by` is 1), or have stopped (`by`
+        is -1).
+        """
         cells, _ = array.within(offsets, bytes)
         np.add.at(array.pulled, cells, by)
         array.pulls += by * len(cells)
@@ -119,7 +124,7 @@ class GlobalRaces:
         """
         Record finished `cp.async` reads, for which the lanes have waited.
 
-        With `by`, an mbarrier has waited for them instead: its agent and the time of its phase.
+        If an mbarrier has waited for them instead, `by` is its agent and the time of its phase.
         """
         cells, run = array.within(offsets, bytes)
         stamps = self._launch.stamps(lanes)[run]
@@ -129,8 +134,8 @@ class GlobalRaces:
 
     def _copy_stamp(self, lanes: Integers, agent: int, time: int) -> int:
         """
-        Return the stamp of copies that complete on an mbarrier's agent, in the cluster of the
-        lanes.
+        Return the stamp of copies that complete on an mbarrier, given by its `agent`, at a time. It
+        belongs to the cluster of the lanes.
         """
         cluster = int(self._launch.cluster(lanes[:1])[0])
         return copy_stamp(cluster, agent - self._geometry.lanes, time - COPY_TIME)
@@ -177,7 +182,8 @@ class GlobalRaces:
 
     def _against_stores(self, now: _CurrentAccess) -> None:
         """
-        Record a strong store; report a volatile load of data that does not know the store it reads.
+        Record a strong store. Report a volatile load of data if its lane does not know the store
+        whose value it reads.
 
         See `lockstep.py`.
         """
@@ -188,7 +194,10 @@ class GlobalRaces:
             self._compare(now, slice(None), before, "stored as volatile data")
 
     def _observe(self, now: _CurrentAccess) -> None:
-        """Record strong accesses, beginning with the first one that observes others."""
+        """
+        Record strong accesses that observe others or may be observed, from the first access on that
+        observes others.
+        """
         array = now.array
         if now.access.observes and array.observed is None:
             array.observed = Observed(ACTOR)
@@ -200,7 +209,10 @@ class GlobalRaces:
     def _has_observed(
         self, array: Cells, lanes: Integers, cells: Integers, stamps: Stamps
     ) -> Booleans:
-        """True where a lane has observed an update of a cell, or knows a thread that has."""
+        """
+        Return a mask of the lanes that know an update of their cell as observed: by themselves, or
+        by a thread of which they know.
+        """
         observed = np.zeros(len(lanes), np.bool_)
         if array.observed is not None:
             places, by = array.observed.since(cells, stamps & ACTOR)
@@ -209,13 +221,15 @@ class GlobalRaces:
 
     def _earlier(self, now: _CurrentAccess, crowd: AccessLog) -> tuple[Integers, Stamps]:
         """
-        Return pairs of an access, as an index into `now.cells`, and an earlier access of the crowd.
+        Return the accesses in `crowd` to the cells of `now`, as pairs: an index into `now.cells`,
+        and the stamp of an earlier access.
         """
         return crowd.earlier(now.cells, self._order.knowledge(now.lanes))
 
     def _meet_strong(self, now: _CurrentAccess) -> None:
         """
-        Report earlier strong accesses that are not morally strong with these, and not ordered.
+        Report earlier strong accesses that are neither morally strong with `now` nor ordered before
+        it.
 
         Observing an access that is not morally strong orders nothing ("Observation Order").
         """
@@ -237,7 +251,10 @@ class GlobalRaces:
     def _compare(
         self, now: _CurrentAccess, places: Integers | slice, before: Stamps, verb: str
     ) -> None:
-        """Report accesses at `places` that do not know the accesses `before`, of other threads."""
+        """
+        Report a race if a lane of `now` at `places` does not know the access `before` of another
+        thread.
+        """
         mine = now.mine[places]
         other = (before != 0) & ((before ^ mine) & ACTOR != 0)
         if not other.any():
@@ -259,7 +276,10 @@ class GlobalRaces:
     def _compare_proxied(
         self, now: _CurrentAccess, places: Integers, before: Stamps, verb: str
     ) -> None:
-        """Report races of a bulk copy, which only sees accesses that a proxy fence covers."""
+        """
+        Report races of a bulk copy with earlier accesses. It sees an access only if a proxy fence
+        covers that access.
+        """
         self._compare(now, places, before, verb)
         lanes, before = now.lanes[places][before != 0], before[before != 0]
         fenced = self._launch.knows(lanes, before, View.PROXIED_GLOBAL)
@@ -298,5 +318,5 @@ class GlobalRaces:
 
 
 def _thread(stamps: Stamps) -> Integers:
-    """Return the thread's number within the launch."""
+    """Return the numbers within the launch of the threads that stamps name."""
     return (stamps & NUMBER) - FIRST

@@ -17,21 +17,26 @@ from tilewright.codegen.simulator.lanes import Lanes, compact, merge
 
 @dataclass(frozen=True, slots=True)
 class Turns:
-    """Order in which teams of `width` lanes run, the first or the last team first."""
+    """
+    Rule for the order in which teams of `width` lanes run: by their numbers, or backwards if
+    `last_first` is true.
+    """
 
     width: int
     last_first: bool = False
     yields: bool = False
-    """True if a team lets all others continue before each write that they may poll."""
+    """True if a team stops before each write that others may poll, and lets all other teams run."""
     pauses: bool = False
     """
-    True if a team lets all others continue after each write that they may poll; odd teams run
-    first.
+    True if a team stops after each write that others may poll, and lets all other teams run; odd
+    teams run first.
     """
 
     @property
     def lets_others_poll(self) -> bool:
-        """True if polling teams get one turn at each write that they may poll."""
+        """
+        True if polling teams get one turn whenever a team stops at a write that they may poll.
+        """
         return self.yields or self.pauses
 
     def rank(self, team: int, teams: int) -> int:
@@ -42,7 +47,10 @@ class Turns:
 
 
 class Group(NamedTuple):
-    """Lanes at a place, and the next place where other lanes of their team are, if any."""
+    """
+    Group of lanes that continue at a place. `next` is the next place where other lanes of their
+    team are, or None.
+    """
 
     place: int
     lanes: Lanes
@@ -57,13 +65,15 @@ class Groups:
         self._places = places + 1
         self._turns = turns
         self._groups: dict[int, list[Lanes]] = {}
-        """Lanes by place; where teams take turns, the key holds the team's rank above the place."""
+        """
+        Waiting lanes by place. If teams take turns, the key combines the team's rank and the place.
+        """
 
     def __bool__(self) -> bool:
         return bool(self._groups)
 
     def add(self, place: int, lanes: Lanes) -> None:
-        """Queue the lanes to continue at an instruction."""
+        """Add lanes to the groups that can run, at the instruction where they continue."""
         if self._turns is None:
             self._groups.setdefault(place, []).append(lanes)
             return

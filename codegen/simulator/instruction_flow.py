@@ -16,8 +16,8 @@ def decides(kernel: Kernel, register: Register) -> bool:
     """
     True if a register's value may decide what a thread does.
 
-    The value is compared, or handed to another thread of the block. A value that is only an
-    address, or only stored to global memory, decides nothing.
+    A value may decide if it is compared, or handed to another thread of the block. A value that is
+    only an address, or only stored to global memory, decides nothing.
     """
     return _reaches(kernel, register, lambda i: i.root in _DECIDING or _hands_on(i))
 

@@ -34,7 +34,7 @@ class LaunchOrder:
         return lanes // self._order.members + first
 
     def knows(self, lanes: Integers, stamps: Stamps, view: View = View.VISIBLE) -> Booleans:
-        """True where a view of a lane covers the access that a stamp names."""
+        """Return a mask of the lanes of which a view covers the access that their stamp names."""
         order, geometry = self._order, self._geometry
         time, copies = stamps >> TIME_SHIFT, stamps & COPY != 0
         then = (stamps & NUMBER) - FIRST - geometry.first_block * geometry.width
@@ -55,7 +55,10 @@ class LaunchOrder:
     def _knows_elsewhere(
         self, lanes: Integers, stamps: Stamps, time: Integers, view: View
     ) -> Booleans:
-        """True where atomics have passed on to a lane what other clusters did."""
+        """
+        Return a mask of the lanes that know, through atomics, the access of another cluster that
+        their stamp names.
+        """
         order, width = self._order, self._geometry.width
         who, copies = (stamps & NUMBER) - FIRST, stamps & COPY != 0
         cluster, mbarrier = copier(stamps)
@@ -69,7 +72,7 @@ class LaunchOrder:
 
     def may_race(self, cells: Integers, stamps: Stamps) -> Booleans:
         """
-        True for accesses that later accesses may still race with.
+        Return a mask of the accesses that later accesses may still race with.
 
         Where only barriers order threads, a block never knows the accesses of other blocks. Of
         accesses that the whole own block knows, the lowest and the highest thread of each cell are

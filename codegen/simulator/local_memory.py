@@ -91,7 +91,8 @@ class LocalChecks:
 
     def watch(self, instruction: Instruction) -> Callable[[Place], None] | None:
         """
-        Return a check for the places of a load or store; None if it cannot access local memory.
+        Return a function that checks the places of a load or store; None if the instruction cannot
+        access local memory.
         """
         if not self.space.size or not may_be_local(instruction):
             return None
@@ -112,7 +113,7 @@ class _Watch:
     line: int
 
     def load(self, place: Place) -> None:
-        """Mark registers that are loaded from bytes without a value."""
+        """Mark registers as undefined where they are loaded from bytes without a value."""
         size, undefined = len(self.registers) * self.element, self.checks.undefined
         states = np.full((place.lanes.count, size), DEFINED, np.uint8)
         if isinstance(place.block, LocalBlock):
@@ -126,7 +127,9 @@ class _Watch:
             undefined.loaded(register, place.lanes, mine, number)
 
     def store(self, place: Place) -> None:
-        """Record the states of stored bytes: with a value, or copied without one."""
+        """
+        Record for each stored byte whether it has a value, or is copied from a byte without one.
+        """
         if not isinstance(place.block, LocalBlock):
             return
         undefined = self.checks.undefined

@@ -55,8 +55,8 @@ class LockstepAccesses:
 
     def read(self, touch: Touch) -> None:
         """
-        Record a load; report a race with the last store to its cells if that is not ordered before
-        it.
+        Record a load. Report a race with the last store to a cell of it, if the load is not ordered
+        after this store.
         """
         cells, lanes = touch.cells.ravel(), touch.lanes_of_cells
         self._compare(touch, lanes, self._written[cells], "reads", "writes")
@@ -64,7 +64,8 @@ class LockstepAccesses:
 
     def write(self, touch: Touch) -> None:
         """
-        Record a store; report races with earlier loads of its cells that are not ordered before it.
+        Record a store. Report races with earlier loads of its cells, if the store is not ordered
+        after them.
         """
         cells, lanes = touch.cells.ravel(), touch.lanes_of_cells
         places, before = self._reads.earlier(cells, self._order.knowledge(lanes))

@@ -36,12 +36,13 @@ Control = Callable[[Lanes], None]
 
 _LEAST_LANES = 128
 """
-Number of lanes below which a group costs no less time: the overhead of NumPy's calls dominates.
+Number of lanes below which a group takes no less time, because the overhead of NumPy's calls
+dominates.
 """
 _FREE = 1 << 26
 """
-Allowance beyond the budget, in thread-instructions, for the higher cost of small groups: some
-seconds.
+Allowed excess of a batch's cost over its budget, in thread-instructions: some seconds. In the cost,
+a small group counts as `_LEAST_LANES` lanes.
 """
 
 

@@ -13,11 +13,14 @@ from tilewright.codegen.simulator.scopes import Level
 
 
 class Landing(Protocol):
-    """Copies that complete on an mbarrier; `bytes` and `arrivals` count for its phase."""
+    """
+    Copies that complete on an mbarrier. Their `bytes` and `arrivals` are among those that its
+    current phase waits for.
+    """
 
     @property
     def offsets(self) -> Integers:
-        """Bytes within the batch that the copies go to."""
+        """Target places of the copies, as bytes within the batch."""
         ...
 
     @property
@@ -65,25 +68,30 @@ class MBarrier:
     phase: int = 0
     arrived: list[Knowledge] = field(default_factory=list[Knowledge])
     arrived_from_other_blocks: list[Knowledge] = field(default_factory=list[Knowledge])
-    """Releases by arrivals of other blocks; only waits of cluster scope acquire them."""
+    """
+    Knowledge that arrivals of other blocks have released; only waits of cluster scope acquire it.
+    """
     done: dict[Level, Knowledge] = field(default_factory=dict[Level, Knowledge])
-    """Knowledge that the previous phase is complete, by the scope of the wait."""
+    """
+    Knowledge that a wait acquires when it learns that the previous phase is complete, by the scope
+    of the wait.
+    """
     copies: list[Landing] = field(default_factory=list[Landing])
     copied: tuple[bool, bool] = False, False
     """Two flags: copies have landed in the previous phase, and in the current one."""
 
     @property
     def open(self) -> int:
-        """Arrivals that neither have come nor will come with copies."""
+        """Number of missing arrivals, without those that copies in flight will bring."""
         return self.pending - sum(copy.arrivals for copy in self.copies)
 
     @property
     def copy_time(self) -> int:
-        """Time of copies that land in the current phase."""
+        """Time in the stamps of copies that land in the current phase."""
         return COPY_TIME + self.phase + 1
 
     def number(self, parity: bool) -> int:
-        """Return the number of the phase, or its parity."""
+        """Return the number of the current phase, or only its parity."""
         return self.phase & 1 if parity else self.phase
 
     def missing(self) -> str:

@@ -61,9 +61,10 @@ class MBarriers:
 
     def find(self, offset: int, lanes: Integers, line: int) -> MBarrier | None:
         """
-        Return the mbarrier that `lanes` use; None, and a finding, if there is none.
+        Return the mbarrier at a place that `lanes` use. If there is none, report this and return
+        None.
 
-        Reports lanes that do not know that it was initialised.
+        Reports lanes that do not know that the mbarrier was initialised.
         """
         found = self.objects.get(offset)
         if found is None:
@@ -81,7 +82,10 @@ class MBarriers:
         return found
 
     def expect(self, lanes: Integers, offsets: Integers, bytes: Integers, line: int) -> None:
-        """Add to the number of bytes that the current phases wait for."""
+        """
+        Add the lanes' `bytes` to the numbers of bytes that the current phases of their mbarriers
+        wait for.
+        """
         for offset, mine in _groups(offsets):
             barrier = self.find(offset, lanes[mine], line)
             if barrier is not None:
@@ -128,11 +132,12 @@ class MBarriers:
         counted: bool,
     ) -> None:
         """
-        Arrive once for each lane when its `cp.async` copies have completed.
+        Add copies in flight to mbarriers, on which each lane then arrives once when its `cp.async`
+        copies have completed.
 
         `hand_over` returns the copies of lanes; from now on they complete on the mbarrier, given by
         its agent and a time. If `counted`, the arrivals are among those that the phase waits for.
-        Otherwise they are added to them.
+        Otherwise the phase waits for them in addition.
         """
         for offset, mine in _groups(offsets):
             barrier = self.find(offset, lanes[mine], line)
@@ -163,10 +168,11 @@ class MBarriers:
         once: bool = False,
     ) -> Booleans:
         """
-        Return, per lane, whether the phase is complete; lanes that learn this acquire the phase.
+        Return a mask of the lanes whose phase is complete. Lanes that asked for the last complete
+        phase acquire what it released.
 
-        `acquires` is the scope of the acquire, None for a relaxed wait. A lane that asks `once`
-        gets the answer of a run in which copies come late.
+        `acquires` is the scope of the acquire, None for a relaxed wait. If `once`, no loop repeats
+        the test: the answer is then that of a run in which copies come late.
         """
         complete = np.zeros(len(lanes), np.bool_)
         for offset, mine in _groups(offsets):
@@ -215,14 +221,15 @@ class MBarriers:
         return self._order.knows(lanes, agent, np.full(len(lanes), last))
 
     def _use(self, barrier: MBarrier, offset: int, lanes: Integers, line: int) -> None:
-        """Record lanes of other blocks whose use counts for the current phase."""
+        """Record lanes of other blocks that use the mbarrier in its current phase."""
         block = offset // self._shared.layout.size
         if self._shared.checks and (afar := self._geometry.block_of[lanes] != block).any():
             self._shared.visitors.use(block, offset, lanes[afar], barrier.phase, line)
 
     def _release(self, barrier: MBarrier, offset: int, lanes: Integers, level: Level) -> None:
         """
-        Release what lanes know to the lanes that wait for the phase, if the scope includes them.
+        Release what lanes know to the lanes that wait for the phase. Lanes of other blocks release
+        only if `level` is at least a cluster.
         """
         near = self._geometry.block_of[lanes] == offset // self._shared.layout.size
         if near.any():
@@ -231,7 +238,10 @@ class MBarriers:
             barrier.arrived_from_other_blocks.append(self._order.release(lanes[~near]))
 
     def start(self, offset: int, lane: int, copy: BulkCopy) -> MBarrier | None:
-        """Start a bulk copy that completes on the mbarrier at `offset`, and return the mbarrier."""
+        """
+        Start a bulk copy that completes on the mbarrier at `offset`, and return the mbarrier; None
+        if there is none.
+        """
         barrier = self.find(offset, np.array([lane]), copy.line)
         if barrier is None:
             return None
@@ -258,9 +268,9 @@ class MBarriers:
 
     def _settle(self, barrier: MBarrier, lanes: Integers, line: int) -> None:
         """
-        Land the pending copies if nothing else of the phase is missing, which completes the phase.
+        Land the pending copies if the phase misses nothing else, which completes the phase.
 
-        This happens before something counts for the next phase.
+        This must happen before something counts for the next phase.
         """
         if barrier.open == 0:
             self._land(barrier, int(lanes[0]), line)

@@ -44,7 +44,7 @@ class Mode(Enum):
 @dataclass(frozen=True, slots=True)
 class Access:
     """
-    Way in which one instruction accesses memory; `size` is in bytes per lane.
+    Properties of the memory access of one instruction; `size` is in bytes per lane.
 
     `strong` is the scope of a strong access (`cta`, `gpu`...), None for a weak one. A load that is
     not `coherent` may miss writes of the kernel. An access `observes` earlier updates of its place
@@ -94,12 +94,12 @@ class Space(Protocol):
     """State space of PTX."""
 
     def places(self, lanes: Lanes, addresses: Integers, access: Access) -> Iterator[Place]:
-        """Yield the places of the valid accesses; report the invalid ones."""
+        """Yield the places of the valid accesses of the lanes; report the invalid accesses."""
         ...
 
 
 class AddressReports:
-    """Reports of findings about addresses."""
+    """Reporter of wrong addresses: each method adds one kind of finding."""
 
     def __init__(self, findings: Findings, geometry: Geometry):
         self._findings = findings

@@ -41,9 +41,10 @@ class NonCoherentLoads:
         self, base: int, bytes: int, what: str, lanes: Integers, offsets: Integers, access: Access
     ) -> None:
         """
-        Record a write, or report a non-coherent load of written bytes.
+        Record a write to an array; for a non-coherent load, report bytes that the kernel has
+        written.
 
-        `offsets` lie in the array of `bytes` bytes at address `base`.
+        The array has `bytes` bytes and the address `base`; `offsets` lie in it.
         """
         if access.mode in (Mode.STORE, Mode.ATOMIC):
             if base not in self._written:

@@ -55,7 +55,10 @@ class Observed:
     def add(
         self, cells: Integers, stamps: Stamps, turns: Integers, *, updates: bool, observes: bool
     ) -> None:
-        """Record accesses of cells; `turns` lists them in the order in which they are executed."""
+        """
+        Record accesses to cells: `turns` has their positions in the order in which they are
+        executed.
+        """
         when = np.empty(len(cells), np.int64)
         when[turns] = self._now + 1 + np.arange(len(cells))
         self._now += len(cells)
@@ -67,9 +70,10 @@ class Observed:
 
     def since(self, cells: Integers, threads: Integers) -> tuple[Integers, Stamps]:
         """
-        Return observations of `cells` that came after the last update by `threads`.
+        Return observations of `cells` that came after the last update of the cell by its thread in
+        `threads`.
 
-        They are pairs of an index into `cells` and the stamp of the observation.
+        The result is pairs: an index into `cells`, and the stamp of the observation.
         """
         self._compact()
         known, who, updated, observed, stamps = self._rows

@@ -27,7 +27,7 @@ class Register:
 
 @dataclass(frozen=True)
 class Immediate:
-    """Literal; `bits` is its bit pattern, whose width the instruction's type decides."""
+    """Literal operand; `bits` is its bit pattern, whose width the instruction's type decides."""
 
     bits: int
     type: str = "b64"

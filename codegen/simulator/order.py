@@ -33,10 +33,13 @@ THREAD_MASK = (1 << 32) - 1
 STARTED = 1
 """Time of a thread that has started and done nothing yet; its first accesses have a later time."""
 _VIEW_SHIFT = 40
-"""Bit at which a key of `Elsewhere` holds the view; for `VISIBLE` these bits are 0."""
+"""
+Bit of a key of `Elsewhere` where the number of the view begins; this number is 0 for `VISIBLE`.
+"""
 COPY_TIME = 1 << 30
 """
-Offset of times that count an mbarrier's phases: a bulk copy's stamp has the time when it lands.
+Offset of the times of mbarriers, which count phases. The stamp of a bulk copy has the time when the
+copy lands.
 """
 
 
@@ -97,7 +100,8 @@ class Order:
         self._views = np.zeros((len(View), lanes), np.int64)
         self._own = np.zeros((len(View), lanes), np.int64)
         """
-        Last time of each thread's own accesses that a view covers; for `VISIBLE`, the current time.
+        Time of each thread's last own access that a view covers; for `VISIBLE`, the thread's
+        current time.
         """
         self._own[View.VISIBLE] = STARTED + 1
 
@@ -129,7 +133,8 @@ class Order:
         self, now: Integers, then: Integers, time: Integers, view: View = View.VISIBLE
     ) -> Booleans:
         """
-        True where lane `now` knows what `then`, in its cluster, did at `time` (elementwise).
+        Return a mask of the lanes `now` that know what `then`, in the same cluster, did at `time`
+        (elementwise).
 
         `then` is a lane, or the agent of an mbarrier.
         """
@@ -148,7 +153,10 @@ class Order:
         return known
 
     def knows_started(self, lanes: Integers, blocks: Integers) -> Booleans:
-        """True for each lane that knows that its block in `blocks`, of its cluster, has started."""
+        """
+        Return a mask of the lanes that know that the block in `blocks`, of the lane's own cluster,
+        has started.
+        """
         width = self.geometry.width
         rows = self._views[View.VISIBLE][lanes]
         first = blocks % self.geometry.cluster_blocks * width
@@ -184,7 +192,10 @@ class Order:
         view: View = View.VISIBLE,
     ) -> Booleans:
         """
-        True where a view of the lanes has, through atomics, what a member of a key did at a time.
+        Return a mask of the lanes of which a view covers, through atomics, what a member did at a
+        time.
+
+        The member is one of a block or cluster, given by its `key` in `Elsewhere`.
         """
         known = np.zeros(len(now), np.bool_)
         rows = self._views[view][now]
@@ -219,7 +230,8 @@ class Order:
 
     def barrier(self, lanes: Integers, everybody: bool) -> None:
         """
-        Synchronise `lanes` by one barrier per block; `everybody` if they are all running lanes.
+        Synchronise `lanes` by one barrier in each block. If `everybody`, they are all the running
+        lanes.
         """
         if everybody and not self.uses_rows:
             self.floor = int(self.time.max()) + 1
@@ -244,7 +256,8 @@ class Order:
 
     def _synchronise_uniform(self, lanes: Integers, rows: Integers, number: Integers) -> None:
         """
-        Synchronise all teams at once, where each team shares one row and no thread has fenced.
+        Synchronise all teams at once. The members of each team must share one row, and no thread
+        may have fenced.
         """
         clocks = self.clocks.known[rows]
         clocks[number, lanes % self.members] = self.time[lanes]
@@ -257,7 +270,10 @@ class Order:
         self._views = self.clocks.compact(self._views)
 
     def release(self, lanes: Integers) -> Knowledge:
-        """Return what the lanes together know and have done, and advance their times."""
+        """
+        Return the knowledge that the lanes release: all that they know and have done. Advance their
+        times.
+        """
         rows: list[int] = []
         for view in View:
             mine = self._views[view][lanes]
@@ -272,7 +288,7 @@ class Order:
         return self.clocks.keep(rows)
 
     def acquire(self, lanes: Integers, knowledge: Knowledge) -> None:
-        """Add released knowledge to that of the lanes."""
+        """Add knowledge that other lanes have released to that of `lanes`."""
         for view, row in zip(View, knowledge.rows, strict=True):
             self._learn(lanes, view, row)
 
@@ -299,28 +315,32 @@ class Order:
             self._views[view][lanes[mine == old]] = self.clocks.join((old, row))
 
     def fence(self, lanes: Integers, views: Iterable[View]) -> None:
-        """Set views to all that the lanes know and have done, and advance the lanes' times."""
+        """
+        Set `views` of the lanes to all that they know and have done; advance the lanes' times.
+        """
         for view in views:
             self._views[view][lanes] = self._views[View.VISIBLE][lanes]
             self._own[view][lanes] = self.time[lanes]
         self._own[View.VISIBLE][lanes] += 1
 
     def acquire_seen(self, lanes: Integers, views: Iterable[View]) -> None:
-        """Acquire what earlier atomics of the lanes have found released, as a fence does."""
+        """
+        Add to the lanes' knowledge what their earlier atomics have found released, as a fence does.
+        """
         for view in views:
             seen = self._views[view][lanes]
             for row in np.unique(seen[seen > 0]).tolist():
                 self._learn(lanes[seen == row], View.VISIBLE, row)
 
     def see(self, lane: int, elsewhere: Elsewhere, view: View) -> None:
-        """Add what an atomic of the lane has found released to a view."""
+        """Add to a view of a lane the knowledge that its atomic has found released."""
         if elsewhere:
             self._learn(np.array([lane]), view, self._row_of(elsewhere, lane))
 
     def released(self, lane: int, view: View) -> Elsewhere:
         """
-        Return what an atomic of the lane releases from a view, by blocks of the launch
-        (`Elsewhere`).
+        Return the knowledge that an atomic of the lane releases from a view, by blocks of the
+        launch (`Elsewhere`).
         """
         row, clock = int(self._views[view][lane]), self._clock(lane, view)
         released = self.clocks.elsewhere(row)

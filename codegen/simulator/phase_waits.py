@@ -33,12 +33,14 @@ class PhaseWait:
     acquires: Level | None
     once: bool
     """
-    True if no loop repeats the wait: the answer is then no, unless a lane knows of the completion.
+    True if no loop repeats the wait. The answer is then false, unless a lane knows that the phase
+    is complete.
     """
 
     def test(self, mbarriers: MBarriers, lanes: Lanes) -> None:
         """
-        Write the predicate; it is true for an mbarrier that cannot be used, which is reported.
+        Test the phase, and write the answer to the predicate. The answer is true for an mbarrier
+        that cannot be used, which is reported.
         """
         self.target[lanes.index] = True
         for place in self.places(lanes):

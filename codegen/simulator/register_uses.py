@@ -19,7 +19,8 @@ _SPACES = {"global", "shared", "shared_cta", "shared_cluster", "const", "param",
 _NO_RESULT = ("st", "red", "bra", "brx", "bar", "barrier", "cp")
 _ACTS = (*_NO_RESULT, "atom", "mbarrier", "shfl", "vote", "match", "redux")
 """
-Instructions for which any undefined operand is an error; undefined guards and addresses always are.
+Instructions for which any undefined operand is an error. An undefined guard or address is an error
+for all instructions.
 """
 
 
@@ -50,7 +51,10 @@ def targets(instruction: Instruction) -> list[str]:
 
 
 def decided(instruction: Instruction) -> list[str]:
-    """Return the registers that decide what an instruction does, apart from its result."""
+    """
+    Return the registers of which an undefined value is an error: they decide what an instruction
+    does, not only its result.
+    """
     acts = instruction.root in _ACTS and not may_be_local(instruction)
     return names(o for o in instruction.operands if acts or isinstance(o, Address))
 

@@ -55,7 +55,10 @@ class Registers:
         return self._array(operand.name).itemsize if isinstance(operand, Register) else 8
 
     def source(self, operand: Operand, type: str | np.dtype) -> Values:
-        """Return the operand's value in every lane; for a wider register, its low part."""
+        """
+        Return the operand's value for every lane, as an array of the type; of a wider register,
+        only the low part.
+        """
         dtype = TYPES[type] if isinstance(type, str) else type
         match operand:
             case Register(name):
@@ -78,9 +81,9 @@ class Registers:
 
     def widened(self, operand: Operand, type: str) -> Values:
         """
-        Return the array for a result that is extended to the width of its register.
+        Return the array to write a result to that is extended to the width of its register.
 
-        It equals `target` where the register has the width of the type.
+        If the register has the width of the type, this is the array that `target` returns.
         """
         dtype = TYPES[type]
         if not isinstance(operand, Register):

@@ -43,7 +43,8 @@ Bit at which an address holds the rank of its block in the cluster, plus one; 0 
 
 class StartedCopy(NamedTuple):
     """
-    Bulk copy in flight to shared memory; it lands at `time` of an mbarrier, given by its `agent`.
+    A bulk copy to shared memory that is in flight. It lands at `time` of the mbarrier that `agent`
+    names.
     """
 
     touch: Touch
@@ -53,8 +54,8 @@ class StartedCopy(NamedTuple):
 
 class SharedMemory:
     """
-    Shared space; `granule` is the bytes of a race cell, the smallest access of the kernel (at most
-    4).
+    The shared memory of all blocks of a batch. `granule` is the bytes of a race cell: of the
+    smallest access of the kernel, at most 4.
     """
 
     def __init__(
@@ -118,7 +119,10 @@ class SharedMemory:
         yield Place(lanes, self.block, offsets)
 
     def locate(self, lane: int, address: int) -> tuple[int, int]:
-        """Return the block of the batch that a lane's address refers to, and the byte within it."""
+        """
+        Return the block of the batch to which a lane's address refers, and the byte within this
+        block.
+        """
         block, rank = int(self._geometry.block_of[lane]), address >> RANK_SHIFT
         if rank:
             block += rank - 1 - block % self._geometry.cluster_blocks
@@ -167,7 +171,9 @@ class SharedMemory:
         return inside & is_aligned
 
     def touch(self, lane: int, offsets: Integers, size: int, line: int) -> Touch:
-        """Return the access of one lane's bulk copy to `offsets`, bytes within the batch."""
+        """
+        Return the access by one lane's bulk copy to `offsets`, given as bytes within the batch.
+        """
         within = offsets % self.layout.size
         lanes = np.full(len(offsets), lane)
         low, high = int(within.min()), int(within.max()) + size

@@ -54,11 +54,16 @@ class SharedRaces:
         self._reads = SharedReads(cells, geometry, order, findings, self.executed)
         self._generic, self._copies, self._updated = Near(), Near(), Near()
         self.touches = 0
-        """Number of accesses so far."""
+        """Number of accesses to shared memory that have been recorded so far."""
         self.new_interval()
 
     def new_interval(self) -> None:
-        """Forget accesses after a barrier of all threads, which then know them."""
+        """
+        Forget accesses that need no more checks, because all threads have passed one barrier and
+        know them.
+
+        Atomic updates are kept if vector clocks are in use (`Order.uses_rows`).
+        """
         self._writes = Near()
         if not self.order.uses_rows:
             self._updates, self._observed, self._updated = None, None, Near()
@@ -96,9 +101,8 @@ class SharedRaces:
 
     def write(self, touch: Touch, *, copying: bool = False) -> None:
         """
-        Check and record a store; with `copying`, only check the start of a copy.
-
-        A copy is recorded when it lands.
+        Check a store, and record it. With `copying`, only check the start of a copy, which is
+        recorded when it lands.
         """
         self._against_writes(touch, "writes")
         self._against_updates(touch, "writes")
@@ -161,7 +165,8 @@ class SharedRaces:
 
     def use_object(self, touch: Touch) -> None:
         """
-        Record an update that has been checked, or an access to an mbarrier by its own instructions.
+        Record an access to an mbarrier by its own instructions, or an atomic update or strong store
+        that has been checked.
         """
         if self._updates is None:
             self._updates = AccessLog(len(self.written), THREAD_MASK, self._may_race)
@@ -220,7 +225,7 @@ class SharedRaces:
 
     def _may_race(self, _: Integers, stamps: Stamps) -> Booleans:
         """
-        Return which updates may still race: those that some lane does not know.
+        Return a mask of the updates that may still race, because some lane does not know them.
 
         With bulk copies these are all updates, as a bulk copy also needs a proxy fence.
         """
@@ -250,7 +255,10 @@ class SharedRaces:
         )
 
     def _updates_of(self, touch: Touch) -> tuple[Integers, Stamps, Integers]:
-        """Return earlier updates of the cells of an access, as lanes, stamps and cells."""
+        """
+        Return earlier updates of the cells that an access touches: lanes of the access, stamps of
+        the updates, and cells.
+        """
         assert self._updates is not None
         cells, lanes = touch.cells.ravel(), touch.lanes_of_cells
         places, stamps = self._updates.earlier(cells, self.order.knowledge(lanes))

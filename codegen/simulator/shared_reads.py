@@ -60,7 +60,7 @@ class SharedReads:
         self._most = _LOGGED_READS
 
     def add(self, touch: Touch, *, strong: bool) -> None:
-        """Record a load."""
+        """Record a load; a later write may race with it."""
         times, executed = self._order.time[touch.lanes], self._executed.clock[touch.lanes]
         self._log.append(_LoggedRead(touch, times, executed, strong))
         if len(self._log) > self._most:
@@ -68,7 +68,7 @@ class SharedReads:
 
     def meet(self, touch: Touch, *, atomic: bool = False) -> None:
         """
-        Report reads that race with a write.
+        Report logged reads that race with a write.
 
         An `atomic` write is an update or strong store, which does not race with strong reads.
         """
@@ -91,7 +91,7 @@ class SharedReads:
 
     def _layers(self, touch: Touch, *, several: bool) -> Iterator[tuple[Integers, Integers]]:
         """
-        Yield cells of an access and their rows, in layers.
+        Yield the cells of an access, and the row of each cell, in one or more layers.
 
         If lanes share cells and `several` is true, each cell occurs once per layer. Of lanes with
         the same cell and knowledge, only the first and the last are yielded. Otherwise there is one
@@ -114,7 +114,7 @@ class SharedReads:
 
     def _lanes_beside(self, touch: Touch) -> range:
         """
-        Return all lanes of the clusters that an access comes from; no other lanes use its cells.
+        Return the range of all lanes in the clusters of an access; no other lanes use its cells.
         """
         members = self._order.members
         first, last = int(touch.lanes.min()) // members, int(touch.lanes.max()) // members
@@ -122,10 +122,11 @@ class SharedReads:
 
     def _against_read(self, entry: _LoggedRead, touch: Touch, lanes: range) -> bool:
         """
-        Report a race of a write with a logged read, and return whether the read may be dropped.
+        Report a race of a write with a logged read, and return True if the read may be dropped from
+        the log.
 
-        It may if the write is ordered after all of it: an access that races with the read then also
-        races with the write.
+        The read may be dropped if the write is ordered after all lanes' reads: an access that races
+        with them then also races with the write.
         """
         beside = entry.touch.rows_of(lanes)
         hit = self._row[entry.touch.cells[beside]]

@@ -185,7 +185,10 @@ class _Launch:
                 self.unit.tensor_maps[where] = map, bound.array_of(number, arguments)
 
     def run(self, budget: int, blocks: int | None = None) -> Report:
-        """Run the first `blocks` of the chosen blocks, by default all of them."""
+        """
+        Run the first `blocks` of the chosen blocks, by default all of them, and return the report.
+        Raises `SimulationTooLarge`.
+        """
         unit, machine = self.unit, self.machine
         geometry = unit.geometry
         chosen = len(geometry.chosen)
@@ -210,8 +213,8 @@ class _Launch:
 
     def errors(self, budget: int) -> list[Finding]:
         """
-        Run all blocks and return the findings; stop early, without an error, at the end of the
-        budget.
+        Run all blocks and return the findings. If the run exceeds the budget, return the findings
+        so far.
         """
         try:
             return self.run(budget).errors

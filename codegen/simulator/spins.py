@@ -18,13 +18,14 @@ from tilewright.codegen.simulator.register_uses import names, targets
 _POLLING = ("volatile", "relaxed", "acquire", "test_wait")
 _MOST_IDLE_TURNS = 50
 """
-Consecutive turns without progress before a deadlock is reported: the same number of threads spins,
-no other thread runs, and no memory changes.
+Maximum number of consecutive turns without progress: after more, a deadlock is reported.
+
+There is progress if the number of spinning threads changes, another thread runs, or memory changes.
 """
 _MOST_CHANGES = 20_000
 """
-Maximum number of changed flags or counters that count as progress of polling threads, for example
-of threads that take tickets.
+Number of changes of memory in a launch after which a change no longer counts as progress of polling
+threads.
 """
 
 
@@ -42,7 +43,8 @@ def spinning_branches(kernel: Kernel) -> set[int]:
 
 def counted_branches(kernel: Kernel, spinning: set[int]) -> set[int]:
     """
-    Return the branches of spin loops that a counter ends, such as loops that give up after a time.
+    Return the branches among `spinning` whose loop a counter can end, such as loops that give up
+    after a time.
     """
     starts = {place: branch_target(kernel, kernel.instructions[place]) for place in spinning}
     return {
@@ -53,7 +55,7 @@ def counted_branches(kernel: Kernel, spinning: set[int]) -> set[int]:
 
 
 def is_in_polling_loop(kernel: Kernel, instruction: Instruction) -> bool:
-    """True if an instruction is in a polling loop: other threads may end the loop."""
+    """True if an instruction is in a loop that ends when a polled value changes."""
     for end in spinning_branches(kernel):
         start = branch_target(kernel, kernel.instructions[end])
         assert start is not None
@@ -120,7 +122,7 @@ class SpinHall:
         self._findings = findings
         self._waiting: list[tuple[range, Instruction, Lanes]] = []
         self._polled: set[range] = set()
-        """Loops whose lanes are running their next turn."""
+        """Loops in which lanes are running a turn after they have been resumed."""
         self._turns = 0
         self._last = 0
         self._changes = 0
@@ -129,7 +131,8 @@ class SpinHall:
 
     def come(self, loop: range, instruction: Instruction, lanes: Lanes, *, counts: bool) -> None:
         """
-        Set lanes aside that branch back in a loop; `counts` is true if a counter ends the loop.
+        Set lanes aside that branch back in a spin loop; `counts` is true if a counter can end the
+        loop.
         """
         self._waiting.append((loop, instruction, lanes))
         self._counts |= counts
@@ -139,7 +142,10 @@ class SpinHall:
         self._turns = 0
 
     def ran(self, place: int, last: int) -> None:
-        """Record progress if lanes have executed instructions outside of the polling loops."""
+        """
+        Record progress if lanes have executed instructions outside of the polling loops, from
+        `place` to `last`.
+        """
         if self._turns and not any(place in loop and last in loop for loop in self._polled):
             self._turns = 0
 

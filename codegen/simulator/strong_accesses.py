@@ -34,7 +34,8 @@ _ACCESSES = ("ld", "st", "atom", "red")
 
 def are_mixed(kernel: Kernel, other_spaces: set[str]) -> bool:
     """
-    True if strong accesses may race, judged by their scopes and element sizes.
+    True if strong accesses of a kernel may race with each other, judged by their scopes and element
+    sizes.
 
     Accesses that name one of `other_spaces` are ignored.
     """
@@ -82,11 +83,11 @@ class StrongAccesses:
         self, cells: Integers, stamps: Stamps, access: Access, knowledge: Integers
     ) -> tuple[Integers, Stamps]:
         """
-        Record accesses to cells, and return the earlier accesses that are not morally strong with
+        Record strong accesses to cells. Return the earlier ones that are not morally strong with
         them.
 
-        `knowledge` has a number for what each thread knows. The result pairs an access, as an index
-        into `cells`, with the stamp of an access by another thread.
+        `knowledge` has a number for what each thread knows. The result is pairs: an index into
+        `cells`, and the stamp of an earlier access by another thread.
         """
         kind = _Kind(access.mode is Mode.LOAD, level_of(access.strong), access.element)
         if kind not in self._crowds:

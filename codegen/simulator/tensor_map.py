@@ -19,7 +19,10 @@ ALIGNMENT = 128
 
 _MOST_BOX, _MOST_STRIDE, _MOST_AXES, _LINE = 256, 8, 5, 16
 SWIZZLES = {0: 0, 32: 1, 64: 3, 128: 7}
-"""Bits of an address's 16-byte unit that a swizzle may change, by the bytes of its span."""
+"""
+Bits of the number of an address's 16-byte unit that a swizzle may change, by the bytes of the
+swizzle's span.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +112,8 @@ class TensorMap:
 
     def places(self, start: int) -> NDArray[np.int64]:
         """
-        Return the place in shared memory of each 16 bytes of a box that starts at byte `start`.
+        Return the address in shared memory of each 16 bytes of a box that starts at address
+        `start`.
 
         Swizzles count from byte 0, not from `start` (CUDA C++ Programming Guide, "The Swizzle
         Modes").

@@ -37,12 +37,13 @@ class Touch:
 
     @cached_property
     def lanes_of_cells(self) -> Integers:
-        """Lane of each cell, in the order of `cells.ravel()`."""
+        """Lanes, repeated for each of their cells, in the order of `cells.ravel()`."""
         return np.repeat(self.lanes, self.cells.shape[1])
 
     def near(self, other: "Touch") -> bool:
         """
-        True if the byte ranges of two accesses overlap, so that they may touch the same place.
+        True if the byte ranges of two accesses within a block overlap, so that they may touch the
+        same place.
         """
         return self.low < other.high and other.low < self.high
 
@@ -51,7 +52,10 @@ class Touch:
         return bool((np.diff(self.lanes) >= 0).all())
 
     def rows_of(self, lanes: range) -> slice:
-        """Return the rows of a range of lanes; all rows if the lanes are not ascending."""
+        """
+        Return a slice of the rows of this access that belong to a range of lanes; all rows if the
+        lanes are not ascending.
+        """
         if not self._ascends:
             return slice(0, len(self.lanes))
         return slice(*np.searchsorted(self.lanes, [lanes.start, lanes.stop]).tolist())
@@ -69,7 +73,7 @@ class Touch:
 
 
 class Near:
-    """Byte ranges of earlier accesses: one enclosing range per source line."""
+    """Byte ranges of earlier accesses: for each source line, one range that encloses them all."""
 
     def __init__(self) -> None:
         self._hulls: dict[int, tuple[int, int]] = {}
@@ -79,7 +83,7 @@ class Near:
         self._hulls[touch.line] = (min(low, touch.low), max(high, touch.high))
 
     def lines(self, touch: Touch) -> list[int]:
-        """Return the source lines of earlier accesses that an access may overlap."""
+        """Return the source lines of earlier accesses that may overlap `touch`."""
         return [
             line
             for line, (low, high) in self._hulls.items()

@@ -26,7 +26,10 @@ from tilewright.codegen.simulator.operands import Instruction
 from tilewright.codegen.simulator.tensor_map import TensorMap
 
 MOST_AGAIN = 4
-"""Maximum work of a run in another order, as a multiple of the first run; it polls more often."""
+"""
+Maximum work of a run in another order, as a multiple of the first run's work. A run in another
+order polls more often.
+"""
 
 _MOST_STEPS = 20_000
 """
@@ -60,7 +63,10 @@ def _orders_memory(instruction: Instruction) -> bool:
 
 
 def orders(geometry: Geometry, executed: int) -> Iterator[Turns]:
-    """Yield the orders that are cheap enough for a launch of `executed` thread-instructions."""
+    """
+    Yield the orders in which to run a launch again, if they are cheap enough; the first run took
+    `executed` thread-instructions.
+    """
     for width in (WARP, geometry.width):
         if executed // width <= _MOST_STEPS:
             yield from (Turns(width), Turns(width, last_first=True))

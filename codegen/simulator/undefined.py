@@ -73,7 +73,8 @@ class Undefined:
 
     def load(self, line: int, text: str) -> int:
         """
-        Return the number of the load in `line`, which read unwritten bytes; `text` is its finding.
+        Return the number for a load in source line `line` that read unwritten bytes; `text` is its
+        finding.
         """
         if line not in self._numbers:
             self._loads.append((line, text))
@@ -82,7 +83,7 @@ class Undefined:
 
     def loaded(self, register: Operand, lanes: Lanes, state: States, number: int) -> None:
         """
-        Mark the bytes of a register that a load has left undefined.
+        Mark the bytes of a register that are undefined after a load.
 
         `state` holds the states of the loaded bytes, of shape (lanes, bytes). `number` is that of
         the load, for bytes that were never written.
@@ -100,8 +101,8 @@ class Undefined:
 
     def states(self, register: Operand, lanes: Lanes, size: int) -> States:
         """
-        Return the states of memory where `size` bytes of a register are stored, of shape (lanes,
-        size).
+        Return the states that memory gets when `size` bytes of a register are stored to it, of
+        shape (lanes, size).
         """
         marks = self.of(register, lanes)
         missing = marks[:, None] >> np.arange(size) & 1
@@ -109,7 +110,8 @@ class Undefined:
 
     def guard(self, instruction: Instruction) -> Callable[[Lanes], None] | None:
         """
-        Return a check of the predicate that guards an instruction; None if it is always defined.
+        Return a function that reports an undefined guard of an instruction; None if the guard is
+        always defined.
         """
         guard = instruction.predicate
         if not self._followed or guard is None or guard.register.name not in self._followed:
@@ -118,9 +120,9 @@ class Undefined:
 
     def flow(self, instruction: Instruction) -> Callable[[Lanes], None] | None:
         """
-        Return the function to call before an instruction is executed, or None.
+        Return the function to call before an instruction is executed; None if it needs none.
 
-        It reports undefined operands that matter, and marks undefined results.
+        The function reports undefined operands that matter, and marks undefined results.
         """
         if not self._followed:
             return None

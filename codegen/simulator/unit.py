@@ -32,7 +32,7 @@ Step = Callable[[Lanes], None]
 
 @dataclass(frozen=True)
 class Unit:
-    """State that the instructions of a kernel act on, for one launch."""
+    """All state that the instructions of a kernel act on during one launch."""
 
     kernel: Kernel
     geometry: Geometry
@@ -56,7 +56,7 @@ class Unit:
 
 
 Builder = Callable[[Unit, Instruction], Step]
-"""Function that compiles one instruction."""
+"""Function that compiles one instruction for a unit: it returns a step."""
 
 
 def unknown(instruction: Instruction) -> SimulatorError:
@@ -67,7 +67,8 @@ def unknown(instruction: Instruction) -> SimulatorError:
 
 def modifiers(instruction: Instruction, allowed: Collection[str], types: int = 1) -> set[str]:
     """
-    Return the parts of the opcode between its root and its last `types` parts.
+    Return the modifiers of an instruction: the parts of the opcode between its root and its last
+    `types` parts.
 
     Raises `SimulatorError` for a part that is not in `allowed`.
     """

@@ -32,7 +32,7 @@ _COMPACT_FROM = 4096
 
 
 class Knowledge:
-    """Rows of all views, kept by an object through which threads synchronise."""
+    """Knowledge that threads have released: the number of a row for each view."""
 
     __slots__ = ("__weakref__", "rows")
 
@@ -69,7 +69,9 @@ class VectorClocks:
         return np.arange(first, first + count)
 
     def inherit(self, row: int, older: int) -> None:
-        """Give the new `row` the knowledge of row `older` about other clusters."""
+        """
+        Give the row `row`, which is new, the knowledge of the row `older` about other clusters.
+        """
         self._elsewhere[row] = self._elsewhere[older]
 
     def join(self, rows: Iterable[int]) -> int:

@@ -45,16 +45,22 @@ class Visitors:
         self._order = order
         self._findings = findings
         self._visits = defaultdict[int, dict[int, tuple[int, int]]](dict)
-        """Last visit of each visiting lane, as its time and line, by host block."""
+        """Last visit of each visiting lane, as a pair (time, line), by the visited block."""
         self._uses = defaultdict[tuple[int, int], dict[int, Use]](dict)
-        """Last use of each visiting lane, by host block and place of an mbarrier."""
+        """
+        Last use of an mbarrier by each visiting lane, by the visited block and the place of the
+        mbarrier.
+        """
         self._checked = set[tuple[int, int]]()
         """
         Pairs of a lane and a visited block, for which the start of the block has been checked.
         """
 
     def visit(self, lanes: Integers, blocks: Integers, access: Access) -> None:
-        """Record accesses to other blocks; `use` records uses of mbarriers when they count."""
+        """
+        Check that visited blocks have started, and record visits. Uses of mbarriers are not
+        recorded here, but by `use`.
+        """
         times = self._order.time[lanes]
         self._check_started(lanes, blocks, access)
         if access.mode is Mode.OBJECT:
@@ -80,13 +86,14 @@ class Visitors:
             )
 
     def use(self, block: int, place: int, lanes: Integers, phase: int, line: int) -> None:
-        """Record that lanes of other blocks count for a phase of the mbarrier at a place."""
+        """Record that lanes of other blocks use the mbarrier at a place in one of its phases."""
         for lane, time in zip(lanes.tolist(), self._order.time[lanes].tolist(), strict=True):
             self._uses[block, place][lane] = Use(lane, time, phase, line)
 
     def awaited(self, block: int, place: int, phases: int) -> None:
         """
-        Record that a thread of the block knows that `phases` phases of an mbarrier are complete.
+        Record that a thread of the block knows that the first `phases` phases of an mbarrier are
+        complete.
         """
         if uses := self._uses.get((block, place)):
             left = {lane: use for lane, use in uses.items() if use.phase >= phases}
@@ -100,7 +107,10 @@ class Visitors:
             self._check_known(block, [(use.lane, use.time, use.line) for use in uses.values()])
 
     def _check_known(self, block: int, visits: Sequence[tuple[int, int, int]]) -> None:
-        """Report visits, given as lanes, times and lines, that no thread of the block knows of."""
+        """
+        Report visits to a block, given as lanes, times and lines, of which no thread of the block
+        knows.
+        """
         if not visits:
             return
         lanes, times, lines = np.array(visits).T

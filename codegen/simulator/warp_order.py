@@ -26,7 +26,9 @@ class WarpOrder:
         self._by_pair: Clocks | None = None
 
     def join_all(self, lanes: slice | Integers) -> None:
-        """Synchronise `lanes` within each warp; they are all the running lanes of their warps."""
+        """
+        Synchronise `lanes` within each warp, where they are all the running lanes of their warps.
+        """
         self._by_all[lanes] = self.clock[lanes]
         self._tick(lanes)
 
@@ -43,7 +45,10 @@ class WarpOrder:
         self._tick(lanes)
 
     def ordered(self, now: Integers, then: Integers, clock: Clocks) -> Booleans:
-        """True where lane `now` knows what lane `then` executed at `clock` (elementwise)."""
+        """
+        Return a mask of the lanes `now` that know what the lane in `then` executed at `clock`
+        (elementwise).
+        """
         known = self._by_all[then]
         if self._by_pair is not None:
             known = np.maximum(known, self._by_pair[now, then % WARP])

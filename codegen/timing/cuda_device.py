@@ -19,9 +19,9 @@ from tilewright.codegen.timing.timer import Replay
 from tilewright.dialects.target import Target
 
 _SMS, _CLOCK_KHZ, _MEMORY_CLOCK_KHZ, _BUS_BITS, _L2_BYTES = 16, 13, 36, 37, 38
-"""Numbers of device attributes (CUdevice_attribute)."""
+"""Numbers of CUDA's device attributes (CUdevice_attribute) that are queried."""
 _PER_CLOCK = 2
-"""Transfers per clock: device memory of all kinds moves data on both edges of its clock."""
+"""Transfers per clock of device memory, which moves data on both edges of its clock."""
 _WARM_UPS = 2
 _LEAST_READ = 256 * 2**20
 """Minimum bytes that a flush reads; meanwhile the host has time to queue the next graph."""
@@ -79,7 +79,9 @@ class CudaDevice:
 
 @contextmanager
 def _collected(failures: list[Exception]) -> Generator[None]:
-    """Collect an exception of the body in `failures` instead of raising it."""
+    """
+    Append an exception that the body of the `with` raises to `failures`, instead of raising it.
+    """
     try:
         yield
     except Exception as err:
@@ -88,11 +90,12 @@ def _collected(failures: list[Exception]) -> Generator[None]:
 
 class EventTimer:
     """
-    Timer from one CUDA event to the next, on PyTorch's current stream.
+    Timer that measures each replay between two CUDA events, on PyTorch's current stream.
 
     The host queues faster than the GPU works, once it has a lead. The first replay therefore always
-    waits for a flush, so that no replay waits for the host. A flush reads `beyond_l2`: bytes that
-    it wrote would have to be written back to memory while the replay is measured.
+    waits for a flush of the cache, so that no replay waits for the host. A flush reads the tensor
+    `beyond_l2`, which is larger than the cache. It does not write, as written bytes would have to
+    be written back to memory while the replay is measured.
     """
 
     def __init__(self, beyond_l2: Any, flush: bool):

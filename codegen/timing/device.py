@@ -8,7 +8,7 @@ from tilewright.codegen.timing.roofline import Peaks
 from tilewright.codegen.timing.timer import Replay, Timer
 
 Call = Callable[[], list[Any]]
-"""Function that computes new tensors."""
+"""Function without arguments whose calls are measured; each call returns new tensors."""
 
 
 class Recording(NamedTuple):
@@ -16,7 +16,7 @@ class Recording(NamedTuple):
 
     replay: Replay
     outputs: list[list[Any]]
-    """Tensors that each call writes at every replay."""
+    """Tensors that each of the calls writes; every replay overwrites them."""
 
 
 class Device(Protocol):
@@ -44,15 +44,15 @@ class Device(Protocol):
 
     def record(self, calls: Sequence[Call]) -> Recording:
         """
-        Return the calls as one CUDA graph; calls run before recording, which completes their
-        set-up.
+        Return the calls recorded as one CUDA graph. Each call also runs before the recording, which
+        completes its set-up.
         """
         ...
 
     def timer(self, flush: bool) -> Timer:
         """
-        Return a timer; with `flush` it empties the cache before each replay, outside of the
-        measured time.
+        Return a timer; if `flush` is true, it empties the L2 cache before each replay, outside of
+        the measured time.
         """
         ...
 

@@ -16,7 +16,7 @@ from tilewright.codegen.runtime.libcuda import LibCuda
 LIBRARY = "libnvidia-ml.so.1"
 
 State = dict[str, Any]
-"""Figures by name, as `Nvml.state` returns them."""
+"""State of a GPU: figures by name, as `Nvml.state` returns them."""
 
 _SM, _MEMORY, _GPU_SENSOR = 1, 2, 0  # nvmlClockType_t, nvmlTemperatureSensors_t
 _BUS_ID_BYTES = 64
@@ -28,7 +28,7 @@ REASONS: Mapping[int, str] = {
     0x40: "hardware thermal slowdown",
     0x80: "power brake",
 }
-"""Reasons for clocks below those of an application, by nvmlClocksEventReason bit."""
+"""Reasons why the GPU runs at lower clocks than requested, by nvmlClocksEventReason bit."""
 
 
 class Nvml:
@@ -63,7 +63,10 @@ class Nvml:
         }
 
     def _number(self, function: str, kind: Callable[[], Any], *arguments: int) -> int | None:
-        """Return the result of a query; None if it is refused, or unknown to this NVML."""
+        """
+        Return the number that an NVML function reports; None if NVML refuses the query or lacks the
+        function.
+        """
         query, value = getattr(self._library, function, None), kind()
         if query is None or query(self._device, *arguments, ctypes.byref(value)):
             return None

@@ -52,7 +52,7 @@ class Worker:
         Thread(target=self._read, daemon=True).start()
 
     def send(self, request: dict[str, Any]) -> None:
-        """Send a request; `reply` detects a dead worker."""
+        """Send a request to the worker; if it is dead, do nothing, because `reply` detects that."""
         assert self._process.stdin is not None
         try:
             print(json.dumps(request), file=self._process.stdin, flush=True)
@@ -96,7 +96,7 @@ class Worker:
 
 def requests() -> Iterator[str]:
     """
-    Yield the lines of the standard input until it ends.
+    Yield the lines of the standard input, which are requests in JSON, until it ends.
 
     If the parent process dies, this process is killed with all that it has started, even while it
     waits.
@@ -118,7 +118,7 @@ def _read_requests(lines: Queue[str], parent: int) -> None:
 
 
 def sender(stream: TextIO) -> Send:
-    """Return a function that writes replies to a stream."""
+    """Return a function that writes a reply to `stream` as a line of JSON."""
 
     def send(reply: dict[str, Any]) -> None:
         print(json.dumps(reply), file=stream, flush=True)
@@ -127,7 +127,10 @@ def sender(stream: TextIO) -> Send:
 
 
 def own_stdout() -> TextIO:
-    """Return the standard output, reserved for replies: all other output to it goes to stderr."""
+    """
+    Return the standard output for replies alone. From now on, other output of this process to it
+    goes to stderr.
+    """
     stream = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     return stream

@@ -13,14 +13,19 @@ from tilewright.codegen.timing.timer import Timer
 
 def turns_of(plan: Plan, l2_bytes: int) -> Rotation:
     """
-    Return how many copies of its inputs a plan's calls rotate through; the calls read all of them.
+    Return the rotation for measuring a plan: how many copies of its inputs the calls use in turn.
+
+    A call is taken to read all inputs and to write all results.
     """
     results = [plan.buffers[number] for number in plan.results]
     return rotation(_bytes([*plan.inputs, *results]), _bytes(plan.inputs), l2_bytes)
 
 
 def look(protocol: Protocol, recordings: Sequence[Recording], timer: Timer, calls: int) -> Timing:
-    """Return the time of one call, from recordings that hold `calls` calls each."""
+    """
+    Measure `recordings`, each of which holds `calls` calls of one plan, and return the time of one
+    call.
+    """
     replays = [recording.replay for recording in recordings]
     return timing(protocol.measure({"": replays}, timer)[""], calls)
 

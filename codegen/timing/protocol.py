@@ -22,18 +22,27 @@ Samples = dict[str, list[list[float]]]
 
 @dataclass(frozen=True)
 class Protocol:
-    """Limits of rounds and of measured time; microseconds are summed over all contestants."""
+    """
+    Limits of a measurement: numbers of rounds, and measured microseconds summed over all
+    contestants.
+    """
 
     warm_up_us: float = 100e3
-    """Measured time until the clocks of the GPU are up; these samples do not count."""
+    """
+    Measured time of the warm-up, after which the clocks of the GPU are up; its samples do not
+    count.
+    """
     measured_us: float = 400e3
     least_rounds: int = 10
     most_rounds: int = 100
     most_warm_ups: int = 1000
-    """Maximum number of rounds of the warm-up, more than even the shortest calls need."""
+    """Maximum number of rounds of the warm-up; even the shortest calls need fewer."""
 
     def measure(self, contestants: Mapping[str, Sequence[Replay]], timer: Timer) -> Samples:
-        """Return samples of all contestants, each of which is a list of recordings."""
+        """
+        Warm up, measure all contestants in rounds, and return their samples. A contestant is a list
+        of recordings.
+        """
         entries = [(name, n) for name, copies in contestants.items() for n in range(len(copies))]
         replays = [contestants[name][n] for name, n in entries]
         spent, number = 0.0, 0
@@ -56,7 +65,9 @@ class Protocol:
 
 
 def order_of_round(count: int, number: int) -> list[int]:
-    """Return the order in which round `number` measures `count` recordings."""
+    """
+    Return the positions of `count` recordings in the order in which round `number` measures them.
+    """
     start = number // 2 % count if count else 0
     order = [*range(start, count), *range(start)]
     return order[::-1] if number % 2 else order

@@ -7,12 +7,15 @@ from typing import Any
 from tilewright.codegen.timing.device import Recording
 
 ResultCheck = Callable[[Sequence[Any]], str]
-"""Function that returns what is wrong with the tensors of a call; an empty text if nothing is."""
+"""
+Function that checks the result tensors of a call: it returns what is wrong with them, or an empty
+text.
+"""
 
 
 def replay_over_nan(recording: Recording, kept: set[int]) -> None:
     """
-    Queue a replay after all memory that it writes has been filled with NaN, or -1.
+    Fill all memory that a recording writes with NaN (integers with -1), then queue a replay.
 
     Memory at the addresses `kept`, which are inputs, is not filled.
     """
@@ -22,7 +25,7 @@ def replay_over_nan(recording: Recording, kept: set[int]) -> None:
 
 
 def different(results: Sequence[list[Any]]) -> list[list[Any]]:
-    """Return the first result, and all results that differ from it in any bit."""
+    """Return the first result, followed by those of the others that differ from it in any bit."""
     import torch
 
     first, *rest = results
@@ -30,7 +33,13 @@ def different(results: Sequence[list[Any]]) -> list[list[Any]]:
 
 
 def changed(recordings: Iterable[Recording], complaint: ResultCheck) -> str:
-    """Return what is wrong with the results of the last replay; an empty text if nothing is."""
+    """
+    Return what is wrong with the results of the recordings' last replays; an empty text if nothing
+    is.
+
+    `complaint` checks the results of one call of each recording, and all results that differ from
+    them.
+    """
     for recording in recordings:
         for outputs in [*different(recording.outputs)[1:], recording.outputs[0]]:
             if problem := complaint(outputs):
@@ -39,7 +48,10 @@ def changed(recordings: Iterable[Recording], complaint: ResultCheck) -> str:
 
 
 def _overwrite(outputs: Iterable[Any], kept: set[int]) -> None:
-    """Fill the memory of tensors with NaN, or -1, except for inputs at the addresses `kept`."""
+    """
+    Fill the memory of tensors with NaN (integers with -1), except for inputs at the addresses
+    `kept`.
+    """
     import torch
 
     for output in outputs:

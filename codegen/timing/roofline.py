@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 TENSOR_CORES = 32
 """
-Upper bound of the multiply-adds that tensor cores do per second, relative to the float32 lanes.
+Number of multiply-adds that tensor cores do at most in the time of one on the float32 lanes.
 
 It is above the ratio of any GPU, for any type of input. NVIDIA's H100 whitepaper has 7.4 for
 float32 cut to TF32, and 15 for float16; later GPUs have more.
@@ -26,7 +26,10 @@ class Work(NamedTuple):
     """Work of a computation, independent of the kernels that do it."""
 
     flops: int
-    """Operations of contractions; a multiply-add is two. Other operations never limit the time."""
+    """
+    Number of operations of contractions, where a multiply-add is two. Other operations never limit
+    the time.
+    """
     bytes: int
     """Bytes of the inputs, each read once, and of the results."""
 
@@ -45,10 +48,11 @@ class Peaks(NamedTuple):
 
     def floor_us(self, work: Work) -> float:
         """
-        Return the minimum time, in microseconds, of kernels without tensor cores, as ours are.
+        Return the minimum time, in microseconds, of kernels that do not use tensor cores, as
+        Tilewright's.
         """
         return 1e6 * max(work.flops / self.flops, work.bytes / self.bandwidth)
 
     def least_us(self, work: Work) -> float:
-        """Return the minimum time, in microseconds, of any kernels."""
+        """Return the minimum time, in microseconds, of any kernels, even on tensor cores."""
         return 1e6 * max(work.flops / (TENSOR_CORES * self.flops), work.bytes / self.bandwidth)

@@ -13,19 +13,23 @@ Small buffers would need too many calls. In that case the cache is flushed befor
 from typing import NamedTuple
 
 BEYOND = 4
-"""Minimum size of all copies together, as a multiple of the L2 cache."""
+"""Minimum size of all copies of the buffers together, as a multiple of the L2 cache."""
 MOST = 32
 """Maximum number of copies of the buffers."""
 MEMORY = 8 * 2**30
 """Maximum number of bytes of all copies of the inputs."""
 LEAST = 2
 """
-Minimum number of copies: with one, the next call would find the end of its inputs in the cache.
+Minimum number of copies of the buffers: with one, the next call would find the end of its inputs in
+the cache.
 """
 
 
 class Rotation(NamedTuple):
-    """Number of copies in a measurement, and whether the cache is flushed."""
+    """
+    Number of copies that the calls of a measurement use in turn, and whether the cache is also
+    flushed.
+    """
 
     copies: int
     needs_flush: bool

@@ -14,12 +14,18 @@ class Timing(NamedTuple):
     iqr_us: float
     """Interquartile range of all samples."""
     aa_us: float
-    """Difference between the medians of recordings of the same calls, which is noise."""
+    """
+    Difference between the largest and the smallest median of recordings of the same calls, which is
+    noise.
+    """
     samples: int
 
 
 def timing(recordings: Sequence[Sequence[float]], calls: int) -> Timing:
-    """Return the time of one call, from the samples of recordings that hold `calls` calls each."""
+    """
+    Return the time of one call, from the samples of each recording; a recording holds `calls`
+    calls.
+    """
     each = [[sample / calls for sample in samples] for samples in recordings]
     together = [sample for samples in each for sample in samples]
     lower, _, upper = quantiles(together, n=4, method="inclusive")

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 Replay = Callable[[], None]
-"""Function that queues the measured work once more."""
+"""Function that queues the measured work once."""
 
 
 class Timer(Protocol):

@@ -19,13 +19,19 @@ class Result(NamedTuple):
     timing: Timing | None
     """Measured time; None if it was not measured."""
     problem: str = ""
-    """Reason why it was not measured or does not count: wrong results, or a failure; else empty."""
+    """
+    Reason why the contestant was not measured or its time does not count: wrong results, or a
+    failure. Empty if there is none.
+    """
     least_us: float = 0.0
-    """Minimum time that is possible, in microseconds."""
+    """
+    Minimum time that is possible for the work, in microseconds; a shorter measured time does not
+    count.
+    """
 
     @property
     def reason_against(self) -> str:
-        """Reason why the time does not count, or an empty text."""
+        """Reason why the measured time does not count, or an empty text."""
         if self.problem:
             return self.problem
         if self.timing is None:

@@ -40,7 +40,7 @@ from tilewright.interpreters.race import Accesses
 from tilewright.interpreters.types import ElementTypes
 
 _LANES = 1 << 17
-"""Number of threads that run at a time."""
+"""Approximate number of threads that run at a time."""
 
 
 def run_threads(op: FuncOp, buffers: Mapping[SSAValue, Buffer], types: ElementTypes) -> None:
@@ -81,7 +81,7 @@ def _local(machine: Threads, op: memref.AllocaOp) -> None:
 
 
 def _comment(machine: Threads, op: CommentOp) -> None:
-    """Do nothing."""
+    """Do nothing: a comment has no effect."""
 
 
 def _shuffle(machine: Threads, op: ShuffleOp) -> None:

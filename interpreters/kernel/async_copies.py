@@ -25,11 +25,12 @@ from tilewright.interpreters.types import Array, is_same
 @dataclass(frozen=True)
 class Flight:
     """
-    A copy under way of one op: flat arrays of target elements, values, and source offsets.
+    An asynchronous copy under way, begun by one op. Its arrays are flat, with an entry for each
+    copied element.
 
-    `origins` is -1 where the value is zero and has no source. `rows` are the blocks of the
-    elements, counted from the first running block. `fill` is the number of the ring's fill, once
-    known.
+    `elements` are offsets in the target, `origins` offsets in the source: -1 where the value is
+    zero and has no source. `rows` are the blocks of the elements, counted from the first running
+    block. `fill` is the number of the ring's fill, once known.
     """
 
     op: Operation
@@ -42,14 +43,14 @@ class Flight:
     fill: Array
 
     def part(self, chosen: Array) -> "Flight":
-        """Return the part of the copy with the `chosen` elements."""
+        """Return the copy of the elements for which the mask `chosen` is true."""
         if chosen.all():
             return self
         arrays = self.elements, self.values, self.origins, self.rows, self.fill
         return Flight(self.op, self.source, self.buffer, *(a[chosen] for a in arrays))
 
     def of_fill(self, counts: Array) -> "Flight":
-        """Return the copy as part of a fill; `counts` has the fill's number for each block."""
+        """Return the copy with `fill` set; `counts` has the number of the fill for each block."""
         return replace(self, fill=counts[self.rows])
 
     def land(self) -> None:
@@ -87,7 +88,10 @@ class Flight:
 def divided(
     flights: list[Flight], choose: Callable[[Flight], Array]
 ) -> tuple[list[Flight], list[Flight]]:
-    """Return the parts of `flights` that `choose` selects, and the rest."""
+    """
+    Return two lists: the parts of `flights` for which the mask `choose(flight)` is true, and the
+    other parts.
+    """
     taken: list[Flight] = []
     left: list[Flight] = []
     for flight in flights:
@@ -101,7 +105,8 @@ def divided(
 
 def begin(flight: Flight, who: Who) -> None:
     """
-    Begin a copy on behalf of `who`: from now on no thread may access its target elements.
+    Begin a copy on behalf of the threads or engine `who`: from now on no thread may access its
+    target elements.
 
     Raises `InterpreterError` if two copies write one element, or if a thread still uses a target
     element.

@@ -23,7 +23,9 @@ from tilewright.interpreters.types import Array
 
 
 def has_partial_barriers(op: Operation) -> bool:
-    """True if `op` contains a barrier for parts of a block."""
+    """
+    True if `op` contains a barrier for some threads of a block only: a warp, or a group of warps.
+    """
     return any(isinstance(inner, WarpBarrierOp | NamedBarrierOp) for inner in op.walk())
 
 
@@ -48,8 +50,10 @@ def _named_barrier(machine: Threads, op: NamedBarrierOp) -> None:
 
 def _names(machine: Threads, op: NamedBarrierOp) -> Array:
     """
-    Return the barrier's id that each thread names, by (block, thread); 0 for threads that do not
-    reach it.
+    Return the id of the barrier at which each thread arrives, by (block, thread); 0 for threads
+    that do not reach the op.
+
+    Raises `InterpreterError` if an id is out of range, or differs between lanes of a warp.
     """
     names = np.broadcast_to(machine.array(op.id), machine.shape)
     active = machine.active_threads()

@@ -73,7 +73,9 @@ def check_remote_reads(machine: Threads) -> None:
 
 def _arrive(machine: Threads, op: ArriveOp) -> None:
     """
-    Arrive at a counter. Threads of a block wait for each other; blocks arrive in a random order.
+    Arrive at a counter, and return for each block whether it is the last to arrive.
+
+    The threads of a block wait for each other; blocks arrive in a random order.
     """
     rows = machine.arriving(op, "'kernel.arrive'")
     buffer: Buffer = machine.values[op.counter]

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Arrays of registers, one for each thread; the steps of an unrolled nest are points of new axes.
+Interpreter of arrays of registers, one for each thread, and of unrolled nests.
+
+The steps of an unrolled nest are points of new axes, so all of them run at once.
 """
 
 import numpy as np

@@ -84,14 +84,14 @@ def _commit(machine: Threads, op: RingCommitOp) -> None:
 
 
 def _complete_stores(machine: Threads, fill: Fill) -> Array:
-    """Return false for each block: stores are not tracked by fill, so the fill may be empty."""
+    """Return false for each block: a commit of plain stores is never known to have copies."""
     return np.zeros(len(fill.count), bool)
 
 
 def _complete_group(machine: Threads, fill: Fill) -> Array:
     """
-    Make all copies since the threads' last commit part of the fill; return the blocks that have
-    any.
+    Assign all copies since the threads' last commit to the fill, as one group. Return a mask of the
+    blocks that have any.
     """
     ring, rows = fill.ring, np.zeros(len(fill.count), bool)
     copies, machine.uncommitted = divided(machine.uncommitted, lambda f: fill.blocks[f.rows])
@@ -106,9 +106,10 @@ def _complete_group(machine: Threads, fill: Fill) -> Array:
 
 def _complete_boxes(machine: Threads, fill: Fill) -> Array:
     """
-    Check that the boxes of an acquired fill have the bytes that the hardware waits for.
+    Check that the boxes copied for an acquired fill have the number of bytes that the hardware
+    waits for.
 
-    Return the blocks that copied any boxes.
+    Return a mask of the blocks that copied any boxes.
     """
     ring = fill.ring
     brought = ring.brought[fill.slot]
@@ -186,7 +187,7 @@ def _check_copied(fill: Fill, pending: int) -> None:
 
 
 def _check_nothing(fill: Fill, pending: int) -> None:
-    """Check nothing: stores are done when the barrier has been passed."""
+    """Do nothing: stores of threads are done when the barrier has been passed."""
 
 
 _CHECK_ARRIVES = {
@@ -220,8 +221,8 @@ def _release(machine: Threads, op: RingReleaseOp) -> None:
 
 def check_finished(machine: Threads) -> None:
     """
-    Raise `InterpreterError` if a copy is under way at the end, when its memory belongs to another
-    block.
+    Raise `InterpreterError` if a copy is still under way at the end of a block, after which another
+    block gets its memory.
     """
     rings = [ring for ring in machine.values.values() if isinstance(ring, Ring)]
     for flight in (flight for ring in rings for flight in ring.under_way):

@@ -28,8 +28,8 @@ from tilewright.interpreters.types import Array
 
 class Ring:
     """
-    State of a ring: for each block the number of fills at each stage, for each slot its newest
-    fill.
+    State of a ring. It counts each block's acquired, committed, awaited and released fills, and has
+    the newest fill of each slot.
     """
 
     def __init__(self, type: RingType, bytes: int, blocks: int):
@@ -37,17 +37,23 @@ class Ring:
         self.acquired = np.zeros(blocks, int)
         self.committed = np.zeros(blocks, int)
         self.empty = np.zeros(blocks, int)
-        """Number of newest committed fills without copies that no thread has waited for."""
+        """
+        Number of the newest committed fills that have no copies and that no thread has waited for,
+        for each block.
+        """
         self.awaited = np.zeros(blocks, int)
         self.released = np.zeros(blocks, int)
         self.group = np.zeros((blocks, self.depth), int)
-        """Number of the copy group that the fill in each slot was committed as."""
+        """
+        Number of the `cp.async` group as which the fill in each slot was committed, by (block,
+        slot).
+        """
         self.brought = np.zeros((blocks, self.depth), int)
-        """Bytes of the boxes that were copied to each slot since the last commit."""
+        """Bytes of the boxes copied to each slot since the last commit, by (block, slot)."""
         self.under_way: list[Flight] = []
         self.present: list[Flight] = []
         self.left: list[Flight] = []
-        """Released copies whose slots are not acquired again yet."""
+        """Copies whose slots are released, and not acquired again yet."""
 
     @property
     def by_engine(self) -> bool:
@@ -88,7 +94,10 @@ class Fill:
         return np.arange(len(self.count)), self.count % self.ring.depth
 
     def check_copy(self, slot: Array, bytes: int) -> None:
-        """Check a copy of a box of `bytes` to `slot` as a part of the fill, and count its bytes."""
+        """
+        Raise `InterpreterError` unless a box of `bytes` bytes may be copied to `slot` for this
+        fill; else count its bytes.
+        """
         ring, count = self.ring, self.count
         self.check(
             slot == count % ring.depth,
@@ -113,8 +122,8 @@ class Fill:
 
     def is_up_to(self, flight: Flight, *, back: int = 0) -> Array:
         """
-        Return a mask of the elements of `flight` that belong to the fill `back` before this one, or
-        to earlier fills.
+        Return a mask of the elements of `flight` that belong to the fill `back` fills before this
+        one, or to an earlier one.
         """
         return self.blocks[flight.rows] & (flight.fill <= self.count[flight.rows] - back)
 

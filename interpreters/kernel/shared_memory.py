@@ -2,8 +2,8 @@
 """
 Arrays in the shared memory of blocks.
 
-Arrays whose places overlap are treated as wholes. A write to one takes over the memory of the
-others, whose contents are lost. Threads must have met before that.
+If the places of two arrays overlap, a write to any element of one ends all contents of the other.
+Threads must have met at a barrier before that write.
 """
 
 import numpy as np
@@ -21,8 +21,10 @@ from tilewright.interpreters.race import Accesses
 
 def _shared(machine: Threads, op: SharedOp) -> None:
     """
-    Allocate an array. In a loop it is the same memory again: its contents are lost, its accesses
-    are kept.
+    Allocate an array in shared memory.
+
+    In a loop, each step gets the same memory. Its contents are lost, but the record of accesses to
+    it is kept.
     """
     buffer = memory(machine, op.memref, machine.shape[0])
     buffer.slot = buffer.slot[:, None]

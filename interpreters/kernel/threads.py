@@ -30,9 +30,11 @@ class Threads(Machine):
         self.block_id = np.arange(blocks.start, blocks.stop)[:, None]
         self.thread_id = np.arange(threads)
         self.time = 0
-        """Number of barriers that have been passed, each by some of the threads."""
+        """
+        Number of barriers that have been passed so far; a barrier of some threads only counts, too.
+        """
         self.since = np.zeros((len(blocks), 1), int)
-        """Time of the last barrier of each whole block."""
+        """Value of `time` at the last barrier of all threads of each block."""
         meetings.begin(blocks, threads)
         self.uncommitted: list[Flight] = []
         """Copies of `cp.async` that belong to no fill yet."""
@@ -43,7 +45,10 @@ class Threads(Machine):
         return Who(self.thread_id, self.block_id, np.asarray(self.time), self.since)
 
     def engine(self, rows: Array) -> Who:
-        """Return the identity of the hardware engine that acts for the blocks in these rows."""
+        """
+        Return the identity under which the hardware engine accesses memory for the blocks in these
+        rows.
+        """
         who = self.who()
         return Who(np.asarray(ENGINE), who.block[rows], who.epoch, who.since[rows])
 
@@ -102,8 +107,10 @@ class Threads(Machine):
 
     def by_block(self, op: Operation, value: SSAValue | Array, blocks: Array, what: str) -> Array:
         """
-        Return a value by block. Raises `InterpreterError` if it differs between the threads of a
-        block in `blocks`.
+        Return one value for each block. Raises `InterpreterError` if the value differs between the
+        threads of a block in `blocks`.
+
+        The message calls the value `what`.
         """
         array = self.array(value) if isinstance(value, SSAValue) else value
         whole = np.broadcast_to(array, self.shape)

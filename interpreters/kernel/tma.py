@@ -71,13 +71,14 @@ def _slots(machine: Threads, op: TmaCopyOp, fill: Fill) -> Array:
 
 
 def _bytes(op: TmaCopyOp) -> int:
-    """Return the bytes of a box; zeros outside of the tensor count."""
+    """Return the number of bytes of a box, including elements outside of the tensor."""
     return int(np.prod([*op.box.get_values()])) * size_of(memref_type(op.source).element_type)
 
 
 def _box(machine: Threads, op: TmaCopyOp, fill: Fill) -> tuple[Array, Array]:
     """
-    Return the values of a box and their source offsets, flat, for each block that reaches the op.
+    Return the values of a box and their source offsets, of shape (blocks that reach the op,
+    elements).
 
     Outside of the tensor, values are zero and offsets are -1.
     """
@@ -100,7 +101,9 @@ def _box(machine: Threads, op: TmaCopyOp, fill: Fill) -> tuple[Array, Array]:
 
 
 def _elements(machine: Threads, op: TmaCopyOp, fill: Fill) -> Array:
-    """Return the target elements of the box, for each block that reaches the op."""
+    """
+    Return the target elements of a box as offsets, of shape (blocks that reach the op, elements).
+    """
     target: Buffer = machine.values[op.target]
     size = target.size // target.shape[0]
     rows = np.flatnonzero(fill.blocks)

@@ -28,7 +28,8 @@ def _nothing(unit: Unit, instruction: Instruction) -> Step:
 
 _NO_EFFECT = ("nanosleep", "prefetch", "prefetchu", "pmevent", "createpolicy", "griddepcontrol")
 """
-Instructions without effect here: each access acts at once, and `order.py` decides what is known.
+Instructions without effect in the simulator: each access acts at once, and `order.py` decides which
+accesses are known.
 """
 _PLAIN: dict[str, Builder] = {
     **BITS,

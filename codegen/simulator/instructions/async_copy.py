@@ -71,7 +71,7 @@ def _copy(unit: Unit, instruction: Instruction) -> Step:
 
 
 class _Source:
-    """Source of a copy; lanes that read no bytes may have any address."""
+    """Source of a `cp.async`; lanes that read no bytes may have any address."""
 
     def __init__(self, unit: Unit, instruction: Instruction, size: int):
         self._addresses = addresses(unit, instruction.operands[1])
@@ -82,7 +82,10 @@ class _Source:
         self._nothing = unit.shared.block
 
     def places(self, lanes: Lanes, count: Integers) -> Iterator[tuple[Place, Integers]]:
-        """Yield each place with the bytes to read per lane: between 0 and the copy's size."""
+        """
+        Yield each place that lanes read, with the number of bytes that each lane reads; `count` has
+        these numbers for all lanes.
+        """
         for requested in np.unique(count).tolist():
             some = lanes.where(count == requested)
             assert some is not None

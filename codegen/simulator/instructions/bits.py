@@ -11,7 +11,11 @@ from tilewright.codegen.simulator.unit import Builder, Step, Unit, modifiers, un
 
 
 def _typed(function: Function, result: str, *types: str) -> Builder:
-    """Return a builder for operands of the given types; `""` is the instruction's own type."""
+    """
+    Return a builder for an instruction that computes `function` from operands of the given types.
+
+    A type `""` stands for the instruction's own type.
+    """
 
     def build(unit: Unit, instruction: Instruction) -> Step:
         modifiers(instruction, ())

@@ -57,7 +57,9 @@ class _Source(NamedTuple):
 
 
 class _Bulk(ABC):
-    """Bulk copy of either form: its target, and the mbarrier that it completes on."""
+    """
+    A bulk copy with or without a tensor map: its target, and the mbarrier on which it completes.
+    """
 
     def __init__(self, unit: Unit, instruction: Instruction, target: int, mbarrier: int):
         self.unit = unit
@@ -81,7 +83,8 @@ class _Bulk(ABC):
     @abstractmethod
     def _start(self, lane: int, one: Lanes, target: int, mbarrier: int) -> None:
         """
-        Start the copy of one lane to a shared address; it completes on the mbarrier at a byte.
+        Start the copy of one lane to the shared address `target`. It completes on the mbarrier at
+        byte `mbarrier` of the batch.
         """
 
     def _copy(
@@ -113,7 +116,7 @@ class _Bulk(ABC):
             self._started.append(StartedCopy(touch, agent, time))
 
     def _count(self, array: Array, offsets: Integers) -> None:
-        """Count the sectors that hold any of the elements at `offsets`, each sector once."""
+        """Add to the cost the sectors that hold the elements at `offsets`, each sector once."""
         if self._sectors is not None:
             sectors = len(np.unique(offsets // SECTOR))
             self._sectors.requests += 1
@@ -185,7 +188,10 @@ class _Plain(_Bulk):
             self._copy(lane, target, within, data, mbarrier, found)
 
     def _read(self, one: Lanes, source: int, size: int) -> _Source | None:
-        """Return the source of a copy, or None if not all of its bytes are in one array."""
+        """
+        Return the bytes that a copy reads. Return None if they are not all in one array, which is
+        reported.
+        """
         access = Access(Mode.SOURCE, _UNIT, self.line)
         first, last = (
             list(self.unit.global_memory.places(one, np.array([at]), access))

@@ -11,7 +11,7 @@ from tilewright.codegen.simulator.unit import Builder, Step, Unit, modifiers
 
 
 def _map_address(unit: Unit, instruction: Instruction) -> Step:
-    """Compile `mapa`: the address of the same place in the block of a rank."""
+    """Compile `mapa`: compute the address of the same place in the block with a given rank."""
     parts = modifiers(instruction, ("shared_cluster",))
     target, source, rank = instruction.operands
     registers = unit.registers
@@ -29,7 +29,7 @@ def _map_address(unit: Unit, instruction: Instruction) -> Step:
 
 
 def _rank(unit: Unit, instruction: Instruction) -> Step:
-    """Compile `getctarank`: the rank of the block that an address belongs to."""
+    """Compile `getctarank`: compute the rank of the block that an address belongs to."""
     modifiers(instruction, ("shared_cluster",))
     target, source = instruction.operands
     result = unit.registers.target(target, "u32")

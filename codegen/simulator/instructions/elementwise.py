@@ -29,7 +29,8 @@ def same(x: Any) -> Any:
 
 def step(function: Function, target: Values, *sources: Values) -> Step:
     """
-    Return the step `target = function(*sources)` for the executing lanes; a ufunc writes in place.
+    Return a step that computes `target = function(*sources)` for the executing lanes; a ufunc
+    writes its results in place.
     """
     if isinstance(function, np.ufunc) and target.flags.c_contiguous:
         return _in_place(function, target, sources)
@@ -54,9 +55,10 @@ def _in_place(function: np.ufunc, target: Values, sources: tuple[Values, ...]) -
 
 def uniform(function: Function, allowed: str = "", result: str = "") -> Builder:
     """
-    Return a builder for instructions whose operands all have the instruction's type.
+    Return a builder for an instruction that computes `function` from operands of the instruction's
+    type.
 
-    `allowed` names modifiers without effect; `result` is the result's type where it differs.
+    `allowed` names modifiers without effect. `result` is the type of the result if it differs.
     """
 
     def build(unit: Unit, instruction: Instruction) -> Step:

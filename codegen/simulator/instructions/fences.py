@@ -13,7 +13,8 @@ _PROXIED: dict[tuple[str, ...], tuple[View, ...]] = {
     ("shared_cluster",): (View.PROXIED,),
 }
 """
-Views that a `fence.proxy.async` sets, by its state space; bulk copies see the accesses in them.
+Views that a `fence.proxy.async` for a state space sets: bulk copies started after it see the
+accesses in these views.
 """
 
 

@@ -36,7 +36,11 @@ def _inverse_root(x: Any) -> Any:
 
 
 def _maximum(function: Binary, bits: Binary) -> Binary:
-    """Return a maximum or minimum for which +0 is larger than -0."""
+    """
+    Return a version of the maximum or minimum `function` for which +0 is larger than -0.
+
+    `bits` is the operation that gives the right zero from the bits of two zeros.
+    """
 
     def compute(a: Any, b: Any) -> Any:
         result = function(a, b)
@@ -95,13 +99,14 @@ DIRECTED: dict[str, Unary | Binary | Ternary] = {
     "sqrt": _exact_root,
 }
 """
-Functions to a float64 result and its error, from which a float32 is rounded.
+Functions that compute a float64 result and its error, by opcode root; the result is then rounded to
+float32.
 
 An inexact quotient or root is too far from every float32 for its own rounding to matter.
 """
 
 _DIRECTED_64: dict[str, Binary] = {"add": two_sum, "sub": _exact_difference}
-"""Functions to a float64 result and its error."""
+"""Functions that compute a float64 result and its rounding error, by opcode root."""
 
 _MAXIMA: dict[tuple[str, bool], Binary] = {
     ("max", False): _maximum(np.fmax, np.bitwise_and),
@@ -149,7 +154,10 @@ def _directed_64(function: Binary, mode: str) -> Binary:
 
 
 def _flushed(function: Function) -> Function:
-    """Return a function with `.ftz`: subnormal operands and results become zeros of their sign."""
+    """
+    Return a version of `function` with `.ftz`: subnormal operands and results become zeros of the
+    same sign.
+    """
 
     def flush(x: Any) -> Any:
         return where(np.abs(x) < _SMALLEST_NORMAL, np.copysign(np.float32(0), x), x)

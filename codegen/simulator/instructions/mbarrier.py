@@ -23,7 +23,10 @@ Places = Callable[[Lanes], list[Place]]
 
 
 def _places(unit: Unit, instruction: Instruction, operand: Operand, mode: Mode) -> Places:
-    """Return the function that finds the lanes' mbarriers, and checks bounds and races."""
+    """
+    Return a function that yields the places of the mbarriers that lanes name, after checks of
+    bounds and races.
+    """
     where = addresses(unit, operand)
     access = Access(mode, _SIZE, instruction.line)
     named = set(instruction.parts) & set(_SPACES)

@@ -31,12 +31,12 @@ _HINTS = (
     *("L1_evict_normal", "L1_evict_last", "L1_evict_first", "L1_no_allocate", "L1_evict_unchanged"),
     *("L2_evict_normal", "L2_evict_last", "L2_evict_first", "L2_cache_hint"),
 )
-"""Modifiers of loads and stores; caches are not simulated, each access acts at once."""
+"""Modifiers of loads and stores that have no effect here, because caches are not simulated."""
 _VECTORS = {"v2": 2, "v4": 4}
 
 
 def addresses(unit: Unit, operand: Operand) -> Callable[[Lanes], Integers]:
-    """Return the function for the addresses that lanes name by `[base + offset]`."""
+    """Return a function that computes the addresses `[base + offset]` that lanes name."""
     if not isinstance(operand, Address):
         raise ValueError(f"{operand} is no address")
     offset = np.int64(operand.offset)
@@ -56,7 +56,10 @@ def space_name(instruction: Instruction) -> str:
 
 
 class Port:
-    """Access of one instruction to a state space: its addresses, checks and counts."""
+    """
+    Port of one instruction to a state space: it computes addresses, checks them, and counts the
+    accesses.
+    """
 
     def __init__(self, unit: Unit, instruction: Instruction, operand: Operand, access: Access):
         name = space_name(instruction)
@@ -71,7 +74,10 @@ class Port:
         self._strength = strength_of(instruction) if access.strong else None
 
     def places(self, lanes: Lanes) -> list[Place]:
-        """Return the places of the lanes' valid accesses."""
+        """
+        Return the places of the lanes' valid accesses; report invalid accesses and races, and count
+        the cost.
+        """
         found = list(self._space.places(lanes, self._addresses(lanes), self._access))
         if self._meter is not None:
             for place in found:
@@ -151,7 +157,9 @@ def _load_one(port: Port, target: Values, element: np.dtype) -> Step:
 
 def _gather(block: Block, offsets: Integers, size: int) -> Values:
     """
-    Return the items at offsets that are already checked; `clip` only spares NumPy a second check.
+    Return the items of `size` bytes at offsets that are already checked.
+
+    The mode `clip` is no check; it only makes NumPy faster.
     """
     return np.take(block.items(size), offsets // size, mode="clip")
 

@@ -31,14 +31,14 @@ _TYPES: dict[str, tuple[np.dtype, str, int]] = {
     **{name: (half, "b16", 1) for name, half in _HALVES.items()},
     **{f"{name}x2": (half, "b32", 2) for name, half in _HALVES.items()},
 }
-"""Element type, register type and number of elements in a register, by PTX type."""
+"""Element type, type of a register, and number of elements in a register, by PTX type."""
 _VECTORS = {"v2": 2, "v4": 4, "v8": 8}
 _OPERATIONS: dict[str, Function] = {"add": np.add, "min": np.minimum, "max": np.maximum}
 _MOST_BYTES = 16
 
 
 def is_packed(instruction: Instruction) -> bool:
-    """True for an update of a vector, of a 16-bit float or of two."""
+    """True if an instruction updates a vector, a 16-bit float or a pair of 16-bit floats."""
     halves = instruction.type in _TYPES and instruction.type != "f32"
     return halves or bool(_VECTORS.keys() & set(instruction.parts))
 

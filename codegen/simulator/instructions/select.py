@@ -151,7 +151,10 @@ def _select_by_sign(unit: Unit, instruction: Instruction) -> Step:
 
 
 def _move(unit: Unit, instruction: Instruction) -> Step:
-    """Compile `mov`, also between one register and its parts."""
+    """
+    Compile `mov`. It copies a register, packs several registers into one, or unpacks one into
+    several.
+    """
     modifiers(instruction, ())
     target, source = instruction.operands
     registers, type = unit.registers, instruction.type

@@ -11,7 +11,10 @@ from tilewright.codegen.simulator.registers import Values
 
 
 def one_after_the_other(items: Values, place: Place, update: Function, values: list[Any]) -> Values:
-    """Apply an update, lane by lane where lanes share a place, and return the old values."""
+    """
+    Replace items by `update(item, *values)`, and return their old values. Lanes that share a place
+    act one after the other.
+    """
     cells = place.offsets // items.itemsize
     old = np.empty(len(cells), items.dtype)
     waiting = np.arange(len(cells))

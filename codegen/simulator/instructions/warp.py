@@ -23,8 +23,9 @@ _SHUFFLES: dict[str, Callable[[Any, Any, Any, Any], tuple[Any, Any]]] = {
     "idx": lambda lane, b, low, high: (low | b, (low | b) <= high),
 }
 """
-Functions of the shuffle modes: from the lane, the operand, and the segment's first and last lane to
-the source lane and whether it is valid.
+Functions that return the source lane of a shuffle and whether this lane is valid, by shuffle mode.
+
+Arguments are the lane, the operand, and the first and last lane of the segment.
 """
 _REDUCTIONS: dict[str, np.ufunc] = {
     "add": np.add,
