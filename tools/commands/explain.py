@@ -85,7 +85,7 @@ class Steps(Listener[Snapshot]):
         if rule != PLANNING:
             self.by_kernel[site].append(Step(rule, says, True))
 
-    def kept(self, rule: Rule, site: str) -> None:
+    def unchanged(self, rule: Rule, site: str) -> None:
         """Record a step of the schedule that found the kernel as it would make it."""
         if rule.stage == PLANNING.stage:
             self.by_kernel[site].append(
