@@ -144,6 +144,8 @@ class GlobalRaces:
         """Check and record the source of a bulk copy that a lane starts."""
         size = np.full(len(read.offsets), read.size)
         cells = np.unique(array.within(read.offsets, size)[0])
+        if not len(cells):
+            return  # a box beside the array reads nothing
         lanes = np.full(len(cells), lane)
         access = Access(Mode.SOURCE, read.size, read.line)
         now = _CurrentAccess(array, lanes, self._launch.stamps(lanes), access, cells)
