@@ -135,8 +135,8 @@ class _Search:
 
     def alone(self, tensor: Tensor, axes: Sequence[int]) -> Tensor:
         """
-        Return a tensor over the coordinates `axes` in the shape of the result; only one update is
-        to be searched.
+        Return a view of `tensor` in the shape of the result, with `axes` as its coordinates. Its
+        last dimension, the searched updates, must have size 1.
         """
         return tensor.view([*map(AffineDimExpr, axes), _ZERO], self.shape)
 

@@ -79,7 +79,9 @@ def _operands(load: loop.LoadOp) -> list[SSAValue]:
 def _sums(
     exprs: Sequence[AffineExpr], of: Sequence[SSAValue], operands: Sequence[SSAValue]
 ) -> list[Sum]:
-    """Return the expressions over the values `of` as sums over `operands`."""
+    """
+    Return `exprs`, whose dimensions stand for the values `of`, as sums over the values `operands`.
+    """
     dims = [AffineExpr.dimension(operands.index(value)) for value in of]
     ranges = [range_of_value(value) for value in operands]
     return [sum_of(expr.replace_dims_and_symbols(dims, ()), ranges) for expr in exprs]
@@ -97,7 +99,7 @@ def _is_free_of(value: Sum, operands: Sequence[SSAValue], axis: SSAValue) -> boo
 
 
 def _is_bounded_alone(load: loop.LoadOp) -> bool:
-    """True if the mask holds wherever the subscripts are in bounds."""
+    """True if the mask only checks that the subscripts are in bounds; true without a mask."""
     if load.mask is None:
         return True
     operands = _operands(load)

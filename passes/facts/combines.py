@@ -79,7 +79,8 @@ def _group(ops: Sequence[tile.CombineOp]) -> JoinGroup:
 
 def _needed_by(ops: Sequence[Operation], *, within: Container[Operation]) -> set[Operation]:
     """
-    Return the ops in `within` on which `ops` depend, directly or through other ops of their block.
+    Return the ops of `within` that compute operands of `ops`, directly or through other ops of the
+    same block.
     """
     found: set[Operation] = set()
     seen: set[Operation] = set()
@@ -126,8 +127,8 @@ class ThreadJoin(Enum):
 
 def join_across(axes: Sequence[Axis], across: Sequence[SSAValue]) -> ThreadJoin:
     """
-    Return the way in which threads along `axes`, the last one fastest, join along those in
-    `across`.
+    Return the way in which threads join values across the axes `across`. The threads of the block
+    lie along `axes`, the last one fastest.
     """
     joined = [axis.value in across for axis in axes]
     threads = prod(axis.extent for axis in axes)

@@ -24,7 +24,10 @@ from tilewright.passes.facts.memory_access import Access
 from tilewright.passes.facts.roles import index_sources
 
 _DIFFERENCE = AffineMap(2, 0, (simplify(AffineExpr.dimension(0) - AffineExpr.dimension(1)),))
-"""The upper bound of a loop that begins late and counts its steps from 0: end minus first step."""
+"""
+Map of the upper bound of a loop whose first steps are left out, and whose counter starts at 0: end
+minus first step.
+"""
 
 _UNKNOWN = 1 << 62
 """Size larger than that of any axis."""
@@ -131,7 +134,10 @@ def _steps_between(
 
 
 def trips(op: scf.ForOp) -> float:
-    """Return the average trip count of a loop; 1 if its bounds are unknown."""
+    """
+    Return the average trip count of a loop, for bounds that take each value of their ranges equally
+    often; 1 if the bounds are unknown.
+    """
     index, step = range_of_value(op.body.block.args[0]), range_of_value(op.step)
     if index is None or step is None:
         return 1
@@ -145,7 +151,10 @@ def trips(op: scf.ForOp) -> float:
 
 
 def _chosen_of(value: SSAValue, choice: type[arith.MinSIOp | arith.MaxSIOp]) -> Iterator[SSAValue]:
-    """Yield the values of which `value` is the minimum or maximum, according to `choice`."""
+    """
+    Yield the operands of the nested minima or maxima (ops of class `choice`) that compute `value`;
+    `value` itself if it is none.
+    """
     if not isinstance(value.owner, choice):
         yield value
         return

@@ -84,7 +84,7 @@ class _Affine(NamedTuple):
 
 
 _Along = tuple[_Affine, frozenset[int]]
-"""Affine expressions, and the dimensions that stand for one axis."""
+"""Affine expressions, and the numbers of the dimensions that all stand for one axis."""
 
 
 @lru_cache(maxsize=1 << 12)  # several passes ask for the same accesses
@@ -111,7 +111,8 @@ def _dims(axis: SSAValue, operands: Sequence[SSAValue]) -> frozenset[int]:
 
 def _start(offset: AffineExpr, place: _Along) -> Sum | None:
     """
-    Return the offset at which vectors along the axis begin; None unless the axis has stride 1.
+    Return `offset` without the axis: the offset at which vectors along the axis begin. Return None
+    unless the axis has factor 1 in `offset`.
     """
     found = _without(offset, place)
     return found[1] if found is not None and found[0] == 1 else None
@@ -134,7 +135,8 @@ def _holds_uniformly(mask: _Along, width: int) -> bool:
 
 def _is_uniform(found: tuple[int, Sum] | None, width: int) -> bool:
     """
-    True if a condition, split into axis factor and rest, is equal for all elements of each vector.
+    True if the condition `axis * factor + rest >= 0`, given as factor and rest, is equal for all
+    elements of each vector of `width`. None as the condition gives False.
     """
     if found is None:
         return False
@@ -150,8 +152,8 @@ def _divides(value: Sum, width: int) -> bool:
 
 def _without(expr: AffineExpr, place: _Along) -> tuple[int, Sum] | None:
     """
-    Return the factor of the axis, and the rest; None if the axis is inside a quotient or a
-    remainder.
+    Return the factor of the axis in `expr`, and the sum of all other terms; None if the axis is
+    inside a quotient or a remainder.
     """
     (_, ranges), dims = place
     value, factor, rest = sum_of(expr, ranges), 0, dict[AffineExpr, int]()

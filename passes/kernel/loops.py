@@ -106,7 +106,10 @@ class Loops:
             pipeline.after_step(index)
 
     def _bound(self, bound: Access | None) -> Access | None:
-        """Return the bound of a loop's steps, expressed by values of the thread."""
+        """
+        Return the bound of a loop's steps over the values of the thread, which replace the values
+        of the launch.
+        """
         return bound and self.values.substitution(bound[1]).access(*bound)
 
     def _lower_single_step(self, op: loop.ReduceOp) -> None:

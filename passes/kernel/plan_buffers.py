@@ -152,8 +152,8 @@ def _reuses(
     kernels: Kernels,
 ) -> Iterator[Reuse]:
     """
-    Yield, for each output that may use the memory of an input, the first possible input; report the
-    reasons for the others.
+    Yield, for each output that may use the memory of an input, the first input for which that is
+    legal. For other outputs, report the reason against each input in the trace.
     """
     names = _names(main)
     for step, launch in enumerate(launches):

@@ -72,8 +72,8 @@ def lifetimes_of(function: kernel.FuncOp) -> dict[kernel.SharedOp, Lifetime]:
 
 def _uses(array: kernel.SharedOp, copies: Sequence[Operation]) -> Iterator[Operation]:
     """
-    Yield the ops that access the array, and the ring ops that wait for copies to it; `copies` are
-    those for `cp.async`.
+    Yield the ops that access the array, and the ring ops that wait for copies to it. `copies` are
+    all ring ops of `cp.async`, each of which may wait for any of these copies.
     """
     for use in array.memref.uses:
         op = use.operation
