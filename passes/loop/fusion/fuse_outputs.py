@@ -76,20 +76,23 @@ class Keeper(NamedTuple):
     """Load that reads each element exactly once, if there is one."""
     rows: dict[int, SSAValue]
     """
-    Otherwise, the axis of the outermost nest that runs along a dimension, for some dimensions.
+    If `load` is None: for some dimensions of the buffer, the axis of the outermost nest that runs
+    along the dimension. Otherwise empty.
     """
 
 
 @dataclass
 class FuseOutputs(RewritePattern):
-    """Compute an elementwise value in a reader that also writes it."""
+    """Pattern that computes an elementwise value in a reader, which also writes it."""
 
     plan: PlanIndex
     target: Target
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: loop.LaunchOp, rewriter: PatternRewriter) -> None:
-        """Match the launch of the producer."""
+        """
+        Compute the value that `op` writes in its readers up to one that can write it, if that pays.
+        """
         buffer = op.outputs[0]
         if not holds_one_value(buffer) or not (consumers := readers(buffer)):
             return
@@ -140,7 +143,10 @@ class FuseOutputs(RewritePattern):
 
 
 def _reads_each_once(load: loop.LoadOp) -> bool:
-    """True if `load` is in free loops only, and each of their steps reads a different element."""
+    """
+    True if `load` has no mask and is in free loops only. Each step of these loops must read a
+    different element, and together they must read all.
+    """
     axes = set[SSAValue]()
     scope = load.parent_op()
     while isinstance(scope, loop.ForOp):
@@ -158,7 +164,8 @@ def _of_several_steps(axes: Iterable[SSAValue]) -> set[SSAValue]:
 
 def _rows(load: loop.LoadOp, axes: Sequence[SSAValue]) -> dict[int, SSAValue] | None:
     """
-    Return the axis along each dimension; None unless each of `axes` covers one dimension fully.
+    Return the axis along each dimension that one of `axes` subscripts alone. Return None unless
+    each of `axes` runs along exactly one dimension, over all of it.
     """
     rows: dict[int, SSAValue] = {}
     for dim, expr in enumerate(load.map.data.results):
@@ -171,7 +178,7 @@ def _rows(load: loop.LoadOp, axes: Sequence[SSAValue]) -> dict[int, SSAValue] | 
 
 
 def _reason_against(keeper: Keeper) -> str | None:
-    """Reason why the keeper cannot have another output, or None."""
+    """Reason why the keeper cannot write another output, or None."""
     if len(keeper.launch.outputs) < MOST_OUTPUTS:
         return None
     name = keeper.kernel.sym_name.data

@@ -80,14 +80,14 @@ class Parts(NamedTuple):
 
 @dataclass
 class FuseParts(RewritePattern):
-    """Move a reduction into the elementwise launch that joins parts of its result."""
+    """Pattern that moves a reduction into the elementwise kernel that joins parts of its result."""
 
     plan: PlanIndex
     target: Target
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: loop.LaunchOp, rewriter: PatternRewriter) -> None:
-        """Match the launch of the reduction."""
+        """Move the reduction that `op` launches into its only reader, if that is legal and pays."""
         reduction = self.plan.flat_launch(op, reduces=True)
         if reduction is None or (parts := _parts(self.plan, reduction)) is None:
             return
@@ -133,7 +133,10 @@ def _reason_against(reduction: FlatLaunch, parts: Parts) -> str | None:
 
 
 def _computed(parts: Parts) -> int:
-    """Return the number of elements of the reduction that the reader would compute."""
+    """
+    Return the number of elements of the reduction's result that the reader would compute: one for
+    each step and subscript.
+    """
     return steps_of(parts.reader.nest.axes) * len(parts.places)
 
 

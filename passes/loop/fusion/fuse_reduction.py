@@ -91,14 +91,14 @@ class Reader(NamedTuple):
     kernel: loop.KernelOp
     loads: Sequence[loop.LoadOp]
     subscript: Subscript
-    """Subscript of all these loads."""
+    """Subscript that all of `loads` have."""
     kept: bool
-    """True if the result has other uses."""
+    """True if the reader must also store the result, because others read or return it."""
 
 
 @dataclass
 class FuseReduction(RewritePattern):
-    """Move a reduction into the first reader of its result."""
+    """Pattern that moves a reduction into the first reader of its result."""
 
     plan: PlanIndex
     target: Target
@@ -106,7 +106,9 @@ class FuseReduction(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: loop.LaunchOp, rewriter: PatternRewriter) -> None:
-        """Match the launch of the reduction."""
+        """
+        Move the reduction that `op` launches into its first reader, if that is legal and pays.
+        """
         buffer = op.outputs[0]
         if not holds_one_value(buffer) or not (consumers := readers(buffer)):
             return
@@ -178,7 +180,9 @@ def _reason_against(reader: Reader) -> str | None:
 
 
 def _decision(reduction: FlatLaunch, reader: Reader, target: Target) -> Decision:
-    """Decide whether the reader reduces each row itself, in every step of the row's axes."""
+    """
+    Return the decision whether the reader reduces each row itself, in every step of the row's axes.
+    """
     reducing = work_of(reduction.kernel, reduction.launch)
     reading = work_of(reader.kernel, reader.launch)
     rows = max(prod(reader.subscript.shape), 1)

@@ -47,9 +47,9 @@ def inline_decision(
     in_rows: bool = False,
 ) -> Decision:
     """
-    Decide whether the consumers compute the elements of `inlined` themselves. The consumer `keeper`
-    also writes them; with `in_rows` it does so in a separate loop, and computes each element once
-    more.
+    Return the decision whether the consumers compute the elements of `inlined` themselves. The
+    consumer `keeper` also writes them. With `in_rows` it does so in a separate loop, and computes
+    each element once more.
     """
     (launch, kernel, nest), buffer = inlined, inlined.buffer
     producer = work_of(kernel, launch)
@@ -113,13 +113,16 @@ def _joins(plan: PlanIndex, reduction: loop.LaunchOp, last: loop.LaunchOp) -> bo
 
 
 def costliest(nest: FlatNest) -> str:
-    """Describe the instructions of an element, by the name of the op that needs the most."""
+    """
+    Return the name of the op in the nest that takes the most instructions, and the instructions of
+    an element: `powf (24 instructions)`.
+    """
     computing = [op for op in nest.body if not isinstance(op, loop.LoadOp)]
     op = max(computing or nest.body, key=instructions, default=nest.store)
     return f"{op.name.partition('.')[2]} ({cost_per_element(nest)} instructions)"
 
 
 def _most_in_a_body(loads: Sequence[loop.LoadOp]) -> int:
-    """Return the largest number of different elements that one body reads."""
+    """Return the largest number of different elements that `loads` read in one body."""
     bodies = Counter(load.parent for load in {place_of(load): load for load in loads}.values())
     return max(bodies.values(), default=0)

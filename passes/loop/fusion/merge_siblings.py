@@ -66,14 +66,17 @@ RULE = Rule("f", 7, "merge_siblings")
 
 @dataclass
 class MergeSiblings(RewritePattern):
-    """Merge the kernel of a launch with that of a later launch."""
+    """Pattern that merges the kernel of a launch with the kernel of a later launch."""
 
     plan: PlanIndex
     target: Target
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: loop.LaunchOp, rewriter: PatternRewriter) -> None:
-        """Match the first of the two launches."""
+        """
+        Merge the kernel of `op` with that of the first later launch for which merging is legal and
+        pays.
+        """
         first = self._sibling(op)
         if first is None:
             return
@@ -136,7 +139,9 @@ def _reason_against(base: Sibling, other: Sibling, saved: int) -> str | None:
 
 
 def _decision(base: Sibling, other: Sibling, target: Target) -> Decision:
-    """Decide whether one kernel does the work of both, in the steps of the larger one."""
+    """
+    Return the decision whether one kernel does the work of both, in the steps of the larger one.
+    """
     if not is_listening() and base.extents == other.extents:
         return Decision(True, "nothing is done twice")
     mine, theirs = (work_of(one.kernel, one.launch) for one in (base, other))

@@ -33,7 +33,8 @@ from tilewright.passes.loop.plan_index import FlatLaunch
 
 class RowProduct(NamedTuple):
     """
-    A kernel that reduces rows, for each of several columns, and needs a statistic of the same rows.
+    A kernel that reduces rows once for each of several columns, and needs a statistic of these
+    rows.
     """
 
     launch: loop.LaunchOp
@@ -42,7 +43,7 @@ class RowProduct(NamedTuple):
     rows: Sequence[SSAValue]
     columns: Sequence[SSAValue]
     weights: Sequence[SSAValue]
-    """Buffers of the rows: those that the product reduces and that the statistic reduces, too."""
+    """Buffers of the rows that both the product and the statistic reduce."""
 
     @property
     def row_bytes(self) -> int:
@@ -81,8 +82,8 @@ def _correspondence(
     statistic: FlatLaunch, nest: FlatNest, subscript: Subscript
 ) -> dict[SSAValue, SSAValue]:
     """
-    Return the values of `nest` and its launch that correspond to those of the statistic: buffers to
-    its inputs, axes to its axes.
+    Return a map from the statistic to its reader: kernel arguments to launched buffers, and axes to
+    the axes of `nest` at which the reader loads the statistic (`subscript`).
     """
     launch, kernel, own = statistic
     same = inputs_of(kernel, launch)
