@@ -98,11 +98,14 @@ class CooperativeReducePass(SchedulingPass, RewritePattern):
     columns: bool | None = None
     """True if neighbouring threads handle neighbouring rows, rather than parts of one row."""
     row: str | None = None
-    """`registers`: one thread for each element of the row; `stage`: fewer threads, in steps."""
+    """
+    `registers`: a thread for each element of the row, in all blocks that share it; `stage`: fewer
+    threads, in steps.
+    """
     split: int | None = None
     """Blocks that share a row."""
     join: str | None = None
-    """Join of these blocks: last_block, cluster, workspace or atomic."""
+    """Join of the blocks that share a row: last_block, cluster, workspace or atomic."""
 
     def reason_against(self, launch: tile.LaunchOp) -> str | None:
         if any(axis.level is not Level.BLOCK for axis in launch.bound_axes()):
@@ -119,8 +122,8 @@ class CooperativeReducePass(SchedulingPass, RewritePattern):
 
     def questions(self, launch: tile.LaunchOp) -> Questions:
         """
-        Return the values of each option. `threads` is a power of two, or a thread for each element
-        of a row.
+        Return the values of each option that are offered. `threads` is a power of two, or a thread
+        for each element of a row.
         """
         if repeated_statistics(launch):
             return {}
@@ -139,9 +142,9 @@ class CooperativeReducePass(SchedulingPass, RewritePattern):
         self, guess: dict[str, ParameterListType], given: dict[str, ParameterListType]
     ) -> dict[str, ParameterListType]:
         """
-        Return the `given` options, and those of the guess for the rest. If `threads` is given, the
-        guess of `columns` is not used. If `split` is given without a join, blocks join by
-        `last_block`, which every target supports.
+        Return all options: the `given` ones, and those of `guess` for the rest. If `threads` is
+        given, the guess of `columns` is not used. If `split` is given without a join, blocks join
+        by `last_block`, which every target supports.
         """
         rest = {n: v for n, v in guess.items() if n != "columns" or "threads" not in given}
         if "split" in given:
@@ -192,7 +195,7 @@ class CooperativeReducePass(SchedulingPass, RewritePattern):
         share_values(kernel, rewriter)
 
     def assigned(self, threads_per_row: ThreadsPerRow, row: str) -> Self:
-        """Return the pass with the options for these threads and blocks."""
+        """Return this pass with the options that `threads_per_row` and `row` describe."""
         threads, rows, columns, split, join = threads_per_row
         choice = replace(self, threads=threads, rows=rows, columns=columns or None, row=row)
         return choice if split == 1 else replace(choice, split=split, join=join.value)

@@ -42,7 +42,7 @@ MOST_INSTRUCTIONS = 512
 MOST_ACCUMULATORS = 3
 """
 Most values that one reduction joins. A thread that owns 8 by 8 elements of a matrix has 64
-accumulators for each value, out of 255 registers (CUDA C++ Programming Guide, technical
+accumulators for each value. It has 255 registers (CUDA C++ Programming Guide, technical
 specifications).
 """
 

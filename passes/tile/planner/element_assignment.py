@@ -33,9 +33,12 @@ class ElementProblem(NamedTuple):
     vector: int
     """Adjacent elements that one access could move."""
     moved: int
-    """Bytes that are loaded and stored for each element."""
+    """
+    Bytes that are loaded and stored for each element; accesses that do not move along the last axis
+    are not counted.
+    """
     accesses: int
-    """Loads and stores for each element."""
+    """Loads and stores for each element that move along the last axis."""
     work: int
     """Instructions for each element, except memory accesses."""
 

@@ -59,7 +59,7 @@ Problem = TypeVar("Problem", contravariant=True)
 
 
 class Choice(Protocol[Problem]):
-    """Choice for a kernel; `str` gives it in words."""
+    """Protocol of a choice that the planner makes for a kernel; `str` gives it in words."""
 
     def seconds(self, problem: Problem, target: Target) -> float:
         """Return the seconds that the kernel takes, by the model of its kind."""
@@ -77,7 +77,10 @@ class Choice(Protocol[Problem]):
 
 @dataclass(frozen=True)
 class Weighed:
-    """Choices that were compared for a kernel."""
+    """
+    Result of weighing the choices for a kernel: the choice that is taken, and how all choices are
+    ranked.
+    """
 
     problem: object
     """Problem of the kernel; `str` gives it in words."""
@@ -89,7 +92,7 @@ class Weighed:
 
     @property
     def choices(self) -> Sequence[Choice[Any]]:
-        """Choice that is taken, and the choices that come after it."""
+        """Choice that is taken, and the choices that rank below it."""
         ranked = self.ranked(self.problem, self.target)
         after = ranked.index(self.best) + 1 if self.best in ranked else len(ranked)
         return [self.best, *ranked[after:]]
@@ -111,8 +114,9 @@ def weighed(
     launch: tile.LaunchOp, target: Target, pinned: ScheduleAttr | None = None
 ) -> Weighed | None:
     """
-    Return the choices for a kernel, or None if there is only one way to schedule it. If steps are
-    `pinned`, the best choice agrees with as many of their options as possible.
+    Return the choice for a kernel, with the ranking of the others, or None if there is only one way
+    to schedule it. If steps are `pinned`, the choice agrees with as many of their options as
+    possible.
     """
     contraction = contraction_of(launch)
     if contraction is not None and is_rectangular(launch):
@@ -139,8 +143,8 @@ def _weighed(
     pinned: ScheduleAttr | None,
 ) -> Weighed:
     """
-    Return the choices with the first one that no pass refuses. `first` is the fastest choice, and
-    `last` the smallest.
+    Return the first choice that no pass refuses, with the ranking of all. `first` is the fastest
+    choice, tried before `ranked` is computed; `last` is tried last.
     """
 
     def steps_of(choice: Choice[Any]) -> ScheduleAttr:

@@ -77,8 +77,8 @@ class Tiling(NamedTuple):
 
     def joined_registers(self, problem: Contraction) -> int:
         """
-        Return the registers of a thread that holds another block's sums beside its own; 0 without a
-        split.
+        Return the registers of a thread for its own sums and those of another block that it joins;
+        0 without a split.
         """
         return 0 if self.split == 1 else 2 * problem.sums * self.tile.fm * self.tile.fn
 
@@ -140,7 +140,10 @@ class Tiling(NamedTuple):
         return self._seconds(problem, target, most, issue_rate, waiting)
 
     def least_seconds(self, problem: Contraction, target: Target) -> float:
-        """Return a lower bound of the seconds, for any number of slots and of blocks on an SM."""
+        """
+        Return a lower bound of `seconds` for this tile, chunk and split, whatever the number of
+        slots and of blocks on an SM.
+        """
         most = -(-self.needed_blocks(problem) // target.sms)
         return self._seconds(
             problem, target, most, self._issue_rate(problem, self.tile.issue_rate), 0.0

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Taste of `blockify-launch`: blocks of 256 elements, wide along n, where memory is contiguous.
-Launches whose rows threads share are left to `cooperative-reduce`.
+Heuristics (taste) of `blockify-launch`: blocks of 256 elements, wide along n, where memory is
+contiguous. Launches whose rows threads share are left to `cooperative-reduce`.
 """
 
 from collections.abc import Sequence
