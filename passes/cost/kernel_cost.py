@@ -4,7 +4,7 @@ The cost of one launch of a kernel, counted from its IR alone at Loop, Tile or K
 
 Each op counts as often as it runs: once for every block, thread, loop step and register axis that
 it depends on. Under a mask it counts for the share of the mask's range in which the mask holds. In
-a bounded loop it counts for the steps below the bound. These are estimates, made to compare a
+a bounded loop it counts for the steps below the bound. The counts are estimates, made to compare a
 kernel before and after a rewrite.
 """
 

@@ -20,8 +20,8 @@ from tilewright.passes.cuda.index import Index
 
 class Swizzle(NamedTuple):
     """
-    Permuted part of an offset: `low ^ (key * chunk)`. The rest of the offset is a multiple of a
-    number that this part stays below.
+    Permuted part of an offset: `low ^ (key * chunk)`. The other part of the offset is a multiple of
+    the span, and the permuted part is below the span.
     """
 
     low: Index

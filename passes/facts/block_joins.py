@@ -3,8 +3,9 @@
 The joins between the blocks of a launch, and the check that they can be lowered.
 
 All steps of the joined axes need the result. Blocks that do not wait for each other cannot all have
-it. With any join except `cluster`, one of them continues alone. That is right as long as no later
-op differs along the joined axes. Targets and the lowering have further limits.
+the result. With any join except `cluster`, one of the blocks continues alone. A block may continue
+alone as long as no later op differs along the joined axes. Targets and the lowering have further
+limits.
 """
 
 from collections.abc import Callable, Sequence

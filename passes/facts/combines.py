@@ -3,15 +3,15 @@
 The way in which threads and blocks carry out combines.
 
 Threads of a block join values along some of their axes by shuffles if they are adjacent lanes of a
-warp, else through shared memory. Blocks have their own kinds of join (`tile.Join`). They join all
-combines at once of which none needs the result of another:
+warp, else through shared memory. Blocks have their own kinds of join (`tile.Join`). Combines of
+which none needs the result of another are joined at once. The combines in
 
     %a = tile.combine %x across %s with add : f32
     %m = arith.mulf %a, %a : f32
     %y = loop.load ...
     %b = tile.combine %y across %s with max : f32
 
-are joined at once if they are adjacent, which `move_together` ensures:
+are joined at once after `move_together` has made them adjacent:
 
     %y = loop.load ...
     %a = tile.combine %x across %s with add : f32

@@ -3,7 +3,7 @@
 Number of elements that an access touches, and of runs of a guarded op, from the ranges of indices.
 
 A mask `expr >= 0` is assumed to hold for the share of the range of `expr` that is not negative, by
-equal frequency of all values. That is exact for a split axis (`999 - b * 128 - t`). In
+equal frequency of all values. The assumption is exact for a split axis (`999 - b * 128 - t`). In
 the same way, the bound of a loop is assumed to take each value of its range equally often.
 """
 

@@ -3,8 +3,8 @@
 The number of elements along an axis that one instruction can move.
 
 A vector access begins where the axis is a multiple of the width. Its elements must be adjacent. Its
-address must be a multiple of its size whatever the other indices are. It must not cross into the
-next row of an array, and its mask must hold for all of its elements or for none:
+address must be a multiple of its size whatever the other indices are. The vector must not cross
+into the next row of an array, and the mask must hold for all of its elements or for none:
 
     %x[%row * 64 + %t * 4 + %v]                    every coefficient but that of %v divides by 4
     %x[.. floordiv 50, (%t * 4 + %v) mod 50]       rows of 50: some vectors would be in two of them

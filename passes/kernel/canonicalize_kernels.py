@@ -12,9 +12,9 @@ becomes
     %sum = arith.addf %start, %v : f32
 
 This pass replaces xDSL's `canonicalize`, which checks for each op in turn whether it is dead, by
-the effects of all ops inside it. Here dead ops are erased once, after each walk. A walk visits only
-ops that have folds or patterns; most ops of a kernel have neither. Patterns of Tilewright's own ops
-are left to their own passes: earlier passes have made all accesses canonical.
+the effects of all ops inside it. In this pass dead ops are erased once, after each walk. A walk
+visits only ops that have folds or patterns; most ops of a kernel have neither. Patterns of
+Tilewright's own ops are left to their own passes: earlier passes have made all accesses canonical.
 """
 
 from functools import cache

@@ -15,8 +15,8 @@ becomes
     kernel.barrier
     ... %partial ...
 
-An array is alive from the first to the last op that uses it. These are ops of the function's own
-block; a use within a loop or a branch counts as a use by the loop or branch. All threads run these
+An array is alive from the first to the last op that uses it. Only ops of the function's own block
+count; a use within a loop or a branch counts as a use by the loop or branch. All threads run these
 ops in order. One barrier between two of them therefore suffices: no thread writes the later array
 while another still uses the earlier one.
 

@@ -16,9 +16,9 @@ zero. Therefore `exp(s - max) * v` is not known to vanish: `exp(0 - max)` may be
     %3 = math.exp %2                               zero beyond the diagonal
     %4 = arith.mulf %3, %v fastmath<nnan,ninf>     zero, if %v is finite as the flags say
 
-The flags describe what the program computes, not what passes add to it. They say nothing about
-steps beyond the end of a reduction. For a step of the program they hold, so that it may be left
-out.
+The flags describe what the program computes, not what passes add to it. The flags say nothing about
+steps beyond the end of a reduction. For a step of the program the flags hold, so that the step may
+be left out.
 """
 
 import math

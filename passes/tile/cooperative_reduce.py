@@ -26,18 +26,18 @@ and the last block to finish joins their results:
       %p = loop.reduce %k in 245 with add { ... %x[%i, %s * 250880 + %k * 1024 + %t] ... }
       %sum = tile.combine %p across %s, %t with add join(last_block) : f32
 
-If more is done to the row once it is reduced, the blocks have to wait for each other. This takes
-`join=cluster`.
+If more is done to the row once it is reduced, the blocks have to wait for each other. Blocks wait
+for each other only with `join=cluster`.
 
 A block handles `rows` rows. Every thread computes the values that do not depend on the shared axis,
-and reductions shorter than a warp. The first thread stores them. With `columns=true` the threads of
-a warp lie along the rows, not along the shared axis. They then access adjacent elements if the rows
-are columns of a matrix.
+and reductions shorter than a warp. The first thread stores these values. With `columns=true` the
+threads of a warp lie along the rows, not along the shared axis. The threads then access adjacent
+elements if the rows are columns of a matrix.
 
 In a contraction that is already split into blocks and threads, the pass shares the statistics of
-each row. These are, for example, the maximum and the sum of attention's scores. The threads along
-the columns share them, up to the last step in which the mask of the yield lets any of them
-contribute.
+each row. An example is the maximum of attention's scores. The threads along the columns share the
+steps of these reductions. The steps end at the last one in which the mask of the yield lets any
+thread contribute.
 """
 
 from dataclasses import dataclass, replace

@@ -2,9 +2,9 @@
 """
 Processes that may hang and crash without an effect on other calls.
 
-`ProcessPoolExecutor` fails all calls if one process dies, and cannot end a process that hangs. Here
-each process runs one call at a time. A process that takes too long is killed, with all processes
-that it started, and the next call gets a new process.
+`ProcessPoolExecutor` fails all calls if one process dies, and cannot end a process that hangs. In
+`IsolatedExecutor` each process runs one call at a time. A process that takes too long is killed,
+with all processes that it started, and the next call gets a new process.
 """
 
 import pickle

@@ -18,8 +18,8 @@ becomes, where the powers take longer than a launch,
         loop.store %1, %out[%j] ...
 
 and a kernel that loads the power. A value can be cut out if it does not vary with all axes around
-it. It may depend on loads, scalars and whole reductions only. The cost model is that of fusion
-(`fusion_cost`). A cut must be faster by a margin, so that fused kernels are not cut again.
+it. The value may depend on loads, scalars and whole reductions only. The cost model is that of
+fusion (`fusion_cost`). A cut must be faster by a margin, so that fused kernels are not cut again.
 """
 
 from collections.abc import Mapping

@@ -20,7 +20,7 @@ once, as before; the consumer may read a transpose of the stored value. Fusion p
 kernel has too few steps to keep the GPU busy (`fusion_cost`).
 
 With `keep`, the first kernel still stores a buffer that has other readers or is a result of the
-function. It then has one more output.
+function. The fused kernel then has one more output.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -25,8 +25,9 @@ becomes
 
 The pass `merge-loops` then makes one reduction of them, which reads `%x` once. Fusion is legal if
 the result has one reader, which is elementwise, and if it computes no element more often than
-before. One reduction must be able to join all parts (`MOST_ACCUMULATORS`). It pays if it takes less
-time (`fusion_cost`). A reader with a single subscript is left to `fuse-reduction`.
+before. One reduction must be able to join all parts (`MOST_ACCUMULATORS`). Fusion pays if one
+kernel takes less time than two (`fusion_cost`). A reader with a single subscript is left to
+`fuse-reduction`.
 """
 
 from collections.abc import Sequence

@@ -22,8 +22,8 @@ becomes
         ...
 
 Fusion is legal if all loads of the result have one subscript. The axes of the result must be free
-axes of the reader's outermost nest. The reader must not reduce along the axes that move
-inside, which would break the tiles of a matrix product. It must not contain a scan, whose steps
+axes of the reader's outermost nest. The reader must not reduce along the axes that move inside,
+which would break the tiles of a matrix product. The reader must not contain a scan, whose steps
 threads cannot share. Fusion pays if one kernel takes less time than two (`fusion_cost`): few rows
 keep few SMs busy.
 

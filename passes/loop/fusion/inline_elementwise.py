@@ -19,8 +19,8 @@ becomes one kernel that loads `%x` and `%bias` and computes both.
 
 The pass first inlines each producer whose single reader reads each element once, since nothing is
 computed twice. Thus the products of a matrix product become part of its sum before anything else is
-weighed. Then it inlines producers whose readers compute elements several times but take less time
-than separate kernels (`fusion_cost`). A producer is inlined into all of its readers or none.
+weighed. Next, the pass inlines producers whose readers compute elements several times but take less
+time than separate kernels (`fusion_cost`). A producer is inlined into all of its readers or none.
 
 If a reader masks its load, the inlined ops mask their own loads, and their result is 0 outside.
 """

@@ -24,8 +24,8 @@ becomes
     } : f32, f32
 
 Merging is legal if the monoid joins each value by itself and both reductions have the same extent
-and mask. Neither may need the other: the sum of softmax needs its maximum. It pays if they read
-an element in common, as long as a thread can hold the accumulators.
+and mask. Neither reduction may need the other, as the sum of softmax needs its maximum. Merging
+pays if both read an element in common, as long as a thread can hold the accumulators.
 """
 
 from xdsl.context import Context

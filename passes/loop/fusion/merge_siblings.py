@@ -9,13 +9,13 @@ becomes
 
     loop.launch @k_v(%wk, %y, %wv) -> (%k, %v)
 
-Merging is legal if neither kernel needs the other's result and the plan has a place for both. It
-saves a launch and the bytes that both read. It leaves no more of the GPU idle, since launches run
-one after the other anyway (`fusion_cost`). It costs registers, which are limited: a reduction holds
-accumulators for each of its values, an elementwise kernel the loads of each of its outputs.
-Elementwise kernels may differ in the extent of one axis; the smaller one is then masked. An example
-is the rotation of queries and keys by one table, with fewer heads of keys. Where its mask fails,
-the smaller kernel computes in vain.
+Merging is legal if neither kernel needs the other's result and the plan has a place for both.
+Merging saves a launch and the bytes that both read. Merging leaves no more of the GPU idle, since
+launches run one after the other anyway (`fusion_cost`). Merging costs registers, which are limited:
+a reduction holds accumulators for each of its values, an elementwise kernel the loads of each of
+its outputs. Elementwise kernels may differ in the extent of one axis; the smaller one is then
+masked. An example is the rotation of queries and keys by one table, with fewer heads of keys. Where
+its mask fails, the smaller kernel computes in vain.
 
 Fusion goes first, because it handles only kernels of one output; `merge-loops` merges the loops.
 """

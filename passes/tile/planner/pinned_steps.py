@@ -6,8 +6,8 @@ decides all other options.
     loop.kernel @mm(...) -> (...) { ... } planned "plan-schedules,chunk-matmul-k{bk=32}"
 
 The pinned options narrow the planner's choices one after the other. An option that no choice has (a
-chunk of 64) narrows nothing. It replaces the planner's value, and its pass refuses it if it is
-impossible.
+chunk of 64) narrows nothing. The option replaces the planner's value, and its pass raises an error
+if the value is impossible.
 """
 
 from collections.abc import Callable, Iterator, Sequence

@@ -19,9 +19,9 @@ planner takes the fastest choice. Options that depend on nothing else (which ope
 pads, swizzles) are left to their pass.
 
 A pass that the plan names runs as planned; all other passes skip the kernel. A kernel may carry
-planned steps already: they are kept, unless they name `plan-schedules`. Then they are pins, and the
-planner decides the rest (`pinned_steps.py`). A planned step of a pass that does not exist is an
-error.
+planned steps already: they are kept, unless they name `plan-schedules`. Planned steps that name
+`plan-schedules` are pins, and the planner decides the rest (`pinned_steps.py`). A planned step of a
+pass that does not exist is an error.
 """
 
 from collections.abc import Callable, Iterator, Sequence

@@ -7,8 +7,8 @@ Assignment of threads and blocks to rows, with a model of its time:
 * device memory: bytes read and written, at the bandwidth; rereads count if L2 cannot hold the rows;
 * L2: bytes that the SM with the most blocks reads and writes, rereads included;
 * instructions: instructions that this SM executes, idle threads included;
-* waiting: latency of memory for each group of loads, and of each join of threads. It counts once
-  for each round of blocks on an SM.
+* waiting: latency of memory for each group of loads, and of each join of threads. This latency
+  counts once for each round of blocks on an SM.
 
 A row that fits is kept in registers, and is read once. Threads go along a longer row in steps, once
 for each loop over it.

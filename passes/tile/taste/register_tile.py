@@ -139,8 +139,8 @@ def _sizes(
     launch: tile.LaunchOp, rows: Sequence[int], columns: Sequence[int]
 ) -> list[tuple[int, int]]:
     """
-    Return tiles of `rows` by `columns` for each thread, the best guess first. This is the largest
-    up to 8 by 8 that leaves a block enough threads; the nearest sizes follow.
+    Return tiles of `rows` by `columns` for each thread, the best guess first. The best guess is the
+    largest tile up to 64 elements that leaves a block 128 to 256 threads; the nearest sizes follow.
     """
     tiles = [*product(rows, columns)]
     best = min(tiles, key=lambda each: _preference(launch, each))
