@@ -7,8 +7,8 @@ Slabs that are boxes of a tensor, which the tensor memory accelerator (TMA) can 
 Each axis of the slab runs along a different axis of the tensor, in the tensor's order. Elements
 outside of the tensor are zero. Sizes are those that the hardware can address. A slab may be stored
 in pieces of its innermost axis (`#tile.layout<inner 32>`), or with its rows dealt out to piles
-(`#tile.layout<deal 4>`). This module still counts such a slab as one box. The hardware copies each
-piece or pile as a box.
+(`#tile.layout<deal 4>`). A slab in pieces or piles still counts as one box. The hardware copies
+each piece or pile as a box.
 """
 
 from collections.abc import Sequence
