@@ -41,7 +41,7 @@ from tilewright.errors import UnsupportedError
 from tilewright.passes.rewriting.appending import Appending
 
 MAX_INLINE = 60
-"""Columns above which an expression is given a name."""
+"""Most columns that an expression takes within a line; a longer one is given a name."""
 
 
 class Writer(Appending):

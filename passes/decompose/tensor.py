@@ -133,5 +133,5 @@ class Tensor(Elements):
         return self.reduce(Monoid.MAX, dims)
 
     def mean(self, dims: Sequence[int]) -> "Tensor":
-        """Return the mean along `dims`; NaN if they are empty."""
+        """Return the mean along `dims`; NaN if there are no elements along them."""
         return self.sum(dims) / float(prod(self.shape[dim] for dim in dims))

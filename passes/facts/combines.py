@@ -40,7 +40,10 @@ class JoinGroup(NamedTuple):
     ahead: Sequence[Operation]
     """Ops between the combines on which one of them depends."""
     rest: Sequence[Operation]
-    """Ops after the first combine that are no combines of the group and that none of them needs."""
+    """
+    Ops after the first combine that are not in the group, and on which no combine of the group
+    depends.
+    """
 
     def move_together(self) -> None:
         """Move the later combines, and the ops that they need, up to the first one."""

@@ -64,8 +64,8 @@ def _folder_of(kind: type[Operation]) -> HasFolder | None:
 @cache
 def _patterns_of(kind: type[Operation]) -> tuple[RewritePattern, ...]:
     """
-    Return the patterns of an op class of xDSL; Tilewright's own ops have canonical subscripts and
-    masks already.
+    Return the canonicalization patterns of an op class of xDSL. Classes of Tilewright have none
+    here, because earlier passes have made their subscripts and masks canonical.
     """
     if kind.get_traits_of_type(CanonicalizedBy):
         return ()

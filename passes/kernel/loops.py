@@ -204,8 +204,9 @@ class Loops:
 
     def _start(self, results: Sequence[SSAValue], monoid: MonoidAttr) -> list[SSAValue]:
         """
-        Initialise `results` with the identity; return the values that a loop must carry, none for
-        register arrays.
+        Initialise `results` with the identity of `monoid`. Results that depend on register axes are
+        kept in register arrays, which are filled here; return an empty list then. Otherwise return
+        the initial values, which a loop must carry.
         """
         registers = self.values.registers
         axes = registers.ordered(registers.of(results))

@@ -51,9 +51,9 @@ class BlockifyLaunchPass(SchedulingPass, RewritePattern):
     RULE: ClassVar[Rule] = Rule("t", 5, "blockify_launch")
 
     m: int | None = None
-    """Rows of a contraction in a block."""
+    """Number of rows of a contraction in a block."""
     n: int | None = None
-    """Columns of a contraction in a block; elements of any other launch in a block."""
+    """Number of columns of a contraction in a block, or of elements of any other launch."""
 
     def reason_against(self, launch: tile.LaunchOp) -> str | None:
         if any(axis.level is not Level.BLOCK for axis in launch.bound_axes()):

@@ -55,7 +55,7 @@ class ChunkMatmulKPass(SchedulingPass):
     RULE: ClassVar[Rule] = Rule("t", 2, "chunk_matmul_k")
 
     bk: int | None = None
-    """Steps of a chunk."""
+    """Number of steps of K in a chunk."""
 
     def reason_against(self, launch: tile.LaunchOp) -> str | None:
         """Reason why the launch has no contraction to split into chunks, or None."""

@@ -70,16 +70,16 @@ SPLITS = (2, 4, 8, 16, 64)
 
 
 class ThreadsPerRow(NamedTuple):
-    """Threads and blocks that share each row of a launch."""
+    """Options of `cooperative-reduce`: how many threads and blocks share each row of a launch."""
 
     threads: int
-    """Threads of a block that share a row."""
+    """Number of threads of a block that share a row."""
     rows: int
-    """Rows of a block."""
+    """Number of rows that a block handles."""
     columns: bool
     """True if neighbouring threads handle neighbouring rows, rather than parts of one row."""
     split: int = 1
-    """Blocks that share a row."""
+    """Number of blocks that share a row."""
     join: Join = Join.LAST_BLOCK
     """Join of the blocks that share a row."""
 
@@ -92,9 +92,12 @@ class CooperativeReducePass(SchedulingPass, RewritePattern):
     RULE: ClassVar[Rule] = Rule("t", 4, "cooperative_reduce")
 
     threads: int | None = None
-    """Threads that share a row; they may exceed the limit of a block if `register-tile` follows."""
+    """
+    Number of threads of a block that share a row; it may exceed the limit of a block if
+    `register-tile` follows.
+    """
     rows: int | None = None
-    """Rows of a block."""
+    """Number of rows that a block handles."""
     columns: bool | None = None
     """True if neighbouring threads handle neighbouring rows, rather than parts of one row."""
     row: str | None = None
@@ -103,7 +106,7 @@ class CooperativeReducePass(SchedulingPass, RewritePattern):
     threads, in steps.
     """
     split: int | None = None
-    """Blocks that share a row."""
+    """Number of blocks that share a row."""
     join: str | None = None
     """Join of the blocks that share a row: last_block, cluster, workspace or atomic."""
 

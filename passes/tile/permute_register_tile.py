@@ -63,11 +63,11 @@ class PermuteRegisterTilePass(SchedulingPass, RewritePattern):
     RULE: ClassVar[Rule] = Rule("t", 9, "permute_register_tile")
 
     vm: int | None = None
-    """Adjacent rows of a thread."""
+    """Number of adjacent rows in a strip of a thread."""
     vn: int | None = None
-    """Adjacent columns of a thread."""
+    """Number of adjacent columns in a strip of a thread."""
     lanes_m: int | None = None
-    """Threads of a warp along the rows; 0 if warps are not rectangles."""
+    """Number of a warp's threads along the rows; 0 if warps are not rectangles."""
     fastest: str | None = None
     """Side along which threads are numbered first, `n` or `m`."""
 

@@ -34,7 +34,7 @@ class PipelineKOuterPass(SchedulingPass, RewritePattern):
     RULE: ClassVar[Rule] = Rule("t", 15, "pipeline_k_outer")
 
     lookahead: int | None = None
-    """Steps from filling a slot to its use; at most one less than there are slots."""
+    """Number of steps from filling a slot to its use; at most one less than there are slots."""
 
     def reason_against(self, launch: tile.LaunchOp) -> str | None:
         rings = [stage for stage in stages_of(launch) if stage.ring is not None]

@@ -207,7 +207,10 @@ class _Count:
                 return 0
 
     def _count_access(self, op: loop.LoadOp | loop.StoreOp, runs: float) -> None:
-        """Count the global memory access of a warp; it uses the same pipe as shared memory."""
+        """
+        Count the global memory access `op` of a warp, which a thread runs `runs` times:
+        instructions, sectors and wavefronts. The pipe is that of shared memory.
+        """
         width = self.conflicts.width(op)
         (access,) = accesses_of(op)
         touched = sectors(access._replace(width=width), self.launch.num_threads).actual

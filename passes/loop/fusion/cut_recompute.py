@@ -68,8 +68,8 @@ MARGIN = 1.05
 @dataclass
 class CutRecompute(RewritePattern):
     """
-    Pattern that moves the first value for which that pays out of a kernel, into a kernel of its
-    own.
+    Pattern that moves a value into a kernel of its own: the first value of a kernel for which the
+    move pays.
     """
 
     plan: PlanIndex

@@ -93,7 +93,7 @@ class Epilogue(NamedTuple):
     buffer: SSAValue
     loads: Sequence[loop.LoadOp]
     place: loop.LaunchOp
-    """Place where one launch can do the work of both."""
+    """One of the two launches, at whose place a single launch can do the work of both."""
     kept: bool
     """True if the fused kernel must still write the buffer, because others read or return it."""
 

@@ -201,7 +201,10 @@ def _write(rewriter: PatternRewriter, keeper: Keeper, buffer: SSAValue) -> loop.
 def _write_rows(
     rewriter: PatternRewriter, keeper: Keeper, read: SSAValue, written: SSAValue
 ) -> None:
-    """Add a copy of one row of the buffer to each step of the keeper's nest."""
+    """
+    Append to the body of the keeper's outermost nest a copy of a row from the argument `read` to
+    the argument `written`.
+    """
     block, shape = nest_block(keeper.kernel), memref_type(read).get_shape()
     inside = [dim for dim in range(len(shape)) if dim not in keeper.rows]
     body = Block(arg_types=[IndexType()] * len(inside))

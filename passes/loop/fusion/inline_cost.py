@@ -96,8 +96,8 @@ def _work_apart(plan: PlanIndex, launch: loop.LaunchOp, work: Work) -> Work:
 
 def _will_be_one_kernel(plan: PlanIndex, consumers: Sequence[loop.LaunchOp]) -> bool:
     """
-    True if the consumers will be one kernel: an elementwise launch after the reductions that it
-    reads.
+    True if fusion is expected to make one kernel of the consumers. The last must be elementwise;
+    each other one must be a reduction whose result only the last reads.
     """
     *reductions, last = consumers
     if not reductions or plan.flat_launch(last, reduces=False) is None:

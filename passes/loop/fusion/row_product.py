@@ -54,7 +54,8 @@ class RowProduct(NamedTuple):
     @property
     def is_batch(self) -> bool:
         """
-        True if a factor varies with the columns and also, from product to product, with the rows.
+        True if some load in the reductions varies with the columns and with the rows. Rows then
+        belong to different products of a batch.
         """
         sources = [index_sources(load.indices) for load in _reduced_loads(self.nest)]
         return any(of.intersection(self.columns) and of.intersection(self.rows) for of in sources)

@@ -135,8 +135,8 @@ class RowAssignment(NamedTuple):
 
     def _reads_once(self, problem: RowProblem, target: Target) -> bool:
         """
-        True if a block reads its part of the rows once. It keeps rows in registers, and stages
-        columns.
+        True if a block reads its part of the rows from memory once. This holds for rows kept in
+        registers, and for columns if half of shared memory holds them.
         """
         if not self.columns:
             return self.in_registers(problem)

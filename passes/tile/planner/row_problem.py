@@ -35,7 +35,10 @@ class RowProblem(NamedTuple):
     work: int
     """Instructions for each element, except memory accesses."""
     joins: int
-    """Number of joins of threads that depend on each other."""
+    """
+    Number of joins of threads that have to follow one another: the longest chain of dependent
+    reductions.
+    """
 
     @property
     def ends_joined(self) -> bool:
