@@ -28,7 +28,8 @@ from tilewright.passes.reporting.refusal import refused
 
 def box_of(op: tile.StageOp, load: loop.LoadOp) -> list[int]:
     """
-    Return the extents of the slab along the axes of the tensor. Raises an error if it is not a box.
+    Return the extents of the slab along the axes of the tensor. Raises `PlacedPassError` if the
+    slab is not a box.
     """
     found = find_box(op, load)
     if isinstance(found, str):

@@ -88,7 +88,7 @@ def _width(known: Range | None, unknown: int) -> int:
 
 
 def share_of_mask(op: MaskedOp) -> float:
-    """Return the share of its runs in which a masked op acts; 1 without a mask."""
+    """Return the fraction of its runs in which the mask of `op` holds; 1 without a mask."""
     return 1.0 if op.mask is None else _share(op.mask.data, op.mask_operands)
 
 
@@ -126,7 +126,8 @@ def _steps_between(
     starts: Iterable[Range | None], ends: Iterable[Range | None], steps: int
 ) -> float:
     """
-    Return the average number of steps, out of `steps`, within bounds that take values in ranges.
+    Return the average number of the `steps` that are at or after all `starts` and below all `ends`.
+    Each bound is given by the range of its values, or None if that is unknown.
     """
     most = steps * prod(_steps_below(end, steps) / max(steps, 1) for end in ends)
     skipped = (0 if start is None else _steps_below(start, steps) for start in starts)

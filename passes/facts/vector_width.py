@@ -52,7 +52,10 @@ def vector_width(
 
 
 class VectorAccess:
-    """Analysis of a load or store that is asked repeatedly how wide it can be."""
+    """
+    Analysis of a load or store: how many elements one instruction can move along each axis. It is
+    kept to be asked several times.
+    """
 
     def __init__(self, op: loop.LoadOp | loop.StoreOp):
         self._indices, self._masked = op.indices, op.mask_operands
@@ -168,7 +171,10 @@ def _without(expr: AffineExpr, place: _Along) -> tuple[int, Sum] | None:
 
 
 def require_aligned_arguments(function: kernel.FuncOp) -> None:
-    """Require an alignment of each argument that is copied from or to: the bytes moved at once."""
+    """
+    Record on the kernel which alignment in bytes each argument needs: that of the bytes that one
+    copy moves from or to it.
+    """
     for side, bytes in (moved for op in ops_in(function) for moved in _moved(op)):
         if isinstance(side, BlockArgument) and side.owner is function.body.block:
             function.require_alignment(side, bytes)
@@ -176,7 +182,8 @@ def require_aligned_arguments(function: kernel.FuncOp) -> None:
 
 def _moved(op: Operation) -> list[tuple[SSAValue, int]]:
     """
-    Return the sources and targets of a copy that need alignment, each with the bytes moved at once.
+    Return the sources and targets of the copy `op` that need alignment, each with the bytes moved
+    at once; none for other ops.
     """
     match op:
         case CopyingOp():

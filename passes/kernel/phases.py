@@ -210,7 +210,9 @@ def _has_same_threads(op: NamedBarrierOp, other: NamedBarrierOp) -> bool:
 
 
 def _is_reached_by_all(op: NamedBarrierOp) -> bool:
-    """True if every thread of the block reaches `op`, each time with the same id."""
+    """
+    True if every thread of the block reaches the barrier `op`, each time with the same barrier id.
+    """
     function = kernel.function_of(op)
     around = op.parent_op()
     while around is not None and _has_fixed_trip_count(around):

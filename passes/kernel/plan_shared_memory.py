@@ -107,7 +107,10 @@ def _outermost(op: Operation, function: kernel.FuncOp) -> Operation:
 
 
 def _place(function: kernel.FuncOp, alive: Mapping[kernel.SharedOp, Lifetime]) -> str | None:
-    """Set the offsets of arrays; return None, or the reason if sharing saves too few bytes."""
+    """
+    Set the offsets of arrays and return None. If sharing memory saves too few bytes, set none and
+    return the reason.
+    """
     sizes = {array: array.num_bytes for array in alive}
     alignments = {array: array.alignment for array in alive}
     apart = dict.fromkeys(alive, Lifetime(0, 0))
@@ -125,7 +128,8 @@ def _place(function: kernel.FuncOp, alive: Mapping[kernel.SharedOp, Lifetime]) -
 
 def _separate(function: kernel.FuncOp, alive: Mapping[kernel.SharedOp, Lifetime]) -> None:
     """
-    Insert a barrier ahead of each array whose place threads may still use for an earlier array.
+    Insert a barrier ahead of the first use of an array if threads may still use an earlier array in
+    the same place.
     """
     steps = list(function.body.block.ops)
     barriers = {number for number, op in enumerate(steps) if is_barrier(op)}

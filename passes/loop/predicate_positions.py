@@ -133,7 +133,10 @@ def _fits(type: Attribute, numbers: Range) -> bool:
 
 
 def apply(kernel: loop.KernelOp, comparisons: Sequence[Compared]) -> None:
-    """Replace comparisons by predicates."""
+    """
+    Replace `comparisons`, which are in `kernel`, by predicates of indices. The elements are loaded
+    at the beginning of the nest.
+    """
     for found in reversed(comparisons):  # each one loads its element before all others
         _replace(kernel, found)
     erase_dead(kernel)

@@ -244,7 +244,10 @@ class FuseEpiloguePass(TargetedPass):
     name = "fuse-epilogue"
 
     keep: bool = False
-    """Fuse even if the input has other uses: the kernel then writes it too."""
+    """
+    True to fuse even if the consumer's input has other uses; the fused kernel then writes the input
+    too.
+    """
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Fuse until no producer has a consumer for which fusion pays."""

@@ -201,7 +201,9 @@ class FuseReductionPass(TargetedPass):
     name = "fuse-reduction"
 
     keep: bool = False
-    """Fuse even if the result has other uses: the reader then writes it too."""
+    """
+    True to fuse even if the result of the reduction has other uses; the reader then writes it too.
+    """
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Fuse until no reduction can move into its first reader."""
