@@ -102,7 +102,10 @@ class _Pressure:
 
 
 def _positions_computed(ops: Sequence[Operation]) -> list[int]:
-    """Return the position at which each op is computed: its own, or that of its only user."""
+    """
+    Return the position at which each op is computed. Arithmetic and indices with one use are
+    computed at the position of their user, other ops at their own.
+    """
     positions = {op: position for position, op in enumerate(ops)}
     done = list(range(len(ops)))
     for position in reversed(range(len(ops))):

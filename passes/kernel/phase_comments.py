@@ -84,7 +84,7 @@ class Phase(NamedTuple):
 
 
 def phases_of(ops: Iterable[Operation]) -> list[Phase]:
-    """Return the phases of consecutive ops."""
+    """Divide consecutive ops into phases, and return the phases in order."""
     with_phase = [op for op in ops if not _has_no_phase(op)]
     phases: list[Phase] = []
     for purpose, run in groupby(with_phase, _purpose):

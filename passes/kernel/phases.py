@@ -60,7 +60,7 @@ class Access(NamedTuple):
     is_write: bool
 
     def conflicts(self, other: "Access") -> bool:
-        """True if the order of both accesses matters."""
+        """True if both accesses may touch the same memory and one of them writes."""
         return (self.is_write or other.is_write) and self._overlaps(other)
 
     def _overlaps(self, other: "Access") -> bool:

@@ -62,7 +62,10 @@ class Choice(Protocol[Problem]):
     """Protocol of a choice that the planner makes for a kernel; `str` gives it in words."""
 
     def seconds(self, problem: Problem, target: Target) -> float:
-        """Return the seconds that the kernel takes, by the model of its kind."""
+        """
+        Return the seconds that the kernel takes, by the model for its kind: contraction, rows or
+        elements.
+        """
         ...
 
     @property
@@ -71,7 +74,10 @@ class Choice(Protocol[Problem]):
         ...
 
     def pipeline(self, problem: Problem, target: Target) -> Sequence[str]:
-        """Return the passes that carry out the choice, except `tileify`."""
+        """
+        Return the steps that carry out the choice, except `tileify`, each as the text of a pipeline
+        step.
+        """
         ...
 
 
@@ -98,11 +104,14 @@ class Weighed:
         return [self.best, *ranked[after:]]
 
     def seconds(self, choice: Choice[Any]) -> float:
-        """Return the seconds that the kernel takes, by the planner's model."""
+        """Return the seconds that the kernel takes with `choice`, by the planner's model."""
         return choice.seconds(self.problem, self.target)
 
     def pipeline(self) -> Sequence[str]:
-        """Return the passes that carry out the choice that is taken."""
+        """
+        Return the steps that carry out the choice that is taken, each as the text of a pipeline
+        step.
+        """
         return self.best.pipeline(self.problem, self.target)
 
 
@@ -115,8 +124,8 @@ def weighed(
 ) -> Weighed | None:
     """
     Return the choice for a kernel, with the ranking of the others, or None if there is only one way
-    to schedule it. If steps are `pinned`, the choice agrees with as many of their options as
-    possible.
+    to schedule it. If steps are `pinned`, only choices with their options are considered
+    (`narrowed`).
     """
     contraction = contraction_of(launch)
     if contraction is not None and is_rectangular(launch):

@@ -121,7 +121,9 @@ class RowAssignment(NamedTuple):
         return target.blocks_per_sm(self.block_threads, 0, BESIDE + kept)
 
     def seconds(self, problem: RowProblem, target: Target) -> float:
-        """Return the seconds that the kernel takes, by the model above."""
+        """
+        Return the seconds that the kernel takes, by the model in the docstring of this module.
+        """
         room = self.resident(problem, target)
         most = target.turns(self.blocks(problem), room, self.cluster)
         resident = min(most, room)
@@ -183,7 +185,7 @@ class RowAssignment(NamedTuple):
         return _WARP_JOIN + (_BLOCK_JOIN + _SLOT_JOIN * warps if warps > 1 else 0)
 
     def pipeline(self, problem: RowProblem, target: Target) -> list[str]:
-        """Return the passes that carry out the assignment."""
+        """Return the steps that carry out the assignment, each as the text of a pipeline step."""
         covered = self.threads if self.columns else self.covered
         kept = "registers" if self.in_registers(problem) else "stage"
         rows = f"rows={self.block_rows}" + " columns=true" * self.columns

@@ -122,7 +122,9 @@ class Tiling(NamedTuple):
         return -(-problem.k // (self.split * self.bk))
 
     def seconds(self, problem: Contraction, target: Target) -> float:
-        """Return the seconds that the contraction takes, by the model above."""
+        """
+        Return the seconds that the contraction takes, by the model in the docstring of this module.
+        """
         shared = self.shared_bytes(problem)
         room = max(1, target.blocks_per_sm(self.tile.threads, shared, self.registers(problem)))
         at_first = min(
@@ -150,7 +152,7 @@ class Tiling(NamedTuple):
         )
 
     def pipeline(self, problem: Contraction, target: Target) -> list[str]:
-        """Return the passes that carry out the tiling."""
+        """Return the steps that carry out the tiling, each as the text of a pipeline step."""
         of_block = self.tile
         registers = of_block.threads * self.registers(problem)
         most = target.blocks_per_sm(of_block.threads, shared=0, registers=1)

@@ -27,7 +27,7 @@ from tilewright.passes.tile.scheduling_pass import take_choice
 
 
 class Tried(Protocol):
-    """Interface of a choice that trials use."""
+    """Protocol of a choice that can be tried on a copy of a kernel."""
 
     @property
     def elements(self) -> int:
@@ -35,7 +35,7 @@ class Tried(Protocol):
         ...
 
     def pipeline(self, problem: Any, target: Target) -> Iterable[str]:
-        """Return the passes that carry out the choice."""
+        """Return the steps that carry out the choice, each as the text of a pipeline step."""
         ...
 
 
