@@ -108,7 +108,9 @@ class _Search:
         return self.emit(self.op.base).view(axes, self.shape)
 
     def joined(self, combiner: MonoidAttr) -> Tensor:
-        """Return the base, each element joined with all updates that hit it."""
+        """
+        Return the base, with each element combined by `combiner` with all updates that hit it.
+        """
         axes = range(len(self.shape))
         updates = self.seen(self.updates, axes)
         (identity,) = combiner.identities([updates.element])

@@ -91,7 +91,8 @@ class FuseOutputs(RewritePattern):
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: loop.LaunchOp, rewriter: PatternRewriter) -> None:
         """
-        Compute the value that `op` writes in its readers up to one that can write it, if that pays.
+        If that pays, compute the value of the kernel that `op` launches in its first readers, up to
+        the first that can also write it. The kernel itself is erased.
         """
         buffer = op.outputs[0]
         if not holds_one_value(buffer) or not (consumers := readers(buffer)):

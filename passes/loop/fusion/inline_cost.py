@@ -79,8 +79,8 @@ def inline_decision(
 
 def _work_apart(plan: PlanIndex, launch: loop.LaunchOp, work: Work) -> Work:
     """
-    Return the work that the producer adds if it is not inlined. If it is the only reader of a
-    reduction (a statistic of a row), it joins the kernel of the reduction, which reads the row
+    Return the work that the producer adds if it is not inlined. If the producer is the only reader
+    of a reduction (a statistic of a row), it will join the reduction's kernel, which reads the row
     anyway.
     """
     for buffer in launch.inputs:
