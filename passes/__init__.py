@@ -70,8 +70,8 @@ PLUGIN_GROUP = "tilewright.passes"
 
 def get_all_passes() -> dict[str, Callable[[], type[ModulePass]]]:
     """
-    Return a factory of each pass by name: passes of this repository, then those of installed
-    packages.
+    Return a mapping from the name of each pass to a function that imports and returns its class.
+    Passes of this repository come first, then passes of installed packages.
     """
     factories = {name: _factory(f"tilewright.passes.{path}") for name, path in _PASSES.items()}
     factories.update((step.name, _factory(step.path)) for step in STEPS)
@@ -118,7 +118,7 @@ def _checked(plugin: EntryPoint, find: Callable[[], object]) -> Callable[[], typ
 
 def _ambiguous(plugin: EntryPoint) -> Callable[[], type[ModulePass]]:
     """
-    Return a factory that raises `UsageError`, because the name of the pass is taken twice. The
+    Return a function that raises `UsageError`, because `plugin` has the name of another pass. The
     error comes when the pass is used, so that all other passes still work.
     """
 

@@ -58,13 +58,13 @@ class SchedulingStep(NamedTuple):
     taste: str = ""
     """
     Path of a module of heuristics. Its function `prefer` returns the pass with all options, the
-    best guess first. It may have a function `reason_to_skip`.
+    best guess first. The module may have a function `reason_to_skip`.
     """
     cost: str = ""
     """
-    Path of a function that ranks choices instead of taste. It takes the pass with its options
-    (None: without the pass), the launch and the GPU (`Target`). It returns a number; the lowest
-    wins.
+    Path of a function that ranks choices instead of taste. The function takes the pass with its
+    options (None: without the pass), the launch and the GPU (`Target`). The choice with the lowest
+    returned number wins.
 
     A step of a package without taste and cost takes the first possible options, and the planner
     never adds it.

@@ -46,7 +46,10 @@ def _guess(
     default: Options | None,
     choices: Sequence[SchedulingPass],
 ) -> SchedulingPass | None:
-    """Return the planner's choice; if that is not legal now, the choice the pass itself makes."""
+    """
+    Return the planner's choice; None if it skips the pass. If the choice is not legal now, return
+    the pass's own first choice, or None if the pass would skip the launch.
+    """
     if default is None:
         return None
     if default:
@@ -61,7 +64,8 @@ def _with_options(
     step: SchedulingPass, launch: tile.LaunchOp, default: Options
 ) -> SchedulingPass | None:
     """
-    Return the pass that a pipeline with these options would run, or None if it would run none.
+    Return the pass that a pipeline with the options `default` would run, or None if they are not
+    possible.
     """
     try:
         found = decided(step, launch, default)

@@ -28,7 +28,8 @@ def first_that_applies(
     reason_against: Callable[[str], str | None],
 ) -> tuple[str, Known] | None:
     """
-    Return the first candidate without a reason against it; report the reasons of those before it.
+    Return the first candidate for which `reason_against` gives None; None if there is none. Report
+    the reasons against the candidates before it in the trace, as skips of `rule`.
     """
     for schedule, known in candidates:
         if (reason := reason_against(schedule)) is None:

@@ -42,7 +42,7 @@ def aspects(choice: SchedulingPass) -> dict[str, str]:
 def split(choices: Sequence[Choice]) -> Mapping[str, list[Choice]]:
     """
     Group choices by their answers to the first question on which they differ, in the order of the
-    first occurrence. Of choices without a different answer, only the first is kept.
+    first occurrence. If all choices have the same answers, only the first is kept.
     """
     answers = [None if choice is None else aspects(choice) for choice in choices]
     questions = dict.fromkeys(q for answer in answers if answer is not None for q in answer)

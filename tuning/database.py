@@ -64,7 +64,9 @@ that the order of merging does not matter.
 
 
 class Counts(NamedTuple):
-    """Number of measurements under a key."""
+    """
+    Numbers of schedules with and without a time under a key, with the best time in microseconds.
+    """
 
     key: Key
     measured: int
@@ -72,7 +74,7 @@ class Counts(NamedTuple):
     """Number of schedules without a time."""
     best_us: float | None
     latest: str
-    """Time of the latest measurement."""
+    """Moment of the latest measurement, in UTC as ISO 8601."""
 
 
 class Database(AbstractContextManager["Database"]):
@@ -125,7 +127,10 @@ class Database(AbstractContextManager["Database"]):
             self._connection.execute(statement, row)
 
     def merge(self, notes: Iterable[KernelNote], records: Iterable[Record]) -> int:
-        """Store the measurements of other databases, and return how many were new or newer."""
+        """
+        Store the notes and measurements of other databases. A measurement replaces an older one of
+        the same schedule and key. Return how many measurements were new or newer.
+        """
         for note in notes:
             self.describe(note)
         statement = f"{_INSERT} {_REPEATED} {_IF_NEWER}"
@@ -136,18 +141,24 @@ class Database(AbstractContextManager["Database"]):
         return self._connection.total_changes - before
 
     def best_of_each(self, kernel: str | None = None) -> list[Record]:
-        """Return the fastest record of every key, of one kernel or all."""
+        """
+        Return the fastest record of every key, for the kernel with the digest `kernel` or for all
+        kernels.
+        """
         return [best for best, *_ in self.fastest_of_each(kernel)]
 
     def fastest_of_each(self, kernel: str | None = None) -> list[list[Record]]:
         """
         Return for every key its fastest record, followed by the records that are as fast within
-        noise.
+        noise; for the kernel with the digest `kernel` or for all kernels.
         """
         return [as_fast(records) for records in self.timed_of_each(kernel)]
 
     def timed_of_each(self, kernel: str | None = None) -> list[list[Record]]:
-        """Return the records of every key that have a time, the fastest first."""
+        """
+        Return for every key its records that have a time, the fastest first; for the kernel with
+        the digest `kernel` or for all kernels.
+        """
         found = self.records() if kernel is None else self._of_kernel(kernel)
         timed = sorted((r for r in found if r.measurement.us is not None), key=_by_key_and_time)
         return [[*records] for _, records in groupby(timed, key=lambda r: r.key)]
@@ -162,7 +173,7 @@ class Database(AbstractContextManager["Database"]):
         return self._records(f"ORDER BY {_KEY}")
 
     def counts(self) -> list[Counts]:
-        """Return the number of measurements under each key."""
+        """Return the numbers of schedules with and without a time for each key."""
         groups = groupby(self.records(), key=lambda record: record.key)
         return [_counts(key, [*records]) for key, records in groups]
 

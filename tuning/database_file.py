@@ -2,8 +2,8 @@
 """
 The file of a database, and how it is opened.
 
-It is an SQLite file with a write-ahead log: readers never wait, and writers wait only for other
-writers. After a process is killed, the file holds exactly the transactions that it committed.
+The file is an SQLite file with a write-ahead log: readers never wait, and writers wait only for
+other writers. After a process is killed, the file holds exactly the transactions that it committed.
 
 Reference: SQLite, "Write-Ahead Logging", "URI Filenames".
 """

@@ -70,7 +70,7 @@ class Fusions:
         return fused.nests
 
     def fused(self, fusion: loop.FusionAttr) -> Fused | None:
-        """Return the program with these decisions; None if a pass rejects it."""
+        """Return the program with the prescribed decisions `fusion`; None if a pass rejects it."""
         if fusion not in self._kept:
             self._kept[fusion] = self._fused(fusion)
         self._kept.move_to_end(fusion)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The identity of a kernel, as a digest of its Loop IR. It is equal, in any process, for kernels that
-differ only in names, locations and their `planned` steps.
+The identity of a kernel, as a digest of its Loop IR. The digest is equal, in any process, for
+kernels that differ only in names, locations and their `planned` steps.
 
-The digest is taken of a text in which values are numbers, by the order of their definition. It also
-depends on which inputs share a name or have none. Schedules refer to inputs by their names
-(`operand_names`), so that their meaning depends on this, but not on the names themselves.
+The digest is taken of a text in which values are numbers, by the order of their definition. The
+digest also depends on which inputs share a name or have none. Schedules refer to inputs by their
+names (`operand_names`), so that their meaning depends on this, but not on the names themselves.
 """
 
 from collections.abc import Iterator

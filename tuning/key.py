@@ -27,8 +27,8 @@ class Key(NamedTuple):
     """Digest of the kernel's Loop IR (`kernel_key.digest`)."""
     dtype: str
     """
-    Types of the arguments, each once: `f16,f32`. They are also in the digest, where they cannot be
-    read.
+    Types of the arguments, each once: `f16,f32`. The types are also part of the digest, where they
+    cannot be read.
     """
     target: str
     """Target of the schedules: `sm_90a`."""

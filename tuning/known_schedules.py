@@ -82,7 +82,10 @@ def _is_open(kernel: loop.KernelOp) -> bool:
 
 
 def _give_schedule(kernel: loop.KernelOp, candidates: Iterable[Known], target: str) -> Known | None:
-    """Plan the first schedule that applies to the kernel, and return its source, or None."""
+    """
+    Set the first candidate that applies to the kernel as its planned steps. Return this candidate,
+    or None if none applies.
+    """
     named = _named(kernel, candidates, target)
     reason_against = partial(reason_against_schedule, kernel, target=target)
     found = first_that_applies(RULE, kernel, named, reason_against)
@@ -99,8 +102,8 @@ def _named(
     kernel: loop.KernelOp, candidates: Iterable[Known], target: str
 ) -> Iterator[tuple[str, Known]]:
     """
-    Yield schedules in the kernel's names with their sources; the default replaces one it equals in
-    time.
+    Yield each candidate's schedule, with the kernel's own names of inputs, and the candidate. If
+    the planner's schedule is as fast as a candidate, it replaces the candidate.
     """
     names = input_names(kernel)
     for fastest in candidates:

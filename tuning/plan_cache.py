@@ -73,7 +73,7 @@ def _compiled(module: ModuleOp, target: str, db: Db) -> Plan:
 
 
 def _parts(module: ModuleOp, target: str, db: Db) -> Iterator[str]:
-    """Yield all that the plan depends on."""
+    """Yield the parts of the cache key: everything on which the plan of a program depends."""
     text = StringIO()
     Printer(text, print_debuginfo=True).print_op(module)
     yield text.getvalue()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The identity of a program, as a digest of its Tensor IR. It is the key of its fusion, as digests of
-kernels are the keys of schedules.
+The identity of a program, as a digest of its Tensor IR. The digest is the key of the program's
+fusion, as digests of kernels are the keys of schedules.
 
 Decisions about fusion name kernels after the values that they compute. Therefore the digest depends
 on the names of values, but not on locations or on prescribed decisions about fusion.

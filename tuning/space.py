@@ -123,7 +123,10 @@ class Node:
         return [Node(self._space, label, self.steps, self._at, p) for label, p in parts.items()]
 
     def _advance(self, launch: tile.LaunchOp) -> bool:
-        """Go to the next pass that is legal for the launch; returns False if there is none."""
+        """
+        Make the next pass that is legal for the launch the question of this node; return False if
+        there is none.
+        """
         space = self._space
         for at in range(self._at + 1, len(space.passes)):
             step = space.passes[at]

@@ -4,7 +4,7 @@ The cost of one launch of a kernel, counted from its IR alone at Loop, Tile or K
 
 Each op counts as often as it runs: once for every block, thread, loop step and register axis that
 it depends on. Under a mask it counts for the share of the mask's range in which the mask holds. In
-a bounded loop it counts for the steps below the bound. These are estimates, made to compare a
+a bounded loop it counts for the steps below the bound. The counts are estimates, made to compare a
 kernel before and after a rewrite.
 """
 
@@ -64,11 +64,11 @@ class KernelCost:
     shared_bytes: int = 0
     """Shared memory of a block: staged slabs and the slots of combines."""
     barriers: float = 0
-    """Barriers that a block passes."""
+    """Barriers at which a block waits during one launch."""
     registers: int = 0
     """Registers of a thread (`live_registers`)."""
     wavefronts: float = 0
-    """Wavefronts of shared memory accesses (`shared_banks`)."""
+    """Wavefronts of all shared memory accesses in one launch (`shared_banks`)."""
     ideal_wavefronts: float = 0
     """Wavefronts of these accesses without bank conflicts."""
 
@@ -101,7 +101,8 @@ def kernel_cost(op: loop.KernelOp | kernel.FuncOp) -> KernelCost:
 
 class _Count:
     """
-    A walk over a kernel that adds up its cost; `runs` is how often all threads run a body in total.
+    A walk over a kernel that adds up its cost. `runs` is the number of times that a body runs,
+    summed over all threads of the launch.
     """
 
     def __init__(self, launch: tile.LaunchOp | None, blocks: int, threads: int):
@@ -216,7 +217,10 @@ class _Count:
         accesses[access.memref][where] = elements_touched(access)
 
     def _count_box(self, op: kernel.TmaCopyOp, runs: float) -> None:
-        """Count a box copy, which one thread starts and which moves whole rows."""
+        """
+        Count a copy of a box to shared memory (TMA). One thread starts it, and the hardware moves
+        whole rows.
+        """
         *rows, row = box_within(op)
         row_bytes = row * element_bytes(op.source)
         self.cost.accessed_bytes += runs * prod(rows) * row_bytes

@@ -19,15 +19,21 @@ from tilewright.passes.cost.kernel_cost import KernelCost, kernel_cost
 
 @dataclass(frozen=True)
 class Cost:
-    """Cost of a kernel, or of a module's kernels, each counted per launch."""
+    """Cost of each launch of a module; a kernel that is never launched counts as one launch."""
 
     launches: tuple[KernelCost, ...]
     is_complete: bool = True
-    """True if all kernels are known; CUDA IR, which follows Kernel IR line by line, is not."""
+    """
+    True if the costs of all kernels are known. Kernels in CUDA IR have no known cost, because they
+    follow Kernel IR line by line.
+    """
 
 
 def cost(scope: Operation) -> Cost:
-    """Return the cost of the launches in `scope`, and of the kernels in it without a launch."""
+    """
+    Return the cost of all launches in `scope`; a kernel in `scope` without a launch counts as one
+    launch.
+    """
     known: dict[Operation, KernelCost] = {}
     launched = [callee for callee in map(_callee, scope.walk()) if callee is not None]
     alone = [op for op in scope.walk() if _is_kernel(op) and op not in launched]
@@ -58,13 +64,19 @@ def ledger(before: Cost, after: Cost, target: Target) -> str:
 
 
 def figures(cost: Cost, target: Target) -> str:
-    """Return the cost of a kernel on `target`, with the names of the ledger."""
+    """
+    Return one line with all figures of `cost` on `target` except the number of kernels, such as
+    `global 512 KiB, smem 0 B`.
+    """
     found = ((entry, entry.value(cost, target)) for entry in _ENTRIES if entry is not _KERNELS)
     return ", ".join(f"{e.name} {e.text(value)}{e.unit}" for e, value in found if value is not None)
 
 
 class _Entry(NamedTuple):
-    """One figure of the ledger: its name, its value for some launches, and its format."""
+    """
+    A figure of the ledger: its name, the function that computes it from a cost, its format and its
+    unit.
+    """
 
     name: str
     value: Callable[[Cost, Target], float | None]
@@ -98,7 +110,8 @@ def _total(name: str) -> Callable[[Cost, Target], float]:
 
 def _most(name: str) -> Callable[[Cost, Target], float | None]:
     """
-    Return a function that gives the largest value of a field; None before kernels are scheduled.
+    Return a function that gives the largest value of the field `name` over all launches of a cost;
+    None before kernels are scheduled.
     """
     return lambda cost, _: max((getattr(c, name) for c in cost.launches), default=0) or None
 

@@ -67,7 +67,10 @@ class _Pressure:
         last_use: Mapping[SSAValue, int],
         ended: defaultdict[int, int],
     ) -> int:
-        """Return the registers of those of `values` that have uses, and record where they end."""
+        """
+        Return the total registers of the `values` that have uses. Add the registers of each to
+        `ended`, at the position of its last use.
+        """
         begun = [(last_use[value], self._of_value(value)) for value in values if value in last_use]
         for last, registers in begun:
             ended[last] += registers
@@ -75,8 +78,8 @@ class _Pressure:
 
     def _inside(self, op: Operation) -> int:
         """
-        Return the registers of the bodies of `op`, plus those of the values that a loop
-        accumulates.
+        Return the most registers that a body inside `op` takes at once, plus those of the values
+        that a loop accumulates.
         """
         if not op.regions:
             return 0
@@ -99,7 +102,10 @@ class _Pressure:
 
 
 def _positions_computed(ops: Sequence[Operation]) -> list[int]:
-    """Return the position at which each op is computed: its own, or that of its only user."""
+    """
+    Return the position at which each op is computed. Arithmetic and indices with one use are
+    computed at the position of their user, other ops at their own.
+    """
     positions = {op: position for position, op in enumerate(ops)}
     done = list(range(len(ops)))
     for position in reversed(range(len(ops))):
@@ -129,11 +135,12 @@ def _last_uses(ops: Sequence[Operation], done: Sequence[int]) -> dict[SSAValue, 
 
 def registers_of(value: SSAValue) -> int:
     """
-    Return the registers of one copy of a value.
+    Return the 32-bit registers of one copy of a value.
 
-    Constants are part of instructions, and kernel arguments stay in the constant bank. A value read
-    from an array of registers is in registers already. The chunk of a reduction shares the
-    registers of the whole.
+    Some values count 0: constants (part of instructions), kernel arguments (in the constant bank),
+    1-bit values, and counters of unrolled loops. A value read from a register array counts 0,
+    because the array is counted. The chunk of a reduction counts 0, because it shares the registers
+    of the whole reduction.
     """
     owner = value.owner
     if isinstance(owner, loop.ReduceOp) and whole_of(owner) is not None:

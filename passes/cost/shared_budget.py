@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The shared memory that a block of a launch needs after lowering. It is a sum of four parts: slabs
-with slots and padding, the mbarriers of slots that TMA fills, shared values, and the space of
-combines.
+The shared memory that a block of a launch needs after lowering. The number of bytes is a sum of
+four parts: slabs with slots and padding, the mbarriers of slots that TMA fills, shared values, and
+the space of combines.
 """
 
 from collections.abc import Mapping, Sequence
@@ -44,9 +44,9 @@ def shared_bytes(launch: tile.LaunchOp) -> int:
 
 def shared_bytes_at_once(launch: tile.LaunchOp, stages: Mapping[tile.StageOp, int]) -> int:
     """
-    Return the bytes that a block needs at a time if some stages had the sizes in `stages`, in
-    bytes. A join of blocks after a loop reuses the space of the loop's slabs
-    (`plan-shared-memory`). All else is counted as live throughout.
+    Return the most bytes of shared memory that a block holds at one time if the stages in `stages`
+    had the given sizes in bytes. A join of blocks after a loop reuses the space of the loop's slabs
+    (`plan-shared-memory`). All other memory is counted as live throughout.
     """
     more = sum(needed - stage_bytes(stage) for stage, needed in stages.items())
     total = shared_bytes(launch) + more
@@ -63,7 +63,10 @@ def shared_bytes_at_once(launch: tile.LaunchOp, stages: Mapping[tile.StageOp, in
 def reason_not_fitting(
     launch: tile.LaunchOp, stages: Mapping[tile.StageOp, int], target: str
 ) -> str | None:
-    """Reason why stages cannot have these sizes, as the predicate of a sentence, or None."""
+    """
+    Reason why the stages cannot have the sizes in `stages`, in bytes, as the predicate of a
+    sentence, or None.
+    """
     needed, room = shared_bytes_at_once(launch, stages), target_named(target).shared_per_block
     if needed <= room:
         return None

@@ -40,7 +40,8 @@ _SCHEDULERS = 4
 
 class Request(NamedTuple):
     """
-    A load or store of shared memory by a warp, and how often a block issues it for a filled slab.
+    A load or store of shared memory by a warp, and the number of times a block issues it per
+    filling of the slab.
     """
 
     width: int
@@ -58,11 +59,11 @@ class Traffic(NamedTuple):
     requests: int
     wavefronts: int
     ideal: int
-    """Wavefronts without conflicts."""
+    """Wavefronts of the same requests without bank conflicts."""
 
     @staticmethod
     def of(requests: list[Request]) -> "Traffic":
-        """Return the sum of several requests."""
+        """Return the sums of requests, wavefronts and ideal wavefronts over `requests`."""
         return Traffic(
             sum(request.times for request in requests),
             sum(request.times * request.taken.actual for request in requests),
@@ -74,7 +75,10 @@ class Traffic(NamedTuple):
 
     @property
     def clocks(self) -> float:
-        """Estimated clocks: one per wavefront, plus the issue of requests by four schedulers."""
+        """
+        Estimated clocks of all requests: one per wavefront, plus the issue of requests by four
+        schedulers.
+        """
         return self.wavefronts + self.requests / _SCHEDULERS
 
     @property
@@ -92,7 +96,8 @@ class SlabConflicts:
 
     def __init__(self, launch: tile.LaunchOp, filled_like: "SlabConflicts | None" = None):
         """
-        Analyse a launch; it may reuse the stores of a launch that fills its slabs in the same way.
+        Analyse `launch`. If `filled_like` is given, its launch fills equal slabs in the same way,
+        and its stores are reused.
         """
         self.launch, self.threads = launch, launch.num_threads
         self.warps = -(-self.threads // WARP_SIZE)
@@ -108,12 +113,13 @@ class SlabConflicts:
         self._alone = {op for block in self._blocks() for op in self._single_loads(block)}
 
     def traffic(self, stage: tile.StageOp, layout: SlabLayoutAttr | None = None) -> Traffic:
-        """Return the traffic of a slab, in its own layout or another."""
+        """Return the traffic of a slab per filling, in its own layout or in `layout`."""
         return Traffic.of([*self.reads(stage, layout), *self.writes(stage, layout)])
 
     def reads(self, stage: tile.StageOp, layout: SlabLayoutAttr | None = None) -> list[Request]:
         """
-        Return the loads of a slab by threads, without those of stages that are filled from it.
+        Return the requests by which threads load from a slab, in its own layout or in `layout`.
+        Loads in other stages, which are filled from this slab, are not included.
         """
         looked_at = stage, layout or stage.layout
         if looked_at not in self._reads:
@@ -126,7 +132,10 @@ class SlabConflicts:
         return self._reads[looked_at]
 
     def writes(self, stage: tile.StageOp, layout: SlabLayoutAttr | None = None) -> list[Request]:
-        """Return the stores of the threads that fill a slab."""
+        """
+        Return the requests by which threads fill a slab, in its own layout or in `layout`; none if
+        TMA fills it.
+        """
         looked_at = self._originals[stage], layout or stage.layout
         if looked_at not in self._writes:
             self._writes[looked_at] = [*self._write(*looked_at)]
@@ -151,7 +160,9 @@ class SlabConflicts:
         return Request(width, taken, self.warps * self.times(load, stage.parent_op()) // width)
 
     def times(self, op: loop.LoadOp | loop.StoreOp, within: Operation | None) -> int:
-        """Return the number of elements that a thread loads or stores per run of `within`."""
+        """
+        Return the number of elements that a thread loads or stores by `op` in each run of `within`.
+        """
         held = prod(self.registers.extents[axis] for axis in self.registers.of(op.operands))
         return held * steps_around(op, within)
 
@@ -165,7 +176,10 @@ class SlabConflicts:
         return max((vectors.width(*step, layout) for step in steps.items()), default=1)
 
     def _steps_at_once(self, op: loop.LoadOp | loop.StoreOp) -> Mapping[SSAValue, int]:
-        """Return the axes along which a thread may use vectors, with their numbers of steps."""
+        """
+        Return the axes along which a thread may combine accesses of `op` to a vector, with their
+        numbers of steps.
+        """
         axes = self.registers.ordered(self.registers.of(op.operands))
         if not axes or any(isinstance(index.owner, Operation) for index in op.indices):
             return {}
@@ -176,7 +190,7 @@ class SlabConflicts:
         return steps
 
     def _blocks(self) -> list[Block]:
-        """Return the blocks that contain a load."""
+        """Return the blocks of ops in the launch that contain a load."""
         loads = (op for op in ops_in(self.launch) if isinstance(op, loop.LoadOp))
         return list(dict.fromkeys(load.parent for load in loads if load.parent is not None))
 
@@ -196,7 +210,10 @@ def conflicts_of(launch: tile.LaunchOp) -> SlabConflicts:
 
 
 def steps_around(op: Operation, within: Operation | None) -> int:
-    """Return the number of runs of `op` per run of `within`, which contains it."""
+    """
+    Return the number of runs of `op` per run of `within`, an op around it; None stands for all of
+    its loops.
+    """
     steps, around = 1, op.parent_op()
     while around is not None and around is not within:
         if isinstance(around, loop.AnyLoop):
@@ -206,7 +223,7 @@ def steps_around(op: Operation, within: Operation | None) -> int:
 
 
 def slab_traffic(launch: tile.LaunchOp) -> dict[SSAValue, Traffic]:
-    """Return the traffic of each slab of a launch."""
+    """Return the traffic of each slab of a launch per filling, by the slab's value."""
     conflicts = SlabConflicts(launch)
     return {stage.slab: conflicts.traffic(stage) for stage in conflicts.stages}
 

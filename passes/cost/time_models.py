@@ -16,8 +16,8 @@ an H100 with 4 to 16 KiB in flight per SM (`benchmarks/gpu_check.py`, `micro fli
 
 JOIN = {Join.CLUSTER: 0.8e-6, Join.LAST_BLOCK: 2.5e-6}
 """
-Seconds until blocks have synchronised. The value for clusters is two barriers on an H100 (`micro
-cluster`); the other one is not measured.
+Seconds until blocks have synchronised. The value for `cluster` was measured as two barriers on an
+H100 (`micro cluster`). The value for `last_block` is not measured.
 """
 
 

@@ -112,7 +112,10 @@ def _same(index: int, lanes: int) -> Sequence[int]:
 
 @lru_cache(maxsize=1 << 10)
 def _along(axes: ArrayAttr[AxisAttr], at: int, lanes: int) -> Sequence[int]:
-    """Return the position of each lane along one axis of a launch."""
+    """
+    Return the step of each lane along the axis `axes[at]` of a launch; 0 for axes that are not
+    bound to threads.
+    """
     if not axes.data[at].level.data.is_thread:
         return _same(0, lanes)
     faster = [axis for axis in axes.data[at + 1 :] if axis.level.data.is_thread]

@@ -43,11 +43,13 @@ class Accesses:
         self.conjuncts: dict[Mask, list[Conjunct]] = {}
         self.strided: dict[Index, list[Strided]] = {}
         """
-        Offsets without their constants, as sums of strided subscripts, if that form is no longer.
+        Row-major offsets as sums of subscripts times strides, both without their constants. Offsets
+        for which this form would be longer are absent.
         """
         self._written: dict[Block | None, Counter[Index | Mask]] = defaultdict(Counter)
         """
-        Values that a block names, with how often it does; parts of these values are not counted.
+        Number of times that ops of each block use an index or mask; parts of these expressions are
+        not counted.
         """
         self._counts: dict[Block, Counter[Index | Mask]] = defaultdict(Counter)
         self._parts: dict[Index, list[Index]] = {}
@@ -61,7 +63,7 @@ class Accesses:
         self._count_all(function.body.block)
 
     def indices(self) -> Iterator[Index]:
-        """Yield all indices that places are written with."""
+        """Yield all indices that occur in the places of accesses."""
         for places in self.places.values():
             for place in places:
                 yield from place.indices()

@@ -88,8 +88,9 @@ _OTHER_COMPARISONS: dict[str, Callable[[SSAValue, SSAValue], SSAValue]] = {
 
 def compare_integers(op: arith.CmpiOp, left: SSAValue, right: SSAValue) -> SSAValue | None:
     """
-    Return the C++ comparison, or None for other types. Signed predicates of bools swap their
-    operands, because true is -1 as a signed bit.
+    Return the C++ comparison of two integers or indices; None for unsigned predicates on operands
+    that are no integers. Signed predicates of bools swap their operands, because true is -1 as a
+    signed bit.
     """
     predicate = arith.CMPI_COMPARISON_OPERATIONS[op.predicate.value.data]
     if is_widened(left) and is_widened(right):

@@ -26,9 +26,9 @@ class FilledLoads(NamedTuple):
     """
 
     selects: dict[Operation, arith.SelectOp]
-    """Select that gives the value of each load where its mask fails."""
+    """Select, by load, that gives a constant where the mask of the load fails."""
     gone: frozenset[Operation]
-    """Redundant ops: these selects, and the predicates that only they use."""
+    """Redundant ops: the selects in `selects`, and predicates that only these selects use."""
 
 
 def filled_loads(ops: Iterable[Operation]) -> FilledLoads:
@@ -46,7 +46,10 @@ def filled_loads(ops: Iterable[Operation]) -> FilledLoads:
 
 
 def fill_of(select: arith.SelectOp) -> FloatAttr | IntegerAttr | None:
-    """Return the constant that `select` gives where the load's mask fails, or None."""
+    """
+    Return the constant that `select` gives where the load's mask fails, or None if it gives another
+    value.
+    """
     constant = select.rhs.owner
     value = constant.value if isinstance(constant, arith.ConstantOp) else None
     return value if isinstance(value, FloatAttr | IntegerAttr) else None

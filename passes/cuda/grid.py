@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Lowering of ops that synchronise or join blocks. A block learns like this whether it is the last of
-several to arrive at a counter:
+Lowering of ops that synchronise or join blocks. A block finds out in this way whether it is the
+last of several blocks to arrive at a counter:
 
     __shared__ bool is_last[1];
     __syncthreads();
@@ -12,7 +12,7 @@ several to arrive at a counter:
     const bool last = is_last[0];
 
 The first barrier makes all writes of the block precede the arrival, which one thread performs. The
-second makes the thread's result visible to the whole block.
+second barrier makes the result of this thread visible to the whole block.
 """
 
 from xdsl.dialects.builtin import i1, i64

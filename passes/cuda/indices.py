@@ -85,7 +85,10 @@ class Indices:
         return None if index.operands else index.constant
 
     def named(self, op: kernel.IndexOp) -> SSAValue:
-        """Return the index under its name, which later replaces its sum wherever that occurs."""
+        """
+        Return the value of `op` under a name. Later uses of the same sum of indices, unless it has
+        a constant, are written as this name.
+        """
         index, hint = self._of(op), op.result.name_hint or "i"
         value = self.value(index, hint)
         if is_pending(value):

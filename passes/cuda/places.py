@@ -20,8 +20,8 @@ from tilewright.passes.cuda.index import Index
 
 class Swizzle(NamedTuple):
     """
-    Permuted part of an offset: `low ^ (key * chunk)`. The rest of the offset is a multiple of a
-    number that this part stays below.
+    Permuted part of an offset: `low ^ (key * chunk)`. The other part of the offset is a multiple of
+    the span, and the permuted part is below the span.
     """
 
     low: Index
@@ -140,7 +140,8 @@ def _offset_of(type: MemRefType[Attribute], point: Mapping[int, int]) -> int:
 
 def swizzled(offset: Index, type: MemRefType[Attribute]) -> Place:
     """
-    Return the place of the element at `offset`, which is the layout's offset before the swizzle.
+    Return the place of the element at `offset`; the offset is that of the layout before the
+    swizzle, in elements.
     """
     layout, size = layout_of(type), size_of(type.element_type)
     if not layout.swizzle_bytes.data:
@@ -156,8 +157,8 @@ def swizzled(offset: Index, type: MemRefType[Attribute]) -> Place:
 
 def _split(whole: AffineExpr, offset: Index, span: int) -> tuple[Index, Index]:
     """
-    Return `high` and `low`, whose sum is `whole`; `high` is a multiple of `span`, which the swizzle
-    does not change.
+    Split the expression `whole` of the index `offset` into `high` and `low`, whose sum it is.
+    `high` is a multiple of `span`, so that the swizzle changes only `low`.
     """
     value = sum_of(whole)
     low = Sum({a: c for a, c in value.terms.items() if c % span}, value.constant % span)

@@ -69,8 +69,8 @@ def _is_zero(value: SSAValue) -> bool:
 
 def is_read_in_place(load: loop.LoadOp) -> bool:
     """
-    True if a load needs no name. It either loads registers that are not written before its only
-    use, or its only use is the next op, a store to registers.
+    True if a load needs no name. Either it loads registers that are not written before the load's
+    only use. Or the load's only use is the next op, a store to registers.
     """
     if memref_type(load.memref).memory_space != LOCAL:
         use = load.result.get_user_of_unique_use()

@@ -78,7 +78,10 @@ def _acquire(to: Conversion, op: kernel.RingAcquireOp) -> None:
 
 
 def _copies_after(op: kernel.RingAcquireOp) -> list[kernel.TmaCopyOp]:
-    """Return the copies of the same fill ahead of its commit."""
+    """
+    Return the TMA copies between the acquire `op` and the next commit that belong to the fill of
+    `op`.
+    """
     found: list[kernel.TmaCopyOp] = []
     after = op.next_op
     while after is not None and not isinstance(after, kernel.RingCommitOp):
@@ -90,7 +93,8 @@ def _copies_after(op: kernel.RingAcquireOp) -> list[kernel.TmaCopyOp]:
 
 def _between(op: Operation, copies: Sequence[Operation]) -> Iterator[Operation]:
     """
-    Yield the ops up to the last of `copies` that are no copies; the copies may need their indices.
+    Yield the ops after `op` and before the last of `copies`, except the copies; they may compute
+    indices that the copies use.
     """
     after = op.next_op
     while copies and after is not None and after is not copies[-1]:
@@ -146,7 +150,10 @@ def _phase(to: Conversion, op: FillOp) -> SSAValue:
 
 
 def _phase_before(to: Conversion, op: FillOp) -> SSAValue:
-    """Return the parity of the phase before; it counts as complete on a new mbarrier."""
+    """
+    Return the parity of the mbarrier phase before the phase of this fill. On a new mbarrier,
+    waiting for this parity returns at once.
+    """
     _, phase = to.accesses.places[op][0].terms
     if not phase.operands:
         return to.writer.index(1 - phase.constant)

@@ -3,7 +3,7 @@
 Declaration of a kernel's shared memory.
 
 Arrays are declared one by one if none has a given offset and their sum is within the static limit.
-Otherwise they are pointers into one pool, whose size the launch passes. Arrays without a given
+Otherwise arrays are pointers into one pool, whose size the launch passes. Arrays without a given
 offset are placed after the others.
 """
 

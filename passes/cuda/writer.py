@@ -41,7 +41,7 @@ from tilewright.errors import UnsupportedError
 from tilewright.passes.rewriting.appending import Appending
 
 MAX_INLINE = 60
-"""Columns above which an expression is given a name."""
+"""Most columns that an expression takes within a line; a longer one is given a name."""
 
 
 class Writer(Appending):
@@ -53,9 +53,12 @@ class Writer(Appending):
         self.values: dict[SSAValue, SSAValue] = {}
         """Name, variable or pending expression of each source value."""
         self.indices: dict[SSAValue, SSAValue] = {}
-        """Index of another width that is cast at each use, by source integer."""
+        """
+        Named index of each integer that an `index` becomes (`loop.index`): each use casts the index
+        to the integer's type.
+        """
         self.constants: dict[SSAValue, IntegerAttr | FloatAttr] = {}
-        """Source values that are written as literals at each use."""
+        """Source values that are written as literals at each use, with the literals' values."""
         self.literals: dict[IntegerAttr | FloatAttr, LiteralOp] = {}
         """Literals in use, one op for each; they are placed at the top of the kernel."""
 
@@ -69,14 +72,17 @@ class Writer(Appending):
 
     def unsupported(self, what: str) -> UnsupportedError:
         """
-        Return the error that CUDA IR has no form for `what`, at the op that is converted or at the
-        kernel.
+        Return the error "CUDA IR has no form for `what`", placed at the op that is being converted,
+        or else at the kernel.
         """
         op = self.source or self.kernel
         return cannot_lower(self.kernel, op, f"CUDA IR has no form for {what}")
 
     def use(self, value: SSAValue) -> SSAValue:
-        """Return the expression for one use of `value`."""
+        """
+        Return the expression for one use of the source value `value`: a literal, a cast of an
+        index, a read of a variable, or its name.
+        """
         if (constant := self.constants.get(value)) is not None:
             return self.literal(constant)
         if (index := self.indices.get(value)) is not None:

@@ -71,9 +71,9 @@ class Computed(Decomposition[PairOp]):
 
 def as_common(emit: Emitter, argument: torch.SSAValue | torch.Scalar) -> Argument:
     """
-    Return an argument to compute with; a number is cast as tensors are. It is rounded to a half
-    type, or wraps around in a narrow integer type. Products and quotients of half types take
-    numbers without this cast; most other functions need it.
+    Return an argument to compute with; a number is cast as tensors are. The number is then rounded
+    to a half type, or wraps around in a narrow integer type. Products and quotients of half types
+    take numbers without this cast; most other functions need it.
     """
     value = emit(argument)
     if isinstance(value, Tensor) or emit.common == emit.type:

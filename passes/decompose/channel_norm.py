@@ -10,8 +10,8 @@ becomes the ops of `layer_norm` over dimension 2, except that parameters go alon
     %w = prim.index_map %weight by affine_map<(d0, d1, d2) -> (d1)>
         : tensor<4xf32> -> tensor<2x4x8xf32>
 
-On a CPU, PyTorch rounds the statistics of batches and instances of half types to these types. Here
-they stay in f32, and only the result is rounded.
+On a CPU, PyTorch rounds the statistics of batches and instances of half types to these types. These
+decompositions keep the statistics in f32 and round only the result.
 """
 
 from math import prod

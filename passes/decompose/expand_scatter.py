@@ -108,7 +108,9 @@ class _Search:
         return self.emit(self.op.base).view(axes, self.shape)
 
     def joined(self, combiner: MonoidAttr) -> Tensor:
-        """Return the base, each element joined with all updates that hit it."""
+        """
+        Return the base, with each element combined by `combiner` with all updates that hit it.
+        """
         axes = range(len(self.shape))
         updates = self.seen(self.updates, axes)
         (identity,) = combiner.identities([updates.element])
@@ -135,8 +137,8 @@ class _Search:
 
     def alone(self, tensor: Tensor, axes: Sequence[int]) -> Tensor:
         """
-        Return a tensor over the coordinates `axes` in the shape of the result; only one update is
-        to be searched.
+        Return a view of `tensor` in the shape of the result, with `axes` as its coordinates. Its
+        last dimension, the searched updates, must have size 1.
         """
         return tensor.view([*map(AffineDimExpr, axes), _ZERO], self.shape)
 

@@ -11,8 +11,8 @@ becomes
 
 PyTorch computes subscripts in float32, and its rounding is part of the result. The subscripts are
 therefore computed here, in the same steps. If all subscripts of an axis are an affine function of
-the coordinate, they become that function. Otherwise the program computes them in the same steps,
-and gathers.
+the coordinate, they become that function. Otherwise the program computes the subscripts as data in
+the same steps, and gathers the elements.
 """
 
 from collections.abc import Sequence
@@ -132,9 +132,9 @@ class Nearest(Decomposition[ResizeOp]):
     """
     Decomposition of nearest resizing: element `min(floor((i + offset) * step), size - 1)`.
 
-    PyTorch's kernels for images with few columns, and for channels last, differ from its other
-    kernels. They do if the size doubles or stays, but a scale factor says otherwise. This
-    decomposition agrees with the other kernels.
+    PyTorch's kernels for images with few columns, and for channels last, can differ from its other
+    kernels. They differ if the size doubles or stays equal although a given scale factor is not 2
+    or 1. This decomposition agrees with the other kernels.
     """
 
     def __init__(self, offset: float = 0.0):

@@ -63,7 +63,8 @@ def circular_pad(input: Tensor, pads: Pads) -> Tensor:
 Edge = Callable[[AffineExpr, int], tuple[AffineExpr, AffineExpr]]
 """
 Function that maps a position outside of an axis, and the axis's size, to the positions to read
-instead. The first replaces a position before the axis, the second a position after it.
+instead. The first result replaces a position before the axis, the second result a position after
+it.
 """
 
 

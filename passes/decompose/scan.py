@@ -31,7 +31,8 @@ def _dim_of(op: torch.ScanningOp) -> int | None:
 
 class Cumulative(Decomposition[torch.CumulativeOp]):
     """
-    Decomposition of `cumsum` and `cumprod`: each element is joined with all elements before it.
+    Decomposition of `cumsum` and `cumprod`: the sum or the product of each element and all elements
+    before it.
     """
 
     def __init__(self, monoid: Monoid):
@@ -44,8 +45,9 @@ class Cumulative(Decomposition[torch.CumulativeOp]):
 
 class RunningExtremum(Decomposition[torch.RunningExtremumOp]):
     """
-    Decomposition of `cummax` and `cummin`: the extreme so far, and the last index of it. A monoid
-    of pairs takes the lowest index among equal values, so that it is given negated indices.
+    Decomposition of `cummax` and `cummin`: the extreme of all elements up to each one, and the last
+    index at which it occurs. A monoid of pairs takes the lowest index among equal values, so that
+    it is given negated indices.
     """
 
     def __init__(self, monoid: Monoid):
@@ -65,9 +67,9 @@ class RunningExtremum(Decomposition[torch.RunningExtremumOp]):
 
 class Logcumsumexp(Decomposition[torch.LogcumsumexpOp]):
     """
-    Decomposition of `logcumsumexp`: for each element, the log-sum-exp of all elements up to it.
-    These elements are a row of a square, because no monoid joins sums that are shifted by different
-    maxima.
+    Decomposition of `logcumsumexp`: for each element, the log-sum-exp of all elements up to it. A
+    square holds these elements in one row for each result, since no monoid joins sums that are
+    shifted by different maxima.
     """
 
     def decompose(self, op: torch.LogcumsumexpOp, emit: Emitter) -> Tensor:

@@ -70,7 +70,7 @@ class ScatterAdd(Decomposition[torch.ScatterAddOp]):
 
 
 class ScatterJoin(Decomposition[torch.ScatterJoinOp | torch.ScatterValueJoinOp]):
-    """Decomposition of `scatter` with `reduce`: updates are joined to elements."""
+    """Decomposition of `scatter` with `reduce`: updates are added to elements, or multiply them."""
 
     def decompose(
         self, op: torch.ScatterJoinOp | torch.ScatterValueJoinOp, emit: Emitter
@@ -81,8 +81,8 @@ class ScatterJoin(Decomposition[torch.ScatterJoinOp | torch.ScatterValueJoinOp])
 
 class ScatterReduce(Decomposition[torch.ScatterReduceOp]):
     """
-    Decomposition of `scatter_reduce`: updates are joined to elements, or only to each other without
-    `include_self`.
+    Decomposition of `scatter_reduce`: updates are combined with elements by `reduce`. Without
+    `include_self`, only the updates of an element are combined, and replace it.
     """
 
     def decompose(self, op: torch.ScatterReduceOp, emit: Emitter) -> Tensor:
@@ -124,8 +124,8 @@ class IndexAdd(Decomposition[torch.IndexAddOp]):
 
 class IndexReduce(Decomposition[torch.IndexReduceOp]):
     """
-    Decomposition of `index_reduce`: updates are joined to slices, or only to each other without
-    `include_self`.
+    Decomposition of `index_reduce`: updates are combined with slices by `reduce`. Without
+    `include_self`, only the updates of a slice are combined, and replace it.
     """
 
     def decompose(self, op: torch.IndexReduceOp, emit: Emitter) -> Tensor:

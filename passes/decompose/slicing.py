@@ -59,7 +59,7 @@ def equal(left: AffineExpr, right: AffineExpr) -> list[AffineExpr]:
 
 
 def without(items: Sequence[AffineExpr], *positions: int) -> list[AffineExpr]:
-    """Return the items at all other positions."""
+    """Return `items` except those at `positions`."""
     return [item for position, item in enumerate(items) if position not in positions]
 
 

@@ -53,7 +53,10 @@ def _variance_and_mean_of(
 
 
 class Variance(Decomposition[torch.VarianceOp]):
-    """Decomposition of `var`: the mean of the squared distances from the mean."""
+    """
+    Decomposition of `var`: the sum of the squared distances from the mean, divided by the number of
+    elements minus `correction` (1 by default).
+    """
 
     def decompose(self, op: torch.VarianceOp, emit: Emitter) -> Tensor:
         return _variance_and_mean_of(op, emit)[0]

@@ -28,8 +28,8 @@ def scatter(
     combiner: Monoid | None = None,
 ) -> Tensor:
     """
-    Return `base` with `updates` written at `subscripts`, as in `gather`; with a combiner they are
-    joined to the elements there.
+    Return `base` with `updates` written at `subscripts`, which are given as in `gather`. With a
+    combiner, each element there is combined with its updates; otherwise an update replaces it.
     """
     indices, map = _indexed(subscripts, updates.shape)
     attribute = None if combiner is None else MonoidAttr(combiner)
@@ -40,7 +40,10 @@ def scatter(
 def _indexed(
     subscripts: Sequence[Tensor | AffineExpr], shape: Shape
 ) -> tuple[list[SSAValue], AffineMap]:
-    """Return the tensors of subscripts, and a map in which symbols stand for their values."""
+    """
+    Return the subscripts that are tensors, and a map of all subscripts. Symbol i of the map stands
+    for the value of tensor i.
+    """
     indices: list[SSAValue] = []
     exprs: list[AffineExpr] = []
     for subscript in subscripts:

@@ -111,8 +111,8 @@ class Tensor(Elements):
 
     def arg_reduce(self, monoid: Monoid, dims: Sequence[int]) -> tuple["Tensor", "Tensor"]:
         """
-        Return the extreme along `dims`, which are ascending, and its row-major position within
-        them, an i64; `monoid` is argmax or argmin.
+        Return the largest (argmax) or smallest (argmin) element along `dims`, which are ascending.
+        The second result is its row-major position within `dims`, an i64.
         """
         axes = axes_of(self.rank)
         position = linearize([axes[dim] for dim in dims], [self.shape[dim] for dim in dims])
@@ -121,7 +121,10 @@ class Tensor(Elements):
         return self.emit.stored(op.results[0]), self.emit.stored(op.results[1])
 
     def scan(self, monoid: Monoid, dim: int) -> "Tensor":
-        """Return each element joined with all elements before it along `dim`."""
+        """
+        Return each element combined by `monoid` with all elements before it along `dim`: a running
+        sum for `add`.
+        """
         return self.emit.result(prim.ScanOp(MonoidAttr(monoid), [self.value], dim))
 
     def sum(self, dims: Sequence[int]) -> "Tensor":
@@ -133,5 +136,5 @@ class Tensor(Elements):
         return self.reduce(Monoid.MAX, dims)
 
     def mean(self, dims: Sequence[int]) -> "Tensor":
-        """Return the mean along `dims`; NaN if they are empty."""
+        """Return the mean along `dims`; NaN if there are no elements along them."""
         return self.sum(dims) / float(prod(self.shape[dim] for dim in dims))

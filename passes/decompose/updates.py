@@ -27,7 +27,10 @@ _MONOIDS: Mapping[str, Monoid] = {
     "amax": Monoid.MAX,
     "amin": Monoid.MIN,
 }
-"""Monoid that joins updates, by PyTorch's name; a mean is a sum that is divided later."""
+"""
+Monoid that combines updates, by PyTorch's name. A mean is a sum that is divided by the number of
+terms later.
+"""
 
 _ON_BOOLS: Mapping[Monoid, Monoid] = {
     Monoid.ADD: Monoid.OR,
@@ -60,7 +63,8 @@ class Write:
 
     def joined(self, monoid: Monoid | None) -> Tensor:
         """
-        Return the input with updates joined to elements by `monoid`, or replacing them without one.
+        Return the input with each written element combined with its updates by `monoid`. If
+        `monoid` is None, an update replaces the element.
         """
         if 0 in self.updates.shape:
             return self.input
@@ -68,8 +72,8 @@ class Write:
 
     def reduced(self, reduce: str, include_self: bool) -> Tensor:
         """
-        Return the input with updates joined as in `scatter_reduce`; without `include_self`, written
-        elements themselves do not count.
+        Return the input with each written element combined with its updates by PyTorch's `reduce`.
+        Without `include_self`, only the updates are combined, and replace the element.
         """
         input, emit = self.input, self.input.emit
         monoid = monoid_of(reduce, emit.common)

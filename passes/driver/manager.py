@@ -78,8 +78,8 @@ class PassManager:
 
     def verify(self, module: ModuleOp, made_by: str) -> None:
         """
-        Raise `InvalidOpError`, which names the pass `made_by`, unless the changes in `module` are
-        valid.
+        Raise `InvalidOpError`, which names the pass `made_by`, unless the module is valid. If each
+        pass is verified, only changes since the previous call are checked.
         """
         try:
             if self._changes is None:
@@ -115,7 +115,10 @@ def blamed_on(step: ModulePass) -> Generator[None]:
 
 
 def _reason(err: DiagnosticException) -> tuple[str, str]:
-    """Return the reason and the place that a pass, or a pass that it runs, reports."""
+    """
+    Return the reason of an error, and its place `FILE:LINE:COL`; the place is empty if it is
+    unknown.
+    """
     if isinstance(err, PlacedPassError):
         return one_line(err.reason), err.where
     return one_line(err), place_of(err.op) if isinstance(err, InvalidOpError) else ""

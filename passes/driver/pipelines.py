@@ -130,7 +130,10 @@ class ToCudaPass(NamedPipeline):
 
 
 def for_target(step: ModulePass, target: str) -> ModulePass:
-    """Return `step` for `target` if its decisions depend on a target, else `step` itself."""
+    """
+    Return a copy of the pass `step` for `target` if its decisions depend on a target, else `step`
+    itself.
+    """
     return replace(step, target=target) if isinstance(step, TargetedPass) else step
 
 

@@ -197,7 +197,10 @@ def _check_regions(op: Operation, visible: set[SSAValue], walk: Walk) -> None:
 
 
 def _check_region(region: Region, visible: set[SSAValue], walk: Walk) -> None:
-    """Check a region; `visible` holds the values defined outside, and is unchanged afterwards."""
+    """
+    Raise `InvalidOpError` if an op in a region uses a value that is not visible there. `visible`
+    holds the values defined outside, and is unchanged afterwards.
+    """
     for block, dominators in _strict_dominators(region):
         added = [value for dominator in dominators for value in _definitions(dominator)]
         added.extend(block.args)

@@ -3,8 +3,9 @@
 The joins between the blocks of a launch, and the check that they can be lowered.
 
 All steps of the joined axes need the result. Blocks that do not wait for each other cannot all have
-it. With any join except `cluster`, one of them continues alone. That is right as long as no later
-op differs along the joined axes. Targets and the lowering have further limits.
+the result. With any join except `cluster`, one of the blocks continues alone. A block may continue
+alone as long as no later op differs along the joined axes. Targets and the lowering have further
+limits.
 """
 
 from collections.abc import Callable, Sequence
@@ -49,7 +50,10 @@ class RefusedJoinError(PlacedPassError):
 
     @property
     def with_options(self) -> str:
-        """Reason why the join cannot be lowered, where a pass option chooses the kind of join."""
+        """
+        Reason why the join cannot be lowered, worded for a user who chooses the join by the option
+        `join` of a pass.
+        """
         return self._message("join={}")
 
     def _message(self, spelling: str) -> str:
@@ -188,7 +192,8 @@ def _refused(
 
 def reason_against_join(join: str | None, blocks: int, target: str) -> str | None:
     """
-    Reason why `target` cannot join `blocks` blocks by `join`, a string from the user, or None.
+    Reason why `target` cannot join `blocks` blocks in the way `join`, a name given by the user;
+    None if it can.
     """
     if join not in list(Join):
         return f"blocks cannot join by '{join}'; join is {', '.join(Join)}"

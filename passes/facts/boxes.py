@@ -7,8 +7,8 @@ Slabs that are boxes of a tensor, which the tensor memory accelerator (TMA) can 
 Each axis of the slab runs along a different axis of the tensor, in the tensor's order. Elements
 outside of the tensor are zero. Sizes are those that the hardware can address. A slab may be stored
 in pieces of its innermost axis (`#tile.layout<inner 32>`), or with its rows dealt out to piles
-(`#tile.layout<deal 4>`). It still counts as one box here. The hardware copies each piece or pile as
-a box.
+(`#tile.layout<deal 4>`). A slab in pieces or piles still counts as one box. The hardware copies
+each piece or pile as a box.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,8 @@ from tilewright.passes.reporting.refusal import refused
 
 def box_of(op: tile.StageOp, load: loop.LoadOp) -> list[int]:
     """
-    Return the extents of the slab along the axes of the tensor. Raises an error if it is not a box.
+    Return the extents of the slab along the axes of the tensor. Raises `PlacedPassError` if the
+    slab is not a box.
     """
     found = find_box(op, load)
     if isinstance(found, str):
@@ -79,7 +80,9 @@ def _operands(load: loop.LoadOp) -> list[SSAValue]:
 def _sums(
     exprs: Sequence[AffineExpr], of: Sequence[SSAValue], operands: Sequence[SSAValue]
 ) -> list[Sum]:
-    """Return the expressions over the values `of` as sums over `operands`."""
+    """
+    Return `exprs`, whose dimensions stand for the values `of`, as sums over the values `operands`.
+    """
     dims = [AffineExpr.dimension(operands.index(value)) for value in of]
     ranges = [range_of_value(value) for value in operands]
     return [sum_of(expr.replace_dims_and_symbols(dims, ()), ranges) for expr in exprs]
@@ -97,7 +100,7 @@ def _is_free_of(value: Sum, operands: Sequence[SSAValue], axis: SSAValue) -> boo
 
 
 def _is_bounded_alone(load: loop.LoadOp) -> bool:
-    """True if the mask holds wherever the subscripts are in bounds."""
+    """True if the mask only checks that the subscripts are in bounds; true without a mask."""
     if load.mask is None:
         return True
     operands = _operands(load)

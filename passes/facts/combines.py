@@ -3,15 +3,15 @@
 The way in which threads and blocks carry out combines.
 
 Threads of a block join values along some of their axes by shuffles if they are adjacent lanes of a
-warp, else through shared memory. Blocks have their own kinds of join (`tile.Join`). They join all
-combines at once of which none needs the result of another:
+warp, else through shared memory. Blocks have their own kinds of join (`tile.Join`). Combines of
+which none needs the result of another are joined at once. The combines in
 
     %a = tile.combine %x across %s with add : f32
     %m = arith.mulf %a, %a : f32
     %y = loop.load ...
     %b = tile.combine %y across %s with max : f32
 
-are joined at once if they are adjacent, which `move_together` ensures:
+are joined at once after `move_together` has made them adjacent:
 
     %y = loop.load ...
     %a = tile.combine %x across %s with add : f32
@@ -40,7 +40,10 @@ class JoinGroup(NamedTuple):
     ahead: Sequence[Operation]
     """Ops between the combines on which one of them depends."""
     rest: Sequence[Operation]
-    """Ops after the first combine that are no combines of the group and that none of them needs."""
+    """
+    Ops after the first combine that are not in the group, and on which no combine of the group
+    depends.
+    """
 
     def move_together(self) -> None:
         """Move the later combines, and the ops that they need, up to the first one."""
@@ -79,7 +82,8 @@ def _group(ops: Sequence[tile.CombineOp]) -> JoinGroup:
 
 def _needed_by(ops: Sequence[Operation], *, within: Container[Operation]) -> set[Operation]:
     """
-    Return the ops in `within` on which `ops` depend, directly or through other ops of their block.
+    Return the ops of `within` that compute operands of `ops`, directly or through other ops of the
+    same block.
     """
     found: set[Operation] = set()
     seen: set[Operation] = set()
@@ -126,8 +130,8 @@ class ThreadJoin(Enum):
 
 def join_across(axes: Sequence[Axis], across: Sequence[SSAValue]) -> ThreadJoin:
     """
-    Return the way in which threads along `axes`, the last one fastest, join along those in
-    `across`.
+    Return the way in which threads join values across the axes `across`. The threads of the block
+    lie along `axes`, the last one fastest.
     """
     joined = [axis.value in across for axis in axes]
     threads = prod(axis.extent for axis in axes)

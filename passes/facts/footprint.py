@@ -3,7 +3,7 @@
 Number of elements that an access touches, and of runs of a guarded op, from the ranges of indices.
 
 A mask `expr >= 0` is assumed to hold for the share of the range of `expr` that is not negative, by
-equal frequency of all values. That is exact for a split axis (`999 - b * 128 - t`). In
+equal frequency of all values. The assumption is exact for a split axis (`999 - b * 128 - t`). In
 the same way, the bound of a loop is assumed to take each value of its range equally often.
 """
 
@@ -24,7 +24,10 @@ from tilewright.passes.facts.memory_access import Access
 from tilewright.passes.facts.roles import index_sources
 
 _DIFFERENCE = AffineMap(2, 0, (simplify(AffineExpr.dimension(0) - AffineExpr.dimension(1)),))
-"""The upper bound of a loop that begins late and counts its steps from 0: end minus first step."""
+"""
+Map of the upper bound of a loop whose first steps are left out, and whose counter starts at 0: end
+minus first step.
+"""
 
 _UNKNOWN = 1 << 62
 """Size larger than that of any axis."""
@@ -85,7 +88,7 @@ def _width(known: Range | None, unknown: int) -> int:
 
 
 def share_of_mask(op: MaskedOp) -> float:
-    """Return the share of its runs in which a masked op acts; 1 without a mask."""
+    """Return the fraction of its runs in which the mask of `op` holds; 1 without a mask."""
     return 1.0 if op.mask is None else _share(op.mask.data, op.mask_operands)
 
 
@@ -123,7 +126,8 @@ def _steps_between(
     starts: Iterable[Range | None], ends: Iterable[Range | None], steps: int
 ) -> float:
     """
-    Return the average number of steps, out of `steps`, within bounds that take values in ranges.
+    Return the average number of the `steps` that are at or after all `starts` and below all `ends`.
+    Each bound is given by the range of its values, or None if that is unknown.
     """
     most = steps * prod(_steps_below(end, steps) / max(steps, 1) for end in ends)
     skipped = (0 if start is None else _steps_below(start, steps) for start in starts)
@@ -131,7 +135,10 @@ def _steps_between(
 
 
 def trips(op: scf.ForOp) -> float:
-    """Return the average trip count of a loop; 1 if its bounds are unknown."""
+    """
+    Return the average trip count of a loop, for bounds that take each value of their ranges equally
+    often; 1 if the bounds are unknown.
+    """
     index, step = range_of_value(op.body.block.args[0]), range_of_value(op.step)
     if index is None or step is None:
         return 1
@@ -145,7 +152,10 @@ def trips(op: scf.ForOp) -> float:
 
 
 def _chosen_of(value: SSAValue, choice: type[arith.MinSIOp | arith.MaxSIOp]) -> Iterator[SSAValue]:
-    """Yield the values of which `value` is the minimum or maximum, according to `choice`."""
+    """
+    Yield the operands of the nested minima or maxima (ops of class `choice`) that compute `value`;
+    `value` itself if it is none.
+    """
     if not isinstance(value.owner, choice):
         yield value
         return

@@ -26,7 +26,10 @@ Arguments = ParamSpec("Arguments")
 
 
 class Memory(ExitStack):
-    """Cache of facts about ops; contexts entered by `held` functions are left when it is closed."""
+    """
+    Cache of facts about ops. When it is closed, the contexts that `held` functions have entered are
+    left.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -39,8 +42,9 @@ _memory: ContextVar[Memory | None] = ContextVar("memory", default=None)
 @contextmanager
 def unchanged(memory: Memory) -> Generator[None]:
     """
-    Use `memory` as the cache inside this context. No op may change in it that is asked about later,
-    and no op may have changed since it entered the cache. New ops may be created.
+    Use `memory` as the cache inside this context. Ops whose facts are asked for must not change
+    inside it, nor may they have changed since their facts entered the cache. New ops may be
+    created.
     """
     token = _memory.set(memory)
     try:
@@ -50,7 +54,9 @@ def unchanged(memory: Memory) -> Generator[None]:
 
 
 def memoised(find: Callable[Arguments, Found]) -> Callable[Arguments, Found]:
-    """Cache the results of `find` by its arguments inside `unchanged`."""
+    """
+    Return a function that calls `find`, and inside `unchanged` caches its results by its arguments.
+    """
 
     @wraps(find)
     def found(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Found:
@@ -68,8 +74,8 @@ def held(
     find: Callable[Arguments, AbstractContextManager[Found]],
 ) -> Callable[Arguments, AbstractContextManager[Found]]:
     """
-    Enter the context of `find` once per arguments inside `unchanged`; leave it when the memory
-    closes.
+    Return a context manager like `find`. Inside `unchanged` the context of `find` is entered once
+    for equal arguments, and left only when the memory is closed.
     """
 
     @contextmanager

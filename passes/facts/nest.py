@@ -126,7 +126,10 @@ def subscript_of(load: loop.LoadOp) -> Subscript:
 
 
 def reads_each_once(subscript: Subscript, axes: Iterable[SSAValue]) -> bool:
-    """True if each step of `axes` reads a different element, and all elements are read."""
+    """
+    True if each step of `axes` reads a different element of the buffer, and all steps together read
+    every element.
+    """
     dims = subscripted_dims(subscript.map.results, subscript.indices)
     return dims.keys() == {*axes} and steps_of(dims) == prod(subscript.shape)
 

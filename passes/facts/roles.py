@@ -102,7 +102,8 @@ def _varying_loads(reduction: loop.ReduceOp, axes: Sequence[SSAValue]) -> _Loads
 
 def _factors(reduction: loop.ReduceOp, loads: _Loads) -> Iterator[tuple[_Axes, _Axes]]:
     """
-    Yield the axes of both factors of each yielded product, the factor with the first load first.
+    Yield, for each product that is yielded, the axes with which its two factors vary. The factor
+    with the first load comes first.
     """
     for value in reduction.yield_op.values:
         if not isinstance(value.owner, arith.MulfOp | arith.MuliOp):
@@ -116,7 +117,8 @@ def _factors(reduction: loop.ReduceOp, loads: _Loads) -> Iterator[tuple[_Axes, _
 
 def _each_load(loads: _Loads) -> Iterator[tuple[_Axes, _Axes]]:
     """
-    Yield the axes of each load, together with the axes of all loads that vary with different ones.
+    Yield, for each load, the axes with which it varies, and the axes of all loads that vary with
+    other axes.
     """
     used = [axes for axes in loads.values() if axes]
     for left in used:

@@ -3,8 +3,8 @@
 The number of elements along an axis that one instruction can move.
 
 A vector access begins where the axis is a multiple of the width. Its elements must be adjacent. Its
-address must be a multiple of its size whatever the other indices are. It must not cross into the
-next row of an array, and its mask must hold for all of its elements or for none:
+address must be a multiple of its size whatever the other indices are. The vector must not cross
+into the next row of an array, and the mask must hold for all of its elements or for none:
 
     %x[%row * 64 + %t * 4 + %v]                    every coefficient but that of %v divides by 4
     %x[.. floordiv 50, (%t * 4 + %v) mod 50]       rows of 50: some vectors would be in two of them
@@ -52,7 +52,10 @@ def vector_width(
 
 
 class VectorAccess:
-    """Analysis of a load or store that is asked repeatedly how wide it can be."""
+    """
+    Analysis of a load or store: how many elements one instruction can move along each axis. It is
+    kept to be asked several times.
+    """
 
     def __init__(self, op: loop.LoadOp | loop.StoreOp):
         self._indices, self._masked = op.indices, op.mask_operands
@@ -84,7 +87,7 @@ class _Affine(NamedTuple):
 
 
 _Along = tuple[_Affine, frozenset[int]]
-"""Affine expressions, and the dimensions that stand for one axis."""
+"""Affine expressions, and the numbers of the dimensions that all stand for one axis."""
 
 
 @lru_cache(maxsize=1 << 12)  # several passes ask for the same accesses
@@ -111,7 +114,8 @@ def _dims(axis: SSAValue, operands: Sequence[SSAValue]) -> frozenset[int]:
 
 def _start(offset: AffineExpr, place: _Along) -> Sum | None:
     """
-    Return the offset at which vectors along the axis begin; None unless the axis has stride 1.
+    Return `offset` without the axis: the offset at which vectors along the axis begin. Return None
+    unless the axis has factor 1 in `offset`.
     """
     found = _without(offset, place)
     return found[1] if found is not None and found[0] == 1 else None
@@ -134,7 +138,8 @@ def _holds_uniformly(mask: _Along, width: int) -> bool:
 
 def _is_uniform(found: tuple[int, Sum] | None, width: int) -> bool:
     """
-    True if a condition, split into axis factor and rest, is equal for all elements of each vector.
+    True if the condition `axis * factor + rest >= 0`, given as factor and rest, is equal for all
+    elements of each vector of `width`. None as the condition gives False.
     """
     if found is None:
         return False
@@ -150,8 +155,8 @@ def _divides(value: Sum, width: int) -> bool:
 
 def _without(expr: AffineExpr, place: _Along) -> tuple[int, Sum] | None:
     """
-    Return the factor of the axis, and the rest; None if the axis is inside a quotient or a
-    remainder.
+    Return the factor of the axis in `expr`, and the sum of all other terms; None if the axis is
+    inside a quotient or a remainder.
     """
     (_, ranges), dims = place
     value, factor, rest = sum_of(expr, ranges), 0, dict[AffineExpr, int]()
@@ -166,7 +171,10 @@ def _without(expr: AffineExpr, place: _Along) -> tuple[int, Sum] | None:
 
 
 def require_aligned_arguments(function: kernel.FuncOp) -> None:
-    """Require an alignment of each argument that is copied from or to: the bytes moved at once."""
+    """
+    Record on the kernel which alignment in bytes each argument needs: that of the bytes that one
+    copy moves from or to it.
+    """
     for side, bytes in (moved for op in ops_in(function) for moved in _moved(op)):
         if isinstance(side, BlockArgument) and side.owner is function.body.block:
             function.require_alignment(side, bytes)
@@ -174,7 +182,8 @@ def require_aligned_arguments(function: kernel.FuncOp) -> None:
 
 def _moved(op: Operation) -> list[tuple[SSAValue, int]]:
     """
-    Return the sources and targets of a copy that need alignment, each with the bytes moved at once.
+    Return the sources and targets of the copy `op` that need alignment, each with the bytes moved
+    at once; none for other ops.
     """
     match op:
         case CopyingOp():

@@ -12,9 +12,9 @@ becomes
     %sum = arith.addf %start, %v : f32
 
 This pass replaces xDSL's `canonicalize`, which checks for each op in turn whether it is dead, by
-the effects of all ops inside it. Here dead ops are erased once, after each walk. A walk visits only
-ops that have folds or patterns; most ops of a kernel have neither. Patterns of Tilewright's own ops
-are left to their own passes: earlier passes have made all accesses canonical.
+the effects of all ops inside it. In this pass dead ops are erased once, after each walk. A walk
+visits only ops that have folds or patterns; most ops of a kernel have neither. Patterns of
+Tilewright's own ops are left to their own passes: earlier passes have made all accesses canonical.
 """
 
 from functools import cache
@@ -64,8 +64,8 @@ def _folder_of(kind: type[Operation]) -> HasFolder | None:
 @cache
 def _patterns_of(kind: type[Operation]) -> tuple[RewritePattern, ...]:
     """
-    Return the patterns of an op class of xDSL; Tilewright's own ops have canonical subscripts and
-    masks already.
+    Return the canonicalization patterns of an op class of xDSL. Classes of Tilewright have none
+    here, because earlier passes have made their subscripts and masks canonical.
     """
     if kind.get_traits_of_type(CanonicalizedBy):
         return ()

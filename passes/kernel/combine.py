@@ -225,8 +225,8 @@ class Combining:
         self, rest: Sequence[SSAValue], slot: AffineExpr, steps: Sequence[SSAValue]
     ) -> Access:
         """
-        Return the subscripts of `slot`, an expression of the thread id and `steps`, at this step of
-        the nest over `rest`.
+        Return the subscripts in an array of slots: `slot`, an expression of the thread id and
+        `steps`, and the current steps of the axes `rest`.
         """
         operands = [self.thread, *steps, *(self.values.at(axis) for axis in rest)]
         first = 1 + len(steps)

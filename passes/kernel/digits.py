@@ -49,7 +49,10 @@ def digits_of(value: Sum, ranges: Ranges) -> dict[AffineExpr, Digit] | None:
 
 
 def determine(sums: Sequence[Sum], targets: Iterable[AffineExpr], ranges: Ranges) -> bool:
-    """True if the values of `sums` determine the values of all atoms in `targets`."""
+    """
+    True if the values of `sums` determine the values of all atoms in `targets`. Atoms are terms
+    without their factors: indices, quotients and remainders.
+    """
     known_atoms: dict[AffineExpr, None] = {}
     """Atoms whose values follow from the values of `sums`."""
     pending = [atom for value in sums for atom in digits_of(value, ranges) or ()]

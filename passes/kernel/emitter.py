@@ -220,8 +220,8 @@ class Emitter(Appending):
     @contextmanager
     def guarded(self, where: Access) -> Generator[None]:
         """
-        Put ops that are appended in the context into an `scf.if` on the mask; into none if it
-        always holds.
+        Put ops that are appended in the context into an `scf.if` on the mask `where`. There is no
+        `scf.if` if the mask always holds.
         """
         predicate = self.predicate(where)
         if predicate is None:

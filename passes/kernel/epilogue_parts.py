@@ -38,8 +38,8 @@ def epilogue_parts(
     layouts: Sequence[Layout], registers: RegisterAxes, group: JoinGroup, blocks: int
 ) -> list[EpiloguePart]:
     """
-    Deal the register axes common to all `layouts` out to the blocks; return an empty list if they
-    cannot be divided.
+    Divide the steps of register axes, which all `layouts` share, among the blocks. Return the part
+    of a block along each divided axis; an empty list if they cannot be divided.
     """
     common = [axis for axis in layouts[0].outer_registers if _is_in_all(axis, layouts)]
     taken: list[tuple[SSAValue, int]] = []

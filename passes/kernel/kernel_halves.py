@@ -43,7 +43,7 @@ class Half:
         self.given = {argument: argument.index for argument in self.kernel.body.block.args}
         """Arguments of the whole kernel, with their positions."""
         self.rooms: list[BlockArgument] = []
-        """Arguments that are the workspace."""
+        """Arguments of this half that are the workspace."""
 
     def add_room(self, type: Attribute, *, is_output: bool) -> BlockArgument:
         """

@@ -21,7 +21,7 @@ becomes
       ...                                   // reads %r[%m, %k]
     } {unroll}
 
-The elements of all steps are in registers at once. This is worthwhile only for vectors
+The elements of all steps are in registers at once. Hoisting is worthwhile only for vectors
 (`vectorize`): eight loads of 16 bytes instead of 32 loads of 4 bytes.
 """
 

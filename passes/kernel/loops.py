@@ -106,7 +106,10 @@ class Loops:
             pipeline.after_step(index)
 
     def _bound(self, bound: Access | None) -> Access | None:
-        """Return the bound of a loop's steps, expressed by values of the thread."""
+        """
+        Return the bound of a loop's steps over the values of the thread, which replace the values
+        of the launch.
+        """
         return bound and self.values.substitution(bound[1]).access(*bound)
 
     def _lower_single_step(self, op: loop.ReduceOp) -> None:
@@ -201,8 +204,9 @@ class Loops:
 
     def _start(self, results: Sequence[SSAValue], monoid: MonoidAttr) -> list[SSAValue]:
         """
-        Initialise `results` with the identity; return the values that a loop must carry, none for
-        register arrays.
+        Initialise `results` with the identity of `monoid`. Results that depend on register axes are
+        kept in register arrays, which are filled here; return an empty list then. Otherwise return
+        the initial values, which a loop must carry.
         """
         registers = self.values.registers
         axes = registers.ordered(registers.of(results))

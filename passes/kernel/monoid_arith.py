@@ -49,7 +49,10 @@ _BETTER = {Monoid.ARGMAX: "gt", Monoid.ARGMIN: "lt"}
 def joined(
     monoid: Monoid, left: Sequence[SSAValue], right: Sequence[SSAValue], add: Add
 ) -> list[SSAValue]:
-    """Return the join of the values `left` and `right`, which have the same types, by `monoid`."""
+    """
+    Insert by `add` the ops that join `left` and `right` by `monoid`, and return the results. `left`
+    and `right` are values of the same types.
+    """
     if not monoid.combines_pairs:
         pairs = zip(left, right, strict=True)
         return [add(_JOINS[monoid].of(a.type)(a, b)) for a, b in pairs]
@@ -60,7 +63,10 @@ def joined(
 def _is_left(
     better: str, left: Sequence[SSAValue], right: Sequence[SSAValue], add: Add
 ) -> SSAValue:
-    """Return a value that is true if the pair `left` is the join of both pairs."""
+    """
+    Insert by `add` the comparison of the pairs `left` and `right`. Return a value that is true if
+    `left` is the join of both: better, or equal with a smaller index.
+    """
     (a, index), (b, other) = left, right
     compare = _compare_floats if isinstance(a.type, AnyFloat) else _compare_integers
     is_better, is_equal = compare(better, a, b, add)
@@ -74,8 +80,8 @@ def _compare_integers(better: str, a: SSAValue, b: SSAValue, add: Add) -> tuple[
 
 def _compare_floats(better: str, a: SSAValue, b: SSAValue, add: Add) -> tuple[SSAValue, SSAValue]:
     """
-    Return two values: `a` is better than `b`, and `a` equals `b`. NaN is better than all numbers
-    and equals NaN.
+    Insert by `add` comparisons of the floats `a` and `b`. Return two values: `a` is better than
+    `b`, and `a` equals `b`. NaN is better than all numbers and equals NaN.
     """
     exceeds, is_number = arith.CmpfOp(a, b, f"u{better}"), arith.CmpfOp(b, b, "oeq")
     is_better = add(arith.AndIOp(add(exceeds), add(is_number)))

@@ -15,9 +15,9 @@ becomes
     %1 = loop.load %row[%t floordiv 32, 31 - %t mod 32] : memref<4x32xf32, 3 : i64>
 
 If a block has a single warp, every barrier becomes a warp barrier. Otherwise subscripts must prove
-it, for each pair of accesses that a barrier orders (`phases`). Elements that one warp may touch in
-the first access must be disjoint from those that another warp may touch in the second. They must be
-disjoint along at least one axis.
+that no warp waits for another, for each pair of accesses that a barrier orders (`phases`). One warp
+touches some range of elements in the first access, another warp a range in the second. The ranges
+must be disjoint along at least one axis.
 """
 
 from collections.abc import Sequence

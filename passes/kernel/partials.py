@@ -50,7 +50,7 @@ class Layout(NamedTuple):
     registers: Sequence[SSAValue]
     """Register axes along which the values differ, in the order of the launch."""
     extents: Sequence[int]
-    """Number of steps of each of these register axes."""
+    """Number of steps of each axis in `registers`."""
     threads: Sequence[Axis]
     """All thread axes of the launch."""
     is_joined: Sequence[bool]
@@ -158,8 +158,8 @@ class Partials:
 
     def begin(self) -> list[SSAValue]:
         """
-        Initialise the results with the identity; return the values that a loop must carry, none for
-        register arrays.
+        Initialise the results with the identity. Results in register arrays are filled here; return
+        an empty list then. Otherwise return the initial values, which a loop must carry.
         """
         if not self._axes:
             return self.emit.identities(self.op.monoid, self.op.results)
@@ -182,8 +182,8 @@ class Partials:
         where: Access | None = None,
     ) -> list[SSAValue]:
         """
-        Join the values that a block left in `arrays` into the results; return the values that a
-        loop carries.
+        Join the values that a block left in `arrays` into the results. Return the joined values for
+        a loop to carry; none if the results are in register arrays.
         """
         if not self._axes:
             return self._joined(arrays, carried, leading, where)
@@ -246,8 +246,8 @@ class AllPartials:
 
     def begin(self) -> list[SSAValue]:
         """
-        Initialise the results with the identity; return the values that a loop must carry, none for
-        register arrays.
+        Initialise the results of all combines with the identity. Results in register arrays are
+        filled here. Return the initial values of the others, which a loop must carry.
         """
         return [value for partials in self.partials for value in partials.begin()]
 
@@ -263,8 +263,8 @@ class AllPartials:
         where: Access | None = None,
     ) -> list[SSAValue]:
         """
-        Join the values that a block left in `arrays` into the results; return the values that a
-        loop carries.
+        Join the values that a block left in `arrays` into the results of all combines. Return the
+        joined values for a loop to carry; none for results in register arrays.
         """
         parts = zip(self.partials, arrays, self._of_each(carried), strict=True)
         return [

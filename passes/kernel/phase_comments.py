@@ -84,7 +84,7 @@ class Phase(NamedTuple):
 
 
 def phases_of(ops: Iterable[Operation]) -> list[Phase]:
-    """Return the phases of consecutive ops."""
+    """Divide consecutive ops into phases, and return the phases in order."""
     with_phase = [op for op in ops if not _has_no_phase(op)]
     phases: list[Phase] = []
     for purpose, run in groupby(with_phase, _purpose):
@@ -123,12 +123,15 @@ def _purpose(op: Operation) -> Purpose:
 
 
 def filled(stages: Iterable[tile.StageOp]) -> str:
-    """Return which slabs are filled, and from what: `hs from silu, mul of g, u; ws from w`."""
+    """
+    Return a text that says which slabs are filled, and from what: `hs from silu, mul of g, u; ws
+    from w`.
+    """
     return "; ".join(f"{slabs([stage])} from {_contents(stage)}" for stage in stages)
 
 
 def slabs(filled: Iterable[tile.StageOp | tile.ShareOp]) -> str:
-    """Return the names of slabs that are staged or shared."""
+    """Return the names of slabs that are staged or shared, as one text."""
     return _names(op.slab for op in filled)
 
 

@@ -5,11 +5,12 @@ Phases of a kernel: the ops between barriers, which threads of a block may run a
 All threads reach the same barriers in the same order. Between two barriers, each thread runs some
 path through the ops of the kernel. A barrier therefore orders the ops on paths that end at it
 before the ops on paths that begin at it. No path contains another barrier. Paths may run any number
-of steps of every loop, including none. These are more paths than exist, so that no conflict is
-missed.
+of steps of every loop, including none. The analysis thereby considers more paths than can occur, so
+that no conflict is missed.
 
 A barrier of warps, or of groups of threads, orders at most as much as a barrier of the block in its
-place. It ends paths only for barriers of the same threads or of fewer threads.
+place. A barrier of warps or groups ends the paths only of barriers of the same threads or of fewer
+threads.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -59,7 +60,7 @@ class Access(NamedTuple):
     is_write: bool
 
     def conflicts(self, other: "Access") -> bool:
-        """True if the order of both accesses matters."""
+        """True if both accesses may touch the same memory and one of them writes."""
         return (self.is_write or other.is_write) and self._overlaps(other)
 
     def _overlaps(self, other: "Access") -> bool:
@@ -209,7 +210,9 @@ def _has_same_threads(op: NamedBarrierOp, other: NamedBarrierOp) -> bool:
 
 
 def _is_reached_by_all(op: NamedBarrierOp) -> bool:
-    """True if every thread of the block reaches `op`, each time with the same id."""
+    """
+    True if every thread of the block reaches the barrier `op`, each time with the same barrier id.
+    """
     function = kernel.function_of(op)
     around = op.parent_op()
     while around is not None and _has_fixed_trip_count(around):

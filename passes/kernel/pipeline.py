@@ -42,7 +42,10 @@ _D0 = AffineExpr.dimension(0)
 
 
 class Pipeline:
-    """Ring for those stages of a loop that are filled by the same kind of transport."""
+    """
+    Ring of a loop's slabs that are filled in the same way: all by TMA, or all by threads (stores or
+    `cp.async`).
+    """
 
     def __init__(
         self,

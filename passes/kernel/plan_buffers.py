@@ -29,9 +29,9 @@ A buffer is alive from the first launch that uses it to the last. Results outliv
 memory of their own, as inputs do.
 
 A launch may write a buffer in the place of another that it is the last to read. Its kernel must
-read each element only before writing it (`in_place.py`). This is done only if it makes the slab
-smaller. Memory that is written in place cannot be read through the read-only cache, nor ahead of
-the writes. The kernel then states which of its arguments may be one buffer:
+read each element only before writing it (`in_place.py`). The memory is shared in this way only if
+the slab becomes smaller. Memory that is written in place cannot be read through the read-only
+cache, nor ahead of the writes. The kernel then states which of its arguments may be one buffer:
 
     kernel.func ... @twice(%x: memref<64xf32>)
         -> (%out: memref<64xf32> {plan.in_place = array<i64: 0>}) {
@@ -152,8 +152,8 @@ def _reuses(
     kernels: Kernels,
 ) -> Iterator[Reuse]:
     """
-    Yield, for each output that may use the memory of an input, the first possible input; report the
-    reasons for the others.
+    Yield, for each output that may use the memory of an input, the first input for which that is
+    legal. For other outputs, report the reason against each input in the trace.
     """
     names = _names(main)
     for step, launch in enumerate(launches):

@@ -15,8 +15,8 @@ becomes
     kernel.barrier
     ... %partial ...
 
-An array is alive from the first to the last op that uses it. These are ops of the function's own
-block; a use within a loop or a branch counts as a use by the loop or branch. All threads run these
+An array is alive from the first to the last op that uses it. Only ops of the function's own block
+count; a use within a loop or a branch counts as a use by the loop or branch. All threads run these
 ops in order. One barrier between two of them therefore suffices: no thread writes the later array
 while another still uses the earlier one.
 
@@ -72,8 +72,8 @@ def lifetimes_of(function: kernel.FuncOp) -> dict[kernel.SharedOp, Lifetime]:
 
 def _uses(array: kernel.SharedOp, copies: Sequence[Operation]) -> Iterator[Operation]:
     """
-    Yield the ops that access the array, and the ring ops that wait for copies to it; `copies` are
-    those for `cp.async`.
+    Yield the ops that access the array, and the ring ops that wait for copies to it. `copies` are
+    all ring ops of `cp.async`, each of which may wait for any of these copies.
     """
     for use in array.memref.uses:
         op = use.operation
@@ -107,7 +107,10 @@ def _outermost(op: Operation, function: kernel.FuncOp) -> Operation:
 
 
 def _place(function: kernel.FuncOp, alive: Mapping[kernel.SharedOp, Lifetime]) -> str | None:
-    """Set the offsets of arrays; return None, or the reason if sharing saves too few bytes."""
+    """
+    Set the offsets of arrays and return None. If sharing memory saves too few bytes, set none and
+    return the reason.
+    """
     sizes = {array: array.num_bytes for array in alive}
     alignments = {array: array.alignment for array in alive}
     apart = dict.fromkeys(alive, Lifetime(0, 0))
@@ -125,7 +128,8 @@ def _place(function: kernel.FuncOp, alive: Mapping[kernel.SharedOp, Lifetime]) -
 
 def _separate(function: kernel.FuncOp, alive: Mapping[kernel.SharedOp, Lifetime]) -> None:
     """
-    Insert a barrier ahead of each array whose place threads may still use for an earlier array.
+    Insert a barrier ahead of the first use of an array if threads may still use an earlier array in
+    the same place.
     """
     steps = list(function.body.block.ops)
     barriers = {number for number, op in enumerate(steps) if is_barrier(op)}

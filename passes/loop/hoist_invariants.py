@@ -50,7 +50,10 @@ def reason_against(kernel: loop.KernelOp) -> str | None:
 
 
 def apply(kernel: loop.KernelOp) -> None:
-    """Hoist out of every loop of `kernel` except its outermost nest, innermost loops first."""
+    """
+    Move loop-invariant ops out of every loop of `kernel` except its outermost nest, innermost loops
+    first.
+    """
     outermost = nest_block(kernel).parent_op()
     for op in reversed(ops_in(kernel)):
         # a loop without steps does not compute the ops of its body

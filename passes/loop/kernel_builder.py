@@ -96,8 +96,8 @@ class KernelBuilder:
         self, buffer: SSAValue, subscripts: Sequence[AffineExpr], where: Sequence[AffineExpr] = ()
     ) -> SSAValue:
         """
-        Load the element of `buffer` at `subscripts`; the result is 0 unless all of `where` are at
-        least 0.
+        Add a load of the element of `buffer` at `subscripts`, and return the loaded value. The
+        value is 0 unless all of `where` are at least 0.
         """
         mask = self.access(where) if where else None
         return self.add(loop.LoadOp(self._argument(buffer), self.access(subscripts), mask))

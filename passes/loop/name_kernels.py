@@ -97,7 +97,7 @@ RULE = Rule("f", 13, "name_kernels")
 _WORD_START = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 _MAX_STEM = 36
-"""Characters before a number, so that a name has at most 40 in all."""
+"""Most characters of a name without its number, so that a name has at most 40 in all."""
 
 _MAX_OPS_OF_PROGRAM = 3
 """Number of op names up to which they describe a kernel better than the program's class does."""

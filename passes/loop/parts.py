@@ -124,7 +124,10 @@ def _cut_up(whole: Box, pieces: Sequence[_Piece]) -> Iterator[Part]:
 
 
 def _choice(alternatives: Sequence[Alternative]) -> Choice:
-    """Return the alternatives as a choice; a constant at the end becomes its fill value."""
+    """
+    Return a choice among `alternatives`; if the last of several is a constant, it becomes the fill
+    value.
+    """
     *others, last = alternatives
     if others and isinstance(last.view.source, Number):
         return Choice(others, last.view.source)
@@ -133,8 +136,8 @@ def _choice(alternatives: Sequence[Alternative]) -> Choice:
 
 def _live(box: Box, pieces: Sequence[_Piece]) -> Iterator[_Piece]:
     """
-    Yield the pieces that elements of `box` may be read from; masks keep only conditions not proved
-    in it.
+    Yield the pieces from which elements of `box` may be read. Their masks lose the conditions that
+    hold everywhere in `box`.
     """
     for piece in pieces:
         if not all(a.low <= b.high and b.low <= a.high for a, b in zip(piece.box, box)):
@@ -152,8 +155,9 @@ def _live(box: Box, pieces: Sequence[_Piece]) -> Iterator[_Piece]:
 
 def _best_cut(box: Box, pieces: Sequence[_Piece]) -> _Cut | None:
     """
-    Return the cut with the largest first half that one kernel can read, else the most even one.
-    Returns None if no cut reduces the alternatives on both sides.
+    Return the cut whose first half has the most alternatives that one kernel can read. If there is
+    none, return the cut whose larger half has the fewest. Return None if no cut leaves both halves
+    fewer alternatives than the box.
     """
     cuts = [c for dim in range(len(box)) for c in _cuts(dim, box[dim], pieces)]
     cuts = [cut for cut in cuts if max(cut.left, cut.right) < len(pieces)]
@@ -165,7 +169,8 @@ def _best_cut(box: Box, pieces: Sequence[_Piece]) -> _Cut | None:
 
 def _cuts(dim: int, extent: Range, pieces: Sequence[_Piece]) -> Iterator[_Cut]:
     """
-    Yield the cuts of a dimension at which the box of a piece begins, or ends one coordinate before.
+    Yield the cuts of dimension `dim`, with the range `extent`, at all coordinates where the box of
+    a piece begins or has just ended.
     """
     lows = sorted(piece.box[dim].low for piece in pieces)
     highs = sorted(piece.box[dim].high for piece in pieces)

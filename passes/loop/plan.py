@@ -95,7 +95,10 @@ def reason_against_fusion(
 
 
 def _from_to(launch: loop.LaunchOp, consumers: Sequence[loop.LaunchOp]) -> set[Operation]:
-    """Return the ops from `launch` to the last of `consumers`, all of which follow it."""
+    """
+    Return the ops from `launch` to the last of `consumers`, both included; all consumers follow
+    `launch`.
+    """
     remaining, ops = set[Operation](consumers), set[Operation]([launch])
     for op in following(launch):
         if not remaining:
@@ -111,7 +114,10 @@ def _times_written(buffer: SSAValue) -> int:
 
 
 def _may_write(use: Use) -> bool:
-    """True if the op may change the value that it uses."""
+    """
+    True if the op of `use` may change the memory that it uses: it is neither a launch that only
+    reads the buffer nor a return.
+    """
     op = use.operation
     if isinstance(op, loop.LaunchOp):
         return op.is_output(use.index)
@@ -120,8 +126,8 @@ def _may_write(use: Use) -> bool:
 
 def merge_point(op: loop.LaunchOp, other: loop.LaunchOp) -> loop.LaunchOp | None:
     """
-    Return the place where one launch can do the work of two, or None. The two are `op` and `other`,
-    in this order; the place is one of them. Buffers that `op` writes for `other` may be in between.
+    Return the launch at whose place one launch can do the work of both, `op` or the later `other`;
+    None if neither works. Buffers that `op` writes for `other` do not prevent it.
     """
     between = {*ops_between(op, other)}
     if between.isdisjoint(_users(op.outputs)):

@@ -76,7 +76,7 @@ class PlanIndex:
         return self._reduces[kernel]
 
     def joined(self, kernel: loop.KernelOp, kernels: Iterable[loop.KernelOp]) -> None:
-        """Record that `kernel` now does the work of all of `kernels`."""
+        """Record in the index that `kernel` now does the work of all of `kernels`."""
         self._reduces[kernel] = any([self.reduces(one) for one in kernels])
 
     def rename(self, kernel: loop.KernelOp, base: str, gone: Sequence[loop.KernelOp]) -> None:

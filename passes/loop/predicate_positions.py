@@ -55,7 +55,7 @@ RULE = Rule("f", 22, "predicate_positions")
 
 _SIGNED = ("slt", "sle", "sgt", "sge")
 _MIRRORED = {"slt": "sgt", "sle": "sge", "sgt": "slt", "sge": "sle"}
-"""Relation that holds when its operands are exchanged."""
+"""Relation that holds for the exchanged operands, by relation: `a < b` is `b > a`."""
 
 _HOLDS: Mapping[str, Callable[[AffineExpr], AffineExpr]] = {
     "slt": lambda more: more - 1,
@@ -63,7 +63,10 @@ _HOLDS: Mapping[str, Callable[[AffineExpr], AffineExpr]] = {
     "sgt": lambda more: more * -1 - 1,
     "sge": lambda more: more * -1,
 }
-"""Expression that is at least 0 exactly where a relation holds, given element minus position."""
+"""
+Function, by relation `position relation element`, that takes element minus position. It returns an
+expression that is at least 0 exactly where the relation holds.
+"""
 
 
 def reason_against(kernel: loop.KernelOp) -> str | None:
@@ -130,7 +133,10 @@ def _fits(type: Attribute, numbers: Range) -> bool:
 
 
 def apply(kernel: loop.KernelOp, comparisons: Sequence[Compared]) -> None:
-    """Replace comparisons by predicates."""
+    """
+    Replace `comparisons`, which are in `kernel`, by predicates of indices. The elements are loaded
+    at the beginning of the nest.
+    """
     for found in reversed(comparisons):  # each one loads its element before all others
         _replace(kernel, found)
     erase_dead(kernel)

@@ -52,11 +52,17 @@ class PrimitiveKernel(KernelBuilder):
         self.buffers, self.views = buffers, views
 
     def read(self, value: SSAValue, coordinates: Sequence[AffineExpr]) -> SSAValue:
-        """Read the element of a tensor at `coordinates`, expressions over this kernel's indices."""
+        """
+        Add ops that read the element of a tensor at `coordinates`, expressions over this kernel's
+        indices. Return the element.
+        """
         return read(self, self.views[value], coordinates)
 
     def subscript(self, value: SSAValue, size: int) -> AffineExpr:
-        """Return an integer value as a subscript of an axis of `size`."""
+        """
+        Convert an integer to a subscript of an axis of `size` (`loop.to_index`), and return the
+        affine dimension for it.
+        """
         return self.dimension(self.add(loop.ToIndexOp(value, size)))
 
 

@@ -102,7 +102,10 @@ _COMPARED: Mapping[ScalarFunction, tuple[str, str, str]] = {
 def scalar_function(
     function: ScalarFunction, values: Sequence[SSAValue], result: Attribute, add: Add
 ) -> SSAValue:
-    """Apply `function` to `values`, in ops that `add` inserts; most functions take one op."""
+    """
+    Insert the ops that apply `function` to `values`, each by `add`, and return the result of type
+    `result`. Most functions take one op.
+    """
     type = values[-1].type
     is_float = isinstance(type, AnyFloat)
     if function is ScalarFunction.CAST:
@@ -117,14 +120,14 @@ def scalar_function(
 
 
 def constant(value: float, type: Attribute) -> arith.ConstantOp:
-    """Return a constant of any type."""
+    """Return a constant op for a number of any type; it is not inserted."""
     return arith.ConstantOp(number_attribute(value, type))
 
 
 def constant_of(value: FloatAttr | IntegerAttr, add: Add) -> SSAValue:
     """
-    Return a number attribute as an SSA value. `arith` has no unsigned constants: those are cast
-    from i32.
+    Insert a constant by `add` and return its value. `arith` has no unsigned constants, so that
+    unsigned values are cast from i32.
     """
     if value.type != ui8:
         return add(arith.ConstantOp(value))
@@ -140,7 +143,7 @@ def _compare(function: ScalarFunction, values: Sequence[SSAValue], add: Add) -> 
 
 
 def scalar_cast(value: SSAValue, result: Attribute, add: Add) -> SSAValue:
-    """Cast `value` to the type `result`."""
+    """Insert the ops that cast `value` to the type `result` by `add`, and return the cast value."""
     source = value.type
     if source == result:
         return value
@@ -168,7 +171,10 @@ def _wide(type: IntegerType) -> IntegerType:
 
 
 def _widened(value: SSAValue, add: Add) -> SSAValue:
-    """Extend an integer narrower than 32 bits to i32."""
+    """
+    Return `value` extended to i32 by an op that `add` inserts; `value` itself if it has at least 32
+    bits.
+    """
     source = value.type
     assert isa(source, IntegerType)
     return value if _wide(source) == source else add(_extension(source)(value, i32))
@@ -176,8 +182,8 @@ def _widened(value: SSAValue, add: Add) -> SSAValue:
 
 def _integer_to_float(value: SSAValue, result: AnyFloat, add: Add) -> SSAValue:
     """
-    Convert an integer to a float type; from narrow integers to f16 and bf16 by way of f32, which is
-    exact.
+    Insert the ops that convert an integer to a float type, and return the result. Narrow integers
+    become f16 and bf16 by way of f32, which is exact.
     """
     source = value.type
     assert isa(source, IntegerType)

@@ -18,8 +18,8 @@ becomes
         %2 = arith.mulf %0, %1 : f32
 
 Both factors vary with the group, so that the groups are a batch of products, as in a grouped
-convolution. Splitting is legal where the divisor divides the extent. It pays where it turns a nest
-into a contraction.
+convolution. Splitting is legal where the divisor divides the extent. Splitting pays where it turns
+a nest into a contraction.
 """
 
 from typing import NamedTuple

@@ -97,7 +97,10 @@ def _call_becomes(call: func.CallOp, argument: int, result: int) -> bool:
 
 
 def is_update(kernel: loop.KernelOp, launch: loop.LaunchOp) -> bool:
-    """True if the launch only has to store the changed steps of its outputs, in place."""
+    """
+    True if the launch may write its outputs into the buffers of its inputs, and then only has to
+    store the changed steps.
+    """
     changed = changed_steps(kernel)
     return changed is not None and _reason_against_kernel(kernel, changed, launch) is None
 
@@ -114,7 +117,10 @@ def _reason_against_kernel(
 
 
 def _updated(kernel: loop.KernelOp, changed: Changed) -> dict[int, int]:
-    """Return the position of each output, by the position of the input that it copies."""
+    """
+    Return a map from the position of each copied input to the position of the output that copies
+    it.
+    """
     inputs, outputs = list[SSAValue](kernel.inputs), list[SSAValue](kernel.outputs)
     stores = changed.stores
     return {inputs.index(s.old.memref): outputs.index(s.store.memref) for s in stores}

@@ -94,8 +94,9 @@ def read(
     where: Sequence[AffineExpr] = (),
 ) -> SSAValue:
     """
-    Read the element of `view` at `coordinates`, expressions over the kernel's indices. Unless all
-    of `where` are at least 0, nothing is read and the result is any value.
+    Add ops that read the element of `view` at `coordinates`, expressions over the kernel's indices;
+    return the element. Unless all of `where` are at least 0, nothing is read and the result is any
+    value.
     """
     at = at_coordinates(view.map, coordinates)
     match view.source:
@@ -120,8 +121,8 @@ def _read_choice(
     where: Sequence[AffineExpr],
 ) -> SSAValue:
     """
-    Read an element of a choice: the last alternative, overridden by each earlier one whose mask
-    holds.
+    Add ops that read an element of a choice, and return the element: that of the last alternative,
+    overridden by each earlier one whose mask holds.
     """
     result: SSAValue | None = None
     for alternative in reversed(choice.alternatives):

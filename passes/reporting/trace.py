@@ -3,10 +3,10 @@
 Trace of passes: each rewrite with the IR before and after, and a remark with the reason for each
 skip. `tools/output/trace_printer.py` prints it.
 
-A pass wraps a change in `with rewriting(RULE, kernel): ...`. It calls `skipped(RULE, kernel, why)`
-where it declines, and `decided(RULE, kernel, why)` where it changes a kernel after weighing the
-cost. Without a listener all of these cost next to nothing. A driver that needs the trace runs the
-passes inside `with listening(listener)`.
+A pass wraps a change in `with rewriting(RULE, kernel): ...`. The pass calls `skipped(RULE, kernel,
+why)` where it declines, and `decided(RULE, kernel, why)` where it changes a kernel after weighing
+the cost. Without a listener all of these cost next to nothing. A driver that needs the trace runs
+the passes inside `with listening(listener)`.
 """
 
 from collections.abc import Generator

@@ -39,7 +39,10 @@ from tilewright.dialects.structure import structure
 from tilewright.passes.facts.effects import erase_dead, is_pure, only_has, only_reads
 
 Known = dict[Hashable, Operation]
-"""Ops computed before and in scope, by structure; the last one with that structure."""
+"""
+Ops that were computed before and are in scope, by structure. If several have one structure, the
+last one counts.
+"""
 
 
 def _visit_regions(op: Operation, known: Known, rewriter: PatternRewriter) -> None:
@@ -50,7 +53,10 @@ def _visit_regions(op: Operation, known: Known, rewriter: PatternRewriter) -> No
 
 
 def _visit_block(block: Block, known: Known, rewriter: PatternRewriter) -> None:
-    """Share values in a block, whose ops are known up to its end; then restore `known`."""
+    """
+    Replace ops in a block, and in bodies inside it, by equal ops in `known`. Ops of the block are
+    added to `known` and removed at the end.
+    """
     hidden: list[tuple[Hashable, Operation | None]] = []
     for op in tuple(block.ops):
         if op.regions:

@@ -31,10 +31,13 @@ RULE = Rule("f", 4, "simplify_accesses")
 
 
 class SimplifyAccesses(RewritePattern):
-    """Rebuild an op, which makes its subscripts and mask canonical."""
+    """Pattern that rebuilds an op with canonical subscripts and a canonical mask."""
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
-        """Match every op with subscripts or a mask."""
+        """
+        Replace `op` by its canonical form, if it has subscripts or a mask that are not canonical
+        yet.
+        """
         if (new := _simplified(op)) is not None:
             rewriter.replace(op, new)
 

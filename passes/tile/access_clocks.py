@@ -28,15 +28,18 @@ Layouts = Mapping[tile.StageOp, SlabLayoutAttr]
 
 def access_clocks(conflicts: SlabConflicts, layouts: Layouts) -> float:
     """
-    Return the clocks that a block's accesses take, with each slab dense or padded, whichever is
-    faster.
+    Return the clocks that a block's accesses to slabs and global memory take. Slabs have the layout
+    in `layouts`, as it is or with a pad of 16 bytes in each row, whichever is faster.
     """
     slabs = sum(_of_slab(conflicts, stage, layouts) for stage in conflicts.stages)
     return slabs + sum(_of_global(conflicts, access) for access in _direct(conflicts.launch))
 
 
 def reads_without_conflicts(conflicts: SlabConflicts, layouts: Layouts) -> bool:
-    """True if the threads read every slab without bank conflicts, either dense or padded."""
+    """
+    True if the threads read every slab without bank conflicts, with its layout as it is or with a
+    pad of 16 bytes in each row.
+    """
     return all(
         any(
             Traffic.of(conflicts.reads(stage, layout)).factor == 1
@@ -59,8 +62,8 @@ def _dense_and_padded(stage: tile.StageOp, layouts: Layouts) -> list[SlabLayoutA
 
 def padded_by_a_chunk(stage: tile.StageOp, layout: SlabLayoutAttr | None = None) -> SlabLayoutAttr:
     """
-    Return the layout of a slab, or the given one, with a pad of one vector (16 bytes) in each row.
-    Vectors stay aligned.
+    Return `layout`, or else the slab's own layout, with a pad of one vector (16 bytes) at the end
+    of each row. Vectors stay aligned.
     """
     type, layout = memref_type(stage.slab), layout or stage.layout
     return layout.with_pad(type, WIDEST_BYTES // size_of(type.element_type))

@@ -16,9 +16,9 @@ zero. Therefore `exp(s - max) * v` is not known to vanish: `exp(0 - max)` may be
     %3 = math.exp %2                               zero beyond the diagonal
     %4 = arith.mulf %3, %v fastmath<nnan,ninf>     zero, if %v is finite as the flags say
 
-The flags describe what the program computes, not what passes add to it. They say nothing about
-steps beyond the end of a reduction. For a step of the program they hold, so that it may be left
-out.
+The flags describe what the program computes, not what passes add to it. The flags say nothing about
+steps beyond the end of a reduction. For a step of the program the flags hold, so that the step may
+be left out.
 """
 
 import math
@@ -38,7 +38,7 @@ from tilewright.dialects.axes import Access, canonical_access
 from tilewright.dialects.needed_first import needed_first, operands_of
 
 Known = float | int | None
-"""Value where the condition fails, or None if it is unknown."""
+"""Number that a value has where the condition fails, or None if it is unknown."""
 
 
 def _quotient(dividend: float, divisor: float) -> float:
@@ -117,8 +117,8 @@ and no integer type wraps them.
 
 def beyond(value: SSAValue, condition: Access, *, if_finite: bool = False) -> Known:
     """
-    Return the value of `value` wherever `condition`, one expression that must be >= 0, fails; None
-    if it is unknown.
+    Return the number that `value` is wherever `condition`, one expression that must be >= 0, fails;
+    None if it is unknown.
 
     With `if_finite`, the factors of a product count as finite if its `fastmath` flags promise it.
     Do not use it where passes have added steps to those of the program.
@@ -132,7 +132,9 @@ def vanishes_beyond(value: SSAValue, condition: Access) -> bool:
 
 
 class _Beyond:
-    """Search for the values that SSA values have where one condition fails, memoised."""
+    """
+    Search for the numbers that SSA values are where one condition fails; results are memoised.
+    """
 
     def __init__(self, condition: Access, if_finite: bool):
         self.condition, self.if_finite = condition, if_finite
@@ -199,6 +201,9 @@ def _size(value: Any) -> float:
 
 
 def _trusted(value: float | int) -> Known:
-    """Return `value` if the hardware computes about the same number in every type, else None."""
+    """
+    Return `value` if every type of the hardware represents it about exactly: 0, -inf, or a
+    magnitude that neither overflows nor underflows. Return None otherwise.
+    """
     is_exact = value in (0, -math.inf)
     return value if is_exact or _SMALLEST <= abs(value) <= _LARGEST else None

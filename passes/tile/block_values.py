@@ -3,9 +3,9 @@
 Axes within a block on which the values of loops depend.
 
 A site is a place where a block may fill slabs: the steps of a loop, or the body of the launch. A
-value of the loops inside a site depends on the axes within the block along which it differs. These
-are thread axes, register axes and the axes of those loops. Block axes, and the loops around the
-site, are the same for all threads whenever they reach the site.
+value of the loops inside a site depends on the axes within the block along which it differs. Axes
+within a block are thread axes, register axes and the axes of loops inside the site. Block axes, and
+the loops around the site, are the same for all threads whenever they reach the site.
 
     tile.launch (%bm = block 4, %tm = thread 16, %tn = thread 16) {
       loop.reduce %ko in 8 {                            // a site

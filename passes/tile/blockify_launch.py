@@ -37,7 +37,10 @@ from tilewright.passes.tile.scheduling_pass import SchedulingPass
 from tilewright.passes.tile.step_bounds import leave_out_unneeded_steps
 
 _LONGEST_SIDE, _LONGEST_LINE = 256, 4096
-"""Most elements of a block along a side of a rectangle, and along a line, that are offered."""
+"""
+Largest side of a rectangular block, and most elements of a block that is a line, among the offered
+sizes.
+"""
 
 
 @dataclass(frozen=True)
@@ -48,9 +51,9 @@ class BlockifyLaunchPass(SchedulingPass, RewritePattern):
     RULE: ClassVar[Rule] = Rule("t", 5, "blockify_launch")
 
     m: int | None = None
-    """Rows of a contraction in a block."""
+    """Number of rows of a contraction in a block."""
     n: int | None = None
-    """Columns of a contraction in a block; elements of any other launch in a block."""
+    """Number of columns of a contraction in a block, or of elements of any other launch."""
 
     def reason_against(self, launch: tile.LaunchOp) -> str | None:
         if any(axis.level is not Level.BLOCK for axis in launch.bound_axes()):
@@ -63,7 +66,8 @@ class BlockifyLaunchPass(SchedulingPass, RewritePattern):
 
     def questions(self, launch: tile.LaunchOp) -> Questions:
         """
-        Return powers of two up to the size of the launch, rounded up; at least those up to a warp.
+        Return the values of `m` and `n` that are offered: powers of two, up to the rows and columns
+        of the launch rounded up, or up to a warp if they are fewer.
         """
         if not is_rectangular(launch):
             return {"n": _powers_up_to(_LONGEST_LINE, total_extent(axes_to_split(launch)))}
@@ -97,14 +101,17 @@ class BlockifyLaunchPass(SchedulingPass, RewritePattern):
 
 def _powers_up_to(longest: int, extent: int) -> list[int]:
     """
-    Return the powers of two up to `extent` rounded up, at least to a warp and at most to `longest`.
+    Return the powers of two from 1 to `extent` rounded up, at least to 32 and at most to `longest`.
     """
     most = min(longest, max(next_power_of_two(extent), WARP_SIZE))
     return [1 << n for n in range(most.bit_length())]
 
 
 def axes_to_split(launch: tile.LaunchOp) -> list[Axis]:
-    """Return the axes to split, in order: all except those that split a reduction."""
+    """
+    Return the axes of the launch that become blocks and threads, in order: all except those that
+    split a reduction.
+    """
     return [axis for axis in launch.bound_axes() if axis.role is not Role.SPLIT]
 
 

@@ -55,7 +55,7 @@ class ChunkMatmulKPass(SchedulingPass):
     RULE: ClassVar[Rule] = Rule("t", 2, "chunk_matmul_k")
 
     bk: int | None = None
-    """Steps of a chunk."""
+    """Number of steps of K in a chunk."""
 
     def reason_against(self, launch: tile.LaunchOp) -> str | None:
         """Reason why the launch has no contraction to split into chunks, or None."""
@@ -66,7 +66,7 @@ class ChunkMatmulKPass(SchedulingPass):
         return None
 
     def questions(self, launch: tile.LaunchOp) -> Questions:
-        """Return the lengths of chunks up to K, rounded up to a power of two."""
+        """Return the values of `bk` that are offered, up to K rounded up to a power of two."""
         return {"bk": [bk for bk in _CHUNKS if bk <= _longest(launch)]}
 
     def reason_not_possible(self, launch: tile.LaunchOp) -> str | None:
@@ -90,7 +90,7 @@ def _unchunked(launch: tile.LaunchOp) -> list[loop.ReduceOp]:
 
 
 def _steps(launch: tile.LaunchOp) -> int:
-    """Return K, the number of steps; the largest if the launch has several contractions."""
+    """Return K, the number of steps of the contraction; the largest if the launch has several."""
     return max(op.axis_extents()[0] for op in _unchunked(launch))
 
 

@@ -55,9 +55,12 @@ class ChunkReducePass(SchedulingPass):
     RULE: ClassVar[Rule] = Rule("t", 6, "chunk_reduce")
 
     chunk: int | None = None
-    """Steps of a chunk."""
+    """Number of steps of a chunk."""
     bounded: int | None = None
-    """Steps of a chunk if a mask may leave chunks out; by default the same as `chunk`."""
+    """
+    Number of steps of a chunk of a reduction whose mask may leave whole chunks out; by default
+    `chunk`.
+    """
 
     def reason_against(self, launch: tile.LaunchOp) -> str | None:
         """Reason why the launch has no long reduction to split into chunks, or None."""

@@ -47,8 +47,8 @@ class ChunkReductions(RewritePattern):
 
 def chunked(op: loop.ReduceOp, length: int, names: tuple[str, str] = ("ko", "ki")) -> loop.ReduceOp:
     """
-    Return a reduction that is equal to `op`, in chunks of `length` steps; `names` are those of its
-    axes.
+    Return a reduction that is equal to `op`, in chunks of `length` steps. `names` are the names of
+    the axis over chunks and of the axis within a chunk.
     """
     (steps,) = op.axis_extents()
     whole, chunk = op.begun(-(-steps // length), names[0]), op.begun(length, names[1])

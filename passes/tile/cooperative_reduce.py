@@ -26,18 +26,18 @@ and the last block to finish joins their results:
       %p = loop.reduce %k in 245 with add { ... %x[%i, %s * 250880 + %k * 1024 + %t] ... }
       %sum = tile.combine %p across %s, %t with add join(last_block) : f32
 
-If more is done to the row once it is reduced, the blocks have to wait for each other. This takes
-`join=cluster`.
+If more is done to the row once it is reduced, the blocks have to wait for each other. Blocks wait
+for each other only with `join=cluster`.
 
 A block handles `rows` rows. Every thread computes the values that do not depend on the shared axis,
-and reductions shorter than a warp. The first thread stores them. With `columns=true` the threads of
-a warp lie along the rows, not along the shared axis. They then access adjacent elements if the rows
-are columns of a matrix.
+and reductions shorter than a warp. The first thread stores these values. With `columns=true` the
+threads of a warp lie along the rows, not along the shared axis. The threads then access adjacent
+elements if the rows are columns of a matrix.
 
 In a contraction that is already split into blocks and threads, the pass shares the statistics of
-each row. These are, for example, the maximum and the sum of attention's scores. The threads along
-the columns share them, up to the last step in which the mask of the yield lets any of them
-contribute.
+each row. An example is the maximum of attention's scores. The threads along the columns share the
+steps of these reductions. The steps end at the last one in which the mask of the yield lets any
+thread contribute.
 """
 
 from dataclasses import dataclass, replace
@@ -70,16 +70,16 @@ SPLITS = (2, 4, 8, 16, 64)
 
 
 class ThreadsPerRow(NamedTuple):
-    """Threads and blocks that share each row of a launch."""
+    """Options of `cooperative-reduce`: how many threads and blocks share each row of a launch."""
 
     threads: int
-    """Threads of a block that share a row."""
+    """Number of threads of a block that share a row."""
     rows: int
-    """Rows of a block."""
+    """Number of rows that a block handles."""
     columns: bool
     """True if neighbouring threads handle neighbouring rows, rather than parts of one row."""
     split: int = 1
-    """Blocks that share a row."""
+    """Number of blocks that share a row."""
     join: Join = Join.LAST_BLOCK
     """Join of the blocks that share a row."""
 
@@ -92,17 +92,23 @@ class CooperativeReducePass(SchedulingPass, RewritePattern):
     RULE: ClassVar[Rule] = Rule("t", 4, "cooperative_reduce")
 
     threads: int | None = None
-    """Threads that share a row; they may exceed the limit of a block if `register-tile` follows."""
+    """
+    Number of threads of a block that share a row; it may exceed the limit of a block if
+    `register-tile` follows.
+    """
     rows: int | None = None
-    """Rows of a block."""
+    """Number of rows that a block handles."""
     columns: bool | None = None
     """True if neighbouring threads handle neighbouring rows, rather than parts of one row."""
     row: str | None = None
-    """`registers`: one thread for each element of the row; `stage`: fewer threads, in steps."""
+    """
+    `registers`: a thread for each element of the row, in all blocks that share it; `stage`: fewer
+    threads, in steps.
+    """
     split: int | None = None
-    """Blocks that share a row."""
+    """Number of blocks that share a row."""
     join: str | None = None
-    """Join of these blocks: last_block, cluster, workspace or atomic."""
+    """Join of the blocks that share a row: last_block, cluster, workspace or atomic."""
 
     def reason_against(self, launch: tile.LaunchOp) -> str | None:
         if any(axis.level is not Level.BLOCK for axis in launch.bound_axes()):
@@ -119,8 +125,8 @@ class CooperativeReducePass(SchedulingPass, RewritePattern):
 
     def questions(self, launch: tile.LaunchOp) -> Questions:
         """
-        Return the values of each option. `threads` is a power of two, or a thread for each element
-        of a row.
+        Return the values of each option that are offered. `threads` is a power of two, or a thread
+        for each element of a row.
         """
         if repeated_statistics(launch):
             return {}
@@ -139,9 +145,9 @@ class CooperativeReducePass(SchedulingPass, RewritePattern):
         self, guess: dict[str, ParameterListType], given: dict[str, ParameterListType]
     ) -> dict[str, ParameterListType]:
         """
-        Return the `given` options, and those of the guess for the rest. If `threads` is given, the
-        guess of `columns` is not used. If `split` is given without a join, blocks join by
-        `last_block`, which every target supports.
+        Return all options: the `given` ones, and those of `guess` for the rest. If `threads` is
+        given, the guess of `columns` is not used. If `split` is given without a join, blocks join
+        by `last_block`, which every target supports.
         """
         rest = {n: v for n, v in guess.items() if n != "columns" or "threads" not in given}
         if "split" in given:
@@ -192,7 +198,7 @@ class CooperativeReducePass(SchedulingPass, RewritePattern):
         share_values(kernel, rewriter)
 
     def assigned(self, threads_per_row: ThreadsPerRow, row: str) -> Self:
-        """Return the pass with the options for these threads and blocks."""
+        """Return this pass with the options that `threads_per_row` and `row` describe."""
         threads, rows, columns, split, join = threads_per_row
         choice = replace(self, threads=threads, rows=rows, columns=columns or None, row=row)
         return choice if split == 1 else replace(choice, split=split, join=join.value)

@@ -45,7 +45,7 @@ class DoubleBufferPass(SchedulingPass, RewritePattern):
     RULE: ClassVar[Rule] = Rule("t", 10, "double_buffer")
 
     depth: int | None = None
-    """Slots of each slab, 2 to 5."""
+    """Number of slots of each slab, 2 to 5."""
 
     def reason_against(self, launch: tile.LaunchOp) -> str | None:
         in_loops = [stage for stage in stages_of(launch) if stage.loop is not None]

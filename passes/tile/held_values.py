@@ -49,7 +49,7 @@ class Part(NamedTuple):
     coordinate: Coordinate
     at: AffineExpr
     """
-    Position of a slab's element along the coordinate, as an expression over the slab's coordinates.
+    Position of a slab's element along this part, as an expression over the slab's coordinates.
     """
 
 
@@ -102,8 +102,8 @@ def _share(value: SSAValue, coordinates: Sequence[Coordinate]) -> tile.ShareOp:
 
 def _name(value: SSAValue) -> str | None:
     """
-    Return the plural of the value's name; if it has none, of the first name along its first
-    operands.
+    Return the name of the value with an `s`. If it has none, take the name of its first operand, or
+    the first operand of that, and so on.
     """
     while value.name_hint is None:
         if not isinstance(value.owner, Operation) or not value.owner.operands:

@@ -21,7 +21,10 @@ def schedules(module: ModuleOp) -> list[str | None]:
 
 
 def is_idle(step: ModulePass, before: Sequence[str | None], module: ModuleOp) -> bool:
-    """True if `step` was given options, and left all schedules as they were `before`."""
+    """
+    True if `step` was given options, and changed no kernel's schedule; `before` holds the schedules
+    before it ran.
+    """
     if not isinstance(step, SchedulingPass) or not step.options():
         return False
     return schedules(module) == before

@@ -15,7 +15,7 @@ A loop is marked if
 - its code, unrolled for each step and each register, fits an SM's instruction cache;
 - the registers of a thread hold what it loads.
 
-ptxas issues all loads of global memory in an unrolled loop at once. It issues loads of shared
+ptxas issues all loads of global memory in an unrolled loop at once. ptxas issues loads of shared
 memory one step ahead. An outer loop is marked only if all loops inside it are unrolled. The pass is
 recorded in every kernel's schedule, even if it marks no loop.
 """
@@ -99,7 +99,10 @@ class _MarkLoop(RewritePattern):
 
 
 def small_loops(launch: tile.LaunchOp, limit: int, registers: RegisterAxes) -> list[loop.ReduceOp]:
-    """Return the loops to unroll, inner loops first."""
+    """
+    Return the loops of `launch` to unroll, which have at most `limit` steps and meet all other
+    conditions, inner loops first.
+    """
     unrolling = _Unrolling(registers, limit)
     for op in launch.body.block.ops:
         unrolling.visit(op)
@@ -115,8 +118,8 @@ class _Unrolling:
 
     def visit(self, op: Operation) -> int | None:
         """
-        Return the number of instructions of `op` once all loops in it are unrolled; None if a loop
-        stays.
+        Add the loops to unroll in `op` to `found`. Return the number of instructions of `op` once
+        all its loops are unrolled; None if a loop stays or `op` is a combine.
         """
         if isinstance(op, tile.CombineOp):
             return None

@@ -117,7 +117,10 @@ def _name(argument: SSAValue, taken: Mapping[str, Operand]) -> str:
 
 
 def _places(reuse: Reuse, values: Sequence[SSAValue]) -> Mapping[Kind, Sequence[Place]]:
-    """Return the places that each way stages if `values`, which are equal, are an operand."""
+    """
+    Return the slabs that each way of staging fills if `values`, which are equal, are an operand,
+    with the values that loads from them replace.
+    """
     loads = dict.fromkeys(load.result for value in values for load in _raw(reuse, value))
     raw = [reuse.place(load) for load in loads]
     if isinstance(values[0].owner, loop.LoadOp):
@@ -127,8 +130,8 @@ def _places(reuse: Reuse, values: Sequence[SSAValue]) -> Mapping[Kind, Sequence[
 
 def _raw(reuse: Reuse, value: SSAValue) -> list[loop.LoadOp]:
     """
-    Return the loads that differ along all axes of `value`; if there are none, those read more than
-    once.
+    Return the loads from which `value` is computed and which differ along all axes of `value`. If
+    there are none, return those whose results are read more than once.
     """
     loads = reuse.sources(value)
     full = [load for load in loads if reuse.is_full(load, value)]

@@ -49,7 +49,7 @@ class PadSmemPass(SchedulingPass):
     RULE: ClassVar[Rule] = Rule("t", 14, "pad_smem")
 
     pad: int | None = None
-    """Elements at the end of each row."""
+    """Number of unused elements to add at the end of each row."""
     slabs: tuple[str, ...] | None = None
     """Names of the slabs to pad."""
 

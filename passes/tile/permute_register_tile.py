@@ -63,11 +63,11 @@ class PermuteRegisterTilePass(SchedulingPass, RewritePattern):
     RULE: ClassVar[Rule] = Rule("t", 9, "permute_register_tile")
 
     vm: int | None = None
-    """Adjacent rows of a thread."""
+    """Number of adjacent rows in a strip of a thread."""
     vn: int | None = None
-    """Adjacent columns of a thread."""
+    """Number of adjacent columns in a strip of a thread."""
     lanes_m: int | None = None
-    """Threads of a warp along the rows; 0 if warps are not rectangles."""
+    """Number of a warp's threads along the rows; 0 if warps are not rectangles."""
     fastest: str | None = None
     """Side along which threads are numbered first, `n` or `m`."""
 
@@ -124,7 +124,10 @@ class PermuteRegisterTilePass(SchedulingPass, RewritePattern):
                 rewriter.replace(launch, conflicts.launch)
 
     def rebinding(self, launch: tile.LaunchOp, m: Side, n: Side) -> Rebinding:
-        """Return the rebinding that arranges the axes of the launch."""
+        """
+        Return a rebinding of the launch's axes, in which sides `m` and `n` are arranged by the
+        options.
+        """
         assert self.lanes_m is not None
         assert self.fastest is not None
         rebinding, sides = Rebinding(), {axis for side in (m, n) for axis in side.axes}
@@ -150,7 +153,8 @@ def _divisors(number: int) -> list[int]:
 @contextmanager
 def arranged(step: PermuteRegisterTilePass, launch: tile.LaunchOp) -> Generator[SlabConflicts]:
     """
-    Yield the bank conflicts of the arranged launch, which is erased unless it has been inserted.
+    Context whose value is the bank conflicts of a copy of the launch, arranged by `step`. The copy
+    is erased afterwards unless the caller has inserted it.
     """
     before, rebinding = conflicts_of(launch), step.rebinding(launch, *sides_of(launch))
     if rebinding.keeps_all(launch):

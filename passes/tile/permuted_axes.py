@@ -33,9 +33,9 @@ def bind_threads(
     rebinding: Rebinding, m: Side, n: Side, lanes_m: int, fastest: Role
 ) -> dict[Role, Threads]:
     """
-    Add the axes of threads, and return the threads of each side. A warp is `lanes_m` threads high,
-    and the axes that are numbered first come last. If threads are numbered that way without warps,
-    a side has a single axis of threads.
+    Add the thread axes of both sides, and return the threads of each side. A warp is `lanes_m`
+    threads high, and the axes of the side `fastest` come last. If warps have this height anyway,
+    each side has a single thread axis; otherwise it has axes of warps and of lanes.
     """
     order = [m, n] if fastest is Role.N else [n, m]
     if lanes_m == height_in_order(m, n, fastest):

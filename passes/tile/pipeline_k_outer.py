@@ -8,9 +8,9 @@ becomes, with `pipeline-k-outer{lookahead=2}`,
 
     %as = tile.stage (%i, %k) in [128, 16] ring(depth 3, lookahead 2) transport(cp_async) { ... }
 
-With `depth` slots, a step waits for its own slot. It may then fill the slot of the step before,
-which all threads have read: at most `depth - 1` steps ahead. The lowering of rings rotates the
-slots; the last steps fill nothing.
+With `depth` slots, a step waits for its own slot. After the wait, the step may fill the slot of the
+step before, which all threads have read: at most `depth - 1` steps ahead. The lowering of rings
+rotates the slots; the last steps fill nothing.
 """
 
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class PipelineKOuterPass(SchedulingPass, RewritePattern):
     RULE: ClassVar[Rule] = Rule("t", 15, "pipeline_k_outer")
 
     lookahead: int | None = None
-    """Steps from filling a slot to its use; at most one less than there are slots."""
+    """Number of steps from filling a slot to its use; at most one less than there are slots."""
 
     def reason_against(self, launch: tile.LaunchOp) -> str | None:
         rings = [stage for stage in stages_of(launch) if stage.ring is not None]

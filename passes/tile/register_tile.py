@@ -62,19 +62,21 @@ class RegisterTilePass(SchedulingPass, RewritePattern):
     RULE: ClassVar[Rule] = Rule("t", 8, "register_tile")
 
     fm: int | None = None
-    """Rows of a contraction for each thread."""
+    """Number of rows of a contraction that each thread owns."""
     fn: int | None = None
-    """Columns of a contraction for each thread."""
+    """Number of columns of a contraction that each thread owns."""
     vm: int | None = None
-    """Adjacent rows of a thread; by default as many as one access moves."""
+    """Number of adjacent rows in a strip of a thread; by default as many as one access moves."""
     vn: int | None = None
-    """Adjacent columns of a thread; by default as many as one access moves."""
+    """Number of adjacent columns in a strip of a thread; by default as many as one access moves."""
     fk: int | None = None
-    """Steps of K that are read together."""
+    """Number of steps of K whose operands a thread reads together."""
     vector: int | None = None
-    """Adjacent elements of a thread, in a launch that is not a contraction."""
+    """Number of adjacent elements in a strip of a thread, in a launch that is not a contraction."""
     items: int | None = None
-    """Strips of `vector` elements of a thread, in a launch that is not a contraction."""
+    """
+    Number of strips of `vector` elements that a thread has, in a launch that is not a contraction.
+    """
     min_blocks: int | None = None
     """Blocks to keep resident on an SM, which limits the registers of a thread; 0 for no limit."""
 

@@ -113,7 +113,8 @@ def _factors(launch: tile.LaunchOp, axes: Sequence[SSAValue]) -> dict[SSAValue, 
 
 def side_by_side(m: Side, n: Side) -> Iterator[tuple[int, int]]:
     """
-    Yield numbers of adjacent rows and columns: the present ones, one of each, then all others.
+    Yield pairs of adjacent rows and adjacent columns of a thread: the present pair, one of each,
+    mixes of both, then all others. Pairs may be repeated.
     """
     yield m.vector, n.vector
     one = [side.vector if side.is_parted else 1 for side in (m, n)]
@@ -132,7 +133,10 @@ def _widths(side: Side) -> list[int]:
 
 
 def warp_heights(m: Side, n: Side) -> list[int]:
-    """Return the heights in lanes of warps that are rectangles."""
+    """
+    Return the numbers of a warp's lanes along the rows (`m`) for which a warp is a rectangle of
+    threads.
+    """
     sizes = (1, 2, 4, 8, 16, 32)
     return [
         high

@@ -76,7 +76,10 @@ class Reuse:
         return value in self._values_read_again
 
     def is_shared(self, value: SSAValue) -> bool:
-        """True if several threads read `value`, and it differs between the steps of a loop."""
+        """
+        True if several threads read `value`, and it differs between the steps of a loop. In the
+        body of a contraction's launch, loops with more than `LONGEST_CHUNK` steps exclude it.
+        """
         axes = self.values.axes_of(value)
         if axes is None or self._threads <= axes or not self._is_read_in_steps(value):
             return False
@@ -140,7 +143,9 @@ class Reuse:
         return any(launch_of(axis) is None for axis in axes) and bool(self.sources(value))
 
     def _is_end(self, value: SSAValue) -> bool:
-        """True if some op uses `value` and has a result that is not read more than once itself."""
+        """
+        True if an op uses `value` and has no result, or a result that is not read more than once.
+        """
         if isinstance(value.type, IndexType):
             return False
         users = [use.operation for use in value.uses]
@@ -166,7 +171,7 @@ class Reuse:
         return {self.values.around(op) for op in owners if isinstance(op, Operation)}
 
     def _equal(self, values: Sequence[SSAValue]) -> list[list[SSAValue]]:
-        """Return the values in groups that have the same slab."""
+        """Return `values` in groups; the values of a group have the same slab."""
         groups: dict[Slab, list[SSAValue]] = {}
         for value in values:
             groups.setdefault(self.place(value).slab, []).append(value)

@@ -118,7 +118,9 @@ def _accesses(nest: Operation) -> list[loop.LoadOp | loop.StoreOp]:
 
 
 def _goes_by_data(op: loop.LoadOp | loop.StoreOp, axis: SSAValue) -> bool:
-    """True if data decides on the address after a step of `axis`."""
+    """
+    True if `axis` changes the address only through data, such as a row that an index tensor gives.
+    """
     return axis not in op.indices and axis in index_sources(op.indices)
 
 

@@ -130,8 +130,8 @@ class SchedulingDecision(TargetedPass, ABC):
         self, guess: dict[str, ParameterListType], given: dict[str, ParameterListType]
     ) -> dict[str, ParameterListType]:
         """
-        Return all options where no preferred choice has the `given` ones; `guess` has the options
-        of the best choice.
+        Return the options to use if no preferred choice has the `given` ones: by default the given
+        ones, and those of `guess` for the rest. `guess` has the options of the best choice.
         """
         return {**guess, **given}
 
@@ -157,7 +157,10 @@ def carry_out(
     rewriter: PatternRewriter,
     memory: Memory | None = None,
 ) -> None:
-    """Rewrite the launch with the facts in `memory`, and record the step in the schedule."""
+    """
+    Rewrite the launch as `chosen` says, and record the step in the kernel's schedule. Facts in
+    `memory` are used and not computed again.
+    """
     kernel = launch.kernel
     with rewriting(chosen.RULE, kernel):
         with memory or Memory() as known, unchanged(known):

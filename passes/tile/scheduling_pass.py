@@ -134,7 +134,10 @@ def prefer(step: Step, launch: tile.LaunchOp) -> Iterable[Step]:
 
 
 def reason_to_skip(step: SchedulingPass, launch: tile.LaunchOp) -> str | None:
-    """Reason why the launch is better left unchanged by the pass, or None."""
+    """
+    Reason why the launch is better left unchanged by the pass, according to its taste or its cost,
+    or None.
+    """
     row = step_named(step.name)
     if row is not None and row.taste:
         taste = row.resolved(row.taste)
@@ -172,9 +175,10 @@ def _completed(
     launch: tile.LaunchOp,
 ) -> SchedulingPass:
     """
-    Return the best choice with the given options in place of its own.
+    Return a pass with the given options, where no preferred choice has all of them; other options
+    are those of `best`.
 
-    Raises `PlacedPassError` if the launch cannot have them.
+    Raises `PlacedPassError` if the launch cannot have these options.
     """
     guess = {} if best is None else best.options()
     complete = asked.completed(guess, dict(options))

@@ -95,8 +95,8 @@ class Slab:
     @cached_property
     def _filling(self) -> Hashable:
         """
-        Key of the computation that fills the slab; it numbers coordinates and results instead of
-        naming them.
+        Hashable key of the computation that fills the slab. Slabs with equal keys hold equal
+        values, because coordinates and results are numbered instead of named.
         """
         numbers: dict[SSAValue, int] = {c[-1]: at for at, c in enumerate(self._coordinates)}
         substitution = Substitution()
@@ -164,7 +164,10 @@ Names of op properties that depend on axes: subscripts, masks and the numbers of
 def _computation(
     op: Operation, substitution: Substitution, numbers: Mapping[SSAValue, int]
 ) -> Hashable:
-    """Return a key of what an op of a stage computes, with the elements that it reads."""
+    """
+    Return a hashable key of what an op of a stage computes, with the elements that it reads;
+    `numbers` stand for values.
+    """
     found: list[tuple[Hashable, Sequence[SSAValue]]] = []
     if isinstance(op, loop.LoadOp | loop.IndexOp | loop.PredicateOp):
         found.append(canonical_access(*substitution.access(op.map.data.results, op.indices)))
@@ -208,7 +211,10 @@ def _is_one_number(coordinate: Coordinate, op: Operation) -> bool:
 def _is_function_of_number(
     coordinate: Coordinate, expr: AffineExpr, operands: Sequence[SSAValue]
 ) -> bool:
-    """True if nothing changes when the number replaces the last axis, and 0 the others."""
+    """
+    True if `expr` is unchanged by replacing the last axis of the coordinate with the number that
+    its axes form, and the other axes with 0.
+    """
     values = list(dict.fromkeys((*operands, *coordinate)))
     ranges = [range_of_value(value) for value in values]
     dims = {value: AffineExpr.dimension(at) for at, value in enumerate(values)}

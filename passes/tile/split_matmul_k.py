@@ -150,8 +150,9 @@ def _joins_surely(launch: tile.LaunchOp, factor: int, join: Join) -> bool:
 
 def _joined_at_once(contractions: Sequence[loop.ReduceOp]) -> list[list[loop.ReduceOp]]:
     """
-    Return the contractions in groups that are joined at once: one group if they have one monoid and
-    none is used before the last; else each alone.
+    Return the contractions in groups that are joined at once. They are one group if they have one
+    monoid, which does not combine pairs, and no result is used before the last contraction.
+    Otherwise each is a group.
     """
     last = contractions[-1]
     early = [
@@ -190,7 +191,10 @@ def _part(op: loop.ReduceOp, split: SSAValue, factor: int) -> loop.ReduceOp:
 
 
 def _less(bound: Access, split: SSAValue, own: int) -> Access:
-    """Return a bound on all chunks as a bound on the chunks of one block."""
+    """
+    Return `bound`, which counts all chunks of the contraction, as a bound that counts from the
+    first chunk of a block; each block has `own` chunks.
+    """
     exprs, operands = bound
     first = AffineExpr.dimension(len(operands)) * own
     return [expr - first for expr in exprs], [*operands, split]

@@ -91,7 +91,10 @@ class StageInputsPass(SchedulingPass, RewritePattern):
         return "a block reads nothing more than once"
 
     def questions(self, launch: tile.LaunchOp) -> Questions:
-        """Return the ways to stage each operand, with and without exchanged axes."""
+        """
+        Return a question for each operand, `operand NAME`, with the ways to stage it, with and
+        without exchanged axes.
+        """
         return {f"operand {o.name}": _answers(o) for o in find_operands(launch)}
 
     def with_answers(self, answers: Mapping[str, Answer]) -> Self:
@@ -131,7 +134,7 @@ class StageInputsPass(SchedulingPass, RewritePattern):
     def _insert(
         self, stage: tile.StageOp, value: SSAValue, operand: Operand, rewriter: PatternRewriter
     ) -> None:
-        """Insert a stage before the loops that use it first."""
+        """Insert `stage` in the operand's site, ahead of the first loop that uses `value`."""
         source = value.owner.memref if isinstance(value.owner, loop.LoadOp) else operand.argument
         if operand.name in (self.transposed or ()) and len(stage.extents) > 1:
             rewriter.replace_value_with_new_type(stage.slab, _transposed(memref_type(stage.slab)))

@@ -28,8 +28,8 @@ All steps are left out in blocks whose results are not used:
     %1 = loop.predicate [%bm * 32 + %tm - %bn * 32 - %tn] : i1
     %2 = arith.select %1, %sum, %minus_infinity : f32
 
-gets `below [%bm * 4 - %bn * 4 + 4]`. This is at least 4 for blocks on the diagonal or below, which
-do all of their steps. It is 0 or less for blocks above the diagonal, which do none.
+gets `below [%bm * 4 - %bn * 4 + 4]`. The bound is at least 4 for blocks on the diagonal or below,
+which do all of their steps. The bound is 0 or less for blocks above the diagonal, which do none.
 """
 
 from collections.abc import Callable, Iterator, Sequence, Set

@@ -171,5 +171,7 @@ def _linear(factors: Sequence[int]) -> AffineExpr:
 
 
 def is_cooperative(op: loop.ReduceOp) -> bool:
-    """True if threads share a reduction, rather than each doing all of it."""
+    """
+    True if threads share the steps of a reduction: it has at least `SHORT_ROW` steps and no bound.
+    """
     return op.axis_extents()[0] >= SHORT_ROW and not op.is_bounded

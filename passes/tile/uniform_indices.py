@@ -18,8 +18,9 @@ from tilewright.passes.facts.single_elements import made_of_single_elements
 
 def varies_in_block(index: SSAValue) -> bool:
     """
-    True if an index may differ between the threads of a block. Thread axes and data differ, except
-    single elements that are known before the loops.
+    True if an index may differ between the threads of a block. Axes of the launch do, except block
+    axes; axes of loops do not. Indices that are data do, except single elements known before the
+    loops.
     """
     if not isinstance(index, BlockArgument):
         return not _is_known_before_loops(index)

@@ -2,8 +2,8 @@
 """
 An estimate of a kernel's time from its machine code; NVRTC compiles it, but it is not run.
 
-Registers, spills and the instructions of loops are exact, unlike in a model of IR. It takes about a
-second per schedule, so it is used only for the few schedules that a model ranks best:
+Registers, spills and the instructions of loops are exact, unlike in a model of IR. An estimate
+takes about a second per schedule, so it is made only for the few schedules that a model ranks best:
 
     for schedule in shortlist(measurements):
         evidence(str(kernel), schedule, "sm_90a")

@@ -65,8 +65,8 @@ def measured_on_gpu(job: Job) -> Measurement:
 
 def checked_on_gpu(default: str, fused: str, target: str) -> str:
     """
-    Return the error of a fused program on PyTorch's current device (`complaint`); empty if it is
-    right.
+    Return the error in the results of a fused program on PyTorch's current device, as `complaint`
+    does; empty if they are right.
 
     Raises `SpoiledError` if a kernel has broken the GPU for this process.
     """
@@ -158,7 +158,10 @@ class GpuEvaluator:
         promised: Future[Measurement],
         compiling: Future[Compiled | str],
     ) -> None:
-        """Submit a compiled schedule for measurement."""
+        """
+        Submit a compiled schedule for measurement, which completes `promised`. If it does not
+        compile, `promised` gets a measurement with the reason.
+        """
         try:
             found = compiling.result()
             if isinstance(found, str):
@@ -186,7 +189,8 @@ class GpuEvaluator:
 
 def _fail(promised: Future[Measurement], schedule: str, when: str, err: BaseException) -> None:
     """
-    Fail a measurement: the loss of a process counts against the schedule, other errors are raised.
+    Complete `promised` after the error `err`. If a process was lost, the result is a measurement
+    without a time; otherwise `promised` raises the error.
     """
     if isinstance(err, WorkerLost):
         promised.set_result(Measurement(schedule, None, f"{when}{err}"))

@@ -7,9 +7,9 @@ without NVRTC and without a GPU.
 
 The ledger's estimate is equal for all schedules that do the same arithmetic on the same bytes.
 Therefore this model feeds the work of the launch (`tile_work`) into the estimate that reports make
-from machine code. There, the slowest part determines the time. Here, each other part adds a small
-share, since nothing is hidden completely. Otherwise all schedules that wait for device memory would
-be equal.
+from machine code. In estimates from machine code, the slowest part determines the time. In this
+model, each other part adds a small share, since nothing is hidden completely. Without these shares,
+all schedules that wait for device memory would be equal.
 """
 
 from collections.abc import Callable

@@ -84,7 +84,10 @@ class Reference:
 
 
 def _work(module: ModuleOp) -> float:
-    """Return the operations, loads and stores of all kernels, each launched once."""
+    """
+    Return the number of operations, loads and stores (of 4 bytes each) if every kernel is launched
+    once.
+    """
     costs = [kernel_cost(op) for op in module.ops if isinstance(op, loop.KernelOp)]
     return sum(cost.flops + cost.accessed_bytes / 4 for cost in costs)
 

@@ -35,7 +35,10 @@ CLOSE_LOOK = Protocol(warm_up_us=20e3, measured_us=200e3)
 LOSES = 1.25
 """Ratio to the best time above which a schedule is not timed again."""
 QUIET = 0.02
-"""Share of the time by which two recordings may differ."""
+"""
+Largest difference between the times of two recordings, as a share of the time, at which they count
+as equal.
+"""
 MOST_LOOKS = 3
 
 
@@ -63,7 +66,10 @@ class Stopwatch:
     def measurement(
         self, job: Job, reference: Reference, tell: Callable[[str], None]
     ) -> Measurement:
-        """Check and time a job. Errors of the device are raised unchanged."""
+        """
+        Check the results of a job, time it, and return the measurement; wrong results give no time
+        but a reason. Errors of the device are raised unchanged. `tell` is called with each phase.
+        """
         plan = job.compiled.plan
         turns = turns_of(plan, self.device.l2_bytes)
         given = [self._copy(reference) for _ in range(turns.copies)]
@@ -101,7 +107,10 @@ class Stopwatch:
         complaint: ResultCheck,
         tell: Callable[[str], None],
     ) -> str:
-        """Return the error in the results of the first replays; empty if there is none."""
+        """
+        Return the error in the results of the first replays, as `complaint` words it; empty if
+        there is none.
+        """
         kept = {tensor.untyped_storage().data_ptr() for inputs in given for tensor in inputs}
         for recording in recordings:
             replay_over_nan(recording, kept)
@@ -116,8 +125,9 @@ class Stopwatch:
         self, recordings: Sequence[Recording], turns: Rotation, best_us: float | None
     ) -> Timing:
         """
-        Time the recordings: a quick look first, and closer looks if the schedule may be the best.
-        Closer looks stop at the first with little noise; the one with the least noise is returned.
+        Return the time of the recordings: that of a quick look, if it is clearly slower than
+        `best_us`. Otherwise take closer looks until one has little noise, and return the one with
+        the least noise.
         """
         timer = self.device.timer(turns.needs_flush)
         glance = look(self.glance, recordings, timer, turns.copies)

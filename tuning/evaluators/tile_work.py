@@ -91,7 +91,10 @@ def tile_work(launch: tile.LaunchOp, target: Target) -> Work:
 
 
 def _registers_given(launch: tile.LaunchOp, target: Target) -> int:
-    """Return the number of registers that ptxas allows a thread."""
+    """
+    Return the number of registers that ptxas allows a thread, given the threads of a block and
+    `min_blocks`.
+    """
     blocks = 1 if launch.min_blocks is None else launch.min_blocks.value.data
     return target.registers_given(launch.num_threads, blocks)
 
@@ -135,7 +138,9 @@ class _Count:
                 self.visit(op.body.block, steps)
 
     def path(self, block: Block, latency: float) -> float:
-        """Return the clocks of a single warp for one run of a block."""
+        """
+        Return the clocks that a single warp takes for one run of a block, including its waits.
+        """
         path = self._path(block, latency)
         return path.clocks + path.waits
 
@@ -202,7 +207,10 @@ class _Count:
                 return 0
 
     def _count_access(self, op: loop.LoadOp | loop.StoreOp, runs: float) -> None:
-        """Count the global memory access of a warp; it uses the same pipe as shared memory."""
+        """
+        Count the global memory access `op` of a warp, which a thread runs `runs` times:
+        instructions, sectors and wavefronts. The pipe is that of shared memory.
+        """
         width = self.conflicts.width(op)
         (access,) = accesses_of(op)
         touched = sectors(access._replace(width=width), self.launch.num_threads).actual
@@ -236,7 +244,7 @@ def _is_unrolled(op: loop.AnyLoop) -> bool:
 
 
 def _is_fused(op: Operation) -> bool:
-    """True if the op is a product whose only use is a sum."""
+    """True if the op is a float product whose only use is the yield of a reduction that adds."""
     user = op.results[0].get_user_of_unique_use() if op.results else None
     around = user.parent_op() if isinstance(user, loop.YieldOp) else None
     return (

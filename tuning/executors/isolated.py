@@ -2,9 +2,9 @@
 """
 Processes that may hang and crash without an effect on other calls.
 
-`ProcessPoolExecutor` fails all calls if one process dies, and cannot end a process that hangs. Here
-each process runs one call at a time. A process that takes too long is killed, with all processes
-that it started, and the next call gets a new process.
+`ProcessPoolExecutor` fails all calls if one process dies, and cannot end a process that hangs. In
+`IsolatedExecutor` each process runs one call at a time. A process that takes too long is killed,
+with all processes that it started, and the next call gets a new process.
 """
 
 import pickle
@@ -68,7 +68,7 @@ class IsolatedExecutor(Executor):
             self._end()
 
     def _begin(self) -> None:
-        """Choose the environment of the processes of this thread."""
+        """Choose the environment variables of the processes that this thread starts."""
         with self._lock:
             self._here.environment = next(self._environments)
 
@@ -127,5 +127,8 @@ def packed(value: object) -> str:
 
 
 def unpacked(text: str) -> Any:
-    """Return the value of a line from one of our own processes."""
+    """
+    Return the value that `packed` turned into a line. The line must come from one of our own
+    processes, because unpickling can run code.
+    """
     return pickle.loads(b64decode(text))

@@ -67,8 +67,9 @@ def trials(
     known: Mapping[str, Measurement] | None = None,
 ) -> Iterator[Trial]:
     """
-    Yield measurements as they arrive, up to `slots` at once. A schedule in `known` is not measured
-    again; its measurement is yielded when the search asks for it, and counts towards no limit.
+    Yield a trial for each schedule when its measurement arrives; up to `slots` schedules are
+    measured at once. A schedule in `known` is not measured again. Its measurement is yielded when
+    the search asks for it, and counts towards no limit.
     """
     run = _Run(search, submit, limits, slots, {} if known is None else known)
     while True:
@@ -100,7 +101,10 @@ class _Run:
         """Number of measurements when the best one was found."""
 
     def ask(self) -> Iterator[Trial]:
-        """Submit schedules until all slots are in use; known ones are yielded at once."""
+        """
+        Ask the search for schedules and submit them until all slots are in use. Yield those whose
+        measurement is known at once.
+        """
         while self._may_ask() and (leaf := self.search.ask()) is not None:
             schedule = schedule_of(leaf)
             if schedule in self.measured:
@@ -141,7 +145,10 @@ class _Run:
 
 
 def at_once(evaluate: Callable[[Node], Measurement]) -> Callable[[Node], Future[Measurement]]:
-    """Return a `submit` for `trials` that evaluates in this thread."""
+    """
+    Return a function `submit` for `trials` that calls `evaluate` in this thread, and returns a
+    completed future.
+    """
 
     def submit(leaf: Node) -> Future[Measurement]:
         future = Future[Measurement]()

@@ -36,7 +36,7 @@ class Mcts:
     def __init__(self, root: Node, seed: int = 0, exploration: float = 0.4, deviation: float = 0.1):
         self.exploration, self.deviation = exploration, deviation
         self.root = Visit(root)
-        """Visits of the tree's nodes."""
+        """Visit of the root, from which all visits of the tree are reached."""
         self._random = Random(seed)
         self._rewards = Rewards()
         self._asked: dict[Node, Visit] = {}

@@ -101,7 +101,10 @@ Chooser = Callable[[Visit, Sequence[Visit]], Visit]
 
 
 def descend(root: Visit, choose: Chooser) -> Visit | None:
-    """Return the next leaf on the path of `choose`, and close it; None if no leaf remains."""
+    """
+    Return the open leaf that `choose` leads to from `root`, and close it; None if no leaf remains.
+    Dead ends on the way are closed.
+    """
     while not root.is_closed:
         visit = root
         while visit.children:
@@ -113,5 +116,5 @@ def descend(root: Visit, choose: Chooser) -> Visit | None:
 
 
 def best_guess(visit: Visit, choices: Sequence[Visit]) -> Visit:
-    """Return the first open child."""
+    """Return the first of the open children `choices`, which are ordered by guess."""
     return choices[0]

@@ -18,8 +18,8 @@ becomes, where the powers take longer than a launch,
         loop.store %1, %out[%j] ...
 
 and a kernel that loads the power. A value can be cut out if it does not vary with all axes around
-it. It may depend on loads, scalars and whole reductions only. The cost model is that of fusion
-(`fusion_cost`). A cut must be faster by a margin, so that fused kernels are not cut again.
+it. The value may depend on loads, scalars and whole reductions only. The cost model is that of
+fusion (`fusion_cost`). A cut must be faster by a margin, so that fused kernels are not cut again.
 """
 
 from collections.abc import Mapping
@@ -67,14 +67,19 @@ MARGIN = 1.05
 
 @dataclass
 class CutRecompute(RewritePattern):
-    """Cut the first part that pays out of a kernel."""
+    """
+    Pattern that moves a value into a kernel of its own: the first value of a kernel for which the
+    move pays.
+    """
 
     plan: PlanIndex
     target: Target
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: loop.LaunchOp, rewriter: PatternRewriter) -> None:
-        """Match the only launch of a kernel."""
+        """
+        Cut the kernel that `op` launches, unless other launches use it too or it is in Tile IR.
+        """
         kernel = self.plan.kernel_of(op)
         if kernel is None or self.plan.times_launched(kernel) > 1 or not _is_loop_ir(kernel):
             return
@@ -106,7 +111,7 @@ def _decision(
     times: Mapping[Operation, float],
     target: Target,
 ) -> Decision:
-    """Decide whether the part stays in the kernel."""
+    """Return the decision whether the part stays in the kernel, by the times of both forms."""
     again = often(part.runs / max(part.elements, 1))
     what = f"recompute {again} of {part.costliest} over {part.elements} elements"
     apart = _apart(kernel, launch, part, whole, times)
@@ -120,7 +125,10 @@ def _apart(
     whole: Work,
     times: Mapping[Operation, float],
 ) -> tuple[Work, Work]:
-    """Return the work of a kernel for the part, and the work of the kernel without it."""
+    """
+    Return the work of a kernel that computes the part only, and the work of the kernel without the
+    part.
+    """
     gone = {inner for op in _dead_without(part) for inner in ops_in(op)}
     instructions_gone = sum(times.get(op, 0.0) * cost_of(op) for op in gone)
     buffers = inputs_of(kernel, launch)
@@ -149,7 +157,7 @@ def _apart(
 
 
 def _dead_without(part: Part) -> set[Operation]:
-    """Return the ops of the part that have no other use."""
+    """Return the ops of the part that only the part uses."""
     dead = {part.ops[-1]}
     for op in reversed(part.ops):
         users = {use.operation for result in op.results for use in result.uses}

@@ -20,7 +20,7 @@ once, as before; the consumer may read a transpose of the stored value. Fusion p
 kernel has too few steps to keep the GPU busy (`fusion_cost`).
 
 With `keep`, the first kernel still stores a buffer that has other readers or is a result of the
-function. It then has one more output.
+function. The fused kernel then has one more output.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -82,7 +82,10 @@ RULE = Rule("f", 2, "fuse_epilogue")
 
 
 class Epilogue(NamedTuple):
-    """An elementwise launch, and its loads of the buffer that another launch writes."""
+    """
+    An elementwise launch that reads a buffer which another launch writes, and its loads of the
+    buffer.
+    """
 
     launch: loop.LaunchOp
     kernel: loop.KernelOp
@@ -90,14 +93,16 @@ class Epilogue(NamedTuple):
     buffer: SSAValue
     loads: Sequence[loop.LoadOp]
     place: loop.LaunchOp
-    """Place where one launch can do the work of both."""
+    """One of the two launches, at whose place a single launch can do the work of both."""
     kept: bool
-    """True if the buffer has other uses."""
+    """True if the fused kernel must still write the buffer, because others read or return it."""
 
 
 @dataclass
 class FuseEpilogue(RewritePattern):
-    """Move the body of a reader of a buffer to the stores of the buffer."""
+    """
+    Pattern that computes an elementwise reader of a buffer where another kernel stores the buffer.
+    """
 
     plan: PlanIndex
     target: Target
@@ -105,7 +110,7 @@ class FuseEpilogue(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: loop.LaunchOp, rewriter: PatternRewriter) -> None:
-        """Match the launch of the producer."""
+        """Fuse the first epilogue for which that pays into the kernel that `op` launches."""
         producer = self.plan.kernel_of(op)
         if producer is None:
             return
@@ -144,7 +149,7 @@ def _reason_against(
     plan: PlanIndex,
     target: Target,
 ) -> str | None:
-    """Reason why the epilogue cannot be part of the producer, or None."""
+    """Reason why the epilogue cannot be computed in the kernel `producer`, or None."""
     reader = epilogue.kernel.sym_name.data
     subscript = common_subscript(epilogue.loads)
     if subscript is None or not reads_each_once(subscript, epilogue.nest.axes):
@@ -159,7 +164,7 @@ def _reason_against(
 
 
 def _stores(kernel: loop.KernelOp, launch: loop.LaunchOp, buffer: SSAValue) -> list[loop.StoreOp]:
-    """Return the stores to `buffer`, in order; a kernel with a single one is not walked."""
+    """Return the stores to `buffer` in `kernel`, in order."""
     output = kernel.outputs[list(launch.outputs).index(buffer)]
     users = {use.operation for use in output.uses}
     if len(users) > 1:
@@ -170,7 +175,10 @@ def _stores(kernel: loop.KernelOp, launch: loop.LaunchOp, buffer: SSAValue) -> l
 def _decision(
     kernel: loop.KernelOp, launch: loop.LaunchOp, epilogue: Epilogue, target: Target
 ) -> Decision:
-    """Decide whether the producer computes the epilogue, in the steps that the producer has."""
+    """
+    Return the decision whether the producer computes the epilogue, with as many steps as the
+    producer has now.
+    """
     made, read = (steps_of(nest_block(one).args) for one in (kernel, epilogue.kernel))
     if not is_listening() and surely_pays(made, read, target):
         return Decision(True, "nothing is done twice")
@@ -217,8 +225,8 @@ def _at_store(
     epilogue: Epilogue, store: loop.StoreOp, values: Mapping[SSAValue, SSAValue]
 ) -> list[Operation]:
     """
-    Return the ops of the epilogue for the element that `store` stores; `values` replaces the
-    arguments.
+    Return the ops of the epilogue for the element that `store` stores. `values` maps arguments of
+    the epilogue's kernel to the producer's.
     """
     first = epilogue.loads[0]
     read = subscripted_dims(first.map.data.results, first.indices)
@@ -236,7 +244,10 @@ class FuseEpiloguePass(TargetedPass):
     name = "fuse-epilogue"
 
     keep: bool = False
-    """Fuse even if the input has other uses: the kernel then writes it too."""
+    """
+    True to fuse even if the consumer's input has other uses; the fused kernel then writes the input
+    too.
+    """
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Fuse until no producer has a consumer for which fusion pays."""

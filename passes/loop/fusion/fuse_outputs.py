@@ -76,20 +76,24 @@ class Keeper(NamedTuple):
     """Load that reads each element exactly once, if there is one."""
     rows: dict[int, SSAValue]
     """
-    Otherwise, the axis of the outermost nest that runs along a dimension, for some dimensions.
+    If `load` is None: for some dimensions of the buffer, the axis of the outermost nest that runs
+    along the dimension. Otherwise empty.
     """
 
 
 @dataclass
 class FuseOutputs(RewritePattern):
-    """Compute an elementwise value in a reader that also writes it."""
+    """Pattern that computes an elementwise value in a reader, which also writes it."""
 
     plan: PlanIndex
     target: Target
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: loop.LaunchOp, rewriter: PatternRewriter) -> None:
-        """Match the launch of the producer."""
+        """
+        If that pays, compute the value of the kernel that `op` launches in its first readers, up to
+        the first that can also write it. The kernel itself is erased.
+        """
         buffer = op.outputs[0]
         if not holds_one_value(buffer) or not (consumers := readers(buffer)):
             return
@@ -140,7 +144,10 @@ class FuseOutputs(RewritePattern):
 
 
 def _reads_each_once(load: loop.LoadOp) -> bool:
-    """True if `load` is in free loops only, and each of their steps reads a different element."""
+    """
+    True if `load` has no mask and is in free loops only. Each step of these loops must read a
+    different element, and together they must read all.
+    """
     axes = set[SSAValue]()
     scope = load.parent_op()
     while isinstance(scope, loop.ForOp):
@@ -158,7 +165,8 @@ def _of_several_steps(axes: Iterable[SSAValue]) -> set[SSAValue]:
 
 def _rows(load: loop.LoadOp, axes: Sequence[SSAValue]) -> dict[int, SSAValue] | None:
     """
-    Return the axis along each dimension; None unless each of `axes` covers one dimension fully.
+    Return the axis along each dimension that one of `axes` subscripts alone. Return None unless
+    each of `axes` runs along exactly one dimension, over all of it.
     """
     rows: dict[int, SSAValue] = {}
     for dim, expr in enumerate(load.map.data.results):
@@ -171,7 +179,7 @@ def _rows(load: loop.LoadOp, axes: Sequence[SSAValue]) -> dict[int, SSAValue] | 
 
 
 def _reason_against(keeper: Keeper) -> str | None:
-    """Reason why the keeper cannot have another output, or None."""
+    """Reason why the keeper cannot write another output, or None."""
     if len(keeper.launch.outputs) < MOST_OUTPUTS:
         return None
     name = keeper.kernel.sym_name.data
@@ -194,7 +202,10 @@ def _write(rewriter: PatternRewriter, keeper: Keeper, buffer: SSAValue) -> loop.
 def _write_rows(
     rewriter: PatternRewriter, keeper: Keeper, read: SSAValue, written: SSAValue
 ) -> None:
-    """Add a copy of one row of the buffer to each step of the keeper's nest."""
+    """
+    Append to the body of the keeper's outermost nest a copy of a row from the argument `read` to
+    the argument `written`.
+    """
     block, shape = nest_block(keeper.kernel), memref_type(read).get_shape()
     inside = [dim for dim in range(len(shape)) if dim not in keeper.rows]
     body = Block(arg_types=[IndexType()] * len(inside))

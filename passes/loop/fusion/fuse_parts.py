@@ -25,8 +25,9 @@ becomes
 
 The pass `merge-loops` then makes one reduction of them, which reads `%x` once. Fusion is legal if
 the result has one reader, which is elementwise, and if it computes no element more often than
-before. One reduction must be able to join all parts (`MOST_ACCUMULATORS`). It pays if it takes less
-time (`fusion_cost`). A reader with a single subscript is left to `fuse-reduction`.
+before. One reduction must be able to join all parts (`MOST_ACCUMULATORS`). Fusion pays if one
+kernel takes less time than two (`fusion_cost`). A reader with a single subscript is left to
+`fuse-reduction`.
 """
 
 from collections.abc import Sequence
@@ -80,14 +81,14 @@ class Parts(NamedTuple):
 
 @dataclass
 class FuseParts(RewritePattern):
-    """Move a reduction into the elementwise launch that joins parts of its result."""
+    """Pattern that moves a reduction into the elementwise kernel that joins parts of its result."""
 
     plan: PlanIndex
     target: Target
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: loop.LaunchOp, rewriter: PatternRewriter) -> None:
-        """Match the launch of the reduction."""
+        """Move the reduction that `op` launches into its only reader, if that is legal and pays."""
         reduction = self.plan.flat_launch(op, reduces=True)
         if reduction is None or (parts := _parts(self.plan, reduction)) is None:
             return
@@ -133,7 +134,10 @@ def _reason_against(reduction: FlatLaunch, parts: Parts) -> str | None:
 
 
 def _computed(parts: Parts) -> int:
-    """Return the number of elements of the reduction that the reader would compute."""
+    """
+    Return the number of elements of the reduction's result that the reader would compute: one for
+    each step and subscript.
+    """
     return steps_of(parts.reader.nest.axes) * len(parts.places)
 
 

@@ -22,8 +22,8 @@ becomes
         ...
 
 Fusion is legal if all loads of the result have one subscript. The axes of the result must be free
-axes of the reader's outermost nest. The reader must not reduce along the axes that move
-inside, which would break the tiles of a matrix product. It must not contain a scan, whose steps
+axes of the reader's outermost nest. The reader must not reduce along the axes that move inside,
+which would break the tiles of a matrix product. The reader must not contain a scan, whose steps
 threads cannot share. Fusion pays if one kernel takes less time than two (`fusion_cost`): few rows
 keep few SMs busy.
 
@@ -91,14 +91,14 @@ class Reader(NamedTuple):
     kernel: loop.KernelOp
     loads: Sequence[loop.LoadOp]
     subscript: Subscript
-    """Subscript of all these loads."""
+    """Subscript that all of `loads` have."""
     kept: bool
-    """True if the result has other uses."""
+    """True if the reader must also store the result, because others read or return it."""
 
 
 @dataclass
 class FuseReduction(RewritePattern):
-    """Move a reduction into the first reader of its result."""
+    """Pattern that moves a reduction into the first reader of its result."""
 
     plan: PlanIndex
     target: Target
@@ -106,7 +106,9 @@ class FuseReduction(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: loop.LaunchOp, rewriter: PatternRewriter) -> None:
-        """Match the launch of the reduction."""
+        """
+        Move the reduction that `op` launches into its first reader, if that is legal and pays.
+        """
         buffer = op.outputs[0]
         if not holds_one_value(buffer) or not (consumers := readers(buffer)):
             return
@@ -178,7 +180,9 @@ def _reason_against(reader: Reader) -> str | None:
 
 
 def _decision(reduction: FlatLaunch, reader: Reader, target: Target) -> Decision:
-    """Decide whether the reader reduces each row itself, in every step of the row's axes."""
+    """
+    Return the decision whether the reader reduces each row itself, in every step of the row's axes.
+    """
     reducing = work_of(reduction.kernel, reduction.launch)
     reading = work_of(reader.kernel, reader.launch)
     rows = max(prod(reader.subscript.shape), 1)
@@ -197,7 +201,9 @@ class FuseReductionPass(TargetedPass):
     name = "fuse-reduction"
 
     keep: bool = False
-    """Fuse even if the result has other uses: the reader then writes it too."""
+    """
+    True to fuse even if the result of the reduction has other uses; the reader then writes it too.
+    """
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Fuse until no reduction can move into its first reader."""

@@ -72,14 +72,17 @@ _MOST_COLUMNS = 256
 
 @dataclass
 class FuseRows(RewritePattern):
-    """Make a product that needs a statistic of its rows work row by row."""
+    """Pattern that makes a product work row by row if it needs a statistic of its rows."""
 
     plan: PlanIndex
     target: Target
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: loop.LaunchOp, rewriter: PatternRewriter) -> None:
-        """Match the launch of the statistic."""
+        """
+        Rewrite the first product for which that pays, among the readers of the statistic that `op`
+        computes.
+        """
         if not is_temporary(op.outputs[0]):
             return
         if (statistic := self.plan.flat_launch(op, reduces=True)) is None:
@@ -137,8 +140,8 @@ def _decision(
     statistic: FlatLaunch, product: RowProduct, sources: Sequence[FlatLaunch], target: Target
 ) -> Decision:
     """
-    Decide whether a block computes a row of the product and its statistic. In the alternative, the
-    statistic joins the kernel that writes the weights.
+    Return the decision whether a block computes a row of the product and its statistic. In the
+    alternative, the statistic joins the kernel that writes the weights.
     """
     reducing = work_of(statistic.kernel, statistic.launch)
     writing = [work_of(source.kernel, source.launch) for source in sources]

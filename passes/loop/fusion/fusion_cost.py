@@ -42,7 +42,8 @@ MOST_INSTRUCTIONS = 512
 MOST_ACCUMULATORS = 3
 """
 Most values that one reduction joins. A thread that owns 8 by 8 elements of a matrix has 64
-accumulators for each, and 255 registers (CUDA C++ Programming Guide, technical specifications).
+accumulators for each value. It has 255 registers (CUDA C++ Programming Guide, technical
+specifications).
 """
 
 MOST_OUTPUTS = 4
@@ -68,7 +69,7 @@ class Work:
         return sum(self.reads.values()) + sum(self.writes.values())
 
     def seconds(self, target: Target) -> float:
-        """Return the estimated time on a target."""
+        """Return the estimated seconds on a target, by the formula in the module's docstring."""
         share = min(max(self.steps, 1) / target.sms, 1.0)
         busy = max(self.bytes / target.bandwidth, self.instructions / (target.flops / 2))
         return busy / share + self.launches * LAUNCH_SECONDS
@@ -81,7 +82,8 @@ class Decision(NamedTuple):
     reason: str
     ratio: float = inf
     """
-    Time of the fused kernels relative to separate kernels; infinite if times were not compared.
+    Time of the fused kernels divided by that of separate kernels; infinite if times were not
+    compared.
     """
 
 
@@ -94,8 +96,8 @@ def decide(
     margin: float = 1.0,
 ) -> Decision:
     """
-    Decide for `fused` if it takes at most `margin` times as long as `apart`. The reason begins with
-    `what`, which describes the extra work of fusion.
+    Return a decision: to fuse if `fused` takes at most `margin` times as long as `apart`. The
+    reason begins with `what`, which describes the extra work of fusion.
     """
     seconds = [sum(work.seconds(target) for work in form) for form in (fused, apart)]
     saved = sum(work.bytes for work in apart) - sum(work.bytes for work in fused)
@@ -115,12 +117,12 @@ def surely_pays(steps: int, reader_steps: int, target: Target) -> bool:
 
 
 def often(times: float) -> str:
-    """Format a factor: `2x`, `1.5x`."""
+    """Return a factor as text: `2x`, `1.5x`."""
     return f"{times:.1f}".removesuffix(".0") + "x"
 
 
 def size(bytes: float) -> str:
-    """Format a number of bytes with a decimal unit."""
+    """Return a number of bytes as text with a decimal unit: `1.5 MB`."""
     for unit, factor in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if bytes >= factor:
             return f"{bytes / factor:.1f} {unit}"

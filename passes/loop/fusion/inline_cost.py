@@ -47,9 +47,9 @@ def inline_decision(
     in_rows: bool = False,
 ) -> Decision:
     """
-    Decide whether the consumers compute the elements of `inlined` themselves. The consumer `keeper`
-    also writes them; with `in_rows` it does so in a separate loop, and computes each element once
-    more.
+    Return the decision whether the consumers compute the elements of `inlined` themselves. The
+    consumer `keeper` also writes them. With `in_rows` it does so in a separate loop, and computes
+    each element once more.
     """
     (launch, kernel, nest), buffer = inlined, inlined.buffer
     producer = work_of(kernel, launch)
@@ -79,8 +79,8 @@ def inline_decision(
 
 def _work_apart(plan: PlanIndex, launch: loop.LaunchOp, work: Work) -> Work:
     """
-    Return the work that the producer adds if it is not inlined. If it is the only reader of a
-    reduction (a statistic of a row), it joins the kernel of the reduction, which reads the row
+    Return the work that the producer adds if it is not inlined. If the producer is the only reader
+    of a reduction (a statistic of a row), it will join the reduction's kernel, which reads the row
     anyway.
     """
     for buffer in launch.inputs:
@@ -96,8 +96,8 @@ def _work_apart(plan: PlanIndex, launch: loop.LaunchOp, work: Work) -> Work:
 
 def _will_be_one_kernel(plan: PlanIndex, consumers: Sequence[loop.LaunchOp]) -> bool:
     """
-    True if the consumers will be one kernel: an elementwise launch after the reductions that it
-    reads.
+    True if fusion is expected to make one kernel of the consumers. The last must be elementwise;
+    each other one must be a reduction whose result only the last reads.
     """
     *reductions, last = consumers
     if not reductions or plan.flat_launch(last, reduces=False) is None:
@@ -113,13 +113,16 @@ def _joins(plan: PlanIndex, reduction: loop.LaunchOp, last: loop.LaunchOp) -> bo
 
 
 def costliest(nest: FlatNest) -> str:
-    """Describe the instructions of an element, by the name of the op that needs the most."""
+    """
+    Return the name of the op in the nest that takes the most instructions, and the instructions of
+    an element: `powf (24 instructions)`.
+    """
     computing = [op for op in nest.body if not isinstance(op, loop.LoadOp)]
     op = max(computing or nest.body, key=instructions, default=nest.store)
     return f"{op.name.partition('.')[2]} ({cost_per_element(nest)} instructions)"
 
 
 def _most_in_a_body(loads: Sequence[loop.LoadOp]) -> int:
-    """Return the largest number of different elements that one body reads."""
+    """Return the largest number of different elements that `loads` read in one body."""
     bodies = Counter(load.parent for load in {place_of(load): load for load in loads}.values())
     return max(bodies.values(), default=0)

@@ -19,8 +19,8 @@ becomes one kernel that loads `%x` and `%bias` and computes both.
 
 The pass first inlines each producer whose single reader reads each element once, since nothing is
 computed twice. Thus the products of a matrix product become part of its sum before anything else is
-weighed. Then it inlines producers whose readers compute elements several times but take less time
-than separate kernels (`fusion_cost`). A producer is inlined into all of its readers or none.
+weighed. Next, the pass inlines producers whose readers compute elements several times but take less
+time than separate kernels (`fusion_cost`). A producer is inlined into all of its readers or none.
 
 If a reader masks its load, the inlined ops mask their own loads, and their result is 0 outside.
 """
@@ -68,7 +68,7 @@ RULE = Rule("f", 1, "inline_elementwise")
 
 @dataclass
 class InlineElementwise(RewritePattern):
-    """Inline the kernel of a launch into all launches that read its output."""
+    """Pattern that computes an elementwise kernel in all launches that read its output."""
 
     plan: PlanIndex
     target: Target
@@ -78,7 +78,10 @@ class InlineElementwise(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: loop.LaunchOp, rewriter: PatternRewriter) -> None:
-        """Match the launch of the producer."""
+        """
+        Inline the kernel that `op` launches into all readers of its output, if that is legal and
+        pays.
+        """
         buffer = op.outputs[0]
         if not is_temporary(buffer) or not (consumers := readers(buffer)):
             return
@@ -118,7 +121,8 @@ def inline_into(
     consumers: Sequence[loop.LaunchOp],
 ) -> None:
     """
-    Compute the elements of the buffer in each of `consumers`, and erase the kernel that wrote it.
+    Compute the elements of the inlined launch's buffer in each of `consumers`, and erase the kernel
+    that wrote them.
     """
     for consumer in consumers:
         _inline_into_one(rewriter, plan, inlined, consumer)
@@ -152,7 +156,10 @@ def _inline_into_one(
 
 
 def _zero_outside(where: Access | None, value: SSAValue) -> list[Operation]:
-    """Return ops that give `value` where the mask of the replaced load holds, else 0."""
+    """
+    Return ops that give `value` where the mask of the replaced load holds, else 0. Return none if
+    there is no mask, or if `value` is a load, which has the mask itself.
+    """
     if where is None or isinstance(value.owner, loop.LoadOp):  # a load applies the mask itself
         return []
     ops: list[Operation] = [loop.PredicateOp(where)]

@@ -59,7 +59,8 @@ class KernelArguments:
         self, rewriter: PatternRewriter, *, at: loop.LaunchOp | None = None
     ) -> loop.LaunchOp:
         """
-        Drop inputs that the kernel no longer reads, and launch it with the others, before `at`.
+        Drop the inputs that the kernel no longer reads. Replace its launch by one with the other
+        buffers, placed before `at`.
         """
         at = at or self.launch
         body = self.kernel.body.block

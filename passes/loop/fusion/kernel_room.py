@@ -80,7 +80,7 @@ def contents(kernel: loop.KernelOp, plan: PlanIndex) -> Contents:
 
 
 def _reads(kernel: loop.KernelOp) -> list[loop.LoadOp]:
-    """Return the loads of a kernel, in no order; all of them read its inputs."""
+    """Return the loads of a kernel's inputs, in no particular order."""
     users = [use.operation for argument in kernel.inputs for use in argument.uses]
     return [op for op in users if isinstance(op, loop.LoadOp)]
 
@@ -105,7 +105,10 @@ def _is_in_reduction(load: loop.LoadOp) -> bool:
 
 
 def _read(launch: loop.LaunchOp, consumer: loop.LaunchOp, kernel: loop.KernelOp) -> Sequence[Load]:
-    """Return the loads of a consumer that read outputs of `launch`."""
+    """
+    Return the loads of `kernel`, launched by `consumer`, that read outputs of `launch`; one for
+    each element.
+    """
     return [
         load
         for buffer in launch.outputs
@@ -116,7 +119,8 @@ def _read(launch: loop.LaunchOp, consumer: loop.LaunchOp, kernel: loop.KernelOp)
 
 def _fused(own: Contents, reader: Contents, read: Sequence[Load]) -> Contents:
     """
-    Return the contents of the reader if it computes, at each load in `read`, the element itself.
+    Return the contents of the reader if it computes the element at each load in `read` itself.
+    Computing one element takes the contents `own`.
     """
     times = max(len(read), 1)
     inside = [load for load in read if load.in_reduction]

@@ -24,8 +24,8 @@ becomes
     } : f32, f32
 
 Merging is legal if the monoid joins each value by itself and both reductions have the same extent
-and mask. Neither may need the other: the sum of softmax needs its maximum. It pays if they read
-an element in common, as long as a thread can hold the accumulators.
+and mask. Neither reduction may need the other, as the sum of softmax needs its maximum. Merging
+pays if both read an element in common, as long as a thread can hold the accumulators.
 """
 
 from xdsl.context import Context
@@ -54,11 +54,11 @@ RULE = Rule("f", 6, "merge_loops")
 
 
 class MergeLoops(RewritePattern):
-    """Merge a reduction with a later one of its block."""
+    """Pattern that merges a reduction with a later one of the same block."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: loop.ReduceOp, rewriter: PatternRewriter) -> None:
-        """Match the first of the two reductions."""
+        """Merge `op` with the first later reduction for which that is legal and pays."""
         kernel = enclosing_symbol(op)
         for other in (r for r in following(op) if isinstance(r, loop.ReduceOp)):
             place = _common_place(op, other)
@@ -119,8 +119,8 @@ def _bytes_shared(op: loop.ReduceOp, other: loop.ReduceOp) -> int:
 
 def _loads(op: loop.ReduceOp, axis: SSAValue | None = None) -> dict[Reading, loop.LoadOp]:
     """
-    Return the loads that vary with the step, by their reading with `axis` in place of the axis of
-    `op`.
+    Return the loads in the body of `op` that vary with its step, by buffer, subscripts and mask. If
+    `axis` is given, it stands for the axis of `op` in these keys.
     """
     loads = [i for i in op.body.block.ops if isinstance(i, loop.LoadOp) and op.axis in i.indices]
     return readings(loads, {op.axis: axis or op.axis})

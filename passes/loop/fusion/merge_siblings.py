@@ -9,13 +9,13 @@ becomes
 
     loop.launch @k_v(%wk, %y, %wv) -> (%k, %v)
 
-Merging is legal if neither kernel needs the other's result and the plan has a place for both. It
-saves a launch and the bytes that both read. It leaves no more of the GPU idle, since launches run
-one after the other anyway (`fusion_cost`). It costs registers, which are limited: a reduction holds
-accumulators for each of its values, an elementwise kernel the loads of each of its outputs.
-Elementwise kernels may differ in the extent of one axis; the smaller one is then masked. An example
-is the rotation of queries and keys by one table, with fewer heads of keys. Where its mask fails,
-the smaller kernel computes in vain.
+Merging is legal if neither kernel needs the other's result and the plan has a place for both.
+Merging saves a launch and the bytes that both read. Merging leaves no more of the GPU idle, since
+launches run one after the other anyway (`fusion_cost`). Merging costs registers, which are limited:
+a reduction holds accumulators for each of its values, an elementwise kernel the loads of each of
+its outputs. Elementwise kernels may differ in the extent of one axis; the smaller one is then
+masked. An example is the rotation of queries and keys by one table, with fewer heads of keys. Where
+its mask fails, the smaller kernel computes in vain.
 
 Fusion goes first, because it handles only kernels of one output; `merge-loops` merges the loops.
 """
@@ -66,14 +66,17 @@ RULE = Rule("f", 7, "merge_siblings")
 
 @dataclass
 class MergeSiblings(RewritePattern):
-    """Merge the kernel of a launch with that of a later launch."""
+    """Pattern that merges the kernel of a launch with the kernel of a later launch."""
 
     plan: PlanIndex
     target: Target
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: loop.LaunchOp, rewriter: PatternRewriter) -> None:
-        """Match the first of the two launches."""
+        """
+        Merge the kernel of `op` with that of the first later launch for which merging is legal and
+        pays.
+        """
         first = self._sibling(op)
         if first is None:
             return
@@ -136,7 +139,9 @@ def _reason_against(base: Sibling, other: Sibling, saved: int) -> str | None:
 
 
 def _decision(base: Sibling, other: Sibling, target: Target) -> Decision:
-    """Decide whether one kernel does the work of both, in the steps of the larger one."""
+    """
+    Return the decision whether one kernel does the work of both, in the steps of the larger one.
+    """
     if not is_listening() and base.extents == other.extents:
         return Decision(True, "nothing is done twice")
     mine, theirs = (work_of(one.kernel, one.launch) for one in (base, other))

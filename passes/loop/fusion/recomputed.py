@@ -24,7 +24,7 @@ class Part(NamedTuple):
     ops: Sequence[Operation]
     """Ops that compute the value, in order."""
     runs: float
-    """Number of times the value is computed."""
+    """Number of times that the kernel computes the value in one launch."""
 
     @property
     def elements(self) -> int:
@@ -45,8 +45,8 @@ class Part(NamedTuple):
 
 def parts(kernel: loop.KernelOp, times: Mapping[Operation, float]) -> Iterator[Part]:
     """
-    Yield the values of `kernel` that could be cut out: the last ones before a use that varies with
-    more axes. `times` holds the runs of each op.
+    Yield the values of `kernel` that could be cut out: each varies with fewer axes than are around
+    it, and has a use that varies with more. `times` holds the number of runs of each op.
     """
     varies = varying(kernel)
     for op in times:

@@ -37,7 +37,8 @@ def _nest_over(
     axes: Sequence[SSAValue], nest: loop.ForOp, values: dict[SSAValue, SSAValue]
 ) -> loop.ForOp:
     """
-    Return an empty nest over some axes of `nest`, and add to `values` the new axis of each old one.
+    Return an empty nest over `axes`, which are axes of `nest`. Map each of them to the new axis in
+    `values`.
     """
     all_axes: list[SSAValue] = list(nest.body.block.args)
     positions = [all_axes.index(axis) for axis in axes]

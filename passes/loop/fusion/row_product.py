@@ -33,7 +33,8 @@ from tilewright.passes.loop.plan_index import FlatLaunch
 
 class RowProduct(NamedTuple):
     """
-    A kernel that reduces rows, for each of several columns, and needs a statistic of the same rows.
+    A kernel that reduces rows once for each of several columns, and needs a statistic of these
+    rows.
     """
 
     launch: loop.LaunchOp
@@ -42,7 +43,7 @@ class RowProduct(NamedTuple):
     rows: Sequence[SSAValue]
     columns: Sequence[SSAValue]
     weights: Sequence[SSAValue]
-    """Buffers of the rows: those that the product reduces and that the statistic reduces, too."""
+    """Buffers of the rows that both the product and the statistic reduce."""
 
     @property
     def row_bytes(self) -> int:
@@ -53,7 +54,8 @@ class RowProduct(NamedTuple):
     @property
     def is_batch(self) -> bool:
         """
-        True if a factor varies with the columns and also, from product to product, with the rows.
+        True if some load in the reductions varies with the columns and with the rows. Rows then
+        belong to different products of a batch.
         """
         sources = [index_sources(load.indices) for load in _reduced_loads(self.nest)]
         return any(of.intersection(self.columns) and of.intersection(self.rows) for of in sources)
@@ -81,8 +83,8 @@ def _correspondence(
     statistic: FlatLaunch, nest: FlatNest, subscript: Subscript
 ) -> dict[SSAValue, SSAValue]:
     """
-    Return the values of `nest` and its launch that correspond to those of the statistic: buffers to
-    its inputs, axes to its axes.
+    Return a map from the statistic to its reader: kernel arguments to launched buffers, and axes to
+    the axes of `nest` at which the reader loads the statistic (`subscript`).
     """
     launch, kernel, own = statistic
     same = inputs_of(kernel, launch)

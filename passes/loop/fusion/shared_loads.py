@@ -13,7 +13,9 @@ from tilewright.dialects import loop
 
 
 class Reading(NamedTuple):
-    """Buffer, subscripts and mask of a load; equal for loads that read the same element."""
+    """
+    Buffer, subscripts and mask of a load; two loads with equal readings read the same element.
+    """
 
     memref: SSAValue
     map: AffineMap
@@ -35,7 +37,7 @@ def reading(load: loop.LoadOp, same: Mapping[SSAValue, SSAValue]) -> Reading:
 
 def distinct(loads: Iterable[loop.LoadOp]) -> Iterable[loop.LoadOp]:
     """
-    Return one load for each element that loads of one kernel read, by the same key as `readings`.
+    Return one load for each different element that `loads`, all of one kernel, read under one mask.
     """
     return {(tuple(load.operands), load.map, load.mask): load for load in loads}.values()
 
@@ -43,7 +45,9 @@ def distinct(loads: Iterable[loop.LoadOp]) -> Iterable[loop.LoadOp]:
 def readings(
     loads: Iterable[loop.LoadOp], same: Mapping[SSAValue, SSAValue]
 ) -> dict[Reading, loop.LoadOp]:
-    """Return the first load of each reading."""
+    """
+    Return the first load of each reading; `same` replaces buffers and indices as in `reading`.
+    """
     found: dict[Reading, loop.LoadOp] = {}
     for load in loads:
         found.setdefault(reading(load, same), load)

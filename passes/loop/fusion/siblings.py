@@ -75,7 +75,10 @@ def _steps(sibling: Sibling) -> set[tuple[type[Operation], tuple[int, ...]]]:
 
 
 def bytes_shared(base: Sibling, other: Sibling) -> int:
-    """Return the number of bytes that both read, at equal subscripts in each step."""
+    """
+    Return the number of bytes that both kernels read from the same buffers, at equal subscripts in
+    each step.
+    """
     mine = readings(base.loads, inputs_of(base.kernel, base.launch))
     theirs = readings(other.loads, _correspondence(base, other))
     shared = {what.memref: load for what, load in mine.items() if what in theirs}
@@ -84,8 +87,8 @@ def bytes_shared(base: Sibling, other: Sibling) -> int:
 
 def _correspondence(base: Sibling, other: Sibling) -> Mapping[SSAValue, SSAValue]:
     """
-    Return the values of `base` that correspond to those of `other`: buffers to its inputs, axes to
-    its axes.
+    Return a map from `other` to `base`: kernel arguments of `other` to launched buffers, and axes
+    to the axes of `base` with the same steps.
     """
     same = inputs_of(other.kernel, other.launch)
     same |= zip(other.axes, base.axes, strict=True)

@@ -7,16 +7,18 @@ from tilewright.passes.tile.planner.contraction import Contraction
 
 
 class BlockTile(NamedTuple):
-    """Rectangle of the output that a block owns, and the part of each thread."""
+    """
+    Rectangle of `m` by `n` elements of the output that a block owns, and the part of each thread.
+    """
 
     m: int
     n: int
     fm: int
-    """Rows of a thread."""
+    """Rows that each thread owns."""
     fn: int
-    """Columns of a thread."""
+    """Columns that each thread owns."""
     registers: int
-    """Registers of a thread with which nothing is spilled."""
+    """Registers that a thread needs so that none is spilled."""
     issue_rate: float
     """Fraction of issue slots that multiply-adds get in the main loop."""
 
@@ -94,8 +96,8 @@ def block_tiles_for(problem: Contraction) -> list[BlockTile]:
 
 def _suits(tile: BlockTile, problem: Contraction) -> bool:
     """
-    True if each side of the tile is less than twice as long as the problem's, and at least 16 long
-    or as long as the problem's.
+    True if each side of the tile is less than twice the problem's side. Each must also be at least
+    16 long, or as long as the problem's side if that is shorter.
     """
     sides = ((tile.m, problem.m), (tile.n, problem.n))
     return all(min(size, 16) <= of_tile < 2 * size for of_tile, size in sides)

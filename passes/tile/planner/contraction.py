@@ -37,7 +37,7 @@ class Contraction(NamedTuple):
     k: int
     """Steps of the longest reduction."""
     sums: int
-    """Accumulators of one element of the result."""
+    """Number of sums for one element of the result; each has its own accumulator."""
     m_bytes: int
     """Bytes that a step reads for one row: loads that vary along m, and not along n."""
     n_bytes: int

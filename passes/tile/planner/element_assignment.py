@@ -33,9 +33,12 @@ class ElementProblem(NamedTuple):
     vector: int
     """Adjacent elements that one access could move."""
     moved: int
-    """Bytes that are loaded and stored for each element."""
+    """
+    Bytes that are loaded and stored for each element; accesses that do not move along the last axis
+    are not counted.
+    """
     accesses: int
-    """Loads and stores for each element."""
+    """Loads and stores for each element that move along the last axis."""
     work: int
     """Instructions for each element, except memory accesses."""
 
@@ -95,7 +98,9 @@ class ElementAssignment(NamedTuple):
         return -(-problem.elements // self.line)
 
     def seconds(self, problem: ElementProblem, target: Target) -> float:
-        """Return the seconds that the kernel takes, by the model above."""
+        """
+        Return the seconds that the kernel takes, by the model in the docstring of this module.
+        """
         most = -(-self.blocks(problem) // target.sms)
         registers = BESIDE + self.items * self.vector * problem.accesses
         resident = min(most, max(1, target.blocks_per_sm(self.threads, 0, registers)))
@@ -109,7 +114,7 @@ class ElementAssignment(NamedTuple):
         return max(clocks / target.clock, device)
 
     def pipeline(self, problem: ElementProblem, target: Target) -> list[str]:
-        """Return the passes that carry out the assignment."""
+        """Return the steps that carry out the assignment, each as the text of a pipeline step."""
         if self == ALONE:
             return ["mark-unroll"]
         return [

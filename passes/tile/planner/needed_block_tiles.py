@@ -17,9 +17,7 @@ from tilewright.dialects.index import sum_of
 from tilewright.passes.tile.needed_where import needed_where
 
 _MOST_ROWS = 1 << 12
-"""
-Most rows of tiles that are examined; if there are more, every second, third, ... stands for all.
-"""
+"""Most rows of tiles that are examined. If there are more, every n-th row stands for n rows."""
 
 
 class Diagonal(NamedTuple):
@@ -59,7 +57,10 @@ def diagonals_of(
 def needed_block_tiles(
     diagonals: tuple[Diagonal, ...], shape: tuple[int, int], of_tile: tuple[int, int]
 ) -> int:
-    """Return the number of tiles that have, for each condition, an element that meets it."""
+    """
+    Return the number of tiles in which each condition is met by some element, for a result of
+    `shape` and tiles of `of_tile` rows and columns.
+    """
     (rows, columns), (m, n) = shape, of_tile
     in_row = -(-columns // n)
     found = 0
@@ -77,7 +78,8 @@ def _within(
     diagonal: Diagonal, first: int, of_tile: tuple[int, int], low: int, high: int
 ) -> tuple[int, int]:
     """
-    Return the first and the last needed tile from `low` to `high`, in the rows from `first` on.
+    Return the first and the last column of tiles, from `low` to `high`, that has an element which
+    meets the condition. The tiles begin at row `first`.
     """
     (m, n), factor = of_tile, diagonal.n
     most = diagonal.m * first + max(diagonal.m, 0) * (m - 1) + max(factor, 0) * (n - 1)

@@ -6,8 +6,8 @@ decides all other options.
     loop.kernel @mm(...) -> (...) { ... } planned "plan-schedules,chunk-matmul-k{bk=32}"
 
 The pinned options narrow the planner's choices one after the other. An option that no choice has (a
-chunk of 64) narrows nothing. It replaces the planner's value, and its pass refuses it if it is
-impossible.
+chunk of 64) narrows nothing. The option replaces the planner's value, and its pass raises an error
+if the value is impossible.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -25,7 +25,10 @@ Options = dict[str, ParameterListType]
 def narrowed(
     choices: Sequence[Choice], pinned: ScheduleAttr, steps_of: Callable[[Choice], ScheduleAttr]
 ) -> Sequence[Choice]:
-    """Return the choices, in their order, that agree with as many pinned options as possible."""
+    """
+    Return the choices, in their order, narrowed by one pinned option after the other to those with
+    its value. An option whose value no remaining choice has narrows nothing.
+    """
     options = {choice: _options_by_step(steps_of(choice)) for choice in choices}
     for step, option, value in _pins(pinned):
         agreeing = [c for c in choices if options[c].get(step, {}).get(option) == value]
@@ -45,7 +48,10 @@ def _options_by_step(steps: ScheduleAttr) -> dict[str, Options]:
 
 
 def with_pins(planned: ScheduleAttr, pinned: ScheduleAttr) -> ScheduleAttr:
-    """Return the planned steps with the pinned ones, in the order in which `to-tile` runs them."""
+    """
+    Return the planned steps, with the options of pinned steps added or replaced, in the order in
+    which `to-tile` runs them.
+    """
     steps = _options_by_step(planned)
     for name, options in _options_by_step(pinned).items():
         if name != PLAN:

@@ -19,9 +19,9 @@ planner takes the fastest choice. Options that depend on nothing else (which ope
 pads, swizzles) are left to their pass.
 
 A pass that the plan names runs as planned; all other passes skip the kernel. A kernel may carry
-planned steps already: they are kept, unless they name `plan-schedules`. Then they are pins, and the
-planner decides the rest (`pinned_steps.py`). A planned step of a pass that does not exist is an
-error.
+planned steps already: they are kept, unless they name `plan-schedules`. Planned steps that name
+`plan-schedules` are pins, and the planner decides the rest (`pinned_steps.py`). A planned step of a
+pass that does not exist is an error.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -59,10 +59,13 @@ Problem = TypeVar("Problem", contravariant=True)
 
 
 class Choice(Protocol[Problem]):
-    """Choice for a kernel; `str` gives it in words."""
+    """Protocol of a choice that the planner makes for a kernel; `str` gives it in words."""
 
     def seconds(self, problem: Problem, target: Target) -> float:
-        """Return the seconds that the kernel takes, by the model of its kind."""
+        """
+        Return the seconds that the kernel takes, by the model for its kind: contraction, rows or
+        elements.
+        """
         ...
 
     @property
@@ -71,13 +74,19 @@ class Choice(Protocol[Problem]):
         ...
 
     def pipeline(self, problem: Problem, target: Target) -> Sequence[str]:
-        """Return the passes that carry out the choice, except `tileify`."""
+        """
+        Return the steps that carry out the choice, except `tileify`, each as the text of a pipeline
+        step.
+        """
         ...
 
 
 @dataclass(frozen=True)
 class Weighed:
-    """Choices that were compared for a kernel."""
+    """
+    Result of weighing the choices for a kernel: the choice that is taken, and how all choices are
+    ranked.
+    """
 
     problem: object
     """Problem of the kernel; `str` gives it in words."""
@@ -89,17 +98,20 @@ class Weighed:
 
     @property
     def choices(self) -> Sequence[Choice[Any]]:
-        """Choice that is taken, and the choices that come after it."""
+        """Choice that is taken, and the choices that rank below it."""
         ranked = self.ranked(self.problem, self.target)
         after = ranked.index(self.best) + 1 if self.best in ranked else len(ranked)
         return [self.best, *ranked[after:]]
 
     def seconds(self, choice: Choice[Any]) -> float:
-        """Return the seconds that the kernel takes, by the planner's model."""
+        """Return the seconds that the kernel takes with `choice`, by the planner's model."""
         return choice.seconds(self.problem, self.target)
 
     def pipeline(self) -> Sequence[str]:
-        """Return the passes that carry out the choice that is taken."""
+        """
+        Return the steps that carry out the choice that is taken, each as the text of a pipeline
+        step.
+        """
         return self.best.pipeline(self.problem, self.target)
 
 
@@ -111,8 +123,9 @@ def weighed(
     launch: tile.LaunchOp, target: Target, pinned: ScheduleAttr | None = None
 ) -> Weighed | None:
     """
-    Return the choices for a kernel, or None if there is only one way to schedule it. If steps are
-    `pinned`, the best choice agrees with as many of their options as possible.
+    Return the choice for a kernel, with the ranking of the others, or None if there is only one way
+    to schedule it. If steps are `pinned`, only choices with their options are considered
+    (`narrowed`).
     """
     contraction = contraction_of(launch)
     if contraction is not None and is_rectangular(launch):
@@ -139,8 +152,8 @@ def _weighed(
     pinned: ScheduleAttr | None,
 ) -> Weighed:
     """
-    Return the choices with the first one that no pass refuses. `first` is the fastest choice, and
-    `last` the smallest.
+    Return the first choice that no pass refuses, with the ranking of all. `first` is the fastest
+    choice, tried before `ranked` is computed; `last` is tried last.
     """
 
     def steps_of(choice: Choice[Any]) -> ScheduleAttr:

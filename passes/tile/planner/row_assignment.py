@@ -7,8 +7,8 @@ Assignment of threads and blocks to rows, with a model of its time:
 * device memory: bytes read and written, at the bandwidth; rereads count if L2 cannot hold the rows;
 * L2: bytes that the SM with the most blocks reads and writes, rereads included;
 * instructions: instructions that this SM executes, idle threads included;
-* waiting: latency of memory for each group of loads, and of each join of threads. It counts once
-  for each round of blocks on an SM.
+* waiting: latency of memory for each group of loads, and of each join of threads. This latency
+  counts once for each round of blocks on an SM.
 
 A row that fits is kept in registers, and is read once. Threads go along a longer row in steps, once
 for each loop over it.
@@ -121,7 +121,9 @@ class RowAssignment(NamedTuple):
         return target.blocks_per_sm(self.block_threads, 0, BESIDE + kept)
 
     def seconds(self, problem: RowProblem, target: Target) -> float:
-        """Return the seconds that the kernel takes, by the model above."""
+        """
+        Return the seconds that the kernel takes, by the model in the docstring of this module.
+        """
         room = self.resident(problem, target)
         most = target.turns(self.blocks(problem), room, self.cluster)
         resident = min(most, room)
@@ -135,8 +137,8 @@ class RowAssignment(NamedTuple):
 
     def _reads_once(self, problem: RowProblem, target: Target) -> bool:
         """
-        True if a block reads its part of the rows once. It keeps rows in registers, and stages
-        columns.
+        True if a block reads its part of the rows from memory once. This holds for rows kept in
+        registers, and for columns if half of shared memory holds them.
         """
         if not self.columns:
             return self.in_registers(problem)
@@ -183,7 +185,7 @@ class RowAssignment(NamedTuple):
         return _WARP_JOIN + (_BLOCK_JOIN + _SLOT_JOIN * warps if warps > 1 else 0)
 
     def pipeline(self, problem: RowProblem, target: Target) -> list[str]:
-        """Return the passes that carry out the assignment."""
+        """Return the steps that carry out the assignment, each as the text of a pipeline step."""
         covered = self.threads if self.columns else self.covered
         kept = "registers" if self.in_registers(problem) else "stage"
         rows = f"rows={self.block_rows}" + " columns=true" * self.columns

@@ -3,8 +3,8 @@
 Assignments of threads and blocks to rows, the fastest first by the model in `row_assignment.py`.
 
 A block has its part of a row in registers, or goes along it in steps. Several blocks may share a
-row if there are fewer rows than SMs. They also may if a row is too long for the registers of a
-block.
+row if there are fewer rows than SMs. Several blocks may also share a row that is too long for the
+registers of a block.
 """
 
 from collections.abc import Iterator

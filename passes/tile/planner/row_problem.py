@@ -35,7 +35,10 @@ class RowProblem(NamedTuple):
     work: int
     """Instructions for each element, except memory accesses."""
     joins: int
-    """Number of joins of threads that depend on each other."""
+    """
+    Number of joins of threads that have to follow one another: the longest chain of dependent
+    reductions.
+    """
 
     @property
     def ends_joined(self) -> bool:
@@ -77,7 +80,10 @@ def _goes_along_row(op: Operation) -> bool:
 def _bytes_moved(
     nest: Operation, kind: type[loop.LoadOp] | type[loop.StoreOp]
 ) -> dict[tuple[SSAValue, str], int]:
-    """Return the bytes of an element by memref and subscripts, which name axes by their order."""
+    """
+    Return the bytes of one element for each different access of class `kind` in `nest` that moves
+    along the row. Accesses are equal if memref and subscripts are.
+    """
     found: dict[tuple[SSAValue, str], int] = {}
     for op in ops_in(nest):
         if isinstance(op, kind) and _varies_inside(op, nest):
@@ -96,7 +102,7 @@ def _is_made_inside(value: SSAValue, nest: Operation) -> bool:
 
 
 def _work(nest: Operation) -> int:
-    """Return the instructions of one step."""
+    """Return the instructions of one step of `nest`, except memory accesses."""
     ops = [op for op in ops_in(nest) if op is not nest and is_computation(op)]
     return isinstance(nest, loop.ReduceOp) + sum(instructions(op) for op in ops)
 

@@ -77,8 +77,8 @@ class Tiling(NamedTuple):
 
     def joined_registers(self, problem: Contraction) -> int:
         """
-        Return the registers of a thread that holds another block's sums beside its own; 0 without a
-        split.
+        Return the registers of a thread for its own sums and those of another block that it joins;
+        0 without a split.
         """
         return 0 if self.split == 1 else 2 * problem.sums * self.tile.fm * self.tile.fn
 
@@ -122,7 +122,9 @@ class Tiling(NamedTuple):
         return -(-problem.k // (self.split * self.bk))
 
     def seconds(self, problem: Contraction, target: Target) -> float:
-        """Return the seconds that the contraction takes, by the model above."""
+        """
+        Return the seconds that the contraction takes, by the model in the docstring of this module.
+        """
         shared = self.shared_bytes(problem)
         room = max(1, target.blocks_per_sm(self.tile.threads, shared, self.registers(problem)))
         at_first = min(
@@ -140,14 +142,17 @@ class Tiling(NamedTuple):
         return self._seconds(problem, target, most, issue_rate, waiting)
 
     def least_seconds(self, problem: Contraction, target: Target) -> float:
-        """Return a lower bound of the seconds, for any number of slots and of blocks on an SM."""
+        """
+        Return a lower bound of `seconds` for this tile, chunk and split, whatever the number of
+        slots and of blocks on an SM.
+        """
         most = -(-self.needed_blocks(problem) // target.sms)
         return self._seconds(
             problem, target, most, self._issue_rate(problem, self.tile.issue_rate), 0.0
         )
 
     def pipeline(self, problem: Contraction, target: Target) -> list[str]:
-        """Return the passes that carry out the tiling."""
+        """Return the steps that carry out the tiling, each as the text of a pipeline step."""
         of_block = self.tile
         registers = of_block.threads * self.registers(problem)
         most = target.blocks_per_sm(of_block.threads, shared=0, registers=1)

@@ -2,10 +2,10 @@
 """
 All tilings of a contraction among blocks, the fastest first by the model in `tiling.py`.
 
-The tile, the length of a chunk, the split of K and the number of slots depend on each other. They
-share the memory and the registers of a block, and determine the number of blocks. Therefore the
-planner compares every combination of rows of `BLOCK_TILES` (`block_tiles.py`) with a few chunks,
-splits and depths.
+The tile, the length of a chunk, the split of K and the number of slots depend on each other. These
+four numbers share the memory and the registers of a block, and determine the number of blocks.
+Therefore the planner compares every combination of rows of `BLOCK_TILES` (`block_tiles.py`) with a
+few chunks, splits and depths.
 """
 
 from collections.abc import Iterator, Sequence

@@ -27,7 +27,7 @@ from tilewright.passes.tile.scheduling_pass import take_choice
 
 
 class Tried(Protocol):
-    """Interface of a choice that trials use."""
+    """Protocol of a choice that can be tried on a copy of a kernel."""
 
     @property
     def elements(self) -> int:
@@ -35,7 +35,7 @@ class Tried(Protocol):
         ...
 
     def pipeline(self, problem: Any, target: Target) -> Iterable[str]:
-        """Return the passes that carry out the choice."""
+        """Return the steps that carry out the choice, each as the text of a pipeline step."""
         ...
 
 
@@ -46,8 +46,9 @@ def first_possible(
     choices: Iterable[Choice], launch: tile.LaunchOp, problem: object, target: Target
 ) -> Choice | None:
     """
-    Return the first of `choices` that no pass refuses, or None. After a choice is refused, choices
-    that give a thread as many elements or more are not tried.
+    Return the first of `choices` that is possible, or None. A choice is possible if a thread
+    certainly has the registers, or if no pass refuses it in a trial. After a choice is refused,
+    choices that give a thread as many elements or more are not tried.
     """
     refused: int | None = None
     for choice in choices:
@@ -79,7 +80,8 @@ def _has_registers(launch: tile.LaunchOp, elements: int, target: Target) -> bool
 
 def _is_refused(launch: tile.LaunchOp, pipeline: Iterable[str], target: Target) -> bool:
     """
-    True if a pass refuses the options of `pipeline`, up to the pass that sets a thread's elements.
+    True if a pass refuses the options of `pipeline`, when run on a copy of the kernel. Only passes
+    up to `register-tile`, which sets a thread's elements, are run.
     """
     kernel = launch.kernel.clone()
     kernel.planned = with_added_steps(ScheduleAttr.parse(",".join(pipeline)))
@@ -95,6 +97,6 @@ def _is_refused(launch: tile.LaunchOp, pipeline: Iterable[str], target: Target) 
 
 
 def _steps_before(name: str) -> list[ModulePass]:
-    """Return the passes that schedule a launch, up to the one before `name`."""
+    """Return the passes that schedule a launch after `tileify` and before the pass `name`."""
     steps = takewhile(lambda step: step.name != name, passes_of(to_tile()))
     return [step for step in steps if step.name not in ("plan-schedules", "tileify")]

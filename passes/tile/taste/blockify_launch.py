@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Taste of `blockify-launch`: blocks of 256 elements, wide along n, where memory is contiguous.
-Launches whose rows threads share are left to `cooperative-reduce`.
+Heuristics (taste) of `blockify-launch`: blocks of 256 elements, wide along n, where memory is
+contiguous. Launches whose rows threads share are left to `cooperative-reduce`.
 """
 
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ _LINES = (32, 64, 128, 256, 512, 1024, 2048, 4096)
 
 
 def prefer(step: BlockifyLaunchPass, launch: tile.LaunchOp) -> Sequence[BlockifyLaunchPass]:
-    """Return the choices: a full block that is wide along n, then all other sizes."""
+    """Return the possible choices: a full block that is wide along n, then all other sizes."""
     if not is_rectangular(launch):
         line = max(WARP_SIZE, next_power_of_two(total_extent(axes_to_split(launch))))
         lines = dict.fromkeys([min(_THREADS, line), *_sizes_up_to(_LINES, line)])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Taste of `chunk-matmul-k`: chunks of 16 steps, then of 32, 8 and 64."""
+"""Heuristics (taste) of `chunk-matmul-k`: chunks of 16 steps, then of 32, 8 and 64."""
 
 from collections.abc import Sequence
 from dataclasses import replace

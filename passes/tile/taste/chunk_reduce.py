@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Taste of `chunk-reduce`: chunks of eight steps, since eight loads hide most of memory's latency.
-Sums whose chunks may be left out get long chunks first. Loads of the next chunk cannot be in flight
-yet there, so a chunk needs more loads of its own.
+Heuristics (taste) of `chunk-reduce`: chunks of eight steps, since eight loads hide most of memory's
+latency. Sums whose chunks may be left out get long chunks first. Loads of the next chunk cannot be
+in flight yet there, so a chunk needs more loads of its own.
 """
 
 from collections.abc import Sequence

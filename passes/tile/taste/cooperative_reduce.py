@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Taste of `cooperative-reduce`: about eight steps a thread, in blocks of 256 threads. One block for
-each row, or for several rows, comes before several blocks for one row.
+Heuristics (taste) of `cooperative-reduce`: about eight steps a thread, in blocks of 256 threads.
+One block for each row, or for several rows, comes before several blocks for one row.
 """
 
 from collections.abc import Iterator, Sequence
@@ -65,9 +65,10 @@ def _usual_threads_per_row(launch: tile.LaunchOp) -> ThreadsPerRow:
     """
     Return the usual threads: about eight steps a thread, in blocks of 256 threads.
 
-    Rows that are columns in memory are taken by the sector, or by the warp if there are many. A row
-    that is contracted with columns has a block of its own, with a thread for each column, 32 to
-    256. `stage-inputs` then keeps the row.
+    If rows are columns in memory, a block has `SECTOR` of them, or 32 if there are many; each
+    thread does about 16 steps, in blocks of up to 512 threads. A row that is contracted with
+    columns has a block of its own, with a thread for each column, 32 to 256. `stage-inputs` then
+    keeps the row.
     """
     length, rows = row_length(launch), total_extent(launch.bound_axes())
     if are_columns(launch):
@@ -86,7 +87,7 @@ def _usual_threads_per_row(launch: tile.LaunchOp) -> ThreadsPerRow:
 
 
 def _other_threads_per_row(guess: ThreadsPerRow, launch: tile.LaunchOp) -> Iterator[ThreadsPerRow]:
-    """Yield other numbers of threads and rows for a block."""
+    """Yield other numbers of threads and rows for a block, which otherwise equals `guess`."""
     most = next_power_of_two(total_extent(launch.bound_axes()))
     for threads in (32, 64, 128, 256, 512, 1024):
         for rows in (1, 2, 4, 8):

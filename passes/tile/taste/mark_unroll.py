@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Taste of `mark-unroll`: the limit that the cost models assume."""
+"""Heuristics (taste) of `mark-unroll`: the limit that the cost models assume."""
 
 from collections.abc import Iterator
 from dataclasses import replace

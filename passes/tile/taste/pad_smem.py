@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Taste of `pad-smem`: pad each slab whose accesses become faster, by the pad that saves the most
-clocks.
+Heuristics (taste) of `pad-smem`: pad each slab whose accesses become faster, by the pad that saves
+the most clocks.
 """
 
 from collections.abc import Mapping, Sequence
@@ -44,8 +44,8 @@ def _gains(
     stages: Mapping[str, tile.StageOp], conflicts: SlabConflicts, pad: int
 ) -> dict[str, float]:
     """
-    Return the clocks that a pad saves each time a slab is filled and read, for each slab that
-    gains.
+    Return the clocks that `pad` elements save each time a slab is filled and read, for each slab
+    that gains.
     """
     found: dict[str, float] = {}
     for name, stage in stages.items():

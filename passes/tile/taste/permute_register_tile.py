@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Taste of `permute-register-tile`: keep the arrangement if slabs are read without bank conflicts.
-Otherwise take one without conflicts. If there is none, take the one whose accesses take a block the
-fewest clocks (`access_clocks`).
+Heuristics (taste) of `permute-register-tile`: keep the arrangement if slabs are read without bank
+conflicts. Otherwise take one without conflicts. If there is none, take the one whose accesses take
+a block the fewest clocks (`access_clocks`).
 """
 
 from collections.abc import Sequence
@@ -39,7 +39,10 @@ class _Cost(NamedTuple):
 
     @staticmethod
     def of(conflicts: SlabConflicts) -> "_Cost":
-        """Return the cost of a launch whose rows are dealt out to piles where that is faster."""
+        """
+        Return the cost of a launch. Slabs that are read faster with their rows dealt out to piles
+        are assumed to be stored this way.
+        """
         layouts = layouts_in_piles(conflicts)
         return _Cost(
             not reads_without_conflicts(conflicts, layouts), access_clocks(conflicts, layouts)
@@ -49,7 +52,9 @@ class _Cost(NamedTuple):
 def prefer(
     step: PermuteRegisterTilePass, launch: tile.LaunchOp
 ) -> Sequence[PermuteRegisterTilePass]:
-    """Return the choices, the best first; the others vary the strips and the shape of a warp."""
+    """
+    Return at most 40 choices, the best first; the others vary the strips and the shape of a warp.
+    """
     m, n = sides_of(launch)
     lanes = height_in_order(m, n, Role.N)
     usual = [replace(step, vm=a, vn=b, lanes_m=lanes, fastest="n") for a, b in side_by_side(m, n)]

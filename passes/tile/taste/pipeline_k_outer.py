@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Taste of `pipeline-k-outer`: fill slots as far ahead as their number allows."""
+"""Heuristics (taste) of `pipeline-k-outer`: fill slots as far ahead as their number allows."""
 
 from collections.abc import Sequence
 

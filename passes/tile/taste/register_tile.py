@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Taste of `register-tile`: the largest tile up to 8 by 8 that leaves a block 128 to 256 threads, and
-vectors as wide as one access moves.
+Heuristics (taste) of `register-tile`: the largest tile up to 8 by 8 that leaves a block 128 to 256
+threads, and vectors as wide as one access moves.
 """
 
 from collections.abc import Iterator, Sequence
@@ -31,8 +31,8 @@ _FK = 4
 
 _FEWEST_THREADS, _MOST_THREADS = 128, 256
 """
-Fewest and most threads of a block by default. Vectors along a row that threads go along in steps
-leave a block at least the second number.
+Fewest and most threads of a block by default. If threads go along a row in steps, wide vectors are
+used only if they leave a block at least the second number.
 """
 
 
@@ -75,7 +75,7 @@ def _tiles(step: RegisterTilePass, launch: tile.LaunchOp) -> Iterator[RegisterTi
 
 
 def _strips(choice: RegisterTilePass, fk: int, min_blocks: int) -> Iterator[RegisterTilePass]:
-    """Yield the same tile in strips of other widths."""
+    """Yield `choice` with strips of other numbers of adjacent rows and columns."""
     usual = neighbours(choice.fm or 1), neighbours(choice.fn or 1)
     for vm, vn in product(WIDTHS, WIDTHS):
         if (vm, vn) != usual and (choice.fm or 1) % vm == (choice.fn or 1) % vn == 0:
@@ -84,7 +84,8 @@ def _strips(choice: RegisterTilePass, fk: int, min_blocks: int) -> Iterator[Regi
 
 def _lines(step: RegisterTilePass, launch: tile.LaunchOp) -> Iterator[RegisterTilePass]:
     """
-    Yield lines, first with the widest vectors that all accesses allow, if enough threads are left.
+    Yield choices for a launch that is no contraction, first with the widest vectors that all
+    accesses allow, if enough threads are left.
     """
     bare = RegisterTilePass(step.target, min_blocks=0)
     vectors = _given_or(step.vector, (_widest(launch), 4, 2, 1, 8))
@@ -138,8 +139,8 @@ def _sizes(
     launch: tile.LaunchOp, rows: Sequence[int], columns: Sequence[int]
 ) -> list[tuple[int, int]]:
     """
-    Return tiles of `rows` by `columns` for each thread, the best guess first. This is the largest
-    up to 8 by 8 that leaves a block enough threads; the nearest sizes follow.
+    Return tiles of `rows` by `columns` for each thread, the best guess first. The best guess is the
+    largest tile up to 64 elements that leaves a block 128 to 256 threads; the nearest sizes follow.
     """
     tiles = [*product(rows, columns)]
     best = min(tiles, key=lambda each: _preference(launch, each))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Taste of `split-inner-for-swizzle`: swizzle the slabs that TMA copies, if that saves wavefronts.
-Whole rows come before pieces, and narrow spans before wide ones. Slabs that threads fill are better
-padded (`pad-smem`).
+Heuristics (taste) of `split-inner-for-swizzle`: swizzle the slabs that TMA copies, if that saves
+wavefronts. Whole rows come before pieces, and narrow spans before wide ones. Slabs that threads
+fill are better padded (`pad-smem`).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -59,7 +59,10 @@ def _copied_by_tma(stages: Mapping[str, tile.StageOp]) -> dict[str, tile.StageOp
 def _gains(
     stages: Mapping[str, tile.StageOp], conflicts: SlabConflicts, width: int
 ) -> dict[str, int]:
-    """Return the wavefronts that spans of at most `width` bytes save, for each slab that gains."""
+    """
+    Return the wavefronts that spans of at most `width` bytes save each time a slab is filled and
+    read, for each slab that gains.
+    """
     found: dict[str, int] = {}
     for name, stage in stages.items():
         before = conflicts.traffic(stage)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Taste of `split-matmul-k`: if the blocks do not fill the GPU, split so that they do, as long as each
-block has enough steps.
+Heuristics (taste) of `split-matmul-k`: if the blocks do not fill the GPU, split so that they do, as
+long as each block has enough steps.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Taste of `stage-inputs`: each operand is staged the first of its ways (`operands.py`), if all slabs
-fit. Then follow choices that stage one or two operands another way.
+Heuristics (taste) of `stage-inputs`: each operand is staged the first of its ways (`operands.py`),
+if all slabs fit. Then follow choices that stage one or two operands another way.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Taste of `tma-copy`: fill all rings of a loop or none, so that threads wait for one kind of copy
-only. Leave short rows and small piles to the threads, which copy them as fast.
+Heuristics (taste) of `tma-copy`: fill all rings of a loop or none, so that threads wait for one
+kind of copy only. Leave short rows and small piles to the threads, which copy them as fast.
 """
 
 from collections.abc import Sequence
