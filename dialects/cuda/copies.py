@@ -33,11 +33,9 @@ from tilewright.dialects.types import size_of
 class AddressOp(ExpressionOp):
     """
     Address `&p[i]` of a pointer's element, or `&a[i][j]` of an array's; `&p[i] + j` if the pointer
-    has no name.
+    is itself the address `&p[i]`.
 
-    ```mlir
-    %0 = cuda.address %p[%i] : !cuda.ptr<f32, const>, i32 -> !cuda.ptr<f32, const>
-    ```
+    ```mlir %0 = cuda.address %p[%i] : !cuda.ptr<f32, const>, i32 -> !cuda.ptr<f32, const> ```
     """
 
     name = "cuda.address"

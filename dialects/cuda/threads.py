@@ -62,11 +62,9 @@ class PerformOp(StatementOp):
     """
     Call of a function for its effect: `copy_async<16>(&s[i], &x[j]);`.
 
-    The function is of the prelude, or one of CUDA's own without a used result.
+    The prelude defines the function, or it is a function of CUDA's own whose result is not used.
 
-    ```mlir
-    cuda.perform @copy_async [16](%0, %1) : !cuda.ptr<f32>, !cuda.ptr<f32, const>
-    ```
+    ```mlir cuda.perform @copy_async [16](%0, %1) : !cuda.ptr<f32>, !cuda.ptr<f32, const> ```
     """
 
     name = "cuda.perform"

@@ -58,7 +58,8 @@ class FusionAttr(ParametrizedAttribute):
 
     def wanted(self, decision: str) -> bool | None:
         """
-        Return True to fuse, False to keep apart, and None if the decision is left to the pass.
+        Return the required outcome of a decision: True to fuse, False to keep apart, None if the
+        pass may choose.
         """
         name = StringAttr(decision)
         return name in self.fused.data or (False if name in self.apart.data else None)

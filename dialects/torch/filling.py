@@ -33,12 +33,12 @@ from tilewright.dialects.types import element_of, shape_of
 
 
 def value_of(number: Scalar) -> int | float:
-    """Return the value of a number that is an attribute."""
+    """Return the Python number that an attribute holds."""
     return cast(int | float, python_value(number))
 
 
 class OptionsOp(TensorOp, ABC):
-    """Base class of ops with tensor options."""
+    """Base class of ops with tensor options: `dtype`, `layout`, `device` and `pin_memory`."""
 
     dtype = opt_dtype()
     layout = opt_text()
