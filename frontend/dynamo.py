@@ -104,7 +104,10 @@ class LazyGraph:
 
 
 def _kind(value: Any) -> Any:
-    """Return the kind of an input: a graph is compiled anew for each combination of kinds."""
+    """
+    Return a key of an input, from dtype, device, shape, strides and layout. A graph is compiled
+    anew for each combination of keys.
+    """
     import torch
 
     if not isinstance(value, torch.Tensor):
@@ -114,7 +117,7 @@ def _kind(value: Any) -> Any:
 
 
 def _reason_against_input(value: Any) -> str | None:
-    """Reason why kernels cannot take a value, or None."""
+    """Reason why kernels cannot take `value` as an input, or None."""
     import torch
     from torch import nn
 

@@ -37,7 +37,10 @@ def rebuilt_buffers(model: Any) -> dict[str, Any]:
 
 
 def _initialised(model: Any, filling: int) -> dict[str, Any]:
-    """Return the buffers that are in no checkpoint, filled with a number and then initialised."""
+    """
+    Return the buffers that are in no checkpoint, by full name, after the model initialised tensors
+    full of `filling`.
+    """
     values: dict[str, Any] = {}
     for path, module in model.named_modules():
         names = sorted(module._non_persistent_buffers_set)

@@ -76,7 +76,10 @@ def _values(captured: Captured, model: Any) -> dict[str, Any]:
 
 
 def _other_names(model: Any) -> dict[str, list[str]]:
-    """Return the other names of each tensor that has several, as tied weights do."""
+    """
+    Return the other names of each tensor that has several names, as tied weights do, by each of its
+    names.
+    """
     tied = (names for names in tied_names(model.state_dict(keep_vars=True)) if names[1:])
     return {name: [other for other in names if other != name] for names in tied for name in names}
 

@@ -112,7 +112,10 @@ def _incomparable() -> TilewrightError:
 
 
 def filtered(logits: Any, sampling: Sampling) -> Any:
-    """Return the logits in float32, with -inf for tokens that must not be drawn."""
+    """
+    Return the logits in float32, divided by the temperature, with -inf for tokens that `top_k` or
+    `top_p` excludes.
+    """
     import torch
 
     scores = logits.to(torch.float32) / sampling.temperature
