@@ -61,7 +61,10 @@ class ArgumentParser(argparse.ArgumentParser):
                 self._leave_unknown("option", word.partition("=")[0], self._option_string_actions)
 
     def _commands(self) -> argparse.Action | None:
-        """Return the action that holds this parser's commands, or None."""
+        """
+        Return the argparse action whose choices are this parser's commands; None if it has no
+        commands.
+        """
         return next((a for a in self._actions if a.nargs == argparse.PARSER), None)
 
     def _knows(self, word: str) -> bool:

@@ -108,7 +108,8 @@ class OptTool(xDSLOptMain):
 
     def _parse_first(self, arg_parser: argparse.ArgumentParser) -> None:
         """
-        Report wrong arguments with near matches, before the base class parses the arguments again.
+        Parse the arguments once before the base class does, to report wrong ones in one line with
+        near matches.
         """
         ours = with_near_matches(arg_parser)
         complete(ours, of_opt_tool(self.available_passes, self.available_targets))

@@ -111,7 +111,10 @@ class Contest:
     def _timed(
         self, recordings: Mapping[str, Sequence[Recording]], needs_flush: bool
     ) -> tuple[Samples, dict[str, Any]]:
-        """Return the times of the replays of all recordings, and the device's state after them."""
+        """
+        Time the replays of all recordings; return the times by contestant, and the device's state
+        afterwards.
+        """
         replays = {name: [r.replay for r in found] for name, found in recordings.items()}
         with losing_device("timing"):
             samples = self.protocol.measure(replays, self.device.timer(needs_flush))
@@ -127,7 +130,10 @@ class Contest:
         given: Sequence[Inputs],
         tell: Tell,
     ) -> list[Recording] | str:
-        """Return the recordings of a contestant, or the reason why there are none."""
+        """
+        Compile a workload for a contestant; return its recordings, one call on each of `given`, or
+        the reason for a failure.
+        """
         import torch
 
         try:
@@ -151,7 +157,10 @@ class Contest:
         recordings: Iterable[Recording],
         given: Sequence[Inputs],
     ) -> str:
-        """Return the error in the results of a contestant; empty if they are right."""
+        """
+        Replay the recordings of a contestant; return a text on the first wrong result, or an empty
+        text if all are right.
+        """
         kept = {t.untyped_storage().data_ptr() for inputs in given for t in inputs.values}
         for recording in recordings:
             with losing_device(name):
@@ -164,7 +173,8 @@ class Contest:
 
     def _least_us(self, name: str, work: Work) -> float:
         """
-        Return the minimum time: our kernels use no tensor cores in float32, while PyTorch's may.
+        Return the lower bound of a contestant's time in microseconds. Only the one of PyTorch
+        allows for tensor cores in float32.
         """
         peaks = self.device.peaks
         return peaks.floor_us(work) if name == OURS else peaks.least_us(work)

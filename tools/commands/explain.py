@@ -91,7 +91,7 @@ class Steps(Listener[Snapshot]):
 
 
 class Weighing(NamedTuple):
-    """Choice of the planner as text, with its estimated time."""
+    """One choice that the planner compared, as text, with its estimated time."""
 
     choice: str
     us: float
@@ -189,9 +189,7 @@ def _is_left_to_planner(nest: loop.KernelOp) -> bool:
 
 
 def _best_choices(choices: Weighed) -> list[Choice[Any]]:
-    """
-    Return the best choices, only one from each group with nearly equal times (within about 10 %).
-    """
+    """Return the best choices, at most one of those with nearly equal times (within about 10 %)."""
     found: dict[int, Choice[Any]] = {}
     for choice in choices.choices:
         found.setdefault(round(10 * log(choices.seconds(choice))), choice)

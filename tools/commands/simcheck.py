@@ -50,7 +50,10 @@ FEW = 8
 
 
 class _Job(NamedTuple):
-    """Kernel to check: its name, its facts, and the function that checks it."""
+    """
+    One kernel to check: its name, the facts that its result depends on, and the function that
+    checks it.
+    """
 
     name: str
     facts: Mapping[str, Any]

@@ -120,7 +120,10 @@ def _turns(shape: Sequence[int]) -> int:
 def _with_indices(
     types: Sequence[ArrayType], seed: int, change: Callable[[Array], Array]
 ) -> list[Callable[[], list[Array]]]:
-    """Return versions of random inputs with changed floats, one for each bound of integers."""
+    """
+    Return functions that make random inputs whose floats `change` has changed, one for each upper
+    bound of integers.
+    """
     return [partial(_changed, types, seed, change, bound) for bound in _bounds(types)]
 
 
@@ -137,7 +140,9 @@ def _versions(
     change: Callable[..., Array],
     sizes: Sequence[float],
 ) -> list[Callable[[], list[Array]]]:
-    """Return versions of random inputs with changed floats, one for each size."""
+    """
+    Return functions that make random inputs whose floats `change` has changed, one for each size.
+    """
     changes = [partial(change, size=size) for size in sizes]
     return [partial(_changed, types, seed, change, INDICES[-1]) for change in changes]
 
@@ -153,8 +158,8 @@ def _with_spikes(
     types: Sequence[ArrayType], seed: int, number: int, turn: int
 ) -> list[Callable[[], list[Array]]]:
     """
-    Return versions of random inputs with spikes in one of them, for each size and bound of
-    integers.
+    Return functions that make random inputs with spikes in input `number`, one for each size and
+    each upper bound of integers.
     """
 
     def version(size: float, bound: int) -> list[Array]:
@@ -169,8 +174,8 @@ def _with_spikes(
 
 def _at_end(array: Array, bound: int) -> Array:
     """
-    Return an array with the last position: a program that masks elements behind a position then
-    masks none.
+    Return an array full of the last position, `bound - 1`: a program that masks elements behind a
+    position then masks none.
     """
     return np.full_like(array, bound - 1)
 

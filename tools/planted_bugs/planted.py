@@ -83,7 +83,10 @@ def planted(kernel: Kernel) -> Iterator[Mutant]:
 
 
 _Planted = tuple[str, str, Callable[[], ModuleOp | str], bool]
-"""Bug, its line, the function that makes it, and True if it is a bug of values."""
+"""
+Name of a bug, its line, the function that makes the mutant, and True if the bug changes values
+rather than the order of threads.
+"""
 
 
 def _in_kernel_ir(kernel: Kernel) -> Iterator[_Planted]:
