@@ -143,8 +143,8 @@ _SAMPLES: Sequence[tuple[str, tuple[Attribute, ...]]] = (
     ("ScalarType", (f64,)),
 )
 """
-Attributes of each kind of argument, tried in order: an argument is of the first kind whose
-attribute its property accepts.
+Attributes that are typical of each kind of argument, tried in order. An argument is of the first
+kind whose attributes its property all accepts.
 """
 
 

@@ -34,11 +34,12 @@ ITEMS = (
     "dtype.float64",
     "dtype.int64",
 )
-"""Names of programs in `programs`."""
+"""Names of the checked programs, all of which are in `programs`."""
 
 _FREE = re.compile(r"\.approx|\bdiv\.full\b|\b(?:atom|red)\.")
 """
-Pattern of PTX instructions whose results may differ; instructions with `.shared.` do not match.
+Pattern of PTX instructions whose results may differ. Its word boundary keeps `red.` from matching
+the end of `.shared.`.
 """
 
 
@@ -62,12 +63,15 @@ def check(device: Device, item: str) -> Outcome:
 
 
 def free(ptx: str) -> list[str]:
-    """Return the instructions in the PTX whose results may differ on the GPU."""
+    """Return the names of the instructions in the PTX whose results may differ on the GPU."""
     return sorted(set(_FREE.findall(ptx)))
 
 
 def judged(simulated: list[Any], results: list[Any], free: list[str]) -> Outcome:
-    """Return the outcome of the comparison; `free` are instructions that may differ."""
+    """
+    Return the outcome of the comparison: right if results are equal, or if `free` instructions
+    explain a small distance.
+    """
     pairs = list(zip(simulated, results, strict=True))
     differing = sum(int((_bits(a) != _bits(b)).sum()) for a, b in pairs)
     elements = sum(a.size for a, _ in pairs)

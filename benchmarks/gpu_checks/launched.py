@@ -27,10 +27,13 @@ SAMPLE = (
 """Names of small programs in `programs`, at least one of each family."""
 
 LOADED = [name for name in MICROS if name.startswith("lds.")]
-"""Names of the measurements of `micro` that load from shared memory, one for each way."""
+"""
+Names of the measurements `lds.SIZE.PATTERN` of `micro`: one for each size and pattern of
+shared-memory loads.
+"""
 
 LAUNCHED = "launched "
-"""Text that is printed before the name of each program that has run."""
+"""Text that is printed before a program's name when the program has run."""
 
 _HEAD = 'extern "C" __global__ void planted(const float *x, float *y) {'
 PLANTED: Mapping[str, str] = {

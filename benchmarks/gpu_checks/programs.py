@@ -104,7 +104,10 @@ _WAYS: Mapping[str, Callable[[Any], Any]] = {
 
 
 def way_of(name: str) -> Callable[[Any], Any]:
-    """Return the function that changes the memory layout of a program's inputs."""
+    """
+    Return the function that gives an input of the program its memory layout; the identity for most
+    programs.
+    """
     return _WAYS.get(name, _as_it_is)
 
 

@@ -116,8 +116,8 @@ def _kernels(asked: str, notes: Notes, database: Database) -> list[str]:
 
 def _named(records: Sequence[Record], notes: Notes) -> list[Record]:
     """
-    Return the records; their schedules name a kernel's inputs as its note does, instead of by
-    number.
+    Return the records with schedules that name a kernel's inputs as its note does; stored schedules
+    have canonical names.
     """
     return [_with_names(r, notes[r.key.kernel]) if r.key.kernel in notes else r for r in records]
 
