@@ -35,7 +35,7 @@ class Outcome:
 
 
 def run_opt_tool(text: str, options: Sequence[str], folder: Path) -> Outcome:
-    """Run opt-tool over `text` in this process, through a file in `folder`."""
+    """Run opt-tool over `text` in this process, through a file in `folder`; return how it ended."""
     file = folder / "mutant.mlir"
     file.write_text(text)
     out, err = StringIO(), StringIO()

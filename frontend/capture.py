@@ -168,7 +168,8 @@ def capture(
     function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any] | None = None
 ) -> Captured:
     """
-    Capture a module or a function, called with `args` and `kwargs`, for inference.
+    Capture a module or a function, called with `args` and `kwargs`, for inference; return its Torch
+    IR.
 
     `function` may also be a `torch.export.ExportedProgram`, whose example inputs are used if none
     are given. A module is captured in eval mode, and its own mode is restored. Raises
@@ -185,8 +186,8 @@ def capture(
 
 def capture_exported(exported: Any) -> Captured:
     """
-    Capture a program that `frontend.export` returned, which is changed in place. Raises
-    `UnsupportedError`.
+    Translate a program that `frontend.export` returned to Torch IR, and return it as a `Captured`.
+    The program is changed in place. Raises `UnsupportedError`.
     """
     numbers_to_tensors(exported)
     fold(exported)

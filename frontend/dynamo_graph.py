@@ -83,8 +83,8 @@ def _name_modules(module: Any) -> None:
 
 def hold(module: Any, paths: Mapping[int, str], inputs: Sequence[Any]) -> ReadyGraph:
     """
-    Turn the inputs of a graph module at the positions in `paths` into its attributes, in place;
-    return it with its other inputs.
+    Turn the inputs of a graph module at the positions in `paths` into its attributes, in place.
+    Return it as a `ReadyGraph` with its other inputs.
     """
     placeholders = module.graph.find_nodes(op="placeholder")
     state: dict[str, int] = {}

@@ -61,7 +61,8 @@ class Program:
 
 def program_of(graph: Any, inputs: Sequence[Any], compile: Compile) -> Program:
     """
-    Compile a graph from Dynamo for inputs like these; numbers among them are Python numbers.
+    Compile a graph from Dynamo for inputs like these, and return it. Numbers among them are Python
+    numbers.
 
     Raises `UnsupportedError` or `UsageError` where the graph cannot even be compiled in part.
     """

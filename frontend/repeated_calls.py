@@ -69,7 +69,7 @@ class _NotPlainError(Exception):
 
 def repeated_calls(module: Any) -> AbstractContextManager[None]:
     """
-    Trace equal calls of PyTorch's functions once when `module` is exported within the `with` block.
+    Return a context in which an export of `module` traces equal calls of PyTorch's functions once.
     """
     return forward_within(module, _mode)
 

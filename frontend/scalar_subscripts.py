@@ -17,8 +17,8 @@ from tilewright.frontend.wrapped_forward import Forward, wrapped_forward
 
 def subscripts_as_tensors(module: Any) -> AbstractContextManager[None]:
     """
-    Accept integer tensors without dimensions as subscripts in the code of `module`, within the
-    `with` block.
+    Return a context in which the code of `module` may use integer tensors without dimensions as
+    subscripts.
 
     The mode is entered within `forward`, where it takes precedence over the modes of export.
     """

@@ -56,7 +56,8 @@ def _initialised(model: Any, filling: int) -> dict[str, Any]:
 def _real(module: Any, names: list[str], filling: int) -> Generator[dict[str, Any]]:
     """
     Replace a module's buffers by real tensors, and its parameters by tensors without values, within
-    the `with` block: the initialisation writes to both.
+    the `with` block: the initialisation writes to both. Yield the real buffers called `names`, at
+    first full of `filling`.
     """
     import torch
 

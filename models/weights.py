@@ -157,7 +157,10 @@ class _Names(NamedTuple):
 
 
 def _match_names(model: Any, stored: Iterable[str]) -> _Names:
-    """Match the names of a checkpoint with those of a model of `transformers`."""
+    """
+    Return the names of a checkpoint by the names of a model of `transformers` that they stand for,
+    and the names without one.
+    """
     own = model.state_dict().keys()
     found = _Names({}, [])
     ignored = _ignored(model)

@@ -57,7 +57,7 @@ _DIALECTS = {"prim": "Tensor IR", "loop": "Loop IR", "tile": "Tile IR", "kernel"
 
 
 def markdown() -> str:
-    """Return the page."""
+    """Return the text of `docs/python-api.md`."""
     programs = (_program(name) for name in tilewright.__all__ if name != "CompiledProgram")
     members = "".join(_member_rows(tilewright.CompiledProgram, ""))
     table = (

@@ -31,13 +31,13 @@ class ArgumentParser(argparse.ArgumentParser):
     """argparse's parser with one-line errors; an unknown option is reported before other errors."""
 
     def parse_known_args(self, *args: Any, **kwargs: Any) -> Any:
-        """Parse a command line, after a check that all its options are known."""
+        """Check that all options of a command line are known, then return what argparse returns."""
         words = args[0] if args else kwargs.get("args")
         self._check_options(sys.argv[1:] if words is None else words)
         return super().parse_known_args(*args, **kwargs)
 
     def parse_args(self, *args: Any, **kwargs: Any) -> Any:
-        """Parse a command line; report an error if words are left over."""
+        """Return the parsed command line; exit with an error if words are left over."""
         parsed, surplus = self.parse_known_args(*args, **kwargs)
         if surplus:
             words = ", ".join(f"'{word}'" for word in surplus)
@@ -99,7 +99,7 @@ class ArgumentParser(argparse.ArgumentParser):
         self.error(f"unknown {kind} '{word}' ({remedy})")
 
     def error(self, message: str) -> NoReturn:
-        """Exit with code 2 and one line on stderr."""
+        """Print one line on stderr, and exit with code 2."""
         if one_of := _ONE_OF.fullmatch(message):
             message = f"{' or '.join(one_of[1].split())} is required"
         hint = "" if message.endswith(")") else f" (see {self.prog} --help)"

@@ -91,7 +91,7 @@ def _compared(
     kernel_ir: Callable[[], ModuleOp | None],
 ) -> list[Comparison]:
     """
-    Compare the results with the expected ones.
+    Return the comparison of each result with the expected one.
 
     If only some blocks ran, elements that they did not write are skipped. If a kernel read such
     elements, no result is compared.

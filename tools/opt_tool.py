@@ -143,12 +143,18 @@ class OptTool(xDSLOptMain):
     def parse_chunk(
         self, chunk: IO[bytes], file_extension: str, start_offset: int = 0
     ) -> ModuleOp | None:
-        """Parse one chunk, which follows the first `start_offset` lines of the file."""
+        """
+        Parse and return the module of one chunk, which follows the first `start_offset` lines of
+        the file.
+        """
         self.line_offset = start_offset
         return super().parse_chunk(chunk, file_extension, start_offset)
 
     def parse_mlir(self, stream: IO[bytes]) -> ModuleOp:
-        """Parse MLIR text, and keep the places of its operations in `places`."""
+        """
+        Parse and return the module of an MLIR text, and keep the places of its operations in
+        `places`.
+        """
         text = stream.read().decode("utf-8")
         parser = SourceParser(self.ctx, text, self.get_input_name(), self.line_offset)
         self.places = parser.places

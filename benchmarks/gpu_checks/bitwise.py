@@ -49,7 +49,10 @@ def items(device: Device) -> list[str]:
 
 
 def check(device: Device, item: str) -> Outcome:
-    """Run a program on the simulator and on the GPU with the same plan, and compare the results."""
+    """
+    Run a program on the simulator and on the GPU with the same plan; return the outcome of
+    comparing their results.
+    """
     from tilewright.codegen import nvrtc
     from tilewright.codegen.simulator_backend import SimulatorBackend
 

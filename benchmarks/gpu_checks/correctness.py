@@ -26,14 +26,16 @@ def items(device: Device) -> list[str]:
 
 
 def check(device: Device, item: str) -> Outcome:
-    """Run a check; errors in it are raised."""
+    """Run the check called `KIND/NAME`, and return its outcome. Errors in the check are raised."""
     kind, _, name = item.partition("/")
     return _KINDS[kind][1](device, name)
 
 
 def _program(device: Device, name: str) -> Outcome:
     """
-    Compare three calls with PyTorch, whose input tensors have the layout that the program names.
+    Call a program three times, and return the outcome of comparing its results with PyTorch's.
+
+    The inputs have the memory layout that the program's name stands for.
     """
     from torch.utils import _pytree as pytree
 

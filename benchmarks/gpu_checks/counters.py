@@ -69,7 +69,10 @@ def items(device: Device) -> list[str]:
 
 
 def check(device: Device, item: str) -> Outcome:
-    """Profile a program with ncu, simulate it, and compare the counters of each launch."""
+    """
+    Profile a program with ncu and simulate it; return the outcome of comparing the counters of each
+    launch.
+    """
     from tilewright.codegen.simulator_backend import SimulatorBackend
 
     path = find_tool("ncu")

@@ -70,7 +70,7 @@ def prepared(name: str, target: str) -> Prepared:
 
 
 def launch(device: Device, names: Sequence[str]) -> int:
-    """Launch the programs in order; the first error ends the process."""
+    """Launch the programs in order; return the exit code. The first error ends the process."""
     backend = device.backend()
     for name in names:
         if name in PLANTED:

@@ -97,7 +97,10 @@ def items(device: Device) -> list[str]:
 
 
 def check(device: Device, item: str) -> Outcome:
-    """Take one measurement; without a GPU, compile the file with all kernels."""
+    """
+    Take one measurement, and return its outcome; without a GPU, only compile the file with all
+    kernels.
+    """
     if item == SOURCE.name:
         device.backend().driver.compile_ahead([SOURCE.read_text()], device.target)
         return right(f"compiles; {len(MICROS)} measurements on a GPU")

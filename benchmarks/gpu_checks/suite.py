@@ -97,7 +97,10 @@ class Raced(NamedTuple):
 
 
 def race(suite: Suite, out: Path, backends: str, seconds: float, retry: bool) -> Raced:
-    """Measure cases for `seconds`; cases with results in `out` are not measured again."""
+    """
+    Measure cases for `seconds`; return the outcomes so far. Cases with results in `out` are not
+    measured again.
+    """
     results = out.resolve() / f"{suite.stem}.json"
     stop = suite.share * seconds - _LAST_CASE_S
     if stop > 0 and (retry or outcomes(suite, results).left):
@@ -122,8 +125,9 @@ def run_for(seconds: float, words: Sequence[str], stdout: IO[str]) -> None:
 
 def _interruptible(words: Sequence[str], stdout: IO[str]) -> subprocess.Popen[bytes]:
     """
-    Start a process that reacts to interrupts, even if this process ignores them, as a background
-    job of a shell does. It runs in the repository's folder, where Python finds our packages.
+    Start and return a process that reacts to interrupts, even if this process ignores them, as a
+    background job of a shell does. It runs in the repository's folder, where Python finds our
+    packages.
     """
     ours = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:

@@ -161,7 +161,10 @@ class IndexMapOp(HasFolderInterface, PrimOp):
 
 
 def composed(outer: AffineMap, inner: AffineMap, shape: Sequence[int]) -> AffineMap:
-    """Return `outer` after `inner`, simplified for coordinates within `shape`."""
+    """
+    Return the map that applies `outer` to the results of `inner`, simplified for coordinates within
+    `shape`.
+    """
     return simplify_map(outer.compose(inner), [Range.extent(size) for size in shape])
 
 

@@ -67,8 +67,8 @@ class Contest:
         self, workload: Workload, tell: Tell, left_out: Mapping[str, str] | None = None
     ) -> Outcome:
         """
-        Measure all contestants except `left_out`, which maps names to the reasons for their
-        absence.
+        Measure all contestants, and return the results of the contest. `left_out` maps the names of
+        excluded contestants to reasons.
 
         Raises `DeviceLostError` if a kernel failure makes the device unusable. The last phase
         passed to `tell` then names the contestant.

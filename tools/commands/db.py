@@ -34,7 +34,7 @@ Notes = Mapping[str, KernelNote]
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run the action on the database that the arguments name."""
+    """Run the action on the database that the arguments name; return 0."""
     _ACTIONS[args.action](args, own_database() if args.db is None else Path(args.db))
     return 0
 

@@ -117,7 +117,9 @@ class Explanation(NamedTuple):
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the fusion of the program and a paragraph for each kernel; write the JSON."""
+    """
+    Print the fusion of the program and a paragraph for each kernel, write the JSON, and return 0.
+    """
     check_path(args.json)
     target = target_for(args.target)
     db = database_of(args)

@@ -48,7 +48,7 @@ Partial tiles at the edges of small sizes take several times the work of their e
 
 LAYERS = 2
 """
-Number of layers of a model: enough for everything between two layers; all other layers are equal.
+Number of layers that models are captured with: two have all kernels within and between layers.
 """
 
 
