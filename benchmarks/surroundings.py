@@ -47,7 +47,7 @@ COMMANDS = {
     "doctor": ["tilewright", "doctor"],
     "ops": ["tilewright", "ops", "softmax"],
 }
-"""Command lines, in which OUT stands for an output file."""
+"""Command lines by name, in which OUT stands for an output file."""
 
 ENVIRONMENTS: tuple[dict[str, str | None], ...] = (
     {},

@@ -233,4 +233,4 @@ MUTATIONS: tuple[tuple[Mutation, int], ...] = (
     (swap_lines, 3),
     (empty_region, 2),
 )
-"""Mutations, with their weights."""
+"""Mutations, each with its relative frequency."""

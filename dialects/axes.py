@@ -54,7 +54,7 @@ for.
 
 
 class Role(StrEnum):
-    """Role of an axis in a contraction; it is recorded when the axis is created."""
+    """Role of an axis in a contraction or a reduction; it is recorded when the axis is created."""
 
     FREE = "free"
     BATCH = "batch"

@@ -31,7 +31,9 @@ from tilewright.errors import UnsupportedError
 from tilewright.frontend.composite_ops import defined_by_libraries
 
 RENAMED: Mapping[str, str] = {"self": "input"}
-"""Names in the dialect of schema arguments that have another name there."""
+"""
+Names that the Torch dialect gives to arguments, by the names in ATen's schema, where these differ.
+"""
 
 
 def overload_of(op: type[TorchOp]) -> Any:

@@ -278,7 +278,9 @@ def _predicate(shape: Sequence[int], bounds: Sequence[Affine]) -> Operation:
 
 
 _FOLDED: Mapping[Any, Callable[..., Operation]] = {iota: _iota, predicate: _predicate}
-"""Functions that build the ops for calls of a folded graph that are not ATen's."""
+"""
+Functions that build the op for a call of a folded graph that is not ATen's, by the called function.
+"""
 
 
 def _map(shape: Sequence[int], values: Sequence[Affine]) -> AffineMap:

@@ -100,7 +100,10 @@ def _alone(seen: set[int], tensor: Any) -> Any:
 
 
 def break_down(exported: Any) -> Any:
-    """Return the functional graph of an exported program, for its example inputs."""
+    """
+    Return an exported program broken down into functional ops of the dialect, for its example
+    inputs.
+    """
     import torch
 
     if not exported.example_inputs and exported.graph_signature.user_inputs:

@@ -29,7 +29,10 @@ _MOST_BYTES = 64 << 20
 
 
 def fold(exported: Any) -> None:
-    """Fold the graph of an exported program, in place."""
+    """
+    Replace parts of an exported program's graph that depend on no input by simpler calls or
+    constants, in place.
+    """
     graph = exported.graph
     drop_assertions(graph)
     known = _constants(exported)

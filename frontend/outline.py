@@ -50,7 +50,10 @@ Scopes = Mapping[Operation, Sequence[ModuleCall]]
 
 _FEWEST_OPS = 4
 _FEWEST_CHILDREN = 2
-"""Fewest ops, and fewest inner module calls, for which a function is made."""
+"""
+`_FEWEST_OPS` is the fewest ops, and `_FEWEST_CHILDREN` the fewest inner module calls, of a module
+call that becomes a function.
+"""
 
 
 def outline(main: FuncOp, scopes: Scopes) -> list[FuncOp]:

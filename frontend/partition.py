@@ -53,7 +53,7 @@ class Partition:
     """Program that has been read so far."""
 
     outside: dict[str, Any] = field(default_factory=initial_scope)
-    """Values of the names that are bound outside, except inputs."""
+    """Values of the names that are bound outside, by name, except inputs."""
     inputs: dict[str, Any] = field(default_factory=dict[str, Any])
     """Tensors that the captured function is called with, by name."""
     inside: list[ast.stmt] = field(default_factory=list[ast.stmt])

@@ -76,7 +76,7 @@ def _compile_id() -> tuple[int | None, int | None]:
 
 
 _LOCAL = re.compile(r"^[LG]\['([^']*)'\]")
-"""Name of a variable in Dynamo, such as `L['x']`."""
+"""Pattern of Dynamo's expressions such as `L['x']`; its group is the user's name."""
 
 
 def _name(placeholder: Any) -> str:

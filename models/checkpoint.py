@@ -36,7 +36,7 @@ _DTYPES: Mapping[str, str] = {
     "U8": "uint8",
     "BOOL": "bool",
 }
-"""PyTorch's names for the dtypes of safetensors."""
+"""PyTorch's names of dtypes, by safetensors' names."""
 
 
 class TensorKind(NamedTuple):

@@ -39,7 +39,10 @@ _WRITTEN = re.compile(
 """Pattern of the paths of all files that the folder of a compiled model may hold."""
 
 _MAKER = "tilewright"
-"""Key of the manifest that marks the folder of a compiled model: the version that made it."""
+"""
+Key of the manifest with the version of Tilewright that made the folder; it marks the folder of a
+compiled model.
+"""
 
 Files = Mapping[str, str | bytes]
 """Contents of files, by path in the folder."""

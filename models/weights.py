@@ -151,7 +151,10 @@ class _Names(NamedTuple):
     """Names of a checkpoint, matched with those of a model."""
 
     stored: dict[str, list[str]]
-    """Names in the checkpoint for each of the model's names; there should be one."""
+    """
+    Names of tensors in the checkpoint, by the model's name of the tensor; each tensor should have
+    one name.
+    """
     extra: list[str]
     """Names in the checkpoint that the model does not know."""
 

@@ -58,7 +58,7 @@ class OptTool(xDSLOptMain):
     version_format = f"tilewright {tilewright.__version__} (xdsl {{xdsl_version}})"
 
     places: dict[Operation, Span]
-    """Places in the source of the operations of the current chunk."""
+    """Place in the source of each operation of the current chunk."""
 
     line_offset: int
     """Number of lines of the file before the current chunk."""
@@ -234,7 +234,9 @@ class _Manager(PassManager):
         super().run(module, passes)
 
     def verify(self, module: ModuleOp, made_by: str) -> None:
-        """Verify the module, unless `--disable-verify` is given."""
+        """
+        Raise an error unless the module is well-formed; do nothing if `--disable-verify` is given.
+        """
         if not self.args.disable_verify:
             super().verify(module, made_by)
 
@@ -254,7 +256,9 @@ class _Manager(PassManager):
 
 
 def _warn_of_idle_steps(before: ModuleOp, after: ModuleOp) -> None:
-    """Warn of scheduled steps with options that did nothing and are not still to come."""
+    """
+    Print a warning for each planned step with options that did nothing, unless it is still planned.
+    """
     idle_steps = import_module("tilewright.passes.tile.idle_steps")
     to_come = idle_steps.steps_to_come(after)
     for kernel, steps in idle_steps.planned_and_idle(before, after).items():
@@ -272,7 +276,9 @@ def print_ir(title: str, prog: ModuleOp) -> None:
 
 
 class _HeldOutput(StringIO):
-    """Text for a file, which is still readable after the stream is closed."""
+    """
+    Stream in memory for the text of a file; its `text` can be read after the stream is closed.
+    """
 
     text = ""
 

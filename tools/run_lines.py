@@ -40,10 +40,7 @@ class Result:
 
 
 def filecheck(args: list[str]) -> int:
-    """
-    Run FileCheck from the PyPI package. It ends by `SystemExit` if the check fails, else 0 is
-    returned.
-    """
+    """Run FileCheck from the PyPI package, which ends by `SystemExit` with the exit code."""
     from filecheck.main import main
 
     main(["filecheck", *args])

@@ -63,7 +63,10 @@ def _varied(tensor: Any, number: int) -> Any:
 
 
 def compared(captured: Any, inputs: Sequence[Any], results: Sequence[Any]) -> Outcome:
-    """Return the outcome with the largest error, relative to its limit."""
+    """
+    Return the outcome of comparing results with PyTorch's in float64. A right outcome has the error
+    that is nearest to its limit.
+    """
     from tilewright.interpreters.comparison import compare
     from tilewright.tools.program import captured_program
 

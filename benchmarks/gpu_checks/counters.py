@@ -51,7 +51,10 @@ TOLD = (
 """Metrics of Nsight Compute that are recorded, but compared with nothing."""
 
 TOLERANCE = {"global": 0.01, "shared": 0.05}
-"""Allowed relative differences; the compiler may drop an access or do one twice."""
+"""
+Allowed relative difference between simulator and hardware, by memory space; the compiler may drop
+an access or do one twice.
+"""
 
 _LOADS = "loads"
 """Name of the check that profiles all shared-memory loads that `micro` times."""

@@ -29,9 +29,9 @@ class Runner:
     jobs: int
     tell: Tell
     only: str = ""
-    """Text in the names of the checks to run."""
+    """Text that the names of the checks to run must contain."""
     retry: bool = False
-    """True if checks that were not right are repeated."""
+    """True if checks whose recorded outcome is not right are run again."""
     command: Callable[[Stage], Sequence[str]] = field(default=lambda stage: _command(stage))
     """Function that returns the command of a worker, to which the device is added."""
     _workers: set[Worker] = field(default_factory=set[Worker])

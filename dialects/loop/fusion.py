@@ -70,7 +70,7 @@ class FusionAttr(ParametrizedAttribute):
 
     @property
     def unmet(self) -> list[str]:
-        """Decisions that no pass has asked for yet."""
+        """Decisions of both lists that are not in `met`."""
         met = {*_texts(self.met)}
         return [each for each in _texts(self.fused) + _texts(self.apart) if each not in met]
 

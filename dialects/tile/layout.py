@@ -250,7 +250,7 @@ class SlabLayoutAttr(ParametrizedAttribute, MemRefLayoutAttr):
 
     @staticmethod
     def _parse_part(parser: AttrParser) -> tuple[str, Any]:
-        """Return the name of a parameter of `get`, and its value."""
+        """Parse one part of a layout; return the name of a parameter of `get`, and its value."""
 
         def number() -> int:
             return parser.parse_integer(allow_boolean=False, allow_negative=False)

@@ -190,7 +190,10 @@ def losing_device(name: str) -> Generator[None]:
 
 
 def _complaint_of(workload: Workload) -> ResultCheck:
-    """Return a function that compares tensors with the expected results of the workload."""
+    """
+    Return a function that compares tensors with the expected results of the workload, and returns a
+    text on the first problem.
+    """
     program = captured_program(workload.captured)
     assert program.inputs is not None
     judge = Judge(program, program.inputs)

@@ -110,7 +110,7 @@ class Explanation(NamedTuple):
     Sizes of the problem that the planner solved; None if it had only one choice, or the user chose.
     """
     weighed: Sequence[Weighing] = ()
-    """Choice of the planner first, then alternatives."""
+    """Choices that the planner compared: its own choice first, then alternatives."""
     steps: Sequence[Step] = ()
     figures: str | None = None
     """Costs of a kernel that was already scheduled in the input; None for all other kernels."""

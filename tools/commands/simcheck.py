@@ -40,7 +40,7 @@ from tilewright.tools.toolkit import use_cuda_home
 from tilewright.tuning.kernel_key import nvrtc_version
 
 FOLDERS = ("test/codegen/simulator/kernels", "test/codegen/simulator/tile")
-"""Folders of kernels in a checkout."""
+"""Folders of kernels with hand-written or generated bugs, relative to a checkout."""
 
 QUICK = 20
 """Ratio of all generated bugs to those that are planted with `--quick`."""

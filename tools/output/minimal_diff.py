@@ -23,7 +23,10 @@ function.
 
 
 def minimal_diff(before: str, after: str, context: int = 2) -> list[str]:
-    """Return the hunks of the diff, without the lines that name the files."""
+    """
+    Return the lines of the unified diff between two texts of IR, without the lines that name the
+    files.
+    """
     old = before.splitlines()
     new = _with_old_numbers(old, after.splitlines())
     return list(unified_diff(old, new, n=context, lineterm=""))[2:]

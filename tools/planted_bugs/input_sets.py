@@ -40,14 +40,19 @@ used.
 """
 
 TURNS = 4
-"""Default maximum number of sets that the places of an extreme element are spread over."""
+"""
+Maximum number of sets for each input, by default, in which the extreme element is at different
+places.
+"""
 
 _GOLDEN = 0.6180339887
 
 
 @dataclass(frozen=True)
 class InputSet:
-    """Arrays for one run, in versions from the most to the least extreme."""
+    """
+    Inputs for one run, as functions that make them in versions, from the most to the least extreme.
+    """
 
     what: str
     versions: Sequence[Callable[[], list[Array]]]

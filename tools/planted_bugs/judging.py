@@ -32,7 +32,9 @@ row (at most 1).
 """
 
 CONDITION = {"float64": 1e-10, "float32": 1e-4, "float16": 2e-2, "bfloat16": 0.1}
-"""Largest rounding error, relative to the largest element of its row, for inputs to be used."""
+"""
+Largest rounding error by dtype, relative to the largest element of its row, for inputs to be used.
+"""
 
 MULTIPLE = 4
 """

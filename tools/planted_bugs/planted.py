@@ -40,7 +40,7 @@ class Kernel:
     """Sets of inputs with their expected results."""
     target: str = DEFAULT_TARGET
     equivalent: Sequence[Equivalent] = ()
-    """Mutants of it that are equivalent to the kernel."""
+    """Mutants of this kernel that are known to be equivalent to it, with reasons."""
     budget: int = BUDGET
     """Maximum number of thread-instructions of a mutant."""
 

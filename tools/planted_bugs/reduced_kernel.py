@@ -42,13 +42,13 @@ OVERRUN = 8
 """Number of elements beyond the last whole tile; with it rows stay multiples of 16 bytes."""
 
 FEW = 2
-"""Number of steps of an axis that no tile covers, such as heads."""
+"""New number of steps of an axis that no tile covers, such as heads."""
 
 INDICES = 40
-"""Number of rows of a table, such as embeddings."""
+"""New number of rows of a table that indices select from, such as embeddings."""
 
 _LINE = 128 + OVERRUN
-"""Number of elements of a row in kernels without sums."""
+"""New number of elements of a row in kernels without sums."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,10 @@ class Tiling:
     """Sizes that a schedule names: sides of tiles, chunk of a split sum, steps of a ring."""
 
     sides: tuple[int, int]
-    """Sides of a block's tile; else the elements of a block, or the rows of a reduction."""
+    """
+    Sides of a block's tile of a contraction. For other kernels: elements of a block, or rows of a
+    reduction.
+    """
     chunk: int
     """Elements that all blocks of a split sum process in a step; 0 if sums are not chunked."""
     steps: int
