@@ -42,9 +42,9 @@ def in_pytorch(graph: Any) -> Callable[..., Any]:
     """
     Return a function that runs a graph module in PyTorch.
 
-    It is the module's `forward`, because a call of the module prints a traceback of each error
-    before it raises the error. The first call of a `forward` whose code is not generated yet does
-    that too.
+    The function is the module's `forward`, because a call of the module prints a traceback of each
+    error before it raises the error. The first call of a `forward` whose code is not generated yet
+    does that too.
     """
     _ = graph.code  # generates the code
     return graph.forward

@@ -131,8 +131,8 @@ class _Call:
         """
         Return the nodes and results of the call; None if equal calls must not copy them.
 
-        That is so if a node uses a tensor that is no argument or writes in place, or if no result
-        is new.
+        None is the result if a node uses a tensor that is no argument, if a node writes in place,
+        or if no tensor of the result is new.
         """
         import torch
         from torch.utils import _pytree as pytree

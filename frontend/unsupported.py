@@ -2,8 +2,8 @@
 """
 Operators that are refused by name, each with the reason and a remedy.
 
-They are looked up in the program as exported, before decomposition, so that the error names the
-operator that the user called.
+The operators are looked up in the program as exported, before decomposition, so that the error
+names the operator that the user called.
 """
 
 from collections.abc import Callable, Mapping

@@ -81,9 +81,9 @@ def penalised(choose: Choose, penalty: float) -> Choose:
     """
     Return `choose`, changed to make tokens that are already in the text less likely.
 
-    Their logits are divided by `penalty` if they are positive, else multiplied by it (CTRL,
-    arXiv:1909.05858, section 4.1). A penalty below 1 makes them likelier. Raises `UsageError`
-    unless `penalty` is above 0 and finite.
+    The logits of these tokens are divided by `penalty` if they are positive, else multiplied by it
+    (CTRL, arXiv:1909.05858, section 4.1). A penalty below 1 makes them likelier. Raises
+    `UsageError` unless `penalty` is above 0 and finite.
     """
     if not 0 < penalty < float("inf"):
         raise UsageError(

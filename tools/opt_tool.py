@@ -2,9 +2,9 @@
 """
 Command `opt-tool FILE|- -p PASSES [-t TARGET]`: read IR, run passes over it, print it.
 
-It is xDSL's driver with our dialects, passes and `cuda` target, MLIR's `--pass-pipeline`, and
-errors with a place and a reason. Exit code 2: the input or the options are wrong; 1: a pass failed;
-130: interrupted. After every pass the IR is verified, including SSA dominance.
+The command is xDSL's driver with our dialects, passes and `cuda` target, MLIR's `--pass-pipeline`,
+and errors with a place and a reason. Exit code 2: the input or the options are wrong; 1: a pass
+failed; 130: interrupted. After every pass the IR is verified, including SSA dominance.
 """
 
 import argparse

@@ -2,9 +2,10 @@
 """
 Runner of the `// RUN:` lines of a file inside this process, twenty times faster than lit.
 
-It supports what tests and pages use: the tools of `COMMANDS`, `not`, pipes, `&&`, `2>&1`, `> FILE`,
-`< FILE`, and the substitutions `%s %S %t %T %%`. As in lit, a pipe fails if any part of it fails.
-Anything else in a RUN line is an error here: lit, which runs the same files, is the reference.
+The runner supports what tests and pages use: the tools of `COMMANDS`, `not`, pipes, `&&`, `2>&1`,
+`> FILE`, `< FILE`, and the substitutions `%s %S %t %T %%`. As in lit, a pipe fails if any part of
+it fails. Anything else in a RUN line is an error here: lit, which runs the same files, is the
+reference.
 """
 
 import difflib

@@ -2,7 +2,7 @@
 """
 Stage `correctness`: results against PyTorch in float64, with the error limits of `tilewright run`.
 
-It checks:
+The stage checks:
 
 - the sample of `programs`,
 - every case of suite84 at a small size, with the schedules of its full size,

@@ -3,7 +3,8 @@
 Sample of programs: each family of kernels at sizes with remainders, each dtype, and inputs with
 other memory layouts than contiguous rows.
 
-They are written in the form of `tilewright run -c`, so that a failure can be reproduced there.
+The programs are written in the form of `tilewright run -c`, so that a failure can be reproduced
+there.
 """
 
 from collections.abc import Callable, Mapping

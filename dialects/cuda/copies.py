@@ -69,12 +69,10 @@ class CopyOp(StatementOp):
     """
     Vector copy of adjacent elements, by one load and one store.
 
-    It prints as `*reinterpret_cast<float4 *>(&r[0]) = *reinterpret_cast<const float4 *>(&x[i]);`.
-    With a condition, zeros are stored where the condition is false.
+    With a condition, zeros are stored where the condition is false. The op prints as
+    `*reinterpret_cast<float4 *>(&r[0]) = *reinterpret_cast<const float4 *>(&x[i]);`.
 
-    ```mlir
-    cuda.copy %0 to %1 width 4 where %in : !cuda.ptr<f32, const>, !cuda.ptr<f32>
-    ```
+    ```mlir cuda.copy %0 to %1 width 4 where %in : !cuda.ptr<f32, const>, !cuda.ptr<f32> ```
     """
 
     name = "cuda.copy"

@@ -2,8 +2,8 @@
 """
 Torch ops that create tensors of one number, and the base of all ops with tensor options.
 
-Of these options only the dtype affects values. `device`, `memory_format` and `non_blocking` concern
-the user's memory, which a compiled program does not use for intermediate tensors.
+Of the tensor options, only the dtype affects values. `device`, `memory_format` and `non_blocking`
+concern the user's memory, which a compiled program does not use for intermediate tensors.
 """
 
 from abc import ABC, abstractmethod

@@ -2,8 +2,9 @@
 """
 Minimum work of a captured function, by its graph: operations of contractions, and bytes.
 
-It is a lower bound. An input counts if some operator reads all of it, not if it is only indexed.
-Half of the products of causal attention count. An unknown operator counts as no operations.
+The work is a lower bound. An input counts if some operator reads all of it, not if it is only
+indexed. Half of the products of causal attention count. An unknown operator counts as no
+operations.
 """
 
 from collections.abc import Callable, Mapping

@@ -82,9 +82,9 @@ def spiked(array: Array, turn: int, size: float) -> Array:
     """
     Return the array with an extreme element in each line of its longest axis.
 
-    Its place moves along the axis from line to line and from turn to turn: first the last place,
-    then places that spread evenly. Its sign alternates from turn to turn, and after as many lines
-    as there are places.
+    The element's place moves along the axis from line to line and from turn to turn: first the last
+    place, then places that spread evenly. Its sign alternates from turn to turn, and after as many
+    lines as there are places.
     """
     result = np.array(array)
     if not array.size:
