@@ -35,7 +35,9 @@ class AddressOp(ExpressionOp):
     Address `&p[i]` of a pointer's element, or `&a[i][j]` of an array's; `&p[i] + j` if the pointer
     is itself the address `&p[i]`.
 
-    ```mlir %0 = cuda.address %p[%i] : !cuda.ptr<f32, const>, i32 -> !cuda.ptr<f32, const> ```
+    ```mlir
+    %0 = cuda.address %p[%i] : !cuda.ptr<f32, const>, i32 -> !cuda.ptr<f32, const>
+    ```
     """
 
     name = "cuda.address"
@@ -72,7 +74,9 @@ class CopyOp(StatementOp):
     With a condition, zeros are stored where the condition is false. The op prints as
     `*reinterpret_cast<float4 *>(&r[0]) = *reinterpret_cast<const float4 *>(&x[i]);`.
 
-    ```mlir cuda.copy %0 to %1 width 4 where %in : !cuda.ptr<f32, const>, !cuda.ptr<f32> ```
+    ```mlir
+    cuda.copy %0 to %1 width 4 where %in : !cuda.ptr<f32, const>, !cuda.ptr<f32>
+    ```
     """
 
     name = "cuda.copy"

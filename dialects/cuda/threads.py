@@ -64,7 +64,9 @@ class PerformOp(StatementOp):
 
     The prelude defines the function, or it is a function of CUDA's own whose result is not used.
 
-    ```mlir cuda.perform @copy_async [16](%0, %1) : !cuda.ptr<f32>, !cuda.ptr<f32, const> ```
+    ```mlir
+    cuda.perform @copy_async [16](%0, %1) : !cuda.ptr<f32>, !cuda.ptr<f32, const>
+    ```
     """
 
     name = "cuda.perform"
