@@ -187,6 +187,7 @@ def capture(
 def capture_exported(exported: Any) -> Captured:
     """
     Translate a program that `frontend.export` returned to Torch IR, and return it as a `Captured`.
+
     The program is changed in place. Raises `UnsupportedError`.
     """
     numbers_to_tensors(exported)

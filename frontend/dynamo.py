@@ -105,8 +105,10 @@ class LazyGraph:
 
 def _kind(value: Any) -> Any:
     """
-    Return a key of an input, from dtype, device, shape, strides and layout. A graph is compiled
-    anew for each combination of keys.
+    Return a key of an input. Of a tensor it has dtype, device, shape, strides and layout, of
+    another value its type and text.
+
+    A graph is compiled anew for each combination of keys.
     """
     import torch
 

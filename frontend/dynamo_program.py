@@ -61,8 +61,8 @@ class Program:
 
 def program_of(graph: Any, inputs: Sequence[Any], compile: Compile) -> Program:
     """
-    Compile a graph from Dynamo for inputs like these, and return it. Numbers among them are Python
-    numbers.
+    Compile a graph from Dynamo for inputs like `inputs`, and return it. Inputs that Dynamo wraps in
+    tensors, because they are Python numbers, are given as numbers.
 
     Raises `UnsupportedError` or `UsageError` where the graph cannot even be compiled in part.
     """

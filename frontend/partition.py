@@ -149,8 +149,8 @@ class Partition:
 
     def runs_outside(self, statement: ast.stmt) -> bool:
         """
-        True if a statement can be executed now as a whole: it is no `return`, makes no input, and
-        the body cannot observe it.
+        True if a statement can be executed now as a whole: it is no `return`, and the body cannot
+        observe it. Except for a definition or an import, it must not make an input.
         """
         if isinstance(statement, ast.Return) or not self.is_constant(statement):
             return False

@@ -131,8 +131,9 @@ class _Call:
         """
         Return the nodes and results of the call; None if equal calls must not copy them.
 
-        None is the result if a node uses a tensor that is no argument, if a node writes in place,
-        or if no tensor of the result is new.
+        None is the result if a node uses a tensor that is no argument, or writes in place. It is
+        also the result if nothing in the call's result is a new tensor, or something in it is no
+        plain value.
         """
         import torch
         from torch.utils import _pytree as pytree

@@ -25,8 +25,8 @@ class Input:
     """Name of its FX node, and of the captured function's argument."""
     name: str
     """
-    Parameter name of a user input; else the path of a parameter, buffer or constant in the module:
-    `0.weight`.
+    Name of a user input in the signature of the exported graph; else the path of a parameter,
+    buffer or constant in the module: `0.weight`.
     """
     kind: Kind
     tensor: Any

@@ -76,8 +76,8 @@ def _torch() -> Outcome:
 
 def _driver() -> Outcome:
     """
-    Return the outcome with the CUDA version of the driver; it is wrong if that is older than
-    NVRTC's.
+    Return the outcome with the CUDA version of the driver. It is wrong if the major version is
+    older than NVRTC's.
     """
     from tilewright.codegen.runtime.gpu_backend import best_driver
     from tilewright.codegen.runtime.libcuda import libcuda

@@ -173,8 +173,8 @@ class Contest:
 
     def _least_us(self, name: str, work: Work) -> float:
         """
-        Return the lower bound of a contestant's time in microseconds. Only the one of PyTorch
-        allows for tensor cores in float32.
+        Return the lower bound of a contestant's time in microseconds. The bound for PyTorch assumes
+        the peak of tensor cores, which Tilewright does not use in float32.
         """
         peaks = self.device.peaks
         return peaks.floor_us(work) if name == OURS else peaks.least_us(work)
