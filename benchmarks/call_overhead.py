@@ -44,12 +44,16 @@ CASES: Mapping[str, str] = {
 _TARGET = "sm_90a"
 _PLACES = 16
 _OF_CPU = 64
-"""Alignment of PyTorch's CPU memory in bytes; its GPU memory has an alignment of 512."""
+"""
+Alignment of PyTorch's CPU memory in bytes, which is less than the 512 bytes of its GPU memory.
+"""
 
 
 @dataclass(frozen=True)
 class Measured:
-    """Times of one call of a program, in microseconds."""
+    """
+    Host overhead of one call of a program in microseconds: by `plan`, by `moved`, and by `program`.
+    """
 
     name: str
     launches: int
@@ -61,7 +65,8 @@ class Measured:
 
 def measured(only: str, calls: int) -> Iterator[Measured]:
     """
-    Yield the measured cases with `only` in their names, each called `calls` times in five rounds.
+    Yield the measured cases whose names contain `only`; each is called `calls` times in each of
+    five rounds.
     """
     for name, text in CASES.items():
         if only in name:
@@ -89,7 +94,10 @@ def _measured(name: str, text: str, calls: int) -> Measured:
 
 
 def _values(inputs: Sequence[Any], given: Sequence[Any], own: Sequence[Any]) -> list[Any]:
-    """Return the tensors for a program's inputs: those of the call, and those of the module."""
+    """
+    Return the tensors for a program's inputs, in order: `given`, those of the call, and `own`,
+    those of the module.
+    """
     called, kept = iter(given), iter(own)
     return [next(called if input.kind == "input" else kept) for input in inputs]
 

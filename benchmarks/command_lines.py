@@ -110,7 +110,10 @@ NEEDED = {
     "tune": ["--evaluator", "model", "--budget", "2", "--programs", "0"],
     "generate": ["--max-new-tokens", "2", "--prompt-ids", "1,2"],
 }
-"""Options without which these commands end at once with an error."""
+"""
+Options that are added to every command line of these commands, which would otherwise end at once
+with an error.
+"""
 
 TOKENS = ["softmax", "topk", "expp", "", "aten.add", "*", "model", "out", "10"]
 
@@ -197,7 +200,10 @@ def limited() -> Generator[None]:
 
 
 def tried(words: Sequence[str]) -> tuple[str, str, str]:
-    """Run a command line; return how it ended, what is wrong with that, and its last error."""
+    """
+    Run a command line; return how it ended, what is wrong with that (empty if nothing is), and its
+    last error.
+    """
     end, _, err, wrong = _run(words)
     last = next((line for line in err.splitlines() if "error: " in line), "")
     return end, wrong, last
@@ -205,7 +211,8 @@ def tried(words: Sequence[str]) -> tuple[str, str, str]:
 
 def captured_end(words: Sequence[str]) -> tuple[str, str, str]:
     """
-    Run a command line; return how it ended, what it printed on stdout, and what is wrong with it.
+    Run a command line; return how it ended, its stdout, and what is wrong with its end: empty if
+    nothing is.
     """
     end, out, _, wrong = _run(words)
     return end, out, wrong
@@ -213,7 +220,8 @@ def captured_end(words: Sequence[str]) -> tuple[str, str, str]:
 
 def _run(words: Sequence[str]) -> tuple[str, str, str, str]:
     """
-    Run a command line; return how it ended, its stdout and stderr, and what is wrong with them.
+    Run a command line; return how it ended, its stdout and stderr, and what is wrong with its end:
+    empty if nothing is.
     """
     out, err = io.StringIO(), io.StringIO()
     main = cli.main if words[0] == "tilewright" else opt_tool.main

@@ -49,7 +49,10 @@ class PassClock(PassManager):
         self._lap(step.name)
 
     def _lap(self, what: str) -> None:
-        """Add the CPU seconds since the last call to `what`; ignore them if `what` is empty."""
+        """
+        Add the CPU seconds since the last call of this method to the sum of `what`; drop them if
+        `what` is empty.
+        """
         now = process_time()
         if what:
             self._seconds[what] += now - self._last
@@ -85,7 +88,7 @@ class Calls(NamedTuple):
     """CPU seconds in these functions and in the functions that they call."""
 
     def also(self, calls: int, own_s: float, all_s: float) -> "Calls":
-        """Return the sum of these figures and another function's."""
+        """Return the sum of these figures and those of another function of the same name."""
         return Calls(self.calls + calls, self.own_s + own_s, self.all_s + all_s)
 
 

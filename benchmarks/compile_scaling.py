@@ -42,7 +42,10 @@ CASES: Mapping[str, tuple[Callable[[int], str], int]] = {
     "siblings": (_siblings, 300),
     "added tensors": (_terms, 1000),
 }
-"""Functions that return a program of some number of ops, with the full number, by name."""
+"""
+Cases by name: a function that returns the text of a program with a number of ops, and the number of
+ops without `--share`.
+"""
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ inserted or cut off.
 
     benchmarks/damaged_files.py --seed 1 --count 100
 
-Each file must be rejected with a one-line error, or read with the results of the undamaged file. If
-one is not, the exit code is 1.
+Each file must be rejected with a one-line error, or read without one. If it has checksums, it must
+be read with the results of the undamaged file. Otherwise the exit code is 1.
 """
 
 import os
@@ -45,7 +45,10 @@ READERS: dict[str, list[list[str]]] = {
 """Commands that read each file, by the file's name."""
 
 CHECKED = ("m.pt2", "t.sqlite", "e.jsonl")
-"""Files with checksums; damage may change the values in other files."""
+"""
+Files with checksums, which must give the usual results if they are accepted. Damage may change the
+values in other files.
+"""
 
 
 def make_files() -> None:
@@ -96,7 +99,10 @@ DAMAGES: Sequence[Callable[[random.Random, bytearray], None]] = (
 
 
 def _homes(folder: str) -> AbstractContextManager[object]:
-    """Set the folders of the user's data and cache in the environment."""
+    """
+    Return a context in which the environment names `folder` as the user's folder for data and for
+    caches.
+    """
     return patch.dict(os.environ, XDG_DATA_HOME=folder, XDG_CACHE_HOME=folder)
 
 
@@ -129,7 +135,10 @@ def run(seed: int, count: int, *, shows: bool = False) -> tuple[Counter[str], li
 
 
 def _read(reader: Sequence[str]) -> tuple[str, str, str]:
-    """Run a command; return how it ended, what it printed on stdout, and what is wrong with it."""
+    """
+    Run a command; return how it ended, its stdout, and what is wrong with its end: empty if nothing
+    is.
+    """
     for left in (*Path().glob("new.sqlite*"), *Path().glob("t.sqlite-*")):
         left.unlink()
     return captured_end(reader)

@@ -22,7 +22,7 @@ FILE = HERE / "suite-half.json"
 
 SHORT = {"bfloat16": "bf16", "float16": "fp16"}
 IN_BOTH = ("qwen.s512", "qwen.q_proj.s512", "qwen.down_proj.s512")
-"""Name endings of cases that also exist in float16."""
+"""Endings of the names of suite84's cases that also get a case in float16."""
 PRODUCTS = ((4096, 4096, 4096), (8192, 8192, 8192), (512, 4096, 4096), (1, 4096, 4096))
 """Sizes (m, n, k) of the large products."""
 

@@ -9,14 +9,17 @@ _DEFINED = re.compile(r"%\w+(?= =|:)")
 
 
 def delete_line(text: str, random: Random) -> str:
-    """Delete one line, usually one operation."""
+    """Return the text without one line, which is usually one operation."""
     lines = text.splitlines(keepends=True)
     del lines[_plain_line(lines, random)]
     return "".join(lines)
 
 
 def duplicate_line(text: str, random: Random) -> str:
-    """Repeat one line, at its place or another one; values that it defines get new names."""
+    """
+    Return the text with one line repeated, at its place or another one; values that the repeated
+    line defines get new names.
+    """
     lines = text.splitlines(keepends=True)
     source = _plain_line(lines, random)
     line = _DEFINED.sub(lambda match: f"{match[0]}_again", lines[source])
@@ -25,7 +28,7 @@ def duplicate_line(text: str, random: Random) -> str:
 
 
 def swap_lines(text: str, random: Random) -> str:
-    """Swap two lines, usually neighbours."""
+    """Return the text with two lines swapped, usually neighbours."""
     lines = text.splitlines(keepends=True)
     one, other = _plain_line(lines, random), _plain_line(lines, random)
     if random.random() < 0.7:
@@ -35,7 +38,7 @@ def swap_lines(text: str, random: Random) -> str:
 
 
 def splice_lines(text: str, random: Random, source: str) -> str:
-    """Insert a few lines of another text."""
+    """Return the text with a few lines of `source` inserted."""
     lines, others = text.splitlines(keepends=True), source.splitlines(keepends=True)
     start = random.randrange(len(others))
     count = random.choice((1, 2, 5, len(others)))
@@ -44,7 +47,7 @@ def splice_lines(text: str, random: Random, source: str) -> str:
 
 
 def empty_region(text: str, random: Random) -> str:
-    """Delete all lines of one region."""
+    """Return the text without the lines of one region."""
     lines = text.splitlines(keepends=True)
     opening = [i for i, line in enumerate(lines) if line.rstrip().endswith("{")]
     if not opening:

@@ -44,7 +44,10 @@ class Measured:
 
 
 def measure(name: str, program: Expression, level: str, repeat: int) -> Measured:
-    """Capture a program once, and lower it to `level` `repeat` times; the fastest time counts."""
+    """
+    Capture a program once, and lower it to `level` `repeat` times; return the measurements, with
+    the fastest time.
+    """
     captured, capture_s = timed(lambda: capture(program.module, program.args, program.kwargs))
     lower_s = min(timed(lambda: lowered(captured, level))[1] for _ in range(repeat))
     planned = tilewright.lower(captured, "kernel", db=False)

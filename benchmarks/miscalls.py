@@ -112,7 +112,9 @@ NUMBERS: tuple[A, ...] = (1, 2, 1.0, 2.5, 0.0, -0.0, True, False, -3, float("inf
 
 
 def attempt(draw: random.Random) -> tuple[str, str]:
-    """Try one call; return how it ended, and what is wrong with that."""
+    """
+    Try one random call; return how it ended, and what is wrong with that: empty if nothing is.
+    """
     function = FUNCTIONS[name := draw.choice([*FUNCTIONS])]()
     x = torch.randn(4, 5, generator=torch.Generator().manual_seed(draw.randrange(99)))
     kind = draw.choice([*TENSORS])
@@ -150,7 +152,9 @@ def _fails_too(function: A, x: A, k: A) -> bool:
 
 
 def _difference(label: str, function: A, found: A, ours: A, theirs: A, given: A) -> str:
-    """Return the difference from PyTorch's results, or an empty text."""
+    """
+    Return a text on how results and written inputs differ from PyTorch's; empty if they agree.
+    """
     try:
         is_array = isinstance(theirs, np.ndarray) and theirs.dtype == np.float32
         tensor = torch.from_numpy(np.ascontiguousarray(theirs)) if is_array else theirs
@@ -166,7 +170,8 @@ def _difference(label: str, function: A, found: A, ours: A, theirs: A, given: A)
 
 def _check_close(found: A, expected: A) -> None:
     """
-    Raise `AssertionError` if results differ by more than the rounding error of the largest element.
+    Raise `AssertionError` if results differ: floats by more than 1e-5 of the value plus 1e-5 of the
+    largest element.
     """
     is_float = isinstance(expected, torch.Tensor) and expected.is_floating_point()
     if not is_float or expected.is_meta:

@@ -37,8 +37,8 @@ _LITTLE_WORK = "--check-limit=10000000"
 @cache
 def corpus(expressions: bool) -> tuple[tuple[Sample, ...], ...]:
     """
-    Return all samples, grouped by origin, so that a file of many small cases weighs as much as any
-    other.
+    Return all samples in groups by origin. Mutants draw a group first, so that a file of many small
+    cases weighs as much as any other.
     """
     samples = samples_of_tests() + (samples_of_expressions() if expressions else ())
     return tuple(tuple(group) for _, group in groupby(samples, key=lambda sample: sample.origin))
@@ -51,7 +51,7 @@ def vocabulary(expressions: bool) -> Vocabulary:
 
 
 def mutant(seed: int, number: int, expressions: bool = True) -> Mutant:
-    """Return the mutant with this number."""
+    """Return mutant number `number` of a seed."""
     random = Random(f"{seed}:{number}")
     groups = corpus(expressions)
     sample = random.choice(random.choice(groups))

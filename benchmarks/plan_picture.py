@@ -33,7 +33,7 @@ _SLAB_WIDTH = 7.6
 _LETTER = 0.068
 """Average width of a letter of a buffer's label, in units of a box's height."""
 _LEAST_LETTERS = 5
-"""Number of letters up to which a buffer is too narrow for a label."""
+"""Number of letters: a buffer with room for no more letters gets no label."""
 _BLUE, _GREEN, _GRAY = "#dbe7f6", "#d9ecd5", "#5f6b7a"
 _UNITS = ("B", "KiB", "MiB", "GiB")
 
@@ -63,8 +63,8 @@ def plan_of_model(name: str, tokens: int, dtype: str | None, layers: int | None)
 
 def repetition(kernels: Sequence[str]) -> Repetition:
     """
-    Return the repetition that covers the most launches, with the shortest sequence: the layers of a
-    model.
+    Return the repetition that covers the most launches; of several, the one with the shortest
+    sequence. In a model, these are its layers.
     """
     lengths = range(1, len(kernels) // 2 + 1)
     found = (each for length in lengths for each in _repetitions(kernels, length))
@@ -74,8 +74,8 @@ def repetition(kernels: Sequence[str]) -> Repetition:
 
 def _repetitions(kernels: Sequence[str], length: int) -> Iterator[Repetition]:
     """
-    Yield the repetitions of sequences of this length, each as often as it occurs up to some
-    position.
+    Yield each place where a sequence of `length` launches occurs at least twice in a row, with the
+    number of times up to there.
     """
     equal = 0
     for place in range(len(kernels) - length):

@@ -22,7 +22,10 @@ SIZES = {32: 32, 64: 32, 128: 72, 256: 40, 512: 136, 2048: 520, 3584: 776, 5632:
 
 
 class Way(NamedTuple):
-    """Reduction of an attention case; fields without a value are reduced as in other cases."""
+    """
+    Sizes of a reduced attention case: its heads are divided by `fewer_heads`. Sizes that are None
+    are reduced as in other cases.
+    """
 
     fewer_heads: int = 4
     tokens: int | None = None
@@ -30,7 +33,10 @@ class Way(NamedTuple):
 
 
 WAYS = (Way(), Way(2), Way(1), Way(features=136), Way(1, tokens=264, features=128))
-"""Ways to try: the sizes decide if the scores' softmax, or a part of it, is written to memory."""
+"""
+Reductions to try in order, until the kernels are those of full size. The sizes decide if the
+softmax of scores is written to memory.
+"""
 
 
 class Scheduled(NamedTuple):
@@ -75,7 +81,9 @@ def _sizes(shape: tuple[int, ...], full: int, tokens: int, way: Way) -> list[int
 
 
 def _alike(case: Case, names: list[str], target: str) -> Scheduled:
-    """Return the reduced case, and its Loop IR with the same kernels as at full size."""
+    """
+    Return the first reduced case whose kernels are called `names`, captured, with its Loop IR.
+    """
     programs = (captured(reduced(case, way), "cpu") for way in WAYS)
     if case.op == "silu_mul_matmul" and len(names) == 2:
         # At full size many tiles share rows, and the fusion computes them once; here this is
@@ -105,8 +113,8 @@ def _kernels(module: ModuleOp) -> list[KernelOp]:
 
 def _with_product(case: Case) -> Case:
     """
-    Return the case with the product's left operand as another result, so that a separate kernel
-    computes it.
+    Return the case with the left operand of the product as another result; a separate kernel then
+    computes that operand.
     """
     found = re.fullmatch(r"torch.matmul\((F.silu.*), t2\)", case.expression)
     assert found is not None

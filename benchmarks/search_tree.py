@@ -23,11 +23,14 @@ from tilewright.tuning.search.tree import Node, Visit
 from tilewright.tuning.space import Space
 
 Places = dict[Visit, tuple[float, int]]
-"""Position of each node from left to right, and its depth."""
+"""Position of each visited node: from left to right, and its depth in the tree."""
 
 
 def searched(text: str, budget: int) -> tuple[Visit, Node]:
-    """Search for a schedule; return the root of the visited tree, and the best leaf."""
+    """
+    Search for a schedule with `budget` evaluations; return the root of the visited tree, and the
+    leaf of the best schedule.
+    """
     space = Space(kernel_of(text))
     search, measure = Mcts(space.root), model(DEFAULT_TARGET)
     found = [*trials(search, at_once(lambda leaf: measure(space.kernel(leaf))), Limits(budget))]
@@ -50,7 +53,10 @@ def below(visit: Visit) -> Iterator[Visit]:
 
 
 def place(visit: Visit, places: Places, depth: int = 0) -> None:
-    """Place the leaves side by side, and each node above the middle of its children."""
+    """
+    Add the positions of a node and of all nodes below to `places`: leaves side by side, others
+    above the middle of their children.
+    """
     children = visited(visit)
     for child in children:
         place(child, places, depth + 1)

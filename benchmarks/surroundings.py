@@ -47,7 +47,7 @@ COMMANDS = {
     "doctor": ["tilewright", "doctor"],
     "ops": ["tilewright", "ops", "softmax"],
 }
-"""Command lines, in which OUT stands for an output file."""
+"""Command lines by name, in which OUT stands for an output file."""
 
 ENVIRONMENTS: tuple[dict[str, str | None], ...] = (
     {},
@@ -105,7 +105,10 @@ def surrounding(draw: random.Random, folder: Path) -> tuple[str, list[str], dict
 
 
 def attempt(draw: random.Random) -> tuple[str, str]:
-    """Run one command in a random environment; return its description, and what is wrong."""
+    """
+    Run one command in a random environment; return its description, and what is wrong: empty if
+    nothing is.
+    """
     with TemporaryDirectory() as name:
         folder = Path(name)
         label, (*words, stream), environment = surrounding(draw, folder)

@@ -62,7 +62,10 @@ class Vocabulary:
 
 
 def mutated(text: str, vocabulary: Vocabulary, random: Random) -> str:
-    """Apply one to three mutations, usually one; the result always differs from `text`."""
+    """
+    Return the text after one to three mutations, usually one; the result always differs from
+    `text`.
+    """
     original, rounds = text, random.choices((1, 2, 3), (7, 2, 1))[0]
     for _ in range(rounds):
         if text.strip():  # a mutation may delete the whole text
@@ -93,7 +96,10 @@ def _relative(operations: Sequence[str], random: Random) -> Callable[[str], str]
 
 
 def _one(pattern: re.Pattern[str], text: str, random: Random, new: Callable[[str], str]) -> str:
-    """Replace one random match of the pattern by `new(match)`."""
+    """
+    Return the text with one random match of the pattern replaced by `new(match)`; unchanged without
+    a match.
+    """
     found = list(pattern.finditer(text))
     if not found:
         return text
@@ -112,7 +118,7 @@ def _number(old: str, random: Random) -> str:
 
 
 def change_number(text: str, random: Random) -> str:
-    """Change one number; an extent of a type keeps its sign."""
+    """Return the text with one number changed; an extent of a type keeps its sign."""
     found = list(_NUMBER.finditer(text))
     if not found:
         return text
@@ -123,7 +129,7 @@ def change_number(text: str, random: Random) -> str:
 
 
 def change_number_everywhere(text: str, random: Random) -> str:
-    """Change a number at all its places, which keeps shapes consistent."""
+    """Return the text with one number changed at all its places, which keeps shapes consistent."""
     found = sorted(set(_NUMBER.findall(text)))
     if not found:
         return text
@@ -133,17 +139,17 @@ def change_number_everywhere(text: str, random: Random) -> str:
 
 
 def change_float(text: str, random: Random) -> str:
-    """Change one floating-point number."""
+    """Return the text with one floating-point number changed."""
     return _one(_FLOAT, text, random, lambda _: random.choice(_FLOATS))
 
 
 def change_type(text: str, random: Random) -> str:
-    """Change one element type."""
+    """Return the text with one element type changed."""
     return _one(_TYPE, text, random, lambda _: random.choice(_TYPES))
 
 
 def change_type_everywhere(text: str, random: Random) -> str:
-    """Change an element type at all its places."""
+    """Return the text with one element type changed at all its places."""
     found = sorted(set(_TYPE.findall(text)))
     if not found:
         return text
@@ -152,7 +158,7 @@ def change_type_everywhere(text: str, random: Random) -> str:
 
 
 def rename_use(text: str, random: Random) -> str:
-    """Replace one use of a value, usually by a value defined before."""
+    """Return the text with one use of a value replaced, usually by a value defined before."""
     found = list(_USE.finditer(text))
     if not found:
         return text
@@ -163,7 +169,9 @@ def rename_use(text: str, random: Random) -> str:
 
 
 def forward_operand(text: str, random: Random) -> str:
-    """Delete one operation, and replace uses of its result by its first operand."""
+    """
+    Return the text without one operation; uses of its result are replaced by its first operand.
+    """
     found = list(_FORWARDED.finditer(text))
     if not found:
         return text
@@ -173,18 +181,18 @@ def forward_operand(text: str, random: Random) -> str:
 
 
 def rename_symbol(text: str, random: Random) -> str:
-    """Replace a symbol by another symbol of the text."""
+    """Return the text with one symbol replaced by another symbol of the text."""
     symbols = _SYMBOL.findall(text)
     return _one(_SYMBOL, text, random, lambda _: random.choice(symbols))
 
 
 def change_operator(text: str, random: Random) -> str:
-    """Change one operator of an index expression."""
+    """Return the text with one operator of an index expression changed."""
     return _one(_OPERATOR, text, random, lambda _: random.choice(_OPERATORS))
 
 
 def swap_words(text: str, random: Random) -> str:
-    """Swap two neighbours in a list, such as two operands or two axes."""
+    """Return the text with two neighbours in a list swapped, such as two operands or two axes."""
     found = list(_PAIR.finditer(text))
     if not found:
         return text
@@ -193,7 +201,7 @@ def swap_words(text: str, random: Random) -> str:
 
 
 def swap_tokens(text: str, random: Random) -> str:
-    """Swap two tokens at any places."""
+    """Return the text with two tokens swapped, at any places."""
     found = list(_TOKEN.finditer(text))
     if len(found) < 2:
         return text
@@ -203,7 +211,7 @@ def swap_tokens(text: str, random: Random) -> str:
 
 
 def delete_token(text: str, random: Random) -> str:
-    """Delete one token."""
+    """Return the text without one token."""
     return _one(_TOKEN, text, random, lambda _: "")
 
 
@@ -225,4 +233,4 @@ MUTATIONS: tuple[tuple[Mutation, int], ...] = (
     (swap_lines, 3),
     (empty_region, 2),
 )
-"""Mutations, with their weights."""
+"""Mutations, each with its relative frequency."""

@@ -44,7 +44,7 @@ Submit = Callable[[str], Future[Measurement]]
 Row = dict[str, Any]
 
 _AHEAD = 32
-"""Number of schedules that are compiled in advance while one is measured."""
+"""Number of schedules that may be submitted for compilation and not measured yet."""
 
 
 class Product(NamedTuple):
@@ -53,7 +53,7 @@ class Product(NamedTuple):
     text: str
     """Kernel at Loop IR, as text."""
     lift: str
-    """Pass that turns the kernel into a launch."""
+    """Name of the pass that turns the kernel into a launch, the first step of each schedule."""
     problem: Contraction
     tilings: list[Tiling]
 
@@ -75,7 +75,8 @@ def product_of(case: Case, target: Target, seed: int = 0) -> Product:
 
 def measured(product: Product, target: Target, submit: Submit, until: float) -> Iterator[Row]:
     """
-    Yield rows for the tilings that are submitted before the clock `monotonic` reaches `until`.
+    Measure tilings, and yield a row for each one that is submitted before the clock `monotonic`
+    reaches `until`.
     """
     tilings = iter(product.tilings)
     under_way: list[tuple[Tiling, Future[Measurement]]] = []
@@ -105,7 +106,10 @@ def _row(tiling: Tiling, found: Measurement, problem: Contraction, target: Targe
 
 
 def told(name: str, rows: Sequence[Row]) -> str:
-    """Return a line on the model's error, and on the planner's tiling beside the best one."""
+    """
+    Return a line of text on the error of the model, and on the planner's tiling in comparison with
+    the best one.
+    """
     right = [row for row in rows if row["us"] is not None]
     if len(right) < 2:
         return f"{name}: nothing to compare"

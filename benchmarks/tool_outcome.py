@@ -35,7 +35,7 @@ class Outcome:
 
 
 def run_opt_tool(text: str, options: Sequence[str], folder: Path) -> Outcome:
-    """Run opt-tool over `text` in this process, through a file in `folder`."""
+    """Run opt-tool over `text` in this process, through a file in `folder`; return how it ended."""
     file = folder / "mutant.mlir"
     file.write_text(text)
     out, err = StringIO(), StringIO()
@@ -75,7 +75,10 @@ def _trace(error: BaseException) -> str:
 
 
 def _place(trace: str) -> str:
-    """Return an exception's name, our innermost functions, and the innermost function of all."""
+    """
+    Return an exception's name, and the functions that raised it: our two innermost ones and the
+    innermost of all.
+    """
     named = [line for line in trace.splitlines() if _EXCEPTION.match(line)]
     name = named[-1].split(":")[0] if named else ""
     frames = _FRAME.findall(trace)

@@ -88,13 +88,14 @@ def scratch(initial: Initial | None = None) -> Facts:
 
 
 def with_alignment(facts: Facts, bytes: int) -> Facts:
-    """Return `facts` with an alignment of `bytes`."""
+    """Return a copy of `facts` in which `plan.align` is `bytes`."""
     return {**facts, ALIGN: IntegerAttr(bytes, i64)}
 
 
 def with_in_place(facts: Facts, inputs: Sequence[int]) -> Facts:
     """
-    Return `facts` with exactly `inputs` as the positions that may be passed as this output, too.
+    Return a copy of `facts` in which `plan.in_place` is `inputs`: the positions of the inputs whose
+    buffers may also be passed as this output.
     """
     others = {name: attribute for name, attribute in facts.items() if name != IN_PLACE}
     return {**others, IN_PLACE: DenseArrayBase.from_list(i64, inputs)} if inputs else others
@@ -156,7 +157,8 @@ def _verify_initial(attribute: Attribute, type: Attribute) -> None:
 
 def _passed_type(type: Attribute) -> Attribute:
     """
-    Return the type that two arguments must share to be one buffer; a pointer's const is ignored.
+    Return the type that must be equal for two arguments to be passed one buffer: the memref's type,
+    or the type that a pointer points to.
     """
     return type if isinstance(type, ShapedType) else _element(type)
 

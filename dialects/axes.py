@@ -47,11 +47,14 @@ from tilewright.dialects.index import (
 from tilewright.dialects.types import memref_type
 
 Access = tuple[Sequence[AffineExpr], Sequence[SSAValue]]
-"""Affine expressions, and the SSA values of their dimensions."""
+"""
+Subscripts or conditions: affine expressions, and the SSA value that each of their dimensions stands
+for.
+"""
 
 
 class Role(StrEnum):
-    """Role of an axis in a contraction; it is recorded when the axis is created."""
+    """Role of an axis in a contraction or a reduction; it is recorded when the axis is created."""
 
     FREE = "free"
     BATCH = "batch"
@@ -164,7 +167,10 @@ def _steps(extent: int) -> Range:
 
 
 def _range_of_choice(op: MinSIOp | MaxSIOp) -> Range | None:
-    """Return the range of the minimum, or the maximum, of two values."""
+    """
+    Return the range of an `arith.minsi` or `arith.maxsi`; None if the range of an operand is
+    unknown.
+    """
     lhs, rhs = range_of_value(op.lhs), range_of_value(op.rhs)
     if lhs is None or rhs is None:
         return None
@@ -263,8 +269,8 @@ def _needed(
     exprs: tuple[AffineExpr, ...], values: tuple[int, ...], ranges: tuple[Range | None, ...]
 ) -> tuple[AffineMapAttr | None, tuple[int, ...]]:
     """
-    Canonicalize a mask as `_canonical` does, without implied conditions; the map is None if none
-    remain.
+    Return what `_canonical` returns for a mask without its implied conditions; the map is None if
+    no condition remains.
     """
     map, used = _canonical(exprs, values, ranges)
     known = tuple([ranges[p] for p in used])
@@ -277,8 +283,8 @@ def _needed(
 
 def _strictest(exprs: Sequence[AffineExpr]) -> list[AffineExpr]:
     """
-    Drop each expression that another implies as a condition: of `99 - d0` and `89 - d0`, keep the
-    second.
+    Return the expressions without those that another one implies as conditions `>= 0`. Of `99 - d0`
+    and `89 - d0`, the second is kept.
     """
     if len(exprs) < 2:
         return [*exprs]

@@ -44,7 +44,7 @@ def bytes_of_type(type: MemRefType[Attribute]) -> int:
 
 
 def aligned(size: int) -> int:
-    """Round `size` up to the next multiple of `ALIGNMENT`, in bytes."""
+    """Return `size` in bytes, rounded up to the next multiple of `ALIGNMENT`."""
     return -(-size // ALIGNMENT) * ALIGNMENT
 
 

@@ -39,4 +39,4 @@ def _pattern(path: str) -> RewritePattern:
 
 
 SIMPLIFIED_ACCESSES = CanonicalizedBy("rewriting.simplify_accesses:SimplifyAccesses")
-"""Trait of ops whose subscripts and masks have a canonical form."""
+"""Trait of ops whose subscripts and masks `canonicalize` brings to their canonical form."""

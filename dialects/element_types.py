@@ -77,7 +77,7 @@ Number = int | float
 
 def number_attribute(value: Number, type: Attribute) -> FloatAttr | IntegerAttr:
     """
-    Convert a Python number to an element type as PyTorch does.
+    Return a Python number as an attribute of an element type, converted as PyTorch does it.
 
     Numbers too large for a float type become infinite; integers are truncated to the type's bits.
     """

@@ -139,7 +139,7 @@ def _binary(expr: AffineBinaryOpExpr, ranges: Ranges) -> Sum:
 
 def _split(value: Sum, divisor: int) -> tuple[Sum, Sum]:
     """
-    Split `value` term by term into `quotient` and `rest`: `value = quotient * divisor + rest`.
+    Return sums `quotient` and `rest` with `value = quotient * divisor + rest`, made term by term.
     """
     quotient = {a: c // divisor for a, c in value.terms.items() if c % divisor == 0}
     rest = {a: c for a, c in value.terms.items() if c % divisor}
@@ -211,7 +211,7 @@ def _mod_atom(value: Sum, divisor: int, ranges: Ranges) -> Sum:
 
 def _join_quotients(value: Sum, ranges: Ranges) -> Sum:
     """
-    Undo a division whose two halves are both present:
+    Return a sum equal to `value`, in which quotient and remainder of the same division are joined:
 
         c * (x floordiv c) + x mod c                  =  x
         c * ((x floordiv c) mod d) + x mod c          =  x mod (c * d)

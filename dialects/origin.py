@@ -75,7 +75,7 @@ def origin_of(location: Attribute) -> Origin | None:
 
 @lru_cache(maxsize=1 << 12)  # the ops of a kernel share a few names
 def named(what: str, location: LocationAttr) -> NameLoc:
-    """Return the location of ops lowered from the op that `what` describes, at `location`."""
+    """Return the location of ops lowered from an op at `location`; `what` describes that op."""
     is_known = not isinstance(location, UnknownLoc)
     return NameLoc(StringAttr(what), location if is_known else NoneAttr())
 

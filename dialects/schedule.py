@@ -29,7 +29,7 @@ _VERBATIM = re.compile(r'("(?:\\.|[^"\\])*"|\[[^\]]*\])')  # "text", and mlir-op
 @lru_cache(maxsize=1 << 10)  # each pass reads the steps of all kernels
 def parse_spec_list(text: str) -> tuple[ArgSpec, ...]:
     """
-    Parse a pipeline into passes with options; the passes need not exist.
+    Return the passes of a pipeline, with their options; the passes need not exist.
 
     Raises `UsageError` for malformed text.
     """
@@ -58,13 +58,16 @@ def _check_once(text: str) -> None:
 
 
 def malformed(err: ArgSpecParseError) -> UsageError:
-    """Convert xDSL's error about the text of a pipeline or target into a `UsageError`."""
+    """Return a `UsageError` for xDSL's error about the text of a pipeline or target."""
     _, place, source, caret, message = str(err).splitlines()
     return UsageError(f"{message.strip()}\n{source}\n{caret}", where=place)
 
 
 def _normalized(text: str) -> str:
-    """Remove MLIR's anchor `builtin.module(...)`, and white space that xDSL's grammar rejects."""
+    """
+    Return the text of a pipeline without MLIR's anchor `builtin.module(...)`, and without white
+    space that xDSL's grammar rejects.
+    """
     if anchored := _MODULE_ANCHOR.fullmatch(text):
         text = anchored[1]
     pieces = _VERBATIM.split(text.strip())

@@ -46,8 +46,8 @@ Most bytes of a row that a block keeps in shared memory; an SM then still holds 
 
 _MAX_FFMA_LANES = 128 / 1.2
 """
-Most multiply-adds of an SM in a clock: 1.2 clocks for each scheduler, measured on an H100
-(`benchmarks/gpu_check.py`, `micro ffma`).
+Most multiply-adds of an SM in a clock: each of its four schedulers issues 32 of them in 1.2 clocks,
+measured on an H100 (`benchmarks/gpu_check.py`, `micro ffma`).
 """
 
 _RESERVED_SHARED = 1 * _KIB
@@ -170,8 +170,8 @@ class Target:
 
     def registers_given(self, threads: int, blocks: int) -> int:
         """
-        Return the most registers per thread with which `blocks` blocks of `threads` are resident on
-        an SM.
+        Return the most registers per thread with which `blocks` blocks of `threads` threads each
+        are resident on an SM at once.
         """
         warps = _round_up(blocks * self.warps_of(threads), _WARP_UNIT)
         warp_registers = self.registers_per_sm // warps // _REGISTER_UNIT * _REGISTER_UNIT
@@ -184,7 +184,10 @@ class Target:
         return min(self.block_limits(threads, shared, registers).values())
 
     def room(self, per_sm: int, cluster: int = 1) -> int:
-        """Return how many blocks, in whole clusters, are resident if each SM holds `per_sm`."""
+        """
+        Return how many blocks are resident on the whole GPU, in whole clusters of `cluster` blocks,
+        if each SM holds `per_sm` blocks.
+        """
         if cluster <= 2:  # SMs come in pairs
             return self.sms * per_sm // cluster * cluster
         gpcs = self.gpcs or (self.sms % _DEFAULT_GPC, *(_DEFAULT_GPC,) * (self.sms // _DEFAULT_GPC))
@@ -192,7 +195,8 @@ class Target:
 
     def turns(self, blocks: int, per_sm: int, cluster: int = 1) -> int:
         """
-        Return how many blocks of a grid the busiest SM runs, if each SM holds `per_sm` at once.
+        Return how many of the `blocks` blocks of a grid the busiest SM runs in total, if each SM
+        holds `per_sm` at once.
 
         `per_sm` is at least 1.
         """

@@ -50,8 +50,8 @@ def _op_operations(op: Operation, *callers: Operation) -> int:
 
 def _threads_around(op: Operation) -> int:
     """
-    Return the number of threads of the kernel around `op`, which do it together; 1 outside a
-    kernel.
+    Return the number of threads in a block of the kernel around `op`, which share its work; 1
+    outside a kernel.
     """
     parent = op.parent_op()
     while parent is not None and not isinstance(parent, FuncOp):

@@ -14,7 +14,7 @@ _EXACT, _EXACT_IN_FLOAT32 = 1 << 53, 1 << 24
 class Affine(NamedTuple):
     """
     Affine expression of a tensor's coordinates: `sum(coefficient * coordinate) + constant`, with
-    one coefficient per dimension.
+    one coefficient for each dimension.
     """
 
     coefficients: tuple[int, ...]

@@ -14,8 +14,11 @@ def argument_attributes(
     inputs: Sequence[Input], outputs: Sequence[Output]
 ) -> ArrayAttr[DictionaryAttr]:
     """
-    Return one dictionary of attributes per argument. It holds the argument's name and kind unless
-    it is a user input, and the number of the result that is its new value.
+    Return a dictionary of attributes for each argument. It holds `torch.name` and `torch.kind` of a
+    parameter, buffer or constant.
+
+    For an argument that is written in place, it holds `torch.becomes`: the position of the result
+    that is the new value.
     """
     written = {o.mutates.node: n for n, o in enumerate(outputs) if o.mutates is not None}
     return ArrayAttr(DictionaryAttr(_attributes_of(i, written.get(i.node))) for i in inputs)
@@ -30,8 +33,11 @@ def _attributes_of(input: Input, becomes: int | None) -> dict[str, Attribute]:
 
 def result_attributes(outputs: Sequence[Output]) -> ArrayAttr[DictionaryAttr] | None:
     """
-    Return one dictionary per tensor result: it names the input or buffer whose new value the result
-    is. None if the program writes nothing in place.
+    Return a dictionary for each result that is a tensor; None if the program writes nothing in
+    place.
+
+    For the new value of an input or buffer, it holds `torch.mutates`, the name of that input or
+    buffer; else it is empty.
     """
     if all(output.mutates is None for output in outputs):
         return None

@@ -31,7 +31,9 @@ from tilewright.errors import UnsupportedError
 from tilewright.frontend.composite_ops import defined_by_libraries
 
 RENAMED: Mapping[str, str] = {"self": "input"}
-"""Names in the dialect of schema arguments that have another name there."""
+"""
+Names that the Torch dialect gives to arguments, by the names in ATen's schema, where these differ.
+"""
 
 
 def overload_of(op: type[TorchOp]) -> Any:
@@ -75,7 +77,7 @@ def op_of_call(target: Any, args: tuple[Any, ...]) -> type[TorchOp] | None:
     """
     Return the op class for a call, or None where the dialect has none.
 
-    `x + 2` is captured as `add.Tensor` with a number in place of a tensor; its op is that of
+    `x + 2` is captured as `add.Tensor` with a number in place of a tensor; its op class is that of
     `add.Scalar`.
     """
     op = defined_ops().get(target)
@@ -137,7 +139,10 @@ def build_op(
     values: Mapping[Any, SSAValue],
     results: Sequence[TensorType[Attribute]],
 ) -> TorchOp:
-    """Return the op of one call; its tensor arguments are looked up in `values`."""
+    """
+    Return an op of class `op` for one call with `args` and `kwargs`. `values` maps the FX nodes of
+    tensors to SSA values; `results` are the result types.
+    """
     schema = overload_of(op)._schema.arguments
     given = dict(zip((argument.name for argument in schema), args, strict=False)) | dict(kwargs)
     given = {RENAMED.get(name, name): value for name, value in given.items() if value is not None}
@@ -159,7 +164,10 @@ def build_op(
 def _segments(
     op: type[TorchOp], types: Sequence[TensorType[Attribute]]
 ) -> Sequence[TensorType[Attribute] | Sequence[TensorType[Attribute]]]:
-    """Return the types of the results, nested in one list if the op returns a list of tensors."""
+    """
+    Return the result types as `op.build` takes them: in one nested list if the op returns a list of
+    tensors.
+    """
     definitions = op.get_irdl_definition().results
     return [types] if isinstance(definitions[0][1], VarResultDef) else types
 

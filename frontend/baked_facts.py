@@ -44,8 +44,8 @@ _FACTS: dict[str, Callable[[Any], Any]] = {
 @contextmanager
 def collect_facts(module: Any) -> Generator[set[str]]:
     """
-    Collect in a set, within the `with` block, the names of the facts that the Python code of
-    `module` reads when it is traced.
+    Yield a set that collects, until the end of the `with` block, the names of the facts that the
+    Python code of `module` reads.
     """
     asked = set[str]()
     with forward_within(module, lambda: _mode(asked)), _noticing_device(asked):
@@ -53,7 +53,7 @@ def collect_facts(module: Any) -> Generator[set[str]]:
 
 
 def bake_facts(exported: Any, asked: Iterable[str]) -> None:
-    """Record in an exported program the names of the facts of its inputs that it reads."""
+    """Record in an exported program the names `asked` of the facts that its Python code read."""
     if names := sorted(asked):
         exported.graph_module.meta[_KEY] = names
 
@@ -64,7 +64,7 @@ def baked_facts(exported: Any) -> Sequence[str]:
 
 
 def answer(fact: str, value: Any) -> Any:
-    """Return the value of a fact for a tensor or array."""
+    """Return the value of the fact called `fact` of a tensor or array."""
     return _FACTS[fact](tensor_of(value))
 
 
@@ -109,7 +109,10 @@ def _mode(asked: set[str]) -> Any:
 
 @cache
 def _names() -> dict[Any, str]:
-    """Return the name of the fact that each method or attribute getter of a tensor reads."""
+    """
+    Return a map from methods and attribute getters of a tensor to the name of the fact that each
+    reads.
+    """
     import torch
 
     asked_by = {
@@ -132,8 +135,8 @@ def _getters(*names: str) -> tuple[Any, ...]:
 @cache
 def _forwarding_files() -> tuple[str, ...]:
     """
-    Return the folder of this package, and the files of PyTorch that forward attribute reads and
-    method calls.
+    Return path prefixes of the files that forward attribute reads and method calls: this package's
+    folder, and two files of PyTorch.
     """
     from torch import overrides
 
@@ -142,7 +145,10 @@ def _forwarding_files() -> tuple[str, ...]:
 
 
 def _is_read_by_user() -> bool:
-    """True if the innermost frame outside the forwarding files is the user's, and not PyTorch's."""
+    """
+    True if user code made the attribute read that is running: the innermost frame outside the
+    forwarding files is not of PyTorch.
+    """
     # `inspect.stack` reads source files, which is too slow for each attribute access.
     frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
     forwarding = _forwarding_files()

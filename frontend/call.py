@@ -120,7 +120,10 @@ def _matched_leaves(
 
 
 def _in_order(value: Any, like: Any) -> Any:
-    """Return `value` with the keys of its dictionaries in the order that they have in `like`."""
+    """
+    Return `value` with the keys of its dictionaries, nested ones too, in the order that they have
+    in `like`.
+    """
     if type(value) is not type(like) or type(value) not in (dict, list, tuple):
         return value
     if isinstance(value, dict):
@@ -183,7 +186,7 @@ def _check_leaf(place: str, like: Any, value: Any) -> None:
 
 def _check_facts(place: str, facts: Sequence[str], like: Any, value: Any) -> None:
     """
-    Raise `UsageError` if a fact that the program reads has another value for `value` than for the
+    Raise `UsageError` if one of the `facts` that the program reads differs between `value` and the
     captured input `like`.
     """
     for fact in facts:

@@ -33,14 +33,14 @@ RunDecompositions = Callable[[Any], Any]
 
 
 class _Broken(NamedTuple):
-    """Calls that replace one call."""
+    """Calls that one call breaks down into."""
 
     inputs: Sequence[Any]
-    """FX nodes of the tensors that the replaced call takes, in order."""
+    """FX nodes of the tensors that the broken-down call takes, in order."""
     calls: Sequence[Any]
     """FX nodes in order, each of which calls an operator."""
     results: Sequence[Any]
-    """FX nodes of the replaced call's results, from `inputs` or `calls`."""
+    """FX nodes that hold the results of the broken-down call, from `inputs` or `calls`."""
 
 
 _broken: dict[Hashable, _Broken] = {}
@@ -71,7 +71,8 @@ def call_by_call(exported: Any, run_decompositions: RunDecompositions) -> Any | 
 
 def _is_functional(exported: Any) -> bool:
     """
-    True if all calls are ATen's, none writes in place, and all values are tensors of known sizes.
+    True if all calls are ATen's, none writes in place, and all values are tensors whose sizes are
+    numbers.
     """
     from torch._ops import OpOverload
     from torch.export.graph_signature import InputKind, OutputKind
@@ -94,7 +95,7 @@ def _is_functional(exported: Any) -> bool:
 
 
 def _is_open(node: Any) -> bool:
-    """True if the value of a node is anything but tensors of known sizes."""
+    """True if the value of a node is not one or several tensors whose sizes are numbers."""
     import torch
 
     if node.target is torch.ops.aten._assert_tensor_metadata.default:
@@ -110,7 +111,7 @@ def _stays(node: Any) -> bool:
 @cache
 def _is_kept(target: Any) -> bool:
     """
-    True if `run_decompositions` keeps an operator.
+    True if `run_decompositions` leaves calls of an operator unchanged.
 
     The dialect must define the operator, and PyTorch must not break it down itself: neither as a
     composite whose result may be a view, nor in Python, as it does softshrink.
@@ -129,14 +130,17 @@ def _is_kept(target: Any) -> bool:
 
 
 def _key(node: Any) -> Hashable:
-    """Return a cache key that is equal for calls that break down into equal calls."""
+    """Return a cache key of a call; calls with equal keys break down into equal calls."""
     numbers = {source: number for number, source in enumerate(node.all_input_nodes)}
     kinds = tuple(_kind(source.meta["val"]) for source in numbers)
     return node.target, _hashable((node.args, node.kwargs), numbers), kinds
 
 
 def _hashable(value: Any, numbers: Mapping[Any, int]) -> Hashable:
-    """Return an argument in hashable form, with its type, because 1 equals 1.0 and True."""
+    """
+    Return an argument in hashable form, with its type, because 1 equals 1.0 and True. `numbers`
+    numbers the FX nodes.
+    """
     if _is_node(value):
         return "node", numbers[value]
     if isinstance(value, Mapping):
@@ -191,7 +195,10 @@ def _learn(calls: Mapping[Hashable, Any], run_decompositions: RunDecompositions)
 
 
 def _side_by_side(calls: Sequence[Any]) -> tuple[Any, tuple[Any, ...]]:
-    """Return a module that makes all `calls`, and example tensors for their inputs."""
+    """
+    Return a module whose forward makes all `calls`, each on inputs of its own, and example tensors
+    for these inputs.
+    """
     from torch import nn
     from torch._subclasses.fake_tensor import FakeTensorMode
     from torch.fx import map_arg
@@ -211,7 +218,10 @@ def _side_by_side(calls: Sequence[Any]) -> tuple[Any, tuple[Any, ...]]:
 
 
 def _like(tensor: Any) -> Any:
-    """Return a new tensor of the same kind that shares memory with no other tensor."""
+    """
+    Return a new tensor with the shape, strides, dtype and device of `tensor`, which shares memory
+    with no other tensor.
+    """
     import torch
 
     made = torch.empty_strided(
@@ -251,7 +261,7 @@ def _rewritten(exported: Any) -> Any:
 
 
 def _broken_copy(graph: Any, node: Any, values: Mapping[Any, Any], mode: Any) -> Any:
-    """Copy the calls that replace a call into `graph`; return its results there."""
+    """Copy the calls that `node` breaks down into to `graph`; return the results of the copies."""
     from torch.utils import _pytree as pytree
 
     broken = _broken[_key(node)]
@@ -265,7 +275,9 @@ def _broken_copy(graph: Any, node: Any, values: Mapping[Any, Any], mode: Any) ->
 
 
 def _copy(graph: Any, node: Any, values: Mapping[Any, Any], meta: Mapping[str, Any]) -> Any:
-    """Copy a node into `graph`; return its result, or a list of all results."""
+    """
+    Copy a node with the metadata `meta` into `graph`; return its result, or a list of all results.
+    """
     if node.target is operator.getitem:
         return values[node.args[0]][node.args[1]]
     call = copy_call(graph, node, values)
@@ -280,7 +292,10 @@ def _copy(graph: Any, node: Any, values: Mapping[Any, Any], meta: Mapping[str, A
 
 
 def copy_call(graph: Any, node: Any, values: Mapping[Any, Any]) -> Any:
-    """Return a call of the same operator in `graph`, with the name that tracing gives it."""
+    """
+    Return a new call in `graph` of the operator of `node`, with the name that tracing would give
+    it. `values` maps nodes of the arguments to nodes in `graph`.
+    """
     from torch.fx import map_arg
 
     packet = getattr(node.target, "overloadpacket", node.target)
@@ -290,7 +305,10 @@ def copy_call(graph: Any, node: Any, values: Mapping[Any, Any]) -> Any:
 
 
 def _program(exported: Any, graph: Any) -> Any:
-    """Return the program with another graph, whose inputs have the same names."""
+    """
+    Return the exported program with `graph` in place of its graph; the inputs of both have the same
+    names.
+    """
     from torch.export import ExportedProgram
     from torch.export.graph_signature import ConstantArgument, ExportGraphSignature
 

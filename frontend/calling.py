@@ -19,7 +19,10 @@ from tilewright.errors import UsageError, counted
 from tilewright.frontend.source import Place, error_at, is_foreign
 
 _MISFIT = re.compile(r"missing a required|too many positional|unexpected keyword|multiple values")
-"""Parts of the messages of `inspect.Signature.bind`, by which PyTorch binds arguments."""
+"""
+Parts of the messages with which `inspect.Signature.bind` reports arguments that do not fit; PyTorch
+binds arguments with it.
+"""
 
 _KINDS: tuple[tuple[Callable[[Any], bool], str], ...] = (
     (isgeneratorfunction, "generator function"),
@@ -66,7 +69,8 @@ def _error_at_definition(definition: Any, message: str) -> UsageError:
 
 def _definition(function: Any) -> Any:
     """
-    Return the Python function that a call of `function` runs, if there is one; else its `__call__`.
+    Return the Python function that runs when `function` is called: without partials and decorators,
+    or a module's `forward`. If there is none, return its `__call__`.
     """
     function = getattr(function, "forward", function)  # of a module, which is called
     while isinstance(function, partial):

@@ -95,7 +95,10 @@ class Captured:
 
     @property
     def signature(self) -> str:
-        """Number of inputs of each kind and of outputs: `1 input, 2 parameters -> 1 output`."""
+        """
+        Text with the number of inputs of each kind, and of outputs: `1 input, 2 parameters -> 1
+        output`.
+        """
         kinds = Counter(input.kind for input in self.inputs)
         given = [counted(kinds[kind], kind) for kind in KINDS if kinds[kind]]
         returned = len(self.outputs) - len(self.mutated)
@@ -118,7 +121,10 @@ class Captured:
 
     @cached_property
     def plain_inputs(self) -> list[tuple[Any, Any]] | None:
-        """Shape and dtype of each argument; None unless all arguments are positional tensors."""
+        """
+        Shape and dtype of each argument of the user's function; None unless all arguments are
+        positional tensors.
+        """
         import torch
 
         args, kwargs = self.exported.example_inputs
@@ -129,8 +135,8 @@ class Captured:
     @cached_property
     def plain_results(self) -> Callable[[list[Any]], Any] | None:
         """
-        Function that nests the results if they are one tensor, or a flat tuple or list of tensors;
-        None otherwise.
+        Function that nests the user's results: `itemgetter(0)`, `tuple` or `list`. None unless the
+        results are one tensor, or a flat tuple or list of tensors.
         """
         from torch.utils import _pytree as pytree
 
@@ -149,7 +155,10 @@ class Captured:
 
     @cached_property
     def example(self) -> Any:
-        """Example inputs of the capture: pairs of path and leaf, and their nesting."""
+        """
+        Example inputs of the capture, flattened: a list of pairs (path, leaf), and the `TreeSpec`
+        of their nesting.
+        """
         from torch.utils import _pytree as pytree
 
         return pytree.tree_flatten_with_path(self.exported.example_inputs)
@@ -159,7 +168,8 @@ def capture(
     function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any] | None = None
 ) -> Captured:
     """
-    Capture a module or a function, called with `args` and `kwargs`, for inference.
+    Capture a module or a function, called with `args` and `kwargs`, for inference; return its Torch
+    IR.
 
     `function` may also be a `torch.export.ExportedProgram`, whose example inputs are used if none
     are given. A module is captured in eval mode, and its own mode is restored. Raises
@@ -176,8 +186,9 @@ def capture(
 
 def capture_exported(exported: Any) -> Captured:
     """
-    Capture a program that `frontend.export` returned, which is changed in place. Raises
-    `UnsupportedError`.
+    Translate a program that `frontend.export` returned to Torch IR, and return it as a `Captured`.
+
+    The program is changed in place. Raises `UnsupportedError`.
     """
     numbers_to_tensors(exported)
     fold(exported)
@@ -268,7 +279,9 @@ def _predicate(shape: Sequence[int], bounds: Sequence[Affine]) -> Operation:
 
 
 _FOLDED: Mapping[Any, Callable[..., Operation]] = {iota: _iota, predicate: _predicate}
-"""Functions that build the ops for calls of a folded graph that are not ATen's."""
+"""
+Functions that build the op for a call of a folded graph that is not ATen's, by the called function.
+"""
 
 
 def _map(shape: Sequence[int], values: Sequence[Affine]) -> AffineMap:

@@ -61,7 +61,10 @@ def defined_by_libraries() -> frozenset[Any]:
 
 
 def _cached_split(split: Callable[[Any], Any]) -> Callable[[Mapping[Any, Any]], Any]:
-    """Return `split`, which splits a decomposition table in two, with a cache of recent tables."""
+    """
+    Return a function that calls `split`, which splits a decomposition table in two, and caches the
+    results for the last eight tables.
+    """
     return lambda table: tuple(dict(part) for part in _parts(tuple(table.items()), split))
 
 
@@ -72,15 +75,16 @@ def _parts(table: tuple[tuple[Any, Any], ...], split: Callable[[Any], Any]) -> A
 
 def _changed_only(override: Callable[[Any], Any]) -> Callable[[Mapping[Any, Any]], Any]:
     """
-    Return `override`, which sets how operators are broken down, changed to skip entries that
-    already hold.
+    Return a function that calls `override`, which sets how operators are broken down, only with
+    entries that change something.
     """
     return lambda table: override({op: how for op, how in table.items() if not _is_own(op, how)})
 
 
 def _is_own(op: Any, how: Any) -> bool:
     """
-    True if the decomposition `how` is the kernel that the dispatcher already has for the operator.
+    True if the decomposition `how` of an operator is the kernel that PyTorch's dispatcher already
+    has for it.
     """
     return (
         isinstance(how, partial)
@@ -90,7 +94,9 @@ def _is_own(op: Any, how: Any) -> bool:
 
 
 def _for_devices(keys: Sequence[Any]) -> list[Any]:
-    """Return the dispatch keys of devices that a program's tensors can be on."""
+    """
+    Return those of the dispatch keys that belong to devices that a program's tensors can be on.
+    """
     import torch
 
     there = torch.accelerator.current_accelerator()

@@ -15,7 +15,7 @@ from tilewright.frontend.wrapped_forward import Forward, wrapped_forward
 
 
 def drop_gradients(module: Any) -> AbstractContextManager[None]:
-    """Detach, within the `with` block, the results of `module` that require a gradient."""
+    """Return a context in which the results of `module` that require a gradient are detached."""
     from torch.utils import _pytree as pytree
 
     def wrap(original: Forward) -> Forward:

@@ -104,7 +104,12 @@ class LazyGraph:
 
 
 def _kind(value: Any) -> Any:
-    """Return the kind of an input: a graph is compiled anew for each combination of kinds."""
+    """
+    Return a key of an input. Of a tensor it has dtype, device, shape, strides and layout, of
+    another value its type and text.
+
+    A graph is compiled anew for each combination of keys.
+    """
     import torch
 
     if not isinstance(value, torch.Tensor):
@@ -114,7 +119,7 @@ def _kind(value: Any) -> Any:
 
 
 def _reason_against_input(value: Any) -> str | None:
-    """Reason why kernels cannot take a value, or None."""
+    """Reason why kernels cannot take `value` as an input, or None."""
     import torch
     from torch import nn
 

@@ -42,9 +42,9 @@ def in_pytorch(graph: Any) -> Callable[..., Any]:
     """
     Return a function that runs a graph module in PyTorch.
 
-    It is the module's `forward`, because a call of the module prints a traceback of each error
-    before it raises the error. The first call of a `forward` whose code is not generated yet does
-    that too.
+    The function is the module's `forward`, because a call of the module prints a traceback of each
+    error before it raises the error. The first call of a `forward` whose code is not generated yet
+    does that too.
     """
     _ = graph.code  # generates the code
     return graph.forward
@@ -83,8 +83,8 @@ def _name_modules(module: Any) -> None:
 
 def hold(module: Any, paths: Mapping[int, str], inputs: Sequence[Any]) -> ReadyGraph:
     """
-    Turn the inputs of a graph module at the positions in `paths` into its attributes, in place;
-    return it with its other inputs.
+    Turn the inputs of a graph module at the positions in `paths` into its attributes, in place.
+    Return it as a `ReadyGraph` with its other inputs.
     """
     placeholders = module.graph.find_nodes(op="placeholder")
     state: dict[str, int] = {}

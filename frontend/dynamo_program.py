@@ -61,7 +61,8 @@ class Program:
 
 def program_of(graph: Any, inputs: Sequence[Any], compile: Compile) -> Program:
     """
-    Compile a graph from Dynamo for inputs like these; numbers among them are Python numbers.
+    Compile a graph from Dynamo for inputs like `inputs`, and return it. Inputs that Dynamo wraps in
+    tensors, because they are Python numbers, are given as numbers.
 
     Raises `UnsupportedError` or `UsageError` where the graph cannot even be compiled in part.
     """
@@ -93,12 +94,12 @@ def _whole(graph: Any, ready: ReadyGraph, inputs: Sequence[Any], compile: Compil
 
 
 def _has_effects(graph: Any) -> bool:
-    """True if a graph does more than compute results: for example, it checks a condition."""
+    """True if a graph calls a function for its effect, for example to check a condition."""
     return any(node.op == "call_function" and node.is_impure() for node in graph.nodes)
 
 
 def _nothing(*inputs: Any) -> list[Any]:
-    """Return no tensors: a graph whose outputs are all views of inputs computes nothing."""
+    """Return no tensors: the computation of a graph whose outputs are all views of its inputs."""
     return []
 
 
@@ -129,8 +130,9 @@ def _around(
     graph: Any, ready: ReadyGraph, exported: Any
 ) -> tuple[list[int], list[View | Value], dict[str, Source], Any]:
     """
-    Return the fields `written`, `outputs`, `bases` and `structure` of a program. The exported graph
-    is changed to return only what kernels compute.
+    Return the fields `written`, `outputs`, `bases` and `structure` of the `Program` of a graph.
+
+    The exported graph is changed in place: it then returns only the tensors that kernels compute.
     """
     sources = sources_of(exported, ready.state, ready.arguments)
     structure = exported.call_spec.out_spec

@@ -100,7 +100,10 @@ def _alone(seen: set[int], tensor: Any) -> Any:
 
 
 def break_down(exported: Any) -> Any:
-    """Return the functional graph of an exported program, for its example inputs."""
+    """
+    Return an exported program broken down into functional ops of the dialect, for its example
+    inputs.
+    """
     import torch
 
     if not exported.example_inputs and exported.graph_signature.user_inputs:
@@ -131,7 +134,10 @@ def _decomposed(exported: Any, but_for: Collection[str] = ()) -> Any:
 
 
 def _as_module(function: Any) -> Any:
-    """Return `function` itself if it is a module; else a module whose forward it is."""
+    """
+    Return `function` itself if it is a module; else a module with `function` as its `forward`.
+    Raises `UsageError` for anything that cannot be called.
+    """
     from inspect import isclass
 
     import torch.export
@@ -187,8 +193,8 @@ def _as_forward(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _modules_used_by(function: Callable[..., Any]) -> dict[str, Any]:
     """
-    Return the modules that a function uses besides its arguments, by name, so that they keep a name
-    in the capture.
+    Return the modules among the values of `_surroundings`, by name, so that they keep a name in the
+    capture.
     """
     from torch import nn
 
@@ -197,7 +203,10 @@ def _modules_used_by(function: Callable[..., Any]) -> dict[str, Any]:
 
 
 def _surroundings(function: Callable[..., Any]) -> Mapping[str, Any]:
-    """Return the values that a function uses besides its arguments, by name."""
+    """
+    Return the values that a function uses besides its arguments, by name: globals, closure
+    variables, and `self` of a method.
+    """
     from inspect import getclosurevars, isfunction, ismethod
 
     from torch import nn

@@ -70,8 +70,8 @@ def _returned(error: BaseException) -> UsageError:
 
 def _without_hash(error: BaseException) -> UsageError:
     """
-    Return the error for a result that has no hash, which PyTorch 2.11 needs, or for any other
-    unhashable value.
+    Return the error for a program that returns a value without a hash, which PyTorch 2.11 needs. If
+    the exception has another cause, return its own error.
     """
     functions = {frame.name for frame in traceback.extract_tb(error.__traceback__)}
     return _returned(error) if "is_opaque_type" in functions else error_of(error)
@@ -85,7 +85,7 @@ def _given(error: BaseException) -> UsageError:
 
 
 def _type(error: BaseException) -> str:
-    """Return the name of the class that the exception's message names."""
+    """Return the name of the class in the message of a PyTorch exception."""
     return re.findall(r"(?:<class|unhashable type:) '(?:.*\.)?(\w+)'", str(error))[0]
 
 

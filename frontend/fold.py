@@ -29,7 +29,10 @@ _MOST_BYTES = 64 << 20
 
 
 def fold(exported: Any) -> None:
-    """Fold the graph of an exported program, in place."""
+    """
+    Replace parts of an exported program's graph that depend on no input by simpler calls or
+    constants, in place.
+    """
     graph = exported.graph
     drop_assertions(graph)
     known = _constants(exported)
@@ -101,8 +104,9 @@ def _is_static(shape: Sequence[Any]) -> bool:
 
 def _is_worth(node: Any, free: Mapping[Any, None]) -> bool:
     """
-    True if a node is the last of a foldable part, and the part has several ops or an op that the
-    dialect lacks.
+    True if a node's value is to be folded: it is a tensor, and a node that is not `free` uses it.
+
+    The node must also have inputs, or be a call that the dialect has no op for.
     """
     import torch
 
@@ -114,8 +118,8 @@ def _is_worth(node: Any, free: Mapping[Any, None]) -> bool:
 
 def _evaluated(node: Any, values: dict[Any, Any]) -> Any:
     """
-    Return the value of a node. `values` has the values that are known, and receives all that are
-    computed.
+    Return the value of a node, computed on the CPU. `values` holds the known values of nodes, and
+    receives all values that are computed.
     """
     import torch
     from torch.fx import map_arg
@@ -136,7 +140,10 @@ def _evaluated(node: Any, values: dict[Any, Any]) -> Any:
 
 
 def _replace(exported: Any, node: Any, value: Any) -> None:
-    """Replace all uses of `node` by a simpler node, or by a constant."""
+    """
+    Replace all uses of `node` by a call that gives `value` without reading memory; if there is
+    none, by a constant that holds `value`.
+    """
     graph = exported.graph
     with graph.inserting_before(node):
         new = _call_for(graph, value, node.meta)
@@ -146,7 +153,10 @@ def _replace(exported: Any, node: Any, value: Any) -> None:
 
 
 def _call_for(graph: Any, value: Any, meta: Mapping[str, Any]) -> Any:
-    """Return a call that computes `value` without reading memory; None if there is none."""
+    """
+    Return a call that gives `value` without reading memory, such as `aten.full`; None if there is
+    none.
+    """
     import torch
 
     shape = [*value.shape]
@@ -175,8 +185,8 @@ def _full(shape: Sequence[int], number: float, like: Any) -> tuple[Any, dict[str
 
 def _choice_for(graph: Any, value: Any, meta: Mapping[str, Any]) -> Any:
     """
-    Return a call that chooses between two numbers, such as 0 and -inf, by a predicate; None if that
-    cannot give `value`.
+    Return a call of `where` that chooses between two numbers, such as 0 and -inf, by a predicate of
+    positions; None if none gives `value`.
     """
     import torch
 
@@ -199,7 +209,8 @@ def _choice_for(graph: Any, value: Any, meta: Mapping[str, Any]) -> Any:
 
 def _positions(graph: Any, value: Any, affine: Affine, meta: Mapping[str, Any]) -> Any:
     """
-    Return a call for integers that are affine in the position, converted to the dtype of `value`.
+    Return a call of `iota` that gives the integers of the expression `affine`, converted to the
+    dtype of `value`.
     """
     import torch
 

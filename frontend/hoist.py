@@ -36,8 +36,8 @@ class _Hoist(ast.NodeTransformer):
 
     def visit_ListComp(self, node: ast.ListComp | ast.GeneratorExp) -> ast.expr:
         """
-        Replace a comprehension by a list of its inputs: `[torch.randn(4) for _ in range(3)]` is
-        three inputs.
+        Return a list of inputs in place of a comprehension that makes them: `[torch.randn(4) for _
+        in range(3)]` is three inputs. Other comprehensions are returned unchanged.
         """
         if not self.partition.is_constant(node) or not self.partition.is_input(node.elt):
             return node

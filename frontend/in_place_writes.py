@@ -3,7 +3,7 @@
 In-place writes of a program: the captured function returns the new values, which are then written
 back.
 
-They are written into the tensors or arrays of the call, and into the module's buffers.
+The new values are written into the tensors or arrays of the call, and into the module's buffers.
 """
 
 from collections.abc import Sequence

@@ -15,8 +15,8 @@ from tilewright.frontend.wrapped_forward import Forward, wrapped_forward
 
 def check_arguments_unchanged(module: Any) -> AbstractContextManager[None]:
     """
-    Raise `UsageError`, within the `with` block, if a call of `module` changes a container among its
-    arguments.
+    Return a context in which a call of `module` raises `UsageError` if it changes a container among
+    its arguments.
     """
     from torch.utils import _pytree as pytree
 

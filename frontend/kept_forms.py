@@ -18,8 +18,8 @@ from tilewright.frontend.wrapped_forward import Forward, wrapped_forward
 
 def check_forms_unchanged(module: Any) -> AbstractContextManager[None]:
     """
-    Raise `UnsupportedError`, within the `with` block, where a call of `module` changes the shape or
-    layout of a tensor.
+    Return a context in which a call of `module` raises `UnsupportedError` if it changes the shape
+    or layout of an input, parameter or buffer.
     """
 
     def wrap(original: Forward) -> Forward:

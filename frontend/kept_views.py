@@ -3,8 +3,8 @@
 Rewriting of operators that return their input or a view of it, although their schema does not
 declare that.
 
-They are dropout in eval mode, an einsum that only permutes dimensions or takes diagonals, and the
-unsafe variants of chunk and split.
+The operators are dropout in eval mode, an einsum that only permutes dimensions or takes diagonals,
+and the unsafe variants of chunk and split.
 
     %y = aten.einsum("iij->ji", [%x])      becomes      %d = aten.diagonal(%x, 0, 0, 1)
                                                         %y = aten.permute(%d, [0, 1])

@@ -55,8 +55,8 @@ class Kernels:
     """
     Callable that computes the results of a graph from flat input tensors, with kernels.
 
-    It writes nothing back: the new values of inputs that the graph writes come first among the
-    results.
+    The callable writes nothing back: the new values of inputs that the graph writes come first
+    among the results.
     """
 
     def __init__(self, captured: Captured, sources: Mapping[str, Source], compile: Compile):

@@ -24,7 +24,10 @@ def warn_of_open_sizes(exported: Any, args: Sequence[Any], kwargs: Mapping[str, 
 def _open_sizes(
     exported: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> dict[Any, tuple[list[str], int]]:
-    """Return for each symbol the dimensions that have its size, and the size in the inputs."""
+    """
+    Return, by the symbol of each open size, texts that name the dimensions with that size, and the
+    size in the inputs.
+    """
     import torch
     from torch.utils import _pytree as pytree
 

@@ -46,17 +46,20 @@ class ModuleCall(NamedTuple):
 
 
 Scopes = Mapping[Operation, Sequence[ModuleCall]]
-"""Module calls that each op is inside of, outermost first."""
+"""Module calls that each op is part of, by op, from the outermost to the innermost call."""
 
 _FEWEST_OPS = 4
 _FEWEST_CHILDREN = 2
-"""Fewest ops, and fewest inner module calls, for which a function is made."""
+"""
+`_FEWEST_OPS` is the fewest ops, and `_FEWEST_CHILDREN` the fewest inner module calls, of a module
+call that becomes a function.
+"""
 
 
 def outline(main: FuncOp, scopes: Scopes) -> list[FuncOp]:
     """
-    Replace equal parts of `main` by calls of functions; return the functions, outermost modules
-    first.
+    Replace parts of `main` that compute the same by calls of functions; return the functions, those
+    of outer modules first.
     """
     functions: list[FuncOp] = []
     deepest = max((len(scope) for scope in scopes.values()), default=0)
@@ -98,7 +101,10 @@ class _Part:
         ]
 
     def structure(self) -> Hashable:
-        """Return a key that is equal for parts that compute equal results from their inputs."""
+        """
+        Return a key of the ops, types and results; parts with equal keys compute equal results from
+        their inputs.
+        """
         inputs = self.inputs
         numbers = {value: n for n, value in enumerate((*inputs, *self._results()))}
         ops = tuple(
@@ -117,7 +123,7 @@ class _Part:
         return (result for op in self.ops for result in op.results)
 
     def replace_by_call(self, function: str) -> None:
-        """Replace the ops by a call of `function`."""
+        """Replace the ops by a call of the function with the name `function`."""
         outputs = self.outputs
         call = CallOp(function, self.inputs, [output.type for output in outputs])
         call.location = self.ops[-1].location
@@ -133,7 +139,7 @@ class _Part:
 
 
 def _parts(main: FuncOp, scopes: Scopes, depth: int) -> Iterator[_Part]:
-    """Yield the module calls at a depth of nesting, in order."""
+    """Yield the ops of each module call at nesting depth `depth` as one part, in order."""
 
     def key(op: Operation) -> str | None:
         scope = scopes.get(op, ())

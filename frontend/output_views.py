@@ -95,7 +95,8 @@ def separate_views(
 
 def _return(exported: Any, results: Sequence[Any], count: int) -> None:
     """
-    Make a program return `results`; the first `count` are new values of what it writes in place.
+    Make an exported program return `results`. The first `count` of them stay the new values of
+    tensors that it writes in place.
     """
     from torch.export.graph_signature import OutputKind, OutputSpec, TensorArgument
 
@@ -119,8 +120,8 @@ def _written(signature: Any, specs: Sequence[Any]) -> list[str]:
 
 def _base(node: Any, known: Collection[Any]) -> tuple[Any, tuple[Any, ...]]:
     """
-    Return the base that a node is a view of, and the view calls from base to node. The search for
-    the base stops at `known` nodes.
+    Return the node that `node` is a view of, and the view calls that lead from it to `node`. Nodes
+    in `known` are not traced further back.
     """
     calls: list[Any] = []
     while node not in known and is_view(node) and len(node.all_input_nodes) == 1:
@@ -131,7 +132,10 @@ def _base(node: Any, known: Collection[Any]) -> tuple[Any, tuple[Any, ...]]:
 
 
 def _is_part_of(node: Any, known: Collection[Any]) -> bool:
-    """True if a node is a view of a `known` node, and not a known node itself."""
+    """
+    True if a node is a view of a node in `known`, directly or through other views, and is not in
+    `known` itself.
+    """
     if node in known or not is_view(node):
         return False
     return node.args[0] in known or _is_part_of(node.args[0], known)

@@ -45,7 +45,13 @@ def overlaps_itself(value: Any) -> bool:
 
 
 def _steps_over(steps: Sequence[tuple[int, int]], item: int) -> bool:
-    """True if the step of each axis is at least the extent of the axes with smaller steps."""
+    """
+    True if elements cannot overlap by their strides alone: each stride is at least the extent of
+    all axes with smaller strides.
+
+    `steps` are pairs of stride in bytes and size, by increasing stride; `item` is the size of an
+    element in bytes.
+    """
     end = item
     for step, size in steps:
         if step < end:
@@ -55,9 +61,7 @@ def _steps_over(steps: Sequence[tuple[int, int]], item: int) -> bool:
 
 
 def _meets(steps: Sequence[tuple[int, int]], item: int) -> bool:
-    """
-    True if two elements are nearer to each other than the size of one, by a list of all positions.
-    """
+    """True if two elements overlap, found by listing the positions of all elements in bytes."""
     import numpy as np
 
     places: Any = np.zeros(1, np.int64)

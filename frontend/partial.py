@@ -33,7 +33,9 @@ def compile_parts(
 ) -> Any:
     """
     Return a GraphModule that computes what the exported program computes, with kernels for all
-    parts that can be compiled. `tell` receives the reason for each part that lowering refuses.
+    parts that can be compiled.
+
+    `tell` is called with the reason for each part that lowering refuses.
     """
     from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
 
@@ -74,7 +76,8 @@ def _compiled(
 
 def _placed(tensor: Any) -> Any:
     """
-    Return an example of an input with a known storage offset.
+    Return an input's tensor, or a new tensor of its shape and strides if its storage offset is
+    unknown.
 
     A view at a number that the graph reads from a tensor has an offset that is only known at run
     time.
@@ -92,7 +95,7 @@ def _first_of(kernels: Kernels) -> Callable[..., Any]:
 
 
 def _copy(part: Any) -> Any:
-    """Return a copy that shares no nodes with the part."""
+    """Return a copy of the GraphModule `part` with nodes of its own."""
     from torch.fx import GraphModule
 
     return GraphModule(part, copy.deepcopy(part.graph))
@@ -103,7 +106,7 @@ class _Support:
 
     def __init__(self, exported: Any):
         self._free = independent_of_inputs(exported.graph, {})
-        """Nodes that are evaluated at capture, whatever their operator."""
+        """Nodes that depend on no input: capture evaluates them, whatever their operator."""
 
     def is_node_supported(self, submodules: Mapping[str, Any], node: Any) -> bool:
         """True if the compiler supports a node's operator, and the tensors it takes and returns."""

@@ -50,7 +50,7 @@ class Partition:
     """Program that has been read so far."""
 
     outside: dict[str, Any] = field(default_factory=initial_scope)
-    """Values of the names that are bound outside, except inputs."""
+    """Values of the names that are bound outside, by name, except inputs."""
     inputs: dict[str, Any] = field(default_factory=dict[str, Any])
     """Tensors that the captured function is called with, by name."""
     inside: list[ast.stmt] = field(default_factory=list[ast.stmt])
@@ -58,10 +58,11 @@ class Partition:
     made_inside: set[str] = field(default_factory=set[str])
     """Names that the body binds."""
     touched: set[str] = field(default_factory=set[str])
-    """Names that the body uses, whose meaning can no longer change."""
+    """Names that the body uses or binds; from now on their meaning must not change."""
     used_by_definitions: dict[str, str] = field(default_factory=dict[str, str])
     """
-    Names that definitions outside look up when they are called, each with one of those definitions.
+    Names that functions and classes defined outside look up when they run, each with the name of
+    one such function or class.
     """
     reserved: set[str] = field(default_factory=set[str])
     """Names that occur anywhere in the program: new names must differ."""
@@ -124,11 +125,16 @@ class Partition:
     # --- Outside
 
     def is_dynamic(self, names: Names) -> bool:
-        """True if code with these names computes with an input."""
+        """
+        True if `names`, those that some code uses, contain an input or a name that the body binds.
+        """
         return not names.loaded.isdisjoint({*self.inputs} | self.made_inside)
 
     def is_constant(self, code: ast.stmt | ast.expr) -> bool:
-        """True if code can run now, and the body read so far cannot observe it."""
+        """
+        True if code can be evaluated now, before the body runs, without a difference to the
+        statements of the body read so far.
+        """
         names = names_of_body(code)
         settled = self.touched | {*self.inputs}
         changeable = {n for n in names.loaded & self.touched if not _is_fixed(self.outside.get(n))}
@@ -139,7 +145,10 @@ class Partition:
         return any(self.is_constructor(node) for node in ast.walk(code))
 
     def runs_outside(self, statement: ast.stmt) -> bool:
-        """True if a whole statement can run outside, now."""
+        """
+        True if a statement can be executed now as a whole: it is no `return`, and the body cannot
+        observe it. Except for a definition or an import, it must not make an input.
+        """
         if isinstance(statement, ast.Return) or not self.is_constant(statement):
             return False
         return isinstance(statement, _DEFINITIONS) or not self.makes_input(statement)
@@ -207,7 +216,9 @@ def _bindings(statement: ast.stmt) -> list[tuple[str, ast.expr]]:
 
 
 def names_of_body(code: ast.stmt | ast.expr) -> Names:
-    """Return the names that code uses; `code` may be the function's `return`."""
+    """
+    Return the names that code uses and binds; of a `return` statement, those of its expression.
+    """
     if isinstance(code, ast.Return):
         assert code.value is not None
         return names_of(code.value)
@@ -215,7 +226,10 @@ def names_of_body(code: ast.stmt | ast.expr) -> Names:
 
 
 def _is_fixed(value: Any) -> bool:
-    """True if no later code can change a value."""
+    """
+    True if no later code can change a value, because it is immutable or a module, class or
+    function.
+    """
     import torch
 
     return isinstance(

@@ -65,10 +65,10 @@ def rematerialise_positions(
     main: FuncOp, scopes: MutableMapping[Operation, Sequence[Call]]
 ) -> None:
     """
-    Copy cheap ops that read no tensor except inputs of one integer to each user in another module
-    call.
+    Copy ops whose results follow from positions alone to each user that is in another module call.
 
-    `scopes` are the module calls that each op is inside of.
+    The ops are cheap, and read no tensor except inputs of one integer. `scopes` are the module
+    calls that each op is part of.
     """
     ops = [op for op in main.body.block.ops if op in scopes]
     free: set[SSAValue] = {*filter(_is_one_integer, main.body.block.args)}
@@ -105,7 +105,10 @@ def _copy_to_users(op: Operation, scopes: MutableMapping[Operation, Sequence[Cal
 
 
 def _copy_to(op: Operation, user: Operation) -> Operation:
-    """Insert a copy of `op` before `user`, which uses its results instead; return the copy."""
+    """
+    Insert a copy of `op` before `user`, make `user` take the copy's results in place of those of
+    `op`, and return the copy.
+    """
     copy, block = op.clone(), user.parent
     assert block is not None
     copy.location = _inside(op.location, user.location)
@@ -116,7 +119,7 @@ def _copy_to(op: Operation, user: Operation) -> Operation:
 
 
 def _inside(own: LocationAttr, user: LocationAttr) -> LocationAttr:
-    """Return a location with the name of `own`, in the module and line of `user`."""
+    """Return a location with the name in `own`, and the module and line in `user`."""
     if isinstance(own, NameLoc) and isinstance(user, NameLoc):
         return NameLoc(own.desc, user.location)
     return own

@@ -67,8 +67,8 @@ class _Stack:
 
 def _unless_all_are_known(solve: Callable[..., None]) -> Callable[..., None]:
     """
-    Return `solve`, which checks and solves constraints on sizes, changed to skip programs without
-    open sizes.
+    Return a function that calls `solve`, which checks and solves constraints on sizes, only for
+    programs with open sizes.
     """
 
     def solve_if_open(*, fake_mode: Any, **rest: Any) -> None:

@@ -25,11 +25,14 @@ Forms = Mapping[str, Mapping[str, str]]
 """Facts that kernels are compiled for, by name of the input: `{"x": {"dtype": "float32"}}`."""
 
 _compiled: dict[int, list[Forms]] = {}
-"""Facts of the inputs that the graphs of each Dynamo frame are compiled for."""
+"""Facts of the inputs for each compilation so far, by the number of Dynamo's frame."""
 
 
 class Compilations:
-    """Compilations of one graph, for the log; `positions` are those of the inputs that may vary."""
+    """
+    Compilations of one graph, for the log. `positions` are those of the inputs whose facts are
+    compared.
+    """
 
     def __init__(self, graph: Any, positions: Sequence[int]):
         nodes = graph.graph.find_nodes(op="placeholder")
@@ -73,7 +76,7 @@ def _compile_id() -> tuple[int | None, int | None]:
 
 
 _LOCAL = re.compile(r"^[LG]\['([^']*)'\]")
-"""Name of a variable in Dynamo, such as `L['x']`."""
+"""Pattern of Dynamo's expressions such as `L['x']`; its group is the user's name."""
 
 
 def _name(placeholder: Any) -> str:
@@ -83,7 +86,7 @@ def _name(placeholder: Any) -> str:
 
 
 def _is_size(name: str) -> bool:
-    """True if an input is a size or stride of another input, whose shape is compared already."""
+    """True if `name` is the size or stride of another input, whose shape is compared already."""
     return bool(re.search(r"\.(size|stride)\(\)\[\d+\]$", name))
 
 
@@ -117,7 +120,9 @@ def _shown(facts: Mapping[str, str]) -> str:
 
 
 def _changes(before: Forms, now: Forms) -> list[str]:
-    """Return the facts that differ between two compilations: `x: shape [4, 16] -> [3, 16]`."""
+    """
+    Return texts on the facts that differ between two compilations: `x: shape [4, 16] -> [3, 16]`.
+    """
     changes: list[str] = []
     for name, facts in now.items():
         if name not in before:

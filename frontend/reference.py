@@ -21,7 +21,9 @@ from tilewright.frontend.source import error_at, first_line, place_of_node
 from tilewright.stages import stage
 
 _NUDGING = 32
-"""Bytes for each element of a result that is nudged: its sign, twice, the factor, the product."""
+"""
+Bytes of temporaries for each element that `perturbed` changes: four arrays of 8 bytes an element.
+"""
 
 
 def reference(captured: Captured, inputs: Sequence[Any]) -> list[Any]:
@@ -80,7 +82,10 @@ def _run(
     promote: bool,
     after: Callable[[Any, Any], Any] = _as_it_is,
 ) -> list[Any]:
-    """Return the results; `after(node, value)` replaces every value as soon as it is computed."""
+    """
+    Return the outputs of the captured function as arrays; computed in float64 if `promote`.
+    `after(node, value)` returns the value that replaces each computed one.
+    """
     import torch
 
     if len(inputs) != len(captured.inputs):
@@ -125,7 +130,10 @@ def _evaluate(
     call: Callable[[Any, Any, Any], Any],
     after: Callable[[Any, Any], Any],
 ) -> list[Any]:
-    """Return the tensors among the outputs; `values` are the graph's arguments by FX name."""
+    """
+    Run the graph, and return the tensors among its outputs. `values` are its arguments by FX name;
+    `call` computes a node, and `after` replaces its value.
+    """
     from torch.fx import Interpreter
 
     class Graph(Interpreter):

@@ -187,7 +187,8 @@ def _check_ops(exported: Any) -> None:
 
 def _named(nodes: Sequence[Any]) -> str:
     """
-    Return the calls by operator, node and line; further calls of an operator are only counted.
+    Return a text that names each operator with node and line of its first call, and the number of
+    its other calls.
     """
     by_target: dict[str, list[Any]] = {}
     for node in nodes:

@@ -69,7 +69,7 @@ class _NotPlainError(Exception):
 
 def repeated_calls(module: Any) -> AbstractContextManager[None]:
     """
-    Trace equal calls of PyTorch's functions once when `module` is exported within the `with` block.
+    Return a context in which an export of `module` traces equal calls of PyTorch's functions once.
     """
     return forward_within(module, _mode)
 
@@ -115,7 +115,7 @@ class _Call:
         self._tracer = tracer
         self._mode = mode
         self._given: dict[Any, Any] = {}
-        """Tensors among the arguments, by their nodes."""
+        """Tensors among the arguments, by the FX nodes that compute them."""
         self._last = next(iter(reversed(tracer.graph.nodes)), None)
         self.key: Hashable = None
         """
@@ -129,7 +129,11 @@ class _Call:
 
     def recorded(self, result: Any) -> _Traced | None:
         """
-        Return the nodes and results of the call; None if they depend on more than its arguments.
+        Return the nodes and results of the call; None if equal calls must not copy them.
+
+        None is the result if a node uses a tensor that is no argument, or writes in place. It is
+        also the result if nothing in the call's result is a new tensor, or something in it is no
+        plain value.
         """
         import torch
         from torch.utils import _pytree as pytree
@@ -149,8 +153,8 @@ class _Call:
 
     def copied(self, traced: _Traced) -> Any:
         """
-        Add copies of the nodes of an equal call to the graph; return the tensors that this call
-        makes.
+        Add copies of the nodes of `traced`, an equal call, to the graph; return the result of this
+        call.
         """
         import torch
         from torch.utils import _pytree as pytree
@@ -185,8 +189,10 @@ class _Call:
 
     def _hashable(self, value: Any) -> Hashable:
         """
-        Return a key that is equal for equal arguments. Tensors are equal if their kinds are, and
-        the positions of their first uses.
+        Return a key of an argument; equal keys mean equal arguments.
+
+        A tensor's key is its position among the tensors of the call, and its kind: dtype, device,
+        layout.
         """
         import torch
 
@@ -240,8 +246,8 @@ class _Call:
 
 def _made(made: _Made, mode: Any, base: Any | None) -> Any:
     """
-    Return a tensor without values that is like one made before; `base` is the tensor that it is a
-    view of.
+    Return a fake tensor with the layout that `made` describes, in memory of its own, or as a view
+    of `base`.
     """
     import torch
     from torch._subclasses.fake_tensor import FakeTensor
@@ -289,8 +295,8 @@ def _kind(tensor: Any) -> Hashable:
 
 def _plain(value: Any) -> Hashable:
     """
-    Return a plain value with its type, because 1 equals 1.0 and True. Raises `_NotPlainError` for
-    other values.
+    Return a plain value as a key with its type, because 1 equals 1.0 and True. Raises
+    `_NotPlainError` for other values.
     """
     import torch
 
@@ -305,7 +311,10 @@ def _class_name(kind: Any) -> str:
 
 
 def _lines() -> Hashable:
-    """Return the running lines of functions called `forward`, which PyTorch records for a node."""
+    """
+    Return the lines that are running in functions called `forward`; PyTorch records these lines for
+    a node.
+    """
     lines, frame = list[Any](), sys._getframe(1)
     while frame is not None:
         if frame.f_code.co_name == "forward":

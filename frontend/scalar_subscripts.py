@@ -17,8 +17,8 @@ from tilewright.frontend.wrapped_forward import Forward, wrapped_forward
 
 def subscripts_as_tensors(module: Any) -> AbstractContextManager[None]:
     """
-    Accept integer tensors without dimensions as subscripts in the code of `module`, within the
-    `with` block.
+    Return a context in which the code of `module` may use integer tensors without dimensions as
+    subscripts.
 
     The mode is entered within `forward`, where it takes precedence over the modes of export.
     """
@@ -86,15 +86,18 @@ def _has_scalar(subscript: Any) -> bool:
 
 def _is_view(subscript: Any) -> bool:
     """
-    True if a subscript, apart from tensors without dimensions, selects a view: by integers, slices,
-    None and `...` only.
+    True if a subscript selects a view: it consists of integers, slices, None, `...` and tensors
+    without dimensions.
     """
     cuts = (int, slice, type(None), type(Ellipsis))
     return all(_is_scalar(p) or isinstance(p, cuts) for p in _parts(subscript))
 
 
 def _dims(parts: Sequence[Any], rank: int) -> list[int]:
-    """Return the first dimension that each part of a subscript applies to."""
+    """
+    Return, for each part of a subscript, the first dimension of the subscripted tensor that it
+    applies to. `rank` is the tensor's number of dimensions.
+    """
     widths = [_width(part) for part in parts]
     rest = rank - sum(widths)
     dims, dim = list[int](), 0
@@ -105,10 +108,7 @@ def _dims(parts: Sequence[Any], rank: int) -> list[int]:
 
 
 def _width(part: Any) -> int:
-    """
-    Return the number of dimensions that a part of a subscript applies to; 0 for `...`, which takes
-    the rest.
-    """
+    """Return the number of dimensions that a part of a subscript uses up: 0 for None and `...`."""
     import torch
 
     if part is None or part is Ellipsis or isinstance(part, bool):
@@ -143,7 +143,10 @@ def _write(tensor: Any, subscript: Any, value: Any) -> None:
 
 
 def _axes(parts: Sequence[Any], rank: int) -> list[int]:
-    """Return the dimension of the view that each part of a subscript makes; numbers make none."""
+    """
+    Return, for each part of a subscript, the dimension of the resulting view that it makes. Numbers
+    make none, and get that of the next part.
+    """
     widths = [int(part is None or isinstance(part, slice) or _is_scalar(part)) for part in parts]
     axes, axis = list[int](), 0
     for part, width in zip(parts, widths, strict=True):

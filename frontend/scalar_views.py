@@ -31,7 +31,7 @@ class _Copy:
 
 
 class ScalarViews:
-    """Copies made during one trace, by their memory."""
+    """Copies made during one trace, identified by the memory of their values."""
 
     def __init__(self, read: Read, write: Write):
         self._read = read
@@ -49,7 +49,10 @@ class ScalarViews:
         return values
 
     def refresh(self, tensors: Iterable[Any]) -> None:
-        """Update the copies in the memory of `tensors` whose bases have been written."""
+        """
+        Read copies that lie in the memory of `tensors` again if their bases have been written
+        since.
+        """
         for tensor in tensors:
             copy = self._copies.get(_memory(tensor))
             if copy is None:
@@ -61,8 +64,8 @@ class ScalarViews:
 
     def store(self, tensors: Iterable[Any]) -> None:
         """
-        Write the copies in the memory of `tensors` back to their bases if the copies have been
-        written.
+        Write copies that lie in the memory of `tensors` to their bases if the copies have been
+        written since.
         """
         for tensor in tensors:
             copy = self._copies.get(_memory(tensor))
@@ -75,8 +78,8 @@ class ScalarViews:
 
 def _memory(tensor: Any) -> int | None:
     """
-    Return a number that identifies a tensor's memory as long as a copy keeps it alive. None for
-    sparse tensors, which have several pieces.
+    Return an identifier of a tensor's memory, unique while the tensor exists; None for sparse
+    tensors, which have several pieces of memory.
     """
     import torch
 

@@ -24,10 +24,13 @@ class Input:
     node: str
     """Name of its FX node, and of the captured function's argument."""
     name: str
-    """Name of a user input in the signature; otherwise the path in the module: `0.weight`."""
+    """
+    Name of a user input in the signature of the exported graph; else the path of a parameter,
+    buffer or constant in the module: `0.weight`.
+    """
     kind: Kind
     tensor: Any
-    """Tensor that was given or found at capture, real or fake."""
+    """Tensor given at capture, or found in the module: real or fake."""
 
     def __repr__(self) -> str:
         dtype = str(self.tensor.dtype).removeprefix("torch.")
@@ -42,7 +45,7 @@ class Output:
     value: Any
     """FX node of a tensor, or a Python value."""
     mutates: Input | None = None
-    """Input that takes this value; None for a result of the user's function."""
+    """Input whose new value this output is; None for a result of the user's function."""
 
     @property
     def is_tensor(self) -> bool:

@@ -31,7 +31,10 @@ class Place:
 
 
 def place_at(file: str, line: int, offset: int | None) -> Place:
-    """Return a place in a file that is read; `offset` is Python's column, in bytes from 0."""
+    """
+    Return a place in a file. `offset` is Python's column, in bytes from 0; the line is read from
+    the file to convert it to characters.
+    """
     if offset is None:
         return Place(file, line)
     before = linecache.getline(file, line).encode()[:offset]

@@ -2,8 +2,8 @@
 """
 Operators that are refused by name, each with the reason and a remedy.
 
-They are looked up in the program as exported, before decomposition, so that the error names the
-operator that the user called.
+The operators are looked up in the program as exported, before decomposition, so that the error
+names the operator that the user called.
 """
 
 from collections.abc import Callable, Mapping
@@ -263,8 +263,8 @@ def refusal_of(node: Any) -> Refusal | None:
 
 def refusal_named(*names: str) -> Refusal | None:
     """
-    Return the table's entry for an operator; `names` are tried in order, and exact entries before
-    patterns.
+    Return the entry of `UNSUPPORTED` for an operator with these `names`, or None. The first name
+    with an exact entry counts, else the first pattern that fits.
     """
     if (exact := next((name for name in names if name in UNSUPPORTED), None)) is not None:
         return UNSUPPORTED[exact]
@@ -273,7 +273,10 @@ def refusal_named(*names: str) -> Refusal | None:
 
 
 def _names_of(node: Any) -> tuple[str, ...]:
-    """Return the names under which an operator may be in the table, the most exact first."""
+    """
+    Return the names under which `UNSUPPORTED` may list the operator of a node, the most exact
+    first.
+    """
     from torch._ops import HigherOrderOperator, OpOverload
 
     target: Any = node.target
@@ -290,7 +293,7 @@ def _names_of(node: Any) -> tuple[str, ...]:
 
 
 def _is_composite(target: Any) -> bool:
-    """True if an operator is written in terms of others, and breaks down into them."""
+    """True if PyTorch defines an operator by other operators, and breaks it down into them."""
     from torch._C import DispatchKey
 
     return target.has_kernel_for_dispatch_key(DispatchKey.CompositeImplicitAutograd)

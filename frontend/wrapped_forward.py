@@ -12,7 +12,7 @@ Forward = Callable[..., Any]
 def forward_within(
     module: Any, mode: Callable[[], AbstractContextManager[Any]]
 ) -> AbstractContextManager[None]:
-    """Run each call of `module.forward` in a new mode from `mode()`, within the `with` block."""
+    """Return a context in which each call of `module.forward` runs in a new mode from `mode()`."""
 
     def wrap(original: Forward) -> Forward:
         def forward(*args: Any, **kwargs: Any) -> Any:

@@ -25,7 +25,7 @@ class BoundProgram:
     """
     Program whose arguments are the same tensors in every call; only their contents change.
 
-    Therefore its kernels find all arguments at the addresses of the previous call.
+    The program's kernels therefore find all arguments at the addresses of the previous call.
     """
 
     def __init__(

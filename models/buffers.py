@@ -37,7 +37,10 @@ def rebuilt_buffers(model: Any) -> dict[str, Any]:
 
 
 def _initialised(model: Any, filling: int) -> dict[str, Any]:
-    """Return the buffers that are in no checkpoint, filled with a number and then initialised."""
+    """
+    Return the buffers that are in no checkpoint, by full name, after the model initialised tensors
+    full of `filling`.
+    """
     values: dict[str, Any] = {}
     for path, module in model.named_modules():
         names = sorted(module._non_persistent_buffers_set)
@@ -53,7 +56,8 @@ def _initialised(model: Any, filling: int) -> dict[str, Any]:
 def _real(module: Any, names: list[str], filling: int) -> Generator[dict[str, Any]]:
     """
     Replace a module's buffers by real tensors, and its parameters by tensors without values, within
-    the `with` block: the initialisation writes to both.
+    the `with` block: the initialisation writes to both. Yield the real buffers called `names`, at
+    first full of `filling`.
     """
     import torch
 

@@ -36,7 +36,7 @@ _DTYPES: Mapping[str, str] = {
     "U8": "uint8",
     "BOOL": "bool",
 }
-"""PyTorch's names for the dtypes of safetensors."""
+"""PyTorch's names of dtypes, by safetensors' names."""
 
 
 class TensorKind(NamedTuple):
@@ -63,7 +63,7 @@ class Checkpoint:
     @staticmethod
     def open(folder: Path) -> "Checkpoint":
         """
-        Open all files of the checkpoint in a folder.
+        Open all files of the checkpoint in a folder, and return the checkpoint.
 
         Raises `UsageError` if there is no checkpoint, or if it is damaged: a file is missing or
         cannot be read, two tensors have one name, or the index is wrong.

@@ -30,11 +30,11 @@ def check_fit(
     converts: bool,
 ) -> None:
     """
-    Raise `UsageError` unless the `stored` tensors have the expected shapes and dtypes, name by
-    name.
+    Raise `UsageError` unless each `stored` tensor has the shape and dtype of the `expected` tensor
+    of that name.
 
-    `lacking` are the names that only the model has, `extra` the names that only the checkpoint has.
-    With `converts`, floating dtypes may differ.
+    `lacking` are the names that only the model has, `extra` the names that only the checkpoint has;
+    any is an error. With `converts`, floating dtypes may differ.
     """
     pairs = {name: (stored[name], kind) for name, kind in expected.items() if name in stored}
     dtypes = [*_other_dtypes(pairs, converts)]
@@ -56,7 +56,7 @@ def check_fit(
 
 
 _Pairs = Mapping[str, tuple[TensorKind, TensorKind]]
-"""Stored kind and expected kind of each tensor, by name."""
+"""Stored kind and expected kind of each tensor that has both, by name."""
 
 
 def _other_shapes(pairs: _Pairs) -> Iterator[str]:
@@ -80,7 +80,10 @@ def _other_dtypes(pairs: _Pairs, converts: bool) -> Iterator[str]:
 
 
 def _noted(notes: Mapping[str, str]) -> Iterator[str]:
-    """Yield lines of names with their notes; names with equal notes are folded together."""
+    """
+    Yield a line `NAME: NOTE` for each name; names that differ only in the number of a layer, and
+    have equal notes, share a line.
+    """
     for note in dict.fromkeys(notes.values()):
         names = folded(name for name in notes if notes[name] == note)
         yield from (f"{name}: {note}" for name in names)

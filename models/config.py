@@ -94,7 +94,10 @@ def check_name(name: str) -> None:
 
 
 def _cached(name: str) -> Path | None:
-    """Return the path of a config that was downloaded before; None if there is none."""
+    """
+    Return the path of the config of the hub's model `name` in the Hugging Face cache; None if it
+    was not downloaded.
+    """
     from huggingface_hub import try_to_load_from_cache
 
     path = try_to_load_from_cache(name, FILE)
@@ -103,8 +106,8 @@ def _cached(name: str) -> Path | None:
 
 def _download(name: str) -> str:
     """
-    Download a config from the hub into the cache; return the reason for a failure, or an empty
-    text.
+    Download the config of the hub's model `name` into the cache. Return the reason why that failed;
+    an empty text if it did not.
     """
     from huggingface_hub.errors import GatedRepoError, HfHubHTTPError, RepositoryNotFoundError
 

@@ -25,20 +25,22 @@ FAMILIES: Mapping[str, str] = {
     "gpt2": "GPT-2",
     "gemma": "Gemma",
 }
-"""Supported families: `model_type` in a config, and the family's usual name."""
+"""Usual names of the supported families, by `model_type` in a config."""
 
 _ROTARY = ("rope_parameters", "rope_scaling")
-"""Fields of a config that describe rotary embeddings; the second is the older name."""
+"""Names of the fields of a config that describe rotary embeddings; the second is the older name."""
 
 _GROWING = ("dynamic", "longrope")
-"""Types of rotary embeddings whose frequencies depend on the length of the text."""
+"""Names of the types of rotary embeddings whose frequencies depend on the length of the text."""
 
 _RETURNED: Mapping[str, bool] = {
     "return_dict": True,
     "output_attentions": False,
     "output_hidden_states": False,
 }
-"""Settings with which a model returns its logits only, whatever its config says."""
+"""
+Values of settings with which a model returns its logits only, by the settings' names in a config.
+"""
 
 
 def read_config(path: Path) -> Any:
@@ -81,6 +83,8 @@ def _check_family(family: Any, path: Path) -> None:
 def _check_head(architectures: Any, path: Path) -> None:
     """
     Raise an error unless the model predicts the next token, or its config names no architecture.
+
+    The error is an `UnsupportedError`, or a `UsageError` if `architectures` is not a list.
     """
     text, remedy = str(architectures), "supported are ...ForCausalLM and GPT2LMHeadModel"
     if not architectures or re.search(r"(ForCausalLM|LMHeadModel)\b", text):

@@ -28,17 +28,20 @@ Largest value of each size in a config, by its names in the families. Sizes are 
 """
 
 _ZERO = ("max_window_layers",)
-"""Sizes that may be 0."""
+"""Names of the sizes that may be 0."""
 
 _OPTIONAL = ("num_key_value_heads", "head_dim", "n_inner", "sliding_window", "max_window_layers")
-"""Sizes that may be null: the model has no use for them, or computes them."""
+"""Names of the sizes that may be null: the model has no use for them, or computes them."""
 
 _FACTORS = ("rope_theta", "factor", "rms_norm_eps", "layer_norm_epsilon")
-"""Numbers above 0 that need not be whole."""
+"""Names of numbers above 0 that need not be whole."""
 
 
 def check_sizes(facts: Mapping[str, Any], path: Path) -> None:
-    """Raise `UsageError` that names all numbers out of range; any number may be absent."""
+    """
+    Raise `UsageError` with all numbers of a config that are not between their least and largest
+    value. Any number may be absent.
+    """
     problems = [*_problems(facts)]
     if problems:
         raise UsageError(f"'{path}' is not a model's config: {', '.join(problems)}")

@@ -35,7 +35,7 @@ class DecodeStep(torch.nn.Module):
 
 
 def capture_decode_step(model: Any, capacity: int) -> Captured:
-    """Capture the program for a cache of `capacity` rows."""
+    """Return the captured program of one more token, for a cache of `capacity` rows."""
     rows = rows_for(model, capacity)
     with mode_of(model):
         token, position = (torch.zeros(1, 1, dtype=torch.int64), torch.zeros(1, dtype=torch.int64))

@@ -39,7 +39,10 @@ _WRITTEN = re.compile(
 """Pattern of the paths of all files that the folder of a compiled model may hold."""
 
 _MAKER = "tilewright"
-"""Key of the manifest that marks the folder of a compiled model: the version that made it."""
+"""
+Key of the manifest with the version of Tilewright that made the folder; it marks the folder of a
+compiled model.
+"""
 
 Files = Mapping[str, str | bytes]
 """Contents of files, by path in the folder."""
@@ -76,7 +79,10 @@ def _values(captured: Captured, model: Any) -> dict[str, Any]:
 
 
 def _other_names(model: Any) -> dict[str, list[str]]:
-    """Return the other names of each tensor that has several, as tied weights do."""
+    """
+    Return the other names of each tensor that has several names, as tied weights do, by each of its
+    names.
+    """
     tied = (names for names in tied_names(model.state_dict(keep_vars=True)) if names[1:])
     return {name: [other for other in names if other != name] for names in tied for name in names}
 

@@ -5,9 +5,9 @@ Continuation of a prompt, token by token.
     prefill        the prompt, once      fills the first rows of the cache, gives logits
     decode step    each chosen token     adds its row to the cache, gives logits
 
-Both are programs of their own, which share the weights and the cache. Each is compiled for one
-length, when that is first needed. A prompt is padded to the next bucket, and the cache has the size
-of the bucket for all tokens. Therefore a model needs few programs.
+Both steps are programs of their own, which share the weights and the cache. Each is compiled for
+one length, when that is first needed. A prompt is padded to the next bucket, and the cache has the
+size of the bucket for all tokens. Therefore a model needs few programs.
 """
 
 import time
@@ -65,7 +65,7 @@ class Generator:
         """
         Return an iterator over the tokens after `prompt`, each computed when it is needed.
 
-        It ends after `most_new` tokens, or after the first that is one of `ends`. Raises
+        The iterator ends after `most_new` tokens, or after the first that is one of `ends`. Raises
         `UsageError` if the model does not take that many tokens. `prompt` must consist of the
         model's tokens, and not be empty.
         """

@@ -61,7 +61,10 @@ class Extended(_Layer):
     """
 
     is_compileable = True
-    """Makes `transformers` keep the mask, which it omits for one token if all rows are known."""
+    """
+    Setting that makes `transformers` keep the mask. Otherwise it omits the mask for one token, if
+    it knows all rows.
+    """
 
     def __init__(self, rows: Rows, position: Tensor):
         super().__init__(rows)
@@ -70,13 +73,16 @@ class Extended(_Layer):
     def update(
         self, key_states: Tensor, value_states: Tensor, *args: Any, **kwargs: Any
     ) -> tuple[Tensor, Tensor]:
-        """Write the new row; return all rows, to be attended to."""
+        """
+        Write the row of the new token; return the keys and values of all rows, for attention to
+        read.
+        """
         self.rows.keys.index_copy_(2, self._position, key_states)
         self.rows.values.index_copy_(2, self._position, value_states)
         return self.rows
 
     def get_mask_sizes(self, query_length: int) -> tuple[int, int]:
-        """Return the number of rows, and the position of the first."""
+        """Return the number of rows that the mask covers, and 0, the position of the first row."""
         return self.get_max_length(), 0
 
     def get_seq_length(self) -> Any:
@@ -98,7 +104,10 @@ class Filled(_Layer):
     def update(
         self, key_states: Tensor, value_states: Tensor, *args: Any, **kwargs: Any
     ) -> tuple[Tensor, Tensor]:
-        """Write the first rows; return the rows just written, to be attended to."""
+        """
+        Write the rows of the prompt; return the keys and values just written, for attention to
+        read.
+        """
         length = key_states.shape[2]
         self.rows.keys[:, :, :length] = key_states
         self.rows.values[:, :, :length] = value_states
@@ -106,7 +115,8 @@ class Filled(_Layer):
 
     def get_mask_sizes(self, query_length: int) -> tuple[int, int]:
         """
-        Return the number of rows that are attended to, the prompt's, and the position of the first.
+        Return the number of rows that the mask covers, which are the prompt's, and 0, the position
+        of the first row.
         """
         return query_length, 0
 
@@ -139,7 +149,7 @@ def _room(row: Tensor, capacity: int) -> Tensor:
 
 
 def mode_of(model: Any) -> AbstractContextManager[Any]:
-    """Return the context in which new tensors are fake or real, as the model's are."""
+    """Return a context in which new tensors are fake if the model's are, else real."""
     is_fake = isinstance(next(model.parameters()), FakeTensor)
     return fake_mode(model) if is_fake else nullcontext()
 

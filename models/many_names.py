@@ -14,8 +14,8 @@ _MOST_LINES = 20
 
 def listed(lines: Sequence[str], indent: str = "  ") -> str:
     """
-    Return the lines, each after a line break. Of a long list, return the first lines and the number
-    of further ones.
+    Return one text with a line break, `indent` and a line for each of `lines`. Of a long list, it
+    has the first lines and the number of further ones.
     """
     shown = [*lines[:_MOST_LINES]]
     if (left := len(lines) - len(shown)) > 0:
@@ -24,7 +24,10 @@ def listed(lines: Sequence[str], indent: str = "  ") -> str:
 
 
 def folded(names: Iterable[str]) -> list[str]:
-    """Return the names, sorted; names that differ only in the number of a layer become one."""
+    """
+    Return the names, sorted; names that differ only in the number of a layer become one:
+    `layers.{0-27}.weight`.
+    """
     numbers: dict[tuple[str, ...], list[int]] = {}
     for name in names:
         before, number, after = _parts(name)

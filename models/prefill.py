@@ -39,7 +39,9 @@ class Prefill(torch.nn.Module):
 
 
 def capture_prefill(model: Any, length: int, capacity: int) -> Captured:
-    """Capture the program for prompts of the bucket `length`, and a cache of `capacity` rows."""
+    """
+    Return the captured program for prompts of the bucket `length`, and a cache of `capacity` rows.
+    """
     rows = rows_for(model, capacity)
     with mode_of(model):
         tokens, last = torch.zeros(1, length, dtype=torch.int64), torch.zeros(1, dtype=torch.int64)

@@ -81,9 +81,9 @@ def penalised(choose: Choose, penalty: float) -> Choose:
     """
     Return `choose`, changed to make tokens that are already in the text less likely.
 
-    Their logits are divided by `penalty` if they are positive, else multiplied by it (CTRL,
-    arXiv:1909.05858, section 4.1). A penalty below 1 makes them likelier. Raises `UsageError`
-    unless `penalty` is above 0 and finite.
+    The logits of these tokens are divided by `penalty` if they are positive, else multiplied by it
+    (CTRL, arXiv:1909.05858, section 4.1). A penalty below 1 makes them likelier. Raises
+    `UsageError` unless `penalty` is above 0 and finite.
     """
     if not 0 < penalty < float("inf"):
         raise UsageError(
@@ -112,7 +112,10 @@ def _incomparable() -> TilewrightError:
 
 
 def filtered(logits: Any, sampling: Sampling) -> Any:
-    """Return the logits in float32, with -inf for tokens that must not be drawn."""
+    """
+    Return the logits in float32, divided by the temperature, with -inf for tokens that `top_k` or
+    `top_p` excludes.
+    """
     import torch
 
     scores = logits.to(torch.float32) / sampling.temperature

@@ -37,7 +37,8 @@ def weights_of(
     whole: Any = None,
 ) -> list[Any]:
     """
-    Return the tensors for all inputs of a captured program except the user's, in order.
+    Return the values of all inputs of a captured program except the user's, in order, from a
+    checkpoint.
 
     The program is one of `model`, or of a module that contains it. Raises the errors of
     `model_tensors`.
@@ -94,7 +95,9 @@ def weight_bytes(model: Any) -> int:
 
 
 def tied_names(state: Mapping[str, Any]) -> list[list[str]]:
-    """Return the names of each tensor of a model's state; tied weights have several."""
+    """
+    Return one list of names for each tensor of a model's state; tied weights have several names.
+    """
     names: dict[int, list[str]] = {}
     for name, tensor in state.items():
         names.setdefault(id(tensor), []).append(name)
@@ -119,7 +122,7 @@ def _suffixes(name: str) -> Iterator[str]:
 
 
 def _source(names: Sequence[str], stored: Mapping[str, list[str]]) -> list[str]:
-    """Return the checkpoint's names of the tensor that has these names in the model."""
+    """Return the names in the checkpoint of the tensor that is called `names` in the model."""
     return [key for name in names for key in stored.get(name, ())]
 
 
@@ -148,13 +151,19 @@ class _Names(NamedTuple):
     """Names of a checkpoint, matched with those of a model."""
 
     stored: dict[str, list[str]]
-    """Names in the checkpoint for each of the model's names; there should be one."""
+    """
+    Names of tensors in the checkpoint, by the model's name of the tensor; each tensor should have
+    one name.
+    """
     extra: list[str]
     """Names in the checkpoint that the model does not know."""
 
 
 def _match_names(model: Any, stored: Iterable[str]) -> _Names:
-    """Match the names of a checkpoint with those of a model of `transformers`."""
+    """
+    Return the names of a checkpoint by the names of a model of `transformers` that they stand for,
+    and the names without one.
+    """
     own = model.state_dict().keys()
     found = _Names({}, [])
     ignored = _ignored(model)
@@ -168,7 +177,10 @@ def _match_names(model: Any, stored: Iterable[str]) -> _Names:
 
 
 def _name_in(own: Iterable[str], name: str, prefix: str) -> str:
-    """Return `name` as the model has it: unchanged, or with or without `prefix`."""
+    """
+    Return the model's name for the checkpoint's `name`: without or with `prefix`, if that is one of
+    `own`; else `name`.
+    """
     without = name.removeprefix(prefix)
     return next((n for n in (without, f"{prefix}{name}") if n in own), name)
 

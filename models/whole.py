@@ -2,8 +2,8 @@
 """
 Program of a whole sequence: the tokens of a prompt in, the logits of every next token out.
 
-It is the model itself, called with its `input_ids` alone, so parameters and buffers have the names
-that checkpoints give them. It keeps no cache for later tokens.
+The program is the model itself, called with its `input_ids` alone, so parameters and buffers have
+the names that checkpoints give them. It keeps no cache for later tokens.
 """
 
 from typing import Any

@@ -39,5 +39,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """List the API and the dunder names, without imports and loaded submodules."""
+    """Return the names of the API and the dunder names, without imports and loaded submodules."""
     return sorted([*__all__, *(name for name in globals() if name.startswith("__"))])

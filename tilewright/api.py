@@ -189,12 +189,17 @@ class CompiledProgram:
 
     @cached_property
     def plan(self) -> Plan:
-        """The launches, and the buffers that they use."""
+        """
+        Launch plan of the program: its kernels' launches in order, and the buffers that they use.
+        """
         return compiled_plan(self.captured.module, self.target, self.db)
 
     @cached_property
     def _planned(self) -> ModuleOp:
-        """The captured module with the known schedules of its kernels."""
+        """
+        Captured program at Loop IR, with the best known schedules of its kernels in `db`; the
+        captured module itself if there are none.
+        """
         return with_known_schedules(self.captured.module, self.target, self.db)
 
     @cached_property
@@ -227,10 +232,10 @@ class CompiledProgram:
 
     def report(self) -> StaticReport:
         """
-        Return static properties of each kernel from its machine code, to print or to read as
-        `kernels`.
+        Return a report on each kernel's machine code: registers, occupancy, instructions, traffic,
+        and an estimated time.
 
-        They are registers, occupancy, instructions, traffic, and an estimate of its time. Raises
+        `print` shows the report as text; its attribute `kernels` holds the figures. Raises
         `NvrtcUnavailable`.
         """
         return report_of(self._planned, target_named(self.target))

@@ -12,7 +12,7 @@ ROUNDOFF: Mapping[str, float] = {
     "float16": 2.0**-11,
     "bfloat16": 2.0**-8,
 }
-"""Unit roundoff: the largest relative error of rounding to a dtype."""
+"""Unit roundoff by dtype: the largest relative error of rounding a number to the dtype."""
 
 SMALLEST: Mapping[str, float] = {
     "float64": 2.0**-1074,
@@ -21,7 +21,8 @@ SMALLEST: Mapping[str, float] = {
     "bfloat16": 2.0**-133,
 }
 """
-Smallest positive (subnormal) number of a dtype, which is the spacing of its numbers next to zero.
+Smallest positive (subnormal) number by dtype, which is the distance of the dtype's numbers next to
+zero.
 """
 
 MAX_RANK = 64

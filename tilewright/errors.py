@@ -52,7 +52,7 @@ def _near_ignoring_case(name: str, known: Iterable[str]) -> list[str]:
 
 
 def format_error(err: TilewrightError) -> str:
-    """Format `err` as the text that is printed, with place and remedy."""
+    """Return an error as the text that is printed, with its place and remedy."""
     remedy = f" ({err.remedy})" if err.remedy else ""
     where = f"{err.where}: " if err.where else ""
     return printable(f"{where}error: {err.message}{remedy}")

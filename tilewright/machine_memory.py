@@ -14,13 +14,19 @@ GROUPS = (
     ("/sys/fs/cgroup", "memory.max", "memory.current"),
     ("/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes"),
 )
-"""Folder, file of the limit and file of the usage of a control group, for versions 2 and 1."""
+"""
+Control groups of version 2 and of version 1: the folder, the file with the limit, and the file with
+the usage.
+"""
 
 _MISSING = (OSError, ValueError, KeyError)
 
 
 def total_memory() -> int | None:
-    """Return the total memory in bytes, or None if the system does not report it."""
+    """
+    Return the memory in bytes of the machine, or of the container if that has less; None if the
+    system does not report it.
+    """
     limits = (limit for limit, _ in _containers())
     return min([*_physical(), *limits], default=None)
 
@@ -35,7 +41,7 @@ def available_memory() -> int | None:
 
 
 def _physical() -> list[int]:
-    """Return the machine's physical memory in bytes, as a list that is empty if it is unknown."""
+    """Return a list with the machine's physical memory in bytes; an empty list if it is unknown."""
     try:
         return [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
     except (*_MISSING, AttributeError):  # Windows
@@ -44,7 +50,8 @@ def _physical() -> list[int]:
 
 def _unused() -> list[int]:
     """
-    Return the machine's free memory in bytes, caches included, as a list that is empty if unknown.
+    Return a list with the machine's free memory in bytes, including caches that can be dropped; an
+    empty list if it is unknown.
     """
     try:
         return [_field(Path("/proc/meminfo"), "MemAvailable:") * 1024]
@@ -54,7 +61,8 @@ def _unused() -> list[int]:
 
 def _containers() -> Iterator[tuple[int, int]]:
     """
-    Yield the limit of each control group that has one, and the used bytes that it cannot reclaim.
+    Yield, for each control group with a limit, the limit and the used bytes without those that can
+    be reclaimed.
     """
     for folder, limit, usage in GROUPS:
         with suppress(*_MISSING):  # no such group, or `max` for no limit
@@ -64,7 +72,9 @@ def _containers() -> Iterator[tuple[int, int]]:
 
 
 def _reclaimable(group: Path) -> int:
-    """Return the bytes of cached files, which the kernel drops if memory is needed."""
+    """
+    Return the bytes of cached files in a control group, which Linux drops if memory is needed.
+    """
     with suppress(*_MISSING):
         return _field(group / "memory.stat", "inactive_file")
     return 0

@@ -19,7 +19,9 @@ from tilewright.tools.run_lines import RunLineError, run_file
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    """Collect a `.mlir` file, unless it is an input of another test."""
+    """
+    Return the collector of a `.mlir` file; None for other files, and for inputs of other tests.
+    """
     if file_path.suffix != ".mlir" or "Inputs" in file_path.parts:
         return None
     return MlirFile.from_parent(  # pyright: ignore[reportUnknownMemberType]

@@ -18,11 +18,13 @@ class StageListener(Protocol):
     """Listener that displays stages, which nest."""
 
     def entered(self, name: str) -> None:
-        """Handle the beginning of a stage inside the stages that are still open."""
+        """
+        Handle the beginning of a stage, which is inside all stages that have begun and not ended.
+        """
         ...
 
     def left(self) -> None:
-        """Handle the end of the innermost open stage."""
+        """Handle the end of the stage that began last and has not ended."""
         ...
 
 

@@ -10,7 +10,7 @@ from typing import BinaryIO
 from tilewright.errors import UsageError
 
 _MAX_BYTES = 1 << 30
-"""Most bytes of a text: some million operations."""
+"""Most bytes of a text file, enough for IR of some million operations."""
 
 _CHUNK = 1 << 24
 """Bytes that are read at once before they are checked."""

@@ -54,7 +54,10 @@ def _raising(error: TilewrightError) -> Callable[..., Any]:
 
 
 def _compiler(mode: str | None, options: dict[str, Any]) -> "_Compiler":
-    """Return the compiler that the arguments of `torch.compile` configure. Raises `UsageError`."""
+    """
+    Return the compiler that the arguments of `torch.compile` configure. Raises `UsageError` for any
+    mode, and as `_check_option` does.
+    """
     if mode is not None:
         raise UsageError(
             f"the mode '{mode}' is not supported", remedy="every kernel is planned for its sizes"

@@ -53,11 +53,11 @@ more. Below the constructor of each op stand its own methods and properties.
 """
 
 _DIALECTS = {"prim": "Tensor IR", "loop": "Loop IR", "tile": "Tile IR", "kernel": "Kernel IR"}
-"""Dialects that passes of other people build ops of, with the level of each."""
+"""Dialects whose ops pass authors build, each with the name of its IR level."""
 
 
 def markdown() -> str:
-    """Return the page."""
+    """Return the text of `docs/python-api.md`."""
     programs = (_program(name) for name in tilewright.__all__ if name != "CompiledProgram")
     members = "".join(_member_rows(tilewright.CompiledProgram, ""))
     table = (
@@ -84,7 +84,7 @@ def _dialect(name: str, level: str) -> str:
 
 
 def _bases() -> list[type]:
-    """Return the classes of this repository that ops of these dialects derive from."""
+    """Return this repository's classes that the ops of `_DIALECTS` derive from, by name."""
     ops = [op for name in _DIALECTS for op in get_all_dialects()[name]().operations]
     found = {base for op in ops for base in op.__mro__[1:]}
     ours = [base for base in found if base.__module__.startswith("tilewright.")]
@@ -123,7 +123,10 @@ def _member_rows(kind: type, prefix: str) -> Iterator[str]:
 
 
 def _is_public(function: object) -> bool:
-    """True if a method is for callers; xDSL calls verifiers, parsers and printers."""
+    """
+    True if a method is meant to be called by users; xDSL alone calls verifiers, parsers and
+    printers.
+    """
     name = getattr(function, "__name__", "")
     return not name.startswith(("verify", "parse", "print", "fold", "get_irdl", "surroundings"))
 

@@ -38,7 +38,8 @@ def graphs(rules: Mapping[str, Graph]) -> dict[str, Graph]:
 
 def rows_of(graph: Graph) -> list[list[str]]:
     """
-    Return the names of `graph` in rows, in which each name is above all names that it imports.
+    Return the names of `graph` in rows from bottom to top; each name is in a row above all names
+    that it imports.
     """
     row: dict[str, int] = {}
     for name in TopologicalSorter(graph).static_order():
@@ -47,7 +48,10 @@ def rows_of(graph: Graph) -> list[list[str]]:
 
 
 def direct(graph: Graph) -> Iterator[tuple[str, str]]:
-    """Yield the arrows of `graph` that do not follow from two or more other arrows."""
+    """
+    Yield the pairs (importing name, imported name) of `graph` that do not follow from two or more
+    other pairs.
+    """
     for name, others in graph.items():
         indirect = {far for other in others for far in _reached(graph, other)}
         yield from ((name, other) for other in others if other not in indirect)

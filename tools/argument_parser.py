@@ -31,13 +31,13 @@ class ArgumentParser(argparse.ArgumentParser):
     """argparse's parser with one-line errors; an unknown option is reported before other errors."""
 
     def parse_known_args(self, *args: Any, **kwargs: Any) -> Any:
-        """Parse a command line, after a check that all its options are known."""
+        """Check that all options of a command line are known, then return what argparse returns."""
         words = args[0] if args else kwargs.get("args")
         self._check_options(sys.argv[1:] if words is None else words)
         return super().parse_known_args(*args, **kwargs)
 
     def parse_args(self, *args: Any, **kwargs: Any) -> Any:
-        """Parse a command line; report an error if words are left over."""
+        """Return the parsed command line; exit with an error if words are left over."""
         parsed, surplus = self.parse_known_args(*args, **kwargs)
         if surplus:
             words = ", ".join(f"'{word}'" for word in surplus)
@@ -61,7 +61,10 @@ class ArgumentParser(argparse.ArgumentParser):
                 self._leave_unknown("option", word.partition("=")[0], self._option_string_actions)
 
     def _commands(self) -> argparse.Action | None:
-        """Return the action that holds this parser's commands, or None."""
+        """
+        Return the argparse action whose choices are this parser's commands; None if it has no
+        commands.
+        """
         return next((a for a in self._actions if a.nargs == argparse.PARSER), None)
 
     def _knows(self, word: str) -> bool:
@@ -96,7 +99,7 @@ class ArgumentParser(argparse.ArgumentParser):
         self.error(f"unknown {kind} '{word}' ({remedy})")
 
     def error(self, message: str) -> NoReturn:
-        """Exit with code 2 and one line on stderr."""
+        """Print one line on stderr, and exit with code 2."""
         if one_of := _ONE_OF.fullmatch(message):
             message = f"{' or '.join(one_of[1].split())} is required"
         hint = "" if message.endswith(")") else f" (see {self.prog} --help)"

@@ -23,7 +23,10 @@ class Checker:
         self._limit = limit
 
     def __call__(self, before: ModuleOp, after: ModuleOp, name: str) -> None:
-        """Interpret the program before and after the pass, and compare the results."""
+        """
+        Interpret the program before and after a pass; raise `PassCheckError` if the results differ.
+        Notes on the check go to stderr.
+        """
         check = import_module("tilewright.interpreters.check")
         self._runs = self._runs or check.RandomRuns()
         limit = check.MAX_WORK if self._limit is None else self._limit

@@ -116,7 +116,9 @@ def _progress(args: argparse.Namespace) -> AbstractContextManager[None]:
 
 
 def _print_all_text(stream: TextIO) -> None:
-    """Print characters that the stream cannot encode as escapes, as stderr does by default."""
+    """
+    Make a stream print characters that it cannot encode as escapes, as stderr does by default.
+    """
     if isinstance(stream, TextIOWrapper):
         stream.reconfigure(errors="backslashreplace")
 

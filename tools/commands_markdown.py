@@ -33,7 +33,7 @@ _COMMON = ("--help", "--color")
 
 
 def markdown() -> str:
-    """Return the page."""
+    """Return the text of `docs/commands.md`."""
     commands = _commands(parser())
     rows = (f"| `tilewright {name}` | {_help(name)} |\n" for name in command_names())
     table = f"| command | what it does |\n|---------|--------------|\n{''.join(rows)}{_OPT_TOOL}"

@@ -55,8 +55,8 @@ def _arguments(parser: Any) -> Iterable[argparse.Action]:
 
 def begins(words: Callable[[], Iterable[str]]) -> Complete:
     """
-    Return a completion from `words`, a function that is called only when a shell requests
-    completions.
+    Return a function that completes a prefix to those of the words that `words()` returns. It calls
+    `words` only when a shell requests completions.
     """
 
     def completions(prefix: str, **_: object) -> list[str]:

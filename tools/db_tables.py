@@ -59,7 +59,8 @@ def short_keys(kernels: Iterable[str]) -> dict[str, str]:
 
 def _origins(counts: Sequence[Counts], notes: Mapping[str, KernelNote]) -> dict[str, str]:
     """
-    Return the expressions of kernels whose descriptions are equal, shortened, by their digests.
+    Return the shortened expressions of kernels, by digest, for kernels whose description another
+    kernel shares.
     """
     kernels = {each.key.kernel for each in counts} & notes.keys()
     alike = Counter(notes[kernel].about for kernel in kernels)

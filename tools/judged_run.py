@@ -63,8 +63,8 @@ def judged_run(
 
 def _is_plain(source: Source, args: argparse.Namespace) -> bool:
     """
-    True if the program needs no separate lowering for a check or a warning of an idle schedule
-    step.
+    True if the program can come from the cache: neither a check of passes nor a warning of idle
+    steps needs its lowering.
     """
     return not (isinstance(source, IrSource) or args.schedule or args.check in ("each", "end"))
 
@@ -91,8 +91,10 @@ def _compared(
     kernel_ir: Callable[[], ModuleOp | None],
 ) -> list[Comparison]:
     """
-    Compare the results with the expected ones. If only some blocks ran, elements that they did not
-    write are skipped; kernels that read such elements are not compared.
+    Return the comparison of each result with the expected one.
+
+    If only some blocks ran, elements that they did not write are skipped. If a kernel read such
+    elements, no result is compared.
     """
     if execution.missing is None:
         return compare(program, inputs, execution.results, kernel_ir)
@@ -104,7 +106,9 @@ def _compared(
 
 
 def _static(module: ModuleOp, execution: Execution, target_name: str) -> StaticReport:
-    """Return the report on the machine code, with the counters of this run."""
+    """
+    Return the report on the machine code of the kernels, with the simulator's counters of this run.
+    """
     counted = [run for run in execution.kernels if run.is_counted]
     counters = {run.launch.kernel: run.counters for run in reversed(counted)}
     return report_of(module, target(target_name), counters)

@@ -47,8 +47,8 @@ class Compiler:
 
     def __call__(self, captured: Captured) -> Run:
         """
-        Return a function that runs the compiled program on the backend. Raises
-        `SimulationTooLarge`, before compiling, if only a GPU can run the program within minutes.
+        Compile a program; return a function that runs it on the backend. Raises
+        `SimulationTooLarge` before compiling if only a GPU can run the program within minutes.
         """
         check_simulation_size(self._backend, "the model", captured.module)
         program = CompiledProgram(captured, self._backend, self._target, self._db)

@@ -143,8 +143,8 @@ _SAMPLES: Sequence[tuple[str, tuple[Attribute, ...]]] = (
     ("ScalarType", (f64,)),
 )
 """
-Kinds of arguments, each with attributes that its property accepts; the first kind that fits is
-used.
+Attributes that are typical of each kind of argument, tried in order. An argument is of the first
+kind whose attributes its property all accepts.
 """
 
 

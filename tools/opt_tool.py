@@ -2,9 +2,9 @@
 """
 Command `opt-tool FILE|- -p PASSES [-t TARGET]`: read IR, run passes over it, print it.
 
-It is xDSL's driver with our dialects, passes and `cuda` target, MLIR's `--pass-pipeline`, and
-errors with a place and a reason. Exit code 2: the input or the options are wrong; 1: a pass failed;
-130: interrupted. After every pass the IR is verified, including SSA dominance.
+The command is xDSL's driver with our dialects, passes and `cuda` target, MLIR's `--pass-pipeline`,
+and errors with a place and a reason. Exit code 2: the input or the options are wrong; 1: a pass
+failed; 130: interrupted. After every pass the IR is verified, including SSA dominance.
 """
 
 import argparse
@@ -58,7 +58,7 @@ class OptTool(xDSLOptMain):
     version_format = f"tilewright {tilewright.__version__} (xdsl {{xdsl_version}})"
 
     places: dict[Operation, Span]
-    """Places in the source of the operations of the current chunk."""
+    """Place in the source of each operation of the current chunk."""
 
     line_offset: int
     """Number of lines of the file before the current chunk."""
@@ -108,7 +108,8 @@ class OptTool(xDSLOptMain):
 
     def _parse_first(self, arg_parser: argparse.ArgumentParser) -> None:
         """
-        Report wrong arguments with near matches, before the base class parses the arguments again.
+        Parse the arguments once before the base class does, to report wrong ones in one line with
+        near matches.
         """
         ours = with_near_matches(arg_parser)
         complete(ours, of_opt_tool(self.available_passes, self.available_targets))
@@ -142,12 +143,18 @@ class OptTool(xDSLOptMain):
     def parse_chunk(
         self, chunk: IO[bytes], file_extension: str, start_offset: int = 0
     ) -> ModuleOp | None:
-        """Parse one chunk, which follows the first `start_offset` lines of the file."""
+        """
+        Parse and return the module of one chunk, which follows the first `start_offset` lines of
+        the file.
+        """
         self.line_offset = start_offset
         return super().parse_chunk(chunk, file_extension, start_offset)
 
     def parse_mlir(self, stream: IO[bytes]) -> ModuleOp:
-        """Parse MLIR text, and keep the places of its operations in `places`."""
+        """
+        Parse and return the module of an MLIR text, and keep the places of its operations in
+        `places`.
+        """
         text = stream.read().decode("utf-8")
         parser = SourceParser(self.ctx, text, self.get_input_name(), self.line_offset)
         self.places = parser.places
@@ -227,7 +234,9 @@ class _Manager(PassManager):
         super().run(module, passes)
 
     def verify(self, module: ModuleOp, made_by: str) -> None:
-        """Verify the module, unless `--disable-verify` is given."""
+        """
+        Raise an error unless the module is well-formed; do nothing if `--disable-verify` is given.
+        """
         if not self.args.disable_verify:
             super().verify(module, made_by)
 
@@ -247,7 +256,9 @@ class _Manager(PassManager):
 
 
 def _warn_of_idle_steps(before: ModuleOp, after: ModuleOp) -> None:
-    """Warn of scheduled steps with options that did nothing and are not still to come."""
+    """
+    Print a warning for each planned step with options that did nothing, unless it is still planned.
+    """
     idle_steps = import_module("tilewright.passes.tile.idle_steps")
     to_come = idle_steps.steps_to_come(after)
     for kernel, steps in idle_steps.planned_and_idle(before, after).items():
@@ -265,7 +276,9 @@ def print_ir(title: str, prog: ModuleOp) -> None:
 
 
 class _HeldOutput(StringIO):
-    """Text for a file, which is still readable after the stream is closed."""
+    """
+    Stream in memory for the text of a file; its `text` can be read after the stream is closed.
+    """
 
     text = ""
 

@@ -37,7 +37,7 @@ _EXCLUDED_BY_PROMPT = {
     "bench": "--bench",
     "profile": "--profile",
 }
-"""Options of `run` that cannot be combined with a prompt."""
+"""Options of `run` that cannot be combined with a prompt, by their `dest`."""
 
 
 def prompted_program(

@@ -2,9 +2,10 @@
 """
 Runner of the `// RUN:` lines of a file inside this process, twenty times faster than lit.
 
-It supports what tests and pages use: the tools of `COMMANDS`, `not`, pipes, `&&`, `2>&1`, `> FILE`,
-`< FILE`, and the substitutions `%s %S %t %T %%`. As in lit, a pipe fails if any part of it fails.
-Anything else in a RUN line is an error here: lit, which runs the same files, is the reference.
+The runner supports what tests and pages use: the tools of `COMMANDS`, `not`, pipes, `&&`, `2>&1`,
+`> FILE`, `< FILE`, and the substitutions `%s %S %t %T %%`. As in lit, a pipe fails if any part of
+it fails. Anything else in a RUN line is an error here: lit, which runs the same files, is the
+reference.
 """
 
 import difflib
@@ -40,7 +41,7 @@ class Result:
 
 
 def filecheck(args: list[str]) -> int:
-    """Run FileCheck from the PyPI package, which exits by `sys.exit`."""
+    """Run FileCheck from the PyPI package, which ends by `SystemExit` with the exit code."""
     from filecheck.main import main
 
     main(["filecheck", *args])
@@ -48,7 +49,10 @@ def filecheck(args: list[str]) -> int:
 
 
 def diff(args: list[str]) -> int:
-    """Run `diff [-u] A B`, where A or B may be `-`."""
+    """
+    Print the differences for `diff [-u] A B`, where A or B may be `-`; return 1 if there are any,
+    else 0.
+    """
     left, right = (name for name in args if name != "-u")
     texts = (_read(left).splitlines(keepends=True), _read(right).splitlines(keepends=True))
     delta = list(difflib.unified_diff(*texts, fromfile=left, tofile=right))
@@ -57,14 +61,14 @@ def diff(args: list[str]) -> int:
 
 
 def cat(args: list[str]) -> int:
-    """Run `cat FILE...`."""
+    """Print the files of `cat FILE...`; return 0."""
     for name in args:
         sys.stdout.write(_read(name))
     return 0
 
 
 def awk(args: list[str]) -> int:
-    """Run the installed `awk`."""
+    """Run the installed `awk`; return its exit code."""
     done = subprocess.run(["awk", *args], input=sys.stdin.read(), text=True, capture_output=True)
     sys.stdout.write(done.stdout)
     sys.stderr.write(done.stderr)
@@ -147,7 +151,7 @@ def run_in_terminal(line: str) -> Result:
 
 
 def run_command(tokens: list[str], piped: bytes) -> Result:
-    """Run one command with its redirections and leading `not`s."""
+    """Run one command with its redirections and leading `not`s; return its exit code and output."""
     args, redirected = _without_redirections(tokens)
     negations = next((i for i, arg in enumerate(args) if arg != "not"), len(args))
     name, *args = args[negations:] or [""]
@@ -169,7 +173,10 @@ def run_command(tokens: list[str], piped: bytes) -> Result:
 def call(
     function: Callable[[list[str]], int], args: list[str], stdin: bytes, merged: bool
 ) -> Result:
-    """Call a tool's main function with its own stdin, stdout and stderr."""
+    """
+    Call a tool's main function with its own stdin, stdout and stderr; return the exit code and the
+    output.
+    """
     out, err = BytesIO(), BytesIO()
     stdout, stderr = _writer(out), _writer(out if merged else err)
     with stdio(TextIOWrapper(BytesIO(stdin), encoding="utf-8"), stdout, stderr):

@@ -53,7 +53,7 @@ def _inputs(device: Device, number: int) -> list[Tensor]:
 
 
 def mutation(device: Device) -> None:
-    """Check that inputs and buffers are written in place, also strided ones."""
+    """Raise `AssertionError` unless inputs and buffers are written in place, also strided ones."""
     module = _Counter().to(device.place)
     x = torch.randn(33, device=device.place)
     program = device.program(module, x.clone())
@@ -66,7 +66,10 @@ def mutation(device: Device) -> None:
 
 
 def calls(device: Device) -> None:
-    """Check that calls see their own inputs, own their results, and see changed weights."""
+    """
+    Raise `AssertionError` unless calls see their own inputs, own their results, and see changed
+    weights.
+    """
     model = _Layers().to(device.place)
     inputs = _inputs(device, 6)
     program = device.program(model, inputs[0])
@@ -80,7 +83,7 @@ def calls(device: Device) -> None:
 
 
 def threads(device: Device) -> None:
-    """Check that several threads can call one program."""
+    """Raise `AssertionError` unless several threads can call one program at the same time."""
     model = _Layers().to(device.place)
     inputs = _inputs(device, 8)
     program = device.program(model, inputs[0])
@@ -91,7 +94,10 @@ def threads(device: Device) -> None:
 
 
 def torch_compile(device: Device) -> None:
-    """Check `torch.compile`, with a part that is not compiled, views of inputs, and new shapes."""
+    """
+    Raise `AssertionError` unless `torch.compile` is right for a part that is not compiled, views of
+    inputs, and new shapes.
+    """
     from tilewright.torch_compile import backend
 
     model = _Layers().to(device.place)
@@ -111,7 +117,7 @@ def torch_compile(device: Device) -> None:
 
 
 def stream(device: Device) -> None:
-    """Check that calls are queued on PyTorch's current stream."""
+    """Raise `AssertionError` unless calls are queued on PyTorch's current stream."""
     model = _Layers().to(device.place)
     (x,) = _inputs(device, 1)
     program = device.program(model, x)
@@ -125,7 +131,7 @@ def stream(device: Device) -> None:
 
 
 def captured(device: Device) -> None:
-    """Check that the user can capture calls in a CUDA graph."""
+    """Raise `AssertionError` unless the user can capture calls in a CUDA graph."""
     model = _Layers().to(device.place)
     x, y = _inputs(device, 2)
     program = device.program(model, x)
@@ -143,7 +149,10 @@ def captured(device: Device) -> None:
 
 
 def captured_sums(device: Device) -> None:
-    """Check sums that many blocks share, several times in a CUDA graph that is replayed."""
+    """
+    Raise `AssertionError` unless sums that many blocks share are right at each replay of a CUDA
+    graph.
+    """
     x, w = torch.randn(32, 4096) / 64, torch.randn(4096, 96)
     x, w = x.to(device.place), w.to(device.place)
     program = device.program(torch.matmul, x, w)
@@ -171,4 +180,4 @@ ON_GPU: Mapping[str, Callable[[Device], None]] = {
     "captured": captured,
     "captured_sums": captured_sums,
 }
-"""Checks that the simulator cannot run."""
+"""Checks that need a GPU, by name; the simulator cannot run them."""

@@ -34,11 +34,12 @@ ITEMS = (
     "dtype.float64",
     "dtype.int64",
 )
-"""Names of programs in `programs`."""
+"""Names of the checked programs, all of which are in `programs`."""
 
 _FREE = re.compile(r"\.approx|\bdiv\.full\b|\b(?:atom|red)\.")
 """
-Pattern of PTX instructions whose results may differ; instructions with `.shared.` do not match.
+Pattern of PTX instructions whose results may differ. Its word boundary keeps `red.` from matching
+the end of `.shared.`.
 """
 
 
@@ -48,7 +49,10 @@ def items(device: Device) -> list[str]:
 
 
 def check(device: Device, item: str) -> Outcome:
-    """Run a program on the simulator and on the GPU with the same plan, and compare the results."""
+    """
+    Run a program on the simulator and on the GPU with the same plan; return the outcome of
+    comparing their results.
+    """
     from tilewright.codegen import nvrtc
     from tilewright.codegen.simulator_backend import SimulatorBackend
 
@@ -62,12 +66,15 @@ def check(device: Device, item: str) -> Outcome:
 
 
 def free(ptx: str) -> list[str]:
-    """Return the instructions in the PTX whose results may differ on the GPU."""
+    """Return the names of the instructions in the PTX whose results may differ on the GPU."""
     return sorted(set(_FREE.findall(ptx)))
 
 
 def judged(simulated: list[Any], results: list[Any], free: list[str]) -> Outcome:
-    """Return the outcome of the comparison; `free` are instructions that may differ."""
+    """
+    Return the outcome of the comparison: right if results are equal, or if `free` instructions
+    explain a small distance.
+    """
     pairs = list(zip(simulated, results, strict=True))
     differing = sum(int((_bits(a) != _bits(b)).sum()) for a, b in pairs)
     elements = sum(a.size for a, _ in pairs)

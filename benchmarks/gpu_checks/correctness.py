@@ -2,7 +2,7 @@
 """
 Stage `correctness`: results against PyTorch in float64, with the error limits of `tilewright run`.
 
-It checks:
+The stage checks:
 
 - the sample of `programs`,
 - every case of suite84 at a small size, with the schedules of its full size,
@@ -26,14 +26,16 @@ def items(device: Device) -> list[str]:
 
 
 def check(device: Device, item: str) -> Outcome:
-    """Run a check; errors in it are raised."""
+    """Run the check called `KIND/NAME`, and return its outcome. Errors in the check are raised."""
     kind, _, name = item.partition("/")
     return _KINDS[kind][1](device, name)
 
 
 def _program(device: Device, name: str) -> Outcome:
     """
-    Compare three calls with PyTorch, whose input tensors have the layout that the program names.
+    Call a program three times, and return the outcome of comparing its results with PyTorch's.
+
+    The inputs have the memory layout that the program's name stands for.
     """
     from torch.utils import _pytree as pytree
 
@@ -61,7 +63,10 @@ def _varied(tensor: Any, number: int) -> Any:
 
 
 def compared(captured: Any, inputs: Sequence[Any], results: Sequence[Any]) -> Outcome:
-    """Return the outcome with the largest error, relative to its limit."""
+    """
+    Return the outcome of comparing results with PyTorch's in float64. A right outcome has the error
+    that is nearest to its limit.
+    """
     from tilewright.interpreters.comparison import compare
     from tilewright.tools.program import captured_program
 

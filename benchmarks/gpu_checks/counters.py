@@ -48,13 +48,16 @@ TOLD = (
     "launch__shared_mem_config_size",  # shared memory, as split by the driver
     "sm__warps_active.avg.pct_of_peak_sustained_active",
 )
-"""Metrics that are recorded without a comparison."""
+"""Metrics of Nsight Compute that are recorded, but compared with nothing."""
 
 TOLERANCE = {"global": 0.01, "shared": 0.05}
-"""Allowed relative differences; the compiler may drop an access or do one twice."""
+"""
+Allowed relative difference between simulator and hardware, by memory space; the compiler may drop
+an access or do one twice.
+"""
 
 _LOADS = "loads"
-"""Name of the check of all loads that `micro` times."""
+"""Name of the check that profiles all shared-memory loads that `micro` times."""
 
 _COPIES = ("cp", "bulk")
 _NO_PERMISSION = "ERR_NVGPUCTRPERM"
@@ -69,7 +72,10 @@ def items(device: Device) -> list[str]:
 
 
 def check(device: Device, item: str) -> Outcome:
-    """Profile a program with ncu, simulate it, and compare the counters of each launch."""
+    """
+    Profile a program with ncu and simulate it; return the outcome of comparing the counters of each
+    launch.
+    """
     from tilewright.codegen.simulator_backend import SimulatorBackend
 
     path = find_tool("ncu")
@@ -103,7 +109,7 @@ def _profile(path: str, kernels: Sequence[str], command: Sequence[str]) -> str:
 
 
 def unknown(text: str, asked: Sequence[str]) -> list[str]:
-    """Return the metrics that ncu rejects."""
+    """Return the names of metrics in `asked` that ncu rejects, by its output."""
     complaints = [line for line in text.splitlines() if line.startswith(("==ERROR", "==WARNING"))]
     return [name for name in asked if any(name in line for line in complaints)]
 
@@ -118,7 +124,10 @@ def options(kernels: Sequence[str], metrics: Sequence[str]) -> list[str]:
 
 
 def no_profile(text: str) -> Outcome | None:
-    """Return the outcome with the reason why there are no counters; None if there are."""
+    """
+    Return the outcome `missing` if the output of ncu says why there are no counters; None if there
+    are.
+    """
     if _NO_PERMISSION in text:
         return missing("ncu may not read the GPU's counters here (ERR_NVGPUCTRPERM)")
     if any(line.startswith('"ID"') for line in text.splitlines()):
@@ -158,7 +167,10 @@ def _numbers(row: Mapping[str, str]) -> Iterator[tuple[str, float]]:
 
 
 def judged_loads(launches: Sequence[tuple[str, Kernel]], target: str) -> Outcome:
-    """Compare the wavefronts of a warp's loads with the model of banks."""
+    """
+    Return the outcome of comparing the wavefronts of each shared-memory load with the model of
+    banks.
+    """
     metric = f"{_WAVEFRONTS}ld.sum"
     if len(launches) != len(LOADED):
         return wrong(f"{len(LOADED)} launches, but ncu reports {len(launches)}")
@@ -183,8 +195,8 @@ def judged_loads(launches: Sequence[tuple[str, Kernel]], target: str) -> Outcome
 
 def judged(launches: Sequence[tuple[str, Kernel, Any]]) -> Outcome:
     """
-    Compare the metrics with the simulator's counters, for launches given as (name, metrics,
-    counters).
+    Return the outcome of comparing hardware metrics with the simulator's counters, for launches
+    given as (name, metrics, counters).
     """
     wrongs: list[str] = []
     absent: set[str] = set()

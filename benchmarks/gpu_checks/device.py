@@ -48,7 +48,7 @@ class Device:
         return GpuBackend(self.target, driver())
 
     def program(self, function: Any, *inputs: Any) -> Any:
-        """Compile a function for this device, as `tilewright.compile` does."""
+        """Return `function` compiled for this device, as `tilewright.compile` does it."""
         from tilewright.api import CompiledProgram, capture
 
         return CompiledProgram(capture(function, *inputs), self.backend(), self.target)

@@ -13,7 +13,7 @@ from gpu_checks.outcome import Compared, Outcome, Verdict
 from gpu_checks.suite import SUITES
 
 ESTIMATES = "estimates"
-"""Name of the stage whose checks are the cases of races, with their estimates."""
+"""Name of the stage whose checks estimate the times of the cases of races."""
 
 NOISE = 1.1
 """Factor up to which two figures agree."""
@@ -38,7 +38,7 @@ class Disagreement(NamedTuple):
 
 
 def disagreements(found: Found) -> list[Disagreement]:
-    """Return all disagreements, ranked."""
+    """Return all disagreements: wrong checks first, then figures by decreasing factor."""
     found = list(found)
     wrong = [
         Disagreement(stage, check, None, " ".join(outcome.says.split()))
@@ -62,7 +62,7 @@ def _compared(found: Found) -> Iterator[Disagreement]:
 
 
 def _estimated(found: Found) -> Iterator[Disagreement]:
-    """Yield the cases of races that have a time and an estimate."""
+    """Yield a disagreement for each raced case with a time and an estimate."""
     found = list(found)
     estimates = {check: o.figures.get("us") for stage, check, o in found if stage == ESTIMATES}
     stems = {suite.name: suite.stem for suite in SUITES}

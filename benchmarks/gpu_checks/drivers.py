@@ -19,7 +19,9 @@ def items(device: Device) -> list[str]:
 
 
 def check(device: Device, item: str) -> Outcome:
-    """Run all tests of a driver with pytest."""
+    """
+    Run all tests of the driver `item` with pytest; return the outcome, which is wrong if one fails.
+    """
     if find_spec("pytest") is None:
         return missing("pytest is not installed")
     if item in DRIVERS and not is_installed(item):

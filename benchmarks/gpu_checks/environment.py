@@ -61,7 +61,10 @@ def _tool(name: str) -> Outcome:
 
 
 def _torch() -> Outcome:
-    """Report the versions of PyTorch and its CUDA, and check that it can use the GPU."""
+    """
+    Return the outcome with the versions of PyTorch and its CUDA; it is wrong if PyTorch cannot use
+    the GPU.
+    """
     import torch
 
     says = f"{torch.__version__}, made for CUDA {torch.version.cuda}"
@@ -72,7 +75,10 @@ def _torch() -> Outcome:
 
 
 def _driver() -> Outcome:
-    """Check that the driver is new enough for NVRTC's machine code, and report what calls it."""
+    """
+    Return the outcome with the CUDA version of the driver. It is wrong if the major version is
+    older than NVRTC's.
+    """
     from tilewright.codegen.runtime.gpu_backend import best_driver
     from tilewright.codegen.runtime.libcuda import libcuda
 
@@ -83,7 +89,9 @@ def _driver() -> Outcome:
 
 
 def _memory() -> Outcome:
-    """Measure the bandwidth of a copy in GPU memory, in bytes read plus bytes written."""
+    """
+    Return the outcome with the bandwidth of a copy in GPU memory, in bytes read plus bytes written.
+    """
     import torch
 
     pytorch: Any = torch
@@ -108,7 +116,7 @@ def _memory() -> Outcome:
 
 
 def _clocks() -> Outcome:
-    """Report the current clocks and power of the GPU by nvidia-smi."""
+    """Return the outcome with the current clocks and power of the GPU, by nvidia-smi."""
     path = find_tool("nvidia-smi")
     if path is None:
         return missing("nvidia-smi is not found")

@@ -27,7 +27,7 @@ def items(device: Device) -> list[str]:
 
 
 def check(device: Device, item: str) -> Outcome:
-    """Capture, lower and compile a program; errors are raised."""
+    """Capture, lower and compile a program; return the outcome. Errors are raised."""
     if item in _LAYERS and find_spec("transformers") is None:
         return missing("transformers is not installed")
     from tilewright import api

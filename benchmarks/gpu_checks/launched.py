@@ -27,10 +27,13 @@ SAMPLE = (
 """Names of small programs in `programs`, at least one of each family."""
 
 LOADED = [name for name in MICROS if name.startswith("lds.")]
-"""Names of the measurements of `micro` that load from shared memory, one for each way."""
+"""
+Names of the measurements `lds.SIZE.PATTERN` of `micro`: one for each size and pattern of
+shared-memory loads.
+"""
 
 LAUNCHED = "launched "
-"""Text that is printed before the name of each program that has run."""
+"""Text that is printed before a program's name when the program has run."""
 
 _HEAD = 'extern "C" __global__ void planted(const float *x, float *y) {'
 PLANTED: Mapping[str, str] = {
@@ -67,7 +70,7 @@ def prepared(name: str, target: str) -> Prepared:
 
 
 def launch(device: Device, names: Sequence[str]) -> int:
-    """Launch the programs in order; the first error ends the process."""
+    """Launch the programs in order; return the exit code. The first error ends the process."""
     backend = device.backend()
     for name in names:
         if name in PLANTED:

@@ -44,7 +44,10 @@ IN_A_REPEAT: Mapping[str, tuple[str, int]] = {
     "barrier": ("BAR.SYNC.DEFER_BLOCKING", 64),
     **{f"cluster_{size}": ("UCGABAR_ARV", 16) for size in (2, 4, 8)},
 }
-"""Instruction that each kernel measures in clocks, and its number in one repeat."""
+"""
+Name of the SASS instruction that each kernel measures in clocks, and how often it occurs in one
+repeat.
+"""
 
 LANES: Mapping[str, Callable[[int], int]] = {
     "uniform": lambda lane: 0,
@@ -57,7 +60,10 @@ LANES: Mapping[str, Callable[[int], int]] = {
     "distinct": lambda lane: lane,
     "apart": lambda lane: 2 * lane,
 }
-"""Index of the element that each lane of a warp loads, as register tiles do."""
+"""
+Functions from a lane's number to the index of the element that it loads, by pattern; register tiles
+load in these patterns.
+"""
 
 _TENSOR_CLOCKS = {80: 8.0, 90: 4.0}
 """
@@ -72,7 +78,7 @@ class Micro:
 
     unit: str
     what: str
-    """Name of the constant, or purpose of the measurement."""
+    """Constant that is measured, with the file that holds it; or the purpose of the measurement."""
     assumed: Callable[[Target], float | None]
     measured: Callable[[Device], float]
     kernel: str
@@ -91,7 +97,10 @@ def items(device: Device) -> list[str]:
 
 
 def check(device: Device, item: str) -> Outcome:
-    """Take one measurement; without a GPU, compile the file with all kernels."""
+    """
+    Take one measurement, and return its outcome; without a GPU, only compile the file with all
+    kernels.
+    """
     if item == SOURCE.name:
         device.backend().driver.compile_ahead([SOURCE.read_text()], device.target)
         return right(f"compiles; {len(MICROS)} measurements on a GPU")
@@ -100,7 +109,7 @@ def check(device: Device, item: str) -> Outcome:
 
 
 def judged(micro: Micro, assumed: float | None, measured: float) -> Outcome:
-    """Return the outcome with the measured and the assumed figure."""
+    """Return the outcome, which is always right, with the measured and the assumed figure."""
     found, model = (_figure_text(figure, micro.unit) for figure in (measured, assumed))
     says = f"{found}; assumed: {model}, {micro.what}"
     compared = Compared(assumed, measured, micro.unit, micro.what)
@@ -112,13 +121,16 @@ def _figure_text(figure: float | None, unit: str) -> str:
 
 
 def starts(size: int, pattern: str) -> tuple[int, ...]:
-    """Return the byte offsets at which the lanes of a warp load `size` bytes each."""
+    """
+    Return the byte offset at which each of the 32 lanes of a warp loads `size` bytes, by a pattern
+    in `LANES`.
+    """
     return tuple(size * LANES[pattern](lane) for lane in range(32))
 
 
 def _loads(size: int, pattern: str) -> Micro:
     """
-    Return the measurement of the clocks that shared memory takes for a warp's loads of `size` bytes
+    Return a measurement: clocks that shared memory takes for one load of a warp, with `size` bytes
     a lane.
     """
     at, kernel = starts(size, pattern), f"lds_{size}"
@@ -133,7 +145,10 @@ def _loads(size: int, pattern: str) -> Micro:
 
 
 def loads_of_block(name: str) -> int:
-    """Return the number of warp loads in a launch, including those outside of the timed repeats."""
+    """
+    Return the number of warp loads in a launch of a measurement, including those outside of the
+    timed repeats.
+    """
     return _WARPS * IN_A_REPEAT[MICROS[name].kernel][1] * (REPEATS + 1)
 
 
@@ -144,7 +159,7 @@ def launch_loads(device: Device, name: str) -> None:
 
 
 def _issued(kernel: str, what: str, assumed: Callable[[Target], float | None]) -> Micro:
-    """Return the measurement of the clocks between two instructions of a scheduler."""
+    """Return a measurement: clocks between two instructions that one scheduler issues."""
     of_scheduler = _WARPS // _SCHEDULERS * IN_A_REPEAT[kernel][1] * REPEATS
     return Micro(
         "clocks",
@@ -160,7 +175,7 @@ def _ffma_clocks(target: Target) -> float:
 
 
 def _waited(kernel: str, what: str, assumed: Callable[[Target], float | None]) -> Micro:
-    """Return the measurement of the clocks between two barriers of all warps."""
+    """Return a measurement: clocks between two barriers of all warps of a block."""
     barriers = IN_A_REPEAT[kernel][1] * REPEATS
     return Micro(
         "clocks", what, assumed, lambda device: clocks(device, kernel, _WARPS) / barriers, kernel
@@ -182,8 +197,7 @@ def _cluster(size: int) -> Micro:
 
 def _flight(depth: int, warps: int) -> Micro:
     """
-    Return the measurement of the memory bandwidth with `depth` vectors of 16 bytes in flight per
-    thread.
+    Return a measurement: memory bandwidth with `depth` vectors of 16 bytes in flight per thread.
     """
     bytes_on_the_way = depth * 16 * 32 * warps
 

@@ -17,7 +17,8 @@ REPEATS = 16
 _ROUNDS = 5
 _PASSES = 20
 """
-Number of launches of a kernel that reads memory, some milliseconds, until the clocks are high.
+Number of launches of a kernel, which take some milliseconds: then the GPU's clock frequency has
+risen.
 """
 _LAUNCHES = 200
 _MEBI = 1 << 20
@@ -71,7 +72,9 @@ def clocks(
     cluster: int = 1,
     rounds: int = _ROUNDS,
 ) -> float:
-    """Return the minimum of the clocks over some launches of one block or cluster."""
+    """
+    Return the fewest clocks that a kernel measured in `rounds` launches of one block or cluster.
+    """
     import torch
 
     lanes = torch.tensor(at, dtype=torch.int32, device=device.place)
@@ -88,8 +91,8 @@ def _written(launched: Launched, out: Any) -> float:
 
 def chased(device: Device, mebibytes: int, links: int, warms: bool) -> float:
     """
-    Return the clocks per link of a pointer chase through all cache lines of a buffer in random
-    order.
+    Return the clocks that each link of a pointer chase takes. It leads through all cache lines of a
+    buffer in random order.
     """
     import torch
 
@@ -139,7 +142,10 @@ def _nothing(device: Device) -> Launched:
 
 
 def replayed(device: Device) -> float:
-    """Return the time in microseconds between two kernels of a CUDA graph."""
+    """
+    Return the time in microseconds from the start of one kernel to that of the next in a CUDA
+    graph, for empty kernels.
+    """
     import torch
 
     launched = _nothing(device)

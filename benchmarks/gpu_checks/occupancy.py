@@ -31,7 +31,10 @@ def items(device: Device) -> list[str]:
 
 
 def check(device: Device, item: str) -> Outcome:
-    """Load a program's kernels, and compare the number of blocks of each."""
+    """
+    Load a program's kernels; return the outcome of comparing the number of blocks of each by report
+    and by driver.
+    """
     from tilewright.codegen.report import static_report
     from tilewright.dialects.target import target
 

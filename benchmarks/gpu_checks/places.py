@@ -5,6 +5,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / "benchmarks" / "gpu_check.py"
-"""Path of the command, which also starts workers."""
+"""Path of `gpu_check.py`, which also starts workers."""
 SUITE = ROOT / "benchmarks" / "suite84.json"
 RESULTS = ROOT / "benchmarks" / "results"

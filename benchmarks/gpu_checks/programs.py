@@ -3,7 +3,8 @@
 Sample of programs: each family of kernels at sizes with remainders, each dtype, and inputs with
 other memory layouts than contiguous rows.
 
-They are written in the form of `tilewright run -c`, so that a failure can be reproduced there.
+The programs are written in the form of `tilewright run -c`, so that a failure can be reproduced
+there.
 """
 
 from collections.abc import Callable, Mapping
@@ -104,7 +105,10 @@ _WAYS: Mapping[str, Callable[[Any], Any]] = {
 
 
 def way_of(name: str) -> Callable[[Any], Any]:
-    """Return the function that changes the memory layout of a program's inputs."""
+    """
+    Return the function that gives an input of the program its memory layout; the identity for most
+    programs.
+    """
     return _WAYS.get(name, _as_it_is)
 
 

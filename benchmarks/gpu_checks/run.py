@@ -29,9 +29,9 @@ class Runner:
     jobs: int
     tell: Tell
     only: str = ""
-    """Text in the names of the checks to run."""
+    """Text that the names of the checks to run must contain."""
     retry: bool = False
-    """True if checks that were not right are repeated."""
+    """True if checks whose recorded outcome is not right are run again."""
     command: Callable[[Stage], Sequence[str]] = field(default=lambda stage: _command(stage))
     """Function that returns the command of a worker, to which the device is added."""
     _workers: set[Worker] = field(default_factory=set[Worker])
@@ -69,8 +69,8 @@ class Runner:
 
     def _work(self, stage: Stage, todo: SimpleQueue[str], until: float) -> int:
         """
-        Run checks from the queue until the time is up; return the number of checks that were not
-        run.
+        Run checks from the queue `todo` in one worker at a time. Return the number of checks that
+        were left when the time was up.
         """
         worker: Worker | None = None
         left = 0
@@ -107,7 +107,8 @@ class Runner:
 
     def _asked(self, worker: Worker, stage: Stage, item: str) -> tuple[Outcome | None, bool]:
         """
-        Return the outcome of a check, or None if the time was up, and True if the worker can go on.
+        Send a check to a worker. Return its outcome, or None if the time was up, and True if the
+        worker can go on.
         """
         limit = min(stage.limit_s, self.left_s)
         worker.send({"item": item})

@@ -25,7 +25,10 @@ _REFUSALS = ("Device not supported", "Unable to find injection", "No attachable 
 
 
 def items(device: Device) -> list[str]:
-    """Return the names `TOOL/PROGRAM`; none without a GPU."""
+    """
+    Return the names of the checks: `TOOL/BUG` for planted bugs and `TOOL/GROUP` for groups of
+    programs; none without a GPU.
+    """
     if not device.is_gpu:
         return []
     planted = [f"{tool}/{name}" for name, tool in _FINDERS.items()]
@@ -36,7 +39,10 @@ _GROUPS: dict[str, tuple[str, ...]] = {
     "rows": tuple(name for name in SAMPLE if not name.startswith(("matmul", "sdpa"))),
     "contractions": tuple(name for name in SAMPLE if name.startswith(("matmul", "sdpa"))),
 }
-"""Programs that share a process, because its start takes longer than the programs."""
+"""
+Names of programs that share a process, by name of the group; starting a process takes longer than
+the programs.
+"""
 
 
 def check(device: Device, item: str) -> Outcome:

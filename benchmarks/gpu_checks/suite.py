@@ -33,7 +33,7 @@ RACE = (
     "naive_attn.qwen.s512",
     "naive_attn.tinyllama.s128",
 )
-"""Names of the raced cases of suite84."""
+"""Names of the cases of suite84 that the stage `race` measures."""
 
 
 class Suite(NamedTuple):
@@ -84,19 +84,23 @@ _LAST_CASE_S = 45.0
 _GRACE_S = 5.0
 _NO_REFERENCE = ("(capturing)", "(comparing)", "computing the expected results takes")
 """
-Parts of problems which mean that no reference was computed within the limits of time or memory.
+Parts of messages which mean that no reference was computed, because that takes too much time or
+memory.
 """
 
 
 class Raced(NamedTuple):
-    """Outcomes of a race, with the number of remaining cases."""
+    """Outcomes of a race by case, and the number of cases that are not measured yet."""
 
     done: dict[str, Outcome]
     left: int
 
 
 def race(suite: Suite, out: Path, backends: str, seconds: float, retry: bool) -> Raced:
-    """Measure cases for `seconds`; cases with results in `out` are not measured again."""
+    """
+    Measure cases for `seconds`; return the outcomes so far. Cases with results in `out` are not
+    measured again.
+    """
     results = out.resolve() / f"{suite.stem}.json"
     stop = suite.share * seconds - _LAST_CASE_S
     if stop > 0 and (retry or outcomes(suite, results).left):
@@ -121,8 +125,9 @@ def run_for(seconds: float, words: Sequence[str], stdout: IO[str]) -> None:
 
 def _interruptible(words: Sequence[str], stdout: IO[str]) -> subprocess.Popen[bytes]:
     """
-    Start a process that reacts to interrupts, even if this process ignores them, as a background
-    job of a shell does. It runs in the repository's folder, where Python finds our packages.
+    Start and return a process that reacts to interrupts, even if this process ignores them, as a
+    background job of a shell does. It runs in the repository's folder, where Python finds our
+    packages.
     """
     ours = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
@@ -142,7 +147,7 @@ def command(suite: Suite, results: Path, backends: str, stop: float, retry: bool
 
 
 def outcomes(suite: Suite, results: Path) -> Raced:
-    """Return the outcomes in the file of results, with the number of cases not measured yet."""
+    """Return the outcomes in the file of results, and the number of cases that are not in it."""
     stored: dict[str, Any] = json.loads(results.read_text()) if results.exists() else {"cases": []}
     rows = {str(row["name"]): _outcome(row) for row in stored["cases"]}
     names = suite.names

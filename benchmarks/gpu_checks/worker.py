@@ -2,7 +2,7 @@
 """
 Process that runs checks: it reads `{"item": NAME}` and writes outcomes, one JSON object per line.
 
-It exits after the first error on a GPU, because the process may not recover from it.
+The process exits after the first error on a GPU, from which it may not recover.
 """
 
 import json

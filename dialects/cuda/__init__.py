@@ -50,7 +50,7 @@ class FuncOp(ThreadFuncOp):
     """
     A kernel for launches of `grid` blocks of `block` threads; its symbol is its name in the text.
 
-    It prints as `extern "C" __global__ void __launch_bounds__(block) name(...)`. Parameters are
+    The op prints as `extern "C" __global__ void __launch_bounds__(block) name(...)`. Parameters are
     tensor maps first, then pointers.
 
     ```mlir

@@ -33,7 +33,7 @@ from tilewright.dialects.types import size_of
 class AddressOp(ExpressionOp):
     """
     Address `&p[i]` of a pointer's element, or `&a[i][j]` of an array's; `&p[i] + j` if the pointer
-    has no name.
+    is itself the address `&p[i]`.
 
     ```mlir
     %0 = cuda.address %p[%i] : !cuda.ptr<f32, const>, i32 -> !cuda.ptr<f32, const>
@@ -71,8 +71,8 @@ class CopyOp(StatementOp):
     """
     Vector copy of adjacent elements, by one load and one store.
 
-    It prints as `*reinterpret_cast<float4 *>(&r[0]) = *reinterpret_cast<const float4 *>(&x[i]);`.
-    With a condition, zeros are stored where the condition is false.
+    With a condition, zeros are stored where the condition is false. The op prints as
+    `*reinterpret_cast<float4 *>(&r[0]) = *reinterpret_cast<const float4 *>(&x[i]);`.
 
     ```mlir
     cuda.copy %0 to %1 width 4 where %in : !cuda.ptr<f32, const>, !cuda.ptr<f32>

@@ -113,7 +113,8 @@ class BuiltinOp(ExpressionOp):
     """
     Built-in variable `blockIdx.x` or `threadIdx.x`.
 
-    Both are unsigned. Therefore only `cuda.let` may use them: it converts them to the result type.
+    Both variables are unsigned. Therefore only `cuda.let` may use them: it converts them to the
+    result type.
 
     ```mlir
     %0 = cuda.builtin thread_idx : i32

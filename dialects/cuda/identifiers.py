@@ -78,7 +78,7 @@ CUDA_ACTIONS = frozenset(["__syncwarp", "atomicAdd", "atomicMax", "atomicMin"])
 """CUDA's own functions that have an effect (CUDA C++ Programming Guide)."""
 
 EFFECTS = _ACTIONS | CUDA_ACTIONS
-"""Functions that a statement may call."""
+"""Functions that a statement `cuda.perform` may call for their effect."""
 
 _CONVERSIONS = frozenset(
     """
@@ -92,7 +92,7 @@ CUDA math API, type casting intrinsics: their results are defined for values out
 """
 
 FUNCTIONS = _MATH | PRELUDE | _CONVERSIONS
-"""Functions that an expression may call."""
+"""Functions that an expression `cuda.call` may call."""
 
 _POINTERS = frozenset(["of_rank"])
 """Functions of the prelude that return a pointer."""

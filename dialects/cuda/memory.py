@@ -54,8 +54,8 @@ class LocalOp(StatementOp):
     """
     An array private to the thread: `float acc[4][8];`.
 
-    It prints with `align 16` as `__align__(16) float r[4];`, with `zeroed` as `float acc[4][8] =
-    {};`.
+    The op prints with `align 16` as `__align__(16) float r[4];`, with `zeroed` as `float acc[4][8]
+    = {};`.
 
     ```mlir
     %acc = cuda.local zeroed : !cuda.array<4x8xf32>
@@ -95,7 +95,7 @@ class SharedOp(StatementOp):
     """
     An array in shared memory: `__shared__ float s[8];`.
 
-    It prints with `align 16` as `__shared__ __align__(16) float s[8];`.
+    The op prints with `align 16` as `__shared__ __align__(16) float s[8];`.
 
     ```mlir
     %s = cuda.shared 8 align 16 : !cuda.ptr<f32>
@@ -135,7 +135,7 @@ class PoolOp(StatementOp):
     """
     Shared memory whose size the launch sets, because it exceeds what a kernel may declare.
 
-    It prints as `extern __shared__ __align__(1024) unsigned char pool[];`.
+    The op prints as `extern __shared__ __align__(1024) unsigned char pool[];`.
 
     ```mlir
     %pool = cuda.pool 65536 : !cuda.ptr<ui8>
@@ -160,7 +160,7 @@ class PooledOp(StatementOp):
     """
     An array at a byte offset of the pool.
 
-    It prints as `float *const s = reinterpret_cast<float *>(pool + 1024);`.
+    The op prints as `float *const s = reinterpret_cast<float *>(pool + 1024);`.
 
     ```mlir
     %s = cuda.pooled %pool at 1024 : !cuda.ptr<ui8> to !cuda.ptr<f32>

@@ -62,7 +62,7 @@ class PerformOp(StatementOp):
     """
     Call of a function for its effect: `copy_async<16>(&s[i], &x[j]);`.
 
-    The function is of the prelude, or one of CUDA's own without a used result.
+    The prelude defines the function, or it is a function of CUDA's own whose result is not used.
 
     ```mlir
     cuda.perform @copy_async [16](%0, %1) : !cuda.ptr<f32>, !cuda.ptr<f32, const>
@@ -108,7 +108,7 @@ class ShuffleOp(StatementOp):
     """
     Shuffle that reads a value from another lane.
 
-    It prints as `const float o = __shfl_xor_sync(0xffffffff, v, 16);`.
+    The op prints as `const float o = __shfl_xor_sync(0xffffffff, v, 16);`.
 
     ```mlir
     %o = cuda.shuffle xor %v, 16 width 32 : f32
@@ -153,8 +153,8 @@ class RemoteOp(StatementOp):
     """
     Read-only address of the same array in the shared memory of another block of the cluster.
 
-    It prints as `const float *const theirs = of_rank(partial, rank);`, where `rank` is that block's
-    rank in the cluster.
+    The op prints as `const float *const theirs = of_rank(partial, rank);`, where `rank` is that
+    block's rank in the cluster.
 
     ```mlir
     %theirs = cuda.remote %partial of %rank : !cuda.ptr<f32>, i32 to !cuda.ptr<f32, const>

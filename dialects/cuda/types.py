@@ -52,13 +52,13 @@ STORED: tuple[Attribute, ...] = (
     *(i1, i8, i16, i32, i64, IntegerType(8, Signedness.UNSIGNED)),
     *(f16, bf16, f32, f64),
 )
-"""Types that memory and variables may have."""
+"""Types that elements of memory, and variables, may have."""
 
 COMPUTED: tuple[Attribute, ...] = (
     *(i1, i32, i64, IntegerType(32, Signedness.UNSIGNED), IntegerType(64, Signedness.UNSIGNED)),
     *(f32, f64),
 )
-"""Types that operators take; C++ would promote narrower integers to int."""
+"""Types of operands that operators take; C++ would promote narrower integers to int."""
 
 
 @lru_cache(maxsize=1 << 10)  # steps, sizes and widths have few distinct values
@@ -74,7 +74,7 @@ def symbol(name: str) -> SymbolRefAttr:
 
 
 HALVES: tuple[Attribute, ...] = (f16, bf16)
-"""Half types: structs in C++, which functions convert, not casts."""
+"""Half types: structs in C++, which are converted by functions instead of casts."""
 
 
 @irdl_attr_definition

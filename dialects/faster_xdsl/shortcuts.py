@@ -105,14 +105,20 @@ def replace(kind: type, functions: Mapping[str, object]) -> None:
 
 
 class _Plain(ABCMeta):
-    """Metaclass for xDSL's abstract classes, which have no registered subclasses."""
+    """
+    Metaclass of xDSL's abstract classes, whose `isinstance` and `issubclass` only test plain
+    inheritance, because no subclasses are registered.
+    """
 
     __instancecheck__ = type.__instancecheck__
     __subclasscheck__ = type.__subclasscheck__
 
 
 def _derived(kind: type) -> Iterator[type]:
-    """Yield an abstract class and all classes derived from it."""
+    """
+    Yield `kind`, if its metaclass is `ABCMeta`, and all classes with that metaclass derived from
+    it.
+    """
     if type(kind) is ABCMeta:
         yield kind
     for inner in type.__subclasses__(kind):

@@ -104,7 +104,8 @@ def _form(op: Operation) -> Hashable:
 
 def _place(op: Operation) -> Hashable:
     """
-    Return the op's place: its `surroundings`, and, if it ends a block, what that block belongs to.
+    Return the op's place: its `surroundings`, and, for the last op of a block, the class of the
+    parent op and True if the region has several blocks.
     """
     look, is_last = _surroundings(type(op)), op.next_op is None
     if look is None and not is_last:  # the case of most ops
@@ -131,7 +132,8 @@ _UPSTREAM: dict[type[Operation], Callable[[Any], Hashable] | None] = {
     scf.YieldOp: None,
 }
 """
-Ops of xDSL that their form and place decide, with the function that returns their surroundings.
+xDSL's op classes that are well-formed if another op with the same form and place is, each with the
+function that returns the op's surroundings. None means that surroundings do not matter.
 """
 
 
@@ -144,7 +146,8 @@ def _form_decides(kind: type[Operation]) -> bool:
 @cache
 def _surroundings(kind: type[Operation]) -> Callable[[Any], Hashable] | None:
     """
-    Return the function that computes the surroundings of ops of `kind`; None if they do not matter.
+    Return the function that computes the surroundings of an op of `kind`; None if the op's form
+    suffices.
     """
     if not issubclass(kind, FormedOp):
         return _UPSTREAM[kind]
@@ -153,6 +156,6 @@ def _surroundings(kind: type[Operation]) -> Callable[[Any], Hashable] | None:
 
 @cache
 def _verified_traits(kind: type[IRDLOperation]) -> list[OpTrait]:
-    """Return the traits of `kind` that verify anything."""
+    """Return the traits of `kind` that have a `verify` of their own."""
     traits = kind.get_irdl_definition().traits
     return [trait for trait in traits if type(trait).verify is not OpTrait.verify]

@@ -26,14 +26,14 @@ BOX_ALIGNMENT = 16
 
 
 class Pieces(NamedTuple):
-    """Parameters of TMA for a box, which it copies in one or several pieces."""
+    """Parameters with which TMA copies one box, in one or several pieces."""
 
     tensor: Sequence[int]
     """
-    Shape of the tensor for TMA.
+    Shape by which the tensor is described to TMA.
 
-    If the slot deals rows out to 4 piles, an axis of 128 rows becomes two axes: 32 rows in a pile,
-    and 4 piles.
+    If the slot's layout deals rows out to 4 piles, an axis of 128 rows becomes two axes: 32 rows in
+    a pile, and 4 piles.
     """
     piece: Sequence[int]
     """Extents of one piece along the axes of `tensor`."""
@@ -43,7 +43,8 @@ class Pieces(NamedTuple):
 
 def box_pieces(shape: Sequence[int], box: Sequence[int], layout: SlabLayoutAttr) -> Pieces:
     """
-    Return the pieces in which TMA copies a box, from a tensor of `shape` to a slot with `layout`.
+    Return the parameters with which TMA copies a box from a tensor of `shape` to a slot with
+    `layout`.
     """
     piece = [*box[:-1], layout.inner.data or box[-1]]
     row = next((axis for axis in reversed(range(len(box) - 1)) if box[axis] > 1), None)

@@ -58,7 +58,8 @@ class FusionAttr(ParametrizedAttribute):
 
     def wanted(self, decision: str) -> bool | None:
         """
-        Return True to fuse, False to keep apart, and None if the decision is left to the pass.
+        Return the required outcome of a decision: True to fuse, False to keep apart, None if the
+        pass may choose.
         """
         name = StringAttr(decision)
         return name in self.fused.data or (False if name in self.apart.data else None)
@@ -69,7 +70,7 @@ class FusionAttr(ParametrizedAttribute):
 
     @property
     def unmet(self) -> list[str]:
-        """Decisions that no pass has asked for yet."""
+        """Decisions of both lists that are not in `met`."""
         met = {*_texts(self.met)}
         return [each for each in _texts(self.fused) + _texts(self.apart) if each not in met]
 

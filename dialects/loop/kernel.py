@@ -38,9 +38,10 @@ class KernelOp(KernelLikeOp):
     """
     One kernel: it reads its inputs and writes its outputs.
 
-    It writes every element of an output, except of outputs that it updates. The body is a loop nest
-    (Loop IR). In Tile IR it is one `tile.launch`, after scalars that the whole kernel uses. The
-    `schedule` that made the launch, and the steps that are still `planned`, follow as pipelines.
+    The kernel writes every element of an output, except of outputs that it updates. The body is a
+    loop nest (Loop IR). In Tile IR it is one `tile.launch`, after scalars that the whole kernel
+    uses. The `schedule` that made the launch, and the steps that are still `planned`, follow as
+    pipelines.
 
     ```mlir
     loop.kernel @relu(%x: memref<16x64xf32>) -> (%out: memref<16x64xf32>) {

@@ -98,7 +98,7 @@ class LoadOp(FormedOp, MaskedOp):
         """
         Return the load's only user, if that is a select by exactly the load's mask; else None.
 
-        Then the value of the load where its mask is false does not matter.
+        If there is such a select, the value of the load where its mask is false does not matter.
 
         ```mlir
         %v = loop.load %x[%i - 3] where [%i - 3] : memref<97xf32>

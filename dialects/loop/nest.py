@@ -204,12 +204,15 @@ class ReduceOp(FormedOp, AxesOp):
 
     @property
     def start(self) -> Access | None:
-        """Lower bounds of the steps, besides 0; None without any."""
+        """Lower bounds (`from`) of the steps, in addition to 0; None if there are none."""
         return self._access(self.lower_bound)
 
     @property
     def below(self) -> Access | None:
-        """Exclusive upper bounds of the steps, besides the extent; None without any."""
+        """
+        Exclusive upper bounds (`below`) of the steps, in addition to the extent; None if there are
+        none.
+        """
         return self._access(self.upper_bound)
 
     def _access(self, bound: AffineMapAttr | None) -> Access | None:
@@ -221,7 +224,7 @@ class ReduceOp(FormedOp, AxesOp):
 
     @property
     def done_where(self) -> Access:
-        """Condition, as a mask, under which the bounds let a step run."""
+        """Mask that is true at a step that the bounds `from` and `below` let run."""
         start, below = (bound[0] if bound else () for bound in (self.start, self.below))
         return within(self.axis, start, below, self.bound_operands)
 
@@ -233,9 +236,9 @@ class ReduceOp(FormedOp, AxesOp):
     @property
     def partial_below(self) -> Access | None:
         """
-        Part of `below` that a running step does not imply; None if there is none.
+        Expressions of `below` that may stop the axis partway; None if there are none.
 
-        A bound that is a multiple of the extent lets either all steps run or none.
+        A bound that is always a multiple of the extent lets either all steps run or none.
         """
         if self.upper_bound is None:
             return None
@@ -293,7 +296,8 @@ def within(
     operands: Sequence[SSAValue],
 ) -> Access:
     """
-    Return a mask that is true if `axis` is at least all of `start`, and below all of `below`.
+    Return a mask that is true where `axis` is at least every expression of `start`, and below every
+    expression of `below`.
     """
     step = AffineExpr.dimension(len(operands))
     exprs = [*(step - first for first in start), *(end - 1 - step for end in below)]
@@ -304,7 +308,8 @@ def _canonical_bounds(
     start: Access | None, below: Access | None
 ) -> tuple[AffineMapAttr | None, AffineMapAttr | None, Sequence[SSAValue]]:
     """
-    Return the maps of both bounds, None for one without expressions, and their common operands.
+    Return the canonical maps of the bounds `start` and `below`, and the operands that both maps
+    take. The map of a bound without expressions is None.
     """
     lower, lower_operands = start or ((), ())
     upper, upper_operands = below or ((), ())

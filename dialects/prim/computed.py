@@ -31,7 +31,10 @@ _POSITIVE_FLOATS: Mapping[ScalarFunction, Compute] = {
     _F.DIV: float.__truediv__,
     _F.SQRT: sqrt,
 }
-"""Functions for which Python raises errors on 0, negative or infinite operands."""
+"""
+Functions that are computed for positive finite operands only, because Python raises errors for
+others.
+"""
 _INTEGERS: Mapping[ScalarFunction, Compute] = {
     **_FLOATS,
     _F.AND: int.__and__,

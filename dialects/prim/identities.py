@@ -84,4 +84,7 @@ HOLDS_EXACTLY: Mapping[str, tuple[str, ...]] = {
     "bf16": ("f32", "f64"),
     "f32": ("f64",),
 }
-"""Types that represent every value of a type exactly; a cast to them and back is the identity."""
+"""
+Types that represent every value of the type that is the key. Therefore a cast to one of them and
+back is the identity.
+"""

@@ -56,10 +56,10 @@ class IndexMapOp(HasFolderInterface, PrimOp):
     """
     Index map: each result element is a source's element whose coordinates the source's map gives.
 
-    It expresses views, broadcasts, transposes, slices, padding and concatenation. Maps take result
-    coordinates to source coordinates. An element comes from the first source whose mask is true,
-    which means that all its expressions are at least 0. If no mask is true, the element is the fill
-    value.
+    The op expresses views, broadcasts, transposes, slices, padding and concatenation. Maps take
+    result coordinates to source coordinates. An element comes from the first source whose mask is
+    true, which means that all its expressions are at least 0. If no mask is true, the element is
+    the fill value.
 
     ```mlir
     %b = prim.index_map %bias by affine_map<(d0, d1) -> (d1)> : tensor<64xf32> -> tensor<16x64xf32>
@@ -161,7 +161,10 @@ class IndexMapOp(HasFolderInterface, PrimOp):
 
 
 def composed(outer: AffineMap, inner: AffineMap, shape: Sequence[int]) -> AffineMap:
-    """Return `outer` after `inner`, simplified for coordinates within `shape`."""
+    """
+    Return the map that applies `outer` to the results of `inner`, simplified for coordinates within
+    `shape`.
+    """
     return simplify_map(outer.compose(inner), [Range.extent(size) for size in shape])
 
 

@@ -78,7 +78,7 @@ class AxisAttr(ParametrizedAttribute):
 
     @staticmethod
     def parse_binding(parser: AttrParser) -> "AxisAttr":
-        """Parse `thread 16 m`; the role `free` is omitted."""
+        """Parse and return a binding such as `thread 16 m`; without a role, the role is `free`."""
         level = parser.parse_str_enum(Level)
         extent = parser.parse_integer(allow_boolean=False, allow_negative=False)
         role = parser.parse_optional_keyword_in(list(Role)) or Role.FREE
@@ -166,7 +166,10 @@ class RingAttr(ParametrizedAttribute):
 
     @staticmethod
     def parse_parts(parser: AttrParser) -> "RingAttr":
-        """Parse `depth 4, lookahead 2`; a lookahead of 0 is omitted."""
+        """
+        Parse and return a ring such as `depth 4, lookahead 2`; without a lookahead, the lookahead
+        is 0.
+        """
         parser.parse_keyword("depth")
         depth, lookahead = parser.parse_integer(allow_boolean=False, allow_negative=False), 0
         if parser.parse_optional_punctuation(","):

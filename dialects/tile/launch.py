@@ -170,13 +170,16 @@ class MeetingOp(ABC):
     @abstractmethod
     def varies_among(self, axes: Axes) -> Axes:
         """
-        Return those of `axes` along which the results differ, if the operands differ along all of
-        them.
+        Return the axes among `axes` along which the results differ, for operands that differ along
+        all of `axes`.
         """
 
 
 def launches_of(module: ModuleOp) -> list[LaunchOp]:
-    """Return the launches of a module, each of which is the last op of a kernel."""
+    """
+    Return every `tile.launch` of a module, in the order of the kernels; each is the last op of its
+    kernel.
+    """
     last = [op.body.block.last_op for op in module.ops if isinstance(op, KernelOp)]
     return [op for op in last if isinstance(op, LaunchOp)]
 

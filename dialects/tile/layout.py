@@ -186,7 +186,7 @@ class SlabLayoutAttr(ParametrizedAttribute, MemRefLayoutAttr):
         return _size(self, type)
 
     def find_size(self, type: MemRefType) -> int:
-        """Compute `size` without the cache."""
+        """Return what `size` returns, without the cache."""
         if not self.has_slots:
             return prod(self._stored(type.get_shape()))
         return type.get_shape()[0] * self._slot_size(type)
@@ -199,7 +199,7 @@ class SlabLayoutAttr(ParametrizedAttribute, MemRefLayoutAttr):
         return _offset(self, tuple(subscripts), type)
 
     def find_offset(self, subscripts: Sequence[AffineExpr], type: MemRefType) -> AffineExpr:
-        """Compute `offset` without the cache."""
+        """Return what `offset` returns, without the cache."""
         within = self._offset_within(self._slab(subscripts), self._slab(type.get_shape()))
         if not self.has_slots:
             return within
@@ -250,7 +250,7 @@ class SlabLayoutAttr(ParametrizedAttribute, MemRefLayoutAttr):
 
     @staticmethod
     def _parse_part(parser: AttrParser) -> tuple[str, Any]:
-        """Return the name of a parameter of `get`, and its value."""
+        """Parse one part of a layout; return the name of a parameter of `get`, and its value."""
 
         def number() -> int:
             return parser.parse_integer(allow_boolean=False, allow_negative=False)

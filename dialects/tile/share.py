@@ -44,9 +44,9 @@ class ShareOp(IRDLOperation, MeetingOp):
     """
     Slab of values that the threads of a block hold, for all of them to read.
 
-    It holds a value for each step of the axes in the subscripts, which are thread and register
-    axes. Together, these axes number all elements of the slab. The value must not vary along other
-    axes of the block.
+    The slab holds a value for each step of the axes in the subscripts, which are thread and
+    register axes. Together, these axes number all elements of the slab. The value must not vary
+    along other axes of the block.
 
     ```mlir
     %ms = tile.share %max at [%sm * 64 + %tm * 4 + %vm] : memref<128xf32, 3 : i64>
@@ -110,7 +110,7 @@ class ShareOp(IRDLOperation, MeetingOp):
         """
         Raise `VerifyException` unless `subscript` takes each value below `size` exactly once.
 
-        Its axes must be the digits of a mixed-radix number.
+        The subscript's axes must be the digits of a mixed-radix number.
         """
         number = sum_of(subscript, [range_of_value(index) for index in self.indices])
         digits = [

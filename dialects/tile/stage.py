@@ -213,6 +213,8 @@ def varies_along(op: Operation, known: dict[Operation, Axes]) -> Axes:
     """
     Return the axes of the launch along which the results of `op` vary, directly or through
     operands.
+
+    `known` caches the axes of each op, and is extended.
     """
     for each in needed_first(op, known, _defining_ops):
         used = (value_varies_along(value, known) for value in _used(each))
@@ -222,7 +224,10 @@ def varies_along(op: Operation, known: dict[Operation, Axes]) -> Axes:
 
 
 def _used(op: Operation) -> Sequence[SSAValue]:
-    """Return the operands of `op`, and the values that its body yields."""
+    """
+    Return the operands of `op`, and for a `loop.reduce` or `tile.stage` also the operands of its
+    yield.
+    """
     has_body = isinstance(op, ReduceOp | StageOp)
     return (*op.operands, *op.yield_op.operands) if has_body else op.operands
 
@@ -232,7 +237,9 @@ def _defining_ops(op: Operation) -> Iterator[Operation]:
 
 
 def value_varies_along(value: SSAValue, known: dict[Operation, Axes]) -> Axes:
-    """Return the axes of the launch along which a value varies."""
+    """
+    Return the axes of the launch along which a value varies; `known` caches the axes of each op.
+    """
     if isinstance(value.owner, Operation):
         return varies_along(value.owner, known)
     if isinstance(value, BlockArgument) and launch_of(value) is not None:

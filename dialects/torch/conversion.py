@@ -20,8 +20,9 @@ def check_holds(number: float, element: Attribute) -> None:
     """
     Raise `VerifyException` for a number out of the range of `element`.
 
-    A fraction is truncated. In an unsigned type, a negative number wraps if it is at least minus
-    the largest value (`c10/util/overflows.h`).
+    The fraction of a float is dropped before the check for an integer type. An unsigned type
+    accepts negative numbers down to minus its largest value, and wraps them
+    (`c10/util/overflows.h`).
     """
     if element == i1:
         return

@@ -49,7 +49,7 @@ class ConvolutionLikeOp(TensorOp, ABC):
 
     @abstractmethod
     def windows(self) -> Sequence[Window | TransposedWindow]:
-        """Return the window of each dimension that it moves along."""
+        """Return the window that moves along each convolved dimension, in order."""
 
     @abstractmethod
     def channel_groups(self) -> int:
@@ -69,8 +69,8 @@ class ConvolutionLikeOp(TensorOp, ABC):
         self, stride: DenseArrayBase[IntegerType], dilation: DenseArrayBase[IntegerType]
     ) -> list[Move]:
         """
-        Return size, kernel size, stride and dilation of each dimension; raise `VerifyException` if
-        invalid.
+        Return size, kernel size, stride and dilation of each convolved dimension. Raises
+        `VerifyException` if one of them is below 1.
         """
         sizes = shape_of(self.input)[len(shape_of(self.input)) - self.dims :]
         steps = shape_of(self.weight)[2:]
@@ -252,8 +252,8 @@ class Conv3dPaddingOp(NamedPaddingOp):
 
 class TransposedOp(ConvolutionLikeOp):
     """
-    Base class of transposed convolutions: the gradient of a convolution, in which each element
-    spreads out.
+    Base class of transposed convolutions: each input element is multiplied by the kernel and added
+    to a window of the result, which is the gradient of a convolution.
     """
 
     stride = integers()

@@ -34,8 +34,8 @@ class RangeOp(OptionsOp, ABC):
 
     def numbers(self) -> Sequence[int | float]:
         """
-        Return start, end and step as the result computes them; PyTorch truncates fractions for
-        integers.
+        Return start, end and step as the result's type holds them: unchanged for floats, without
+        fractions for integers, as in PyTorch.
         """
         is_float = self.result_element() in FLOATS
         return self.bounds() if is_float else [int(bound) for bound in self.bounds()]

@@ -41,7 +41,8 @@ class Equation:
 
 def parse_equation(text: str, shapes: Sequence[Shape]) -> Equation:
     """
-    Parse the equation `text` for operands of `shapes`; raise `VerifyException` if it is invalid.
+    Parse and return the equation `text` for operands of `shapes`; raise `VerifyException` if it is
+    invalid.
     """
     inputs, arrow, output = text.replace(" ", "").partition("->")
     terms = inputs.split(",")

@@ -36,7 +36,10 @@ BITS = Domain((*INTEGERS, i1), "integers and bools")
 
 
 def check_fits(number: Attribute, element: Attribute, what: str) -> None:
-    """Raise `VerifyException` if `number` overflows the integer type `element`, as PyTorch does."""
+    """
+    Raise `VerifyException` if `element` is an integer type that `number` overflows; PyTorch raises
+    an error there, too. `what` names the number in the message.
+    """
     if element not in INTEGERS:
         return
     value, low, high = python_value(number), *_limits(cast(IntegerType, element))

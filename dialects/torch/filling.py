@@ -2,8 +2,8 @@
 """
 Torch ops that create tensors of one number, and the base of all ops with tensor options.
 
-Of these options only the dtype affects values. `device`, `memory_format` and `non_blocking` concern
-the user's memory, which a compiled program does not use for intermediate tensors.
+Of the tensor options, only the dtype affects values. `device`, `memory_format` and `non_blocking`
+concern the user's memory, which a compiled program does not use for intermediate tensors.
 """
 
 from abc import ABC, abstractmethod
@@ -33,12 +33,12 @@ from tilewright.dialects.types import element_of, shape_of
 
 
 def value_of(number: Scalar) -> int | float:
-    """Return the value of a number that is an attribute."""
+    """Return the Python number that an attribute holds."""
     return cast(int | float, python_value(number))
 
 
 class OptionsOp(TensorOp, ABC):
-    """Base class of ops with tensor options."""
+    """Base class of ops with tensor options: `dtype`, `layout`, `device` and `pin_memory`."""
 
     dtype = opt_dtype()
     layout = opt_text()

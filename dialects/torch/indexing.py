@@ -26,8 +26,8 @@ from tilewright.dialects.types import element_of, shape_of
 
 def check_index(index: SSAValue, *elements: Attribute) -> None:
     """
-    Raise `VerifyException` unless subscripts are of one of the types `elements`; by default i32 or
-    i64.
+    Raise `VerifyException` unless the element type of the subscripts `index` is one of `elements`,
+    by default i32 or i64.
     """
     allowed = elements or (i32, i64)
     if element_of(index) not in allowed:
@@ -37,8 +37,8 @@ def check_index(index: SSAValue, *elements: Attribute) -> None:
 
 def check_reachable(size: int, index: SSAValue) -> None:
     """
-    Raise `VerifyException` for subscripts into a dimension of size 0, which are always out of
-    bounds.
+    Raise `VerifyException` if `index` holds subscripts into a dimension of size 0, which are always
+    out of bounds.
     """
     if size == 0 and prod(shape_of(index)):
         raise VerifyException(
@@ -65,7 +65,10 @@ def as_vector(shape: tuple[int, ...]) -> tuple[int, ...]:
 def check_within(
     index: tuple[int, ...], target: tuple[int, ...], what: str, but: int | None = None
 ) -> None:
-    """Raise `VerifyException` if an index is larger than `target` in any dimension except `but`."""
+    """
+    Raise `VerifyException` unless the shape `index` has as many dimensions as the shape `target`
+    and is not larger in any dimension except `but`.
+    """
     if len(as_vector(index)) != len(as_vector(target)):
         raise VerifyException(
             f"the index of shape {shown(index)} needs as many dimensions as {what} of shape "
@@ -82,10 +85,11 @@ def indexed_shape(
     input: tuple[int, ...], indices: Sequence[SSAValue], at: Sequence[int]
 ) -> tuple[tuple[int, ...], int, int]:
     """
-    Return the shape of `input[..., indices, ...]`, and start and number of the subscripts'
-    dimensions in it.
+    Return the shape of `input[..., indices, ...]`, then the position of the first dimension of the
+    subscripts in it, and the number of their dimensions.
 
-    If the indexed dimensions are not adjacent, the subscripts' dimensions come first.
+    `at` lists the indexed dimensions. If they are not adjacent, the subscripts' dimensions come
+    first. Raises `VerifyException` if `indices` and `at` do not fit `input`.
     """
     for index in indices:
         check_index(index)

@@ -200,15 +200,16 @@ class ClassLossOp(TensorOp):
 
     def loss_shape(self) -> tuple[int, ...]:
         """
-        Return the shape of the losses before they are reduced, which is the shape of target
-        classes.
+        Return the shape of the losses before they are reduced: the input's without the dimension of
+        the classes.
         """
         shape, dim = shape_of(self.input), self.class_dim()
         return (*shape[:dim], *shape[dim + 1 :])
 
     def check_scores(self) -> None:
         """
-        Raise `VerifyException` unless scores are floats, and weight has one element for each class.
+        Raise `VerifyException` unless scores are floats, and weight has one element of their type
+        for each class.
         """
         if (element := element_of(self.input)) not in FLOATS:
             raise VerifyException(f"{self.name} works on floats, not on {element}: convert input")
@@ -225,7 +226,7 @@ class ClassLossOp(TensorOp):
             raise VerifyException(f"weight is of {element_of(self.weight)}, input of {element}")
 
     def check_classes(self) -> None:
-        """Raise `VerifyException` unless target has one class for each loss."""
+        """Raise `VerifyException` unless target holds one class, an i64 or ui8, for each loss."""
         if (element := element_of(self.target)) not in (i64, ui8):
             raise VerifyException(f"target holds classes as int64 or uint8, not {element}")
         if (shape := shape_of(self.target)) != self.loss_shape():

@@ -181,7 +181,7 @@ def opt_text() -> StringAttr | None:
     """
     Declare an argument of type `str?`, `MemoryFormat?`, `Layout?` or `Device?`.
 
-    Its value is the PyTorch name without `torch.`.
+    The argument's value is the PyTorch name without `torch.`.
     """
     return opt_prop_def(StringAttr)
 

@@ -200,7 +200,10 @@ class NanmeanOp(MeanLikeOp):
 
 
 class TruthOp(ReductionOp):
-    """Base class of any and all: the result is a bool, but ui8 for ui8; only 0 counts as false."""
+    """
+    Base class of any and all: the result is an i1, or a ui8 for a ui8 input; every element except 0
+    counts as true.
+    """
 
     def result_element(self) -> Attribute:
         return ui8 if element_of(self.input) == ui8 else i1

@@ -168,8 +168,8 @@ class NearestExactResizeOp(ResizeOp):
 
 class SmoothResizeOp(ResizeOp):
     """
-    Base class of resizing by weighted sums of near elements; `align_corners` aligns the corner
-    elements.
+    Base class of resizing by weighted sums of near elements; with `align_corners`, the corner
+    elements of input and result coincide.
     """
 
     ELEMENTS: ClassVar[tuple[Attribute, ...]] = FLOATS

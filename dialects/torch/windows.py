@@ -36,7 +36,8 @@ class Window:
 
     def reads_at_each_position(self) -> bool:
         """
-        True if `reads_any` holds at each position, for a padding of at most half the steps.
+        True if the window reads an element at each of its positions (`reads_any`). The padding must
+        be at most half the steps.
 
         Positions that begin within the elements read one. Of the positions before, checking the
         first suffices, unless the dilation jumps over all elements. Then the padding holds at most

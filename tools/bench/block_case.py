@@ -16,7 +16,7 @@ from tilewright.tools.options.bench import SHORT
 
 TOKENS = (32, 128, 512)
 DTYPE, ATTENTION = "float32", "sdpa"
-"""Defaults of the options, as in suite84."""
+"""Defaults of the options `--dtype` and `--attention`, as in suite84."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class BlockCase:
     defaults.
     """
     model: str
-    """Name of the model for `find_model`."""
+    """Name of the model, as `find_model` takes it."""
     tokens: int
     dtype: str
     attention: str
@@ -40,7 +40,7 @@ class BlockCase:
 
     @property
     def op(self) -> str:
-        """Group of the case in summaries: always `block`."""
+        """Name of the group in which summaries count the case: always `block`."""
         return "block"
 
     @property
@@ -116,7 +116,7 @@ def _found(name: str) -> Any:
 
 @cache
 def _config(model: str) -> Any:
-    """Return the config of a model; it is searched only once."""
+    """Return what `find_model` finds for a model; the result is cached."""
     from tilewright.models.config import find_model
 
     return find_model(model).config

@@ -67,8 +67,8 @@ class Contest:
         self, workload: Workload, tell: Tell, left_out: Mapping[str, str] | None = None
     ) -> Outcome:
         """
-        Measure all contestants except `left_out`, which maps names to the reasons for their
-        absence.
+        Measure all contestants, and return the results of the contest. `left_out` maps the names of
+        excluded contestants to reasons.
 
         Raises `DeviceLostError` if a kernel failure makes the device unusable. The last phase
         passed to `tell` then names the contestant.
@@ -111,7 +111,10 @@ class Contest:
     def _timed(
         self, recordings: Mapping[str, Sequence[Recording]], needs_flush: bool
     ) -> tuple[Samples, dict[str, Any]]:
-        """Return the times of the replays of all recordings, and the device's state after them."""
+        """
+        Time the replays of all recordings; return the times by contestant, and the device's state
+        afterwards.
+        """
         replays = {name: [r.replay for r in found] for name, found in recordings.items()}
         with losing_device("timing"):
             samples = self.protocol.measure(replays, self.device.timer(needs_flush))
@@ -127,7 +130,10 @@ class Contest:
         given: Sequence[Inputs],
         tell: Tell,
     ) -> list[Recording] | str:
-        """Return the recordings of a contestant, or the reason why there are none."""
+        """
+        Compile a workload for a contestant; return its recordings, one call on each of `given`, or
+        the reason for a failure.
+        """
         import torch
 
         try:
@@ -151,7 +157,10 @@ class Contest:
         recordings: Iterable[Recording],
         given: Sequence[Inputs],
     ) -> str:
-        """Return the error in the results of a contestant; empty if they are right."""
+        """
+        Replay the recordings of a contestant; return a text on the first wrong result, or an empty
+        text if all are right.
+        """
         kept = {t.untyped_storage().data_ptr() for inputs in given for t in inputs.values}
         for recording in recordings:
             with losing_device(name):
@@ -164,7 +173,8 @@ class Contest:
 
     def _least_us(self, name: str, work: Work) -> float:
         """
-        Return the minimum time: our kernels use no tensor cores in float32, while PyTorch's may.
+        Return the lower bound of a contestant's time in microseconds. The bound for PyTorch assumes
+        the peak of tensor cores, which Tilewright does not use in float32.
         """
         peaks = self.device.peaks
         return peaks.floor_us(work) if name == OURS else peaks.least_us(work)
@@ -180,7 +190,10 @@ def losing_device(name: str) -> Generator[None]:
 
 
 def _complaint_of(workload: Workload) -> ResultCheck:
-    """Return a function that compares tensors with the expected results of the workload."""
+    """
+    Return a function that compares tensors with the expected results of the workload, and returns a
+    text on the first problem.
+    """
     program = captured_program(workload.captured)
     assert program.inputs is not None
     judge = Judge(program, program.inputs)

@@ -74,12 +74,15 @@ _EMPTY: Row = {
 
 
 def _us(result: Result) -> float | None:
-    """Return the time of a valid result, in microseconds, or None."""
+    """Return the time in microseconds of a result that is valid; None for any other result."""
     return None if result.counted is None else result.counted.us
 
 
 def _joined(peers: Mapping[str, Result]) -> Result:
-    """Return one result for several contestants that all failed, with their reasons."""
+    """
+    Return one result without a time that joins the reasons of several contestants, which all
+    failed.
+    """
     if not peers:
         return NOT_MEASURED
     return Result(None, "; ".join(f"{name}: {r.reason_against}" for name, r in peers.items()))

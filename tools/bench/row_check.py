@@ -11,7 +11,7 @@ from tilewright.tools.bench.summary import AGAINST
 _TEXTS = ("name", "op", "expression", "problem")
 _RATIOS = ("eager_us", "compile_us", *AGAINST)
 _FIGURES = ("roofline", "floor_us", "tflops", "tbytes")
-"""Numbers that may be 0, for example of a case without arithmetic."""
+"""Names of the fields whose numbers may be 0, for example for a case without arithmetic."""
 
 _LAUNCH_FIGURES = ("us", "share", "floor_us", "roofline")
 

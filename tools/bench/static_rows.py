@@ -95,7 +95,10 @@ def _row(case: AnyCase, kernel: KernelEvidence, case_floor_us: float) -> Row:
 
 
 def _tile(schedule: str) -> Tile | None:
-    """Return a block's tile of a contraction; None for other kernels."""
+    """
+    Return the tile that each block of a contraction computes, by the schedule; None for other
+    kernels.
+    """
     options = parameters_by_pass(schedule)
     match options.get("blockify-launch"):
         case {"m": (int(m),), "n": (int(n),)}:

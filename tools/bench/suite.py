@@ -27,7 +27,7 @@ DTYPES = ("float32", "bfloat16", "float16")
 """Possible dtypes of a case's inputs that are not integers; a case has one of them."""
 
 _NO_CASES = (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError)
-"""Errors raised when JSON of another format is read."""
+"""Errors that a file raises when it is read as a suite, but is JSON of another form."""
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,15 @@ from tilewright.codegen.timing.verdict import SAME
 from tilewright.tools.bench.row import Row
 
 AGAINST = {"vs_eager": "eager", "vs_compile": "torch.compile"}
-"""Ratios of a row, with the names of the competitors."""
+"""
+Fields of a row with the ratio of a competitor's time to ours, each with the competitor's name.
+"""
 
 
 class Tally(NamedTuple):
-    """Counts and mean of some cases against one competitor."""
+    """
+    Numbers of wins, losses and ties among some cases against one competitor, with the mean ratio.
+    """
 
     cases: int
     wins: int
@@ -31,7 +35,7 @@ class Tally(NamedTuple):
 
 
 def tally(rows: Iterable[Row], against: str) -> Tally:
-    """Return the tally of the ratios called `against`."""
+    """Return the tally of the field `against` of rows: `vs_eager` or `vs_compile`."""
     rows = list(rows)
     ratios = [row[against] for row in rows if row[against] is not None]
     same = sum(is_same(row, against) for row in rows)
@@ -54,16 +58,22 @@ def groups(rows: Sequence[Row]) -> dict[str, list[Row]]:
 
 
 def is_same(row: Row, against: str) -> bool:
-    """True if the difference is within the noise."""
+    """
+    True if the times of a row differ from those of the competitor `against` by no more than the
+    noise.
+    """
     return row["why"][against] == SAME
 
 
 def worst(row: Row) -> float | None:
-    """Return the smaller ratio of a row; None if it has no ratio."""
+    """
+    Return the smaller one of the ratios against eager mode and `torch.compile`; 1 for a difference
+    within the noise, None without ratios.
+    """
     known = [row[a] if row[a] is not None else 1.0 for a in AGAINST if row[a] or is_same(row, a)]
     return min(known, default=None)
 
 
 def losses_first(rows: Iterable[Row]) -> list[Row]:
-    """Return the rows without a ratio, then the others by increasing smaller ratio."""
+    """Return the rows without a ratio, then the other rows by increasing `worst` ratio."""
     return sorted(rows, key=lambda row: -1.0 if (ratio := worst(row)) is None else ratio)

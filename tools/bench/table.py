@@ -114,7 +114,10 @@ def _ratio(row: Row, against: str) -> str:
 
 
 def _reason_against_ratio(row: Row) -> str:
-    """Return the reason why a ratio is missing, except for noise; empty if there is none."""
+    """
+    Return the reasons why ratios of a row are missing; empty if none is missing, or only because of
+    noise.
+    """
     if row["problem"]:
         return row["problem"]
     reasons: list[str] = [row["why"][against] for against in AGAINST if not is_same(row, against)]

@@ -2,8 +2,9 @@
 """
 Minimum work of a captured function, by its graph: operations of contractions, and bytes.
 
-It is a lower bound. An input counts if some operator reads all of it, not if it is only indexed.
-Half of the products of causal attention count. An unknown operator counts as no operations.
+The work is a lower bound. An input counts if some operator reads all of it, not if it is only
+indexed. Half of the products of causal attention count. An unknown operator counts as no
+operations.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,7 +18,10 @@ _VIEWS = {
     *("view", "reshape", "permute", "transpose", "t", "unsqueeze", "squeeze", "expand", "flatten"),
     *("unflatten", "alias", "contiguous", "clone", "detach", "movedim", "numpy_T", "mT"),
 }
-"""Operators that read of their input only what their users read."""
+"""
+Operators that compute nothing: they read those elements of their input that the users of the result
+read.
+"""
 _LOOK_UPS = {
     *("embedding", "index", "index_select", "gather", "take", "take_along_dim", "slice", "select"),
     *("narrow", "diagonal", "split", "split_with_sizes", "chunk", "unbind", "tril", "triu"),
@@ -44,7 +48,7 @@ def _bytes(tensor: Any) -> int:
 
 
 def _is_read(node: Any, captured: Captured) -> bool:
-    """True if some operator reads all elements of the node."""
+    """True if some operator reads all elements of the node, directly or through `_VIEWS`."""
     return any(_reads(user, captured) for user in node.users)
 
 
@@ -73,16 +77,16 @@ def _shape(node: Any) -> tuple[int, ...]:
 
 def _product(first: int) -> Callable[[Any], int]:
     """
-    Return a function that counts the operations of a matrix product, whose left operand is the
-    argument at `first`.
+    Return a function that counts the multiplications and additions of a matrix product. Its left
+    operand is argument number `first`.
     """
     return lambda node: 2 * prod(_shape(node)) * _shape(node.args[first])[-1]
 
 
 def _attention(node: Any) -> int:
     """
-    Return the operations of the products with keys and with values; of causal attention only those
-    below the diagonal.
+    Return the number of multiplications and additions with keys and with values; of causal
+    attention only those below the diagonal.
     """
     query, key, value = (_shape(argument) for argument in node.args[:3])
     *batch, rows, width = query
@@ -95,14 +99,17 @@ def _attention(node: Any) -> int:
 
 
 def _convolution(node: Any) -> int:
-    """Return the operations of a convolution: each result reads a window of the input."""
+    """
+    Return the number of multiplications and additions of a convolution: each result reads a window
+    of the input.
+    """
     return 2 * prod(_shape(node)) * prod(_shape(node.args[1])[1:])
 
 
 def _transposed_convolution(node: Any) -> int:
     """
-    Return the operations of a transposed convolution: each input element is spread over a window of
-    the result.
+    Return the number of multiplications and additions of a transposed convolution: each input
+    element is spread over a window of the result.
     """
     return 2 * prod(_shape(node.args[0])) * prod(_shape(node.args[1])[1:])
 

@@ -63,7 +63,10 @@ def _check_static(args: argparse.Namespace) -> None:
 
 
 def run_measured(args: argparse.Namespace, cases: Sequence[AnyCase], supervisor: Supervisor) -> int:
-    """Measure the cases that the file of results does not have yet, and print all results."""
+    """
+    Measure the cases that the file of results does not have yet, and print all results. Return 1 if
+    a case failed or its result is wrong, else 0.
+    """
     check_path(args.json)
     if args.plot is not None:
         need_matplotlib(args.plot)

@@ -21,7 +21,7 @@ _MIB = 1 << 20
 
 
 def run(args: argparse.Namespace) -> int:
-    """List or clear the cache, as the action requests."""
+    """List or clear the cache, as the action requests; return 0."""
     if (folder := default_folder()) is None:
         print(f"the cache is off: {VARIABLE}=off")
         return 0

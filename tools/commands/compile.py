@@ -36,7 +36,7 @@ from tilewright.uncollected import uncollected
 
 @uncollected()
 def run(args: argparse.Namespace) -> int:
-    """Print or write the outputs that the arguments request."""
+    """Print or write the outputs that the arguments request; return 0."""
     target, level = target_for(args.target), Level(args.ir)
     source = source_of(args)
     of_folder = _model_of_folder(source, args, level)

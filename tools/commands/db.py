@@ -34,7 +34,7 @@ Notes = Mapping[str, KernelNote]
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run the action on the database that the arguments name."""
+    """Run the action on the database that the arguments name; return 0."""
     _ACTIONS[args.action](args, own_database() if args.db is None else Path(args.db))
     return 0
 
@@ -53,7 +53,10 @@ def _ls(args: argparse.Namespace, path: Path) -> None:
 
 
 def _total(counts: Sequence[Counts]) -> str:
-    """Return the numbers of measurements and of estimates as text."""
+    """
+    Return a text with the numbers of measurements and of estimates: `3 measurements and 1
+    estimate`.
+    """
     totals = Counter[str]()
     for each in counts:
         kind = "measurement" if each.key.evaluator == "gpu" else "estimate"
@@ -112,7 +115,10 @@ def _kernels(asked: str, notes: Notes, database: Database) -> list[str]:
 
 
 def _named(records: Sequence[Record], notes: Notes) -> list[Record]:
-    """Return the records with schedules that name the inputs as the notes do."""
+    """
+    Return the records with schedules that name a kernel's inputs as its note does; stored schedules
+    have canonical names.
+    """
     return [_with_names(r, notes[r.key.kernel]) if r.key.kernel in notes else r for r in records]
 
 

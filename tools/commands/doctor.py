@@ -37,7 +37,7 @@ class Part(NamedTuple):
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the parts, and what works with them."""
+    """Print the parts, and what works with them; return 0."""
     use_cuda_home()
     out = console(args.color, sys.stdout)
     parts = table("part", "found", "for", "if missing")

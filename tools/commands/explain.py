@@ -98,7 +98,7 @@ class Steps(Listener[Snapshot]):
 
 
 class Weighing(NamedTuple):
-    """Choice of the planner as text, with its estimated time."""
+    """One choice that the planner compared, as text, with its estimated time."""
 
     choice: str
     us: float
@@ -117,14 +117,16 @@ class Explanation(NamedTuple):
     Sizes of the problem that the planner solved; None if it had only one choice, or the user chose.
     """
     weighed: Sequence[Weighing] = ()
-    """Choice of the planner first, then alternatives."""
+    """Choices that the planner compared: its own choice first, then alternatives."""
     steps: Sequence[Step] = ()
     figures: str | None = None
     """Costs of a kernel that was already scheduled in the input; None for all other kernels."""
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the fusion of the program and a paragraph for each kernel; write the JSON."""
+    """
+    Print the fusion of the program and a paragraph for each kernel, write the JSON, and return 0.
+    """
     check_path(args.json)
     target = target_for(args.target)
     db = database_of(args)
@@ -200,9 +202,7 @@ def _is_left_to_planner(nest: loop.KernelOp) -> bool:
 
 
 def _best_choices(choices: Weighed) -> list[Choice[Any]]:
-    """
-    Return the best choices, only one from each group with nearly equal times (within about 10 %).
-    """
+    """Return the best choices, at most one of those with nearly equal times (within about 10 %)."""
     found: dict[int, Choice[Any]] = {}
     for choice in choices.choices:
         found.setdefault(round(10 * log(choices.seconds(choice))), choice)

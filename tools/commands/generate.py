@@ -25,7 +25,7 @@ from tilewright.tools.toolkit import use_cuda_home
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the new tokens as they are generated."""
+    """Print the new tokens as they are generated; return 0."""
     use_cuda_home()
     choose = _choose(args)
     found = find_model(args.model)

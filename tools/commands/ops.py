@@ -29,7 +29,7 @@ SCHEMA = 1
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the operators that the arguments select."""
+    """Print the operators that the arguments select; return 0."""
     if args.markdown and (args.names or args.unsupported):
         raise UsageError("--markdown prints the whole page", remedy="omit NAME and --unsupported")
     if args.names and args.unsupported:

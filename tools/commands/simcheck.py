@@ -40,7 +40,7 @@ from tilewright.tools.toolkit import use_cuda_home
 from tilewright.tuning.kernel_key import nvrtc_version
 
 FOLDERS = ("test/codegen/simulator/kernels", "test/codegen/simulator/tile")
-"""Folders of kernels in a checkout."""
+"""Folders of kernels with hand-written or generated bugs, relative to a checkout."""
 
 QUICK = 20
 """Ratio of all generated bugs to those that are planted with `--quick`."""
@@ -50,7 +50,10 @@ FEW = 8
 
 
 class _Job(NamedTuple):
-    """Kernel to check: its name, its facts, and the function that checks it."""
+    """
+    One kernel to check: its name, the facts that its result depends on, and the function that
+    checks it.
+    """
 
     name: str
     facts: Mapping[str, Any]
@@ -167,7 +170,9 @@ def drawn(mutants: Sequence[Mutant], count: int | None, seed: int) -> list[Mutan
 
 
 def _timed(job: _Job) -> Result:
-    """Check a kernel, and record its facts and the CPU seconds of the check."""
+    """
+    Check a kernel; return the result with the kernel's facts and the CPU seconds of the check.
+    """
     start = process_time()
     result = job.check()
     result.facts = job.facts
@@ -177,7 +182,8 @@ def _timed(job: _Job) -> Result:
 
 def check(case: Case, *, quick: bool) -> Result:
     """
-    Run a kernel without bugs and then its mutants; with `quick` only the mutants marked as quick.
+    Run a kernel without bugs and then its mutants, and return the findings; with `quick` only the
+    mutants marked as quick run.
     """
     result = Result(case.name, problems=[*_false_alarms(case.name, run_case(case).found)])
     for mutant in case.mutants:
@@ -196,7 +202,7 @@ def check(case: Case, *, quick: bool) -> Result:
 
 
 def check_by_rule(kernel: Kernel, mutants: Sequence[Mutant]) -> Result:
-    """Run a kernel without bugs and then the generated mutants."""
+    """Run a kernel without bugs and then the generated mutants; return the findings."""
     finders = Finders(kernel)
     stale = unmatched(kernel.equivalent, (mutant.place for mutant in planted(kernel)))
     result = Result(kernel.name, problems=[f"{kernel.name}: {entry}" for entry in stale])

@@ -118,7 +118,7 @@ def warn_of_idle_steps(module: ModuleOp, lowered: ModuleOp, target: str) -> None
 
 
 def _reason_against_step(step: ArgSpec, kernel: loop.KernelOp) -> str:
-    """Reason why no pass has run a step of the kernel's schedule."""
+    """Reason why no pass has run the step `step` that is planned for a kernel."""
     assert kernel.planned is not None
     if isinstance(kernel.body.block.last_op, tile.LaunchOp):
         return "the kernel is a launch already (opt-tool -p to-tile continues it)"

@@ -16,11 +16,17 @@ _NUMBERED = re.compile(r"%(\d+)\b")
 _FUNCTION = re.compile(r"@[\w.$-]+\(.*\{$")  # line at which the numbering restarts
 
 _Value = tuple[int, str]
-"""Index of a function in its text, and number of a value in the function."""
+"""
+Position of a function in its text, counted from 0, and the number of an unnamed value in the
+function.
+"""
 
 
 def minimal_diff(before: str, after: str, context: int = 2) -> list[str]:
-    """Return the hunks of the diff, without the lines that name the files."""
+    """
+    Return the lines of the unified diff between two texts of IR, without the lines that name the
+    files.
+    """
     old = before.splitlines()
     new = _with_old_numbers(old, after.splitlines())
     return list(unified_diff(old, new, n=context, lineterm=""))[2:]
@@ -58,7 +64,10 @@ def _values(lines: Sequence[str]) -> Iterator[list[_Value]]:
 
 
 def _matches(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Yield the pairs of line numbers whose lines are equal except for the numbers of values."""
+    """
+    Yield the line numbers, in `old` and in `new`, of lines that are equal except for the numbers of
+    values.
+    """
     unnumbered = [[_NUMBERED.sub("%", line) for line in lines] for lines in (old, new)]
     matcher = SequenceMatcher(None, *unnumbered, autojunk=False)
     for i, j, size in matcher.get_matching_blocks():

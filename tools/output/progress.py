@@ -84,7 +84,10 @@ class ProgressLine:
         self._erase()
 
     def write(self, stream: TextIO, text: str) -> int:
-        """Write text to a stream that shares the terminal with the line, after erasing the line."""
+        """
+        Erase the line, then write text to a stream that shares the terminal with it; return the
+        number of characters.
+        """
         if os.getpid() != self._process:  # a fork copies the lock, not the thread
             return stream.write(text)
         with self._lock:
@@ -126,7 +129,9 @@ class _SharedStream:
         self._stream, self._line = stream, line
 
     def write(self, text: str) -> int:
-        """Erase the progress line, and write text to the stream."""
+        """
+        Erase the progress line, then write text to the stream; return the number of characters.
+        """
         return self._line.write(self._stream, text)
 
     def writelines(self, lines: Any) -> None:
@@ -166,7 +171,10 @@ def _on_terminal(color: str, stream: TextIO) -> Console:
 
 @contextmanager
 def progress() -> Generator[Say]:
-    """Report consecutive stages: each lasts until the next one begins or the block ends."""
+    """
+    Yield a function that reports a stage, which lasts until the function's next call or the end of
+    the block.
+    """
     with ExitStack() as current:
 
         def say(name: str) -> None:

@@ -34,12 +34,18 @@ Place = tuple[SSAValue, int]
 """Axis of an array: the array, and the number of the axis."""
 
 _READ = loop.LoadOp | loop.StoreOp | loop.PredicateOp | loop.IndexOp | loop.YieldOp | loop.ToIndexOp
-"""Operations whose use of an axis is understood."""
+"""
+Operations whose use of an axis `AxisClasses` understands; an axis that other operations use keeps
+its size.
+"""
 
 
 @dataclass(frozen=True)
 class Driver:
-    """Axis whose size times `factor`, divided by `divisor`, is the size of an array's axis."""
+    """
+    Loop axis that steps through an array's axis, whose size is that of the loop axis times
+    `factor`, divided by `divisor`.
+    """
 
     axis: SSAValue
     factor: int
@@ -68,7 +74,7 @@ class AxisClasses:
 
     @property
     def free(self) -> list[SSAValue]:
-        """One axis of each class whose size may change, in the order of the nest."""
+        """One axis for each class whose size may change, in the order of the nest."""
         fixed = {self.leader(axis) for axis in self._fixed}
         return [axis for axis in dict.fromkeys(map(self.leader, self.sizes)) if axis not in fixed]
 
@@ -108,7 +114,10 @@ class AxisClasses:
                 self._fix_all_but(drivers, value, op.indices)
 
     def _drivers_of(self, value: Sum, operands: Sequence[SSAValue], size: int) -> Iterator[Driver]:
-        """Yield the axes of `value` that step through an array's axis of this size."""
+        """
+        Yield a `Driver` for each loop axis in the subscript `value` that steps through all of an
+        array's axis of size `size`.
+        """
         for atom, factor in value.terms.items():
             driver = self._driver(atom, factor, operands)
             if driver is None or driver.axis not in self.sizes:
@@ -118,8 +127,8 @@ class AxisClasses:
 
     def _driver(self, atom: AffineExpr, factor: int, operands: Sequence[SSAValue]) -> Driver | None:
         """
-        Return the step of the axis in `atom`; None if it is not an axis, or only a remainder of
-        one.
+        Return the `Driver` for a term `factor * atom` of a subscript; None unless `atom` is an
+        axis, or an axis divided by a constant.
         """
         match atom:
             case AffineDimExpr():
@@ -153,8 +162,8 @@ class AxisClasses:
 
     def _settle(self, place: Place, drivers: Sequence[Driver]) -> None:
         """
-        Join the axes that step through a place in the same way; fix them if they step in several
-        ways, or only through a part.
+        Put the axes that step through `place` with equal factors and divisors in one class. If
+        these differ, or only a part is read, fix the axes' sizes.
         """
         ways = {(driver.factor, driver.divisor) for driver in drivers}
         if place in self._partly or len(ways) > 1:

@@ -37,7 +37,7 @@ from tilewright.tools.planted_bugs.hand_written_case import ENDLESS, WRONG
 from tilewright.tools.planted_bugs.planted import Kernel, Mutant
 
 Found = frozenset[str]
-"""Kinds of findings; empty if nothing is wrong."""
+"""Kinds of findings of one run; empty if nothing is wrong."""
 
 REPORTED = "reported"
 """Kind of a bug that stops the interpreter with an error."""
@@ -57,7 +57,7 @@ class Run(NamedTuple):
 
 
 class Runs:
-    """Lazy list of a kernel's runs, each executed when it is first requested."""
+    """List of a kernel's runs, each of which is executed when an iteration first reaches it."""
 
     def __init__(self, runs: Iterator[Run]):
         self._rest = runs
@@ -85,15 +85,15 @@ class Outcome:
     @property
     def kind(self) -> str:
         """
-        Kind of the bug: the alphabetically first finding of the simulator, or else of the
-        interpreter.
+        Kind of the bug: the alphabetically first finding besides `wrong`, of the simulator or else
+        of the interpreter.
         """
         found = self.simulator or self.interpreter
         return WITHOUT_EFFECT if found is None else min(found - {WRONG}, default=WRONG)
 
     @property
     def missed(self) -> str:
-        """Text on the finders that did not find the bug."""
+        """Text for an error message that names the finders which did not find the bug."""
         finders = {"the simulator": self.simulator, "the interpreter": self.interpreter}
         names = [name for name, found in finders.items() if found == frozenset()]
         return f"is not found by {' nor by '.join(names)}"
@@ -134,7 +134,10 @@ class Finders:
         return self._outcome(mutant, plan, result)
 
     def _outcome(self, mutant: Mutant, plan: Plan, module: ModuleOp | None) -> Outcome:
-        """Return the findings in the CUDA text, and in the module if there is one."""
+        """
+        Return the findings on a mutant: of the simulator in its launch plan, and of the interpreter
+        in `module` if there is one.
+        """
         kernel, of_values = self.kernel, mutant.is_of_values
         simulator = interpreter = None
         if plan.source != kernel.plan.source:
@@ -154,8 +157,10 @@ class Finders:
 
 def _found(runs: Iterator[Run], clean: Iterable[Run], of_values: bool) -> Found | None:
     """
-    Return the findings of the first run with any. Without findings return an empty set, or None if
-    no result changes either.
+    Return the findings of the first run that has any. Without findings, return an empty set.
+
+    Return None if the mutant is without effect: `of_values`, and no result differs from those in
+    `clean`.
     """
     is_changed, before = not of_values, iter(clean)
     for run in runs:

@@ -151,7 +151,10 @@ def _checked(value: Any, kind: type) -> Any:
 
 
 def run_case(case: Case, mutant: Mutant | None = None) -> Outcome:
-    """Run a case, or a mutant of it. Raises `CudaCompileError` if it does not compile."""
+    """
+    Run a case, or a mutant of it, on the simulator, and return the findings. Raises
+    `CudaCompileError` if it does not compile.
+    """
     source = case.source if mutant is None else mutant.planted(case.source)
     ptx = nvrtc.compile(source, case.target, name=f"{case.name}.cu").ptx
     try:

@@ -40,14 +40,19 @@ used.
 """
 
 TURNS = 4
-"""Default maximum number of sets that the places of an extreme element are spread over."""
+"""
+Maximum number of sets for each input, by default, in which the extreme element is at different
+places.
+"""
 
 _GOLDEN = 0.6180339887
 
 
 @dataclass(frozen=True)
 class InputSet:
-    """Arrays for one run, in versions from the most to the least extreme."""
+    """
+    Inputs for one run, as functions that make them in versions, from the most to the least extreme.
+    """
 
     what: str
     versions: Sequence[Callable[[], list[Array]]]
@@ -77,9 +82,9 @@ def spiked(array: Array, turn: int, size: float) -> Array:
     """
     Return the array with an extreme element in each line of its longest axis.
 
-    Its place moves along the axis from line to line and from turn to turn: first the last place,
-    then places that spread evenly. Its sign alternates from turn to turn, and after as many lines
-    as there are places.
+    The element's place moves along the axis from line to line and from turn to turn: first the last
+    place, then places that spread evenly. Its sign alternates from turn to turn, and after as many
+    lines as there are places.
     """
     result = np.array(array)
     if not array.size:
@@ -120,7 +125,10 @@ def _turns(shape: Sequence[int]) -> int:
 def _with_indices(
     types: Sequence[ArrayType], seed: int, change: Callable[[Array], Array]
 ) -> list[Callable[[], list[Array]]]:
-    """Return versions of random inputs with changed floats, one for each bound of integers."""
+    """
+    Return functions that make random inputs whose floats `change` has changed, one for each upper
+    bound of integers.
+    """
     return [partial(_changed, types, seed, change, bound) for bound in _bounds(types)]
 
 
@@ -137,7 +145,9 @@ def _versions(
     change: Callable[..., Array],
     sizes: Sequence[float],
 ) -> list[Callable[[], list[Array]]]:
-    """Return versions of random inputs with changed floats, one for each size."""
+    """
+    Return functions that make random inputs whose floats `change` has changed, one for each size.
+    """
     changes = [partial(change, size=size) for size in sizes]
     return [partial(_changed, types, seed, change, INDICES[-1]) for change in changes]
 
@@ -153,8 +163,8 @@ def _with_spikes(
     types: Sequence[ArrayType], seed: int, number: int, turn: int
 ) -> list[Callable[[], list[Array]]]:
     """
-    Return versions of random inputs with spikes in one of them, for each size and bound of
-    integers.
+    Return functions that make random inputs with spikes in input `number`, one for each size and
+    each upper bound of integers.
     """
 
     def version(size: float, bound: int) -> list[Array]:
@@ -169,8 +179,8 @@ def _with_spikes(
 
 def _at_end(array: Array, bound: int) -> Array:
     """
-    Return an array with the last position: a program that masks elements behind a position then
-    masks none.
+    Return an array full of the last position, `bound - 1`: a program that masks elements behind a
+    position then masks none.
     """
     return np.full_like(array, bound - 1)
 

@@ -26,13 +26,21 @@ from tilewright.tools.planted_bugs.input_sets import TURNS, InputSet, input_sets
 Array = NDArray[Any]
 
 TOLERANCE = {"float64": 1e-12, "float32": 1e-5, "float16": 2e-3, "bfloat16": 1e-2}
-"""Allowed error by dtype, relative to the result's magnitude plus its row's largest (at most 1)."""
+"""
+Allowed error of a result by dtype, as a factor of its magnitude plus the largest magnitude of its
+row (at most 1).
+"""
 
 CONDITION = {"float64": 1e-10, "float32": 1e-4, "float16": 2e-2, "bfloat16": 0.1}
-"""Largest rounding error, relative to the largest element of its row, for inputs to be used."""
+"""
+Largest rounding error by dtype, relative to the largest element of its row, for inputs to be used.
+"""
 
 MULTIPLE = 4
-"""Largest error of a result, in multiples of the interpreter's own rounding error."""
+"""
+Factor by which the error of a result may exceed the interpreter's own rounding error in the same
+row.
+"""
 
 
 @dataclass(frozen=True)
@@ -54,7 +62,10 @@ class Judged:
 
 
 class JudgedSets:
-    """Lazy list of all sets for judging a program; each is computed when it is first requested."""
+    """
+    List of all sets of inputs for judging a program, each computed when an iteration first reaches
+    it.
+    """
 
     def __init__(
         self, program: ModuleOp, types: Sequence[ArrayType], *, seed: int = 0, turns: int = TURNS
@@ -82,8 +93,8 @@ class _Judge:
 
     def judged(self, inputs: InputSet) -> Judged | None:
         """
-        Return the most extreme version of the inputs that the program handles well; None if there
-        is none.
+        Return the most extreme version of the inputs for which rounding costs the program little;
+        None if there is none.
         """
         versions = (self._judged(inputs.what, version()) for version in inputs.versions)
         return next(filter(None, versions), None)

@@ -40,7 +40,7 @@ class Kernel:
     """Sets of inputs with their expected results."""
     target: str = DEFAULT_TARGET
     equivalent: Sequence[Equivalent] = ()
-    """Mutants of it that are equivalent to the kernel."""
+    """Mutants of this kernel that are known to be equivalent to it, with reasons."""
     budget: int = BUDGET
     """Maximum number of thread-instructions of a mutant."""
 
@@ -83,7 +83,10 @@ def planted(kernel: Kernel) -> Iterator[Mutant]:
 
 
 _Planted = tuple[str, str, Callable[[], ModuleOp | str], bool]
-"""Bug, its line, the function that makes it, and True if it is a bug of values."""
+"""
+Name of a bug, its line, the function that makes the mutant, and True if the bug changes values
+rather than the order of threads.
+"""
 
 
 def _in_kernel_ir(kernel: Kernel) -> Iterator[_Planted]:

@@ -42,13 +42,13 @@ OVERRUN = 8
 """Number of elements beyond the last whole tile; with it rows stay multiples of 16 bytes."""
 
 FEW = 2
-"""Number of steps of an axis that no tile covers, such as heads."""
+"""New number of steps of an axis that no tile covers, such as heads."""
 
 INDICES = 40
-"""Number of rows of a table, such as embeddings."""
+"""New number of rows of a table that indices select from, such as embeddings."""
 
 _LINE = 128 + OVERRUN
-"""Number of elements of a row in kernels without sums."""
+"""New number of elements of a row in kernels without sums."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,10 @@ class Tiling:
     """Sizes that a schedule names: sides of tiles, chunk of a split sum, steps of a ring."""
 
     sides: tuple[int, int]
-    """Sides of a block's tile; else the elements of a block, or the rows of a reduction."""
+    """
+    Sides of a block's tile of a contraction. For other kernels: elements of a block, or rows of a
+    reduction.
+    """
     chunk: int
     """Elements that all blocks of a split sum process in a step; 0 if sums are not chunked."""
     steps: int
@@ -99,8 +102,8 @@ def reduced(kernel: loop.KernelOp, schedule: str, target: str) -> ModuleOp:
 
 def _preference(kernel: loop.KernelOp) -> int:
     """
-    Return the sort key of an attempt: attempts below `STEPS` are equal, larger ones follow by
-    steps.
+    Return the sort key of a resized kernel: its number of steps, but at least `STEPS`, so that
+    small kernels keep their order.
     """
     return max(steps_of(kernel), STEPS)
 
@@ -113,7 +116,8 @@ def _resizings(kernel: loop.KernelOp, schedule: str) -> Iterator[loop.KernelOp]:
 
 def _attempts(classes: AxisClasses, tiling: Tiling) -> Iterator[list[int]]:
     """
-    Yield sizes of all axes: with a remainder after tiles and chunks, without one, and at full size.
+    Yield sizes of all axes, for one attempt each: at first with remainders after tiles and chunks,
+    then without, at last the full sizes.
     """
     largest = max(tiling.sides)
     for sides, steps, few, rest in (
@@ -134,8 +138,8 @@ def _chosen(
     classes: AxisClasses, sides: tuple[int, int], sum: int, few: int
 ) -> dict[SSAValue, int]:
     """
-    Return the new size of each class: `sides` for the last two loops, and `sum` for sums unless it
-    is 0.
+    Return the new size of each class of axes: `sides` for the last two loops, `sum` for sums unless
+    it is 0, and `few` for other loops.
     """
     loops = [classes.leader(axis) for axis in classes.sizes if _is_free_loop(axis)]
     sums = {classes.leader(axis) for axis in classes.sizes if _is_sum(axis)}
@@ -207,7 +211,7 @@ def steps_of(op: Operation) -> int:
 
 
 def _is_scheduled_by(module: ModuleOp, schedule: str, target: str) -> bool:
-    """True if the kernel's `planned` steps become the whole schedule."""
+    """True if lowering to Tile IR applies every step of `schedule` to the kernel."""
     try:
         module.verify()
         scheduled = lower(module, Level.TILE, target=target)

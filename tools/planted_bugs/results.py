@@ -39,7 +39,7 @@ class Result:
     problems: list[str] = field(default_factory=list[str])
     """Messages on false alarms and on missed bugs."""
     without_effect: list[str] = field(default_factory=list[str])
-    """Places of mutants that are not bugs."""
+    """Places of mutants without effect, which are therefore no bugs."""
     refused: int = 0
     """Number of mutants that the verifier or the lowering rejects."""
     seconds: float = 0

@@ -40,13 +40,15 @@ Number of loop steps up to which a kernel is judged with all sets of inputs, bec
 
 LEAST_BUDGET, STEP_BUDGET = 60_000_000, 36
 """
-Thread-instructions that a kernel may take: at least the first, or the second for each loop step.
+Parts of the maximum number of thread-instructions of a kernel. The maximum is `STEP_BUDGET` for
+each loop step, but at least `LEAST_BUDGET`.
+
 Partial tiles at the edges of small sizes take several times the work of their elements.
 """
 
 LAYERS = 2
 """
-Number of layers of a model: enough for everything between two layers; all other layers are equal.
+Number of layers that models are captured with: two have all kernels within and between layers.
 """
 
 
@@ -111,7 +113,8 @@ def scheduled_kernels(
 
 def _one_of_each_kind_first(kernels: Sequence[ScheduledKernel]) -> list[ScheduledKernel]:
     """
-    Return the kernels so that each kind comes early: first one of each kind, small ones first.
+    Return the kernels in another order: first one of each kind, then a second one of each kind, and
+    so on; small kernels first.
     """
     seen = Counter[str]()
     ranks = list[int]()

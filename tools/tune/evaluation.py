@@ -65,8 +65,8 @@ class Evaluation(Protocol):
 
     def complaint(self, default: ModuleOp, fused: ModuleOp) -> str:
         """
-        Return the difference between the results of `fused`, a program at Loop IR with schedules,
-        and of the default fusion; empty if they agree.
+        Return a text on how results of `fused`, a program at Loop IR with schedules, differ from
+        those of `default`, the default fusion. It is empty if they agree.
         """
         ...
 
@@ -180,7 +180,10 @@ def _on_farm(farm: Farm, args: argparse.Namespace) -> Generator[ByGpu]:
 
 
 def _most_common(gpus: Collection[Gpu]) -> Gpu:
-    """Return the most common GPU model; print a note if others are ignored, whose times differ."""
+    """
+    Return the GPU model that occurs most often; print a note if there are others, which are not
+    used.
+    """
     ((gpu, count),) = Counter(gpus).most_common(1)
     if count < len(gpus):
         others = ", ".join(sorted({other.name for other in gpus} - {gpu.name}))

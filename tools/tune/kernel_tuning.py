@@ -100,7 +100,10 @@ class KernelTuning:
                 progress.show(found, trial.measurement)
 
     def _known(self, found: Findings, records: KernelRecords | None) -> Mapping[str, Measurement]:
-        """Return the measurements that are not repeated, by schedule."""
+        """
+        Return the measurements that are not repeated, by schedule: those in the database, and those
+        of this run.
+        """
         kept = records.measurements() if records is not None and self._args.resume else []
         return {each.schedule: each for each in (*kept, *found.measurements)}
 

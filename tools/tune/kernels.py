@@ -114,7 +114,8 @@ class Tunable(NamedTuple):
 
 def tunable_of(args: argparse.Namespace) -> Tunable:
     """
-    Read the program or suite that the arguments name. Raises `UsageError` if it cannot be tuned.
+    Return the program, or the cases of the suite, that the arguments name. Raises `UsageError` if
+    it cannot be tuned.
     """
     if args.file is not None and args.file.endswith(".json"):
         return Tunable(None, "", _cases(args))

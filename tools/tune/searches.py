@@ -17,6 +17,6 @@ SEARCHES: Mapping[str, Callable[[Node, Model, int], Search]] = {
     "evolution": lambda root, model, seed: Evolution(root, seed),
 }
 """
-Functions that create a search of a tree from its root, a model and a seed. Only the greedy search
-uses the model; the others use the seed.
+Functions that create a search, by the search's name; their arguments are the tree's root, a model
+and a seed. Only the greedy search uses the model; the others use the seed.
 """

@@ -13,7 +13,7 @@ from tilewright.tuning.space import Space
 from tilewright.tuning.space_sizes import Question, sizes
 
 _PROBES = 20
-"""Number of random fusions for the estimate; each takes as long as a few fusions of the program."""
+"""Number of random fusions that the estimated number of fusions is based on."""
 
 _REASONS = 3
 """Maximum number of skip reasons in the output for each pass."""
@@ -32,8 +32,8 @@ def print_spaces(kernels: Iterable[Kernel], target: str, seed: int, out: Console
 
 def print_fusions(programs: Iterable[Program], target: str, seed: int, out: Console) -> None:
     """
-    Print the number of fusions of each program, and the alternatives to the default's first
-    decision.
+    Print about how many ways there are to fuse each program, and the alternatives to the first
+    decision of the default.
     """
     for program in programs:
         root = Fusions(program.module, target).root
@@ -56,8 +56,8 @@ def _rounded(count: float) -> str:
 
 def _print_passes(space: Space, questions: Sequence[Question], out: Console) -> None:
     """
-    Print the numbers of answers to each pass's questions on the way to the default, and skip
-    reasons.
+    Print a line for each pass: the numbers of answers to its questions on the way to the default,
+    and its most frequent skip reasons.
     """
     asked = {
         name: " ".join(f"{len(question.answers)}" for question in group)

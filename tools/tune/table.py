@@ -19,7 +19,7 @@ from tilewright.tuning.measurement import Measurement
 _SHOWN = 5
 """Maximum number of schedules of a kernel, or of fusions of a program, in a table."""
 _PROBLEMS = 3
-"""Maximum number of reasons why schedules have no time."""
+"""Maximum number of reasons in the output why schedules have no time."""
 _NUMBERS = ("us", "quartiles", "faster")
 _OF_FUSION = ("us", "faster", "launches")
 _SUMMARY = ("default us", "best us", "faster")

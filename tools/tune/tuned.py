@@ -102,7 +102,10 @@ def _compile(
     tuning: KernelTuning,
     progress: TuningProgress,
 ) -> None:
-    """Rank the best schedules in the findings again, by their machine code."""
+    """
+    Estimate the best schedules in `found` from their machine code, and add these measurements to
+    `compiled`.
+    """
     progress.begin(compiled.title, shortlist.count)
     records = tuning.records(kernel, shortlist.key(kernel))
     for measurement in shortlist.measurements(kernel, found):
