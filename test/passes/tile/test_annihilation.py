@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is proved to be zero where masked loads are, and what is not."""
+"""Values that are proved to be zero wherever masked loads are zero, and values that are not."""
 
 import math
 from collections.abc import Callable
@@ -93,7 +93,9 @@ HIDDEN = "%{} = arith.select %p, %b0, %minus_infinite : f32 "
 def value_beyond(
     parse: Parse, body: str, type: str = "f32", *, if_finite: bool = False
 ) -> float | None:
-    """What `%v` of the body is beyond the mask of its yield, if that is known."""
+    """
+    Return the value that `beyond` proves for `%v` outside the mask of the body's yield, or None.
+    """
     module = parse(KERNEL.format(body=body, type=type))
     (end,) = [op for op in module.walk() if isinstance(op, loop.YieldOp)]
     assert end.mask is not None
@@ -102,7 +104,7 @@ def value_beyond(
 
 
 def proved(parse: Parse, body: str, type: str = "f32", *, if_finite: bool = False) -> bool:
-    """True if `%v` is proved to be zero there."""
+    """True if `%v` is proved to be zero outside the mask of the body's yield."""
     return value_beyond(parse, body, type, if_finite=if_finite) == 0
 
 
@@ -117,7 +119,9 @@ def test_zero_does_not_annihilate(parse: Parse, body: str) -> None:
 
 
 def test_what_is_hidden_is_minus_infinity(parse: Parse) -> None:
-    """Only what the mask itself drops: of it less a largest nothing is known."""
+    """
+    A hidden score is proved to be -inf, but nothing is proved about its difference to a maximum.
+    """
     assert value_beyond(parse, HIDDEN.format("v")) == -math.inf
     assert value_beyond(parse, HIDDEN.format("h") + "%v = arith.subf %h, %b0 : f32") is None
 

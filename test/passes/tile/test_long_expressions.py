@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Expressions in which each value is used three times by the next: there are 3^20 ways through them.
-Whoever follows all of them does not come to an end.
+Expressions in which each value is used three times by the next, so that there are 3^20 paths. Code
+that follows every path would not terminate.
 """
 
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from tilewright.api import capture, lower
 
 
 def twisted(y: Any) -> Any:
-    """Twenty steps, each of a value with itself."""
+    """Return `y` after twenty steps, each of which uses the previous value three times."""
     for _ in range(20):
         y = y + torch.sin(y) * y
     return y

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which indices are the same for all threads of a block."""
+"""Tests of the analysis which finds indices that are the same for all threads of a block."""
 
 from collections.abc import Callable
 

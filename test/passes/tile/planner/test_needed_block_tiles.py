@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Of which tiles something is needed: those of which an element is, for each condition."""
+"""
+Number of block tiles that must be computed. A tile is needed if each condition holds for some
+element of it.
+"""
 
 from itertools import product
 
