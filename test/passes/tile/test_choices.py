@@ -21,8 +21,7 @@ STEPS = [
     for step in parse_pipeline(to_tile(), available_passes())
     if isinstance(step, SchedulingPass)
 ]
-# sm_80 lacks clusters and TMA, and sm_90a has them; sm_120 has less than half of sm_90a's shared
-# memory.
+# sm_80 lacks clusters and TMA; sm_90a and sm_120 have them, and sm_120 has less shared memory.
 TARGETS = ("sm_80", "sm_90a", "sm_120")
 FOLDER = Path(__file__).parent
 FILES = [path for path in FOLDER.rglob("*.mlir") if "tile.launch" in path.read_text()]

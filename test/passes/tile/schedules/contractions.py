@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Random schedules of contractions. Blocks and threads have tiles, with strips and vectors of
-registers along rows and columns. Steps of K are shared by threads or split over blocks. Operands
-are staged or not.
+Random schedules of contractions: tiles, strips, vectors, shared or split steps of K, and stages.
 """
 
 from collections.abc import Sequence
@@ -36,10 +34,7 @@ class _Contraction:
         self._fit_rings()
 
     def _fit_rings(self) -> None:
-        """
-        Give both slabs one ring if TMA fills both or neither, since a loop allows one ring per copy
-        method.
-        """
+        """Give both slabs one ring if TMA fills both or neither of them."""
         rings = [o.slab for o in (self.a, self.b) if o.slab is not None and o.slab.ring.depth > 1]
         if len(rings) == 2 and (rings[0].transport == "tma") == (rings[1].transport == "tma"):
             rings[1].ring = rings[0].ring
@@ -241,8 +236,7 @@ class _Contraction:
 
     def _allowed(self, result: Array) -> float:
         """
-        Return the allowed error of `result`: one rounding for each step of K, and those of values
-        stored in fewer bits. Integers are exact.
+        Return the allowed error of `result`, from roundings of the steps of K and of stored values.
         """
         if result.dtype.kind in "iu":
             return 0.0

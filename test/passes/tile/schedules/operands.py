@@ -95,7 +95,7 @@ class Operand:
         return Slab(place, dims, shape, element, layout, transport, ring, is_masked)
 
     def _is_box(self, extents: Mapping[str, int]) -> bool:
-        """True if the tensor memory accelerator can copy it."""
+        """True if the tensor memory accelerator can copy a tile with these extents."""
         last, bytes = self.memory[-1], self.element.bytes
         row, box = self.tiles.size(last) * bytes, extents[last] * bytes
         return row % 16 == 0 and box % 16 == 0 and max(extents.values()) <= 256

@@ -164,7 +164,7 @@ class _Rows:
 
     @property
     def _needs_all(self) -> bool:
-        """True if all blocks of a row go on."""
+        """True if all blocks of a row need the joined value."""
         return self.kind.is_row or self.kind.joins > 1
 
     def _store_row(self, value: Callable[[], str]) -> None:
