@@ -52,7 +52,7 @@ CASES: Mapping[AffineExpr, tuple[AffineExpr, AffineExpr]] = {
 
 
 @pytest.mark.parametrize("expr", CASES, ids=str)
-def test_what_it_is(expr: AffineExpr):
+def test_bounds_of_expressions(expr: AffineExpr):
     nest = axes(EXTENTS)
     for is_last, expected in enumerate(CASES[expr]):
         bound = found(expr, {1, 2}, nest, is_last=bool(is_last))

@@ -93,7 +93,7 @@ OTHERS = [case for case in product((filled, sliding, negated), (64, 69)) if case
 
 @needs_nvrtc
 @pytest.mark.parametrize(("attention", "rows"), SOME)
-def test_chunks_behind_the_position_are_left_out(attention: Attention, rows: int):
+def test_chunks_beyond_the_position_are_skipped(attention: Attention, rows: int):
     check_positions(attention, rows)
 
 
@@ -118,7 +118,7 @@ def check_positions(attention: Attention, rows: int) -> None:
 
 @needs_nvrtc
 @pytest.mark.parametrize("ring", [SYNC, CP_ASYNC, TMA])
-def test_of_several_queries(ring: str):
+def test_several_queries(ring: str):
     cases = [tensors(53, position, queries=20) for position in (0, 7, 8, 29, 52)]
     text = check(filled, SCHEDULE.format(ring=ring), cases)
     scores, values = bounds_in(text)
@@ -127,7 +127,7 @@ def test_of_several_queries(ring: str):
 
 
 @needs_nvrtc
-def test_what_is_behind_may_be_nan():
+def test_rows_beyond_the_position_may_be_nan():
     inputs = tensors(69, 3 * CHUNK - 1)
     clean = [tensor.clone() for tensor in inputs]
     for rows in inputs[1:3]:
@@ -149,14 +149,14 @@ def written_out(q: Tensor, k: Tensor, v: Tensor, position: Tensor) -> Tensor:
     return torch.softmax(scores, -1) @ v
 
 
-def of_each_head(q: Tensor, k: Tensor, v: Tensor, position: Tensor) -> Tensor:
+def per_head(q: Tensor, k: Tensor, v: Tensor, position: Tensor) -> Tensor:
     """Return attention in which each head has a position of its own."""
     mask = torch.arange(k.shape[-2]) <= position[:, None]
     return functional.scaled_dot_product_attention(q, k, v, mask[:, None], enable_gqa=True)
 
 
 @needs_nvrtc
-def test_what_a_model_writes_out_takes_all_values():
+def test_attention_written_out_sums_all_values():
     text = check(written_out, "to-tile", [tensors(69, position) for position in (8, 68)])
     (scores,) = bounds_in(text)
     assert re.fullmatch(r"%\d+", scores)
@@ -166,5 +166,5 @@ def test_what_a_model_writes_out_takes_all_values():
 def test_positions_that_differ_bound_nothing():
     inputs = tensors(69, 0)
     inputs[-1] = torch.tensor([0, 7, 8, 20, 33, 50, 67, 68])
-    text = check(of_each_head, "to-tile", [inputs])
+    text = check(per_head, "to-tile", [inputs])
     assert not bounds_in(text)

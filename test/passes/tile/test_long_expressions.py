@@ -22,11 +22,11 @@ def twisted(y: Any) -> Any:
 
 PROGRAMS: dict[str, Callable[[Any, Any], Any]] = {
     "a divisor before a product": lambda x, w: (x / (1 + torch.exp(twisted(x)))) @ w,
-    "of rows": lambda x, w: torch.softmax(twisted(x), -1) * w,
-    "of a row's statistic": lambda x, w: (x - twisted(x.amax(-1, keepdim=True))) @ w,
+    "rows": lambda x, w: torch.softmax(twisted(x), -1) * w,
+    "statistic of a row": lambda x, w: (x - twisted(x.amax(-1, keepdim=True))) @ w,
 }
 
 
 @pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
-def test_it_comes_to_an_end(program: Callable[[Any, Any], Any]):
+def test_lowering_terminates(program: Callable[[Any, Any], Any]):
     lower(capture(program, torch.randn(64, 64), torch.randn(64, 64)), "tile", "sm_90a")

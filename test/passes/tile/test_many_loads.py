@@ -104,7 +104,7 @@ def test_the_plan_is_possible(
     assert expected in kernel.schedule.data
 
 
-def test_what_a_user_asks_for_may_be_too_much(parse: Parse) -> None:
+def test_a_given_schedule_may_need_too_many_registers(parse: Parse) -> None:
     schedule = "tileify,blockify-launch{n=1024},register-tile{vector=4 items=1}"
     with pytest.raises(PassFailedException, match=r"about \d+ registers a thread, of which sm_90a"):
         PassManager(context()).run(parse(elements(100)), passes_of(schedule))

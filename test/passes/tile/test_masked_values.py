@@ -86,7 +86,7 @@ OTHERS = [case for case in product((causal, sliding), SIZES, RINGS) if case not 
 
 
 @pytest.mark.parametrize(("attention", "sizes", "ring"), SOME)
-def test_chunks_behind_the_mask_are_left_out(
+def test_chunks_beyond_the_mask_are_skipped(
     attention: Attention, sizes: tuple[int, int], ring: tuple[str, str]
 ):
     check(attention, tensors(*sizes), SCHEDULE.format(split=ring[0], ring=ring[1]))
@@ -123,7 +123,7 @@ def test_no_product_is_masked(attention: Attention):
     assert "where" not in yielded
 
 
-def test_statistics_of_many_rows_leave_out_steps_too():
+def test_statistics_of_many_rows_skip_steps_too():
     inputs = tensors(261, 259)
     module = lowered(sliding, inputs)
     found = simulate(module, SCHEDULE.format(split="", ring=CP_ASYNC), inputs)
@@ -155,7 +155,7 @@ def test_a_hidden_value_that_is_nan_does_not_reach_blocks_before_it():
     )
 
 
-def test_what_a_model_writes_out_leaves_out_nothing():
+def test_attention_written_out_skips_no_chunk():
     inputs = tensors(48, 48)
     inputs[2][..., 40:, :] = torch.nan
     module = lowered(eager, inputs)

@@ -392,7 +392,7 @@ def test_every_choice_computes_the_same(parse: Parse, name: str):
             np.testing.assert_array_equal(one, other, choice.step())
 
 
-def test_looking_changes_nothing(parse: Parse):
+def test_analysis_changes_nothing(parse: Parse):
     for text in PROGRAMS.values():
         module = parse(text)
         before = str(module)
@@ -429,7 +429,7 @@ GUESSES = {
 }
 
 
-def test_there_is_a_guess_for_each():
+def test_every_program_has_an_expected_choice():
     assert [*GUESSES] == [*PROGRAMS]
 
 

@@ -29,7 +29,7 @@ def kernel_of(text: str) -> loop.KernelOp:
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_to_pin_what_the_planner_decides_changes_nothing(program: str) -> None:
+def test_pinning_the_planners_choice_changes_nothing(program: str) -> None:
     kernel = kernel_of(program)
     planned = plan(kernel, GPU)
     pins = [

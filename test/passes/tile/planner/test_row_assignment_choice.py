@@ -60,7 +60,7 @@ def test_a_short_row_is_left_to_one_block():
     assert two.seconds(row, H100) > best(row).seconds(row, H100)
 
 
-def test_what_goes_on_with_the_row_joins_in_a_cluster_or_not_at_all():
+def test_rows_used_after_the_join_join_in_a_cluster_or_not_at_all():
     few = SOFTMAX._replace(rows=4, length=1_000_000)
     assert best(few).split > 1
     assert best(few).join is Join.CLUSTER
@@ -74,7 +74,7 @@ def test_rows_too_long_for_a_block_are_in_the_registers_of_a_cluster():
     assert not best(many, "sm_80").in_registers(many)
 
 
-def test_what_is_not_reduced_is_not_split():
+def test_rows_without_a_reduction_are_not_split():
     plain = SUM._replace(joins=0, written=4)
     assert {assignment.split for assignment in row_assignments(plain, H100)} == {1}
 

@@ -248,8 +248,8 @@ class _Attention:
         text = self.text
         layout = drawn_layout(self.draw, extents, self.element, tma=False)
         type = memref(extents, self.element.stored, layout, ", 3 : i64")
-        how = ring.text + (f" transport({transport})" if transport else "")
-        header = f"{name} = tile.stage ({', '.join(axes)}) in {list(extents)}{how}"
+        options = ring.text + (f" transport({transport})" if transport else "")
+        header = f"{name} = tile.stage ({', '.join(axes)}) in {list(extents)}{options}"
         with text.region(header, f" : {type}"):
             value = text.load(source, *load)
             text.line(f"loop.yield {value} : {self.element.stored}")
