@@ -24,8 +24,8 @@ class Reference(NamedTuple):
 
     def assert_close(self, result: torch.Tensor) -> None:
         """
-        Assert that the error of `result` against float64 is at most 8 times that of PyTorch in
-        float32. The order of sums may differ.
+        Assert that the error of `result` against float64 is at most 8 times PyTorch's in float32,
+        which allows another order of sums.
         """
         inputs = self.inputs()
         exact = self.function(*(tensor.double() for tensor in inputs))
