@@ -46,7 +46,8 @@ def launch_of(module: ModuleOp) -> tile.LaunchOp:
 
 def without_slabs(launch: tile.LaunchOp) -> None:
     """
-    Remove all slabs of a launch: each load from a slab becomes the computation that filled it.
+    Remove all slabs and shares of a launch: each load from a slab becomes the computation that
+    filled it.
     """
     rewriter = PatternRewriter(launch)
     for stage in reversed(tile.stages_of(launch)):
