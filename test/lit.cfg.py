@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How lit runs the `.mlir` files: `lit test`. pytest runs the same files, inside its process."""
+"""
+Configuration with which `lit test` runs the `.mlir` files; pytest runs the same files in its own
+process.
+"""
 
 import os
 import sys
@@ -7,7 +10,7 @@ from typing import Any
 
 import lit.formats  # pyright: ignore[reportMissingTypeStubs]
 
-# lit runs this file with these two defined.
+# lit defines these two globals before it runs this file.
 config: Any = globals()["config"]
 lit_config: Any = globals()["lit_config"]
 
@@ -18,7 +21,7 @@ config.test_format = lit.formats.ShTest()
 config.suffixes = [".mlir"]
 config.excludes = ["Inputs", "Output"]
 
-# The tools of the environment that lit itself runs in.
+# Directory of the executables of the Python environment that lit runs in.
 tools = os.path.dirname(sys.executable)
 config.environment["XDG_DATA_HOME"] = os.path.join(config.test_exec_root, "data")
 config.environment["PATH"] = os.pathsep.join([tools, config.environment["PATH"]])

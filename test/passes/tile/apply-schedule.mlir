@@ -1,7 +1,7 @@
 // RUN: opt-tool %s -p apply-schedule --check=each | filecheck %s
 // RUN: opt-tool %s -p apply-schedule | opt-tool | filecheck %s
 
-// A kernel's planned steps are carried out on it alone, in the order in which it is written. 33 divides nothing.
+// A kernel's planned steps run on this kernel only, in the order of the text. 100 is no multiple of 33.
 
 // CHECK-LABEL: loop.kernel @planned
 // CHECK:         tile.launch (%b = block 4, %t = thread 33)

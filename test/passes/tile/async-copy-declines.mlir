@@ -1,10 +1,10 @@
 // RUN: opt-tool %s -p async-copy --remarks --check=each 2>&1 | filecheck %s
 // RUN: not opt-tool %s -p 'async-copy{slabs=as}' 2>&1 | filecheck %s --check-prefix=OPTION
 
-// What can be copied is: there is nothing to choose.
+// Every slab that can be copied is copied, so the pass has no option for the slabs.
 // OPTION: error: pass 'async-copy' has no option 'slabs'
 
-// Without a ring there is nothing to do meanwhile.
+// Without a ring nothing overlaps with the copies.
 // CHECK: skipped at mm: no slab has a ring
 // CHECK-NOT: transport
 loop.kernel @mm(%a: memref<64x100xf32>, %b: memref<100x64xf32>) -> (%out: memref<64x64xf32>) {

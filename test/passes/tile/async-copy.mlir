@@ -4,7 +4,7 @@
 
 // TWICE: skipped at mm: every ring is filled by TMA, or with values that threads compute
 
-// What is loaded as it is can be copied; what is computed cannot.
+// A slab of plain loads can be copied; a slab of computed values cannot.
 // CHECK:         %as = tile.stage (%i, %k) in [32, 16] ring(depth 2) transport(cp_async) {
 // CHECK:         %bs = tile.stage (%k_1, %j) in [16, 32] ring(depth 2) {
 // CHECK:       } schedule "async-copy"

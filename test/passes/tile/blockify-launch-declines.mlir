@@ -17,7 +17,7 @@ loop.kernel @single(%x: memref<3xf32>) -> (%out: memref<f32>) {
   }
 }
 
-// What does not pay can still be asked for.
+// A user may request a step that does not pay off.
 // CHECK: tile.launch (%i = block 32 row) {
 // PINNED: tile.launch (%b = block 1 row, %t = thread 32 row) {
 loop.kernel @long_rows(%x: memref<32x2048xf32>) -> (%out: memref<32xf32>) {

@@ -5,7 +5,7 @@
 
 // RECTANGLE: cannot do 'blockify-launch{m=8 n=32}' in @pointwise: m=8 is for contractions; a block of this launch is a line of n elements
 
-// Pointwise: all axes are one line of blocks and threads.
+// Pointwise: all axes are linearised and shared by blocks and threads.
 // CHECK:      loop.kernel @pointwise(%x: memref<17x33xf32>, %bias: memref<33xf32>) -> (%out: memref<17x33xf32>) {
 // CHECK-NEXT:   tile.launch (%b = block 3, %t = thread 256) {
 // CHECK-NEXT:     %0 = loop.load %x[(%b * 256 + %t) floordiv 33, (%b * 256 + %t) mod 33] where [560 - %b * 256 - %t] : memref<17x33xf32>
@@ -25,7 +25,7 @@ loop.kernel @pointwise(%x: memref<17x33xf32>, %bias: memref<33xf32>) -> (%out: m
   }
 }
 
-// Short rows: each thread does rows of its own.
+// Short rows: each thread computes whole rows.
 // CHECK:      loop.kernel @short_rows(%x: memref<1000x3xf32>) -> (%out: memref<1000xf32>) {
 // CHECK-NEXT:   tile.launch (%b = block 4 row, %t = thread 256 row) {
 // CHECK-NEXT:     %s = loop.reduce %k in 3 with max {

@@ -2,12 +2,12 @@
 // RUN: opt-tool %s -p 'blockify-launch{m=128 n=128}' --check=each | filecheck %s --check-prefix=ONE
 // RUN: opt-tool %s -p 'split-matmul-k{factor=2 join=cluster},blockify-launch{m=16 n=32}' --check=each | filecheck %s --check-prefix=SPLIT
 
-// Contractions that a mask drops: blocks of which nobody needs the result do none of their chunks.
-// Those of a split contraction still join.
+// Contractions whose results a mask drops: a block without needed results runs none of their chunks.
+// Blocks of a split contraction still join.
 // ONE-NOT: below
 
-// Attention's scores, of more columns than rows: the last block that a row of blocks needs is the
-// one with its last row.
+// Attention scores with more columns than rows: the last row of a row of blocks needs the most columns
+// of blocks.
 // CHECK-LABEL: @scores
 // CHECK: tile.launch (%h = block 2 batch, %bm = block 4 m, %bn = block 3 n, %tm = thread 16 m, %tn = thread 32 n) {
 // CHECK: loop.reduce %ko in 3 below [3 + %bm * 3 - %bn * 6] with add
@@ -37,7 +37,7 @@ loop.kernel @scores(%q: memref<2x50x48xf32>, %k: memref<2x70x48xf32>) -> (%out: 
   }
 }
 
-// The same, where a mask is what is dropped; several uses may agree.
+// The same contraction with the mask of hidden scores; several uses may share the mask.
 // CHECK-LABEL: @masked_fill
 // CHECK: loop.reduce %ko in 3 below [3 + %bm * 3 - %bn * 6] with add
 loop.kernel @masked_fill(%q: memref<2x50x48xf32>, %k: memref<2x70x48xf32>) -> (%out: memref<2x50x70xf32>) {
@@ -60,7 +60,7 @@ loop.kernel @masked_fill(%q: memref<2x50x48xf32>, %k: memref<2x70x48xf32>) -> (%
   }
 }
 
-// A band: two conditions, one of them in a mask of another type of op.
+// A band has two conditions; the second is the mask of a load.
 // CHECK-LABEL: @window
 // CHECK: loop.reduce %ko in 3 below [3 + %bm * 3 - %bn * 6, 9 + %bn * 6 - %bm * 3] with add
 loop.kernel @window(%q: memref<2x50x48xf32>, %k: memref<2x70x48xf32>, %mask: memref<50x70xi1>) -> (%out: memref<2x50x70xf32>) {
@@ -83,7 +83,7 @@ loop.kernel @window(%q: memref<2x50x48xf32>, %k: memref<2x70x48xf32>, %mask: mem
   }
 }
 
-// Neither of two: not beyond the diagonal, and not what a mask says.
+// The negation of an `or`: a score is kept if neither the diagonal nor a mask hides it.
 // CHECK-LABEL: @not_or
 // CHECK: loop.reduce %ko in 3 below [3 + %bm * 3 - %bn * 6] with add
 loop.kernel @not_or(%q: memref<2x50x48xf32>, %k: memref<2x70x48xf32>, %mask: memref<50x70xi1>) -> (%out: memref<2x50x70xf32>) {
@@ -108,7 +108,7 @@ loop.kernel @not_or(%q: memref<2x50x48xf32>, %k: memref<2x70x48xf32>, %mask: mem
   }
 }
 
-// An infinite or NaN score counts where infinity is added.
+// Adding -inf does not drop a score: an infinite or NaN score changes the sum.
 // CHECK-LABEL: @added
 // CHECK: loop.reduce %ko in 3 with add
 loop.kernel @added(%q: memref<2x50x48xf32>, %k: memref<2x70x48xf32>) -> (%out: memref<2x50x70xf32>) {
@@ -131,7 +131,7 @@ loop.kernel @added(%q: memref<2x50x48xf32>, %k: memref<2x70x48xf32>) -> (%out: m
   }
 }
 
-// It is stored as it is too.
+// The unmasked result is stored too.
 // CHECK-LABEL: @stored
 // CHECK: loop.reduce %ko in 3 with add
 loop.kernel @stored(%q: memref<2x50x48xf32>, %k: memref<2x70x48xf32>) -> (%out: memref<2x50x70xf32>, %all: memref<2x50x70xf32>) {
@@ -153,7 +153,7 @@ loop.kernel @stored(%q: memref<2x50x48xf32>, %k: memref<2x70x48xf32>) -> (%out: 
   }
 }
 
-// Both branches use it.
+// Both branches of the select use the result.
 // CHECK-LABEL: @both
 // CHECK: loop.reduce %ko in 3 with add
 loop.kernel @both(%q: memref<2x50x48xf32>, %k: memref<2x70x48xf32>) -> (%out: memref<2x50x70xf32>) {
@@ -174,7 +174,7 @@ loop.kernel @both(%q: memref<2x50x48xf32>, %k: memref<2x70x48xf32>) -> (%out: me
   }
 }
 
-// Nobody knows what the mask will be.
+// The mask is data, whose values are unknown.
 // CHECK-LABEL: @by_data
 // CHECK: loop.reduce %ko in 3 with add
 loop.kernel @by_data(%q: memref<2x50x48xf32>, %k: memref<2x70x48xf32>, %mask: memref<50x70xi1>) -> (%out: memref<2x50x70xf32>) {
@@ -195,7 +195,7 @@ loop.kernel @by_data(%q: memref<2x50x48xf32>, %k: memref<2x70x48xf32>, %mask: me
   }
 }
 
-// Where not both hold, either may: nothing is known.
+// The negation of two conditions: either may fail, so there is no bound.
 // CHECK-LABEL: @neither
 // CHECK: loop.reduce %ko in 3 with add
 loop.kernel @neither(%q: memref<2x50x48xf32>, %k: memref<2x70x48xf32>) -> (%out: memref<2x50x70xf32>) {
@@ -216,7 +216,7 @@ loop.kernel @neither(%q: memref<2x50x48xf32>, %k: memref<2x70x48xf32>) -> (%out:
   }
 }
 
-// Every block has a row that needs it.
+// Every block has a row that needs its results.
 // CHECK-LABEL: @everywhere
 // CHECK: loop.reduce %ko in 3 with add
 loop.kernel @everywhere(%q: memref<2x50x48xf32>, %k: memref<2x70x48xf32>) -> (%out: memref<2x50x70xf32>) {
@@ -237,8 +237,8 @@ loop.kernel @everywhere(%q: memref<2x50x48xf32>, %k: memref<2x70x48xf32>) -> (%o
   }
 }
 
-// Data that is the same for all threads, and known before the sum, tells as well who needs it: a
-// position that no block of columns is behind.
+// A bound may depend on data that is loaded before the sum and uniform over the block: here a position,
+// beyond which blocks of columns are not needed.
 // CHECK-LABEL: @position
 // CHECK:         %end = loop.to_index
 // CHECK-NEXT:    %sum = loop.reduce %ko in 3 below [%end * 3 - %bn * 96] with add
@@ -270,7 +270,7 @@ loop.kernel @position(%q: memref<2x50x48xf32>, %k: memref<2x70x48xf32>, %positio
   }
 }
 
-// Data that differs from row to row is not, nor is it known what is loaded behind the sum.
+// Data that differs between rows gives no bound, nor does data that is loaded after the sum.
 // CHECK-LABEL: @positions
 // CHECK: loop.reduce %ko in 3 with add
 loop.kernel @positions(%q: memref<2x50x48xf32>, %k: memref<2x70x48xf32>, %position: memref<50xi64>) -> (%out: memref<2x50x70xf32>) {

@@ -4,13 +4,13 @@
 // RUN: not opt-tool %s -p 'blockify-launch{m=0 n=32}' 2>&1 | filecheck %s --check-prefix=NONE
 // RUN: not opt-tool %s -p 'blockify-launch{m=1024 n=1024}' 2>&1 | filecheck %s --check-prefix=TOO-MANY
 
-// The guess is 256 threads. A block may have more elements than a GPU has threads, but no more than
-// it has registers; an impossible wish is an error, never another number.
+// The default is 256 threads. A block may have more elements than a GPU allows threads, but not more
+// than it has registers. An impossible option is an error and is never replaced by another number.
 // LARGE: tile.launch (%bm = block 4 m, %bn = block 32 n, %tm = thread 128 m, %tn = thread 64 n) {
 // NONE: error: pass 'blockify-launch': cannot do 'blockify-launch{m=0 n=32}' in @matmul: a block has one element or more, not m=0 by n=32
 // TOO-MANY: cannot do 'blockify-launch{m=1024 n=1024}' in @matmul: the registers of 1024 threads hold 261120 elements, not 1048576
 
-// A contraction whose sizes divide needs no mask.
+// A contraction needs no masks if its sizes are multiples of the tile.
 // CHECK:      loop.kernel @matmul(%x: memref<512x64xf32>, %w: memref<64x2048xf32>) -> (%out: memref<512x2048xf32>) {
 // CHECK-NEXT:   tile.launch (%bm = block 32 m, %bn = block 128 n, %tm = thread 16 m, %tn = thread 16 n) {
 // CHECK-NEXT:     %s = loop.reduce %k in 64 with add {
@@ -36,7 +36,7 @@ loop.kernel @matmul(%x: memref<512x64xf32>, %w: memref<64x2048xf32>) -> (%out: m
   }
 }
 
-// Sizes that do not divide are masked, loads as well as stores; a batch stays a block axis.
+// Other sizes mask loads and stores; a batch stays a block axis.
 // CHECK:      loop.kernel @odd(%x: memref<3x33x65xf32>, %w: memref<3x65x17xf32>) -> (%out: memref<3x33x17xf32>) {
 // CHECK-NEXT:   tile.launch (%b = block 3 batch, %bm = block 3 m, %bn = block 2 n, %tm = thread 16 m, %tn = thread 16 n) {
 // CHECK-NEXT:     %s = loop.reduce %k in 65 with add {
@@ -61,8 +61,8 @@ loop.kernel @odd(%x: memref<3x33x65xf32>, %w: memref<3x65x17xf32>) -> (%out: mem
   }
 }
 
-// An axis that splits the sum stays ahead. How far a sum goes is what its last row needs: beyond the
-// own bound of a row its mask says that nothing counts.
+// An axis that splits the sum stays first. The bound of the sum is that of the block's last row: a mask
+// drops the steps beyond the bound of each row.
 // CHECK:      loop.kernel @causal(%x: memref<100x100xf32>, %w: memref<100x17xf32>) -> (%out: memref<100x17xf32>) {
 // CHECK-NEXT:   tile.launch (%s = block 2 split, %bm = block 7 m, %bn = block 2 n, %tm = thread 16 m, %tn = thread 16 n) {
 // CHECK-NEXT:     %p = loop.reduce %ko in 4 below [1 + %bm - %s * 4] with add {
@@ -94,8 +94,8 @@ loop.kernel @causal(%x: memref<100x100xf32>, %w: memref<100x17xf32>) -> (%out: m
   }
 }
 
-// Rows of several heads follow one another, and a block may have the end of one and the beginning of
-// the next: it does all steps.
+// The rows of several heads follow one another. A block may have the end of one head and the beginning
+// of the next; this block runs all steps.
 // CHECK:      loop.kernel @heads(%x: memref<111x37xf32>, %w: memref<37x17xf32>) -> (%out: memref<111x17xf32>) {
 // CHECK-NEXT:   tile.launch (%bm = block 7 m, %bn = block 2 n, %tm = thread 16 m, %tn = thread 16 n) {
 // CHECK-NEXT:     %p = loop.reduce %k in 37 below [16 + %bm * 16 - (%bm * 16) floordiv 37 * 37] with add {
@@ -112,7 +112,7 @@ loop.kernel @heads(%x: memref<111x37xf32>, %w: memref<37x17xf32>) -> (%out: memr
   }
 }
 
-// Where no mask says so one is made.
+// If no mask states the bounds of a row, the pass adds one.
 // CHECK:      loop.kernel @unmasked(%x: memref<100x100xf32>, %w: memref<100x17xf32>) -> (%out: memref<100x17xf32>) {
 // CHECK-NEXT:   tile.launch (%bm = block 7 m, %bn = block 2 n, %tm = thread 16 m, %tn = thread 16 n) {
 // CHECK-NEXT:     %p = loop.reduce %k in 100 from [%bm * 16 - 7] below [%bm * 16 + 18] with add {

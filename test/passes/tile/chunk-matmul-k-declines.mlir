@@ -10,7 +10,7 @@
 // REMARK: --- t:002_chunk_matmul_k skipped at empty: no contraction
 // REMARK: --- t:002_chunk_matmul_k skipped at short: its contractions are in chunks already
 
-// Two operands of the same row are of use to no other element.
+// Both operands vary with the same row: other elements do not reuse them.
 // CHECK-LABEL: @row_dot
 // CHECK:         loop.reduce %k in 65
 loop.kernel @row_dot(%x: memref<33x65xf32>, %y: memref<33x65xf32>) -> (%out: memref<33xf32>) {
@@ -25,7 +25,7 @@ loop.kernel @row_dot(%x: memref<33x65xf32>, %y: memref<33x65xf32>) -> (%out: mem
   }
 }
 
-// Without steps there is nothing to chunk.
+// A reduction without steps has nothing to chunk.
 // CHECK-LABEL: @empty
 // CHECK:         loop.reduce %k in 0
 loop.kernel @empty(%x: memref<33x0xf32>, %w: memref<0x17xf32>) -> (%out: memref<33x17xf32>) {
@@ -40,7 +40,7 @@ loop.kernel @empty(%x: memref<33x0xf32>, %w: memref<0x17xf32>) -> (%out: memref<
   }
 }
 
-// A single chunk, longer than K, is one as well.
+// A single chunk may be longer than K.
 // CHECK-LABEL: @short
 // CHECK:         loop.reduce %ko in 1
 // CHECK-NEXT:      loop.reduce %ki in 8

@@ -7,7 +7,7 @@
 // GUESS:         loop.reduce %ko in 5
 // GUESS:       schedule "chunk-matmul-k{bk=16}"
 
-// The steps that the last chunk has too many load zeros, and the sum of their product is zero.
+// Steps of the last chunk beyond K load zeros, and their products add zero.
 // CHECK:      loop.kernel @matmul(%x: memref<33x65xf32>, %w: memref<65x17xf32>) -> (%out: memref<33x17xf32>) {
 // CHECK-NEXT:   tile.launch (%i = block 33 m, %j = block 17 n) {
 // CHECK-NEXT:     %sum = loop.reduce %ko in 5 with add {
@@ -34,7 +34,7 @@ loop.kernel @matmul(%x: memref<33x65xf32>, %w: memref<65x17xf32>) -> (%out: memr
   }
 }
 
-// A K that divides needs no masks. Half types are cast as before, and the epilogue stays.
+// A K that is a multiple of the chunk needs no masks. Casts of half types and the epilogue stay.
 // CHECK:      loop.kernel @linear(%x: memref<6x33x64xf16>, %w: memref<17x64xf16>, %b: memref<17xf32>) -> (%out: memref<6x33x17xf16>) {
 // CHECK-NEXT:   tile.launch (%g = block 6 batch, %i = block 33 m, %j = block 17 n) {
 // CHECK-NEXT:     %sum = loop.reduce %ko in 4 with add {
@@ -71,7 +71,7 @@ loop.kernel @linear(%x: memref<6x33x64xf16>, %w: memref<17x64xf16>, %b: memref<1
   }
 }
 
-// A prologue of zeros may be zero too: silu(0) * 0 is. Every contraction of the launch is chunked, and
+// A prologue of zeros may be zero too: silu(0) * 0 is 0. Every contraction of the launch is chunked, and
 // one that joins several values keeps them together.
 // CHECK:      loop.kernel @gated(%g: memref<9x20xf32>, %u: memref<9x20xf32>, %v: memref<20x7xf32>, %w: memref<20x7xf32>) -> (%out: memref<9x7xf32>) {
 // CHECK-NEXT:   tile.launch (%i = block 9 m, %j = block 7 n) {
@@ -134,8 +134,8 @@ loop.kernel @gated(%g: memref<9x20xf32>, %u: memref<9x20xf32>, %v: memref<20x7xf
   }
 }
 
-// Not every zero annihilates: exp(0 - max) may be infinite, and infinity times zero is NaN. The
-// statistics of the row do not vary with n: they are no contraction.
+// Some zeros do not annihilate: exp(0 - max) may be infinite, and infinity times zero is NaN. The
+// statistics of the row do not vary with n, so they are no contraction.
 // CHECK:      loop.kernel @attention_values(%s: memref<9x20xf32>, %max: memref<9xf32>, %v: memref<20x7xf32>) -> (%out: memref<9x7xf32>) {
 // CHECK-NEXT:   tile.launch (%i = block 9 m, %j = block 7 n) {
 // CHECK-NEXT:     %m = loop.load %max[%i] : memref<9xf32>
@@ -178,7 +178,7 @@ loop.kernel @attention_values(%s: memref<9x20xf32>, %max: memref<9xf32>, %v: mem
   }
 }
 
-// Nor is zero everyone's identity.
+// Zero is not the identity of a maximum.
 // CHECK:      loop.kernel @largest(%x: memref<9x20xf32>, %w: memref<20x7xf32>) -> (%out: memref<9x7xf32>) {
 // CHECK-NEXT:   tile.launch (%i = block 9 m, %j = block 7 n) {
 // CHECK-NEXT:     %max = loop.reduce %ko in 2 with max {
@@ -205,7 +205,7 @@ loop.kernel @largest(%x: memref<9x20xf32>, %w: memref<20x7xf32>) -> (%out: memre
   }
 }
 
-// Any reduction of two operands is chunked, not only products. Zero from zero is zero.
+// Any reduction of two operands is chunked, not only products. Zero minus zero is zero.
 // CHECK:      loop.kernel @distances(%x: memref<9x20xi64>, %w: memref<7x20xi64>) -> (%out: memref<9x7xi64>) {
 // CHECK-NEXT:   tile.launch (%i = block 9 m, %j = block 7 n) {
 // CHECK-NEXT:     %sum = loop.reduce %ko in 2 with add {
@@ -234,7 +234,7 @@ loop.kernel @distances(%x: memref<9x20xi64>, %w: memref<7x20xi64>) -> (%out: mem
   }
 }
 
-// Rows that data names: beyond K nothing is read, and data is no index.
+// Gathered rows: beyond K no index is loaded, and the index is 0.
 // CHECK:      loop.kernel @named(%ids: memref<20xi64>, %x: memref<9x50xf32>, %w: memref<50x7xf32>) -> (%out: memref<9x7xf32>) {
 // CHECK-NEXT:   tile.launch (%i = block 9 m, %j = block 7 n) {
 // CHECK-NEXT:     %sum = loop.reduce %ko in 2 with add {
@@ -265,8 +265,8 @@ loop.kernel @named(%ids: memref<20xi64>, %x: memref<9x50xf32>, %w: memref<50x7xf
   }
 }
 
-// Beyond the diagonal nobody joins anything: those chunks are left out. What is left out is the same
-// for all threads of a block.
+// Beyond the diagonal the mask drops all steps: these chunks are skipped. All threads of a block skip
+// the same chunks.
 // ONE-LABEL: @causal
 // ONE:         loop.reduce %ko in 50 below [%i + 1] with add
 // BLOCKS-LABEL: @causal
@@ -301,8 +301,8 @@ loop.kernel @causal(%s: memref<2x50x50xf32>, %v: memref<2x50x7xf32>) -> (%out: m
   }
 }
 
-// A bound of the steps becomes one of the chunks, and a mask in the last of them.
-// Bounds that leave out nothing are none.
+// A bound of the steps becomes a bound of the chunks, and a mask in the last of them. A bound that skips
+// no chunk is dropped.
 // BLOCKS-LABEL: @bounded
 // BLOCKS:        loop.reduce %ko in 2 with add
 // CHECK:      loop.kernel @bounded(%s: memref<50x50xf32>, %v: memref<50x7xf32>) -> (%out: memref<50x7xf32>) {
@@ -331,8 +331,8 @@ loop.kernel @bounded(%s: memref<50x50xf32>, %v: memref<50x7xf32>) -> (%out: memr
   }
 }
 
-// So are chunks of which all weights are 0, if 0 times a value counts as 0. In the chunk that the
-// diagonal crosses such products are computed, and need no mask. A window begins late, too.
+// Chunks whose weights are all 0 are skipped too, if flags allow 0 times a value to be 0. In the chunk
+// that the diagonal crosses these products are computed without a mask. A window has a lower bound too.
 // ONE-LABEL: @weighed
 // ONE:         loop.reduce %ko in 48 from [%i - 30] below [%i + 1] with add
 // BLOCKS-LABEL: @weighed
@@ -373,7 +373,7 @@ loop.kernel @weighed(%s: memref<50x48xf32>, %v: memref<48x7xf32>) -> (%out: memr
   }
 }
 
-// Without the flags a value may be NaN, and is not left out.
+// Without the flags a value may be NaN, so no chunk is skipped.
 // CHECK-LABEL: @may_be_nan
 // CHECK:         loop.reduce %ko in 3 with add
 loop.kernel @may_be_nan(%s: memref<50x48xf32>, %v: memref<48x7xf32>) -> (%out: memref<50x7xf32>) {

@@ -6,8 +6,8 @@
 
 // LONG: in @filled: chunks of 50 for 50 steps; a chunk has 2 to 49
 
-// A sum over the rows of a cache, of which those behind a position have no weight: it takes the
-// chunks up to there. 50 rows are no whole chunks.
+// A sum over the rows of a cache, where rows beyond a position have no weight: it runs the chunks up to
+// the position. 50 rows are no multiple of the chunk.
 // CHECK-LABEL: loop.kernel @filled
 // CHECK:         %p = loop.reduce %ko in 7 below [(%end + 7) floordiv 8] with add {
 // CHECK-NEXT:      %chunk = loop.reduce %ki in 8 with add {
@@ -37,7 +37,7 @@ loop.kernel @filled(%x: memref<50xf32>, %v: memref<50x20xf32>, %position: memref
   }
 }
 
-// So does a sum that a mask begins late: the rows that are summed are those from a position on.
+// A mask may also give a lower bound: only rows from a position on are summed.
 // CHECK-LABEL: loop.kernel @rest
 // CHECK:         %p = loop.reduce %ko in 7 from [%begin floordiv 8] with add {
 // BOUNDED-LABEL: loop.kernel @rest
@@ -58,8 +58,8 @@ loop.kernel @rest(%v: memref<50x20xf32>, %position: memref<1xi64>) -> (%out: mem
   }
 }
 
-// Threads that each have a position of their own take all chunks, and so do sums whose terms are not
-// known to be 0 behind it.
+// If each thread has its own position, all chunks run. They also run if terms beyond the position are
+// not known to be 0.
 // CHECK-LABEL: loop.kernel @own
 // CHECK:         %p = loop.reduce %ko in 7 with add {
 // BOUNDED-LABEL: loop.kernel @own
@@ -110,8 +110,8 @@ loop.kernel @infinite(%x: memref<50xf32>, %v: memref<50x20xf32>, %position: memr
   }
 }
 
-// Of a longer sum the chunks that may be left out are longer at first guess, what is done to all rows
-// is not.
+// By default, the chunks of a longer sum with a bound are longer; the chunks of a maximum over all rows
+// are not.
 // CHECK-LABEL: loop.kernel @longer
 // CHECK:         %m = loop.reduce %ko in 67 with max {
 // CHECK-NEXT:      %chunk = loop.reduce %ki in 8 with max {

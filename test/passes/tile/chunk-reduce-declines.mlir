@@ -6,7 +6,7 @@
 // CHECK-NOT: skipped at long
 // TWICE:     --- t:006_chunk_reduce skipped at long: no reduction of 17 steps or more, apart from contractions and chunks
 
-// A contraction is for chunk-matmul-k.
+// A contraction is left to chunk-matmul-k.
 // CHECK-LABEL: loop.kernel @product
 // CHECK:         loop.reduce %k in 65 with add {
 loop.kernel @product(%x: memref<8x65xf32>, %w: memref<65x8xf32>) -> (%out: memref<8x8xf32>) {
@@ -21,7 +21,7 @@ loop.kernel @product(%x: memref<8x65xf32>, %w: memref<65x8xf32>) -> (%out: memre
   }
 }
 
-// Sixteen steps are unrolled, so that their loads are under way together.
+// Sixteen steps are unrolled, so that their loads overlap.
 // CHECK-LABEL: loop.kernel @short
 // CHECK:         loop.reduce %k in 16 with add {
 loop.kernel @short(%x: memref<16x40xf32>) -> (%out: memref<40xf32>) {
@@ -34,7 +34,7 @@ loop.kernel @short(%x: memref<16x40xf32>) -> (%out: memref<40xf32>) {
   }
 }
 
-// What is in chunks is not cut again.
+// A reduction in chunks is not chunked again.
 loop.kernel @long(%x: memref<65x40xf32>) -> (%out: memref<40xf32>) {
   tile.launch (%t = thread 40) {
     %s = loop.reduce %k in 65 with add {

@@ -1,7 +1,7 @@
 // RUN: opt-tool %s -p chunk-reduce --check=each | filecheck %s
 // RUN: opt-tool %s -p chunk-reduce --remarks 2>&1 | filecheck %s --check-prefix=REMARK
 
-// A maximum does not take in zeros: beyond the end nothing joins it.
+// Zero is not the identity of a maximum: steps beyond the end are masked.
 // CHECK-LABEL: loop.kernel @most
 // CHECK:         %chunk = loop.reduce %ki in 8 with max {
 // CHECK:           loop.yield %0 where [99 - %ko * 8 - %ki] : f32
@@ -15,7 +15,7 @@ loop.kernel @most(%x: memref<100x40xf32>) -> (%out: memref<40xf32>) {
   }
 }
 
-// A contraction is for chunk-matmul-k.
+// A contraction is left to chunk-matmul-k.
 // REMARK: skipped at product: no reduction of 17 steps or more, apart from contractions and chunks
 loop.kernel @product(%x: memref<8x64xf32>, %w: memref<64x8xf32>) -> (%out: memref<8x8xf32>) {
   tile.launch (%i = thread 8 m, %j = thread 8 n) {

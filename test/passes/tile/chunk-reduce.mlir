@@ -6,7 +6,7 @@
 // TWICE: skipped at sums: no reduction of 17 steps or more, apart from contractions and chunks
 // LONG: in @sums: chunks of 49 for 49 steps; a chunk has 2 to 48
 
-// 49 steps in chunks of 8: beyond the end of the row zeros are loaded, which a sum takes in.
+// 49 steps in chunks of 8: steps beyond the end of the row load zeros, which do not change the sum.
 // CHECK-LABEL: loop.kernel @sums
 // CHECK:         %p = loop.reduce %ko in 7 with add {
 // CHECK-NEXT:      %chunk = loop.reduce %ki in 8 with add {

@@ -2,7 +2,7 @@
 // RUN: opt-tool %s -p 'cooperative-reduce{columns=false}' --check=each | filecheck %s --check-prefix=ROWS
 // RUN: opt-tool %s -p 'cooperative-reduce{threads=5 rows=3 columns=true}' --check=each | filecheck %s --check-prefix=ODD
 
-// The sums of columns: neighbouring threads take neighbouring columns, eight of them a sector.
+// Sums of columns: neighbouring threads have neighbouring columns; eight columns are one sector.
 // CHECK:      loop.kernel @column_sums(%x: memref<70x1000xf32>) -> (%out: memref<1000xf32>) {
 // CHECK-NEXT:   tile.launch (%rb = block 125 row, %t = thread 8 k, %rw = thread 8 row) {
 // CHECK-NEXT:     %s = loop.reduce %k in 9 with add {
@@ -25,7 +25,7 @@ loop.kernel @column_sums(%x: memref<70x1000xf32>) -> (%out: memref<1000xf32>) {
   }
 }
 
-// Many columns: a warp of them side by side.
+// Many columns: a warp has 32 neighbouring columns.
 // CHECK: tile.launch (%rb = block 150 row, %t = thread 4 k, %rw = thread 32 row) {
 loop.kernel @many(%x: memref<3x50x1600xf32>) -> (%out: memref<3x1600xf32>) {
   tile.launch (%i = block 3 row, %j = block 1600 row) {
@@ -37,7 +37,7 @@ loop.kernel @many(%x: memref<3x50x1600xf32>) -> (%out: memref<3x1600xf32>) {
   }
 }
 
-// Fewer columns than a sector has: their elements are neighbours enough.
+// Fewer columns than elements of a sector: neighbouring threads have neighbouring elements of a column.
 // CHECK: tile.launch (%rb = block 1 row, %rw = thread 4 row, %t = thread 32 k) {
 loop.kernel @few(%x: memref<200x4xf32>) -> (%out: memref<4xf32>) {
   tile.launch (%j = block 4 row) {
@@ -49,7 +49,7 @@ loop.kernel @few(%x: memref<200x4xf32>) -> (%out: memref<4xf32>) {
   }
 }
 
-// Read by columns, written by rows: neither order serves both.
+// Columns are read and rows are written: no order of threads coalesces both.
 // CHECK: tile.launch (%rb = block 13 row, %rw = thread 8 row, %t = thread 32 k) {
 loop.kernel @transposed(%x: memref<64x100xf32>) -> (%out: memref<100x64xf32>) {
   tile.launch (%j = block 100 row) {
@@ -65,7 +65,7 @@ loop.kernel @transposed(%x: memref<64x100xf32>) -> (%out: memref<100x64xf32>) {
   }
 }
 
-// A contraction of few elements and long sums is shared too: 64 threads would keep one block busy.
+// A contraction of few elements and long sums is shared too: 64 elements would occupy only one block.
 // CHECK: tile.launch (%rb = block 8 row, %t = thread 64 k, %rw = thread 8 row) {
 loop.kernel @dots(%x: memref<8x5000xf32>, %w: memref<5000x8xf32>) -> (%out: memref<8x8xf32>) {
   tile.launch (%i = block 8 m, %j = block 8 n) {
@@ -79,7 +79,7 @@ loop.kernel @dots(%x: memref<8x5000xf32>, %w: memref<5000x8xf32>) -> (%out: memr
   }
 }
 
-// Rows that data names lie anywhere: only their elements are neighbours.
+// Gathered rows may lie anywhere: only elements of one row are neighbours.
 // CHECK: tile.launch (%rb = block 13 row, %rw = thread 8 row, %t = thread 32 k) {
 loop.kernel @named_rows(%ids: memref<100xi64>, %x: memref<500x64xf32>) -> (%out: memref<100xf32>) {
   tile.launch (%j = block 100 row) {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Contractions in every layout, with prologues and epilogues, of every element type."""
+"""Test contractions in every layout and element type, with prologues and epilogues."""
 
 import re
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from tilewright.frontend.expression import Expression, parse_expression
 
 
 class Sizes(NamedTuple):
-    """Rows, columns, steps and batches."""
+    """Sizes of a contraction: rows, columns, steps of K, and batches."""
 
     m: int
     n: int
@@ -18,7 +18,10 @@ class Sizes(NamedTuple):
 
 
 def contraction(case: str, sizes: Sizes, *, fake: bool = False) -> Expression:
-    """Return a case of these sizes, and its inputs; a fake one has inputs without values."""
+    """
+    Return the program of `case` with these sizes and its inputs; with `fake`, the inputs have no
+    values.
+    """
     shapes = {"X": "{m}, {k}", "W": "{k}, {n}", "V": "{n}, {k}"}
     text = CASES[case]
     for name, shape in shapes.items():
@@ -28,7 +31,7 @@ def contraction(case: str, sizes: Sizes, *, fake: bool = False) -> Expression:
     return parse_expression(text, fake=fake)
 
 
-# X and W are the shapes of the factors, V that of the second one transposed.
+# X and W stand for the shapes of the two factors, V for the shape of the transposed second factor.
 CASES: Mapping[str, str] = {
     "NN": "torch.randn(X) @ torch.randn(W)",
     "NT": "torch.randn(X) @ torch.randn(V).T",
@@ -55,7 +58,7 @@ F.conv_transpose2d(x, w, stride=2, padding=1)""",
     "float64": "torch.randn(X).double() @ torch.randn(W).double()",
     "int64": "torch.randint(-5, 9, (X)) @ torch.randint(-5, 9, (W))",
     "int32": "torch.randint(-5, 9, (X)).int() @ torch.randint(-5, 9, (W)).int()",
-    # Reductions over two operands that are no products.
+    # Reductions over two operands that are not sums of products.
     "distances": "(torch.randn(X)[:, None] - torch.randn(V)).abs().sum(-1)",
     "largest sum": "(torch.randn(X)[:, None] + torch.randn(V)).amax(-1)",
     "any equal": "(torch.randint(0, 99, (X))[:, None] == torch.randint(0, 99, (V))).any(-1)",

@@ -40,7 +40,7 @@ loop.kernel @product(%x: memref<9x65xf32>, %w: memref<65x7xf32>) -> (%out: memre
   }
 }
 
-// Sharing three steps costs more than doing them.
+// Sharing three steps costs more than running them.
 loop.kernel @short(%x: memref<33x3xf32>) -> (%out: memref<33xf32>) {
   tile.launch (%i = block 33 row) {
     %s = loop.reduce %k in 3 with add {

@@ -1,7 +1,8 @@
 // RUN: opt-tool %s -p 'cooperative-reduce{threads=64 rows=1 split=4}' --check=each | filecheck %s
 // RUN: opt-tool %s -p 'cooperative-reduce{threads=32 split=33}' --check=each | filecheck %s --check-prefix=MANY
 
-// Who says how many blocks share a row, and nothing of how they join, has what all targets can do.
+// If the options state the number of blocks for a row but no join, the join is one that all targets
+// support.
 // CHECK: %s_2 = tile.combine %s_1 across %s, %t with add join(last_block) : f32
 // CHECK: } schedule "cooperative-reduce{threads=64 rows=1 row=stage split=4 join=last_block}"
 // MANY: split=33 join=last_block}"

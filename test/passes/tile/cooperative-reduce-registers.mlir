@@ -5,7 +5,7 @@
 // FEW: in @softmax: row=registers needs a thread for each of 100 elements, not 64
 // WORD: in @softmax: row=cache is neither 'registers' nor 'stage'
 
-// A thread for each element of a row, 28 of them beyond its end: no loops are left, and the row is
+// A thread for each element of a row, and 28 threads beyond its end: no loops remain, and the row is
 // loaded once.
 // CHECK-LABEL: loop.kernel @softmax
 // CHECK-NEXT:    tile.launch (%rb = block 9 row, %rw = thread 2 row, %t = thread 128 k) {
@@ -40,7 +40,7 @@ loop.kernel @softmax(%x: memref<17x100xf32>) -> (%out: memref<17x100xf32>) {
   }
 }
 
-// The longest loop counts; a shorter one is dealt out to the same threads, and masked.
+// The longest loop determines the threads; a shorter loop is shared by the same threads, and masked.
 // CHECK-LABEL: loop.kernel @lengths
 // CHECK:         %m = tile.combine %0 across %t with max where [39 - %t] : f32
 // CHECK-NEXT:    loop.store %m, %out[%rb * 2 + %rw, %t] where [2 - %rb * 2 - %rw, 129 - %t]

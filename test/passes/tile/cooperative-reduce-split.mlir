@@ -16,7 +16,7 @@
 // MAIL: in @row_sum: blocks cannot join by 'mail'; join is cluster, last_block, workspace, atomic
 // NOBODY: in @row_sum: join=cluster needs several blocks for one row (split)
 
-// Four blocks do 256 elements of each row, the last of them fewer.
+// Four blocks have 256 elements of each row; the last block has fewer.
 // CHECK-LABEL: loop.kernel @row_sum
 // CHECK-NEXT:    tile.launch (%s = block 4 split, %rb = block 3 row, %t = thread 64 k) {
 // CHECK-NEXT:      %s_1 = loop.reduce %k in 4 with add {
@@ -41,7 +41,7 @@ loop.kernel @row_sum(%x: memref<3x1000xf32>) -> (%out: memref<3xf32>) {
   }
 }
 
-// Two values at once, of which the position is where the row has it.
+// Two joined values; the second is the position in the whole row.
 // CHECK-LABEL: loop.kernel @largest
 // CHECK:         %1 = loop.index [%s * 256 + %k * 64 + %t] : i64
 // CHECK:         %m_1, %p_1 = tile.combine %m, %p across %s, %t with argmax join(cluster) : f32, i64
@@ -57,7 +57,7 @@ loop.kernel @largest(%x: memref<3x1000xf32>) -> (%value: memref<3xf32>, %where: 
   }
 }
 
-// What is done to the row with its maximum, each block does to its part.
+// Each block applies the row's maximum to its part of the row.
 // CHECK-LABEL: loop.kernel @norm
 // CHECK:         %s_2 = tile.combine %s_1 across %s, %t with max join(cluster) : f32
 // CHECK-NEXT:    loop.for %j in 4 {

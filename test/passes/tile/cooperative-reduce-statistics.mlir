@@ -32,8 +32,8 @@ loop.kernel @attention(%s: memref<10x100xf32>, %v: memref<100x16xf32>) -> (%out:
   }
 }
 
-// What a mask hides joins neither a maximum, as minus infinity, nor a sum, as 0: steps of which the rows
-// of a block need nothing are left out.
+// A hidden score does not change a maximum (it is -inf) nor a sum (its weight is 0): steps that no row
+// of the block needs are skipped.
 // CHECK-LABEL: loop.kernel @window
 // CHECK:         %p = loop.reduce %k in 7 from [%bm floordiv 2 - 1] below [%bm floordiv 2 + 1] with max {
 // CHECK:         %q = loop.reduce %k_1 in 7 from [%bm floordiv 2 - 1] below [%bm floordiv 2 + 1] with add {
@@ -59,7 +59,7 @@ loop.kernel @window(%s: memref<100x100xf32>) -> (%out: memref<100x16xf32>) {
   }
 }
 
-// A minimum does not.
+// A hidden score of -inf changes a minimum.
 // CHECK-LABEL: loop.kernel @smallest
 // CHECK:         %p = loop.reduce %k in 7 with min {
 loop.kernel @smallest(%s: memref<100x100xf32>) -> (%out: memref<100x16xf32>) {

@@ -5,7 +5,7 @@
 // RUN: not opt-tool %s -p 'cooperative-reduce{threads=512 rows=4},to-kernel' 2>&1 | filecheck %s --check-prefix=TOO-MANY
 // RUN: not opt-tool %s -p 'cooperative-reduce{threads=0}' 2>&1 | filecheck %s --check-prefix=NONE
 
-// GUESS is the pass's own: eight steps a thread, blocks of up to 256 threads.
+// GUESS checks the pass's default: eight steps a thread, blocks of up to 256 threads.
 // TOO-MANY: error: pass 'convert-tile-to-kernel': cannot lower @row_norm: 2048 threads a block; a block has at most 1024: give each several elements (register-tile)
 // NONE: in @row_norm: threads=0 rows=1: both are at least 1
 
@@ -39,8 +39,8 @@ loop.kernel @row_norm(%x: memref<32x2048xf32>) -> (%out: memref<32x2048xf32>) {
   }
 }
 
-// Neither rows nor columns divide. Past the row's end nothing joins the maximum, not even a zero;
-// past the last row nothing is stored.
+// Neither rows nor columns are multiples. Steps past the row's end are masked, since zero is not the
+// identity of a maximum. Rows past the last row are not stored.
 // CHECK:      loop.kernel @softmax(%x: memref<17x100xf32>) -> (%out: memref<17x100xf32>) {
 // CHECK-NEXT:   tile.launch (%rb = block 9 row, %rw = thread 2 row, %t = thread 64 k) {
 // CHECK-NEXT:     %m = loop.reduce %k in 2 with max {
@@ -87,7 +87,7 @@ loop.kernel @softmax(%x: memref<17x100xf32>) -> (%out: memref<17x100xf32>) {
   }
 }
 
-// One result a row: the first of its threads stores it.
+// One result a row: the first thread of the row stores it.
 // CHECK:      loop.kernel @row_sum(%x: memref<32x2048xf32>) -> (%out: memref<32xf32>) {
 // CHECK-NEXT:   tile.launch (%rb = block 16 row, %rw = thread 2 row, %t = thread 64 k) {
 // CHECK-NEXT:     %s = loop.reduce %k in 32 with add {
@@ -109,7 +109,7 @@ loop.kernel @row_sum(%x: memref<32x2048xf32>) -> (%out: memref<32xf32>) {
   }
 }
 
-// A row of two axes is dealt out as one.
+// The two axes of a row are linearised and shared as one.
 // CHECK:      loop.kernel @instance_norm(%x: memref<6x9x11xf32>) -> (%out: memref<6x9x11xf32>) {
 // CHECK-NEXT:   tile.launch (%rb = block 3 row, %rw = thread 2 row, %t = thread 64 k) {
 // CHECK-NEXT:     %s = loop.reduce %k in 2 with add {
@@ -139,7 +139,7 @@ loop.kernel @instance_norm(%x: memref<6x9x11xf32>) -> (%out: memref<6x9x11xf32>)
   }
 }
 
-// Two values at once.
+// Two values are combined at once.
 // CHECK:      loop.kernel @both(%x: memref<4x100xf32>) -> (%sum: memref<4xf32>, %squares: memref<4xf32>) {
 // CHECK-NEXT:   tile.launch (%rb = block 2 row, %rw = thread 2 row, %t = thread 64 k) {
 // CHECK-NEXT:     %s, %s_1 = loop.reduce %k in 2 with add {
@@ -165,7 +165,7 @@ loop.kernel @both(%x: memref<4x100xf32>) -> (%sum: memref<4xf32>, %squares: memr
   }
 }
 
-// One row: no axis at all.
+// One row: the launch has no axis.
 // CHECK:      loop.kernel @everything(%x: memref<100xf32>) -> (%out: memref<f32>) {
 // CHECK-NEXT:   tile.launch (%rb = block 1 row, %t = thread 64 k) {
 // CHECK-NEXT:     %s = loop.reduce %k in 2 with max {
@@ -187,7 +187,7 @@ loop.kernel @everything(%x: memref<100xf32>) -> (%out: memref<f32>) {
   }
 }
 
-// Short rows are not worth it.
+// Sharing short rows does not pay off.
 // CHECK:      loop.kernel @short(%x: memref<100x31xf32>) -> (%out: memref<100xf32>) {
 // CHECK-NEXT:   tile.launch (%i = block 100 row) {
 // CHECK-NEXT:     %s = loop.reduce %k in 31 with add {
@@ -208,7 +208,7 @@ loop.kernel @short(%x: memref<100x31xf32>) -> (%out: memref<100xf32>) {
   }
 }
 
-// Nor is a contraction, which has elements enough.
+// A contraction is not shared: it has enough elements for all threads.
 // CHECK:      loop.kernel @matmul(%x: memref<33x65xf32>, %w: memref<65x17xf32>) -> (%out: memref<33x17xf32>) {
 // CHECK-NEXT:   tile.launch (%i = block 33 m, %j = block 17 n) {
 // CHECK-NEXT:     %s = loop.reduce %k in 65 with add {
@@ -234,7 +234,7 @@ loop.kernel @matmul(%x: memref<33x65xf32>, %w: memref<65x17xf32>) -> (%out: memr
   }
 }
 
-// A reduction that is shorter than a warp is done by every thread: that is less than to combine.
+// Every thread repeats a reduction that is shorter than a warp: this costs less than combining.
 // CHECK:      loop.kernel @short_beside_long(%x: memref<32x2048xf32>, %y: memref<32x3xf32>) -> (%out: memref<32x2048xf32>) {
 // CHECK-NEXT:   tile.launch (%rb = block 16 row, %rw = thread 2 row, %t = thread 64 k) {
 // CHECK-NEXT:     %m = loop.reduce %k in 3 with max {

@@ -10,7 +10,7 @@
 // OPEN: skipped at mm: not among the planned steps
 // TWICE: skipped at mm: its slabs have rings already
 
-// Both slabs of the loop get the same slots, whoever fills them; the pass alone guesses two.
+// Both slabs of the loop get the same number of slots, however they are filled; the default is two.
 // CHECK:         %as = tile.stage (%i, %k) in [32, 16] ring(depth 3) {
 // CHECK:         %bs = tile.stage (%k_1, %j) in [16, 32] ring(depth 3) {
 // CHECK:       } schedule "double-buffer{depth=3}"

@@ -1,10 +1,10 @@
 // RUN: opt-tool %s -p tileify,cooperative-reduce,blockify-launch,simplify-accesses --check=each | filecheck %s
 // RUN: opt-tool %s -p 'blockify-launch{m=8 n=8}' --check=each | filecheck %s --check-prefix=COLUMNS
 
-// Data that is made an index, where axes overrun.
+// Data that is converted to an index, where axes overrun.
 
-// Past the end the index is 0, whatever was computed there; what it subscripts is masked too, as
-// 0 - 1 is out of bounds.
+// Past the end the index is 0, whatever the data. The load that it subscripts is masked too, since the
+// subscript 0 - 1 is out of bounds.
 // CHECK:      loop.kernel @gather(%ids: memref<100xi64>, %x: memref<40xf32>) -> (%out: memref<100xf32>) {
 // CHECK-NEXT:   tile.launch (%b = block 1, %t = thread 128) {
 // CHECK-NEXT:     %0 = loop.load %ids[%t] where [99 - %t] : memref<100xi64>
@@ -25,7 +25,7 @@ loop.kernel @gather(%ids: memref<100xi64>, %x: memref<40xf32>) -> (%out: memref<
   }
 }
 
-// So it is in a loop whose steps threads share; there what overruns is the loop.
+// The same in a loop whose steps are shared by threads, where the loop overruns.
 // CHECK:      loop.kernel @sum_of_rows(%ids: memref<8x100xi32>, %x: memref<40xf32>) -> (%out: memref<8xf32>) {
 // CHECK-NEXT:   tile.launch (%rb = block 1 row, %rw = thread 8 row, %t = thread 32 k) {
 // CHECK-NEXT:     %t_1 = loop.reduce %k in 4 with add {
@@ -49,7 +49,7 @@ loop.kernel @sum_of_rows(%ids: memref<8x100xi32>, %x: memref<40xf32>) -> (%out: 
   }
 }
 
-// Values of indices and of masks follow the axes.
+// Operands of `loop.index` and `loop.predicate` are rewritten to the new axes.
 // CHECK:      loop.kernel @triangle(%x: memref<30x30xf32>) -> (%out: memref<30x30xf32>, %at: memref<30x30xi32>) {
 // CHECK-NEXT:   tile.launch (%b = block 4, %t = thread 256) {
 // CHECK-NEXT:     %0 = loop.load %x[(%b * 256 + %t) floordiv 30, (%b * 256 + %t) mod 30] where [899 - %b * 256 - %t] : memref<30x30xf32>
@@ -72,7 +72,7 @@ loop.kernel @triangle(%x: memref<30x30xf32>) -> (%out: memref<30x30xf32>, %at: m
   }
 }
 
-// A row that is named by data is the same for all columns, so that those beyond the edge do not mask it.
+// The index of a gathered row is the same for all columns: the mask of the columns does not apply to it.
 // COLUMNS-LABEL: loop.kernel @rows_times_columns
 // COLUMNS:       %1 = loop.to_index %0 below 30 where [19 - %bm * 8 - %tm] : i64
 // COLUMNS:         %2 = loop.load %table[%1, %k] where [19 - %bm * 8 - %tm] : memref<30x24xf32>

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Kernels at Loop IR drawn at random: contractions in every layout, with what is computed before and
-after, in batches; reductions of rows and of columns; elements. Sizes are 1 to 70, and few divide.
+Random kernels in Loop IR: batched contractions in every layout with prologues and epilogues,
+reductions of rows and of columns, and elementwise kernels. Most sizes are 1 to 70, and few are
+multiples of a tile.
 """
 
 from collections.abc import Sequence
@@ -9,11 +10,14 @@ from random import Random
 from typing import NamedTuple
 
 _LARGE = (96, 128, 130, 197)
-"""Drawn now and then, for one axis of a contraction."""
+"""Large extents, drawn for M or K of some contractions."""
 
 
 class Loads(NamedTuple):
-    """How a value is computed from what is loaded."""
+    """
+    Loads of some arguments, and the value computed from them: lines of IR, its name, and the
+    arguments.
+    """
 
     lines: tuple[str, ...]
     value: str
@@ -21,7 +25,7 @@ class Loads(NamedTuple):
 
 
 def kernel_text(seed: int) -> str:
-    """Return the kernel of that number."""
+    """Return the text of the random kernel with this seed."""
     random = Random(seed)
     kinds = (_contraction, _contraction, _contraction, _rows, _columns, _elements)
     return random.choice(kinds)(random)
@@ -69,7 +73,7 @@ def _contraction(random: Random) -> str:
 
 
 def _operand(random: Random, name: str, free: str, k: str, sizes: dict[str, int]) -> Loads:
-    """Return a factor: loaded in either layout, as it is or with something done to it."""
+    """Return an operand of the product: loaded in either layout, unchanged or with a prologue."""
     order = [free, k] if random.random() < 0.5 else [k, free]
     if sizes["g"] and random.random() < 0.8:
         order.insert(0, "g")
@@ -103,7 +107,7 @@ def _operand(random: Random, name: str, free: str, k: str, sizes: dict[str, int]
 
 
 def _epilogue(random: Random, sizes: dict[str, int]) -> Loads:
-    """What is done to the sum."""
+    """Return a random epilogue of `%sum`: none, a bias, a residual, or ReLU."""
     kind = random.choice(("none", "bias", "residual", "relu"))
     if kind == "bias":
         type = f"memref<{sizes['j']}xf32>"
@@ -120,7 +124,9 @@ def _epilogue(random: Random, sizes: dict[str, int]) -> Loads:
 
 
 def _rows(random: Random) -> str:
-    """Return a softmax, or a row less its maximum, or the sum of the row alone."""
+    """
+    Return a kernel of rows: softmax, subtraction of the maximum, or only the sum of `exp(x - max)`.
+    """
     rows, length = _size(random), random.choice((_size(random), 100, 197, 256, 513))
     x, out = f"memref<{rows}x{length}xf32>", f"memref<{rows}x{length}xf32>"
     kind = random.choice(("softmax", "center", "sum"))
@@ -158,7 +164,7 @@ def _rows(random: Random) -> str:
 
 
 def _columns(random: Random) -> str:
-    """Return the sums of columns."""
+    """Return a kernel that sums each column."""
     rows, length = random.choice((33, 64, 100, 197)), _size(random)
     x, out = f"memref<{rows}x{length}xf32>", f"memref<{length}xf32>"
     body = "\n".join(
@@ -176,7 +182,9 @@ def _columns(random: Random) -> str:
 
 
 def _elements(random: Random) -> str:
-    """Return a sum of a matrix, perhaps transposed, and a row that is added to each of its rows."""
+    """
+    Return a kernel that adds a vector to each row of a matrix, which may be stored transposed.
+    """
     rows, length = _size(random), random.choice((_size(random), 128, 1000))
     turned = random.random() < 0.3
     x = f"memref<{length}x{rows}xf32>" if turned else f"memref<{rows}x{length}xf32>"

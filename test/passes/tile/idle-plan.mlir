@@ -2,12 +2,12 @@
 // RUN: opt-tool %s -p apply-schedule 2>&1 | filecheck %s
 // RUN: opt-tool %s -p plan-schedules,tileify 2>&1 | filecheck %s --check-prefix PART
 
-// A planned step that no pass does is worth a word.
+// A planned step that does nothing causes a warning.
 // CHECK-NOT: 'cooperative-reduce
 // CHECK: warning: 'split-matmul-k{factor=4}' planned for @rows did nothing; --remarks prints the reason
 // CHECK: schedule "tileify,cooperative-reduce{threads=32 rows=8 row=stage},mark-unroll{limit=16}"
 
-// What is still to come is not.
+// A step that still waits for its pass does not.
 // PART-NOT: warning
 // PART: schedule "tileify" plan
 loop.kernel @rows(%x: memref<8x100xf32>) -> (%out: memref<8xf32>) {

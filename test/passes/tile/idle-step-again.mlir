@@ -1,6 +1,6 @@
 // RUN: opt-tool %s -p 'cooperative-reduce{threads=32},cooperative-reduce{threads=64}' 2>&1 | filecheck %s
 
-// A decision that has been made is not made again: the second step did nothing, and that is told.
+// A decision is not made twice: the second step does nothing, and a warning reports this.
 // CHECK-NOT: 'cooperative-reduce{threads=32}'
 // CHECK: warning: 'cooperative-reduce{threads=64}' has options, but did nothing in any kernel; --remarks prints the reason
 // CHECK: schedule "cooperative-reduce{threads=32 rows=8 row=stage}"

@@ -1,6 +1,6 @@
 // RUN: opt-tool %s -p 'split-matmul-k{factor=4},cooperative-reduce{threads=32},chunk-reduce' 2>&1 | filecheck %s
 
-// Options that come to nothing in every kernel are worth a word; a pass without options is not.
+// A step with options that does nothing in any kernel causes a warning; a step without options does not.
 // CHECK: warning: 'split-matmul-k{factor=4}' has options, but did nothing in any kernel; --remarks prints the reason
 // CHECK: schedule "cooperative-reduce{threads=32 rows=8 row=stage}"
 loop.kernel @rows(%x: memref<8x100xf32>) -> (%out: memref<8xf32>) {

@@ -1,6 +1,6 @@
 // RUN: opt-tool %s -p 'mark-unroll{limit=2},mark-unroll{limit=16}' --remarks --check=each 2>&1 | filecheck %s
 
-// What closes a schedule comes once.
+// The step that closes a schedule runs only once.
 // CHECK: --- t:016_mark_unroll skipped at sums: its schedule is closed
 // CHECK: loop.reduce %k in 3 with add {
 // CHECK: } schedule "mark-unroll{limit=2}"

@@ -5,8 +5,8 @@
 
 // NONE: error: pass 'mark-unroll': cannot do 'mark-unroll{limit=0}' in @mm: limit is at least 1, not 0
 
-// Chunks of K are unrolled, inner ones first; a loop that fills slabs is not. Too many steps are left
-// as they are, and so is what is around them.
+// Chunks of K are unrolled, inner loops first; a loop that fills slabs is not. A loop with too many
+// steps is unchanged, and so are the loops around it.
 // CHECK: loop.reduce %ko in 4 with add {
 // CHECK: loop.reduce %ki in 8 with add unroll {
 // CHECK: loop.reduce %kv in 2 with add unroll {
@@ -36,9 +36,9 @@ loop.kernel @mm(%a: memref<64x64xf32>, %b: memref<64x64xf32>) -> (%out: memref<6
   }
 }
 
-// What counts is the code that it becomes: 16 steps of 256 products each, each of which takes one
-// instruction with its sum, and what they read, are too much; 8 are not. Of global memory 8 steps of 8
-// elements are read at once, 9 are not. A bound that differs from block to block is no number of steps.
+// The size of the unrolled code is limited. 16 steps of 256 fused multiply-adds each, with their loads,
+// are too large; 8 steps are not. Loads of 8 steps of 8 elements of global memory may overlap, loads of
+// 9 steps may not. A loop whose bound differs between blocks is not unrolled.
 // CHECK: loop.reduce %{{.*}} in 16 with add {
 // CHECK: loop.reduce %{{.*}} in 8 with add unroll {
 // CHECK: loop.reduce %{{.*}} in 8 with max unroll {
@@ -86,7 +86,7 @@ loop.kernel @large(%a: memref<16x16xf32>, %w: memref<16x256xf32>) -> (%out: memr
   }
 }
 
-// A kernel that has no loop is recorded all the same.
+// The step is recorded in the schedule even if the kernel has no loop.
 // CHECK: loop.kernel @copy
 // CHECK: } schedule "mark-unroll{limit=16}"
 loop.kernel @copy(%x: memref<32xf32>) -> (%out: memref<32xf32>) {
@@ -96,8 +96,8 @@ loop.kernel @copy(%x: memref<32xf32>) -> (%out: memref<32xf32>) {
   }
 }
 
-// Sums take 64 registers, and what is read along K ahead of %kv 32 for each operand: two steps of %ki
-// with 32 each fit into 128 registers, with 64 each they do not.
+// Sums take 64 registers, and operands read along K ahead of %kv take 32 each. Two steps of %ki with 32
+// registers each fit into 128 registers; with 64 each they do not.
 // CHECK: loop.kernel @one_along_k
 // CHECK: loop.reduce %ki in 2 with add unroll {
 // CHECK: loop.reduce %kv in 4 with add unroll {

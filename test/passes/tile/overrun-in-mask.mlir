@@ -1,6 +1,6 @@
 // RUN: opt-tool %s -p tileify,blockify-launch --check=each | filecheck %s
 
-// An axis that overruns where only a mask names it: the steps past its end must not store.
+// Only a mask uses the axis that overruns: steps past its end must not store.
 // CHECK: tile.launch (%b = block 4, %t = thread 256) {
 // CHECK: loop.store %0, %out[0] where [999 - %b * 256 - %t, %b * 256 + %t - 999] : memref<1xf32>
 loop.kernel @last(%x: memref<1000xf32>) -> (%out: memref<1xf32>) {
@@ -10,8 +10,8 @@ loop.kernel @last(%x: memref<1000xf32>) -> (%out: memref<1xf32>) {
   }
 }
 
-// A predicate that selects between a load and a constant goes on being the load's mask: where the
-// axis overruns the value does not matter.
+// A predicate that selects between a load and a constant stays equal to the load's mask: where the axis
+// overruns, the value does not matter.
 // CHECK-LABEL: loop.kernel @padded
 // CHECK:      %0 = loop.load %x[%t - 3] where [89 - %t, %t - 3] : memref<87xf32>
 // CHECK-NEXT: %p = loop.predicate [89 - %t, %t - 3] : i1

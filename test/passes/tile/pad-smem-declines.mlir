@@ -1,8 +1,8 @@
 // RUN: opt-tool %s -p pad-smem --remarks --check=each 2>&1 | filecheck %s
 // RUN: not opt-tool %s -p 'split-inner-for-swizzle{width=64 slabs=bs},pad-smem{pad=4 slabs=bs}' 2>&1 | filecheck %s --check-prefix=SWIZZLED
 
-// Slabs that are copied as boxes lie as TMA stores them; where no thread meets another in a bank, a
-// pad would only make the warps that fill two rows at once do so.
+// Slabs that TMA copies keep its layout. Without bank conflicts, a pad would only add conflicts to warps
+// that fill two rows at once.
 // CHECK: skipped at boxes: %as is filled by TMA (split-inner-for-swizzle); %bs is filled by TMA (split-inner-for-swizzle)
 // CHECK: skipped at mm: no pad saves time; bank factors: %as 1.00, %bs 1.00
 // CHECK-NOT: pad [

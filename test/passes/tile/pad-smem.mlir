@@ -6,8 +6,8 @@
 // RUN: not opt-tool %s -p 'pad-smem{pad=1000 slabs=as}' 2>&1 | filecheck %s --check-prefix=MUCH
 // RUN: not opt-tool %s -p 'pad-smem{slabs=cs}' 2>&1 | filecheck %s --check-prefix=NAME
 
-// A warp reads 8 rows of b at a time, 64 bytes each: they meet in a quarter of the banks. Of a the
-// lanes that are served together read one row: it is left alone.
+// A warp reads 8 rows of b at a time, 64 bytes each: they conflict in a quarter of the banks. Lanes that
+// are served together read one row of a, so this slab is unchanged.
 //
 // CHECK: %as = tile.stage
 // CHECK: } : memref<32x16xf32, 3 : i64>

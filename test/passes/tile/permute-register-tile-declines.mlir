@@ -4,7 +4,7 @@
 // RUN: not opt-tool %s -p 'permute-register-tile{fastest=k}' 2>&1 | filecheck %s --check-prefix=ALONG
 // RUN: not opt-tool %s -p 'permute-register-tile{vn=1}' 2>&1 | filecheck %s --check-prefix=JOINED
 
-// Elements of a vector have no rows and columns; nor has a tile of threads that own one element.
+// Elements of a vector have no rows and columns, and threads that own one element have no register tile.
 // CHECK: skipped at line: its threads own no rows and columns in registers (register-tile)
 // CHECK: skipped at tile: its threads own no rows and columns in registers (register-tile)
 // CHECK: tile.launch (%b = block 4, %t = thread 32, %v = register 4) {
@@ -27,7 +27,7 @@ loop.kernel @tile(%x: memref<8x8xf32>, %y: memref<8x8xf32>) -> (%out: memref<8x8
   }
 }
 
-// The threads of a row share its maximum, and own columns as well: those stay where they are.
+// The threads of a row share its maximum and own columns too: these columns stay in place.
 // STRIPS: cannot do 'permute-register-tile{vm=3 vn=4 lanes_m=4 fastest=n}' in @shared: 4 rows of a thread do not divide into strips of 3
 // WARPS: for 8 by 8 threads lanes_m is 4 or 8, not 3
 // ALONG: fastest is n or m, not 'k'

@@ -5,9 +5,9 @@
 // RUN: opt-tool %s -p 'permute-register-tile,permute-register-tile' --remarks 2>&1 | filecheck %s --check-prefix=TWICE
 // RUN: opt-tool %s -p 'permute-register-tile,mark-unroll,to-kernel' --check=each | filecheck %s --check-prefix=KERNEL
 
-// a @ b.T, of which both slabs are read along K, four steps at a time. Threads that own every fourth
-// row would meet in a bank: the rows of b are dealt out, so that those lie side by side, and of a
-// threads own every eighth row.
+// a @ b.T: both slabs are read along K, four steps at a time. Threads that own every fourth row would
+// have bank conflicts. The rows of b are dealt out, so that the threads' rows are neighbours; threads
+// own every eighth row of a.
 //
 // CHECK:      tile.launch (%bm = block 2 m, %bn = block 2 n, %tm = thread 8 m, %tn = thread 8 n, %sm = register 4 m, %vn = register 4 n) {
 // CHECK:      } : memref<32x16xf32, 3 : i64>
@@ -16,8 +16,8 @@
 // CHECK:      loop.load %bs[%tn * 4 + %vn, %ki * 4 + %kv]
 // CHECK:      } schedule "permute-register-tile{vm=1 vn=4 lanes_m=4 fastest=n}"
 //
-// In strips of one, threads own rows 8 apart, each by itself, and none are dealt out. Nothing
-// divides: what is beyond the ends is masked as before.
+// With strips of one row, the rows of threads are 8 apart, and no rows are dealt out. No extent is a
+// multiple of its tile: elements beyond the ends are masked as before.
 //
 // STRIPS:     tile.launch (%bm = block 2 m, %bn = block 2 n, %tm = thread 8 m, %tn = thread 8 n, %sm = register 4 m, %sn = register 4 n) {
 // STRIPS-NOT: deal
@@ -25,7 +25,7 @@
 // STRIPS:     loop.load %bs[%sn * 8 + %tn, %ki * 4 + %kv]
 // STRIPS:     loop.store %acc, %out[%bm * 32 + %sm * 8 + %tm, %bn * 32 + %sn * 8 + %tn] where [32 - %bm * 32 - %sm * 8 - %tm, 39 - %bn * 32 - %sn * 8 - %tn]
 //
-// A warp of 8 by 4 threads is less wide than a row of threads: its part of it is an axis of its own.
+// A warp of 8 by 4 threads is narrower than a row of threads: its part of the row is a separate axis.
 //
 // LANES:      tile.launch (%bm = block 2 m, %bn = block 2 n, %wn = warp 2 n, %lm = lane 8 m, %ln = lane 4 n, %vm = register 4 m, %sn = register 4 n) {
 // LANES:      loop.load %as[%lm * 4 + %vm, %ki * 4 + %kv]

@@ -7,7 +7,7 @@
 // FAR: cannot do 'pipeline-k-outer{lookahead=3}' in @mm: with 3 slots lookahead is 1 to 2, not 3; take more slots
 // TWICE: skipped at mm: its rings are filled ahead already
 
-// The guess is as far ahead as there are slots for.
+// The default lookahead is the largest that the slots allow.
 // CHECK-COUNT-2: ring(depth 3, lookahead 1)
 // GUESS-COUNT-2: ring(depth 3, lookahead 2)
 loop.kernel @mm(%a: memref<64x100xf32>, %b: memref<100x64xf32>) -> (%out: memref<64x64xf32>) {

@@ -3,12 +3,13 @@
 // RUN: opt-tool %s -p 'tileify,chunk-matmul-k{bk=16}' | filecheck %s --check-prefix=DIFFERS
 // RUN: opt-tool %s -p 'tileify,chunk-matmul-k{bk=16},blockify-launch' | filecheck %s --check-prefix=OPEN
 
-// What is pinned as it is planned changes none of the planned steps; nor does what finds nothing to do.
+// A pinned step that equals the planned step changes no other planned step; nor does a step that does
+// nothing.
 // AGREES: } schedule "tileify,chunk-matmul-k{bk=32}" planned "blockify-launch{m=64 n=64}"
 // IDLE:   } schedule "tileify,chunk-matmul-k{bk=32}" planned "blockify-launch{m=64 n=64}"
 
-// What is pinned otherwise drops them, for their values were weighed together: the passes that
-// follow decide for what they find.
+// A different pinned step drops the planned steps, whose values were chosen together: the following
+// passes decide by themselves.
 // DIFFERS: } schedule "tileify,chunk-matmul-k{bk=16}"{{$}}
 // OPEN:    } schedule "tileify,chunk-matmul-k{bk=16},blockify-launch{m=8 n=32}"{{$}}
 loop.kernel @mm(%a: memref<512x2048xf32>, %b: memref<2048x2048xf32>) -> (%out: memref<512x2048xf32>) {

@@ -6,7 +6,7 @@
 // ROWS: in @add: fm does not apply: it is not a contraction
 // THREE: in @add: 1024 steps of %t are not divisible by 3
 
-// Elements beyond the end are masked one by one.
+// Each element has its own mask beyond the end.
 // CHECK:      loop.kernel @add(%x: memref<50x37xf32>, %y: memref<37xf32>) -> (%out: memref<50x37xf32>) {
 // CHECK-NEXT:   tile.launch (%b = block 2, %t = thread 128, %i = register 2, %v = register 4) {
 // CHECK-NEXT:     %0 = loop.load %x[(%b * 1024 + %i * 512 + %t * 4 + %v) floordiv 37, (%b * 1024 + %i * 512 + %t * 4 + %v) mod 37] where [1849 - %b * 1024 - %i * 512 - %t * 4 - %v] : memref<50x37xf32>
@@ -15,7 +15,7 @@
 // CHECK-NEXT:     loop.store %2, %out[(%b * 1024 + %i * 512 + %t * 4 + %v) floordiv 37, (%b * 1024 + %i * 512 + %t * 4 + %v) mod 37] where [1849 - %b * 1024 - %i * 512 - %t * 4 - %v] : memref<50x37xf32>
 // CHECK-NEXT:   }
 // CHECK-NEXT: } schedule "register-tile{vector=4 items=2 min_blocks=0}"
-// Rows of 37 are not aligned: the guess is one element a thread.
+// Rows of 37 are not aligned: the default is one element a thread.
 // GUESS: } schedule "register-tile{vector=1 items=1 min_blocks=0}"
 loop.kernel @add(%x: memref<50x37xf32>, %y: memref<37xf32>) -> (%out: memref<50x37xf32>) {
   tile.launch (%b = block 2, %t = thread 1024) {
@@ -26,8 +26,8 @@ loop.kernel @add(%x: memref<50x37xf32>, %y: memref<37xf32>) -> (%out: memref<50x
   }
 }
 
-// Rows: what is joined across the threads of a row is joined across all that they have; the first
-// of all stores it.
+// Rows: a value that is joined across threads is joined across their registers too. The first register
+// of the first thread stores it.
 // CHECK:      loop.kernel @rows(%x: memref<5x1000xf32>) -> (%out: memref<5x1000xf32>, %sums: memref<5xf32>) {
 // CHECK-NEXT:   tile.launch (%rb = block 5 row, %t = thread 128 k, %i = register 2 k, %v = register 4 k) {
 // CHECK-NEXT:     %0 = loop.load %x[%rb, %i * 512 + %t * 4 + %v] where [999 - %i * 512 - %t * 4 - %v] : memref<5x1000xf32>
@@ -49,8 +49,8 @@ loop.kernel @rows(%x: memref<5x1000xf32>) -> (%out: memref<5x1000xf32>, %sums: m
   }
 }
 
-// In steps: a thread has eight elements of each. The guess leaves a block its 256 threads, since each
-// has several elements by its steps.
+// A loop over a row: a thread has eight elements in each step. The default keeps the block's 256
+// threads, since each already has several elements by its steps.
 // CHECK:      loop.kernel @steps(%x: memref<3x700xf16>) -> (%out: memref<3xf32>) {
 // CHECK-NEXT:   tile.launch (%rb = block 3 row, %t = thread 32 k, %i = register 2 k, %v = register 4 k) {
 // CHECK-NEXT:     %most = loop.reduce %k in 3 with max {

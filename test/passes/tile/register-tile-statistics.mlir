@@ -1,7 +1,7 @@
 // RUN: opt-tool %s -p 'register-tile{fm=4 fn=4 fk=1 min_blocks=0}' --check=each | filecheck %s
 
-// What is joined across the columns of a row is joined across the threads that have them and across
-// the registers of each. Rows beyond the end were masked before.
+// A value that is joined across the columns of a row is joined across its threads and across the
+// registers of each. Rows beyond the end were masked before.
 // CHECK:      loop.kernel @attention_values(%scores: memref<2x40x40xf32>, %v: memref<1x40x64xf32>) -> (%out: memref<2x40x64xf32>) {
 // CHECK-NEXT:   tile.launch (%h = block 2 batch, %bm = block 2 m, %tm = thread 8 m, %tn = thread 16 n, %vm = register 4 m, %vn = register 4 n) {
 // CHECK-NEXT:     %p = loop.reduce %kc in 1 with max {

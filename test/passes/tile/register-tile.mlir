@@ -12,7 +12,7 @@
 // RUN: not opt-tool %s -p 'register-tile{fn=-1}' 2>&1 | filecheck %s --check-prefix=NO-COLUMNS
 // RUN: not opt-tool %s -p 'register-tile{fm=8 fn=8 min_blocks=33}' 2>&1 | filecheck %s --check-prefix=RESIDENT
 
-// What cannot be is an error with its figures.
+// An impossible option is an error that states the figures.
 // THREE: in @mm: 128 steps of %tm are not divisible by 3
 // THREADS: in @mm: 2048 threads would be left, and a block has at most 1024
 // REGISTERS: in @mm: about {{[0-9]+}} registers a thread, of which sm_90a has 255
@@ -24,7 +24,7 @@
 // NO-COLUMNS: in @mm: 'register-tile{fn=-1}' leaves a thread without elements
 // RESIDENT: in @mm: min_blocks is 0 to 32 on sm_90a, not 33
 
-// Neighbours of a thread lie 4 side by side, and its strips 64 apart.
+// A thread owns 4 neighbours at a time, and its strips are 64 apart.
 // CHECK:      loop.kernel @mm(%a: memref<256x64xf32>, %b: memref<64x128xf32>) -> (%out: memref<256x128xf32>) {
 // CHECK-NEXT:   tile.launch (%bm = block 2 m, %bn = block 1 n, %tm = thread 16 m, %tn = thread 16 n, %sm = register 2 m, %vm = register 4 m, %sn = register 2 n, %vn = register 4 n) min_blocks 2 {
 // CHECK-NEXT:     %acc = loop.reduce %ko in 4 with add {
@@ -50,8 +50,8 @@
 // CHECK-NEXT:     loop.store %acc, %out[%bm * 128 + %sm * 64 + %tm * 4 + %vm, %sn * 64 + %tn * 4 + %vn] : memref<256x128xf32>
 // CHECK-NEXT:   }
 // CHECK-NEXT: } schedule "register-tile{fm=8 fn=8 vm=4 vn=4 fk=4 min_blocks=2}"
-// The guess is 8 by 8, and as many blocks as have room for its registers; its steps of K are read
-// together because they lie side by side.
+// The default is 8 by 8, and as many blocks as have enough registers. Steps of K are read together
+// because they are neighbours in memory.
 // GUESS: } schedule "register-tile{fm=8 fn=8 fk=4 min_blocks=2}"
 // STRIPS: %x = loop.load %as[%sm * 16 + %tm, %ki * 4 + %kv]
 // STRIPS: %y = loop.load %bs[%ki * 4 + %kv, %sn * 32 + %tn]

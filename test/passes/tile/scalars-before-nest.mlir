@@ -1,7 +1,7 @@
 // RUN: opt-tool %s -p to-tile,to-kernel --check=each 2>&1 | filecheck %s --check-prefix=KERNEL
 // RUN: opt-tool %s -p tileify --check=each | filecheck %s
 
-// Scalars before a nest stay before the launch: the nest is still what is shared among blocks.
+// Scalars before a nest stay before the launch; the nest still becomes the launch.
 // CHECK:      loop.kernel @scale(%x: memref<300xf32>, %s: memref<1xf32>) -> (%out: memref<300xf32>) {
 // CHECK-NEXT:   %0 = loop.load %s[0] : memref<1xf32>
 // CHECK-NEXT:   tile.launch (%i = block 300) {
@@ -16,7 +16,7 @@ loop.kernel @scale(%x: memref<300xf32>, %s: memref<1xf32>) -> (%out: memref<300x
   }
 }
 
-// A nest of no steps is a launch that does nothing.
+// A nest of no steps becomes a launch that does nothing.
 // CHECK:      loop.kernel @empty
 // CHECK-NEXT:   tile.launch () {
 // KERNEL:     kernel.func grid 1 block 1 @empty

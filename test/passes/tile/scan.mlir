@@ -4,7 +4,7 @@
 // REMARK:     skipped at cumsum: the steps of its scan depend on each other: one thread does a row
 // REMARK:     skipped at whole: the steps of its scan depend on each other: one thread does a row
 
-// Each thread goes along a row of its own, long as it may be.
+// Each thread scans a whole row, however long.
 // CHECK:      loop.kernel @cumsum(%x: memref<1000x300xf32>) -> (%out: memref<1000x300xf32>) {
 // CHECK-NEXT:   tile.launch (%b = block 4, %t = thread 256) {
 // CHECK-NEXT:     loop.scan %k in 300 {
@@ -23,7 +23,7 @@ loop.kernel @cumsum(%x: memref<1000x300xf32>) -> (%out: memref<1000x300xf32>) {
   }
 }
 
-// A single row is one thread's.
+// One thread scans a single row.
 // CHECK:      loop.kernel @whole(%x: memref<300xf32>) -> (%out: memref<300xf32>) {
 // CHECK-NEXT:   tile.launch () {
 // CHECK-NEXT:     loop.scan %k in 300 {

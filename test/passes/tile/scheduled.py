@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs that tests schedule by pipelines of their own, and what those compute then."""
+"""Helpers that schedule a program by a given pipeline and simulate it."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -23,19 +23,23 @@ def loops_of(source: Expression) -> ModuleOp:
 
 
 def run(module: ModuleOp, pipeline: str) -> None:
-    """Run the passes of a pipeline."""
+    """Run the passes of `pipeline` on `module`."""
     PassManager(context()).run(module, parse_pipeline(pipeline, available_passes()))
 
 
 def simulate(module: ModuleOp, pipeline: str, inputs: Sequence[Tensor]) -> Tensor:
-    """What the program computes when it is scheduled so, with all checks of the simulator."""
+    """
+    Schedule `module` by `pipeline` and return its result for `inputs`, simulated with all checks.
+    """
     run(module, pipeline)
     (result,) = simulate_all(module, [inputs])
     return result
 
 
 def simulate_all(module: ModuleOp, cases: Iterable[Sequence[Tensor]]) -> Iterator[Tensor]:
-    """What the scheduled program computes of each case."""
+    """
+    Yield the result of the scheduled program for each case of inputs, simulated with all checks.
+    """
     backend, plan = SimulatorBackend("sm_90a"), plan_of(api.lower(module, "cuda"))
     for inputs in cases:
         execution = backend.run(plan, [tensor.numpy() for tensor in inputs])

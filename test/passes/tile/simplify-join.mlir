@@ -1,6 +1,6 @@
 // RUN: opt-tool %s -p simplify-accesses | filecheck %s
 
-// Simplifying a mask leaves alone how blocks join.
+// Simplifying a mask does not change how blocks join.
 
 // CHECK: tile.combine %{{.*}} across %s with add join(cluster)
 loop.kernel @k(%x: memref<4x8xf32>) -> (%out: memref<8xf32>) {

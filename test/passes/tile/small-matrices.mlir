@@ -1,6 +1,7 @@
 // RUN: opt-tool %s -p blockify-launch --check=each | filecheck %s
 
-// Four elements would leave a warp nearly idle: the batch and they are one line.
+// Matrices of four elements would leave a warp nearly idle: the batch and the elements are linearised
+// together.
 // CHECK:      loop.kernel @small(%x: memref<1000x2x3xf32>, %w: memref<1000x3x2xf32>) -> (%out: memref<1000x2x2xf32>) {
 // CHECK-NEXT:   tile.launch (%b = block 16 batch, %t = thread 256 batch) {
 // CHECK:          loop.load %x[%b * 64 + %t floordiv 4, (%t floordiv 2) mod 2, %k] where [3999 - %b * 256 - %t]

@@ -1,7 +1,7 @@
 // RUN: opt-tool %s -p split-inner-for-swizzle --remarks --check=each 2>&1 | filecheck %s
 // RUN: opt-tool %s -p 'split-inner-for-swizzle{width=64 slabs=bs}' --remarks 2>&1 | filecheck %s --check-prefix=PINNED
 
-// Threads fill the slabs: a pad is better at first guess, and a swizzle can be asked for.
+// Threads fill the slabs: the default is a pad, and a swizzle can be requested.
 // CHECK: skipped at mm: no slab is copied by TMA; others are better padded (pad-smem)
 // CHECK: skipped at short: %xs has rows of 48 bytes, which are not whole spans of 32, 64 or 128
 // CHECK-NOT: swizzle

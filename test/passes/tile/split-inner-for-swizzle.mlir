@@ -5,8 +5,8 @@
 // RUN: not opt-tool %s -p 'split-inner-for-swizzle{width=48}' 2>&1 | filecheck %s --check-prefix=WIDTH
 // RUN: not opt-tool %s -p 'split-inner-for-swizzle{width=64 slabs=bs,cs}' 2>&1 | filecheck %s --check-prefix=NAME
 
-// A warp reads 8 rows of b at a time, 64 bytes each: they meet in a quarter of the banks. Of a the
-// lanes that are served together read one row.
+// A warp reads 8 rows of b at a time, 64 bytes each: they conflict in a quarter of the banks. Lanes that
+// are served together read one row of a.
 //
 // CHECK: %as = tile.stage
 // CHECK: } : memref<32x16xf32, 3 : i64>

@@ -14,7 +14,7 @@
 // REMARK: --- t:003_split_matmul_k skipped at many: 256 blocks fill the 132 multiprocessors of sm_90a
 // REMARK: --- t:003_split_matmul_k skipped at short: a K of 128 is short: each part should have 128 steps
 
-// Before clusters, the last block joins.
+// On targets without clusters, the last block joins.
 // TWICE: --- t:003_split_matmul_k skipped at long: it is split already
 // TWICE: schedule "split-matmul-k{factor=4 join=last_block}"
 

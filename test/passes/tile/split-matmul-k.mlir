@@ -5,7 +5,7 @@
 
 // JOIN: in @chained: no join of blocks is possible for this kernel on sm_80
 
-// Without options it is done where blocks are few and K is long, in parts of 128 steps at least.
+// By default, the pass splits K if blocks are few and K is long, into parts of at least 128 steps.
 // GUESS-LABEL: @relu_matmul
 // GUESS:         tile.launch (%s = block 4 split, %i = block 33 m, %j = block 17 n) {
 // GUESS:           tile.combine %sum across %s with add join(cluster) : f32
@@ -13,7 +13,7 @@
 // GUESS-LABEL: @odd
 // GUESS-NOT:     split
 
-// The epilogue uses what is joined.
+// The epilogue uses the joined sum.
 // CHECK:      loop.kernel @relu_matmul(%x: memref<33x512xf32>, %w: memref<512x17xf32>, %b: memref<17xf32>) -> (%out: memref<33x17xf32>) {
 // CHECK-NEXT:   %zero = arith.constant 0.000000e+00 : f32
 // CHECK-NEXT:   tile.launch (%s = block 4 split, %i = block 33 m, %j = block 17 n) {
@@ -52,8 +52,8 @@ loop.kernel @relu_matmul(%x: memref<33x512xf32>, %w: memref<512x17xf32>, %b: mem
   }
 }
 
-// Five chunks among four blocks: two for each of the first ones, none for
-// the last. K of 65 is masked as it was.
+// Five chunks over four blocks: the first two have two chunks each, the third has one, and the last has
+// none. K of 65 keeps its mask.
 // CHECK:      loop.kernel @odd(%x: memref<3x9x65xf32>, %w: memref<3x65x7xf32>) -> (%out: memref<3x9x7xf32>) {
 // CHECK-NEXT:   tile.launch (%s = block 4 split, %g = block 3 batch, %i = block 9 m, %j = block 7 n) {
 // CHECK-NEXT:     %sum = loop.reduce %ko in 2 below [5 - %s * 2] with add {
@@ -84,7 +84,8 @@ loop.kernel @odd(%x: memref<3x9x65xf32>, %w: memref<3x65x7xf32>) -> (%out: memre
   }
 }
 
-// Where K divides but the chunks do not, what is left out is not even masked.
+// If K is a multiple of the chunk but the chunks are no multiple of the blocks, missing chunks need no
+// mask.
 // CHECK:      loop.kernel @left_out(%x: memref<9x80xi64>, %w: memref<80x7xi64>) -> (%out: memref<9x7xi64>) {
 // CHECK-NEXT:   tile.launch (%s = block 4 split, %i = block 9 m, %j = block 7 n) {
 // CHECK-NEXT:     %sum = loop.reduce %ko in 2 below [5 - %s * 2] with add {
@@ -115,7 +116,7 @@ loop.kernel @left_out(%x: memref<9x80xi64>, %w: memref<80x7xi64>) -> (%out: memr
   }
 }
 
-// Several contractions are joined at once, so that one block can go on alone.
+// Several contractions are joined at once, so that one block can run the epilogue.
 // CHECK:      loop.kernel @gated(%x: memref<9x64xf32>, %v: memref<64x7xf32>, %w: memref<64x7xf32>) -> (%out: memref<9x7xf32>) {
 // CHECK-NEXT:   tile.launch (%s = block 4 split, %i = block 9 m, %j = block 7 n) {
 // CHECK-NEXT:     %p = loop.reduce %ko in 1 with add {
@@ -166,7 +167,7 @@ loop.kernel @gated(%x: memref<9x64xf32>, %v: memref<64x7xf32>, %w: memref<64x7xf
   }
 }
 
-// The statistics of a row are needed by every block; chunks beyond the diagonal are none's.
+// Every block needs the statistics of its rows; no block runs the chunks beyond the diagonal.
 // BLOCKS-LABEL: @causal
 // BLOCKS:         tile.launch (%s_1 = block 3 split, %bm = block 2 m, %bn = block 1 n, %tm = thread 32 m, %tn = thread 8 n) {
 // BLOCKS:           loop.reduce %ko in 2 below [2 + %bm * 2 - %s_1 * 2, 4 - %s_1 * 2] with add {
@@ -213,8 +214,8 @@ loop.kernel @causal(%s: memref<64x64xf32>, %v: memref<64x7xf32>) -> (%out: memre
   }
 }
 
-// Of a shorter contraction some blocks do nothing. The first is needed before the second: each is
-// joined by itself.
+// Some blocks have no part of the shorter contraction. The second contraction depends on the first, so
+// each is joined separately.
 // CHECK:      loop.kernel @chained(%x: memref<9x64xf32>, %v: memref<64x7xf32>, %y: memref<9x16xf32>, %w: memref<16x7xf32>) -> (%out: memref<9x7xf32>) {
 // CHECK-NEXT:   tile.launch (%s = block 4 split, %i = block 9 m, %j = block 7 n) {
 // CHECK-NEXT:     %p = loop.reduce %ko in 1 with add {
@@ -266,7 +267,7 @@ loop.kernel @chained(%x: memref<9x64xf32>, %v: memref<64x7xf32>, %y: memref<9x16
   }
 }
 
-// A block's share of a window begins and ends with it.
+// A block's part of a window is bounded by the window at both ends.
 // BLOCKS-LABEL: @window
 // BLOCKS:           loop.reduce %ko in 2 from [%bm * 2 - %s_1 * 2 - 1] below [2 + %bm * 2 - %s_1 * 2, 4 - %s_1 * 2] with add {
 // CHECK-LABEL: @window

@@ -10,7 +10,7 @@
 // CHECK: --- t:007_stage_inputs skipped at running: a block reads nothing more than once
 // CHECK: --- t:007_stage_inputs skipped at full: joins and shares take 262144 bytes of shared memory already, and a block of sm_90a has 232448
 
-// All of K at once would not fit on a chip.
+// A slab of the whole K would not fit in shared memory.
 loop.kernel @whole(%a: memref<32x999xf32>, %b: memref<999x32xf32>) -> (%out: memref<32x32xf32>) {
   tile.launch (%bm = block 4 m, %tm = thread 8 m, %tn = thread 32 n) {
     %sum = loop.reduce %k in 999 with add {
@@ -23,7 +23,7 @@ loop.kernel @whole(%a: memref<32x999xf32>, %b: memref<999x32xf32>) -> (%out: mem
   }
 }
 
-// Each thread sums a part of a row, and nobody reads that again.
+// Each thread sums a part of a row, and no other thread reads it again.
 loop.kernel @once(%x: memref<8x256xf32>) -> (%out: memref<8xf32>) {
   tile.launch (%b = block 8 row, %t = thread 32 k) {
     %p = loop.reduce %k in 8 with add {
@@ -61,7 +61,7 @@ loop.kernel @staged(%x: memref<64xf32>) -> (%out: memref<64xf32>) {
   }
 }
 
-// All threads load one element of the row at a time.
+// All threads load the same element of the row at a time.
 loop.kernel @alike(%s: memref<3x50xf32>, %v: memref<50x32xf32>) -> (%out: memref<3x32xf32>) {
   tile.launch (%i = block 3 row, %t = thread 32 k) {
     %o = loop.reduce %k in 50 with add {
@@ -74,7 +74,7 @@ loop.kernel @alike(%s: memref<3x50xf32>, %v: memref<50x32xf32>) -> (%out: memref
   }
 }
 
-// A row of 40000 bytes leaves too little for other blocks.
+// A row of 40000 bytes leaves too little shared memory for other blocks.
 loop.kernel @long(%x: memref<2x10000xf32>) -> (%out: memref<2x10000xf32>) {
   tile.launch (%b = block 2 row, %t = thread 32 k) {
     %p = loop.reduce %k in 313 with max {
@@ -90,7 +90,7 @@ loop.kernel @long(%x: memref<2x10000xf32>) -> (%out: memref<2x10000xf32>) {
   }
 }
 
-// What one step of a scan hands to the next is no value that could be computed elsewhere.
+// The value that a scan passes from step to step cannot be computed elsewhere.
 loop.kernel @running(%x: memref<64x40xf32>) -> (%out: memref<64x40xf32>) {
   tile.launch (%b = block 2 row, %t = thread 32 row) {
     loop.scan %k in 40 {
@@ -101,7 +101,7 @@ loop.kernel @running(%x: memref<64x40xf32>) -> (%out: memref<64x40xf32>) {
   }
 }
 
-// What a block leaves for the others of its cluster is more than there is.
+// The values that a block shares with its cluster exceed the shared memory.
 loop.kernel @full(%a: memref<256x64xf32>, %b: memref<64x256xf32>) -> (%out: memref<256x256xf32>) {
   tile.launch (%s = block 2 split, %tm = thread 256 m, %tn = thread 256 n) {
     %p = loop.reduce %ko in 2 with add {

@@ -4,9 +4,9 @@
 // RUN: opt-tool %s -p 'stage-inputs,register-tile{fm=4 fn=1},mark-unroll' --check=each | filecheck %s --check-prefix=TILED
 // RUN: opt-tool %s -p stage-inputs,to-kernel --check=each | filecheck %s --check-prefix=KERNEL
 
-// The threads of a row hold its maximum, others fill the slab of weights: they share it. Each weight is
-// computed once for a block, not by all threads that multiply with it. 13 rows are no two blocks of 8,
-// and 40 keys no three chunks of 16.
+// The threads of a row hold its maximum, and other threads fill the slab of weights: they share the
+// maximum. Each weight is computed once for a block, not by all threads that multiply with it. 13 rows
+// are no multiple of 8, and 40 keys no multiple of 16.
 // CHECK:      loop.kernel @weights(%s: memref<13x40xf32>, %v: memref<40x8xf32>) -> (%out: memref<13x8xf32>) {
 // CHECK-NEXT:   tile.launch (%bm = block 2 m, %tm = thread 8 m, %tn = thread 8 n) {
 // CHECK-NEXT:     %p = loop.reduce %l in 5 with max {
@@ -39,14 +39,14 @@
 // CHECK-NEXT:   }
 // CHECK-NEXT: } schedule "stage-inputs{raw=v computed=s}"
 
-// What is only loaded is no concern of those that hold the maximum.
+// A slab of plain loads does not need the maximum.
 // RAW-NOT: tile.share
 
-// The rows of a thread are numbered as they lie in the slab.
+// The rows of a thread are numbered as in the slab.
 // TILED: %vm = register 4 m
 // TILED: %maxs = tile.share %max at [%tm * 4 + %vm] : memref<8xf32, 3 : i64>
 
-// Of the threads of a row the first stores.
+// The first thread of a row stores the shared value.
 // KERNEL:      kernel.comment "share maxs with all threads"
 // KERNEL-NEXT: %maxs = kernel.shared : memref<8xf32, 3 : i64>
 // KERNEL-NEXT: %5 = loop.predicate [0 - %thread mod 8] : i1

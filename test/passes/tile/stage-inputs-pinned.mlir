@@ -13,7 +13,8 @@
 // FLAT: in @mm: a has no slab with two axes to exchange
 // LARGE: in @mm: its slabs take 131072 bytes of shared memory, and a block of sm_86 has 101376; stage fewer operands, or smaller chunks (bk of chunk-matmul-k)
 
-// An operand can lie the other way around; what is not listed is as in the best guess that agrees.
+// An operand can be transposed in its slab. Operands that are not listed are staged as in the best
+// choice that agrees with the listed ones.
 // CHECK:      %as = tile.stage (%i, %k) in [64, 128] {
 // CHECK:      } : memref<64x128xf64, #tile.layout<order [1, 0]>, 3 : i64>
 // CHECK:      } schedule "stage-inputs{raw=a computed=b transposed=a}"

@@ -1,8 +1,8 @@
 // RUN: opt-tool %s -p stage-inputs --check=each | filecheck %s
 // RUN: opt-tool %s -p stage-inputs | opt-tool | filecheck %s
 
-// Both operands are used alike by 16 threads. The slabs are ordered as their sources lie in memory, and
-// the loads of the inner loop read them.
+// 16 threads read the same elements of each operand. The slabs have the order of their sources in
+// memory, and the loads of the inner loop read them.
 // CHECK:      loop.kernel @matmul(%a: memref<64x128xf32>, %b: memref<128x96xf32>) -> (%out: memref<64x96xf32>) {
 // CHECK-NEXT:   tile.launch (%bm = block 4 m, %bn = block 6 n, %tm = thread 16 m, %tn = thread 16 n) {
 // CHECK-NEXT:     %sum = loop.reduce %ko in 8 with add {
@@ -40,7 +40,7 @@ loop.kernel @matmul(%a: memref<64x128xf32>, %b: memref<128x96xf32>) -> (%out: me
   }
 }
 
-// The sizes do not divide: what a slab holds beyond the matrix is zero.
+// The sizes are no multiples of the tiles: a slab holds zeros beyond the matrix.
 // CHECK:      loop.kernel @odd(%a: memref<50x100xf32>, %b: memref<100x70xf32>) -> (%out: memref<50x70xf32>) {
 // CHECK-NEXT:   tile.launch (%bm = block 4 m, %bn = block 5 n, %tm = thread 16 m, %tn = thread 16 n) {
 // CHECK-NEXT:     %sum = loop.reduce %ko in 7 with add {
@@ -78,8 +78,8 @@ loop.kernel @odd(%a: memref<50x100xf32>, %b: memref<100x70xf32>) -> (%out: memre
   }
 }
 
-// silu(g) * u is computed once, while it is staged; what is in half precision stays so in its slab.
-// The threads have several elements each already: three axes of rows are one coordinate.
+// silu(g) * u is computed once, while it is staged; operands in half precision stay in half precision in
+// their slabs. The threads already have several elements each: three axes of rows form one coordinate.
 // CHECK:      loop.kernel @gated(%g: memref<64x48xf32>, %u: memref<64x48xf32>, %w: memref<48x32xf16>) -> (%out: memref<64x32xf32>) {
 // CHECK-NEXT:   tile.launch (%bm = block 2 m, %tm = thread 4 m, %tn = thread 4 n, %sm = register 2 m, %vm = register 4 m, %sn = register 2 n, %vn = register 4 n) {
 // CHECK-NEXT:     %acc = loop.reduce %ko in 3 with add {
@@ -139,7 +139,7 @@ loop.kernel @gated(%g: memref<64x48xf32>, %u: memref<64x48xf32>, %w: memref<48x3
   }
 }
 
-// RMSNorm reads each row twice, and now from its slab: once for the sum, once for what is written.
+// RMSNorm reads each row twice, both times from its slab: for the sum, and for the result.
 // CHECK:      loop.kernel @rms_norm(%x: memref<32x2048xf32>, %w: memref<2048xf32>) -> (%out: memref<32x2048xf32>) {
 // CHECK-NEXT:   %eps = arith.constant 1.000000e-05 : f32
 // CHECK-NEXT:   %n = arith.constant 2.048000e+03 : f32
@@ -189,9 +189,9 @@ loop.kernel @rms_norm(%x: memref<32x2048xf32>, %w: memref<2048xf32>) -> (%out: m
   }
 }
 
-// Attention's weights times values. The threads of a row share its maximum with those that compute the
-// weights, each once for the block. That the statistics read the scores too is not made use of, since a
-// loop that ends early does not load all of a row.
+// Attention weights times values. The threads of a row share its maximum with the threads that compute
+// the weights, each once for the block. The statistics read the scores too, but not from the slab, since
+// a loop that ends early does not load the whole row.
 // CHECK:      loop.kernel @attention(%s: memref<4x40x40xf32>, %v: memref<2x40x24xf32>) -> (%out: memref<4x40x24xf32>) {
 // CHECK-NEXT:   tile.launch (%h = block 4 batch, %bm = block 5 m, %tm = thread 8 m, %tn = thread 24 n) {
 // CHECK-NEXT:     %p = loop.reduce %kc in 2 below [%bm + 1] with max {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is proved to be zero where masked loads are, and what is not."""
+"""Values that are proved to be zero wherever masked loads are zero, and values that are not."""
 
 import math
 from collections.abc import Callable
@@ -53,7 +53,7 @@ ZERO = {
                     %v = arith.mulf %x0, %d : f32""",
     "half": "%h = arith.truncf %x0 : f32 to f16   %v = arith.extf %h : f16 to f32",
     "same either way": "%v = arith.select %q, %x0, %w0 : f32",
-    "what is selected beyond": "%v = arith.select %p, %b0, %x0 : f32",
+    "value selected outside": "%v = arith.select %p, %b0, %x0 : f32",
     "no weight": """%s = arith.select %p, %b0, %minus_infinite : f32   %e = math.exp %s : f32
                     %v = arith.mulf %e, %x0 : f32""",
     "product by a finite fill": """%f = arith.select %p, %x0, %one : f32
@@ -68,12 +68,12 @@ NOT_ZERO = {
     "another condition": "%v = arith.addf %c0, %zero : f32",
     "zero times unknown": "%v = arith.mulf %x0, %b0 : f32",
     "zero times infinity": "%v = arith.mulf %x0, %infinite : f32",
-    "zero times what may overflow": """%a = arith.mulf %huge, %huge : f32
+    "zero times a possible overflow": """%a = arith.mulf %huge, %huge : f32
                                        %v = arith.mulf %x0, %a : f32""",
     "zero by zero": "%v = arith.divf %x0, %w0 : f32",
     "logarithm of zero": "%v = math.log %x0 : f32",
-    "what cancels": "%a = arith.subf %three, %three : f32   %v = arith.mulf %a, %x0 : f32",
-    "by what is rounded off": """%a = arith.addf %huge, %one : f32   %c = arith.subf %a, %huge : f32
+    "cancellation": "%a = arith.subf %three, %three : f32   %v = arith.mulf %a, %x0 : f32",
+    "inexact divisor": """%a = arith.addf %huge, %one : f32   %c = arith.subf %a, %huge : f32
                                  %v = arith.divf %x0, %c : f32""",
     "true is one": """%t = arith.constant true   %u = arith.uitofp %t : i1 to f32
                       %v = arith.maximumf %u, %zero : f32""",
@@ -93,7 +93,9 @@ HIDDEN = "%{} = arith.select %p, %b0, %minus_infinite : f32 "
 def value_beyond(
     parse: Parse, body: str, type: str = "f32", *, if_finite: bool = False
 ) -> float | None:
-    """What `%v` of the body is beyond the mask of its yield, if that is known."""
+    """
+    Return the value that `beyond` proves for `%v` outside the mask of the body's yield, or None.
+    """
     module = parse(KERNEL.format(body=body, type=type))
     (end,) = [op for op in module.walk() if isinstance(op, loop.YieldOp)]
     assert end.mask is not None
@@ -102,7 +104,7 @@ def value_beyond(
 
 
 def proved(parse: Parse, body: str, type: str = "f32", *, if_finite: bool = False) -> bool:
-    """True if `%v` is proved to be zero there."""
+    """True if `%v` is proved to be zero outside the mask of the body's yield."""
     return value_beyond(parse, body, type, if_finite=if_finite) == 0
 
 
@@ -116,8 +118,10 @@ def test_zero_does_not_annihilate(parse: Parse, body: str) -> None:
     assert not proved(parse, body)
 
 
-def test_what_is_hidden_is_minus_infinity(parse: Parse) -> None:
-    """Only what the mask itself drops: of it less a largest nothing is known."""
+def test_hidden_scores_are_minus_infinity(parse: Parse) -> None:
+    """
+    A hidden score is proved to be -inf, but nothing is proved about its difference to a maximum.
+    """
     assert value_beyond(parse, HIDDEN.format("v")) == -math.inf
     assert value_beyond(parse, HIDDEN.format("h") + "%v = arith.subf %h, %b0 : f32") is None
 
@@ -130,7 +134,7 @@ def test_integers_have_no_infinity(parse: Parse) -> None:
     assert not proved(parse, wraps, "i64")
 
 
-def test_what_flags_say_is_finite_annihilates_where_the_program_computes_it(parse: Parse) -> None:
+def test_values_finite_by_flags_annihilate_where_the_program_computes_them(parse: Parse) -> None:
     product = "%v = arith.mulf %x0, %b0 fastmath<{}> : f32"
     assert proved(parse, product.format("nnan,ninf"), if_finite=True)
     assert not proved(parse, product.format("nnan"), if_finite=True)  # may be infinite

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whatever a scheduling pass offers can be had: a tuner may take any of its choices."""
+"""Every choice that a scheduling pass offers is possible, since a tuner may take any of them."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -21,21 +21,24 @@ STEPS = [
     for step in parse_pipeline(to_tile(), available_passes())
     if isinstance(step, SchedulingPass)
 ]
-# Two with and without clusters and TMA; the third has half of their shared memory.
+# sm_80 lacks clusters and TMA; sm_90a and sm_120 have them, and sm_120 has less shared memory.
 TARGETS = ("sm_80", "sm_90a", "sm_120")
 FOLDER = Path(__file__).parent
 FILES = [path for path in FOLDER.rglob("*.mlir") if "tile.launch" in path.read_text()]
 
 MOST_POSSIBLE = 400
-"""Combinations of answers that are all tried."""
+"""Largest number of combinations of answers that are all enumerated by `possible`."""
 
 MOST = 240
-"""All tiles of a thread, with each number of blocks. Of other passes there are a few dozens."""
+"""
+Upper bound on a pass's choices. `register-tile` has the most: all tiles of a thread with each
+number of blocks. Other passes have a few dozen.
+"""
 
 
 @pytest.fixture(scope="module")
 def launches() -> list[tile.LaunchOp]:
-    """All that are written down beside this file."""
+    """All launches in the `.mlir` files of this folder."""
     modules = [Parser(context(), path.read_text()).parse_module() for path in FILES]
     return [op for module in modules for op in module.walk() if isinstance(op, tile.LaunchOp)]
 
@@ -43,7 +46,9 @@ def launches() -> list[tile.LaunchOp]:
 def assert_answers(
     step: SchedulingPass, launch: tile.LaunchOp, choices: Sequence[SchedulingPass]
 ) -> None:
-    """Choices answer the questions of the pass, each by one of the values that it gives."""
+    """
+    Assert that each choice answers the questions of the pass with values that the questions offer.
+    """
     questions = step.questions(launch)
     if prod(map(len, questions.values())) <= MOST_POSSIBLE:
         assert {*choices} <= {*step.possible(launch)}
@@ -55,7 +60,9 @@ def assert_answers(
 
 
 def assert_choices_are_possible(step: SchedulingPass, launch: tile.LaunchOp) -> None:
-    """None is impossible; where there is none, the pass says why."""
+    """
+    Assert that every choice of the pass is possible; a pass without choices must return a reason.
+    """
     name = launch.kernel.sym_name.data
     choices = [*prefer(step, launch)]
     assert len(choices) <= MOST

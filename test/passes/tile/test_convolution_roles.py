@@ -30,13 +30,13 @@ CASES = [
     (nn.Conv2d(4, 8, 3, groups=4, stride=2), PLANE, "batch m n"),
     (nn.Conv3d(4, 6, 2, groups=2), VOLUME, "batch m n"),
     (nn.ConvTranspose2d(4, 8, 3, groups=2), PLANE, "batch m n"),
-    # Depthwise: a group has one output, so there are no columns.
+    # A depthwise convolution has one output channel a group, therefore no columns.
     (nn.Conv2d(4, 4, 3, groups=4), PLANE, "row row row row"),
 ]
 
 
 def launch_of(program: nn.Module, input: Tensor) -> tile.LaunchOp:
-    """Return the only kernel that the program becomes, as a launch."""
+    """Return the launch of the only kernel that `program` is lowered to."""
     module = api.lower(api.capture(program, input), "loop")
     TileifyPass().apply(context(), module)
     (launch,) = [op for op in module.walk() if isinstance(op, tile.LaunchOp)]
@@ -44,7 +44,7 @@ def launch_of(program: nn.Module, input: Tensor) -> tile.LaunchOp:
 
 
 def addresses(launch: tile.LaunchOp) -> list[str]:
-    """Where its loads read, as row-major offsets: d0 is the first index of each."""
+    """Return the row-major offset that each load reads; d0 is the first index of the load."""
     return [
         str(
             simplify(
@@ -76,14 +76,14 @@ def test_roles_of_a_convolution(program: nn.Module, input: Tensor, expected: str
     ],
 )
 def test_weights_are_read_in_a_row(program: nn.Module, weight: str):
-    """Only the image is index-mapped: no step of k divides to find its weight."""
+    """Weights are read at linear offsets: only the address of the image needs divisions."""
     rank = len(next(program.parameters()).shape)
     input = {3: LINE, 4: PLANE, 5: VOLUME}[rank]
     assert addresses(launch_of(program, input))[1] == weight
 
 
 class Product(nn.Module):
-    """What a convolution of 1x1 is, written as a product."""
+    """Product that equals a 1x1 convolution."""
 
     def __init__(self):
         super().__init__()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an expression is never above or below while some of its operands vary, and how close."""
+"""Bounds of an affine expression while some of its operands vary, and how tight they are."""
 
 from collections.abc import Mapping
 from itertools import product
@@ -22,12 +22,12 @@ SMALL = (3, 6, 5)
 
 
 def axes(extents: tuple[int, int, int]) -> loop.ForOp:
-    """Return a nest with such axes."""
+    """Return a loop nest with these extents."""
     return loop.ForOp(extents, Region(Block(arg_types=[IndexType()] * len(extents))))
 
 
 def found(expr: AffineExpr, varying: set[int], nest: loop.ForOp, *, is_last: bool) -> AffineExpr:
-    """What it never is above or below while the axes of `varying` vary."""
+    """Return the upper (`is_last`) or lower bound of `expr` while the axes in `varying` vary."""
     indices = nest.body.block.args
     bound = extreme(expr, indices, lambda v: indices.index(v) in varying, is_last=is_last)
     assert bound is not None
@@ -39,20 +39,20 @@ CASES: Mapping[AffineExpr, tuple[AffineExpr, AffineExpr]] = {
     (BLOCK * 32 + THREAD - STEP) // 16: ((BLOCK * 32 - 15) // 16, (BLOCK * 32 + 31) // 16),
     STEP - THREAD * 2: (AffineExpr.constant(-62), AffineExpr.constant(15)),
     BLOCK * 5 // 3: (BLOCK * 5 // 3, BLOCK * 5 // 3),
-    # up to 99 in one period; what goes on into the next is beyond both of its ends
+    # A range that crosses into the next period has bounds outside 0 to 99.
     (BLOCK * 32 + THREAD) % 100: (
         BLOCK * 32 - (BLOCK * 32 + 31) // 100 * 100,
         BLOCK * 32 + 31 - BLOCK * 32 // 100 * 100,
     ),
     (BLOCK * 32 + THREAD) % 32: (AffineExpr.constant(0), AffineExpr.constant(31)),
-    # what goes through a whole period becomes anything
+    # A range as long as a period takes every remainder.
     (BLOCK * 5 + THREAD) % 31: (AffineExpr.constant(0), AffineExpr.constant(30)),
     (BLOCK * 5 + THREAD) % 9: (AffineExpr.constant(0), AffineExpr.constant(8)),
 }
 
 
 @pytest.mark.parametrize("expr", CASES, ids=str)
-def test_what_it_is(expr: AffineExpr):
+def test_bounds_of_expressions(expr: AffineExpr):
     nest = axes(EXTENTS)
     for is_last, expected in enumerate(CASES[expr]):
         bound = found(expr, {1, 2}, nest, is_last=bool(is_last))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-A query attends to those rows of a cache that are filled, up to a position that is an input: the sum
-over values takes the chunks up to it, and blocks of scores behind it do no step. What is behind may
-be anything at all, NaN in a chunk of its own.
+Attention to the filled rows of a cache, up to a position that is an input. The sum over values
+visits only chunks up to the position, and blocks of scores beyond it run no step. Rows beyond it
+may hold anything, even NaN if they have a chunk of their own.
 """
 
 import re
@@ -21,7 +21,7 @@ import tilewright
 from .scheduled import run, simulate_all
 
 CHUNK, WINDOW = 8, 11
-"""The rows of a chunk, and those that a query attends to."""
+"""Rows of a chunk, and rows that a query with a sliding window attends to."""
 LONGEST = torch.iinfo(torch.int64)
 
 SYNC = "double-buffer{depth=2},pipeline-k-outer{lookahead=1}"
@@ -37,27 +37,27 @@ Attention = Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]
 
 
 def filled(q: Tensor, k: Tensor, v: Tensor, position: Tensor) -> Tensor:
-    """Return a query attends to all rows up to its position."""
+    """Return attention of a query to all rows up to `position`."""
     mask = torch.arange(k.shape[-2]) <= position
     return functional.scaled_dot_product_attention(q, k, v, mask[None, None, None], enable_gqa=True)
 
 
 def sliding(q: Tensor, k: Tensor, v: Tensor, position: Tensor) -> Tensor:
-    """Return a query attends to the last rows up to its position."""
+    """Return attention of a query to the last `WINDOW` rows up to `position`."""
     row = torch.arange(k.shape[-2])
     mask = (row <= position) & (row > position - WINDOW)
     return functional.scaled_dot_product_attention(q, k, v, mask[None, None, None], enable_gqa=True)
 
 
 def negated(q: Tensor, k: Tensor, v: Tensor, position: Tensor) -> Tensor:
-    """What `sliding` says, of what a query does not attend to, in narrow integers."""
+    """Return the result of `sliding`, with a mask that negates the hidden rows, in int32."""
     row, last = torch.arange(k.shape[-2], dtype=torch.int32), position.int()
     mask = ~(row > last) & ~(row <= last - WINDOW)
     return functional.scaled_dot_product_attention(q, k, v, mask[None, None, None], enable_gqa=True)
 
 
 def tensors(rows: int, position: int, queries: int = 1) -> list[Tensor]:
-    """Queries of eight heads, keys and values of two, and the position."""
+    """Return queries of eight heads, keys and values of two heads, and the position."""
     generator = torch.Generator().manual_seed(rows)
     sizes = (8, queries), (2, rows), (2, rows)
     made = [torch.randn(1, *size, 16, generator=generator) for size in sizes]
@@ -65,12 +65,15 @@ def tensors(rows: int, position: int, queries: int = 1) -> list[Tensor]:
 
 
 def lowered(attention: Attention, inputs: list[Tensor]) -> ModuleOp:
-    """Return its Loop IR."""
+    """Return the Loop IR of `attention`."""
     return tilewright.lower(tilewright.capture(attention, *inputs), "loop", "sm_90a")
 
 
 def check(attention: Attention, pipeline: str, cases: list[list[Tensor]]) -> str:
-    """Return the program, scheduled so: the simulator finds what PyTorch does in float64."""
+    """
+    Schedule `attention` by `pipeline` and return its text. Assert that the simulator's results
+    equal PyTorch's in float64.
+    """
     module = lowered(attention, cases[0])
     run(module, pipeline)
     for inputs, found in zip(cases, simulate_all(module, cases), strict=True):
@@ -80,7 +83,7 @@ def check(attention: Attention, pipeline: str, cases: list[list[Tensor]]) -> str
 
 
 def bounds_in(text: str) -> list[str]:
-    """How far the sums over chunks go."""
+    """Return the upper bounds of the loops over chunks, in order."""
     return re.findall(r"%ko in [^{]*below \[([^\]]*)\]", text)
 
 
@@ -90,7 +93,7 @@ OTHERS = [case for case in product((filled, sliding, negated), (64, 69)) if case
 
 @needs_nvrtc
 @pytest.mark.parametrize(("attention", "rows"), SOME)
-def test_chunks_behind_the_position_are_left_out(attention: Attention, rows: int):
+def test_chunks_beyond_the_position_are_skipped(attention: Attention, rows: int):
     check_positions(attention, rows)
 
 
@@ -102,7 +105,10 @@ def test_every_case(attention: Attention, rows: int):
 
 
 def check_positions(attention: Attention, rows: int) -> None:
-    """What a query attends to ends at its position, whether it is within the rows or not."""
+    """
+    Check that a query attends to nothing beyond its position, for positions inside and outside the
+    rows.
+    """
     positions = (0, CHUNK - 1, CHUNK, 30, rows - 1, rows, -1, LONGEST.min, LONGEST.max)
     text = check(attention, "to-tile", [tensors(rows, position) for position in positions])
     scores, values = bounds_in(text)
@@ -112,7 +118,7 @@ def check_positions(attention: Attention, rows: int) -> None:
 
 @needs_nvrtc
 @pytest.mark.parametrize("ring", [SYNC, CP_ASYNC, TMA])
-def test_of_several_queries(ring: str):
+def test_several_queries(ring: str):
     cases = [tensors(53, position, queries=20) for position in (0, 7, 8, 29, 52)]
     text = check(filled, SCHEDULE.format(ring=ring), cases)
     scores, values = bounds_in(text)
@@ -121,7 +127,7 @@ def test_of_several_queries(ring: str):
 
 
 @needs_nvrtc
-def test_what_is_behind_may_be_nan():
+def test_rows_beyond_the_position_may_be_nan():
     inputs = tensors(69, 3 * CHUNK - 1)
     clean = [tensor.clone() for tensor in inputs]
     for rows in inputs[1:3]:
@@ -133,21 +139,24 @@ def test_what_is_behind_may_be_nan():
 
 
 def written_out(q: Tensor, k: Tensor, v: Tensor, position: Tensor) -> Tensor:
-    """Attention that a model writes out: NaN times 0 is NaN."""
+    """
+    Return attention written out with `masked_fill` and `softmax`, where a hidden NaN times 0 is
+    NaN.
+    """
     k, v = (tensor.repeat_interleave(4, 1) for tensor in (k, v))
     mask = torch.arange(k.shape[-2]) <= position
     scores = (q @ k.transpose(-2, -1)).masked_fill(~mask, -torch.inf)
     return torch.softmax(scores, -1) @ v
 
 
-def of_each_head(q: Tensor, k: Tensor, v: Tensor, position: Tensor) -> Tensor:
-    """Queries at positions of their own."""
+def per_head(q: Tensor, k: Tensor, v: Tensor, position: Tensor) -> Tensor:
+    """Return attention in which each head has a position of its own."""
     mask = torch.arange(k.shape[-2]) <= position[:, None]
     return functional.scaled_dot_product_attention(q, k, v, mask[:, None], enable_gqa=True)
 
 
 @needs_nvrtc
-def test_what_a_model_writes_out_takes_all_values():
+def test_attention_written_out_sums_all_values():
     text = check(written_out, "to-tile", [tensors(69, position) for position in (8, 68)])
     (scores,) = bounds_in(text)
     assert re.fullmatch(r"%\d+", scores)
@@ -157,5 +166,5 @@ def test_what_a_model_writes_out_takes_all_values():
 def test_positions_that_differ_bound_nothing():
     inputs = tensors(69, 0)
     inputs[-1] = torch.tensor([0, 7, 8, 20, 33, 50, 67, 68])
-    text = check(of_each_head, "to-tile", [inputs])
+    text = check(per_head, "to-tile", [inputs])
     assert not bounds_in(text)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Kernels drawn at random are planned, scheduled by the rewrites and lowered to Kernel IR; the
-interpreters run them before and after every rewrite, and once more when they have been lowered.
-Nothing stays un-lowered.
+Random kernels are planned, scheduled by the rewrites and lowered to Kernel IR. The interpreters
+compare each program before and after every rewrite of the schedule, and again after the lowering to
+Kernel IR. No op of a higher IR remains.
 """
 
 from random import Random
@@ -24,11 +24,11 @@ from .generated_kernels import kernel_text
 
 TARGETS = ("sm_80", "sm_90a", "sm_120")
 KERNELS = 64
-"""In each run; `--every-case` does 1,000 for each target."""
+"""Random kernels in each run; `--every-case` checks 1,000 for each target."""
 
 
 def lower_checked(seed: int, target: str) -> None:
-    """Raise if a pass changes what the kernel of that number computes."""
+    """Lower the kernel with this seed; raise if a pass changes its results."""
     ctx = context()
     module, runs = Parser(ctx, kernel_text(seed)).parse_module(), RandomRuns()
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The kernels that were scheduled by hand come out of the passes: each has a pipeline that makes it of
-its PyTorch function, or of a loop nest, op for op. They may differ in names only.
+The passes reproduce the hand-scheduled kernels. Each kernel has a pipeline that makes it, op for
+op, from its PyTorch function or from a loop nest. Only the names of values may differ.
 """
 
 from collections.abc import Callable
@@ -26,40 +26,42 @@ SPLIT_K = (
     "register-tile{fm=8 fn=8 vm=4 vn=4 fk=4 min_blocks=2},double-buffer{depth=2},async-copy,"
     "pad-smem{pad=4 slabs=as},pipeline-k-outer{lookahead=1},mark-unroll{limit=16}"
 )
-# The same of 70x333x50, and a @ b, by each way in which blocks join.
+# relu(a @ b + bias) of 70x333x50, or a @ b for the atomic join; `join` says how blocks combine
+# their sums.
 JOINED = (
     "tileify,chunk-matmul-k{{bk=16}},split-matmul-k{{factor=3 join={join}}},"
     "blockify-launch{{m=32 n=32}},stage-inputs{{raw=a,b}},"
     "register-tile{{fm=4 fn=4 vm=4 vn=4 fk=1 min_blocks=0}},double-buffer{{depth=2}},async-copy,"
     "pad-smem{{pad=4 slabs=as}},pipeline-k-outer{{lookahead=1}},mark-unroll{{limit=16}}"
 )
-# 33x65 @ 65x17: nothing divides.
+# a @ b of 33x65 and 65x17: no extent is a multiple of its tile.
 ODD = (
     "tileify,chunk-matmul-k{bk=16},blockify-launch{m=32 n=32},stage-inputs{raw=a,b},"
     "register-tile{fm=4 fn=4 vm=4 vn=1 fk=1 min_blocks=0},double-buffer{depth=3},async-copy,"
     "pad-smem{pad=1 slabs=as},pipeline-k-outer{lookahead=2},mark-unroll{limit=16}"
 )
-# (silu(g) * u) @ w: the product is computed while it is staged.
+# (silu(g) * u) @ w: the operand silu(g) * u is computed while it is staged.
 GATED = (
     "tileify,chunk-matmul-k{bk=16},blockify-launch{m=128 n=128},stage-inputs{raw=w computed=g},"
     "register-tile{fm=8 fn=8 vm=4 vn=4 fk=4 min_blocks=0},double-buffer{depth=2},async-copy,"
     "pad-smem{pad=4 slabs=gs},pipeline-k-outer{lookahead=1},mark-unroll{limit=16}"
 )
-# a @ b.T in batches, with a ring of four slots that TMA fills and swizzles.
+# a @ b.T in batches, with rings of four slots that TMA fills and swizzles.
 BATCHED = (
     "tileify,chunk-matmul-k{bk=16},blockify-launch{m=128 n=128},stage-inputs{raw=a,b},"
     "register-tile{fm=8 fn=8 vm=1 vn=1 fk=4 min_blocks=1},double-buffer{depth=4},"
     "tma-copy{slabs=as,bs},split-inner-for-swizzle{width=64 slabs=as,bs},"
     "pipeline-k-outer{lookahead=3},mark-unroll{limit=16}"
 )
-# a @ b by TMA: rows of 512 bytes lie in pieces that a swizzle of 128 takes.
+# a @ b by TMA: rows of 512 bytes are split into inner pieces of 128 bytes, for the 128-byte
+# swizzle.
 PIECES = (
     "tileify,chunk-matmul-k{bk=32},blockify-launch{m=128 n=128},stage-inputs{raw=a,b},"
     "register-tile{fm=8 fn=8 vm=1 vn=4 fk=4 min_blocks=1},double-buffer{depth=3},"
     "tma-copy{slabs=as,bs},split-inner-for-swizzle{width=128 slabs=as,bs},"
     "pipeline-k-outer{lookahead=2},mark-unroll{limit=16}"
 )
-# Rows of softmax and RMSNorm in registers: by the length of a row, who does how much of it.
+# Rows of softmax and RMSNorm in registers: the share of each thread, by the length of a row.
 ROWS = {
     100: "tileify,cooperative-reduce{threads=128 rows=4 row=registers},"
     "register-tile{vector=4 items=1 min_blocks=0},mark-unroll{limit=16}",
@@ -129,7 +131,7 @@ def kernel_in(module: ModuleOp) -> KernelOp:
 
 
 def without_names(kernel: KernelOp) -> str:
-    """Return the text of a kernel whose values have numbers."""
+    """Return the text of a kernel without name hints, so that its values are numbered."""
     nameless = kernel.clone()
     nameless.sym_name, nameless.schedule = StringAttr("kernel"), None
     for op in nameless.walk():
@@ -143,7 +145,7 @@ def _arguments(op: Operation):
 
 
 def scheduled(nest: KernelOp, schedule: str) -> KernelOp:
-    """What the passes make of a kernel of loops, which is taken out of its module."""
+    """Return the kernel that `schedule` makes of `nest`; detaches `nest` from its module."""
     nest.detach()
     module = ModuleOp([nest])
     run(module, schedule)
@@ -151,7 +153,10 @@ def scheduled(nest: KernelOp, schedule: str) -> KernelOp:
 
 
 def assert_is_by_hand(kernel: KernelOp, parse: Parse, name: str, schedule: str) -> None:
-    """The kernel is that of the file, and says how it came about."""
+    """
+    Assert that the kernel equals the one in the file, and that its schedule attribute is
+    `schedule`.
+    """
     by_hand = kernel_in(parse((FOLDER / f"{name}.mlir").read_text()))
     assert without_names(kernel) == without_names(by_hand)
     assert kernel.schedule is not None
@@ -168,7 +173,10 @@ def test_the_passes_make_the_kernel(parse: Parse, name: str) -> None:
 
 
 def test_the_passes_make_causal_attention(parse: Parse) -> None:
-    """Of a nest that says where the diagonal is; `masked_fill` says what lies beyond it."""
+    """
+    The kernel is made from a loop nest whose masks state the diagonal. PyTorch's `masked_fill`
+    states the value beyond the diagonal instead.
+    """
     kernel = scheduled(kernel_in(parse(ATTENTION_NEST)), ATTENTION)
     assert_is_by_hand(kernel, parse, "attention_values", ATTENTION)
 

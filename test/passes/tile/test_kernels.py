@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The hand-written kernels compute what PyTorch computes, and are as small as they should be."""
+"""Hand-written kernels compute what PyTorch computes; tests of their size and instruction mix."""
 
 from collections.abc import Callable
 
@@ -24,14 +24,17 @@ from .kernels.references import FOLDER, REFERENCES
 Parse = Callable[[str], ModuleOp]
 
 SLOW = ("gated_matmul", "matmul_tma_slabs", "rms_norm_50257", "softmax_50257")
-"""Others are scheduled in the same way, or are generated and simulated in `end_to_end`."""
+"""
+Kernels that are simulated only with `--every-case`. Faster kernels have similar schedules, or the
+passes generate these kernels and `end_to_end` simulates them.
+"""
 
 NEVER = "matmul_split_k"
-"""Two billion multiplications: too many for the simulator."""
+"""Kernel that is never simulated: its two billion multiplications take too long."""
 
 
 def kernel(parse: Parse, name: str) -> KernelOp:
-    """Return the kernel in the file of that name."""
+    """Return the kernel in the file `name`.mlir."""
     (op,) = parse((FOLDER / f"{name}.mlir").read_text()).ops
     assert isinstance(op, KernelOp)
     return op
@@ -56,12 +59,12 @@ def test_a_scheduled_matmul_is_small(parse: Parse):
 
 
 def program(parse: Parse, name: str) -> ModuleOp:
-    """Return the kernel with a host function that launches it."""
+    """Return a module of the kernel and a host function that launches it."""
     return with_main(parse((FOLDER / f"{name}.mlir").read_text()))
 
 
 def simulate(parse: Parse, name: str) -> None:
-    # NVRTC's PTX with all checks: races, bounds, alignment, memory that is not initialised.
+    # Simulate NVRTC's PTX with all checks: races, bounds, alignment, uninitialised memory.
     reference = REFERENCES[name]
     inputs = [array_of(tensor) for tensor in reference.inputs()]
     execution = SimulatorBackend("sm_90a").run(plan_of(lower(program(parse, name), "cuda")), inputs)
@@ -82,7 +85,7 @@ def test_slow_ones_simulated(parse: Parse, name: str):
     simulate(parse, name)
 
 
-# The share of fused multiply-adds in the main loop, on sm_90a.
+# Least share of fused multiply-adds among the instructions of the main loop, on sm_90a.
 SHARES = {"gated_matmul": 0.8, "batched_matmul_tma": 0.86, "matmul_tma_slabs": 0.88}
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Where slabs lie and who reads what of them: the hand-written kernels come out of the passes, and
-what is made of other kernels runs without problems, whatever the types and sizes.
+Passes that choose layouts and transports of slabs. They reproduce the hand-written kernels, and
+other kernels run without problems after them, for all types and sizes.
 """
 
 import re
@@ -28,25 +28,25 @@ Parse = Callable[[str], ModuleOp]
 
 
 def applied(module: ModuleOp, pipeline: str) -> ModuleOp:
-    """Return the module after those passes."""
+    """Run the passes of `pipeline` on the module and return it."""
     run(module, pipeline)
     return module
 
 
 def kernel_in(module: ModuleOp) -> loop.KernelOp:
-    """Return the only kernel."""
+    """Return the only kernel of a module."""
     (kernel,) = [op for op in module.walk() if isinstance(op, loop.KernelOp)]
     return kernel
 
 
 def factors(module: ModuleOp) -> dict[str | None, str]:
-    """Return the bank factor of each slab."""
+    """Return the bank factor of each slab, as text."""
     (launch,) = [op for op in module.walk() if isinstance(op, tile.LaunchOp)]
     return {slab.name_hint: f"{found}" for slab, found in slab_traffic(launch).items()}
 
 
-# What gives back to a hand-written kernel the transports and layouts of its slabs, and their bank
-# factors without and with them. A warp that fills two padded rows of 64 bytes meets itself.
+# Pipeline that restores the transports and layouts of a hand-written kernel's slabs, and the bank
+# factors without and with them. A warp that fills two padded rows of 64 bytes has a bank conflict.
 HAND = {
     "matmul_split_k": (
         "async-copy,pad-smem{pad=4 slabs=as}",
@@ -94,7 +94,8 @@ def test_hand_written_kernels_come_out_of_the_passes(parse: Parse, name: str):
     assert str(kernel) == str(kernel_in(parse(text)))
 
 
-# a @ b.T, 33x36 by 36x44, both slabs of which are read along K; a type for each input, and a cast.
+# Product a @ b.T of 33x36 and 44x36: both slabs are read along K. Placeholders are the stored and
+# computed types, and a cast.
 PRODUCT = """
   loop.kernel @mm(%a: memref<33x{k}x{stored}>, %b: memref<44x{k}x{stored}>)
       -> (%out: memref<33x44x{computed}>) {{
@@ -151,20 +152,20 @@ LAYOUTS = {
 
 
 def inputs_of(stored: str, k: int) -> list[Array]:
-    """Whole numbers, which all types add up exactly."""
+    """Return inputs of small whole numbers, whose sums are exact in every type."""
     random = np.random.default_rng(0)
     return [random.integers(-4, 5, (rows, k)).astype(NUMPY[stored]) for rows in (33, 44)]
 
 
 def scheduled(parse: Parse, type: str, layout: str, k: int) -> ModuleOp:
-    """Return the product with those layouts."""
+    """Return the product in type `type`, with the passes of `layout` applied."""
     return applied(parse(PRODUCT.format(k=k, **TYPES[type])), LAYOUTS[layout])
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("type", TYPES)
 def test_all_types_are_legal_or_declined(parse: Parse, type: str, layout: str):
-    # rows of 37 elements: no boxes, no wide copies
+    # Rows of 37 elements allow neither TMA boxes nor wide copies.
     for k in (36, 37):
         a, b = inputs_of(type, k)
         (found,) = interpret_kernel(kernel_in(scheduled(parse, type, layout, k)), [a, b])
@@ -199,7 +200,7 @@ BOXES = (
 @needs_nvrtc
 @pytest.mark.parametrize("first", [0, 1])
 def test_piles_of_rows_are_copied_as_boxes(parse: Parse, first: int):
-    """Whether the rows of a block begin with one of the first pile or not."""
+    """A block's rows begin with the first row of the first pile, or one row later."""
     text = PRODUCT.format(k=36, **TYPES["f32"])
     text = text.replace("%b[%bn * 32 + %j,", f"%b[%bn * 32 + %j + {first},")
     text = text.replace("[43 - %bn * 32 - %j,", f"[{43 - first} - %bn * 32 - %j,")
@@ -208,7 +209,7 @@ def test_piles_of_rows_are_copied_as_boxes(parse: Parse, first: int):
     assert factors(module) == {"as": "1.00", "bs": "1.00"}
     a, b = inputs_of("f32", 36)
     plan = plan_of(lower(with_main(module), "cuda"))
-    assert plan.source.count("tma_copy_3d(&") == 8  # four piles, ahead of the loop and in it
+    assert plan.source.count("tma_copy_3d(&") == 8  # four piles, in the prologue and in the loop
     execution = SimulatorBackend("sm_90a").run(plan, [a, b])
     assert not execution.problems
     rows = np.vstack([b[first:], np.zeros_like(b[:first])])

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Chains of more operations than Python has levels of calls, all the way down: whoever follows values
-does so step by step.
+Chains with more operations than Python's recursion limit, lowered to CUDA: code that follows values
+must iterate instead of recursing.
 """
 
 import sys
@@ -16,7 +16,10 @@ from tilewright.passes.driver.lowering import context
 
 LENGTH = 450
 LEVELS = 400
-"""Python allows 1000 by itself; fewer are as good, and a shorter chain is lowered sooner."""
+"""
+Recursion limit of these tests. Python's default is 1000; a lower limit allows shorter chains, which
+are lowered faster.
+"""
 
 ELEMENTS = """
 loop.kernel @k(%x: memref<40x70xf32>) -> (%out: memref<40x70xf32>) {{
@@ -87,7 +90,7 @@ KERNELS = {
 
 @pytest.fixture
 def few_levels() -> Iterator[None]:
-    """Fewer levels of calls than there are operations."""
+    """Lower the recursion limit below the number of operations of a chain."""
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(LEVELS)
     yield

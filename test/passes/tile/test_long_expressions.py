@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Expressions in which each value is used three times by the next: there are 3^20 ways through them.
-Whoever follows all of them does not come to an end.
+Expressions in which each value is used three times by the next, so that there are 3^20 paths. Code
+that follows every path would not terminate.
 """
 
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from tilewright.api import capture, lower
 
 
 def twisted(y: Any) -> Any:
-    """Twenty steps, each of a value with itself."""
+    """Return `y` after twenty steps, each of which uses the previous value three times."""
     for _ in range(20):
         y = y + torch.sin(y) * y
     return y
@@ -22,11 +22,11 @@ def twisted(y: Any) -> Any:
 
 PROGRAMS: dict[str, Callable[[Any, Any], Any]] = {
     "a divisor before a product": lambda x, w: (x / (1 + torch.exp(twisted(x)))) @ w,
-    "of rows": lambda x, w: torch.softmax(twisted(x), -1) * w,
-    "of a row's statistic": lambda x, w: (x - twisted(x.amax(-1, keepdim=True))) @ w,
+    "rows": lambda x, w: torch.softmax(twisted(x), -1) * w,
+    "statistic of a row": lambda x, w: (x - twisted(x.amax(-1, keepdim=True))) @ w,
 }
 
 
 @pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
-def test_it_comes_to_an_end(program: Callable[[Any, Any], Any]):
+def test_lowering_terminates(program: Callable[[Any, Any], Any]):
     lower(capture(program, torch.randn(64, 64), torch.randn(64, 64)), "tile", "sm_90a")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels that load more for an element than a thread has registers for still get a schedule."""
+"""Kernels whose elements need more loads than a thread has registers still get a schedule."""
 
 from collections.abc import Callable, Iterator
 
@@ -31,7 +31,7 @@ def _arguments(count: int, type: str) -> str:
 
 
 def elements(count: int) -> str:
-    """Return a sum of many tensors."""
+    """Return a kernel that adds `count` tensors elementwise."""
     type = "memref<4194304xf32>"
     body = "\n".join(_added(count, "%i", "%zero", type))
     return f"""loop.kernel @k({_arguments(count, type)}) -> (%out: {type}) {{
@@ -44,7 +44,9 @@ def elements(count: int) -> str:
 
 
 def rows(count: int) -> str:
-    """Return the largest element of each row of a sum, which is taken from the row."""
+    """
+    Return a kernel that adds `count` tensors and subtracts from each row of the sum its maximum.
+    """
     type = "memref<8x2048xf32>"
     sum = "\n".join(_added(count, "%i, %k", "%zero", type))
     again = "\n".join(_added(count, "%i, %j", "%zero", type))
@@ -65,7 +67,7 @@ def rows(count: int) -> str:
 
 
 def product(count: int) -> str:
-    """Return a matrix product to which many tensors are added."""
+    """Return a matrix product with an epilogue that adds `count` tensors."""
     type = "memref<64x64xf32>"
     body = "\n".join(_added(count, "%i, %j", "%s", type))
     others = _arguments(count, type)
@@ -102,7 +104,7 @@ def test_the_plan_is_possible(
     assert expected in kernel.schedule.data
 
 
-def test_what_a_user_asks_for_may_be_too_much(parse: Parse) -> None:
+def test_a_given_schedule_may_need_too_many_registers(parse: Parse) -> None:
     schedule = "tileify,blockify-launch{n=1024},register-tile{vector=4 items=1}"
     with pytest.raises(PassFailedException, match=r"about \d+ registers a thread, of which sm_90a"):
         PassManager(context()).run(parse(elements(100)), passes_of(schedule))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Attention's values that a mask hides: blocks of rows leave out the chunks behind it, whichever way
-values come and sums are joined. A hidden value that is NaN contributes nothing, or NaN to rows
-whose block computes the chunk that it is in; what is attended to contributes as it should.
+Attention values that a mask hides. Blocks of rows skip the chunks beyond the mask, for each
+transport of values and each join of sums. A hidden NaN makes a row NaN only if the row's block
+computes its chunk. Visible values contribute normally.
 """
 
 import re
@@ -24,7 +24,7 @@ CP_ASYNC = "double-buffer{depth=3},async-copy,pipeline-k-outer{lookahead=2}"
 TMA = "double-buffer{depth=2},tma-copy,pipeline-k-outer{lookahead=1}"
 SPLIT = "split-matmul-k{factor=2 join=last_block},"
 ROWS, CHUNK, WINDOW = 16, 8, 11
-"""The rows of a block, the keys of a chunk, the keys that a row attends to."""
+"""Rows of a block, keys of a chunk, and keys that a row with a sliding window attends to."""
 SCHEDULE = (
     f"tileify{{{{columns=true}}}},chunk-matmul-k{{{{bk={CHUNK}}}}},{{split}}"
     f"blockify-launch{{{{m={ROWS} n=16}}}},cooperative-reduce,stage-inputs,"
@@ -35,48 +35,48 @@ Attention = Callable[[Tensor, Tensor, Tensor], Tensor]
 
 
 def causal(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-    """Query i attends to the keys up to key i."""
+    """Return causal attention: query i attends to the keys up to key i."""
     return functional.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=True)
 
 
 def sliding(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-    """Query i attends to the last keys up to key i."""
+    """Return sliding attention: query i attends to the last `WINDOW` keys up to key i."""
     row, key = torch.arange(q.shape[-2])[:, None], torch.arange(k.shape[-2])
     mask = (key <= row) & (key > row - WINDOW)
     return functional.scaled_dot_product_attention(q, k, v, mask, enable_gqa=True)
 
 
 def one_head(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-    """Query i of each head attends to the same keys: rows of all heads follow one another."""
+    """Return causal attention with one head of keys: the rows of all heads form one matrix."""
     return causal(q, k[:, :1], v[:, :1])
 
 
 def eager(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-    """Attention that a model writes out: NaN times 0 is NaN."""
+    """Return causal attention written out with `softmax`, where a hidden NaN times 0 is NaN."""
     mask = torch.full((q.shape[-2], k.shape[-2]), -torch.inf).triu(1)
     k, v = (tensor.repeat_interleave(2, 1) for tensor in (k, v))
     return torch.softmax(q @ k.transpose(-2, -1) * 0.25 + mask, -1) @ v
 
 
 def tensors(rows: int, keys: int) -> list[Tensor]:
-    """Queries of four heads, and keys and values of two."""
+    """Return queries of four heads, and keys and values of two heads."""
     generator = torch.Generator().manual_seed(rows)
     sizes = (4, rows), (2, keys), (2, keys)
     return [torch.randn(1, *size, 16, generator=generator) for size in sizes]
 
 
 def lowered(attention: Attention, inputs: list[Tensor]) -> ModuleOp:
-    """Return its Loop IR."""
+    """Return the Loop IR of `attention`."""
     return tilewright.lower(tilewright.capture(attention, *inputs), "loop", "sm_90a")
 
 
 def reference(attention: Attention, inputs: list[Tensor]) -> Tensor:
-    """What PyTorch computes in float64."""
+    """Return PyTorch's result in float64."""
     return attention(*(tensor.double() for tensor in inputs))
 
 
 SIZES = [(37, 53), (40, 21), (48, 48)]
-"""Rows and keys."""
+"""Pairs of row and key counts."""
 RINGS = [("", SYNC), ("", CP_ASYNC), ("", TMA), (SPLIT, SYNC)]
 SOME = [
     *((causal, SIZES[at % 3], ring) for at, ring in enumerate(RINGS)),
@@ -86,7 +86,7 @@ OTHERS = [case for case in product((causal, sliding), SIZES, RINGS) if case not 
 
 
 @pytest.mark.parametrize(("attention", "sizes", "ring"), SOME)
-def test_chunks_behind_the_mask_are_left_out(
+def test_chunks_beyond_the_mask_are_skipped(
     attention: Attention, sizes: tuple[int, int], ring: tuple[str, str]
 ):
     check(attention, tensors(*sizes), SCHEDULE.format(split=ring[0], ring=ring[1]))
@@ -99,7 +99,10 @@ def test_every_case(attention: Attention, sizes: tuple[int, int], ring: tuple[st
 
 
 def check(attention: Attention, inputs: list[Tensor], schedule: str) -> None:
-    """Scheduled so, the steps are bounded, and the simulator finds what PyTorch does."""
+    """
+    Assert that `schedule` bounds the loop over chunks, and that the simulator's result equals
+    PyTorch's.
+    """
     module = lowered(attention, inputs)
     found = simulate(module, schedule, inputs)
     assert re.search(r"fastmath<nnan,ninf>", str(module))
@@ -110,14 +113,17 @@ def check(attention: Attention, inputs: list[Tensor], schedule: str) -> None:
 
 @pytest.mark.parametrize("attention", [causal, sliding])
 def test_no_product_is_masked(attention: Attention):
-    """Not in the chunk that the diagonal crosses either: weights are 0 there."""
+    """
+    The loop yields without a mask, even in the chunk that the diagonal crosses: hidden weights are
+    0.
+    """
     module = lowered(attention, tensors(48, 48))
     run(module, SCHEDULE.format(split="", ring=CP_ASYNC))
     (yielded,) = re.findall(r"fastmath<nnan,ninf> : f32\n *loop\.yield (.*)", str(module))
     assert "where" not in yielded
 
 
-def test_statistics_of_many_rows_leave_out_steps_too():
+def test_statistics_of_many_rows_skip_steps_too():
     inputs = tensors(261, 259)
     module = lowered(sliding, inputs)
     found = simulate(module, SCHEDULE.format(split="", ring=CP_ASYNC), inputs)
@@ -149,7 +155,7 @@ def test_a_hidden_value_that_is_nan_does_not_reach_blocks_before_it():
     )
 
 
-def test_what_a_model_writes_out_leaves_out_nothing():
+def test_attention_written_out_skips_no_chunk():
     inputs = tensors(48, 48)
     inputs[2][..., 40:, :] = torch.nan
     module = lowered(eager, inputs)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Contractions of random sizes, for which each pass takes any of its own choices: every choice is
-possible, and the interpreter's results stay what they were. Some run in the simulator.
+Contractions of random sizes, for which each pass takes a random one of its choices. Every choice is
+possible, and the interpreter's results stay unchanged. Some schedules run in the simulator.
 """
 
 from collections.abc import Callable
@@ -39,7 +39,7 @@ SIZES = st.builds(
 
 
 def decide(step: SchedulingPass, module: ModuleOp, data: DataObject) -> None:
-    """Apply any of the pass's choices to each launch that it has something to do for."""
+    """Apply a random choice of `step` to each launch that the pass does not skip."""
     for launch in [op for op in module.walk() if isinstance(op, tile.LaunchOp)]:
         if step.reason_against(launch) is not None:
             continue
@@ -50,7 +50,10 @@ def decide(step: SchedulingPass, module: ModuleOp, data: DataObject) -> None:
 
 
 def check(case: str, sizes: Sizes, target: str, data: DataObject) -> None:
-    """Scheduling changes nothing, and a second time there is nothing to do."""
+    """
+    Check that random scheduling choices change no result, and that the passes then skip every
+    launch.
+    """
     module = loops_of(contraction(case, sizes, fake=True))
     before = module.clone()
     TileifyPass(columns=True).apply(context(), module)
@@ -79,7 +82,7 @@ def test_many_choices(every_case: None, case: str, sizes: Sizes, target: str, da
     check(case, sizes, target, data)
 
 
-# How the chunks of 33x65 @ 65x17 are shared: 9 of 8 steps, 5 of 16, 3 of 32.
+# Splits of the chunks of 33x65 @ 65x17 over blocks: K has 9 chunks of 8, 5 of 16, or 3 of 32 steps.
 SPLITS = {
     "cluster": "chunk-matmul-k{bk=8},split-matmul-k{factor=4 join=cluster}",
     "last block": "chunk-matmul-k{bk=16},split-matmul-k{factor=4 join=last_block}",
@@ -102,7 +105,7 @@ def test_simulated(case: str, split: str):
 
 @needs_nvrtc
 def test_attention_is_split_too():
-    # The statistics of a row are every block's, the values are split.
+    # Every block computes the statistics of its rows; only the sum over values is split.
     source = contraction("attention", Sizes(20, 19, 16, 2))
     split = "chunk-matmul-k{bk=8},split-matmul-k{factor=2 join=last_block}"
     schedule = f"tileify{{columns=true}},{split},blockify-launch"
@@ -119,14 +122,15 @@ STAGED = (
 @needs_nvrtc
 @pytest.mark.parametrize("case", ["attention", "gated", "softplus prologue"])
 def test_chunks_are_staged(case: str):
-    # Seven chunks among three blocks, in rings of slots: the last block has one of its own.
+    # Seven chunks are split over three blocks, in rings of several slots; the last block has one
+    # chunk.
     source = contraction(case, Sizes(45, 37, 50, 2))
     split = "chunk-matmul-k{bk=8},split-matmul-k{factor=3 join=cluster}"
     result = simulate(loops_of(source), f"tileify{{columns=true}},{split},{STAGED}", source.args)
     torch.testing.assert_close(result, source.module(*source.args), rtol=1e-5, atol=1e-4)
 
 
-# Beyond the diagonal nothing is read: what is there is NaN.
+# Elements beyond the diagonal are NaN, and must not be read.
 CAUSAL = """
 loop.kernel @k(%s: memref<50x50xf32>, %v: memref<50x7xf32>) -> (%out: memref<50x7xf32>) {
   loop.for %i in 50, %j in 7 {

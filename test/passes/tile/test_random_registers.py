@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Kernels of random sizes, parted into blocks and threads and then into registers by any of the
-choices that the passes have: the interpreter's results stay what they were, down to Kernel IR.
-Some run in the simulator.
+Kernels of random sizes, split into blocks, threads and registers by random choices of the passes.
+The interpreter's results stay unchanged down to Kernel IR. Some schedules run in the simulator.
 """
 
 import pytest
@@ -37,7 +36,7 @@ SIZES = st.builds(
 )
 
 MOST_ELEMENTS = 4096
-"""Of a block: the interpreter does all of them, masked or not."""
+"""Largest `m * n` of a block: the interpreter computes all its elements, masked or not."""
 
 OTHERS = (
     "torch.randn({m}, {n}) + torch.randn({n})",
@@ -60,7 +59,7 @@ def launches(module: ModuleOp) -> list[tile.LaunchOp]:
 
 
 def decide(step: SchedulingPass, launch: tile.LaunchOp, data: DataObject) -> None:
-    """Apply any of the pass's choices, if it has something to do."""
+    """Apply a random choice of `step` to the launch, unless the pass skips it."""
     if step.reason_against(launch) is not None:
         return
     choices = [choice for choice in prefer(step, launch) if is_small(choice)]
@@ -77,7 +76,10 @@ def is_small(step: SchedulingPass) -> bool:
 
 
 def check(source: Expression, data: DataObject) -> None:
-    """Scheduling changes nothing, and a second time there is nothing to do."""
+    """
+    Check that random scheduling choices change no result, and that `register-tile` then skips the
+    launches.
+    """
     module = loops_of(source)
     before = module.clone()
     run(module, "tileify")

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Kernels with schedules that no pass would choose, all the way down: what Tile IR says they compute
-is what NumPy says, and Kernel IR and the simulator agree.
+Kernels with random schedules that no pass would choose, lowered to CUDA. Tile IR computes the same
+results as NumPy, and Kernel IR and the simulator agree.
 
-Some are drawn here, thousands with --every-case.
+Each run draws a few; `--every-case` draws thousands.
 """
 
 from collections.abc import Callable, Sequence
@@ -44,27 +44,29 @@ KINDS: dict[str, tuple[Callable[[Draw], Drawn], int, int]] = {
     "rows": (rows, 6, 1),
     "attention": (attention, 4, 1),
 }
-"""What is drawn, how many are interpreted, and how many are simulated."""
+"""
+Generator of each kind of kernel, number of kernels interpreted, and number simulated in a run.
+"""
 
 MORE = 120
-"""How many times as many there are with --every-case."""
+"""Factor by which `--every-case` increases the number of kernels."""
 
 
 CHANGED = 12
-"""How many schedules are changed."""
+"""Number of randomly changed schedules in a run."""
 
 REFUSED = (ParseError, VerifyException, PassFailedException, TilewrightError)
-"""What is told to a user, who made the mistake."""
+"""Errors that report a user's mistake in a schedule."""
 
 
 @st.composite
 def schedules(draw: DrawFn, kind: str) -> Drawn:
-    """Return a scheduled kernel of that kind."""
+    """Draw a scheduled kernel of this kind."""
     return KINDS[kind][0](drawn_by(draw))
 
 
 def drawn_by(draw: DrawFn) -> Draw:
-    """What draws from sequences with Hypothesis."""
+    """Return a `Draw` that chooses from sequences with Hypothesis."""
 
     def choose(choices: Sequence[Any]) -> Any:
         return draw(st.sampled_from(choices))
@@ -74,7 +76,7 @@ def drawn_by(draw: DrawFn) -> Draw:
 
 @st.composite
 def changed_schedules(draw: DrawFn) -> tuple[Drawn, str]:
-    """Return a kernel, and the text of one that differs, in a way that may be wrong."""
+    """Draw a kernel, and its text with one or two random changes, which may make it illegal."""
     drawn = draw(schedules(draw(st.sampled_from([*KINDS]))))
     text = drawn.text
     for _ in range(draw(st.sampled_from((1, 2)))):
@@ -83,7 +85,7 @@ def changed_schedules(draw: DrawFn) -> tuple[Drawn, str]:
 
 
 def program(drawn: Drawn) -> ModuleOp:
-    """Return the kernel, verified, with a function that launches it."""
+    """Return the verified kernel with a host function that launches it."""
     note(f"\n{drawn.text}")
     module = Parser(context(), drawn.text).parse_module()
     verify_module(module)
@@ -91,21 +93,21 @@ def program(drawn: Drawn) -> ModuleOp:
 
 
 def assert_same(results: Sequence[Array], drawn: Drawn) -> None:
-    """In float64 only the order of sums may differ."""
+    """Assert that results in float64 differ from the expected results only by the order of sums."""
     for result, expected in zip(results, drawn.expected, strict=True):
         scale = max(1e-3, float(np.abs(expected).max()))
         np.testing.assert_allclose(result, expected, rtol=0, atol=1e-9 * scale)
 
 
 def assert_close(results: Sequence[Array], drawn: Drawn) -> None:
-    """In the kernel's own types."""
+    """Assert that results in the kernel's own types are within the allowed errors."""
     for result, expected, allowed in zip(results, drawn.expected, drawn.allowed, strict=True):
         wide = result if result.dtype.kind in "iu" else result.astype(np.float64)
         np.testing.assert_allclose(wide, expected, rtol=0, atol=allowed)
 
 
 def check_many(strategy: st.SearchStrategy[T], count: int, check: Callable[[T], None]) -> None:
-    """Draw so many. What fails is shown as it is: to make it smaller would take minutes."""
+    """Run `check` on `count` draws. Failures are not shrunk, which would take minutes."""
     settings(
         max_examples=count,
         phases=[Phase.generate],
@@ -131,12 +133,12 @@ def test_interpreted(kind: str, request: pytest.FixtureRequest):
 @needs_nvrtc
 @pytest.mark.parametrize("kind", KINDS)
 def test_simulated(kind: str, request: pytest.FixtureRequest):
-    # NVRTC's PTX with all checks: races, bounds, alignment, memory that is not initialised.
+    # Simulate NVRTC's PTX with all checks: races, bounds, alignment, uninitialised memory.
     def check(drawn: Drawn) -> None:
         plan = plan_of(lower(program(drawn), "cuda", TARGET))
         try:
             execution = SimulatorBackend(TARGET).run(plan, drawn.inputs)
-        except UnsupportedError as error:  # what joins lies there beside the slabs that are drawn
+        except UnsupportedError as error:  # joins need shared memory beside the drawn slabs
             assume("of shared memory; sm_90a has" not in error.message)
             raise
         assert not execution.problems
@@ -146,7 +148,7 @@ def test_simulated(kind: str, request: pytest.FixtureRequest):
 
 
 def test_a_changed_schedule_is_refused_or_right(request: pytest.FixtureRequest):
-    # Whatever Tile IR says of the change, Kernel IR says the same, or it is refused.
+    # An accepted change gives the same results in Tile IR and Kernel IR.
     found: set[str] = set()
 
     def check(pair: tuple[Drawn, str]) -> None:
@@ -158,7 +160,11 @@ def test_a_changed_schedule_is_refused_or_right(request: pytest.FixtureRequest):
 
 
 def outcome(drawn: Drawn, text: str) -> str:
-    """What becomes of the kernel."""
+    """
+    Return the outcome for a changed kernel. It is refused by the verifier ("not verified") or by
+    the lowering ("not lowered"), fails in both interpreters ("wrong"), or gives equal results
+    ("right").
+    """
     try:
         module = program(drawn._replace(text=text))
     except REFUSED:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Kernels that are scheduled at random lose their slabs, and get others by `stage-inputs`, in any of
-the ways in which their operands can be staged: they compute what they did.
+Kernels with random schedules lose their slabs and get new ones by `stage-inputs`, with a random
+choice of how to stage each operand. Their results stay unchanged.
 """
 
 from collections.abc import Callable
@@ -45,7 +45,10 @@ def launch_of(module: ModuleOp) -> tile.LaunchOp:
 
 
 def without_slabs(launch: tile.LaunchOp) -> None:
-    """What was read from a slab is computed where it is read."""
+    """
+    Remove all slabs and shares of a launch: each load from a slab becomes the computation that
+    filled it.
+    """
     rewriter = PatternRewriter(launch)
     for stage in reversed(tile.stages_of(launch)):
         for load in [use.operation for use in stage.slab.uses]:
@@ -58,7 +61,7 @@ def without_slabs(launch: tile.LaunchOp) -> None:
 
 
 def _hold(share: tile.ShareOp, rewriter: PatternRewriter) -> None:
-    """Each thread uses what it holds itself."""
+    """Remove a `tile.share`: each thread uses its own value instead of loading it from the slab."""
     for load in [use.operation for use in share.slab.uses]:
         assert isinstance(load, loop.LoadOp)
         assert (load.map, [*load.indices]) == (share.map, [*share.indices])
@@ -67,7 +70,10 @@ def _hold(share: tile.ShareOp, rewriter: PatternRewriter) -> None:
 
 
 def _compute(stage: tile.StageOp, load: loop.LoadOp, rewriter: PatternRewriter) -> None:
-    """The element of the slab in the place of the load."""
+    """
+    Replace a load from a slab by the stage's computation at the load's subscripts, with the stage's
+    mask.
+    """
     assert load.mask is None
     substitution = Substitution()
     for axis, subscript in zip(stage.body.block.args, load.map.data.results, strict=True):
@@ -87,9 +93,7 @@ def _compute(stage: tile.StageOp, load: loop.LoadOp, rewriter: PatternRewriter) 
 
 @st.composite
 def staged(draw: DrawFn, kind: str) -> tuple[Drawn, ModuleOp]:
-    """
-    Return a drawn kernel, and one with the slabs that `stage-inputs` has made, if it makes any.
-    """
+    """Draw a kernel, and a module of it with new slabs by `stage-inputs`, if the pass makes any."""
     drawn = draw(schedules(kind))
     module = Parser(context(), drawn.text).parse_module()
     launch = launch_of(module)
@@ -118,7 +122,7 @@ def test_interpreted(kind: str, request: pytest.FixtureRequest):
     check_many(staged(kind), times(request) * KINDS[kind][1] // 2, check)
 
 
-# The hand-written kernels get the slabs that they had.
+# The pass restores the slabs of the hand-written kernels.
 @pytest.mark.parametrize(
     "name",
     ["matmul_split_k", "gated_matmul", "batched_matmul_tma", "attention_values", "matmul_odd"],
@@ -134,7 +138,7 @@ def test_kernels_written_by_hand(parse: Parse, name: str):
 
 
 def slab_text(stage: tile.StageOp) -> str:
-    """Return the shape of a slab, and what it is computed by."""
+    """Return the shape of a slab, its loads, and the ops that compute it, as text."""
     loads = [op for op in stage.body.block.ops if isinstance(op, loop.LoadOp)]
     reads = [f"{load.memref.name_hint}{load.map.data} where {load.mask}" for load in loads]
     ops = [op.name for op in stage.body.block.ops]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What stands behind a kernel as its schedule, given as a pipeline, makes the same kernel again."""
+"""The schedule attribute of a kernel, run as a pipeline, makes an identical kernel."""
 
 import pytest
 from xdsl.dialects.builtin import ModuleOp
@@ -17,7 +17,7 @@ TARGETS = ("sm_80", "sm_90a", "sm_120")
 
 
 def scheduled(text: str, pipeline: str, target: str) -> KernelOp:
-    """Return the only kernel of a module, after a pipeline."""
+    """Run `pipeline` on the kernel `text` and return the scheduled kernel."""
     ctx = context()
     module: ModuleOp = Parser(ctx, text).parse_module()
     steps = parse_pipeline(pipeline, available_passes())

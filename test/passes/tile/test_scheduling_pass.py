@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The patterns of passes that set a property of each op have nothing to do a second time."""
+"""A pattern that sets a property of ops changes nothing when it is applied a second time."""
 
 from collections.abc import Callable
 

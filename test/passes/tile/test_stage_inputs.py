@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Staged operands change nothing of what a kernel computes: in each of the ways in which they can be
-staged, over layouts, masks, types and shapes of launches.
+Staging operands does not change a kernel's results, for every choice of staging, over layouts,
+masks, types and shapes of launches.
 """
 
 from collections.abc import Callable
@@ -27,7 +27,7 @@ from tilewright.passes.tile.stage_inputs import StageInputsPass
 Parse = Callable[[str], ModuleOp]
 
 
-# 33x21 times 21x17, in tiles of 8x8 and chunks of 4: nothing divides.
+# 33x21 times 21x17, in tiles of 8x8 and chunks of 4: no extent is a multiple of its tile.
 _PRODUCT = """
 loop.kernel @k({arguments}) -> (%out: memref<33x17xf32>) {{
   tile.launch (%bm = block 5 m, %bn = block 3 n, %tm = thread 8 m, %tn = thread 8 n) {{
@@ -69,7 +69,7 @@ PROGRAMS = {
     "nt": _product("%a: memref<33x21xf32>, %b: memref<17x21xf32>", _A + _B_T),
     "tn": _product("%a: memref<21x33xf32>, %b: memref<21x17xf32>", _A_T + _B),
     "tt": _product("%a: memref<21x33xf32>, %b: memref<17x21xf32>", _A_T + _B_T),
-    # The prologue is cheap, but a block of 8 columns would do it 8 times.
+    # The prologue is cheap, but a block with 8 columns would repeat it 8 times.
     "bias": _product(
         "%a: memref<33x21xf32>, %bias: memref<21xf32>, %b: memref<21x17xf32>",
         _A.replace("%x =", "%x0 =")
@@ -90,7 +90,7 @@ PROGRAMS = {
         """
         + _B,
     ),
-    # One operand is cast from half precision; the other is made of integers.
+    # One operand is cast from half precision; the other is cast from integers.
     "casts": _product(
         "%a: memref<33x21xf16>, %b: memref<21x17xi8>",
         _A.replace("%x =", "%h =").replace("f32", "f16")
@@ -98,7 +98,8 @@ PROGRAMS = {
         + _B.replace("%y =", "%q =").replace("f32", "i8")
         + "%w = arith.extsi %q : i8 to i32\n%y = arith.sitofp %w : i32 to f32\n",
     ),
-    # A statistic of each row, which threads share with those that fill the slab.
+    # The slab depends on a statistic of each row, which the threads share with those that fill the
+    # slab.
     "statistic": _product(
         "%a: memref<33x21xf32>, %b: memref<21x17xf32>",
         _A.replace("%x =", "%s =")
@@ -110,20 +111,20 @@ PROGRAMS = {
           loop.yield %m : f32
         }} : f32""",
     ),
-    # A row's scale is the same for each step, and loaded ahead of the loop.
+    # The scale of a row is the same for each step, and is loaded before the loop.
     "scale": _product(
         "%a: memref<33x21xf32>, %r: memref<33xf32>, %b: memref<21x17xf32>",
         _A.replace("%x =", "%s =") + "%x = arith.mulf %s, %scale : f32\n" + _B,
         _load("scale", "r", _M, mask=_M_MASK, type="33xf32"),
     ),
-    # Rows that data names.
+    # Rows are gathered: data gives their indices.
     "gather": _product(
         "%ids: memref<33xi64>, %a: memref<50x21xf32>, %b: memref<21x17xf32>",
         _load("x", "a", "%row", _K, mask=f"{_M_MASK}, {_K_MASK}", type="50x21xf32") + _B,
         _load("id", "ids", _M, mask=_M_MASK, type="33xi64")
         + "%row = loop.to_index %id below 50 : i64\n",
     ),
-    # Beyond the edge of what is padded there is one, not zero.
+    # Padding beyond the edge is one, not zero.
     "select": _product(
         "%a: memref<33x19xf32>, %b: memref<21x17xf32>",
         _load(
@@ -140,17 +141,17 @@ PROGRAMS = {
         """
         + _B,
     ),
-    # One argument, read in two ways.
+    # One argument is read by both operands.
     "gram": _product(
         "%a: memref<33x21xf32>",
         _A + _load("y", "a", _N, _K, mask=f"{_K_MASK}, {_N_MASK}", type="33x21xf32"),
     ),
-    # An argument without a name.
+    # Arguments without names.
     "unnamed": _product(
         "%0: memref<33x21xf32>, %1: memref<21x17xf32>",
         (_A + _B).replace("%a", "%0").replace("%b[", "%1["),
     ),
-    # Two products share an operand, which has one slab; a third factor is on both sides.
+    # Two products share an operand, which has one slab.
     "siblings": """
 loop.kernel @k(%x: memref<16x24xf32>, %wg: memref<24x12xf32>, %wu: memref<24x12xf32>)
   -> (%out: memref<16x12xf32>) {
@@ -170,7 +171,7 @@ loop.kernel @k(%x: memref<16x24xf32>, %wg: memref<24x12xf32>, %wu: memref<24x12x
     loop.store %o, %out[%bm * 8 + %tm, %bn * 4 + %tn] : memref<16x12xf32>
   }
 }""",
-    # Batches, heads that share values, and threads with registers.
+    # Batches, heads that share values, and threads with register tiles.
     "registers": """
 loop.kernel @k(%a: memref<4x32x20xf32>, %b: memref<2x20x24xf32>) -> (%out: memref<4x32x24xf32>) {
   tile.launch (%h = block 4 batch, %bm = block 2 m, %tm = thread 4 m,
@@ -194,7 +195,8 @@ loop.kernel @k(%a: memref<4x32x20xf32>, %b: memref<2x20x24xf32>) -> (%out: memre
       : memref<4x32x24xf32>
   }
 }""",
-    # 3x3 windows of 6 channels of 10x10, 8 filters: m counts places, k channels and offsets.
+    # Convolution of 3x3 windows, 6 channels of 10x10, and 8 filters: m is filters, n positions, k
+    # channels and offsets.
     "convolution": """
 loop.kernel @k(%x: memref<2x6x10x10xf32>, %w: memref<8x6x3x3xf32>) -> (%out: memref<2x8x8x8xf32>) {
   tile.launch (%i = block 2 batch, %bm = block 1 m, %bn = block 2 n, %tm = thread 8 m,
@@ -217,7 +219,7 @@ loop.kernel @k(%x: memref<2x6x10x10xf32>, %w: memref<8x6x3x3xf32>) -> (%out: mem
       : memref<2x8x8x8xf32>
   }
 }""",
-    # Three factors: what one of them and another make together is larger than they are.
+    # Three factors: the product of two of them is larger than both, so it is not staged.
     "three": """
 loop.kernel @k(%a: memref<8x16xf32>, %c: memref<4x16xf32>, %b: memref<4x16x8xf32>)
   -> (%out: memref<4x8x8xf32>) {
@@ -236,7 +238,7 @@ loop.kernel @k(%a: memref<8x16xf32>, %c: memref<4x16xf32>, %b: memref<4x16x8xf32
     loop.store %sum, %out[%g, %i, %j] : memref<4x8x8xf32>
   }
 }""",
-    # A contraction that is one chunk.
+    # A contraction with a single chunk.
     "short": """
 loop.kernel @k(%a: memref<32x12xf64>, %b: memref<12x16xf64>) -> (%out: memref<32x16xf64>) {
   tile.launch (%bm = block 4 m, %tm = thread 8 m, %tn = thread 16 n) {
@@ -249,7 +251,7 @@ loop.kernel @k(%a: memref<32x12xf64>, %b: memref<12x16xf64>) -> (%out: memref<32
     loop.store %sum, %out[%bm * 8 + %tm, %tn] : memref<32x16xf64>
   }
 }""",
-    # Rows of 100, three a block: the maximum, the sum and what is written read them all.
+    # Rows of 100, three a block: the maximum, the sum and the result all read them.
     "softmax": """
 loop.kernel @k(%x: memref<8x100xf32>) -> (%out: memref<8x100xf32>) {
   tile.launch (%rb = block 3 row, %rw = thread 3 row, %t = thread 32 k) {
@@ -278,7 +280,8 @@ loop.kernel @k(%x: memref<8x100xf32>) -> (%out: memref<8x100xf32>) {
     }
   }
 }""",
-    # A residual is added before: the sum is kept. The weight is read once, by two rows of a block.
+    # A residual is added first, and the slab holds the sum. Two rows of a block read each weight,
+    # once each.
     "layer_norm": """
 loop.kernel @k(%x: memref<6x64xf16>, %r: memref<6x64xf32>, %w: memref<64xf32>)
   -> (%out: memref<6x64xf32>) {
@@ -318,7 +321,8 @@ loop.kernel @k(%x: memref<6x64xf16>, %r: memref<6x64xf32>, %w: memref<64xf32>)
     }
   }
 }""",
-    # The weights of one row are the same for all threads, though they depend on its maximum.
+    # The weights of a row are the same for all threads, though they depend on the maximum of the
+    # row.
     "row_product": """
 loop.kernel @k(%s: memref<3x50xf32>, %v: memref<50x70xf32>) -> (%out: memref<3x70xf32>) {
   tile.launch (%i = block 3 row, %t = thread 32 k) {
@@ -350,7 +354,7 @@ def launch_of(module: ModuleOp) -> tile.LaunchOp:
 
 
 def random_inputs(kernel: loop.KernelOp) -> list[Array]:
-    """For each input; integers are small, since some are rows of 50."""
+    """Return a random array for each input; integers are below 50, since some index 50 rows."""
     random = np.random.default_rng(0)
     arrays: list[Array] = []
     for argument in kernel.inputs:
@@ -366,7 +370,7 @@ def random_inputs(kernel: loop.KernelOp) -> list[Array]:
 
 
 def staged(module: ModuleOp, choice: StageInputsPass) -> ModuleOp:
-    """Return a copy of the module with these operands staged."""
+    """Return a copy of the module with the operands staged by `choice`."""
     copy = module.clone()
     launch = launch_of(copy)
     assert choice.reason_not_possible(launch) is None
@@ -388,7 +392,7 @@ def test_every_choice_computes_the_same(parse: Parse, name: str):
             np.testing.assert_array_equal(one, other, choice.step())
 
 
-def test_looking_changes_nothing(parse: Parse):
+def test_analysis_changes_nothing(parse: Parse):
     for text in PROGRAMS.values():
         module = parse(text)
         before = str(module)
@@ -399,7 +403,7 @@ def test_looking_changes_nothing(parse: Parse):
         assert all(use.operation.parent is not None for use in uses)
 
 
-# What each pass is guessed to do: `computed` where threads would compute again.
+# First choice of the pass for each program: `computed` where threads would repeat a prologue.
 GUESSES = {
     "nn": "raw=a,b",
     "nt": "raw=a,b",
@@ -425,7 +429,7 @@ GUESSES = {
 }
 
 
-def test_there_is_a_guess_for_each():
+def test_every_program_has_an_expected_choice():
     assert [*GUESSES] == [*PROGRAMS]
 
 
@@ -435,7 +439,7 @@ def test_guess(parse: Parse, name: str):
     assert best.step() == f"stage-inputs{{{GUESSES[name]}}}"
 
 
-# The slabs: what lies side by side in memory does so in the slab; a batch and a half of rows.
+# Shapes of the slabs: neighbours in memory are neighbours in the slab. Overruns are included.
 SLABS = {
     "nn": ["8x4xf32", "4x8xf32"],
     "nt": ["8x4xf32", "8x4xf32"],
@@ -467,7 +471,10 @@ IN_CI = ["gated", "gather", "convolution", "layer_norm"]
 
 
 def assert_simulated(module: ModuleOp, choice: StageInputsPass) -> None:
-    """The kernel that is staged so runs without a complaint, and gives what it is to give."""
+    """
+    Assert that the staged kernel runs in the simulator without problems and gives the expected
+    results.
+    """
     inputs = random_inputs(launch_of(module).kernel)
     expected = interpret_kernel(launch_of(module).kernel, inputs)
     program = lower(with_main(staged(module, choice)), "cuda")
@@ -494,7 +501,10 @@ def test_transposed_slabs_simulated(parse: Parse):
 
 @pytest.mark.parametrize("target", ["sm_80", "sm_90a", "sm_120"])
 def test_pairs_of_int64_that_become_bools_are_no_vector(target: str):
-    """Two bools are two bytes, which no instruction moves: such a slab is written one by one."""
+    """
+    Two bools are two bytes, which no instruction moves at once: the slab is written element by
+    element.
+    """
     import torch
 
     x, subscripts, y = torch.randn(64, 512), torch.randint(0, 64, (64,)), torch.randn(64, 512)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which indices are the same for all threads of a block."""
+"""Tests of the analysis which finds indices that are the same for all threads of a block."""
 
 from collections.abc import Callable
 
@@ -52,7 +52,7 @@ SLAB = """
         ("%i", "", "%i = loop.to_index %single below 64 : i64", True),
     ],
 )
-def test_of_each_kind(parse: Parse, index: str, outside: str, inside: str, varies: bool):
+def test_varies_in_block(parse: Parse, index: str, outside: str, inside: str, varies: bool):
     module = parse(KERNEL.format(index=index, outside=outside, inside=inside))
     (load,) = (
         op for op in module.walk() if isinstance(op, loop.LoadOp) and op.memref.name_hint == "x"

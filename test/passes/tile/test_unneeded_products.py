@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Attention's scores, of which a mask drops what lies beyond the diagonal: the blocks there do no
-step, whichever way their operands come and their sums are joined, and what is dropped may be NaN.
+Attention scores of which a mask drops the part beyond the diagonal. Blocks beyond the diagonal run
+no step, for each transport of operands and each join of sums. Dropped scores may be NaN.
 """
 
 import re
@@ -27,7 +27,7 @@ CASES = [("", SYNC), ("", CP_ASYNC), ("", TMA), (CLUSTER, TMA), (LAST_BLOCK, CP_
 
 
 def scores(q: Tensor, k: Tensor) -> Tensor:
-    """Query i attends to the keys up to key i."""
+    """Return causal scores: query i attends to the keys up to key i, and other scores are -inf."""
     attends = torch.ones(q.shape[-2], k.shape[-2], dtype=torch.bool).tril()
     return (q @ k.transpose(-2, -1) * 0.25).masked_fill(~attends, -torch.inf)
 
@@ -48,7 +48,7 @@ def test_blocks_beyond_the_diagonal_do_nothing(split: str, ring: str, rows: int,
 
 
 def test_a_block_that_does_a_step_does_all():
-    """In the loop the bound is not asked again; ahead of it, it is."""
+    """The bound of a block is checked in the prologue, not again in the loop."""
     module = tilewright.lower(
         tilewright.capture(scores, torch.randn(64, 64), torch.randn(64, 64)), "loop", "sm_90a"
     )

@@ -1,8 +1,8 @@
 // RUN: opt-tool %s -p 'tileify{columns=true}' --check=each | filecheck %s
 // RUN: opt-tool %s -p tileify --check=each | filecheck %s --check-prefix=ROWS
 
-// Rows of attention are contracted with columns of values: two heads share those. Without the option,
-// or planned steps that have it, a row stays a block's.
+// Rows of attention are contracted with columns of values, which two heads share. A row stays in one
+// block without the option `columns` or planned steps that have it.
 // ROWS-LABEL: @attention_values
 // ROWS:         tile.launch (%i = block 4 row, %j = block 20 row) {
 // ROWS:           loop.for %l in 16 {
@@ -44,7 +44,7 @@ loop.kernel @attention_values(%s: memref<4x20x20xf32>, %v: memref<2x20x16xf32>) 
   }
 }
 
-// What is stored beside the columns is stored once.
+// A result that is stored beside the columns is stored once.
 // ROWS-LABEL: @planned
 // ROWS:         tile.launch (%j = block 20 m, %l = block 16 n) {
 // ROWS:       } schedule "tileify{columns=true}"
@@ -85,7 +85,7 @@ loop.kernel @planned(%s: memref<20x20xf32>, %v: memref<20x16xf32>) -> (%out: mem
   }
 } planned "tileify{columns=true}"
 
-// With another loop beside it the row stays together, and so do rows that are contracted with nothing.
+// A row stays together if there is another loop beside it, or if it is contracted with nothing.
 // CHECK-LABEL: @probabilities_too
 // CHECK:         tile.launch (%j = block 20) {
 loop.kernel @probabilities_too(%s: memref<20x20xf32>, %v: memref<20x16xf32>) -> (%out: memref<20x16xf32>, %p: memref<20x20xf32>) {

@@ -2,7 +2,7 @@
 // RUN: opt-tool %s -p tileify,tileify --remarks --check=each 2>&1 | filecheck %s --check-prefix=TWICE
 // RUN: not opt-tool %s -p 'tileify{columns=2}' 2>&1 | filecheck %s --check-prefix=WORD
 
-// What is a launch already stays as it is.
+// A kernel that is already a launch is unchanged.
 // CHECK:     --- t:001_tileify skipped at launched: it is a launch already
 // CHECK-NOT: skipped at sums
 // TWICE:     --- t:001_tileify skipped at sums: it is a launch already
@@ -18,7 +18,7 @@ loop.kernel @launched(%x: memref<33xf32>) -> (%out: memref<33xf32>) {
   }
 }
 
-// Sums of rows have no columns that could be lifted.
+// Sums of rows have no columns that could become axes of the launch.
 // CHECK:       loop.kernel @sums
 // CHECK-NEXT:    tile.launch (%i = block 33 row) {
 // CHECK-NEXT:      loop.reduce %k in 65 with add {

@@ -3,7 +3,7 @@
 
 // REMARK:      --- t:001_tileify skipped at row_norm: it is a launch already
 
-// Rows: the nest around a reduction becomes blocks, the loop beside the reduction stays.
+// Rows: the nest around a reduction becomes blocks, and the loop beside the reduction stays.
 // CHECK:      loop.kernel @row_norm(%x: memref<32x2048xf32>) -> (%out: memref<32x2048xf32>) {
 // CHECK-NEXT:   tile.launch (%i = block 32 row) {
 // CHECK-NEXT:     %s = loop.reduce %k in 2048 with add {
@@ -55,8 +55,8 @@ loop.kernel @bmm(%x: memref<3x33x65xf32>, %w: memref<3x65x17xf32>) -> (%out: mem
   }
 }
 
-// Two operands that are no product reduce all the same: roles say how operands vary, not what
-// is done with them.
+// Two operands without a product are contracted too: roles state how operands vary, not how they are
+// combined.
 // CHECK:      loop.kernel @distance(%x: memref<33x65xf32>, %w: memref<17x65xf32>) -> (%out: memref<33x17xf32>) {
 // CHECK-NEXT:   tile.launch (%i = block 33 m, %j = block 17 n) {
 // CHECK-NEXT:     %s = loop.reduce %k in 65 with add {
@@ -138,7 +138,7 @@ loop.kernel @everything(%x: memref<100xf32>) -> (%out: memref<f32>) {
   loop.store %s, %out[] : memref<f32>
 }
 
-// Rows that data names are rows of a factor all the same.
+// Gathered rows are rows of a factor too.
 // CHECK:      loop.kernel @embedded(
 // CHECK-NEXT:   tile.launch (%i = block 17 m, %j = block 33 n) {
 loop.kernel @embedded(%ids: memref<17xi64>, %x: memref<100x65xf32>, %w: memref<65x33xf32>) -> (%out: memref<17x33xf32>) {

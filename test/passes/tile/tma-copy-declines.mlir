@@ -1,7 +1,7 @@
 // RUN: opt-tool %s -p tma-copy --remarks --check=each 2>&1 | filecheck %s
 // RUN: not opt-tool %s -p 'tma-copy{slabs=hs}' 2>&1 | filecheck %s --check-prefix=COMPUTED
 
-// No ring, and rows that are no multiples of 16 bytes.
+// Slabs without a ring, and rows that are no multiples of 16 bytes.
 // CHECK: skipped at row: no slab has a ring
 // CHECK: skipped at odd: %xs is not a box: rows of the tensor are 396 bytes, not a multiple of 16
 loop.kernel @row(%x: memref<3x100xf32>) -> (%out: memref<3x100xf32>) {
@@ -32,7 +32,7 @@ loop.kernel @odd(%x: memref<64x99xf32>) -> (%out: memref<64xf32>) {
   }
 }
 
-// A loop within a loop that begins late.
+// An inner loop with a lower bound.
 // CHECK: skipped at late: %xs is filled in a nested loop that leaves out steps: fills cannot be counted
 loop.kernel @late(%x: memref<64x64xf32>) -> (%out: memref<64xf32>) {
   tile.launch (%b = block 4, %t = thread 16) {
@@ -54,7 +54,7 @@ loop.kernel @late(%x: memref<64x64xf32>) -> (%out: memref<64xf32>) {
   }
 }
 
-// One of two slabs is computed by threads, so that they would wait for two kinds of copies.
+// Threads compute one of two slabs, so that they would wait for two kinds of copies.
 // CHECK: skipped at mixed: no loop has only rings that TMA can fill, with long rows and large piles
 // CHECK: loop.kernel @mixed
 // CHECK-NOT: transport

@@ -6,8 +6,8 @@
 // RUN: not opt-tool %s -p 'tma-copy{slabs=cs}' 2>&1 | filecheck %s --check-prefix=NAME
 // RUN: opt-tool %s -p 'tma-copy{slabs=as target=sm_80}' --remarks 2>&1 | filecheck %s --check-prefix=OLD
 
-// A batch of products: a box has one step along the batch. Nothing divides, and what is outside of
-// the inputs is zero, as the masks have it.
+// A batch of products: a box has one step along the batch. No extent is a multiple of its tile, and
+// elements outside the inputs are zero, as the masks require.
 //
 // CHECK: %as = tile.stage (%i, %k) in [32, 16] ring(depth 2) transport(tma) {
 // CHECK: %bs = tile.stage (%k_1, %j) in [16, 32] ring(depth 2) transport(tma) {

@@ -1,6 +1,6 @@
 // RUN: opt-tool %s -p tileify,cooperative-reduce,blockify-launch,simplify-accesses --check=each | filecheck %s
 
-// Subscripts do not name axes of one step, and yet the threads past that step must not store.
+// Subscripts omit axes of one step, but threads past this step must not store.
 
 // CHECK: loop.kernel @nest
 // CHECK: tile.launch (%b = block 1, %t = thread 32) {

@@ -1,11 +1,11 @@
 // RUN: opt-tool %s | filecheck %s
 // RUN: opt-tool %s | opt-tool | filecheck %s
 
-// softmax(scores) @ v, causal, 8 heads that share 2 heads of values. The statistics of a row are shared
-// by the 16 threads that own its columns, and its maximum with all that fill the slab of weights: each
-// is computed once. Steps and chunks beyond the diagonal are left out. A score beyond the diagonal is no
-// zero (exp(0 - max) may be infinite, and infinity times zero is NaN), so that the sum is masked where
-// it is made.
+// softmax(scores) @ v, causal, with 8 heads that share 2 heads of values. The 16 threads that own the
+// columns of a row share its statistics, and share the maximum with all threads that fill the slab of
+// weights: each is computed once. Steps and chunks beyond the diagonal are skipped. Weights of hidden
+// scores are not zero (exp(0 - max) may be infinite, and infinity times zero is NaN), so the sum is
+// masked where it is made.
 //
 // CHECK: loop.reduce %kc in 2 below [%bm floordiv 2 + 1] with max
 // CHECK: %maximums = tile.share %maximum at [%tm * 4 + %vm] : memref<32xf32, 3 : i64>

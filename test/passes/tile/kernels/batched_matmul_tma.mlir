@@ -2,8 +2,8 @@
 // RUN: opt-tool %s | opt-tool | filecheck %s
 
 // a @ b.T in batches of 6: both operands have K innermost. The tensor memory accelerator fills a ring of
-// four slots, three steps ahead, and swizzles each 64 bytes; a thread's columns lie 16 apart, so that
-// its reads of 4 steps of K meet no bank twice.
+// four slots, three steps ahead, and swizzles each 64 bytes. The columns of a thread are 16 apart, so
+// that its reads of 4 steps of K have no bank conflicts.
 //
 // CHECK: tile.stage (%i, %k) in [128, 16] ring(depth 4, lookahead 3) transport(tma)
 // CHECK-SAME: {

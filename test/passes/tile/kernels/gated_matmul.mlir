@@ -1,9 +1,9 @@
 // RUN: opt-tool %s | filecheck %s
 // RUN: opt-tool %s | opt-tool | filecheck %s
 
-// (silu(g) * u) @ w: what the block needs of the prologue is computed once, while it is staged, not by
-// each thread that reads it. Such a slab goes through registers, so that it cannot be copied by
-// `cp.async`; the other one can.
+// (silu(g) * u) @ w: the prologue of a block is computed once, while it is staged, and not by each
+// thread that reads it. A computed slab goes through registers, so `cp.async` cannot copy it; it can
+// copy the other slab.
 //
 // CHECK: tile.stage (%i, %k) in [128, 16] ring(depth 2, lookahead 1) {
 // CHECK: math.exp

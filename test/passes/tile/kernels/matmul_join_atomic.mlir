@@ -1,7 +1,7 @@
 // RUN: opt-tool %s | filecheck %s
 // RUN: opt-tool %s | opt-tool | filecheck %s
 
-// a @ b, 70x333x50, where each of 3 blocks adds to the output.
+// a @ b, 70x333x50: each of 3 blocks adds its part of the sum to the output.
 //
 // CHECK: tile.combine %partial across %s with add join(atomic) : f32
 

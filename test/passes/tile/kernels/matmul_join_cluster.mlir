@@ -1,8 +1,8 @@
 // RUN: opt-tool %s | filecheck %s
 // RUN: opt-tool %s | opt-tool | filecheck %s
 
-// relu(a @ b + bias), 70x333x50, of which nothing divides by anything: 6 tiles of 32x32, each
-// the work of a cluster of 3 blocks, of which the first goes on.
+// relu(a @ b + bias), 70x333x50, where no extent is a multiple of its tile: 6 tiles of 32x32. A cluster
+// of 3 blocks computes each tile, and its first block runs the epilogue.
 //
 // CHECK: tile.combine %partial across %s with add join(cluster) : f32
 

@@ -1,7 +1,7 @@
 // RUN: opt-tool %s | filecheck %s
 // RUN: opt-tool %s | opt-tool | filecheck %s
 
-// relu(a @ b + bias), 70x333x50, where the last of 3 blocks goes on.
+// relu(a @ b + bias), 70x333x50: the last of 3 blocks joins their sums and runs the epilogue.
 //
 // CHECK: tile.combine %partial across %s with add join(last_block) : f32
 

@@ -1,7 +1,7 @@
 // RUN: opt-tool %s | filecheck %s
 // RUN: opt-tool %s | opt-tool | filecheck %s
 
-// relu(a @ b + bias), 70x333x50, where a second kernel joins what 3 blocks leave, and goes on.
+// relu(a @ b + bias), 70x333x50: a second kernel joins the sums of 3 blocks and runs the epilogue.
 //
 // CHECK: tile.combine %partial across %s with add join(workspace) : f32
 

@@ -1,8 +1,8 @@
 // RUN: opt-tool %s | filecheck %s
 // RUN: opt-tool %s | opt-tool | filecheck %s
 
-// 33x65 @ 65x17: nothing divides. What a stage holds beyond K is zero on both sides, so that the
-// product there is zero and needs no mask of its own; rows and columns beyond the ends are not stored.
+// 33x65 @ 65x17: no extent is a multiple of its tile. Both slabs hold zeros beyond K, so that their
+// products are zero and need no mask. Rows and columns beyond the ends are not stored.
 //
 // CHECK: tile.stage (%i, %k) in [32, 16] ring(depth 3, lookahead 2) transport(cp_async)
 // CHECK: where [

@@ -1,9 +1,9 @@
 // RUN: opt-tool %s | filecheck %s
 // RUN: opt-tool %s | opt-tool | filecheck %s
 
-// relu(a @ b + bias), 512x2048x2048: with tiles of 128x128 there are 64 blocks, too few for a GPU of
-// 132 SMs, so that K is split over clusters of 4 blocks. Each thread owns 8x8 outputs as 2x2 pieces of
-// 4x4, and reads 4 steps of K at a time; the ring has the next chunk under way.
+// relu(a @ b + bias), 512x2048x2048: tiles of 128x128 make 64 blocks, too few for a GPU with 132 SMs, so
+// K is split over clusters of 4 blocks. Each thread owns 8x8 outputs as 2x2 pieces of 4x4, and reads 4
+// steps of K at a time. The ring is filled one chunk ahead.
 //
 // CHECK: tile.launch (%s = block 4 split, {{.*}}) min_blocks 2
 

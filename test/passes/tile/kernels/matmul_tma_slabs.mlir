@@ -1,9 +1,9 @@
 // RUN: opt-tool %s | filecheck %s
 // RUN: opt-tool %s | opt-tool | filecheck %s
 
-// a @ b, both row-major, in chunks of 32 of K: a slab of a is 128 bytes wide, which a swizzle of 128
-// takes as it is; one of b is wider, and lies in pieces of 32 columns, each a box of its own. A
-// thread's rows lie 16 apart; its columns are 4 side by side, in each half.
+// a @ b, both row-major, in chunks of 32 steps of K. A slab of a is 128 bytes wide, the span of the
+// swizzle. A slab of b is wider, and is split into pieces of 32 columns, each copied as a box. The rows
+// of a thread are 16 apart; its columns are 4 neighbours in each half.
 //
 // CHECK: tile.stage (%i, %k) in [128, 32] ring(depth 3, lookahead 2) transport(tma)
 // CHECK: #tile.layout<swizzle 128>

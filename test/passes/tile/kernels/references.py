@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each hand-written kernel computes, by PyTorch in float64, and inputs to compute it of."""
+"""PyTorch reference and random inputs of each hand-written kernel."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -12,18 +12,21 @@ FOLDER = Path(__file__).parent
 
 
 class Reference(NamedTuple):
-    """The shapes of the inputs, and the function."""
+    """Input shapes of a kernel, and the PyTorch function that it computes."""
 
     shapes: tuple[tuple[int, ...], ...]
     function: Callable[..., torch.Tensor]
 
     def inputs(self) -> list[torch.Tensor]:
-        """Inputs of those shapes, the same at each call."""
+        """Return random inputs of these shapes, identical at each call."""
         generator = torch.Generator().manual_seed(0)
         return [torch.randn(shape, generator=generator) for shape in self.shapes]
 
     def assert_close(self, result: torch.Tensor) -> None:
-        """`result` is as near to float64 as PyTorch in float32, but for the order of sums."""
+        """
+        Assert that the error of `result` against float64 is at most 8 times PyTorch's in float32,
+        which allows another order of sums.
+        """
         inputs = self.inputs()
         exact = self.function(*(tensor.double() for tensor in inputs))
         allowed = 8 * float((self.function(*inputs) - exact).abs().max())
@@ -61,7 +64,7 @@ def _rms_norm(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
     return F.rms_norm(x, weight.shape, weight, 1e-5)
 
 
-# Rows of each length, as many as make the last block of the kernel an odd one.
+# Number of rows for each row length. Where a block has four rows, the last block is partly empty.
 _ROWS = {100: 33, 512: 14, 2048: 6, 50257: 66}
 
 _JOINED = ((70, 333), (333, 50))

@@ -1,9 +1,8 @@
 // RUN: opt-tool %s | filecheck %s
 // RUN: opt-tool %s | opt-tool | filecheck %s
 
-// softmax over rows of 100.
-// Four rows a block, each a warp that holds its row in registers, 4 elements a lane. Where there is no
-// column, the identity joins: a padded row joins no zeros.
+// Softmax over rows of 100. Four rows a block; each is one warp's, which holds it in registers, 4
+// elements a lane. Columns beyond the end are masked: the padding of a row joins no zeros.
 //
 // CHECK-COUNT-2: tile.combine
 

@@ -1,8 +1,8 @@
 // RUN: opt-tool %s | filecheck %s
 // RUN: opt-tool %s | opt-tool | filecheck %s
 
-// softmax over rows of 2048.
-// A row a block of 256 threads, in registers, in two pieces of 4 elements a thread.
+// Softmax over rows of 2048. One row for each block of 256 threads, in registers, in two pieces of 4
+// elements a thread.
 //
 // CHECK-COUNT-2: tile.combine
 

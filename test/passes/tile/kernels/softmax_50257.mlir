@@ -1,9 +1,8 @@
 // RUN: opt-tool %s | filecheck %s
 // RUN: opt-tool %s | opt-tool | filecheck %s
 
-// softmax over rows of 50257.
-// A row a block of 512 threads, in registers. Rows of odd length are not aligned, so that elements
-// are loaded one by one, next to each other by lane.
+// Softmax over rows of 50257. One row for each block of 512 threads, in registers. Rows of odd length
+// are not aligned, so each load has one element; neighbouring lanes load neighbouring elements.
 //
 // CHECK-COUNT-2: tile.combine
 

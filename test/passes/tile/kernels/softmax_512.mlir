@@ -1,9 +1,8 @@
 // RUN: opt-tool %s | filecheck %s
 // RUN: opt-tool %s | opt-tool | filecheck %s
 
-// softmax over rows of 512.
-// Four rows a block, each a warp that holds its row in registers, in four pieces of 4 elements a
-// lane; the last block has two rows.
+// Softmax over rows of 512. Four rows a block; each is one warp's, which holds it in registers, in four
+// pieces of 4 elements a lane. The last block has two rows.
 //
 // CHECK-COUNT-2: tile.combine
 

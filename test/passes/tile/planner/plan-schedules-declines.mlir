@@ -15,7 +15,7 @@ loop.kernel @planned(%x: memref<100xf32>) -> (%out: memref<100xf32>) {
   }
 } planned "tileify,blockify-launch{n=33}"
 
-// What is scheduled by hand is not planned.
+// A kernel that was scheduled by hand is not planned.
 // CHECK-LABEL: loop.kernel @launched
 // CHECK-NOT:   plan
 loop.kernel @launched(%x: memref<33xf32>) -> (%out: memref<33xf32>) {

@@ -1,6 +1,6 @@
 // RUN: opt-tool %s -p plan-schedules,to-tile --check=each | filecheck %s
 
-// A product of no steps is planned as what it stores, and the plan can be carried out.
+// A product of no steps is planned as the elements that it stores, and the plan is possible.
 // CHECK-LABEL: loop.kernel @empty
 // CHECK:         tile.launch
 // CHECK:       } schedule "tileify,

@@ -1,16 +1,17 @@
 // RUN: opt-tool %s -p plan-schedules --check=each | filecheck %s
 // RUN: opt-tool %s -p to-tile --check=each | filecheck %s --check-prefix=DONE
 
-// The planner by itself splits K over clusters of 2 blocks.
+// Without pins the planner splits K over clusters of 2 blocks.
 // CHECK: loop.kernel @free
 // CHECK: } planned "tileify,chunk-matmul-k{bk=32},split-matmul-k{factor=2 join=cluster},blockify-launch{m=32 n=64},cooperative-reduce,stage-inputs,register-tile{fm=4 fn=4 min_blocks=8},permute-register-tile,double-buffer{depth=3},tma-copy,split-inner-for-swizzle,async-copy,pad-smem,pipeline-k-outer{lookahead=2},mark-unroll"
 
-// A pinned factor leaves choices with other joins and tiles.
+// A pinned factor keeps the choices with other joins and tiles.
 // CHECK: loop.kernel @narrowed
 // CHECK: } planned "tileify,chunk-matmul-k{bk=32},split-matmul-k{factor=4 join=last_block},blockify-launch{m=64 n=64},cooperative-reduce,stage-inputs,register-tile{fm=8 fn=4 min_blocks=5},permute-register-tile,double-buffer{depth=2},tma-copy,split-inner-for-swizzle,async-copy,pad-smem,pipeline-k-outer{lookahead=1},mark-unroll"
 // DONE:  } schedule "tileify,chunk-matmul-k{bk=32},split-matmul-k{factor=4 join=last_block},blockify-launch{m=64 n=64},stage-inputs{raw=x,w},register-tile{fm=8 fn=4 fk=4 min_blocks=5},permute-register-tile{vm=4 vn=4 lanes_m=2 fastest=n},double-buffer{depth=2},tma-copy{slabs=xs,ws},pipeline-k-outer{lookahead=1},mark-unroll{limit=16}"
 
-// No choice has chunks of 64 steps: the option replaces the planner's. Steps come in the order of to-tile.
+// No choice has chunks of 64 steps: the pin replaces the planner's option. Steps have the order of
+// to-tile.
 // CHECK: loop.kernel @replaced
 // CHECK: } planned "tileify,chunk-matmul-k{bk=64},split-matmul-k{factor=2 join=cluster},blockify-launch{m=32 n=64},cooperative-reduce,stage-inputs,register-tile{fm=4 fn=4 min_blocks=8},permute-register-tile,double-buffer{depth=3},tma-copy,split-inner-for-swizzle,async-copy,pad-smem,pipeline-k-outer{lookahead=2},mark-unroll{limit=8}"
 // DONE:  } schedule "tileify,chunk-matmul-k{bk=64},split-matmul-k{factor=2 join=cluster},blockify-launch{m=32 n=64},stage-inputs{raw=x,w},register-tile{fm=4 fn=4 fk=4 min_blocks=8},permute-register-tile{vm=4 vn=4 lanes_m=2 fastest=n},double-buffer{depth=3},tma-copy{slabs=xs,ws},pipeline-k-outer{lookahead=2},mark-unroll{limit=8}"

@@ -5,8 +5,8 @@
 
 // TWICE: skipped at mm: its steps are planned
 
-// A product of 512x3584x3584 has 448 tiles of 64x64: K is split, so that all SMs have as much work.
-// Blocks of a cluster join where there are clusters.
+// A product of 512x3584x3584 has 448 tiles of 64x64: K is split to balance the work of all SMs. Blocks
+// of a cluster join on targets with clusters.
 // CHECK-LABEL: loop.kernel @mm
 // CHECK:       } planned "tileify,chunk-matmul-k{bk={{(16|32)}}},split-matmul-k{factor=2 join=cluster},blockify-launch{m=64 n=64},
 // CHECK-SAME:    register-tile{fm=8 fn=4 min_blocks=5}

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The model of tilings against what a GPU took for them (`benchmarks/results/nvidia-h200`)."""
+"""
+Modelled times of tilings, compared with times measured on a GPU (`benchmarks/results/nvidia-h200`).
+"""
 
 import json
 from math import exp, log
@@ -17,7 +19,7 @@ from tilewright.passes.tile.planner.tiling import Tiling
 from tilewright.passes.tile.planner.tiling_choice import fastest_tiling
 
 RESULTS = Path(__file__).parents[4] / "benchmarks" / "results" / "nvidia-h200" / "tilings.json"
-H100 = target("sm_90a")  # which has the same multiprocessors, as fast
+H100 = target("sm_90a")  # its multiprocessors equal those of the H200, at the same speed
 PROBLEMS = {
     "matmul.tinyllama.q_proj.s512": Contraction(1, 512, 2048, 2048, 1, 4, 4),
     "matmul.tinyllama.gate_proj.s128": Contraction(1, 128, 5632, 2048, 1, 4, 4),
@@ -26,7 +28,7 @@ TILE = {(tile.m, tile.n, tile.fm, tile.fn): tile for tile in BLOCK_TILES}
 
 
 class Measured(NamedTuple):
-    """A tiling, and how long it took and should take."""
+    """Tiling with its measured time `us` and its modelled time `by_model`, both in microseconds."""
 
     tiling: Tiling
     us: float
@@ -34,7 +36,10 @@ class Measured(NamedTuple):
 
 
 def measured(case: str) -> list[Measured]:
-    """Those whose copies are asynchronous: those by TMA were measured with another way to wait."""
+    """
+    Return the measured tilings of `case` with asynchronous copies. Tilings with TMA are excluded:
+    they were measured with a different wait.
+    """
     rows: list[dict[str, Any]] = json.loads(RESULTS.read_text())["cases"][case]
     found = [(_tiling(row), row["us"]) for row in rows if row["copies"] == "async"]
     problem = PROBLEMS[case]
@@ -57,13 +62,13 @@ def test_the_model_fits(case: str):
 
 
 @pytest.mark.parametrize("case", PROBLEMS)
-def test_its_best_is_among_the_best(case: str):
+def test_the_modelled_best_is_among_the_measured_best(case: str):
     rows = measured(case)
     chosen = min(rows, key=lambda each: each.by_model)
     assert chosen.us < 1.1 * min(each.us for each in rows)
 
 
-def test_clusters_that_find_no_room_at_once_are_not_taken():
-    """132 blocks in clusters of three took two rounds; the planner once took them."""
+def test_clusters_that_do_not_fit_at_once_are_not_chosen():
+    """132 blocks in clusters of three took two rounds on the GPU; the planner once chose them."""
     tiling = fastest_tiling(PROBLEMS["matmul.tinyllama.gate_proj.s128"], H100)
     assert (tiling.split, tiling.join) == (3, Join.LAST_BLOCK)

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Of which tiles something is needed: those of which an element is, for each condition."""
+"""
+Number of block tiles that must be computed. A tile is needed if each condition holds for some
+element of it.
+"""
 
 from itertools import product
 
@@ -33,7 +36,7 @@ def test_each_condition_holds_somewhere(
     assert needed_block_tiles(tuple(diagonals), (rows, columns), (m, n)) == expected
 
 
-def test_of_many_rows_some_stand_for_all():
+def test_many_rows_are_sampled():
     rows, causal = 1 << 40, (CAUSAL,)
     found = needed_block_tiles(causal, (rows, rows), (1 << 12, 1 << 12))
     exact = 2**28 * (2**28 + 1) // 2

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Planning around pinned steps."""
+"""Planning around pinned steps of a schedule."""
 
 import pytest
 from xdsl.utils.arg_spec import ArgSpec
@@ -21,7 +21,7 @@ GPU = target("sm_90a")
 
 
 def kernel_of(text: str) -> loop.KernelOp:
-    """Return the only kernel of an expression, at Loop IR."""
+    """Return the only kernel of an expression, in Loop IR."""
     source = parse_expression(text, fake=True)
     module = api.lower(api.capture(source.module, *source.args), "loop")
     (kernel,) = (op for op in module.ops if isinstance(op, loop.KernelOp))
@@ -29,7 +29,7 @@ def kernel_of(text: str) -> loop.KernelOp:
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_to_pin_what_the_planner_decides_changes_nothing(program: str) -> None:
+def test_pinning_the_planners_choice_changes_nothing(program: str) -> None:
     kernel = kernel_of(program)
     planned = plan(kernel, GPU)
     pins = [

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who does rows and elements: what the planner weighs, and what it takes."""
+"""
+Assignment of rows and elements to blocks and threads: the problem that the planner reads, and its
+choice.
+"""
 
 from collections.abc import Callable
 
@@ -31,13 +34,13 @@ SUM = RowProblem(
     work=1,
     joins=1,
 )
-"""The sum of ten million."""
+"""Sum of ten million elements."""
 
 SOFTMAX = SUM._replace(length=131072, reread=12, written=4, loops=3, work=40, joins=2)
 
 
 def best(problem: RowProblem, name: str = "sm_90a") -> RowAssignment:
-    """What is taken."""
+    """Return the planner's first choice for `problem` on the target `name`."""
     return row_assignments(problem, target(name))[0]
 
 
@@ -50,14 +53,14 @@ def test_a_full_sum_gives_every_sm_work(name: str):
 
 
 def test_a_short_row_is_left_to_one_block():
-    # Joining takes longer than what is left to each of several blocks.
+    # The join would take longer than the part of the row that each of several blocks would get.
     row = SUM._replace(length=2048, work=4)
     assert best(row).split == 1
     two = RowAssignment(128, 2, 4, split=2, join=Join.CLUSTER)
     assert two.seconds(row, H100) > best(row).seconds(row, H100)
 
 
-def test_what_goes_on_with_the_row_joins_in_a_cluster_or_not_at_all():
+def test_rows_used_after_the_join_join_in_a_cluster_or_not_at_all():
     few = SOFTMAX._replace(rows=4, length=1_000_000)
     assert best(few).split > 1
     assert best(few).join is Join.CLUSTER
@@ -65,13 +68,13 @@ def test_what_goes_on_with_the_row_joins_in_a_cluster_or_not_at_all():
 
 
 def test_rows_too_long_for_a_block_are_in_the_registers_of_a_cluster():
-    # Going along them three times would read them from device memory each time.
+    # Otherwise three loops over the row would each read it from device memory.
     many = SOFTMAX._replace(rows=512)
     assert best(many).in_registers(many)
     assert not best(many, "sm_80").in_registers(many)
 
 
-def test_what_is_not_reduced_is_not_split():
+def test_rows_without_a_reduction_are_not_split():
     plain = SUM._replace(joins=0, written=4)
     assert {assignment.split for assignment in row_assignments(plain, H100)} == {1}
 
@@ -147,7 +150,7 @@ def test_columns_are_accessed_widely_across(parse: Parse):
 
 
 def test_shifted_rows_are_accessed_one_by_one(parse: Parse):
-    # Four neighbours that begin at an odd place lie in two vectors.
+    # Four neighbours that begin at an odd offset lie in two vectors.
     found = _weighed(
         parse,
         """loop.for %i in 64, %j in 64 {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The products of a causal attention's queries with its keys, as the planner does them: both operands
-are read along K, and blocks beyond the diagonal compute nothing.
+Planned kernel of a causal attention's scores (queries times keys): both operands are read along K,
+and blocks beyond the diagonal compute nothing.
 """
 
 from collections.abc import Callable
@@ -56,9 +56,10 @@ def evidence(parse: Parse, heads: int, size: int) -> KernelEvidence:
 def test_short_loops_multiply_most_of_the_time(
     parse: Parse, heads: int, size: int, most: int
 ) -> None:
-    # In a few chunks, what a chunk takes beside its products tells: addresses and waiting. Of at
-    # most so many instructions 1024 multiply, and of one less unless NVRTC reads a part of a vector
-    # again, which depends on the addresses at which it is given memory.
+    # With few chunks, the overhead of each chunk counts: addresses and waiting. At most `most`
+    # instructions of the loop contain 1024 multiply-adds. The loop has one instruction fewer unless
+    # NVRTC reloads part of a vector. This depends on the addresses of the memory that NVRTC is
+    # given.
     kernel = evidence(parse, heads, size)
     assert kernel.resources.spill_store_bytes == 0
     assert kernel.loop is not None

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every contraction can be tiled, however many sums an element joins."""
+"""
+Tilings that the planner offers and chooses: every contraction has one, for any number of sums.
+"""
 
 import re
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Drawn schedules of a softmax that is multiplied with values: statistics of a row that the threads of
-its columns share, scores that are masked, chunks beyond the diagonal that are left out, weights
-that are computed where they are used or once for the block.
+Random schedules of a softmax that is multiplied with values. Statistics of a row are shared by the
+threads of its columns or not. Scores are masked, and chunks beyond the diagonal may be skipped.
+Weights are computed where they are used, or once for the block.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,7 +18,7 @@ _SIZES = (32, 5, 17, 24, 33, 48, 64)
 
 
 def attention(draw: Draw) -> Drawn:
-    """Return a product of attention's weights and values, with its schedule."""
+    """Return a random scheduled kernel that multiplies attention weights with values."""
     return _Attention(draw).drawn()
 
 
@@ -44,12 +44,12 @@ class _Attention:
 
     @property
     def m_start(self) -> str:
-        """The first row of the block."""
+        """First row of the block, as text."""
         return f"%bm * {self.m.size}" if self.blocks > 1 else "0"
 
     @property
     def row(self) -> str:
-        """The row."""
+        """Index of the row among all rows, as text."""
         return f"{self.m_start} + {self.m.at}"
 
     def _outside(self, index: str, size: int, covered: int) -> list[str]:
@@ -59,12 +59,12 @@ class _Attention:
         return self._outside(row, self.queries, self.blocks * self.m.size)
 
     def _counted(self, key: str, covered: int) -> list[str]:
-        """What holds for the keys that a row looks at."""
+        """Return the mask conditions under which a row attends to `key`."""
         causal = [f"{self.row} - ({key})"] if self.is_causal else []
         return [*causal, *self._outside(key, self.keys, covered)]
 
     def drawn(self) -> Drawn:
-        """Return the kernel."""
+        """Write the kernel, and return it with its inputs and expected results."""
         draw, text, stored = self.draw, self.text, self.element.stored
         values = ceil(self.heads, self.group)
         text.inputs["%x"] = (self.heads, self.queries, self.keys), stored
@@ -84,7 +84,10 @@ class _Attention:
         return Drawn(source, inputs, [expected], [allowed])
 
     def _below(self, chunk: int) -> str:
-        """Return the chunks that some row of the block looks at."""
+        """
+        Return a `below` bound on the chunks that some row of the block attends to, or an empty
+        text.
+        """
         if not self.is_causal or self.draw.chance(4):
             return ""
         return f" below [({self.m_start} + {self.m.size - 1}) floordiv {chunk} + 1]"
@@ -94,7 +97,10 @@ class _Attention:
         return self.text.widened(self.text.load("%x", ["%h", self.row, key], masks), self.element)
 
     def _statistic(self, monoid: str, value: Callable[[str, int], str]) -> str:
-        """Of a row, shared by the threads of its columns, or computed by each of them."""
+        """
+        Write a reduction of the row's scores; the threads of its columns share it, or each repeats
+        it. Return the name of its result.
+        """
         text, type = self.text, self.type
         is_shared = self.tn > 1 and not self.draw.chance(4)
         chunk = self.tn if is_shared else 4
@@ -167,7 +173,7 @@ class _Attention:
         return nest(loops)
 
     def _stages(self, covered: int) -> tuple[Callable[[str], str], Callable[[str], str]]:
-        """How the scores and the values of a chunk are read."""
+        """Write the stages of a chunk; return functions that read its scores and its values."""
         draw, ring = self.draw, drawn_ring(self.draw)
         kinds = [draw.one(("cp_async", "", "none")) for _ in range(2)]
         first = f"%ko * {self.chunk} + "
@@ -199,7 +205,10 @@ class _Attention:
         return x, w
 
     def _weights(self, ring: Ring, covered: int) -> Callable[[str], str]:
-        """Return a slab of `exp(score - maximum)`, computed with what the threads of a row hold."""
+        """
+        Write the stage of a slab of `exp(score - maximum)`, whose maxima the threads share. Return
+        a function that reads the slab.
+        """
         text, extents = self.text, (self.m.size, self.chunk)
         row, key = f"{self.m_start} + %i", f"%ko * {self.chunk} + %c"
         masks = [*self._rows_inside(row), *self._outside(key, self.keys, covered)]
@@ -235,12 +244,12 @@ class _Attention:
         ring: Ring,
         transport: str,
     ) -> tuple[str, str]:
-        """Return its name and its type."""
+        """Write the stage `name` of elements of `source`; return its name and its type."""
         text = self.text
         layout = drawn_layout(self.draw, extents, self.element, tma=False)
         type = memref(extents, self.element.stored, layout, ", 3 : i64")
-        how = ring.text + (f" transport({transport})" if transport else "")
-        header = f"{name} = tile.stage ({', '.join(axes)}) in {list(extents)}{how}"
+        options = ring.text + (f" transport({transport})" if transport else "")
+        header = f"{name} = tile.stage ({', '.join(axes)}) in {list(extents)}{options}"
         with text.region(header, f" : {type}"):
             value = text.load(source, *load)
             text.line(f"loop.yield {value} : {self.element.stored}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Changes to the text of a scheduled kernel; few of them leave a schedule that is legal."""
+"""Random changes to the text of a scheduled kernel; few of them leave a legal schedule."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -20,12 +20,15 @@ _LAYOUTS = (
 
 
 def changed(draw: Draw, text: str) -> str:
-    """Return the text with one thing changed."""
+    """Return the text with one random change."""
     return draw.one([*_CHANGES.values()])(draw, text)
 
 
 def _replaced(draw: Draw, text: str, pattern: str, new: Callable[[str], str]) -> str:
-    """One match of `pattern` replaced."""
+    """
+    Return the text with a random match of `pattern` replaced by `new`, or unchanged if none
+    matches.
+    """
     found = list(re.finditer(pattern, text))
     if not found:
         return text
@@ -72,7 +75,7 @@ def _join(draw: Draw, text: str) -> str:
 
 
 def _layout(draw: Draw, text: str) -> str:
-    """Of one type, wherever it stands."""
+    """Replace the layout of a random slab type, wherever the type occurs in the text."""
     slabs = [match[0] for match in _SLAB.finditer(text)]
     if not slabs:
         return text

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Drawn schedules of contractions: tiles of blocks and threads, strips and vectors of registers along
-rows and columns, steps of K shared by threads or split over blocks, operands staged or not.
+Random schedules of contractions: tiles, strips, vectors, shared or split steps of K, and stages.
 """
 
 from collections.abc import Sequence
@@ -16,7 +15,7 @@ from .tiles import Tiles
 
 
 def contraction(draw: Draw) -> Drawn:
-    """Return a contraction with its schedule."""
+    """Return a random scheduled contraction."""
     return _Contraction(draw).drawn()
 
 
@@ -26,7 +25,7 @@ class _Contraction:
         self.text = Text("mm")
         self.element = ELEMENTS[draw.one(("f32", "f32", "f32", *ELEMENTS))]
         self.monoid = draw.one(("add",) * 6 + ("max", "argmax"))
-        if self.monoid == "argmax":  # what is rounded may be best elsewhere
+        if self.monoid == "argmax":  # rounding may make another element the best
             self.element = ELEMENTS[draw.one(("f64", "i32", "i64", "i8"))]
         self.is_causal = draw.chance(6)
         self.tiles = Tiles(draw)
@@ -35,13 +34,13 @@ class _Contraction:
         self._fit_rings()
 
     def _fit_rings(self) -> None:
-        """The stages of a loop that are filled in one way have one ring."""
+        """Give both slabs one ring if TMA fills both or neither of them."""
         rings = [o.slab for o in (self.a, self.b) if o.slab is not None and o.slab.ring.depth > 1]
         if len(rings) == 2 and (rings[0].transport == "tma") == (rings[1].transport == "tma"):
             rings[1].ring = rings[0].ring
 
     def drawn(self) -> Drawn:
-        """Return the kernel."""
+        """Write the kernel, and return it with its inputs and expected results."""
         for operand in (self.a, self.b):
             operand.declare()
         self._outputs()
@@ -129,7 +128,7 @@ class _Contraction:
             below = f" below [({last} - ({rest})) floordiv {steps.chunk} + 1]"
         loops = [("%kp", steps.phases, "", "phases"), ("%ko", steps.chunks, below, "chunks")]
         loops += [("%ki", steps.steps, "", ""), ("%kv", steps.vector, "", "")]
-        # a yield is what masks are on, so that there is one loop, if only of one step
+        # The masks stand on a loop's yield, so keep at least one loop, even of one step.
         loops = [loop for loop in loops if loop[1] > 1] or [loops[2]]
         in_loops = {name for name, *_ in loops}
         if "%ko" not in in_loops:
@@ -159,7 +158,7 @@ class _Contraction:
         return names
 
     def _guard(self) -> list[str]:
-        """What holds for the steps that count."""
+        """Return the mask conditions of the steps of K that contribute to the result."""
         masks: list[str] = []
         needs = self.monoid != "add" or not (self.a.is_zero_outside or self.b.is_zero_outside)
         if self.tiles.overrun["k"] and (needs or self.draw.chance(4)):
@@ -203,7 +202,7 @@ class _Contraction:
             text.store(results[1], "%index", subscripts, [*inside, *once])
 
     def reference(self, *arrays: Array) -> list[Array]:
-        """Return the results in float64, or of integers."""
+        """Return the expected results, in float64 or integers."""
         given = dict(zip(self.text.inputs, arrays, strict=True))
         a, b = (operand.values(given) for operand in (self.a, self.b))
         products = a[..., :, :, None] * b[..., None, :, :]
@@ -236,7 +235,9 @@ class _Contraction:
         return [value, before] if self.also_before else [value]
 
     def _allowed(self, result: Array) -> float:
-        """One rounding for each step of K, and those of what is stored in fewer bits."""
+        """
+        Return the allowed error of `result`, from roundings of the steps of K and of stored values.
+        """
         if result.dtype.kind in "iu":
             return 0.0
         slabs = [o.slab.element for o in (self.a, self.b) if o.slab is not None]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What drawn schedules are made of: choices, and axes that are cut up."""
+"""Parts of random schedules: choices, and dimensions that are cut into axes."""
 
 from collections.abc import Callable, Mapping, Sequence
 from math import prod
@@ -11,20 +11,20 @@ T = TypeVar("T")
 
 
 class Draw(NamedTuple):
-    """Draws from sequences; what comes first in one is the simplest."""
+    """Source of random choices from sequences, whose first item is the simplest."""
 
     choose: Callable[[Sequence[Any]], Any]
 
     def one(self, choices: Sequence[T]) -> T:
-        """One of `choices`."""
+        """Return one of `choices`."""
         return self.choose(choices)
 
     def chance(self, of: int = 2) -> bool:
-        """True once in `of` times."""
+        """Return True with probability 1 / `of`."""
         return self.choose((False,) * (of - 1) + (True,))
 
     def shuffled(self, items: Sequence[T]) -> list[T]:
-        """`items` in some order."""
+        """Return `items` in a random order."""
         rest, found = list(items), list[T]()
         while rest:
             found.append(rest.pop(self.choose(range(len(rest)))))
@@ -32,29 +32,32 @@ class Draw(NamedTuple):
 
 
 class Drawn(NamedTuple):
-    """A kernel, inputs to run it with, and what it should compute of them."""
+    """Random kernel, with inputs, expected results and allowed errors."""
 
     text: str
     inputs: Sequence[Array]
     expected: Sequence[Array]
-    """In float64, or of integers."""
+    """Expected results, in float64 or integers."""
     allowed: Sequence[float]
-    """How far from that each result may be where it is computed in the kernel's own types."""
+    """Largest absolute error of each result that is computed in the kernel's own types."""
 
 
 class Cut(NamedTuple):
-    """A dimension of a tile, cut into axes of the launch: name, level, steps, outermost first."""
+    """
+    Dimension of a tile, cut into axes of the launch: name, level and steps of each, outermost
+    first.
+    """
 
     axes: Sequence[tuple[str, str, int]]
 
     @property
     def size(self) -> int:
-        """The elements of the tile."""
+        """Number of elements of the tile along the dimension."""
         return prod(steps for _, _, steps in self.axes)
 
     @property
     def at(self) -> str:
-        """Where in the tile the axes are."""
+        """Index in the tile that the axes give, as text."""
         factor, terms = 1, list[str]()
         for name, _, steps in reversed(self.axes):
             terms.append(f"{name} * {factor}" if factor > 1 else name)
@@ -63,13 +66,13 @@ class Cut(NamedTuple):
 
 
 def cut(draw: Draw, *axes: tuple[str, str, int]) -> Cut:
-    """Return a tile of those axes in some order; those of one step are mostly left out."""
+    """Return a tile of `axes` in a random order; most axes of one step are dropped."""
     kept = [axis for axis in axes if axis[2] > 1 or draw.chance(5)]
     return Cut(kept if draw.chance() else draw.shuffled(kept))
 
 
 def launch(draw: Draw, axes: Sequence[tuple[str, str, int]], roles: Mapping[str, str]) -> str:
-    """Return the header of a launch over `axes` in some order."""
+    """Return the header of a launch over `axes` in a random order."""
     order = list(axes) if draw.chance() else draw.shuffled(axes)
     bound = [f"{n} = {level} {steps}{roles.get(n, '')}" for n, level, steps in order]
     blocks = draw.one(("", "", "", " min_blocks 1", " min_blocks 2"))
@@ -77,5 +80,5 @@ def launch(draw: Draw, axes: Sequence[tuple[str, str, int]], roles: Mapping[str,
 
 
 def ceil(a: int, b: int) -> int:
-    """`a / b`, rounded up."""
+    """Return `a / b`, rounded up."""
     return -(-a // b)

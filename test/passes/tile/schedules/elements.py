@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the arrays of drawn kernels hold, and what is computed with it."""
+"""Element types of the arrays of random kernels, and the types that kernels compute in."""
 
 from typing import Any, NamedTuple
 
@@ -12,7 +12,9 @@ Array = NDArray[Any]
 
 
 class Element(NamedTuple):
-    """What arrays hold, what is computed with, and the name of both casts between them."""
+    """
+    Type of stored elements, type of computations on them, and names of the casts between both.
+    """
 
     stored: str
     computed: str
@@ -21,27 +23,27 @@ class Element(NamedTuple):
 
     @property
     def is_float(self) -> bool:
-        """True if these are floats."""
+        """True if the kernel computes with floats."""
         return self.computed.startswith("f")
 
     @property
     def suffix(self) -> str:
-        """The last letter of `arith` ops on them."""
+        """Last letter of the names of `arith` ops on the computed type."""
         return "f" if self.is_float else "i"
 
     @property
     def dtype(self) -> Any:
-        """NumPy's type of what is stored."""
+        """NumPy's type of the stored elements."""
         return dtype_named(_DTYPES[self.stored])
 
     @property
     def roundoff(self) -> float:
-        """How far rounding to it moves a value at most, relative to it."""
+        """Largest relative error of rounding to the stored type; 0 for integers."""
         return ROUNDOFF.get(_DTYPES[self.stored], 0.0)
 
     @property
     def bytes(self) -> int:
-        """Of one element in memory."""
+        """Bytes of one stored element."""
         return self.dtype.itemsize
 
 
@@ -67,14 +69,14 @@ _DTYPES = {
 
 
 def widened(array: Array) -> Array:
-    """Floats in float64, and integers as they are computed with."""
+    """Return floats as float64, and integers in the type that kernels compute in."""
     if array.dtype.kind in "iu":
         return array if array.dtype.itemsize > 4 else array.astype(np.int32)
     return array.astype(np.float64)
 
 
 def random(generator: np.random.Generator, shape: tuple[int, ...], element: str) -> Array:
-    """Standard normal floats, and integers from -4 to 4."""
+    """Return standard normal floats, or integers from -4 to 4."""
     dtype = ELEMENTS[element].dtype
     if ELEMENTS[element].is_float:
         return np.asarray(generator.standard_normal(shape)).astype(dtype)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The operands of a drawn contraction: how they lie in memory, what is done to them, where."""
+"""Operands of random contractions: layout in memory, prologue, and staging."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,10 +16,10 @@ from .tiles import Tiles
 
 @dataclass
 class Slab:
-    """How an operand is staged."""
+    """Choices for the slab of a staged operand."""
 
     place: str
-    """In the `loop` over chunks, or once, in the `launch`."""
+    """Place of the stage: in the `loop` over chunks, or once in the `launch`."""
     dims: Sequence[str]
     extents: Sequence[int]
     element: Element
@@ -27,16 +27,16 @@ class Slab:
     transport: str
     ring: Ring
     is_masked: bool
-    """True if what lies beyond the end of K is zero by the mask of the yield."""
+    """True if the mask of the stage's yield makes elements beyond the end of K zero."""
 
     @property
     def type(self) -> str:
-        """The slab's type."""
+        """Memref type of the slab, as text."""
         return memref(self.extents, self.element.stored, self.layout, ", 3 : i64")
 
 
 class Operand:
-    """One of the two."""
+    """Operand of a random contraction."""
 
     def __init__(
         self, draw: Draw, text: Text, name: str, dims: str, element: Element, tiles: Tiles
@@ -95,13 +95,13 @@ class Operand:
         return Slab(place, dims, shape, element, layout, transport, ring, is_masked)
 
     def _is_box(self, extents: Mapping[str, int]) -> bool:
-        """True if the tensor memory accelerator can copy it."""
+        """True if the tensor memory accelerator can copy a tile with these extents."""
         last, bytes = self.memory[-1], self.element.bytes
         row, box = self.tiles.size(last) * bytes, extents[last] * bytes
         return row % 16 == 0 and box % 16 == 0 and max(extents.values()) <= 256
 
     def declare(self) -> None:
-        """Its inputs."""
+        """Declare the inputs of the operand and its prologue."""
         memory, type = self.memory, self.element.stored
         batch = {"own": (self.tiles.size("g"),), "shared": ()}
         batch["grouped"] = (-(-self.tiles.size("g") // 2),)
@@ -116,7 +116,10 @@ class Operand:
             inputs[f"%{self.name}_bias"] = (self.tiles.size(self.prologue[-1]),), type
 
     def _loaded(self, at: Mapping[str, str]) -> str:
-        """Return the element at those indices, with its prologue."""
+        """
+        Write the load of the element at the indices `at`, and its prologue. Return the value's
+        name.
+        """
         element, text = self.element, self.text
         batch = {"own": ["%g"], "shared": [], "grouped": ["%g floordiv 2"]}[self.batch]
 
@@ -159,7 +162,7 @@ class Operand:
         return text.binary("div", value, below, type)
 
     def stage(self, place: str) -> None:
-        """Its stage, if it stands there."""
+        """Write the operand's stage if `place` is the place of its slab."""
         slab, tiles, text = self.slab, self.tiles, self.text
         if slab is None or slab.place != place:
             return
@@ -178,7 +181,10 @@ class Operand:
             text.line(f"loop.yield {value}{where(masks)} : {slab.element.stored}")
 
     def read(self, local: Mapping[str, str]) -> str:
-        """Return the element there in the tile, in the type that is computed with."""
+        """
+        Write the read of the element at `local` indices of the tile. Return it in the computed
+        type.
+        """
         slab, tiles = self.slab, self.tiles
         if slab is None:
             return self._loaded({dim: f"{tiles.starts[dim]} + {local[dim]}" for dim in self.dims})
@@ -190,7 +196,7 @@ class Operand:
         return self.text.widened(value, slab.element)
 
     def values(self, given: Mapping[str, Array]) -> Array:
-        """Return the operand, [batch, *dims], in float64 or of integers."""
+        """Return the reference values of the operand, [batch, *dims], in float64 or integers."""
 
         def ordered(array: Array, order: str) -> Array:
             return array if order == self.dims else np.swapaxes(array, -1, -2)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Drawn tiles of rows: what blocks, threads and registers do of rows and of columns."""
+"""Random tiles of rows: the share of blocks, threads and registers along rows and columns."""
 
 from collections.abc import Mapping
 
@@ -10,7 +10,7 @@ _MAX_THREADS = 512
 
 
 class RowTiles:
-    """How rows are shared."""
+    """Tiles of the rows and columns of a matrix, for blocks, threads and registers."""
 
     def __init__(self, draw: Draw):
         self.rows, self.length = draw.one((3, 1, 2, 5, 8, 14, 33)), draw.one(_LENGTHS)
@@ -44,32 +44,32 @@ class RowTiles:
 
     @property
     def row(self) -> str:
-        """The row, of all rows."""
+        """Index of the row among all rows, as text."""
         first = f"%rb * {self.row_cut.size} + " if self.blocks > 1 else ""
         return first + self.row_cut.at
 
     @property
     def local_column(self) -> str:
-        """The column, of those of the block."""
+        """Index of the column among the columns of the block, as text."""
         chunk = f"%kc * {self.columns.size} + " if self.chunks > 1 else ""
         return chunk + self.columns.at
 
     @property
     def column(self) -> str:
-        """The column."""
+        """Index of the column among all columns, as text."""
         first = f"%s * {self.per_block} + " if self.split > 1 else ""
         return first + self.local_column
 
     def row_masks(self, row: str) -> list[str]:
-        """What holds where there is such a row."""
+        """Return the mask condition that `row` exists; empty if no tile overruns the rows."""
         return [f"{self.rows - 1} - ({row})"] if self.row_overruns else []
 
     def column_masks(self, column: str) -> list[str]:
-        """What holds where there is such a column."""
+        """Return the mask condition that `column` exists; empty if no tile overruns the columns."""
         return [f"{self.length - 1} - ({column})"] if self.overruns else []
 
     def axes(self) -> tuple[list[tuple[str, str, int]], Mapping[str, str]]:
-        """Those of the launch, and their roles."""
+        """Return the axes of the launch and their roles."""
         blocks = [("%rb", "block", self.blocks), ("%s", "block", self.split)]
         axes = [axis for axis in blocks if axis[2] > 1]
         axes += [*self.row_cut.axes, *self.columns.axes]

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Drawn schedules of what is done to rows, or to columns: several a block, strips and vectors of
-registers, a loop over what is left, the row staged or not, joins of one or of several values.
+Random schedules of computations on rows, which may be stored as columns. A block has one or several
+rows, strips and vectors of registers, and a loop over the remaining chunks. The rows are staged or
+not. A join has one or two values.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,11 +18,11 @@ from .text import Text, memref, where
 
 
 class Kind(NamedTuple):
-    """What is done to a row: each of its joins by the steps before it."""
+    """Computation on a row. Each of its `joins` depends on the joins before it."""
 
     name: str
     is_row: bool
-    """True if the result is a row again."""
+    """True if the result is a row."""
     joins: int
 
 
@@ -37,7 +38,7 @@ _FLOATS_ONLY = ("softmax", "norm")
 
 
 def rows(draw: Draw) -> Drawn:
-    """Return a row kernel with its schedule."""
+    """Return a random scheduled row kernel."""
     return _Rows(draw).drawn()
 
 
@@ -54,7 +55,7 @@ class _Rows:
         self.layout = self._drawn_stage()
 
     def _drawn_stage(self) -> str | None:
-        """Return the layout of the slab of the rows, None if they are not staged."""
+        """Return the layout of the slab of the rows, or None if they are not staged."""
         extents = [self.tiles.row_cut.size, self.tiles.per_block]
         self.slab = ELEMENTS[self.type] if self.draw.chance() else self.element
         if not self.draw.chance(3) or extents[0] * extents[1] * self.slab.bytes > SHARED_BYTES:
@@ -67,7 +68,7 @@ class _Rows:
         return memref(extents, self.slab.stored, self.layout or "", ", 3 : i64")
 
     def drawn(self) -> Drawn:
-        """Return the kernel."""
+        """Write the kernel, and return it with its inputs and expected results."""
         text, kind, element = self.text, self.kind, self.element
         shape = (self.tiles.rows, self.tiles.length)
         text.inputs["%x"] = (shape if self.memory == "rc" else shape[::-1]), element.stored
@@ -112,7 +113,9 @@ class _Rows:
         return self.text.load("%x", subscripts, masks)
 
     def _x(self) -> str:
-        """Return the element here."""
+        """
+        Write the read of the row's element at this thread's index; return it in the computed type.
+        """
         if self.layout is None:
             return self.text.widened(self._loaded(self.tiles.row, self.tiles.column), self.element)
         here = f"%xs[{self.tiles.row_cut.at}, {self.tiles.local_column}]"
@@ -122,7 +125,10 @@ class _Rows:
     def _joined(
         self, monoid: str, types: Sequence[str], values: Callable[[], Sequence[str]]
     ) -> list[str]:
-        """What `values` computes here, joined along the row."""
+        """
+        Write the reduction along the row of the values that `values` writes. Return the names of
+        its results.
+        """
         text, typed = self.text, ", ".join(types)
         across = [name for name, _, _ in self.tiles.columns.axes]
         across += ["%s"] * (self.tiles.split > 1)
@@ -151,14 +157,14 @@ class _Rows:
         return names
 
     def _parts(self, across: Sequence[str]) -> list[list[str]]:
-        """Return all at once, or some first."""
+        """Return the axes of a join in random order: all at once, or in two parts."""
         order = self.draw.shuffled(across)
         at = self.draw.one((0, *range(len(order))))
         return [part for part in (order[:at], order[at:]) if part]
 
     @property
     def _needs_all(self) -> bool:
-        """True if all blocks of a row go on."""
+        """True if all blocks of a row need the joined value."""
         return self.kind.is_row or self.kind.joins > 1
 
     def _store_row(self, value: Callable[[], str]) -> None:
@@ -231,7 +237,7 @@ class _Rows:
         self._store_statistics([best])
 
     def _spread(self) -> None:
-        """How much all elements together are below the largest."""
+        """Write the sum over a row of the differences between its maximum and each element."""
         (best,) = self._joined("max", [self.type], lambda: [self._x()])
 
         def below() -> list[str]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Drawn slabs: their layout in shared memory, and the rings and transports that fill them."""
+"""Random slabs: their layout in shared memory, and the rings of their slots."""
 
 from collections.abc import Sequence
 from math import prod
@@ -9,31 +9,37 @@ from .drawing import Draw
 from .elements import Element
 
 SHARED_BYTES = 40_000
-"""What all slabs of a kernel may take."""
+"""Largest number of bytes that all slabs of a kernel may take."""
 
 
 class Ring(NamedTuple):
-    """Slots, and how many steps ahead they are filled; none where the slab has one slot."""
+    """
+    Number of slots of a slab, and how many steps ahead they are filled. A slab with one slot has no
+    ring.
+    """
 
     depth: int = 1
     lookahead: int = 0
 
     @property
     def text(self) -> str:
-        """As a stage says it."""
+        """Ring in the syntax of `tile.stage`."""
         if self.depth == 1:
             return ""
         return f" ring(depth {self.depth}, lookahead {self.lookahead})"
 
 
 def drawn_ring(draw: Draw) -> Ring:
-    """Return a ring of up to 5 slots."""
+    """Return a random ring of up to 5 slots."""
     depth = draw.one((1, 2, 2, 3, 4, 5))
     return Ring(depth, draw.one(range(depth)) if depth > 1 else 0)
 
 
 def drawn_layout(draw: Draw, extents: Sequence[int], element: Element, *, tma: bool) -> str:
-    """`, #tile.layout<...>`, or nothing; TMA knows no padding and keeps the order of the axes."""
+    """
+    Return `, #tile.layout<...>`, or an empty text. With `tma`, the layout has no padding and keeps
+    the order of the axes.
+    """
     rank, parts = len(extents), list[str]()
     order = list(range(rank))
     if not tma and draw.chance(3):
@@ -55,5 +61,8 @@ def drawn_layout(draw: Draw, extents: Sequence[int], element: Element, *, tma: b
 
 
 def _is_boxed(piece: int, extents: Sequence[int]) -> bool:
-    """True if TMA copies pieces of so many bytes: each of its boxes begins at 128 of them."""
+    """
+    True if TMA can copy pieces of `piece` bytes: each of its boxes begins at a multiple of 128
+    bytes.
+    """
     return piece % 16 == 0 and piece * prod(extents[:-1]) % 128 == 0

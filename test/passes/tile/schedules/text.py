@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The text of drawn kernels."""
+"""Writer for the text of random kernels."""
 
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
@@ -10,7 +10,7 @@ from .elements import Array, Element, random
 
 
 class Text:
-    """The lines of a kernel."""
+    """Lines, inputs and outputs of a kernel that is being written."""
 
     def __init__(self, name: str):
         self.name = name
@@ -20,7 +20,7 @@ class Text:
         self._count = 0
 
     def type(self, array: str) -> str:
-        """Return the type of an input or output."""
+        """Return the memref type of an input or output."""
         return memref(*({**self.inputs, **self.outputs}[array]))
 
     def line(self, text: str) -> None:
@@ -28,7 +28,7 @@ class Text:
         self.lines.append(text)
 
     def let(self, text: str) -> str:
-        """Append an op of one result, whose name is new."""
+        """Append an op with one result; return the new name of the result."""
         self._count += 1
         name = f"%v{self._count}"
         self.line(f"{name} = {text}")
@@ -41,48 +41,55 @@ class Text:
 
     @contextmanager
     def region(self, header: str, footer: str = "") -> Generator[None]:
-        """What is written in the block stands in a region of that op."""
+        """Put the lines that the `with` block writes into a region of the op `header`."""
         self.line(f"{header} {{")
         yield
         self.line(f"}}{footer}")
 
     def load(self, array: str, subscripts: Sequence[str], masks: Sequence[str] = ()) -> str:
-        """Return an element of an input."""
+        """Append the load of an element of an input or output; return its name."""
         subs = ", ".join(subscripts)
         return self.let(f"loop.load {array}[{subs}]{where(masks)} : {self.type(array)}")
 
     def store(
         self, value: str, array: str, subscripts: Sequence[str], masks: Sequence[str] = ()
     ) -> None:
-        """Write an element of an output."""
+        """Append the store of an element of an output."""
         subs = ", ".join(subscripts)
         self.line(f"loop.store {value}, {array}[{subs}]{where(masks)} : {self.type(array)}")
 
     def constant(self, value: float, type: str) -> str:
-        """Return a number."""
+        """Append a constant; return its name."""
         text = f"{float(value):e}" if type.startswith("f") else str(int(value))
         return self.let(f"arith.constant {text} : {type}")
 
     def binary(self, op: str, a: str, b: str, type: str) -> str:
-        """`add`, `sub`, `mul`, `max` of integers or floats."""
+        """
+        Append `op` (such as `add`, `sub`, `mul`, `div`, `max`) on integers or floats; return its
+        name.
+        """
         names = {"max": "arith.maximumf"} if type.startswith("f") else {"max": "arith.maxsi"}
         letter = "f" if type.startswith("f") else "i"
         return self.let(f"{names.get(op, f'arith.{op}{letter}')} {a}, {b} : {type}")
 
     def widened(self, value: str, element: Element) -> str:
-        """What is stored, to compute with."""
+        """
+        Append the cast of a stored value to the computed type, if they differ; return its name.
+        """
         if not element.widen:
             return value
         return self.let(f"{element.widen} {value} : {element.stored} to {element.computed}")
 
     def narrowed(self, value: str, element: Element) -> str:
-        """What is computed, to store."""
+        """
+        Append the cast of a computed value to the stored type, if they differ; return its name.
+        """
         if not element.narrow:
             return value
         return self.let(f"{element.narrow} {value} : {element.computed} to {element.stored}")
 
     def kernel(self) -> str:
-        """Return the whole text."""
+        """Return the text of the kernel."""
         arguments = [
             ", ".join(f"{name}: {memref(*type)}" for name, type in arrays.items())
             for arrays in (self.inputs, self.outputs)
@@ -91,7 +98,7 @@ class Text:
         return "\n".join([header, *_indented(self.lines), "}"])
 
     def values(self, seed: int) -> list[Array]:
-        """Inputs: standard normal floats, and integers from -4 to 4."""
+        """Return random inputs: standard normal floats, and integers from -4 to 4."""
         generator = np.random.default_rng(seed)
         return [random(generator, *type) for type in self.inputs.values()]
 
@@ -105,7 +112,7 @@ def _indented(lines: Sequence[str]) -> Iterator[str]:
 
 
 def memref(shape: Sequence[int], element: str, layout: str = "", space: str = "") -> str:
-    """Return the text of a type."""
+    """Return the text of a memref type."""
     return f"memref<{''.join(f'{size}x' for size in shape)}{element}{layout}{space}>"
 
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Drawn tiles of a contraction: what blocks, threads and registers do of rows, columns and K."""
+"""
+Random tiles of a contraction: the share of blocks, threads and registers along rows, columns and K.
+"""
 
 from collections.abc import Sequence
 from math import prod
@@ -10,14 +12,14 @@ from .drawing import Cut, Draw, ceil, cut
 _SIZES = (8, 1, 2, 3, 5, 7, 13, 16, 17, 24, 31, 32, 33, 40, 48, 53, 64, 67, 70)
 
 _TIDY_SIZES = (16, 8, 24, 32, 40, 48, 64)
-"""Rows of these begin where the tensor memory accelerator wants them to."""
+"""Sizes whose rows begin at addresses that the tensor memory accelerator accepts."""
 
 _LARGEST_TILE = 8192
 _MAX_THREADS = 512
 
 
 class Sizes(NamedTuple):
-    """The loops that a contraction is made of."""
+    """Trip counts of the loops of a contraction."""
 
     batch: int
     m: int
@@ -26,7 +28,9 @@ class Sizes(NamedTuple):
 
 
 class Steps(NamedTuple):
-    """How K is walked: blocks, phases, chunks, and in a chunk steps, threads and vectors."""
+    """
+    Number of blocks, phases and chunks of K, and of steps, threads and vector elements in a chunk.
+    """
 
     blocks: int
     phases: int
@@ -37,22 +41,22 @@ class Steps(NamedTuple):
 
     @property
     def chunk(self) -> int:
-        """Elements that a block takes at a time."""
+        """Number of steps of K in a chunk, which a block takes at a time."""
         return self.steps * self.threads * self.vector
 
     @property
     def base(self) -> str:
-        """Where in K the chunk begins."""
+        """Index in K of the chunk's first step, as text."""
         return _total([*self._outer, ("%ko", self.chunk, self.chunks)])
 
     @property
     def base_of_phase(self) -> str:
-        """Where in K the loop over chunks begins."""
+        """Index in K at which the loop over chunks begins, as text."""
         return _total(self._outer)
 
     @property
     def whole(self) -> tuple[str, int, str]:
-        """All that a block walks: its start, its length, and where in it the chunk begins."""
+        """Part of K that a block walks: its start, its length, and the start of the chunk in it."""
         block, phase = self._outer
         walked = [phase, ("%ko", self.chunk, self.chunks)]
         return _total([block]), block[1], _total(walked)
@@ -64,18 +68,18 @@ class Steps(NamedTuple):
 
     @property
     def local(self) -> str:
-        """The step within the chunk."""
+        """Index of the step within the chunk, as text."""
         axes = [("%ki", "", self.steps), ("%tk", "", self.threads), ("%kv", "", self.vector)]
         return Cut([axis for axis in axes if axis[2] > 1]).at
 
     @property
     def at(self) -> str:
-        """The step of K."""
+        """Index of the step in K, as text."""
         return f"{self.base} + {self.local}"
 
     @property
     def covered(self) -> int:
-        """Steps of K that are walked, those beyond its end among them."""
+        """Number of steps of K that are walked, including steps beyond its end."""
         return self.blocks * self.phases * self.chunks * self.chunk
 
 
@@ -84,7 +88,7 @@ def _total(parts: Sequence[tuple[str, int, int]]) -> str:
 
 
 class Tiles:
-    """How the loops of a contraction are shared."""
+    """Tiles of the loops of a contraction, for blocks, threads and registers."""
 
     def __init__(self, draw: Draw):
         self.is_tidy = draw.chance(3)
@@ -96,7 +100,7 @@ class Tiles:
 
     @property
     def starts(self) -> dict[str, str]:
-        """Where each dimension's tile begins."""
+        """Index at which the tile of each dimension begins, as text."""
         m, n = (f"{name} * {tile.size}" for name, tile in (("%bm", self.m), ("%bn", self.n)))
         return {
             "m": m if self.blocks["%bm"] > 1 else "0",
@@ -106,12 +110,12 @@ class Tiles:
 
     @property
     def extents(self) -> dict[str, int]:
-        """The tile of each dimension."""
+        """Extent of the tile of each dimension."""
         return {"m": self.m.size, "n": self.n.size, "k": self.steps.chunk}
 
     @property
     def overrun(self) -> dict[str, bool]:
-        """Whether tiles reach beyond the end."""
+        """True for each dimension whose tiles reach beyond its end."""
         sizes, extents = self.sizes, self.extents
         return {
             "m": self.blocks["%bm"] * extents["m"] > sizes.m,
@@ -120,22 +124,22 @@ class Tiles:
         }
 
     def size(self, dim: str) -> int:
-        """Return the extent of a dimension, or of the batch, which is `g`."""
+        """Return the extent of a dimension m, n or k, or of the batch, which is `g`."""
         return getattr(self.sizes, {"g": "batch"}.get(dim, dim))
 
     @property
     def m_index(self) -> str:
-        """The row, in all of the rows."""
+        """Index of the row among all rows, as text."""
         return f"{self.starts['m']} + {self.m.at}"
 
     @property
     def n_index(self) -> str:
-        """The column."""
+        """Index of the column among all columns, as text."""
         return f"{self.starts['n']} + {self.n.at}"
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The product's."""
+        """Shape of the product."""
         batch = (self.sizes.batch,) if self.sizes.batch > 1 else ()
         return (*batch, self.sizes.m, self.sizes.n)
 
@@ -153,7 +157,7 @@ class Tiles:
         )
         if self.m.size * self.n.size > _LARGEST_TILE:
             self.n = cut(draw, ("%tn", "thread", threads[1]))
-        more = int(draw.chance(8))  # a block that has nothing to do
+        more = int(draw.chance(8))  # a row of blocks that has nothing to compute
         self.blocks = {
             "%bm": ceil(self.sizes.m, self.m.size) + more,
             "%bn": ceil(self.sizes.n, self.n.size),
