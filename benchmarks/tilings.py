@@ -105,7 +105,7 @@ def _row(tiling: Tiling, found: Measurement, problem: Contraction, target: Targe
     }
 
 
-def told(name: str, rows: Sequence[Row]) -> str:
+def summary_line(name: str, rows: Sequence[Row]) -> str:
     """
     Return a line of text on the error of the model, and on the planner's tiling in comparison with
     the best one.
@@ -149,7 +149,7 @@ def _measure(args: argparse.Namespace) -> None:
             submit = GpuEvaluator(product.text, target.name, by.executors).submit
             until = begin + args.seconds * number / len(cases)
             found[case.name] = [*measured(product, target, submit, until)]
-            print(told(case.name, found[case.name]))
+            print(summary_line(case.name, found[case.name]))
         head = {"gpu": by.device, "date": f"{date.today()}", "target": target.name}
     write_text(args.json, json.dumps({**head, "cases": found}, indent=1) + "\n")
 

@@ -21,7 +21,7 @@ from tilewright.frontend.dynamo_graph import in_pytorch, numbers_among, path_of
 from tilewright.frontend.dynamo_program import program_of
 from tilewright.frontend.kernels import Compile
 from tilewright.frontend.recompiles import Compilations
-from tilewright.frontend.telling import tell
+from tilewright.frontend.warnings_once import warn_once
 
 MOST_KINDS = 64
 """
@@ -42,7 +42,7 @@ def callable_for_graph(graph: Any, compile: Compile) -> Callable[..., Any]:
     """
     if not _records_gradients(graph):
         return LazyGraph(graph, compile)
-    tell(
+    warn_once(
         "a graph runs in PyTorch: it records gradients, and kernels are made for inference only "
         "(call it under torch.no_grad(), or make sure that no tensor requires a gradient)"
     )
@@ -90,16 +90,18 @@ class LazyGraph:
 
     def _program(self, values: Sequence[Any]) -> Callable[..., Any]:
         if len(self._programs) >= MOST_KINDS:
-            tell(f"a graph is compiled for {MOST_KINDS} kinds of inputs; others run in PyTorch")
+            warn_once(
+                f"a graph is compiled for {MOST_KINDS} kinds of inputs; others run in PyTorch"
+            )
             return in_pytorch(self._graph)
         if reason := next((r for v in values if (r := _reason_against_input(v))), None):
-            tell(f"a graph runs in PyTorch: {reason}")
+            warn_once(f"a graph runs in PyTorch: {reason}")
             return in_pytorch(self._graph)
         try:
             with self._compilations.compiling(values):
                 return program_of(self._graph, values, self._compile)
         except (UnsupportedError, UsageError) as err:
-            tell(f"a graph runs in PyTorch: {err}")
+            warn_once(f"a graph runs in PyTorch: {err}")
             return in_pytorch(self._graph)
 
 

@@ -18,7 +18,7 @@ from tilewright.frontend.fold import drop_assertions
 from tilewright.frontend.kernels import Compile, Kernels, Source, sources_of, take
 from tilewright.frontend.output_views import Value, View, separate_views
 from tilewright.frontend.partial import compile_parts
-from tilewright.frontend.telling import tell
+from tilewright.frontend.warnings_once import warn_once
 from tilewright.frontend.written_inputs import is_output, share_memory
 
 Compute = Callable[..., Sequence[Any]]
@@ -48,7 +48,7 @@ class Program:
         from torch.utils import _pytree as pytree
 
         if self.written and share_memory(inputs, self.written):
-            tell("a graph runs in PyTorch: it writes an input that shares memory")
+            warn_once("a graph runs in PyTorch: it writes an input that shares memory")
             return in_pytorch(self.graph)(*inputs)
         with torch.no_grad():
             results = self.compute(*inputs)
@@ -115,9 +115,9 @@ def _in_part(
         for spec in specs
         if spec.target in ready.state
     }
-    parts = compile_parts(exported, state, compile, tell)
+    parts = compile_parts(exported, state, compile, warn_once)
     what = "part of a graph" if parts.graph.find_nodes(op="call_module") else "a graph"
-    tell(f"{what} runs in PyTorch: {reason}")
+    warn_once(f"{what} runs in PyTorch: {reason}")
     run = in_pytorch(parts)
 
     def compute(*inputs: Any) -> Sequence[Any]:

@@ -29,13 +29,13 @@ State = Mapping[str, tuple[str, Any]]
 
 
 def compile_parts(
-    exported: Any, state: State, compile: Compile, tell: Callable[[str], None]
+    exported: Any, state: State, compile: Compile, report: Callable[[str], None]
 ) -> Any:
     """
     Return a GraphModule that computes what the exported program computes, with kernels for all
     parts that can be compiled.
 
-    `tell` is called with the reason for each part that lowering refuses.
+    `report` is called with the reason for each part that lowering refuses.
     """
     from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
 
@@ -47,13 +47,13 @@ def compile_parts(
     whole = partitioner.fuse_partitions(parts, prefix="part_")
     for call in whole.graph.find_nodes(op="call_module"):
         part = whole.get_submodule(call.target)
-        compiled = _compiled(part, call.args, state, compile, tell)
+        compiled = _compiled(part, call.args, state, compile, report)
         whole.set_submodule(call.target, compiled)
     return whole
 
 
 def _compiled(
-    part: Any, args: Sequence[Any], state: State, compile: Compile, tell: Callable[[str], None]
+    part: Any, args: Sequence[Any], state: State, compile: Compile, report: Callable[[str], None]
 ) -> Any:
     """Return a part as a module of kernels, or the part itself if lowering refuses it."""
     from torch import nn
@@ -66,7 +66,7 @@ def _compiled(
         sources = sources_of(captured.exported, ready.state, ready.arguments)
         kernels = Kernels(captured, sources, compile)
     except (UnsupportedError, UsageError) as err:
-        tell(str(err))
+        report(str(err))
         return part
     returns_tuple = isinstance(part.graph.output_node().args[0], tuple | list)
     module: Any = nn.Module()

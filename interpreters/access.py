@@ -18,7 +18,7 @@ from tilewright.interpreters.buffer import Buffer
 from tilewright.interpreters.errors import fail
 from tilewright.interpreters.machine import Handlers, Machine
 from tilewright.interpreters.neighbours import overwrite_neighbours
-from tilewright.interpreters.race import Who
+from tilewright.interpreters.race import Accessors
 from tilewright.interpreters.types import Array, is_same
 
 
@@ -87,35 +87,35 @@ def _load(machine: Machine, op: LoadOp) -> None:
         machine.define(op, np.zeros((), buffer.data.dtype))
         return
     offset = offsets(machine, op, Place(op.memref, op.map.data, op.indices), mask)
-    machine.define(op, read(op, buffer, offset, mask, machine.who()))
+    machine.define(op, read(op, buffer, offset, mask, machine.accessors()))
 
 
 def read(
-    op: Operation, buffer: Buffer, offset: Array, mask: Array | None, who: Who | None
+    op: Operation, buffer: Buffer, offset: Array, mask: Array | None, accessors: Accessors | None
 ) -> Array:
     """
     Return the elements of `buffer` at `offset`, and zero where the mask is false.
 
-    Raises `InterpreterError` if an element is unwritten, or if the read by the threads `who` races
-    with a write. No race is looked for if `who` is None.
+    Raises `InterpreterError` if an element is unwritten, or if the read by the threads `accessors`
+    races with a write. No race is looked for if `accessors` is None.
     """
-    _check_read(op, buffer, offset, mask, who)
+    _check_read(op, buffer, offset, mask, accessors)
     value = buffer.data[offset]
     return value if mask is None else np.where(mask, value, buffer.data.dtype.type(0))
 
 
 def _check_read(
-    op: Operation, buffer: Buffer, offset: Array, mask: Array | None, who: Who | None
+    op: Operation, buffer: Buffer, offset: Array, mask: Array | None, accessors: Accessors | None
 ) -> None:
     if buffer.written is not None:
         unwritten = ~buffer.written[offset]
         unwritten = unwritten if mask is None else unwritten & mask
         if unwritten.any():
             raise _unwritten(op, buffer, np.broadcast_to(offset, unwritten.shape)[unwritten])
-    if who is None or buffer.accesses is None:
+    if accessors is None or buffer.accesses is None:
         return
-    elements, *ids = active_points(mask, offset, *who)
-    races = buffer.accesses.read(elements, Who(*ids))
+    elements, *ids = active_points(mask, offset, *accessors)
+    races = buffer.accesses.read(elements, Accessors(*ids))
     if races.any():
         where, thread = buffer.element(elements[races][0]), ids[0][races][0]
         raise fail(
@@ -157,15 +157,15 @@ def write(machine: Machine, op: Operation, place: Place, value: Array, mask: Arr
     if mask is not None and not mask.any():
         return
     offset = offsets(machine, op, place, mask)
-    who = machine.who()
-    ids = () if who is None or buffer.accesses is None else who
+    accessors = machine.accessors()
+    ids = () if accessors is None or buffer.accesses is None else accessors
     elements, values, *ids = active_points(mask, offset, value, *ids)
     if ids:
-        overwrite_neighbours(op, buffer, elements, Who(*ids))
+        overwrite_neighbours(op, buffer, elements, Accessors(*ids))
     assert buffer.written is not None
     before = buffer.data[elements]
     changes = ~is_same(before, values)
-    if who is None and (twice := buffer.written[elements] & changes).any():
+    if accessors is None and (twice := buffer.written[elements] & changes).any():
         raise _two_values(op, buffer, elements, twice, before, values)
     if (busy := buffer.is_under_way(elements)).any():
         raise _copy_under_way(op, buffer, elements[busy])
@@ -176,7 +176,7 @@ def write(machine: Machine, op: Operation, place: Place, value: Array, mask: Arr
     if lost.any():
         raise _two_values(op, buffer, elements, lost, after, values)
     if ids:
-        _check_write(op, buffer, elements, Who(*ids), changes)
+        _check_write(op, buffer, elements, Accessors(*ids), changes)
 
 
 def _copy_under_way(op: Operation, buffer: Buffer, elements: Array) -> Exception:
@@ -198,11 +198,13 @@ def _two_values(
     )
 
 
-def _check_write(op: Operation, buffer: Buffer, elements: Array, who: Who, changes: Array) -> None:
+def _check_write(
+    op: Operation, buffer: Buffer, elements: Array, accessors: Accessors, changes: Array
+) -> None:
     assert buffer.accesses is not None
-    races = buffer.accesses.write(elements, who, changes)
+    races = buffer.accesses.write(elements, accessors, changes)
     if races.any():
-        where, thread = buffer.element(elements[races][0]), who.thread[races][0]
+        where, thread = buffer.element(elements[races][0]), accessors.thread[races][0]
         raise fail(
             op,
             f"thread {thread} writes element {where} while another thread uses it",

@@ -31,7 +31,7 @@ from xdsl.ir.affine import (
 
 from tilewright.dialects.axes import MaskedOp
 from tilewright.interpreters.errors import unknown
-from tilewright.interpreters.race import Who
+from tilewright.interpreters.race import Accessors
 from tilewright.interpreters.types import Array, ElementTypes
 
 Handler = Callable[[Any, Any], None]
@@ -125,7 +125,7 @@ class Machine:
         whole = value.reshape((1,) * (self.rank - value.ndim) + value.shape)
         return np.broadcast_to(whole, (self.shape[0], *whole.shape[1:]))
 
-    def who(self) -> Who | None:
+    def accessors(self) -> Accessors | None:
         """Return the thread of each point, if points are threads that may race; else None."""
         return None
 

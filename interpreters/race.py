@@ -26,7 +26,7 @@ Code in place of a thread for hardware that accesses memory by itself and that n
 """
 
 
-class Who(NamedTuple):
+class Accessors(NamedTuple):
     """Thread, block and epoch of each of a list of accesses."""
 
     thread: Array
@@ -47,18 +47,18 @@ class _Last:
         self.warps = np.zeros(size if meetings.in_groups else 0, np.uint32)
         """Warps of the recorded threads as bits, if parts of a block meet without the rest."""
 
-    def conflicts(self, elements: Array, who: Who) -> Array:
+    def conflicts(self, elements: Array, accessors: Accessors) -> Array:
         """Return a mask of the accesses that meet an unordered earlier access by another thread."""
         thread, block, epoch = self.thread[elements], self.block[elements], self.epoch[elements]
-        apart = block != who.block
+        apart = block != accessors.block
         if apart.any():
-            apart &= ~self.meetings.happens_before(block, epoch, who.block)
-        unordered = apart | ((block == who.block) & (epoch >= who.since))
-        other = (thread != who.thread) | (block != who.block)
+            apart &= ~self.meetings.happens_before(block, epoch, accessors.block)
+        unordered = apart | ((block == accessors.block) & (epoch >= accessors.since))
+        other = (thread != accessors.thread) | (block != accessors.block)
         found = (thread != _NO_THREAD) & other & unordered
-        return found & ~self._ordered_by_warps(elements, who, found)
+        return found & ~self._ordered_by_warps(elements, accessors, found)
 
-    def _ordered_by_warps(self, elements: Array, who: Who, found: Array) -> Array:
+    def _ordered_by_warps(self, elements: Array, accessors: Accessors, found: Array) -> Array:
         """
         Return a mask of the accesses in `found` that barriers of parts of the block order after the
         recorded accesses.
@@ -66,14 +66,14 @@ class _Last:
         ordered, clocks = np.zeros_like(found), self.meetings.clocks
         if clocks is None:
             return ordered
-        at = found & (self.block[elements] == who.block) & (who.thread >= 0)
+        at = found & (self.block[elements] == accessors.block) & (accessors.thread >= 0)
         then = elements[at]
         ordered[at] = clocks.happens_before(
-            self.warps[then], self.epoch[then], who.block[at], who.thread[at]
+            self.warps[then], self.epoch[then], accessors.block[at], accessors.thread[at]
         )
         return ordered
 
-    def record(self, elements: Array, who: Who, shared: Array | None = None) -> None:
+    def record(self, elements: Array, accessors: Accessors, shared: Array | None = None) -> None:
         """
         Record accesses as the last ones to their elements.
 
@@ -82,27 +82,27 @@ class _Last:
         """
         before = self.block[elements]
         if self.meetings.in_groups:
-            self._record_warps(elements, who, shared)
-        self.thread[elements] = who.thread
-        self.block[elements] = who.block
-        self.epoch[elements] = who.epoch
-        blocks = self.block[elements] != who.block
-        several = blocks | (self.thread[elements] != who.thread)
-        cluster = self.meetings.cluster_of(who.block)
+            self._record_warps(elements, accessors, shared)
+        self.thread[elements] = accessors.thread
+        self.block[elements] = accessors.block
+        self.epoch[elements] = accessors.epoch
+        blocks = self.block[elements] != accessors.block
+        several = blocks | (self.thread[elements] != accessors.thread)
+        cluster = self.meetings.cluster_of(accessors.block)
         apart = self.meetings.cluster_of(self.block[elements]) != cluster
         if shared is not None:
             several |= shared
-            blocks |= shared & (before != who.block)
+            blocks |= shared & (before != accessors.block)
             apart |= shared & (self.meetings.cluster_of(before) != cluster)
         self.thread[elements[several]] = _SEVERAL
         of_one = np.broadcast_to(self.meetings.several_of(cluster), elements.shape)
         self.block[elements[blocks]] = of_one[blocks]
         self.block[elements[blocks & apart]] = _SEVERAL
 
-    def _record_warps(self, elements: Array, who: Who, shared: Array | None) -> None:
+    def _record_warps(self, elements: Array, accessors: Accessors, shared: Array | None) -> None:
         before = self.warps[elements]
         self.warps[elements] = 0
-        np.bitwise_or.at(self.warps, elements, warps_of(who.thread))
+        np.bitwise_or.at(self.warps, elements, warps_of(accessors.thread))
         if shared is not None:
             np.bitwise_or.at(self.warps, elements[shared], before[shared])
 
@@ -118,31 +118,33 @@ class Accesses:
         self.writes = _Last(size, meetings)
         self.reads = _Last(size, meetings)
 
-    def read(self, elements: Array, who: Who) -> Array:
+    def read(self, elements: Array, accessors: Accessors) -> Array:
         """Record reads; return a mask of those that race with an earlier write."""
-        races = self.writes.conflicts(elements, who)
-        again = self.reads.conflicts(elements, who)
-        self.reads.record(elements, who, again)
+        races = self.writes.conflicts(elements, accessors)
+        again = self.reads.conflicts(elements, accessors)
+        self.reads.record(elements, accessors, again)
         return races
 
-    def write(self, elements: Array, who: Who, changes: Array) -> Array:
+    def write(self, elements: Array, accessors: Accessors, changes: Array) -> Array:
         """
         Record writes; return a mask of those that race with an earlier access.
 
         `changes` is a mask of the writes that change their element's value; only these can race.
         """
         races = changes & (
-            self.writes.conflicts(elements, who) | self.reads.conflicts(elements, who)
+            self.writes.conflicts(elements, accessors) | self.reads.conflicts(elements, accessors)
         )
-        self.writes.record(elements, who)
+        self.writes.record(elements, accessors)
         return races
 
-    def races_with_update(self, elements: Array, who: Who) -> Array:
+    def races_with_update(self, elements: Array, accessors: Accessors) -> Array:
         """
         Return a mask of the atomic updates that meet an unordered load or store; updates do not
         race with each other.
         """
-        return self.writes.conflicts(elements, who) | self.reads.conflicts(elements, who)
+        return self.writes.conflicts(elements, accessors) | self.reads.conflicts(
+            elements, accessors
+        )
 
     def forget(self, elements: Array) -> None:
         """Forget all accesses to these elements, which are ordered before all later ones."""

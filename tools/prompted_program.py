@@ -24,7 +24,7 @@ from tilewright.models.whole import whole_sequence
 from tilewright.tools.input.prompts import prompt_of, weights_folder
 from tilewright.tools.input.source import ModelSource
 from tilewright.tools.model_runs import check_room, device_of
-from tilewright.tools.output.progress import Say
+from tilewright.tools.output.progress import ReportStage
 from tilewright.tools.program import unjudged_program
 
 Array = NDArray[Any]
@@ -41,7 +41,7 @@ _EXCLUDED_BY_PROMPT = {
 
 
 def prompted_program(
-    source: ModelSource, args: argparse.Namespace, backend: Backend, say: Say
+    source: ModelSource, args: argparse.Namespace, backend: Backend, report_stage: ReportStage
 ) -> tuple[Prompt, Program]:
     """
     Return the prompt and the model's program for it, with expected results only if `--check` is
@@ -50,16 +50,16 @@ def prompted_program(
     Raises `UsageError` for an invalid prompt or a checkpoint of another model, and
     `SimulationTooLarge` if only a GPU can run the program within minutes.
     """
-    model = source.language_model(say)
+    model = source.language_model(report_stage)
     folder = weights_folder(model.found)
     prompt = prompt_of(args, folder, model.structure.config.vocab_size)
     checkpoint = Checkpoint.open(folder)
     check_room(model.structure, device_of(backend))
     whole = whole_sequence(model.structure, len(prompt.tokens))
-    say("capture")
+    report_stage("capture")
     captured = capture(whole.module, whole.args, whole.kwargs)
     check_simulation_size(backend, model.found.name, captured.module)
-    say("weights")
+    report_stage("weights")
     # The checkpoint has more weights than a model that is cut to its first layers.
     full = build(model.found.config) if source.layers else None
     weights = weights_of(captured, model.structure, checkpoint, source.dtype, full)

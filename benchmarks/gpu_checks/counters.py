@@ -39,7 +39,7 @@ METRICS = (
     Metric(f"{_WAVEFRONTS}ld.sum", "shared", "ld"),
     Metric(f"{_WAVEFRONTS}st.sum", "shared", "st"),
 )
-TOLD = (
+RECORDED_METRICS = (
     "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum",
     "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum",
     "lts__t_sectors_op_read.sum",
@@ -100,7 +100,7 @@ def check(device: Device, item: str) -> Outcome:
 
 def _profile(path: str, kernels: Sequence[str], command: Sequence[str]) -> str:
     """Return the output of ncu; if ncu rejects metrics, it runs again without them."""
-    asked = [*(metric.name for metric in METRICS), *TOLD]
+    asked = [*(metric.name for metric in METRICS), *RECORDED_METRICS]
     _, text = output_of([path, *options(kernels, asked), *command])
     if no_profile(text) is None or not (refused := unknown(text, asked)):
         return text
@@ -202,7 +202,7 @@ def judged(launches: Sequence[tuple[str, Kernel, Any]]) -> Outcome:
     absent: set[str] = set()
     figures: dict[str, Any] = {}
     for number, (name, metrics, counters) in enumerate(launches):
-        seen: dict[str, Any] = {key: metrics[key] for key in TOLD if key in metrics}
+        seen: dict[str, Any] = {key: metrics[key] for key in RECORDED_METRICS if key in metrics}
         for metric in METRICS:
             if metric.name not in metrics:
                 absent.add(metric.name)

@@ -15,7 +15,7 @@ from gpu_checks.record import Record
 from gpu_checks.stage import Stage
 from tilewright.codegen.timing.isolated import Worker, WorkerLost
 
-Tell = Callable[[str], None]
+PrintLine = Callable[[str], None]
 
 
 @dataclass
@@ -27,7 +27,7 @@ class Runner:
     deadline: float
     """Time of `monotonic` at which everything is stopped."""
     jobs: int
-    tell: Tell
+    print_line: PrintLine
     only: str = ""
     """Text that the names of the checks to run must contain."""
     retry: bool = False
@@ -88,7 +88,7 @@ class Runner:
                     left += 1
                     continue
                 self.record.add(stage.name, item, outcome)
-                self.tell(f"{stage.name} {item}: {outcome.verdict}: {outcome.says}")
+                self.print_line(f"{stage.name} {item}: {outcome.verdict}: {outcome.says}")
         finally:
             if worker is not None:
                 self._end(worker)

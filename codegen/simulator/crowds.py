@@ -39,14 +39,14 @@ class AccessLog:
     """
     All accesses of one kind to `count` cells that a later access may race with.
 
-    `who` masks the bits of a stamp that name the thread. `alive` returns a mask of the logged
-    accesses that may still race with a later one; all others are dropped.
+    `thread_mask` masks the bits of a stamp that name the thread. `alive` returns a mask of the
+    logged accesses that may still race with a later one; all others are dropped.
     """
 
-    def __init__(self, count: int, who: int, alive: Callable[[Integers, Stamps], Booleans]):
+    def __init__(self, count: int, thread_mask: int, alive: Callable[[Integers, Stamps], Booleans]):
         self._last: Stamps = np.zeros(count, np.int64)
         self._crowded = np.zeros(count, np.bool_)
-        self._who = who
+        self._thread_mask = thread_mask
         self._alive = alive
         self._runs: list[_Run] = []
         self._pending: list[_Run] = []
@@ -57,7 +57,7 @@ class AccessLog:
         before = self._last[cells]
         self._last[cells] = stamps
         stays = self._last[cells] == stamps
-        leaves = stays & (before != 0) & ((before ^ stamps) & self._who != 0)
+        leaves = stays & (before != 0) & ((before ^ stamps) & self._thread_mask != 0)
         if leaves.any():
             self._log(cells[leaves], before[leaves])
         if not stays.all():
@@ -127,11 +127,11 @@ class AccessLog:
         stamps = np.concatenate([run.stamps for run in runs])
         alive = self._crowded[cells] & self._alive(cells, stamps)
         cells, stamps = cells[alive], stamps[alive]
-        order = np.lexsort((stamps, stamps & self._who, cells))
+        order = np.lexsort((stamps, stamps & self._thread_mask, cells))
         cells, stamps = cells[order], stamps[order]
-        who = stamps & self._who
+        threads = stamps & self._thread_mask
         last = np.ones(len(cells), np.bool_)
-        last[:-1] = (cells[1:] != cells[:-1]) | (who[1:] != who[:-1])
+        last[:-1] = (cells[1:] != cells[:-1]) | (threads[1:] != threads[:-1])
         return _Run(cells[last], stamps[last])
 
 

@@ -288,12 +288,12 @@ class GlobalRaces:
         fenced |= ~self._launch.knows(lanes, before)
         if fenced.all():
             return
-        who = self._name_of(int(before[np.argmin(fenced)]))
+        writer = self._name_of(int(before[np.argmin(fenced)]))
         self._findings.add(
             Kind.PROXY,
             now.access.line,
             f"a bulk copy of {self._geometry.name(int(lanes[0]))} reads a place of "
-            f"{now.array.what} that {who} {verb}, with no fence.proxy.async between",
+            f"{now.array.what} that {writer} {verb}, with no fence.proxy.async between",
         )
 
     def _name_of(self, stamp: int) -> str:

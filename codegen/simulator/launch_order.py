@@ -60,13 +60,13 @@ class LaunchOrder:
         their stamp names.
         """
         order, width = self._order, self._geometry.width
-        who, copies = (stamps & NUMBER) - FIRST, stamps & COPY != 0
+        numbers, copies = (stamps & NUMBER) - FIRST, stamps & COPY != 0
         cluster, mbarrier = copier(stamps)
-        member = np.where(copies, mbarrier, who % width)
-        key = np.where(copies, order.key_of_copies(cluster), who // width)
+        member = np.where(copies, mbarrier, numbers % width)
+        key = np.where(copies, order.key_of_copies(cluster), numbers // width)
         known = order.knows_elsewhere(lanes, key, member, time, view)
         if view is not View.VISIBLE:
-            handed_on = order.key_of_threads(who // width, view)
+            handed_on = order.key_of_threads(numbers // width, view)
             known |= order.knows_elsewhere(lanes, handed_on, member, time)
         return known
 

@@ -75,13 +75,14 @@ class LockstepAccesses:
     def _compare(
         self, touch: Touch, lanes: Integers, before: Stamps, verb: str, other: str
     ) -> None:
-        who = before & THREAD_MASK
-        unknown = (before != 0) & (who != lanes)
-        unknown[unknown] = ~self._order.knows(lanes[unknown], who[unknown], before[unknown] >> 32)
+        writers = before & THREAD_MASK
+        unknown = (before != 0) & (writers != lanes)
+        others, times = writers[unknown], before[unknown] >> 32
+        unknown[unknown] = ~self._order.knows(lanes[unknown], others, times)
         if not unknown.any():
             return
         first = int(np.argmax(unknown))
-        lane, other_lane, name = int(lanes[first]), int(who[first]), self._geometry.name
+        lane, other_lane, name = int(lanes[first]), int(writers[first]), self._geometry.name
         same_warp = lane // WARP == other_lane // WARP
         party, order, why = _IN_WARP if same_warp else _ELSEWHERE
         self._findings.add(

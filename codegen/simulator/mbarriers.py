@@ -245,8 +245,8 @@ class MBarriers:
         barrier = self.find(offset, np.array([lane]), copy.line)
         if barrier is None:
             return None
-        who, maker, made = np.array([lane]), np.array([barrier.maker]), np.array([barrier.made])
-        fenced = [self._order.knows(who, maker, made, view) for view in _FENCED]
+        user, maker, made = np.array([lane]), np.array([barrier.maker]), np.array([barrier.made])
+        fenced = [self._order.knows(user, maker, made, view) for view in _FENCED]
         if not np.logical_or(*fenced).all():
             self._findings.add(
                 Kind.PROXY,
@@ -254,7 +254,7 @@ class MBarriers:
                 f"a bulk copy of {self._geometry.name(lane)} completes on an mbarrier that was "
                 "initialised with no fence.mbarrier_init or fence.proxy.async after it",
             )
-        self._use(barrier, offset, who, copy.line)
+        self._use(barrier, offset, user, copy.line)
         barrier.copies.append(copy)
         return barrier
 

@@ -38,11 +38,11 @@ class Observed:
     """
     Time of the last update and the last observation of each cell of an array, by each thread.
 
-    `who` masks the bits of a stamp that name the thread.
+    `thread_mask` masks the bits of a stamp that name the thread.
     """
 
-    def __init__(self, who: int) -> None:
-        self._who = who
+    def __init__(self, thread_mask: int) -> None:
+        self._thread_mask = thread_mask
         self._rows = np.zeros((5, 0), np.int64)
         """
         Table with a column per cell and thread. Its rows are the cell, the thread, the time of the
@@ -62,7 +62,7 @@ class Observed:
         when = np.empty(len(cells), np.int64)
         when[turns] = self._now + 1 + np.arange(len(cells))
         self._now += len(cells)
-        rows = cells, stamps & self._who, when * updates, when * observes, stamps * observes
+        rows = cells, stamps & self._thread_mask, when * updates, when * observes, stamps * observes
         self._pending.append(np.stack(rows))
         self._count += len(cells)
         if self._count > max(_MOST, 2 * self._rows.shape[1]):
@@ -76,11 +76,11 @@ class Observed:
         The result is pairs: an index into `cells`, and the stamp of the observation.
         """
         self._compact()
-        known, who, updated, observed, stamps = self._rows
+        known, by_thread, updated, observed, stamps = self._rows
         pairs: list[tuple[int, int]] = []
         for place, (cell, thread) in enumerate(np.stack([cells, threads]).T.tolist()):
             start, end = np.searchsorted(known, [cell, cell + 1]).tolist()
-            mine = start + np.flatnonzero(who[start:end] == thread)
+            mine = start + np.flatnonzero(by_thread[start:end] == thread)
             last = int(updated[mine[0]]) if len(mine) else 0
             after = start + np.flatnonzero(observed[start:end] > last)
             pairs += [(place, stamp) for stamp in stamps[after].tolist()]

@@ -2,10 +2,10 @@
 """
 Happens-before: the accesses of other threads that each thread of a batch knows, as vector clocks.
 
-Each thread has a time, which advances when it synchronises. A *stamp* (`time << 32 | who`) names
+Each thread has a time, which advances when it synchronises. A *stamp* (`time << 32 | thread`) names
 the thread and the time of an access. Thread `a` knows a stamp if `a`'s row has at least that time
-for `who`. A release publishes what a thread knows and has done. A thread that acquires the release
-knows it too.
+for `thread`. A release publishes what a thread knows and has done. A thread that acquires the
+release knows it too.
 
 There are several views of this knowledge, which are passed on together: see `View`. Memory model:
 PTX ISA, "Memory Consistency Model". A fence also counts for accesses after a later barrier:

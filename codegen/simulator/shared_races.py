@@ -289,8 +289,8 @@ class SharedRaces:
             "with no fence.proxy.async between",
         )
 
-    def _name_of(self, who: int) -> str:
-        return self.geometry.name(who) if who < self.geometry.lanes else "a bulk copy"
+    def _name_of(self, thread: int) -> str:
+        return self.geometry.name(thread) if thread < self.geometry.lanes else "a bulk copy"
 
     def _report(self, touch: Touch, races: Booleans, what: str, lines: list[int]) -> None:
         if not races.any():

@@ -18,7 +18,7 @@ from xdsl.ir import Operation
 from tilewright.interpreters.buffer import Buffer
 from tilewright.interpreters.errors import fail
 from tilewright.interpreters.neighbours import overwrite_neighbours
-from tilewright.interpreters.race import Who
+from tilewright.interpreters.race import Accessors
 from tilewright.interpreters.types import Array, is_same
 
 
@@ -103,10 +103,10 @@ def divided(
     return taken, left
 
 
-def begin(flight: Flight, who: Who) -> None:
+def begin(flight: Flight, accessors: Accessors) -> None:
     """
-    Begin a copy on behalf of the threads or engine `who`: from now on no thread may access its
-    target elements.
+    Begin a copy on behalf of the threads or engine `accessors`: from now on no thread may access
+    its target elements.
 
     Raises `InterpreterError` if two copies write one element, or if a thread still uses a target
     element.
@@ -119,9 +119,9 @@ def begin(flight: Flight, who: Who) -> None:
             f"copies to element {where}, to which another copy is under way",
             remedy="wait for its fill with kernel.ring_wait, or copy to another slot",
         )
-    overwrite_neighbours(op, buffer, elements, who)
+    overwrite_neighbours(op, buffer, elements, accessors)
     _check_distinct(flight)
-    _check_unused(flight, who)
+    _check_unused(flight, accessors)
     buffer.set_under_way(elements)
 
 
@@ -139,10 +139,10 @@ def _check_distinct(flight: Flight) -> None:
         )
 
 
-def _check_unused(flight: Flight, who: Who) -> None:
+def _check_unused(flight: Flight, accessors: Accessors) -> None:
     if (accesses := flight.buffer.accesses) is None:
         return
-    races = accesses.write(flight.elements, who, np.ones(len(flight.elements), bool))
+    races = accesses.write(flight.elements, accessors, np.ones(len(flight.elements), bool))
     if races.any():
         where = flight.buffer.element(flight.elements[races][0])
         raise fail(

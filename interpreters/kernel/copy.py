@@ -25,7 +25,7 @@ from tilewright.interpreters.errors import fail
 from tilewright.interpreters.kernel.async_copies import Flight, begin
 from tilewright.interpreters.kernel.threads import Threads
 from tilewright.interpreters.machine import Handlers
-from tilewright.interpreters.race import Who
+from tilewright.interpreters.race import Accessors
 from tilewright.interpreters.types import Array
 
 
@@ -59,12 +59,12 @@ def _copy_async(machine: Threads, op: CopyAsyncOp) -> None:
     offset = offsets(machine, op, target, machine.active)
     _check_alignment(machine, op, target, machine.active)
     rows = machine.block_id - machine.block_id[0]
-    elements, data, origins, row, *who = active_points(
-        machine.active, offset, values, origin, rows, *machine.who()
+    elements, data, origins, row, *accessors = active_points(
+        machine.active, offset, values, origin, rows, *machine.accessors()
     )
     source, buffer = machine.read([op.source, op.target])
     flight = Flight(op, source, buffer, elements, data, origins, row, np.zeros_like(row))
-    begin(flight, Who(*who))
+    begin(flight, Accessors(*accessors))
     machine.uncommitted.append(flight)
 
 
@@ -76,7 +76,7 @@ def _values(machine: Threads, op: CopyingOp) -> tuple[Array, Array]:
         return np.zeros((), buffer.data.dtype), np.asarray(-1)
     offset = offsets(machine, op, source, mask)
     _check_alignment(machine, op, source, mask)
-    values = read(op, buffer, offset, mask, machine.who())
+    values = read(op, buffer, offset, mask, machine.accessors())
     return values, offset if mask is None else np.where(mask, offset, -1)
 
 

@@ -14,7 +14,7 @@ from tilewright.interpreters.buffer import Buffer
 from tilewright.interpreters.errors import fail
 from tilewright.interpreters.kernel.threads import Threads
 from tilewright.interpreters.machine import Handlers
-from tilewright.interpreters.race import Who
+from tilewright.interpreters.race import Accessors
 from tilewright.interpreters.types import Array
 
 _UPDATE: dict[Monoid, np.ufunc] = {
@@ -106,13 +106,13 @@ def _atomic(machine: Threads, op: AtomicOp) -> None:
         raise fail(op, f"updates {place.name}, which is an input")
     offset = offsets(machine, op, place, mask)
     every_point = np.zeros(machine.shape, bool)
-    points = active_points(mask, every_point, offset, machine.array(op.value), *machine.who())
+    points = active_points(mask, every_point, offset, machine.array(op.value), *machine.accessors())
     _, elements, values, *ids = points
-    _check_update(op, buffer, elements, Who(*ids))
+    _check_update(op, buffer, elements, Accessors(*ids))
     _UPDATE[op.monoid.data].at(buffer.data, elements, values)
 
 
-def _check_update(op: AtomicOp, buffer: Buffer, elements: Array, who: Who) -> None:
+def _check_update(op: AtomicOp, buffer: Buffer, elements: Array, accessors: Accessors) -> None:
     assert buffer.written is not None
     unwritten = ~buffer.written[elements]
     if unwritten.any():
@@ -120,7 +120,7 @@ def _check_update(op: AtomicOp, buffer: Buffer, elements: Array, who: Who) -> No
         raise fail(op, f"updates element {where}, which nothing has written")
     if buffer.accesses is None:
         return
-    races = buffer.accesses.races_with_update(elements, who)
+    races = buffer.accesses.races_with_update(elements, accessors)
     if races.any():
         where = buffer.element(elements[races][0])
         raise fail(op, f"updates element {where} while a thread loads or stores it")

@@ -9,7 +9,7 @@ from tilewright.interpreters.errors import fail
 from tilewright.interpreters.kernel.async_copies import Flight
 from tilewright.interpreters.machine import Handlers, Machine
 from tilewright.interpreters.meetings import Meetings
-from tilewright.interpreters.race import ENGINE, Who
+from tilewright.interpreters.race import ENGINE, Accessors
 from tilewright.interpreters.types import Array, ElementTypes
 
 
@@ -41,16 +41,18 @@ class Threads(Machine):
         self.groups = np.zeros(len(blocks), int)
         """Number of copy groups that the threads of each block have committed, over all rings."""
 
-    def who(self) -> Who:
-        return Who(self.thread_id, self.block_id, np.asarray(self.time), self.since)
+    def accessors(self) -> Accessors:
+        return Accessors(self.thread_id, self.block_id, np.asarray(self.time), self.since)
 
-    def engine(self, rows: Array) -> Who:
+    def engine(self, rows: Array) -> Accessors:
         """
         Return the identity under which the hardware engine accesses memory for the blocks in these
         rows.
         """
-        who = self.who()
-        return Who(np.asarray(ENGINE), who.block[rows], who.epoch, who.since[rows])
+        accessors = self.accessors()
+        return Accessors(
+            np.asarray(ENGINE), accessors.block[rows], accessors.epoch, accessors.since[rows]
+        )
 
     def active_threads(self) -> Array | None:
         """

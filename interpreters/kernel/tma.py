@@ -20,7 +20,7 @@ from tilewright.interpreters.kernel.copy import base_alignment
 from tilewright.interpreters.kernel.ring_state import Fill, coming
 from tilewright.interpreters.kernel.threads import Threads
 from tilewright.interpreters.machine import Handlers
-from tilewright.interpreters.race import Who
+from tilewright.interpreters.race import Accessors
 from tilewright.interpreters.types import Array
 
 _SHARED_BYTES = 128
@@ -38,7 +38,10 @@ def _tma_copy(machine: Threads, op: TmaCopyOp) -> None:
     elements, values, origins = (np.reshape(a, -1) for a in (elements, values, origins))
     source, buffer = machine.read([op.source, op.target])
     flight = Flight(op, source, buffer, elements, values, origins, block, block)
-    begin(flight, Who(*(each.reshape(-1) for each in np.broadcast_arrays(*machine.engine(block)))))
+    begin(
+        flight,
+        Accessors(*(each.reshape(-1) for each in np.broadcast_arrays(*machine.engine(block)))),
+    )
     fill.ring.under_way.append(flight.of_fill(fill.count))
 
 

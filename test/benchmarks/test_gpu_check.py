@@ -115,7 +115,7 @@ def accepts_interrupts() -> Iterator[None]:
 
 def test_an_interrupt_ends_it_at_once(accepts_interrupts: None, tmp_path: Path):
     runs = runner(tmp_path, seconds=60.0)
-    runs.tell = lambda _: os.kill(os.getpid(), signal.SIGINT)
+    runs.print_line = lambda _: os.kill(os.getpid(), signal.SIGINT)
     with pytest.raises(KeyboardInterrupt):
         runs.run(stage(["first", "hangs", "last"], limit_s=60.0))
     assert [*found(runner(tmp_path).record)] == ["first"]

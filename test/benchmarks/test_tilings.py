@@ -41,4 +41,4 @@ def test_the_planners_tiling_comes_first_and_all_started_ones_are_reported():
     assert [row["us"] for row in rows[:2]] == [20.0, 10.0]
     default, first, second = (schedule_of(product, given) for given in ("", *asked[:2]))
     assert default == first != second
-    assert "the planner's: 20.00 us, 2.00 times the best" in tilings.told("q_proj", rows)
+    assert "the planner's: 20.00 us, 2.00 times the best" in tilings.summary_line("q_proj", rows)

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch._dynamo import reset
 
-from tilewright.frontend.telling import forget
+from tilewright.frontend.warnings_once import forget
 
 
 @pytest.fixture(autouse=True)

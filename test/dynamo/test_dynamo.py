@@ -22,7 +22,7 @@ from tilewright.errors import UnsupportedError
 from tilewright.frontend.capture import Captured
 from tilewright.frontend.dynamo import LazyGraph, callable_for_graph
 from tilewright.frontend.kernels import Compile
-from tilewright.frontend.telling import NotCompiled, forget
+from tilewright.frontend.warnings_once import NotCompiled, forget
 from tilewright.interpreters import interpret
 
 from .modules import CASES, Case

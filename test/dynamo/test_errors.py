@@ -26,7 +26,7 @@ def checked(x: torch.Tensor) -> torch.Tensor:
     return x
 
 
-@pytest.mark.filterwarnings("ignore::tilewright.frontend.telling.NotCompiled")
+@pytest.mark.filterwarnings("ignore::tilewright.frontend.warnings_once.NotCompiled")
 def test_a_condition_is_checked_where_nothing_else_is_computed():
     function = compiled(checked)
     assert torch.equal(function(torch.ones(3)), torch.ones(3))
@@ -34,7 +34,7 @@ def test_a_condition_is_checked_where_nothing_else_is_computed():
         function(-torch.ones(3))
 
 
-@pytest.mark.filterwarnings("ignore::tilewright.frontend.telling.NotCompiled")
+@pytest.mark.filterwarnings("ignore::tilewright.frontend.warnings_once.NotCompiled")
 def test_an_error_in_pytorch_is_not_printed(capfd: pytest.CaptureFixture[str]):
     """
     PyTorch prints a traceback where its module of a graph is called, and raises the error as well.

@@ -3,12 +3,12 @@
 
 import time
 
-from tilewright.tuning.executors.child import SpoiledError, heartbeat, tell
+from tilewright.tuning.executors.child import SpoiledError, heartbeat, report_phase
 
 
 def cannot_go_on(why: str) -> None:
     """Report that a call has broken the device."""
-    tell("breaking")
+    report_phase("breaking")
     raise SpoiledError(why)
 
 

@@ -30,7 +30,7 @@ from tilewright.tools.program import captured_program
 RECORDINGS = 2
 """Number of recordings of each contestant; the difference between equal recordings is the noise."""
 
-Tell = Callable[[str], None]
+ReportPhase = Callable[[str], None]
 """Function that is called with the name of each phase, such as `max-autotune: compiling`."""
 
 
@@ -64,20 +64,23 @@ class Contest:
     protocol: Protocol = field(default_factory=Protocol)
 
     def run(
-        self, workload: Workload, tell: Tell, left_out: Mapping[str, str] | None = None
+        self,
+        workload: Workload,
+        report_phase: ReportPhase,
+        left_out: Mapping[str, str] | None = None,
     ) -> Outcome:
         """
         Measure all contestants, and return the results of the contest. `left_out` maps the names of
         excluded contestants to reasons.
 
         Raises `DeviceLostError` if a kernel failure makes the device unusable. The last phase
-        passed to `tell` then names the contestant.
+        passed to `report_phase` then names the contestant.
         """
         forget_compiled()
         work = work_of(workload.captured)
         copies, needs_flush = rotation(work.bytes, workload.bytes, self.device.l2_bytes)
         given = [workload.copy(self.device.torch_device) for _ in range(copies)]
-        tell("comparing")
+        report_phase("comparing")
         complaint = _complaint_of(workload)
         problems = dict(left_out or {})
         recordings: dict[str, list[Recording]] = {}
@@ -85,7 +88,7 @@ class Contest:
         for name, prepare in self.contestants.items():
             if name in problems:
                 continue
-            found = self._recorded(name, prepare, workload, given, tell)
+            found = self._recorded(name, prepare, workload, given, report_phase)
             settings[name] = float32_settings()
             if isinstance(found, str):
                 problems[name] = found
@@ -93,7 +96,7 @@ class Contest:
             recordings[name] = found
             if problem := self._compared(name, complaint, found, given):
                 problems[name] = problem
-        tell("timing")
+        report_phase("timing")
         samples, state = self._timed(recordings, needs_flush)
         for name, found in recordings.items():
             if name not in problems and (problem := changed(found, complaint)):
@@ -128,7 +131,7 @@ class Contest:
         prepare: Prepare,
         workload: Workload,
         given: Sequence[Inputs],
-        tell: Tell,
+        report_phase: ReportPhase,
     ) -> list[Recording] | str:
         """
         Compile a workload for a contestant; return its recordings, one call on each of `given`, or
@@ -137,12 +140,12 @@ class Contest:
         import torch
 
         try:
-            tell(f"{name}: compiling")
+            report_phase(f"{name}: compiling")
             bind = prepare(workload)
             calls = [bind(inputs) for inputs in given]
             with torch.no_grad():
                 calls[0]()
-            tell(f"{name}: running")
+            report_phase(f"{name}: running")
             found = [self.device.record(calls) for _ in range(RECORDINGS)]
         except Exception as err:
             with losing_device(name):

@@ -25,7 +25,7 @@ from tilewright.tools.input.source import ModelSource, Source, source_of
 from tilewright.tools.options.database import database_of
 from tilewright.tools.output.output_path import check_path, write_text
 from tilewright.tools.output.plan_file import form_of, write_plan
-from tilewright.tools.output.progress import lower_telling, progress
+from tilewright.tools.output.progress import lower_by_levels, progress
 from tilewright.tools.output.terminal import colored_diff, is_colored
 from tilewright.tools.output.trace_filter import listening_to
 from tilewright.tools.output.trace_printer import RemarkPrinter, TracePrinter
@@ -88,18 +88,18 @@ def _write_level(source: Source, args: argparse.Namespace, target: str, level: L
     """Write the program at a level, its plan and its report to their outputs."""
     wants_report, has_kernels = _wants_report(args), _has_kernels(level)
     kernel_ir = None
-    with _listening(args, target), progress() as say:
+    with _listening(args, target), progress() as report_stage:
         db = (has_kernels or wants_report) and database_of(args)
-        module = with_schedules(source.module(say), args.schedule, target, db=db)
+        module = with_schedules(source.module(report_stage), args.schedule, target, db=db)
         scheduled = with_known_schedules(module, target, db)
         if wants_report and level is Level.CUDA and level_of(scheduled) is not Level.CUDA:
             # The report also needs Kernel IR. `with_main` adds the launch to a lone kernel; the
             # text is the same.
-            kernel_ir = lower_telling(with_main(scheduled), Level.KERNEL, target, say)
+            kernel_ir = lower_by_levels(with_main(scheduled), Level.KERNEL, target, report_stage)
         start = kernel_ir or (scheduled if has_kernels else module)
-        lowered = lower_telling(start, level, target, say)
+        lowered = lower_by_levels(start, level, target, report_stage)
         if level is Level.CUDA:
-            say("NVRTC")
+            report_stage("NVRTC")
             relieve_spills(lowered, target)
     warn_of_idle_steps(module, lowered, target)
     if level is Level.CUDA:
@@ -135,8 +135,8 @@ def _write_model(source: ModelSource, args: argparse.Namespace, target: str) -> 
     # The import loads PyTorch.
     from tilewright.tools.commands.folder import write_model
 
-    with _listening(args, target), progress() as say:
-        write_model(source, args, target, say)
+    with _listening(args, target), progress() as report_stage:
+        write_model(source, args, target, report_stage)
 
 
 def _write_host(source: Source, args: argparse.Namespace, target: str) -> None:

@@ -30,26 +30,28 @@ from tilewright.tools.input.schedules import warn_of_idle_steps, with_schedules
 from tilewright.tools.input.source import LanguageModel, ModelSource
 from tilewright.tools.options.database import database_of
 from tilewright.tools.output.plan_file import write_plan
-from tilewright.tools.output.progress import Say, lower_telling
+from tilewright.tools.output.progress import ReportStage, lower_by_levels
 from tilewright.tools.output.written import note_written
 from tilewright.tuning.known_schedules import with_known_schedules
 
 
-def write_model(source: ModelSource, args: argparse.Namespace, target: str, say: Say) -> None:
+def write_model(
+    source: ModelSource, args: argparse.Namespace, target: str, report_stage: ReportStage
+) -> None:
     """Write the folder, and the other outputs that the arguments request."""
     folder = Path(args.output)
     check_output_folder(folder)
-    model = source.language_model(say)
+    model = source.language_model(report_stage)
     program = model.program
-    say("capture")
+    report_stage("capture")
     captured = capture(program.module, program.args, program.kwargs)
     db = database_of(args)
     module = with_schedules(captured.module, args.schedule, target, db=db)
     scheduled = with_known_schedules(module, target, db)
-    kernel_ir = lower_telling(scheduled, Level.KERNEL, target, say)
-    cuda_ir = lower_telling(kernel_ir, Level.CUDA, target, say)
+    kernel_ir = lower_by_levels(scheduled, Level.KERNEL, target, report_stage)
+    cuda_ir = lower_by_levels(kernel_ir, Level.CUDA, target, report_stage)
     check_kernels(kernels_of(cuda_ir), target)
-    say("NVRTC")
+    report_stage("NVRTC")
     relieve_spills(cuda_ir, target)
     warn_of_idle_steps(module, cuda_ir, target)
     plan = plan_of(cuda_ir)

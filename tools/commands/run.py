@@ -35,7 +35,7 @@ from tilewright.tools.options.backends import BACKENDS
 from tilewright.tools.options.database import database_of
 from tilewright.tools.output.diagnostics import explain
 from tilewright.tools.output.output_path import check_path
-from tilewright.tools.output.progress import Say, progress
+from tilewright.tools.output.progress import ReportStage, progress
 from tilewright.tools.output.report import Report, print_report, write_json, write_json_error
 from tilewright.tools.output.terminal import console
 from tilewright.tools.program import captured_program, check_reference_memory, module_program
@@ -88,9 +88,9 @@ def _ran(
     """
     try:
         backend = backend_for(args.device, target_name, args.blocks)
-        with progress() as say:
-            prompt, program = _program(source, args, backend, say)
-            say("run kernels")
+        with progress() as report_stage:
+            prompt, program = _program(source, args, backend, report_stage)
+            report_stage("run kernels")
             return prompt, judged_run(source, program, backend, target_name, args)
     except Exception as err:
         if args.json:
@@ -144,11 +144,11 @@ def _timed(
 
 
 def _program(
-    source: Source, args: argparse.Namespace, backend: Backend, say: Say
+    source: Source, args: argparse.Namespace, backend: Backend, report_stage: ReportStage
 ) -> tuple[Prompt | None, Program]:
     """Return the program to run, and for a language model also the prompt."""
     if isinstance(source, ModelSource):
-        return prompted_program(source, args, backend, say)
+        return prompted_program(source, args, backend, report_stage)
     if not isinstance(source, TorchSource):
         against = None if args.against is None else read_module(args.against)
         return None, module_program(source.module(), against)

@@ -20,7 +20,7 @@ from tilewright.models.config import FoundModel, find_model
 from tilewright.tools.input.mlir_source import read_module
 from tilewright.tools.named_files import names_model, names_pytorch
 from tilewright.tools.options.model import OPTIONS
-from tilewright.tools.output.progress import Say, silent
+from tilewright.tools.output.progress import ReportStage, ignore_stage
 from tilewright.uncollected import uncollected
 
 _DEFAULT_LENGTH = 128
@@ -40,14 +40,14 @@ class Source(ABC):
         return [self.text]
 
     @abstractmethod
-    def module(self, say: Say = silent) -> ModuleOp:
+    def module(self, report_stage: ReportStage = ignore_stage) -> ModuleOp:
         """Return the program's IR, at the level at which it is written or captured."""
 
 
 class IrSource(Source):
     """Program in a file of IR, or in stdin if the name is `-`."""
 
-    def module(self, say: Say = silent) -> ModuleOp:
+    def module(self, report_stage: ReportStage = ignore_stage) -> ModuleOp:
         """Return the IR in the file."""
         return read_module(self.text)
 
@@ -56,27 +56,29 @@ class TorchSource(Source):
     """Program that PyTorch can run, and that is captured."""
 
     @abstractmethod
-    def load(self, *, fake: bool, seed: int = 0, say: Say = silent) -> Any:
+    def load(self, *, fake: bool, seed: int = 0, report_stage: ReportStage = ignore_stage) -> Any:
         """
         Return the program and its arguments as a `tilewright.frontend.expression.Expression`.
 
-        With `fake` the tensors of an expression have no values. `say` receives the stages of
-        loading a model.
+        With `fake` the tensors of an expression have no values. `report_stage` receives the stages
+        of loading a model.
         """
 
-    def captured(self, *, fake: bool, seed: int = 0, say: Say = silent) -> Any:
+    def captured(
+        self, *, fake: bool, seed: int = 0, report_stage: ReportStage = ignore_stage
+    ) -> Any:
         """
         Return the capture of the program that `load` returns, a
         `tilewright.frontend.capture.Captured`.
         """
         capture = import_module("tilewright.frontend.capture").capture
-        loaded = self.load(fake=fake, seed=seed, say=say)
-        say("capture")
+        loaded = self.load(fake=fake, seed=seed, report_stage=report_stage)
+        report_stage("capture")
         return capture(loaded.module, loaded.args, loaded.kwargs)
 
-    def module(self, say: Say = silent) -> ModuleOp:
+    def module(self, report_stage: ReportStage = ignore_stage) -> ModuleOp:
         """Return the captured Torch IR."""
-        return self.captured(fake=True, say=say).module
+        return self.captured(fake=True, report_stage=report_stage).module
 
 
 class ExpressionSource(TorchSource):
@@ -87,7 +89,7 @@ class ExpressionSource(TorchSource):
         """Arguments that name the program on a command line."""
         return ["-c", self.text]
 
-    def load(self, *, fake: bool, seed: int = 0, say: Say = silent) -> Any:
+    def load(self, *, fake: bool, seed: int = 0, report_stage: ReportStage = ignore_stage) -> Any:
         """Return the parsed expression and its inputs."""
         parse = import_module("tilewright.frontend.expression").parse_expression
         with uncollected():  # the import of PyTorch is faster without garbage collection
@@ -97,7 +99,7 @@ class ExpressionSource(TorchSource):
 class FileSource(TorchSource):
     """Saved program `model.pt2`, or object `file.py:NAME`."""
 
-    def load(self, *, fake: bool, seed: int = 0, say: Say = silent) -> Any:
+    def load(self, *, fake: bool, seed: int = 0, report_stage: ReportStage = ignore_stage) -> Any:
         """Return the program and its example inputs, which have values."""
         return import_module("tilewright.frontend.model_file").load_model(self.text, seed)
 
@@ -111,20 +113,20 @@ class ModelSource(TorchSource):
     dtype: str | None
     attention: str | None
 
-    def load(self, *, fake: bool, seed: int = 0, say: Say = silent) -> Any:
+    def load(self, *, fake: bool, seed: int = 0, report_stage: ReportStage = ignore_stage) -> Any:
         """
         Return the model on a whole sequence, without weights; raises `UsageError` unless `fake`.
         """
         if not fake:
             remedy = "compile and explain need no values"
             raise UsageError(f"the weights of '{self.text}' are not loaded here", remedy=remedy)
-        return self.language_model(say).program
+        return self.language_model(report_stage).program
 
-    def language_model(self, say: Say = silent) -> "LanguageModel":
+    def language_model(self, report_stage: ReportStage = ignore_stage) -> "LanguageModel":
         """Return the model's modules, with fake tensors."""
-        say("config")
+        report_stage("config")
         found = find_model(self.text)
-        say("structure")
+        report_stage("structure")
         attention = self.attention or "sdpa"
         structure = import_module("tilewright.models.structure").build(
             found.config, dtype=self.dtype, attention=attention, layers=self.layers

@@ -28,7 +28,7 @@ from tilewright.passes.driver.lowering import lower
 from tilewright.stages import reporting_stages, stage
 from tilewright.tools.output.terminal import console
 
-Say = Callable[[str], None]
+ReportStage = Callable[[str], None]
 """
 Function that is called with the name of each stage when it begins; this ends the previous stage.
 """
@@ -45,7 +45,7 @@ _SHOWN = 2
 _ERASED = Control(ControlType.CARRIAGE_RETURN, (ControlType.ERASE_IN_LINE, 2))
 
 
-def silent(stage: str) -> None:
+def ignore_stage(stage: str) -> None:
     """Ignore the stage: callback for callers without progress output."""
 
 
@@ -170,26 +170,28 @@ def _on_terminal(color: str, stream: TextIO) -> Console:
 
 
 @contextmanager
-def progress() -> Generator[Say]:
+def progress() -> Generator[ReportStage]:
     """
     Yield a function that reports a stage, which lasts until the function's next call or the end of
     the block.
     """
     with ExitStack() as current:
 
-        def say(name: str) -> None:
+        def report_stage(name: str) -> None:
             current.close()
             current.enter_context(stage(name))
 
-        yield say
+        yield report_stage
 
 
-def lower_telling(module: ModuleOp, level: Level, target: str, say: Say) -> ModuleOp:
+def lower_by_levels(
+    module: ModuleOp, level: Level, target: str, report_stage: ReportStage
+) -> ModuleOp:
     """Return `lower(module, level)`, and report each level as a stage."""
     start = level_of(module)
     steps = LEVELS[LEVELS.index(start) + 1 : LEVELS.index(level)] if start is not None else ()
     for step in steps:
-        say(f"{step} IR")
+        report_stage(f"{step} IR")
         module = lower(module, step, target=target)
-    say(f"{level} IR")
+    report_stage(f"{level} IR")
     return lower(module, level, target=target)

@@ -30,7 +30,7 @@ from tilewright.passes.driver.lowering import REFUSED, context
 from tilewright.tuning.evaluators.compiled import Compiled, compiled, in_a_line
 from tilewright.tuning.evaluators.reference import Reference, Where
 from tilewright.tuning.evaluators.stopwatch import Job, Stopwatch
-from tilewright.tuning.executors.child import SpoiledError, tell
+from tilewright.tuning.executors.child import SpoiledError, report_phase
 from tilewright.tuning.measurement import Measurement
 
 Measure = Callable[[Job], Measurement]
@@ -56,7 +56,7 @@ def measured_on_gpu(job: Job) -> Measurement:
     stopwatch = _stopwatch(job.target)
     reference = _reference(job.kernel, plan.inputs, job.target)
     try:
-        return stopwatch.measurement(job, reference, tell)
+        return stopwatch.measurement(job, reference, report_phase)
     except Exception as err:
         problem = f"failed: {summary_of(err)}"
         _check_device(stopwatch, problem)
@@ -90,11 +90,11 @@ def complaint(default: str, fused: str, where: Where) -> str:
     Raises `NvrtcUnavailable`, which is not caused by the program.
     """
     try:
-        tell("compiling a program")
+        report_phase("compiling a program")
         plan = plan_of(lower_to_cuda(Parser(context(), fused).parse_module(), where.target))
         check_launches(plan.launches, where.target)
         reference = _fused_reference(default, where)
-        tell("running a program")
+        report_phase("running a program")
         results = GpuBackend(where.target, where.driver).run(plan, reference.inputs).results
     except NvrtcUnavailable:
         raise

@@ -64,22 +64,23 @@ class Stopwatch:
     close_look: Protocol = CLOSE_LOOK
 
     def measurement(
-        self, job: Job, reference: Reference, tell: Callable[[str], None]
+        self, job: Job, reference: Reference, report_phase: Callable[[str], None]
     ) -> Measurement:
         """
         Check the results of a job, time it, and return the measurement; wrong results give no time
-        but a reason. Errors of the device are raised unchanged. `tell` is called with each phase.
+        but a reason. Errors of the device are raised unchanged. `report_phase` is called with each
+        phase.
         """
         plan = job.compiled.plan
         turns = turns_of(plan, self.device.l2_bytes)
         given = [self._copy(reference) for _ in range(turns.copies)]
-        tell("running")
+        report_phase("running")
         recordings = self._recordings(job, given)
-        if problem := self._problem(recordings, given, reference.complaint, tell):
+        if problem := self._problem(recordings, given, reference.complaint, report_phase):
             return Measurement(job.schedule, None, f"wrong: {problem}")
-        tell("timing")
+        report_phase("timing")
         found = self._timed(recordings, turns, job.best_us)
-        tell("comparing again")
+        report_phase("comparing again")
         if problem := changed(recordings, reference.complaint):
             return Measurement(job.schedule, None, problem)
         return Measurement(job.schedule, found.us, spread_us=found.iqr_us)
@@ -105,7 +106,7 @@ class Stopwatch:
         recordings: Sequence[Recording],
         given: Sequence[list[Any]],
         complaint: ResultCheck,
-        tell: Callable[[str], None],
+        report_phase: Callable[[str], None],
     ) -> str:
         """
         Return the error in the results of the first replays, as `complaint` words it; empty if
@@ -115,7 +116,7 @@ class Stopwatch:
         for recording in recordings:
             replay_over_nan(recording, kept)
             self.device.wait()
-            tell("comparing")
+            report_phase("comparing")
             for outputs in different(recording.outputs):
                 if problem := complaint(outputs):
                     return problem

@@ -4,7 +4,7 @@ A process of an `IsolatedExecutor`: it reads calls and writes results.
 
     {"started": true}                       once
     {"call": "..."}                         a request: a function with its arguments, packed
-    {"phase": "timing"}                     what a function begins (`tell`)
+    {"phase": "timing"}                     what a function begins (`report_phase`)
     {"result": "..."}                       what it gives, packed, or
     {"error": "..."}                        what it has raised, or
     {"error": "...", "lost": true}          also the end of the process: it is of no more use
@@ -28,7 +28,7 @@ _senders: list[Send] = []
 """Functions that send to the parent process; none in any other process."""
 
 
-def tell(phase: str) -> None:
+def report_phase(phase: str) -> None:
     """Send a sign of life: the phase that the call begins, which may take time."""
     for send in _senders:
         send({"phase": phase})
@@ -40,9 +40,9 @@ def heartbeat(phase: str, seconds: float = 1.0) -> Generator[None]:
     done = Event()
 
     def beat() -> None:
-        tell(phase)
+        report_phase(phase)
         while not done.wait(seconds):
-            tell(phase)
+            report_phase(phase)
 
     beats = Thread(target=beat, daemon=True)
     beats.start()
@@ -78,5 +78,7 @@ def answer(call: str) -> Reply:
 
 
 def main() -> None:
-    """Run the process; not with `python -m`, where functions would import another `tell`."""
+    """
+    Run the process; not with `python -m`, where functions would import another `report_phase`.
+    """
     serve(requests(), sender(own_stdout()))

@@ -118,8 +118,8 @@ def arrive_after_copies(unit: Unit, instruction: Instruction) -> Step:
 
     def run(lanes: Lanes) -> None:
         for place in places(lanes):
-            who = place.lanes.numbers(), place.offsets
-            unit.mbarriers.follow(*who, hand_over, instruction.line, counted=counted)
+            where = place.lanes.numbers(), place.offsets
+            unit.mbarriers.follow(*where, hand_over, instruction.line, counted=counted)
 
     return run
 

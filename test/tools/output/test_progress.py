@@ -22,7 +22,7 @@ from tilewright.stages import stage
 from tilewright.tools import cli, opt_tool
 from tilewright.tools.input.mlir_source import read_module
 from tilewright.tools.output import progress as progress_module
-from tilewright.tools.output.progress import lower_telling, progress, progress_line
+from tilewright.tools.output.progress import lower_by_levels, progress, progress_line
 
 from ..conftest import Tilewright
 
@@ -91,11 +91,11 @@ def visible_text(text: str) -> str:
 def test_levels_are_reported_in_order_and_the_result_is_that_of_lower():
     module = read_module(PROGRAM)
     names: list[str] = []
-    lowered = lower_telling(module, Level.KERNEL, "sm_90a", names.append)
+    lowered = lower_by_levels(module, Level.KERNEL, "sm_90a", names.append)
     assert names == ["tensor IR", "loop IR", "tile IR", "kernel IR"]
     assert str(lowered) == str(lower(module, Level.KERNEL, target="sm_90a"))
     names.clear()
-    lower_telling(lowered, Level.CUDA, "sm_90a", names.append)
+    lower_by_levels(lowered, Level.CUDA, "sm_90a", names.append)
     assert names == ["cuda IR"]
 
 

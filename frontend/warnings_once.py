@@ -17,7 +17,7 @@ class NotCompiled(UserWarning):
     """
 
 
-def tell(message: str) -> None:
+def warn_once(message: str) -> None:
     """Warn with `message`, once only; the logger `tilewright` receives it each time."""
     logging.getLogger("tilewright").info("%s", message)
     with _LOCK:
