@@ -202,7 +202,7 @@ def limited() -> Generator[None]:
 def tried(words: Sequence[str]) -> tuple[str, str, str]:
     """
     Run a command line; return how it ended, what is wrong with that (empty if nothing is), and its
-    last error.
+    first line of error.
     """
     end, _, err, wrong = _run(words)
     last = next((line for line in err.splitlines() if "error: " in line), "")
@@ -272,7 +272,7 @@ def run(seed: int, count: int, *, shows: bool = False) -> tuple[Counter[str], li
     """
     Try `count` random command lines; return counts of how they ended, and the failures.
 
-    With `shows` each command line is printed, with its last error.
+    With `shows`, print each command line, how it ended, and its first line of error.
     """
     draw = random.Random(seed)
     ends, wrong = Counter[str](), list[str]()

@@ -181,8 +181,9 @@ def _call_user(function: Callable[[], Any], what: str = "") -> Any:
 
 def _inputs(owners: list[Any], name: str, needed: bool) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """
-    Return the arguments and keyword arguments from the first owner that has `example_inputs`.
-    Raises `UsageError` if they are `needed` and missing.
+    Return the arguments and keyword arguments from the first owner that has `example_inputs`, which
+    may be a function. Raises `UsageError` if they are `needed` and missing, if they have another
+    type, or if the function fails.
     """
     import torch
 

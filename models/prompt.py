@@ -45,8 +45,8 @@ def prompt_of_text(folder: Path, text: str, vocabulary: int) -> Prompt:
     """
     Return the prompt `text` for the model in `folder`, which has `vocabulary` tokens.
 
-    Raises `UsageError` if there is no tokenizer, if it does not fit the model, or if `text` has
-    bytes that are no text.
+    Raises `UsageError` if the tokenizer is missing, damaged or of another model, or if `text` is
+    empty or not UTF-8.
     """
     tokenizer = _tokenizer(folder)
     _check_text(text)

@@ -59,7 +59,10 @@ def format_error(err: TilewrightError) -> str:
 
 
 def printable(text: str) -> str:
-    """Return `text` with control characters escaped, because a terminal would obey them."""
+    """
+    Return `text` with control characters except newlines and tabs escaped, because a terminal would
+    obey them.
+    """
     return "".join(
         char.encode("unicode_escape").decode()
         if category(char) == "Cc" and char not in "\n\t"

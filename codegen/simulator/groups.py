@@ -3,8 +3,8 @@
 Choice of the group of threads that runs next.
 
 Threads at the same instruction run together, and the group at the lowest instruction goes first:
-this order is the fastest. In other orders (`Turns`) teams, which are warps or blocks, take turns:
-each team runs for as long as it can.
+this order is the fastest. In other orders (`Turns`), teams, which are warps or blocks, take turns.
+A team runs for as long as it can, or only to a write that others may poll.
 """
 
 from dataclasses import dataclass

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Registers that an instruction reads and writes, and registers that loads of local memory reach.
+Registers that an instruction reads and writes, and registers to which values loaded from local
+memory can flow.
 """
 
 from collections.abc import Iterable

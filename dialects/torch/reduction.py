@@ -211,7 +211,8 @@ class TruthOp(ReductionOp):
 
 class TruthDimsOp(TruthOp):
     """
-    Base class of any and all along dimensions `dim`; an empty list reduces none, an absent one all.
+    Base class of `any` and `all` along dimensions `dim`; an empty list reduces no dimension, a
+    missing list reduces all.
     """
 
     dim = opt_integers()

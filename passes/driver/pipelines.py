@@ -67,7 +67,10 @@ def available_passes() -> Mapping[str, Callable[[], type[ModulePass]]]:
 
 @lru_cache
 def passes_of(pipeline: str) -> tuple[ModulePass, ...]:
-    """Return the passes that a pipeline spells; raises `UsageError` if one does not exist."""
+    """
+    Return the passes that the text of a pipeline names. Raises `UsageError` for malformed text, an
+    unknown pass or an invalid option.
+    """
     return parse_pipeline(pipeline, available_passes())
 
 

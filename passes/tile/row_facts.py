@@ -101,8 +101,8 @@ def vector_width_along(nest: Operation, axis: SSAValue, extent: int) -> int:
 
 def vector_of_rows(launch: tile.LaunchOp) -> int:
     """
-    Return how many adjacent elements of a row one access could move; adjacent rows if they are
-    columns.
+    Return how many adjacent elements of a row one access can move. If consecutive rows, not the
+    elements of one, are adjacent in memory (`are_columns`), return how many rows.
     """
     if are_columns(launch):
         axis = launch.bound_axes()[-1]

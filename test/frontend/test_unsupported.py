@@ -178,7 +178,7 @@ class Calls(nn.Module):
 
 
 def exported(function: Callable[[torch.Tensor], Any], x: torch.Tensor = X) -> Any:
-    """Return the program before decomposition."""
+    """Export `function`, called with `x`; return the program before decomposition."""
     with torch.no_grad():
         return torch.export.export(Calls(function), (x,), strict=False)
 

@@ -114,7 +114,9 @@ class LaunchBody(Body):
         return self.small(index, "i64", [axis for axis in axes if axis not in across])
 
     def stage(self, axes: Axes, depth: int) -> str:
-        """Return an element of a new slab."""
+        """
+        Write a stage that fills a new slab, and return an element that is loaded from the slab.
+        """
         sizes = self.draw(st.lists(st.sampled_from(_SLAB_SIZES), min_size=1, max_size=2))
         coordinates = [Axis(self.fresh("c"), size) for size in sizes]
         self.coordinates |= {*coordinates}

@@ -139,7 +139,8 @@ class _Count:
 
     def path(self, block: Block, latency: float) -> float:
         """
-        Return the clocks that a single warp takes for one run of a block, including its waits.
+        Return the clocks that a single warp takes to run the ops of `block` once, including its
+        waits.
         """
         path = self._path(block, latency)
         return path.clocks + path.waits

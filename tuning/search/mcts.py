@@ -31,7 +31,12 @@ Probability of the best guess at an unvisited node; if it is not taken, of the n
 
 
 class Mcts:
-    """Search that asks for the leaf with the highest scores."""
+    """
+    Monte Carlo tree search that goes down to the child with the highest score at each node, and
+    asks for the leaf that it reaches.
+
+    A score is high for good results, for few visits and for varying results.
+    """
 
     def __init__(self, root: Node, seed: int = 0, exploration: float = 0.4, deviation: float = 0.1):
         self.exploration, self.deviation = exploration, deviation

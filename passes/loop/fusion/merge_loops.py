@@ -54,7 +54,10 @@ RULE = Rule("f", 6, "merge_loops")
 
 
 class MergeLoops(RewritePattern):
-    """Pattern that merges a reduction with a later one of the same block."""
+    """
+    Pattern that merges a reduction with a later one in the same list of ops, so that one loop
+    computes both.
+    """
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: loop.ReduceOp, rewriter: PatternRewriter) -> None:

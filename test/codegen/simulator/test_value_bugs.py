@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Bugs that ordinary inputs hide: each step of a reduction matters for one set of inputs.
+Bugs in computed values that ordinary random inputs hide, and that at least one of the input sets
+reveals.
 
-A rule separates bugs from mutants that change no result for any set.
+A mutant that changes no result and causes no finding is not a bug, unless it changes the order of
+threads.
 """
 
 from dataclasses import replace

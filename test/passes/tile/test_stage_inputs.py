@@ -370,7 +370,7 @@ def random_inputs(kernel: loop.KernelOp) -> list[Array]:
 
 
 def staged(module: ModuleOp, choice: StageInputsPass) -> ModuleOp:
-    """Return a copy of the module with the operands staged by `choice`."""
+    """Return a copy of the module in which the operands that `choice` names are staged."""
     copy = module.clone()
     launch = launch_of(copy)
     assert choice.reason_not_possible(launch) is None
