@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Errors of interpreted programs, each with its place in the program."""
 
+from collections.abc import Iterator
+from io import StringIO
 from typing import TypeVar
 
 from xdsl.ir import Operation
+from xdsl.printer import Printer
 
 from tilewright.dialects.origin import place_of
 from tilewright.errors import TilewrightError, UnsupportedError
@@ -40,19 +43,44 @@ def error_at(kind: type[Error], op: Operation, message: str, remedy: str = "") -
 
     The place is the line of the file that the op comes from, if it is known.
     """
-    text = str(op).partition("\n")[0]
-    symbol = _enclosing_symbol(op)
+    text, symbol = _first_line(op), _enclosing_symbol(op)
     named = f"@{symbol}: '{text}'" if symbol else f"'{text}'"
     return kind(f"{named}: {message}", where=place_of(op), remedy=remedy)
 
 
-def _enclosing_symbol(op: Operation) -> str | None:
+def _first_line(op: Operation) -> str:
+    """Return the first line of `op`, with the names that its values have in the whole function."""
+    stream = StringIO()
+    printer = _LinePrinter(op, stream)
+    printer.print_op(next((each for each in _ancestors(op) if symbol_of(each)), op))
+    return stream.getvalue()[printer.start :].partition("\n")[0]
+
+
+class _LinePrinter(Printer):
+    """Printer that remembers where the text of one op starts."""
+
+    def __init__(self, op: Operation, stream: StringIO):
+        super().__init__(stream)
+        self.start = 0
+        self._op, self._text = op, stream
+
+    def print_op(self, op: Operation) -> None:
+        """Print `op`; the stream is at the op's indented start."""
+        if op is self._op:
+            self.start = self._text.tell()
+        super().print_op(op)
+
+
+def _ancestors(op: Operation) -> Iterator[Operation]:
+    """Yield `op`, and the ops around it from the inside out."""
     parent: Operation | None = op
     while parent is not None:
-        if (name := symbol_of(parent)) is not None:
-            return name
+        yield parent
         parent = parent.parent_op()
-    return None
+
+
+def _enclosing_symbol(op: Operation) -> str | None:
+    return next((name for each in _ancestors(op) if (name := symbol_of(each)) is not None), None)
 
 
 def symbol_of(op: Operation) -> str | None:
