@@ -120,6 +120,6 @@ def error_of(error: BaseException) -> UsageError:
     place, message = place_of_exception(error), first_line(error)
     if place is None:
         return UsageError(message)
-    if isinstance(error, NameError) and place.file == FILE:
+    if type(error) is NameError and place.file == FILE:
         message += "; a text knows torch, nn, F and math"
     return error_at(place, message)

@@ -35,7 +35,7 @@ _COMMON = ("--help", "--color")
 def markdown() -> str:
     """Return the text of `docs/commands.md`."""
     commands = _commands(parser())
-    rows = (f"| `tilewright {name}` | {_help(name)} |\n" for name in command_names())
+    rows = (f"| `tilewright {name}` | {_help(commands[name])} |\n" for name in command_names())
     table = f"| command | what it does |\n|---------|--------------|\n{''.join(rows)}{_OPT_TOOL}"
     sections = (_section(f"tilewright {name}", each) for name, each in commands.items())
     return "\n".join([_HEAD.format(table=table), *sections])
@@ -50,8 +50,8 @@ def _actions(parent: argparse.ArgumentParser) -> list[Any]:
     return parent._actions  # pyright: ignore[reportPrivateUsage]  # argparse has no other list
 
 
-def _help(name: str) -> str:
-    description = _commands(parser())[name].description or ""
+def _help(command: argparse.ArgumentParser) -> str:
+    description = command.description or ""
     return description[0].lower() + description[1:].rstrip(".")
 
 

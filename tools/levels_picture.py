@@ -16,7 +16,7 @@ from tilewright.tools.output.output_path import write_text
 from tilewright.tools.run_lines import run_in_terminal
 
 
-class Level(NamedTuple):
+class PictureRow(NamedTuple):
     """A level as the picture shows it."""
 
     name: str
@@ -28,12 +28,12 @@ class Level(NamedTuple):
 
 
 LEVELS = (
-    Level("torch", "ATen operators, all arguments kept", "torch.matmul"),
-    Level("tensor", "elementwise, reduce, index map on tensors", "prim.reduce"),
-    Level("loop", "one loop nest per kernel, fused", "loop.reduce"),
-    Level("tile", "loops bound to blocks, threads, registers", "tile.launch"),
-    Level("kernel", "the program of one thread", "kernel.copy_async"),
-    Level("cuda", "C++ statements, as printed", "fmaf("),
+    PictureRow("torch", "ATen operators, all arguments kept", "torch.matmul"),
+    PictureRow("tensor", "elementwise, reduce, index map on tensors", "prim.reduce"),
+    PictureRow("loop", "one loop nest per kernel, fused", "loop.reduce"),
+    PictureRow("tile", "loops bound to blocks, threads, registers", "tile.launch"),
+    PictureRow("kernel", "the program of one thread", "kernel.copy_async"),
+    PictureRow("cuda", "C++ statements, as printed", "fmaf("),
 )
 
 _LONGEST = 104
@@ -47,9 +47,10 @@ def lines_of(program: Path) -> list[str]:
     return [_line(program, level) for level in LEVELS]
 
 
-def _line(program: Path, level: Level) -> str:
+def _line(program: Path, level: PictureRow) -> str:
     text = run_in_terminal(f"tilewright compile --no-db {program} --ir {level.name}").out.decode()
-    line = next(line.strip() for line in text.splitlines() if level.marker in line)
+    lines = (line.strip() for line in text.splitlines() if level.marker in line)
+    line = next(lines, f"(no {level.marker})")
     return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 4]} ..."
 
 
@@ -72,7 +73,7 @@ def picture(lines: Sequence[str]) -> str:
     return drawn.getvalue()
 
 
-def _draw_level(axes: Any, y: float, level: Level, line: str) -> None:
+def _draw_level(axes: Any, y: float, level: PictureRow, line: str) -> None:
     box = {"boxstyle": "round", "facecolor": _BLUE, "edgecolor": _GRAY}
     axes.text(7, y, level.name, ha="center", va="center", fontsize=11, bbox=box, zorder=2)
     axes.text(15, y + 0.16, level.subject, va="center", fontsize=9, color=_GRAY)

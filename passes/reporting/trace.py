@@ -54,7 +54,7 @@ class Listener(Protocol[Seen]):
         `after`.
         """
 
-    def unchanged(self, rule: Rule, site: str) -> None:
+    def matched_without_change(self, rule: Rule, site: str) -> None:
         """Receive a match of `rule` in the function or kernel `site` that changed nothing there."""
 
     def skipped(self, rule: Rule, site: str, reason: str) -> None:
@@ -105,7 +105,7 @@ def rewriting(rule: Rule, site: Operation, *, whole_module: bool = False) -> Gen
     if (after := listener.look(scope)) != before:
         listener.rewrote(rule, label, before, after)
     else:
-        listener.unchanged(rule, label)
+        listener.matched_without_change(rule, label)
 
 
 def skipped(rule: Rule, site: Operation, reason: str) -> None:

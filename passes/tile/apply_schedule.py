@@ -19,9 +19,11 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from tilewright.dialects import loop
+from tilewright.errors import UsageError
 from tilewright.passes.driver.manager import PassManager
 from tilewright.passes.driver.pipelines import for_target
 from tilewright.passes.reporting.trace import Rule, skipped
+from tilewright.passes.scheduling_steps import PLAN
 from tilewright.passes.targeted_pass import TargetedPass
 from tilewright.passes.tile.kernel_schedule import errors_of_planned_steps, planned_passes
 
@@ -42,6 +44,9 @@ class ApplySchedulePass(TargetedPass):
                 continue
             with errors_of_planned_steps(kernel):
                 steps = planned_passes(kernel.planned)
+                if kernel.planned.names(PLAN):
+                    says = f"'{PLAN}' plans around the other steps, and has not run yet"
+                    raise UsageError(says, remedy=f"run '{PLAN}' before '{self.name}'")
             _apply(ctx, op, kernel, [for_target(step, self.target) for step in steps])
 
 

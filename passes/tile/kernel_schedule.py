@@ -50,13 +50,16 @@ def planned_passes(planned: ScheduleAttr) -> tuple[ModulePass, ...]:
     """
     Return the passes of a kernel's planned steps.
 
-    Raises `UsageError` for an unknown pass, and for a step with a target: all kernels have the
-    program's.
+    Raises `UsageError` for an unknown pass, and for a step with an option that drivers set: all
+    kernels have the program's target, and `planned_only` is for pipelines.
     """
     for spec in planned.steps:
         if "target" in spec.parameters:
             problem = f"'{spec.name}' has a target of its own, and all kernels have the program's"
             raise UsageError(problem, remedy="leave it out; --target sets it for the program")
+        if "planned_only" in spec.normalize_parameter_names().parameters:
+            problem = f"'{spec.name}' is planned: the option 'planned_only' is for pipelines"
+            raise UsageError(problem, remedy="leave it out")
     return passes_of(planned.data)
 
 

@@ -89,7 +89,7 @@ def take_choice(step: SchedulingPass, launch: tile.LaunchOp) -> SchedulingPass |
     kernel, given = launch.kernel, step.options()
     with errors_of_planned_steps(kernel):
         planned = take_planned(kernel, step.name)
-    if planned is None and (kernel.planned is not None or step.planned_only) and not given:
+    if planned is None and (step.planned_only or (kernel.planned is not None and not given)):
         return NOT_PLANNED
     options = {} if planned is None else planned.normalize_parameter_names().parameters
     if given and not given.items() <= options.items():

@@ -42,7 +42,7 @@ class Text:
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Module
 
 
-def _is_named_by_a_phrase(function: ast.FunctionDef) -> bool:
+def _is_named_by_a_phrase(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     """True if a function is a property, a fixture or a test."""
     decorators = " ".join(map(ast.unparse, function.decorator_list))
     return function.name.startswith("test_") or bool(re.search(r"property|fixture", decorators))
@@ -60,7 +60,7 @@ def _strings(tree: ast.Module, path: Path) -> Iterator[Text]:
                     notes.add(note)
                     is_verb = (
                         index == 0
-                        and isinstance(node, ast.FunctionDef)
+                        and isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
                         and not _is_named_by_a_phrase(node)
                     )
                     yield Text(path, note.lineno, FUNCTION if is_verb else DEFINITION, text)
@@ -159,7 +159,7 @@ def findings(path: Path) -> list[str]:
 
 
 def files(*patterns: str) -> list[Path]:
-    """Return the files of the repository with names like these, links left out."""
+    """Return the files of the repository with names like these, which the rules hold for."""
     listed = subprocess.run(
         ["git", "ls-files", *patterns], cwd=ROOT, capture_output=True, text=True, check=True
     )

@@ -85,7 +85,7 @@ class Steps(Listener[Snapshot]):
         if rule != PLANNING:
             self.by_kernel[site].append(Step(rule, says, True))
 
-    def unchanged(self, rule: Rule, site: str) -> None:
+    def matched_without_change(self, rule: Rule, site: str) -> None:
         """Record a step of the schedule that found the kernel as it would make it."""
         if rule.stage == PLANNING.stage:
             self.by_kernel[site].append(
@@ -188,9 +188,8 @@ def _explanation(
     choices = weighed(launched(nest)[1], steps.target, nest.planned)
     if choices is None:
         return Explanation(name, schedule, known, steps=steps.by_kernel[name])
-    weighings = [
-        Weighing(str(each), 1e6 * choices.seconds(each)) for each in _best_choices(choices)
-    ]
+    considered = [] if choices.replaced else _best_choices(choices)
+    weighings = [Weighing(str(each), 1e6 * choices.seconds(each)) for each in considered]
     return Explanation(name, schedule, None, str(choices.problem), weighings, steps.by_kernel[name])
 
 

@@ -38,10 +38,10 @@ class Only(Listener[Any]):
         if self._matches(rule, site):
             self.inner.rewrote(rule, site, before, after)
 
-    def unchanged(self, rule: Rule, site: str) -> None:
+    def matched_without_change(self, rule: Rule, site: str) -> None:
         """Forward a match without a change, if it matches the texts."""
         if self._matches(rule, site):
-            self.inner.unchanged(rule, site)
+            self.inner.matched_without_change(rule, site)
 
     def skipped(self, rule: Rule, site: str, reason: str) -> None:
         """Forward a remark that matches."""

@@ -24,7 +24,7 @@ planned steps already: they are kept, unless they name `plan-schedules`. Planned
 pass that does not exist is an error.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Protocol, TypeVar, cast
@@ -47,7 +47,12 @@ from tilewright.passes.tile.kernel_schedule import (
 from tilewright.passes.tile.lift_columns import lift_columns
 from tilewright.passes.tile.planner.contraction import contraction_of
 from tilewright.passes.tile.planner.element_assignment import element_assignments, element_problem
-from tilewright.passes.tile.planner.pinned_steps import narrowed, with_pins
+from tilewright.passes.tile.planner.pinned_steps import (
+    check_pins,
+    narrowed,
+    pinned_lift,
+    with_pins,
+)
 from tilewright.passes.tile.planner.row_assignment_choice import IN_STEPS, row_assignments
 from tilewright.passes.tile.planner.row_problem import row_problem
 from tilewright.passes.tile.planner.tiling_choice import FEWEST_ELEMENTS, fastest_tiling, tilings
@@ -62,10 +67,7 @@ class Choice(Protocol[Problem]):
     """Protocol of a choice that the planner makes for a kernel; `str` gives it in words."""
 
     def seconds(self, problem: Problem, target: Target) -> float:
-        """
-        Return the seconds that the kernel takes, by the model for its kind: contraction, rows or
-        elements.
-        """
+        """Return the seconds that the kernel takes, by the model for its kind."""
         ...
 
     @property
@@ -74,32 +76,28 @@ class Choice(Protocol[Problem]):
         ...
 
     def pipeline(self, problem: Problem, target: Target) -> Sequence[str]:
-        """
-        Return the steps that carry out the choice, except `tileify`, each as the text of a pipeline
-        step.
-        """
+        """Return the steps that carry out the choice, except `tileify`, as texts."""
         ...
 
 
 @dataclass(frozen=True)
 class Weighed:
-    """
-    Result of weighing the choices for a kernel: the choice that is taken, and how all choices are
-    ranked.
-    """
+    """Result of weighing the choices for a kernel."""
 
     problem: object
     """Problem of the kernel; `str` gives it in words."""
     target: Target
     best: Choice[Any]
     """Choice that is taken."""
-    ranked: Callable[[Any, Target], Sequence[Choice[Any]]]
-    """Function that returns all choices for the problem, the best first."""
+    ranked: Callable[[], Sequence[Choice[Any]]]
+    """Function that returns all considered choices, the best first."""
+    replaced: Collection[str] = ()
+    """Steps with pinned values that no choice has; times of choices are not the schedule's then."""
 
     @property
     def choices(self) -> Sequence[Choice[Any]]:
         """Choice that is taken, and the choices that rank below it."""
-        ranked = self.ranked(self.problem, self.target)
+        ranked = self.ranked()
         after = ranked.index(self.best) + 1 if self.best in ranked else len(ranked)
         return [self.best, *ranked[after:]]
 
@@ -108,10 +106,7 @@ class Weighed:
         return choice.seconds(self.problem, self.target)
 
     def pipeline(self) -> Sequence[str]:
-        """
-        Return the steps that carry out the choice that is taken, each as the text of a pipeline
-        step.
-        """
+        """Return the steps that carry out the choice that is taken, as texts."""
         return self.best.pipeline(self.problem, self.target)
 
 
@@ -156,16 +151,27 @@ def _weighed(
     choice, tried before `ranked` is computed; `last` is tried last.
     """
 
+    def pipeline_of(choice: Choice[Any]) -> Sequence[str]:
+        return choice.pipeline(problem, target)
+
     def steps_of(choice: Choice[Any]) -> ScheduleAttr:
-        return ScheduleAttr.parse(",".join(choice.pipeline(problem, target)))
+        return with_added_steps(ScheduleAttr.parse(",".join(pipeline_of(choice))))
 
     if pinned is not None:
-        agreeing = narrowed(list(dict.fromkeys([*ranked(problem, target), last])), pinned, steps_of)
-        best = first_possible(agreeing, launch, problem, target)
-        return Weighed(problem, target, agreeing[0] if best is None else best, ranked)
-    choices = chain([first], _on_demand(lambda: ranked(problem, target)), [last])
-    best = first_possible(choices, launch, problem, target)
-    return Weighed(problem, target, first if best is None else best, ranked)
+        every = list(dict.fromkeys([*ranked(problem, target), last]))
+        agreeing, replaced = narrowed(every, pinned, pipeline_of)
+        best = first_possible(
+            agreeing, launch, lambda each: with_pins(steps_of(each), pinned, replaced), target
+        )
+        taken = agreeing[0] if best is None else best
+        return Weighed(problem, target, taken, lambda: agreeing, replaced)
+
+    def all_ranked() -> Sequence[Choice[Any]]:
+        return ranked(problem, target)
+
+    choices = chain([first], _on_demand(all_ranked), [last])
+    best = first_possible(choices, launch, steps_of, target)
+    return Weighed(problem, target, first if best is None else best, all_ranked)
 
 
 def _on_demand(ranked: Callable[[], Sequence[Choice[Any]]]) -> Iterator[Choice[Any]]:
@@ -177,18 +183,23 @@ def plan(kernel: loop.KernelOp, target: Target, pinned: ScheduleAttr | None = No
     Return the steps that schedule `kernel`, with the options that are decided together. Steps that
     are `pinned` keep the options that they have.
     """
-    lift, launch = launched(kernel)
+    lift, launch = launched(kernel, None if pinned is None else pinned_lift(pinned))
     found = weighed(launch, target, pinned)
     steps = _STATISTICS if found is None else found.pipeline()
     planned = with_added_steps(ScheduleAttr.parse(",".join([lift, *steps])))
-    return planned if pinned is None else with_pins(planned, pinned)
+    if pinned is None:
+        return planned
+    return with_pins(planned, pinned, () if found is None else found.replaced)
 
 
-def launched(kernel: loop.KernelOp) -> tuple[str, tile.LaunchOp]:
-    """Return the step by which `tileify` lifts the kernel, and the launch of a lifted copy."""
+def launched(kernel: loop.KernelOp, columns: bool | None = None) -> tuple[str, tile.LaunchOp]:
+    """
+    Return the step by which `tileify` lifts the kernel, and the launch of a lifted copy. `columns`
+    is the pinned option of `tileify`, or None.
+    """
     copy = kernel.clone()
     launch = tileify(copy)
-    if columns_per_row(launch) == 0:
+    if columns is False or columns_per_row(launch) == 0:
         return "tileify", launch
     lift_columns(launch)
     return "tileify{columns=true}", cast(tile.LaunchOp, copy.body.block.last_op)
@@ -233,3 +244,5 @@ def _check_plan(kernel: loop.KernelOp) -> None:
         return
     with errors_of_planned_steps(kernel):
         planned_passes(kernel.planned)
+        if kernel.planned.names(PLAN):
+            check_pins(kernel.planned)

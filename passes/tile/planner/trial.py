@@ -5,9 +5,9 @@ threads hold. A choice that may need too many registers is tried on a copy of th
 is taken.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import takewhile
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -21,7 +21,7 @@ from tilewright.dialects.target import Target
 from tilewright.passes.cost.live_registers import estimated_registers
 from tilewright.passes.driver.pipelines import for_target, passes_of, to_tile
 from tilewright.passes.reporting.trace import listening
-from tilewright.passes.tile.kernel_schedule import with_added_steps
+from tilewright.passes.scheduling_steps import FIRST, PLAN
 from tilewright.passes.tile.register_tile import RegisterTilePass
 from tilewright.passes.tile.scheduling_pass import take_choice
 
@@ -34,21 +34,23 @@ class Tried(Protocol):
         """Elements of a thread."""
         ...
 
-    def pipeline(self, problem: Any, target: Target) -> Iterable[str]:
-        """Return the steps that carry out the choice, each as the text of a pipeline step."""
-        ...
-
 
 Choice = TypeVar("Choice", bound=Tried)
 
 
 def first_possible(
-    choices: Iterable[Choice], launch: tile.LaunchOp, problem: object, target: Target
+    choices: Iterable[Choice],
+    launch: tile.LaunchOp,
+    steps_of: Callable[[Choice], ScheduleAttr],
+    target: Target,
 ) -> Choice | None:
     """
-    Return the first of `choices` that is possible, or None. A choice is possible if a thread
-    certainly has the registers, or if no pass refuses it in a trial. After a choice is refused,
-    choices that give a thread as many elements or more are not tried.
+    Return the first of `choices` that is possible, or None. `steps_of` returns the schedule of a
+    choice.
+
+    A choice is possible if a thread certainly has the registers, or if no pass refuses it in a
+    trial. After a choice is refused, choices that give a thread as many elements or more are not
+    tried.
     """
     refused: int | None = None
     for choice in choices:
@@ -56,7 +58,7 @@ def first_possible(
             return choice
         if refused is not None and choice.elements >= refused:
             continue
-        if not _is_refused(launch, choice.pipeline(problem, target), target):
+        if not _is_refused(launch, steps_of(choice), target):
             return choice
         refused = choice.elements
     return None
@@ -78,13 +80,13 @@ def _has_registers(launch: tile.LaunchOp, elements: int, target: Target) -> bool
     return needed <= target.max_registers_per_thread
 
 
-def _is_refused(launch: tile.LaunchOp, pipeline: Iterable[str], target: Target) -> bool:
+def _is_refused(launch: tile.LaunchOp, steps: ScheduleAttr, target: Target) -> bool:
     """
-    True if a pass refuses the options of `pipeline`, when run on a copy of the kernel. Only passes
+    True if a pass refuses the options of `steps`, when run on a copy of the kernel. Only passes
     up to `register-tile`, which sets a thread's elements, are run.
     """
     kernel = launch.kernel.clone()
-    kernel.planned = with_added_steps(ScheduleAttr.parse(",".join(pipeline)))
+    kernel.planned = steps
     module, ctx = ModuleOp([kernel]), Context()
     try:
         with listening(None):
@@ -99,4 +101,4 @@ def _is_refused(launch: tile.LaunchOp, pipeline: Iterable[str], target: Target) 
 def _steps_before(name: str) -> list[ModulePass]:
     """Return the passes that schedule a launch after `tileify` and before the pass `name`."""
     steps = takewhile(lambda step: step.name != name, passes_of(to_tile()))
-    return [step for step in steps if step.name not in ("plan-schedules", "tileify")]
+    return [step for step in steps if step.name not in (PLAN, FIRST)]

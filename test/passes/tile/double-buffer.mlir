@@ -2,6 +2,7 @@
 // RUN: opt-tool %s -p double-buffer --check=each | filecheck %s --check-prefix=GUESS
 // RUN: opt-tool %s -p 'double-buffer,double-buffer' --remarks 2>&1 | filecheck %s --check-prefix=TWICE
 // RUN: opt-tool %s -p 'double-buffer{planned_only=true}' --remarks 2>&1 | filecheck %s --check-prefix=OPEN
+// RUN: opt-tool %s -p 'double-buffer{depth=3 planned_only=true}' --remarks 2>&1 | filecheck %s --check-prefix=OPEN
 // RUN: not opt-tool %s -p 'double-buffer{depth=1}' 2>&1 | filecheck %s --check-prefix=ONE
 // RUN: not opt-tool %s -p 'double-buffer{depth=6}' 2>&1 | filecheck %s --check-prefix=MANY
 

@@ -114,6 +114,28 @@ def test_an_elementwise_kernel_has_blocks_of_256_threads(
     assert steps(lines)["blockify-launch"].startswith("{n=256}\n")
 
 
+def test_a_pinned_option_is_weighed_with_its_choices(capsys: pytest.CaptureFixture[str]) -> None:
+    pins = "plan-schedules,chunk-matmul-k{bk=8}"
+    out = explained(capsys, "-c", MATMUL, "--target", "sm_90a", "--schedule", pins)
+    weighed = [line for line in out.splitlines() if "by the planner's model" in line]
+    assert len(weighed) > 1
+    assert all("; bk 8," in line for line in weighed)
+
+
+def test_a_replaced_option_has_no_times_of_choices(capsys: pytest.CaptureFixture[str]) -> None:
+    pins = "plan-schedules,chunk-matmul-k{bk=64}"
+    out = explained(capsys, "-c", MATMUL, "--target", "sm_90a", "--schedule", pins)
+    assert "chunk-matmul-k{bk=64}" in out
+    assert "by the planner's model" not in out
+
+
+def test_steps_that_change_nothing_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    (lines,) = paragraphs(explained(capsys, "-c", MATMUL, "--target", "sm_90a"))
+    schedule = lines[1].partition("schedule")[2]
+    done = [spec.name for spec in parse_spec_list(schedule.strip())]
+    assert [name for name in done if name not in steps(lines)] == []
+
+
 def test_a_target_without_tma_is_a_reason(capsys: pytest.CaptureFixture[str]) -> None:
     expression = "torch.randn(64, 64) @ torch.randn(64, 64)"
     (lines,) = paragraphs(explained(capsys, "-c", expression, "--target", "sm_80"))

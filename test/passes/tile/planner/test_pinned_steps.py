@@ -2,15 +2,21 @@
 """Planning around pinned steps of a schedule."""
 
 import pytest
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.arg_spec import ArgSpec
+from xdsl.utils.exceptions import PassFailedException
 
 from tilewright import api
 from tilewright.dialects import loop
 from tilewright.dialects.schedule import ScheduleAttr
 from tilewright.dialects.target import target
+from tilewright.errors import TilewrightError
 from tilewright.frontend.expression import parse_expression
-from tilewright.passes.tile.planner.pinned_steps import narrowed
-from tilewright.passes.tile.planner.plan_schedules import plan
+from tilewright.passes.driver.levels import Level
+from tilewright.passes.driver.lowering import lower
+from tilewright.passes.tile.planner.pinned_steps import narrowed, with_pins
+from tilewright.passes.tile.planner.plan_schedules import launched, plan, weighed
+from tilewright.passes.tile.planner.tiling import Tiling
 
 PROGRAMS = (
     "torch.randn(96, 1000) @ torch.randn(1000, 64)",
@@ -43,6 +49,72 @@ def test_pinning_the_planners_choice_changes_nothing(program: str) -> None:
 
 
 def test_options_that_no_choice_has_narrow_nothing() -> None:
-    choices = ("a{x=1 y=1}", "a{x=2 y=1}", "a{x=2 y=2}")
-    pinned = ScheduleAttr.parse("a{x=2 y=3},b{z=1}")
-    assert narrowed(choices, pinned, ScheduleAttr.parse) == ["a{x=2 y=1}", "a{x=2 y=2}"]
+    choices = ("a{x=1 y=1},c", "a{x=2 y=1},c", "a{x=2 y=2},c")
+    pinned = ScheduleAttr.parse("a{x=2 y=3},b{z=1},c")
+    found, replaced = narrowed(choices, pinned, lambda choice: choice.split(","))
+    assert found == ["a{x=2 y=1},c", "a{x=2 y=2},c"]
+    assert replaced == {"a", "b"}
+
+
+def test_from_a_replaced_step_on_only_pinned_options_are_kept() -> None:
+    planned = ScheduleAttr.parse(
+        "tileify,chunk-matmul-k{bk=16},blockify-launch{m=64 n=64},mark-unroll"
+    )
+    pinned = ScheduleAttr.parse("plan-schedules,blockify-launch{m=256},mark-unroll{limit=8},cse")
+    found = with_pins(planned, pinned, {"blockify-launch"})
+    assert found.data == (
+        "tileify,chunk-matmul-k{bk=16},blockify-launch{m=256},mark-unroll{limit=8},cse"
+    )
+
+
+PINS = (
+    ("torch.randn(256, 64) @ torch.randn(64, 256)", "blockify-launch{m=128 n=128}"),
+    ("torch.randn(512, 512) @ torch.randn(512, 512)", "chunk-matmul-k{bk=512}"),
+    ("torch.randn(100, 64) @ torch.randn(64, 30)", "register-tile{fm=4}"),
+    ("torch.softmax(torch.randn(64, 1000), -1)", "cooperative-reduce{threads=64}"),
+    ("torch.exp(torch.randn(1000))", "register-tile{items=8}"),
+    ("torch.randn(1000, 70).sum(0)", "chunk-reduce{chunk=4}"),
+)
+
+
+@pytest.mark.parametrize(("program", "pin"), PINS)
+def test_a_pin_is_kept_and_the_rest_fits(program: str, pin: str) -> None:
+    kernel = kernel_of(program)
+    kernel.planned = ScheduleAttr.parse(f"{pin},plan-schedules")
+    module = lower(ModuleOp([kernel.clone()]), Level.TILE, target=GPU.name)
+    (scheduled,) = (op for op in module.ops if isinstance(op, loop.KernelOp))
+    assert scheduled.schedule is not None
+    (asked,) = ScheduleAttr.parse(pin).steps
+    (done,) = (step for step in scheduled.schedule.steps if step.name == asked.name)
+    assert asked.parameters.items() <= done.parameters.items()
+
+
+@pytest.mark.parametrize(
+    ("steps", "message"),
+    [
+        ("plan-schedules,pad-smem{pad=4},pad-smem{pad=8}", "'pad-smem' is pinned twice"),
+        ("plan-schedules,plan-schedules", "'plan-schedules' is pinned twice"),
+        ("plan-schedules,pad-smem{planned_only=true}", "'planned_only' is for pipelines"),
+        ("plan-schedules,pad-smam{pad=4}", "unknown pass 'pad-smam'"),
+        ("plan-schedules,double-buffer{depth=9}", "a ring has 2 to 5 slots, not 9"),
+    ],
+)
+def test_impossible_pins_are_errors(steps: str, message: str) -> None:
+    kernel = kernel_of(PROGRAMS[0])
+    kernel.planned = ScheduleAttr.parse(steps)
+    with pytest.raises((TilewrightError, PassFailedException), match=message):
+        lower(ModuleOp([kernel.clone()]), Level.TILE, target=GPU.name)
+
+
+def test_times_are_given_for_pins_that_choices_have() -> None:
+    kernel = kernel_of(PROGRAMS[0])
+    for steps, replaced in (("chunk-matmul-k{bk=32}", []), ("pad-smem{pad=4}", ["pad-smem"])):
+        found = weighed(launched(kernel)[1], GPU, ScheduleAttr.parse(f"plan-schedules,{steps}"))
+        assert found is not None
+        assert [*found.replaced] == replaced
+        assert all(bk_of(choice) == 32 for choice in found.choices) or replaced
+
+
+def bk_of(choice: object) -> int | None:
+    """Return the chunk of a tiling."""
+    return choice.bk if isinstance(choice, Tiling) else None
