@@ -16,7 +16,7 @@ from typing import TypeVar
 from tilewright.passes.driver.pipeline_string import text_of
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
 
-LEFT_OUT = "left out"
+OMITTED = "left out"
 """Answer to the first question of a pass that is skipped: `async-copy left out`."""
 
 UNANSWERED = "-"

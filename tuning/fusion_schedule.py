@@ -50,6 +50,6 @@ def decided(program: ModuleOp, fusion: loop.FusionAttr) -> ModuleOp:
     """Return a copy of a program that prescribes the decisions in `fusion`."""
     copy = program.clone()
     copy.attributes.pop(ATTRIBUTE, None)
-    if fusion.unmet:
+    if fusion.unreached:
         copy.attributes[ATTRIBUTE] = fusion
     return copy

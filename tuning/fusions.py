@@ -93,7 +93,7 @@ def fuse(program: ModuleOp, fusion: loop.FusionAttr, target: str) -> Fused:
     heard = _Decisions()
     with listening(heard):
         nests = lower(decided(program, fusion), Level.LOOP, target=target)
-    idle = [each for each in fusion.unmet if each not in heard.fuses]
+    idle = [each for each in fusion.unreached if each not in heard.fuses]
     return Fused(nests, heard.fuses, heard.ratios, idle)
 
 
@@ -127,7 +127,7 @@ class Node:
         return schedule_of(self.fusion)
 
     def _expand(self, fused: Fused) -> Iterator["Node"]:
-        overturned = {*self.fusion.unmet}
+        overturned = {*self.fusion.unreached}
         names = [*fused.fuses]
         last = max((names.index(name) for name in overturned if name in names), default=-1)
         later = [name for name in names[last + 1 :] if name not in overturned]

@@ -56,7 +56,7 @@ class FusionAttr(ParametrizedAttribute):
         """Return the attribute with these decisions; each list in alphabetical order."""
         return FusionAttr(*map(_strings, (fused, apart, met)))
 
-    def wanted(self, decision: str) -> bool | None:
+    def prescribed(self, decision: str) -> bool | None:
         """
         Return the required outcome of a decision: True to fuse, False to keep apart, None if the
         pass may choose.
@@ -64,12 +64,12 @@ class FusionAttr(ParametrizedAttribute):
         name = StringAttr(decision)
         return name in self.fused.data or (False if name in self.apart.data else None)
 
-    def with_met(self, decision: str) -> "FusionAttr":
+    def with_reached(self, decision: str) -> "FusionAttr":
         """Return the attribute with `decision` added to `met`."""
         return FusionAttr(self.fused, self.apart, _strings({*_texts(self.met), decision}))
 
     @property
-    def unmet(self) -> list[str]:
+    def unreached(self) -> list[str]:
         """Decisions of both lists that are not in `met`."""
         met = {*_texts(self.met)}
         return [each for each in _texts(self.fused) + _texts(self.apart) if each not in met]

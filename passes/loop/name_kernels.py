@@ -133,7 +133,7 @@ def shortened(name: str) -> str:
     return name[:_MAX_STEM]
 
 
-def wanted_names(kernels: Sequence[loop.KernelOp]) -> Mapping[str, str]:
+def new_names_of(kernels: Sequence[loop.KernelOp]) -> Mapping[str, str]:
     """Return the new name of each kernel, by its present name; names may occur several times."""
     sources = {kernel.sym_name.data: module_of(kernel) for kernel in kernels}
     count = Counter(sources.values())
@@ -156,4 +156,4 @@ class NameKernelsPass(ModulePass):
         """Rename all kernels of the module, and update their launches."""
         kernels = [inner for inner in op.ops if isinstance(inner, loop.KernelOp)]
         with rewriting(RULE, op):
-            rename_kernels(op, wanted_names(kernels))
+            rename_kernels(op, new_names_of(kernels))

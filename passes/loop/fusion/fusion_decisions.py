@@ -38,9 +38,9 @@ def settled(
     name = f"{rule.pass_name}:{kernel.sym_name.data}>{'+'.join(others)}"
     module = kernel.parent_op()
     given = fusion_of(module) if isinstance(module, ModuleOp) else None
-    pays = None if given is None else given.wanted(name)
+    pays = None if given is None else given.prescribed(name)
     if module is not None and given is not None and pays is not None:
-        module.attributes[ATTRIBUTE] = given.with_met(name)
+        module.attributes[ATTRIBUTE] = given.with_reached(name)
         decision = decision._replace(pays=pays, reason=f"as requested, {decision.reason}")
     weighed(name, decision.pays, decision.ratio)
     return decision

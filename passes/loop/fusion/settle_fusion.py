@@ -32,7 +32,7 @@ class SettleFusionPass(ModulePass):
         """Remove the decisions from the module, and report each one that was never reached."""
         if (fusion := fusion_of(op)) is None:
             return
-        for decision in fusion.unmet:
+        for decision in fusion.unreached:
             skipped(RULE, op, f"'{decision}' was never reached, or it is not legal")
         with rewriting(RULE, op):
             del op.attributes[ATTRIBUTE]
