@@ -60,5 +60,5 @@ def _differ(question: str, answers: Iterable[Mapping[str, str] | None]) -> bool:
 
 def _label(name: str, question: str, answer: Mapping[str, str] | None) -> str:
     if answer is None:
-        return f"{name} {LEFT_OUT}"
+        return f"{name} {OMITTED}"
     return f"{question}={answer.get(question, UNANSWERED)}" if question else name

@@ -8,7 +8,8 @@ becomes
 
     %as = tile.stage (%i, %k) in [128, 16] ring(depth 2) transport(cp_async) { ... } : ...
 
-A slab is copied if its body only loads; a slab whose body computes is filled through registers. The
+A slab is copied if its body only loads from global memory, in rows of at least 4 bytes. All other
+slabs are filled through registers. The
 lowering copies 16 bytes at a time if it can prove them aligned, else 8 or 4. Masked elements are
 filled with zeros.
 """

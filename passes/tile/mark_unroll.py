@@ -15,9 +15,9 @@ A loop is marked if
 - its code, unrolled for each step and each register, fits an SM's instruction cache;
 - the registers of a thread hold what it loads.
 
-ptxas issues all loads of global memory in an unrolled loop at once. ptxas issues loads of shared
-memory one step ahead. An outer loop is marked only if all loops inside it are unrolled. The pass is
-recorded in every kernel's schedule, even if it marks no loop.
+ptxas can move the loads of an unrolled loop together, as far as registers and aliases allow. An
+outer loop is marked only if all loops inside it are unrolled. The pass is recorded in every
+kernel's schedule, even if it marks no loop.
 """
 
 from collections.abc import Iterable

@@ -109,7 +109,7 @@ class _Pad(RewritePattern):
 def reason_not_padded(stage: tile.StageOp) -> str | None:
     """Reason why a slab cannot be padded, worded to follow its name, or None."""
     if stage.transport_kind is Transport.TMA:
-        return "is filled by TMA (split-inner-for-swizzle)"
+        return "is filled by TMA, which knows no pads (split-inner-for-swizzle)"
     if stage.layout.swizzle_bytes.data:
         return "is swizzled"
     return "is padded" if stage.layout.pad else None

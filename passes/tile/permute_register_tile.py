@@ -18,9 +18,9 @@ next it skips the columns of all other threads. The same holds for strips of `vm
 `lanes_m` threads high; `fastest` is the side along which threads are numbered first.
 
 Adjacent columns make wide stores. But if a slab is read along K, threads that own every fourth row
-of it conflict in a bank, however it is padded. The rows of that slab are dealt out to four piles
-(`rows_to_piles.py`) if they are then read faster. With `deal 4`, rows 0, 4, 8, ... of `%bs` are
-adjacent in memory:
+of it conflict in a bank. No pad that keeps accesses of 16 bytes avoids that. The rows of that slab
+are dealt out to four piles (`rows_to_piles.py`) if they are then read faster. With `deal 4`, rows
+0, 4, 8, ... of `%bs` are adjacent in memory:
 
     ... %bs[%tn * 4 + %vn, %ki * 4 + %kv] : memref<128x16xf32, #tile.layout<deal 4>, 3 : i64>
 

@@ -8,9 +8,10 @@ becomes, with `pipeline-k-outer{lookahead=2}`,
 
     %as = tile.stage (%i, %k) in [128, 16] ring(depth 3, lookahead 2) transport(cp_async) { ... }
 
-With `depth` slots, a step waits for its own slot. After the wait, the step may fill the slot of the
-step before, which all threads have read: at most `depth - 1` steps ahead. The lowering of rings
-rotates the slots; the last steps fill nothing.
+With `depth` slots, a step waits for its own slot, and then may fill the slot of the step before: at
+most `depth - 1` steps ahead. Without TMA, the barrier of the wait shows that all threads have read
+that slot. With TMA, thread 0 also waits for an mbarrier at which the readers arrive. The lowering
+of rings rotates the slots; the last steps fill nothing.
 """
 
 from dataclasses import dataclass

@@ -14,9 +14,10 @@ becomes, with `register-tile{fm=8 fn=8 fk=4 min_blocks=2}`,
             %four = loop.reduce %kv in 4 with add {
               ... %as[%sm * 64 + %tm * 4 + %vm, %ki * 4 + %kv] ...
 
-A thread owns `fm` rows in strips of `vm` adjacent rows, which one access can move. From one strip
-to the next it skips the rows of all other threads, so that neighbouring threads access neighbouring
-strips. Columns (`fn`, `vn`) are arranged the same way. `fk` steps of K are read together.
+A thread owns `fm` rows in strips of `vm` adjacent rows. One access moves a strip if its rows are
+adjacent in memory. From one strip to the next it skips the rows of all other threads, so that
+neighbouring threads access neighbouring strips. Columns (`fn`, `vn`) are arranged the same way.
+`fk` steps of K are read together.
 
 Any other launch is split along its last thread axis, where memory is contiguous: a thread handles
 `items` strips of `vector` elements. Values that are joined across an axis are joined across all its

@@ -4,9 +4,10 @@ Layouts that deal the rows of slabs out to piles, for threads that read adjacent
 
     %bs[%tn * 4 + %vn, %ki * 4 + %kv]
 
-At each `%vn`, neighbouring threads read every fourth row. Every fourth row lies in few banks,
-however the rows are padded or swizzled. Dealt out to four piles (`#tile.layout<deal 4>`), rows 0,
-4, 8, ... are adjacent. Each thread then reads the row next to its neighbour's.
+At each `%vn`, neighbouring threads read every fourth row. Every fourth row lies in few banks, with
+every pad that keeps accesses of 16 bytes and with every swizzle. Dealt out to four piles
+(`#tile.layout<deal 4>`), rows 0, 4, 8, ... are adjacent. Each thread then reads the row next to its
+neighbour's.
 """
 
 from collections.abc import Iterator

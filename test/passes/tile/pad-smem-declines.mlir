@@ -3,7 +3,7 @@
 
 // Slabs that TMA copies keep its layout. Without bank conflicts, a pad would only add conflicts to warps
 // that fill two rows at once.
-// CHECK: skipped at boxes: %as is filled by TMA (split-inner-for-swizzle); %bs is filled by TMA (split-inner-for-swizzle)
+// CHECK: skipped at boxes: %as is filled by TMA, which knows no pads (split-inner-for-swizzle); %bs is filled by TMA, which knows no pads (split-inner-for-swizzle)
 // CHECK: skipped at mm: no pad saves time; bank factors: %as 1.00, %bs 1.00
 // CHECK-NOT: pad [
 // SWIZZLED: cannot do 'pad-smem{pad=4 slabs=bs}' in @
