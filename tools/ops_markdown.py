@@ -8,13 +8,14 @@ from tilewright.tools.ops_table import Family, Overload, Refused, refusal_text
 _HEAD = """\
 # Operators
 
-{operators} operators of ATen in {overloads} overloads are compiled. PyTorch decomposes most other
+After this page you know whether an operator is compiled, and how it looks in
+[Torch IR](torch-ir.md). {operators} operators of ATen in {overloads} overloads are compiled. PyTorch decomposes most other
 operators, such as `chunk` or `softmin`, into these; the rest are [refused by name](#refused).
 `tilewright ops --markdown` writes this page, and `tilewright ops NAME` shows one operator.
 
 An overload is written as in PyTorch's schema, except that required arguments come first and `self`
 is called `input`. `?` marks arguments that may be `None`; layouts, devices and memory formats are
-strings. Below each description is an example in [Torch IR](torch-ir.md).
+strings. Below each description is an example in Torch IR.
 """
 
 _REFUSED = """\

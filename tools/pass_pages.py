@@ -12,6 +12,7 @@ import inspect
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
+from importlib import import_module
 from pathlib import Path
 
 from xdsl.passes import ModulePass
@@ -19,6 +20,7 @@ from xdsl.passes import ModulePass
 from tilewright.dialects.schedule import parse_spec_list
 from tilewright.passes.driver.pipelines import available_passes, to_tile
 from tilewright.passes.reporting.trace import Rule
+from tilewright.passes.scheduling_steps import step_named
 from tilewright.passes.tile.scheduling_decision import NOT_DECIDED
 from tilewright.tools.output.output_path import write_text
 
@@ -53,17 +55,26 @@ def _index(kinds: Mapping[str, type[ModulePass]]) -> str:
 
 def _page(kind: type[ModulePass]) -> str:
     rule = _rule(kind)
-    number = "" if rule is None else f"\n`{rule}` in traces.\n"
-    parts = [f"# {kind.name}\n{number}", _docstring(kind)]
+    number = "" if rule is None else f" Traces call it `{rule}`."
+    can = f"After this page you can read the step `{kind.name}` of a schedule, and set its options."
+    parts = [f"# {kind.name}\n\n{can}{number}\n", _docstring(kind)]
     if options := list(_options(kind)):
         rows = "\n".join(f"| `{name}` | {type} | {says} |" for name, type, says in options)
         parts.append(f"| option | type | meaning |\n|--------|------|---------|\n{rows}\n")
+    if taste := _taste(kind):
+        parts.append(f"## Heuristics\n\n{taste}\n")
     return "\n".join(parts)
 
 
 def _rule(kind: type[ModulePass]) -> Rule | None:
     found = getattr(kind, "RULE", None) or getattr(inspect.getmodule(kind), "RULE", None)
     return found if isinstance(found, Rule) else None
+
+
+def _taste(kind: type[ModulePass]) -> str | None:
+    """Return the docstring of the module that ranks the values of the pass, if there is one."""
+    row = step_named(kind.name)
+    return inspect.getdoc(import_module(row.taste)) if row is not None and row.taste else None
 
 
 def _docstring(kind: type[ModulePass]) -> str:

@@ -163,6 +163,12 @@ def test_the_simulator_page_names_every_finding():
     assert re.findall(r"^\| `([a-z-]+)` ", table, re.MULTILINE) == list(Kind)
 
 
+@pytest.mark.parametrize("page", (ROOT / "docs").glob("**/*.md"), ids=lambda page: page.name)
+def test_a_page_begins_with_its_use(page: Path):
+    beginning = " ".join(page.read_text().partition("\n##")[0].split())
+    assert "After this page you " in beginning
+
+
 def test_the_index_names_every_page():
     index = (ROOT / "docs" / "index.md").read_text()
     others = [page.name for page in (ROOT / "docs").glob("*.md") if page.name != "index.md"]
