@@ -163,7 +163,9 @@ def test_the_simulator_page_names_every_finding():
     assert re.findall(r"^\| `([a-z-]+)` ", table, re.MULTILINE) == list(Kind)
 
 
-@pytest.mark.parametrize("page", (ROOT / "docs").glob("**/*.md"), ids=lambda page: page.name)
+@pytest.mark.parametrize(
+    "page", sorted((ROOT / "docs").glob("**/*.md")), ids=lambda page: page.name
+)
 def test_a_page_begins_with_its_use(page: Path):
     beginning = " ".join(page.read_text().partition("\n##")[0].split())
     assert "After this page you " in beginning
