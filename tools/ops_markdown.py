@@ -10,7 +10,8 @@ _HEAD = """\
 
 After this page you know whether an operator is compiled, and how it looks in
 [Torch IR](torch-ir.md). {operators} operators of ATen in {overloads} overloads are compiled.
-PyTorch decomposes most other operators, such as `chunk` or `softmin`, into these; the rest are [refused by name](#refused).
+PyTorch decomposes most other operators, such as `chunk` or `softmin`, into these; the rest are
+[refused by name](#refused).
 `tilewright ops --markdown` writes this page, and `tilewright ops NAME` shows one operator.
 
 An overload is written as in PyTorch's schema, except that required arguments come first and `self`
