@@ -20,7 +20,6 @@ from .test_layers import ROOT
 
 RULES: dict[str, Any] = tomllib.loads(Path(__file__).with_name("words.toml").read_text())
 BANNED = [(re.compile(pattern), better) for pattern, better in RULES["banned"].items()]
-EXCEPTIONS: dict[str, list[str]] = RULES["exceptions"]
 
 FUNCTION = "function"
 DEFINITION = "definition"
@@ -119,8 +118,7 @@ def _findings(text: Text) -> Iterator[str]:
         yield reason
     for sentence in sentences(text.text):
         words = sentence.split()
-        longest = RULES["longest_of_exceptions" if _is_excepted(text, words) else "longest"]
-        if text.kind is not MESSAGE and len(words) > longest:
+        if text.kind is not MESSAGE and len(words) > RULES["longest"]:
             yield f"{len(words)} words: {' '.join(words)}"
         for pattern, better in BANNED:
             if found := pattern.search(sentence):
@@ -135,13 +133,6 @@ def _reason_against_first_word(text: Text) -> str | None:
     if text.kind is FUNCTION and first in RULES["determiners"]:
         return f"a function begins with a verb, not with {first}"
     return None
-
-
-def _is_excepted(text: Text, words: list[str]) -> bool:
-    """True if a sentence is among the exceptions of its file."""
-    sentence = " ".join(words)
-    listed = EXCEPTIONS.get(str(text.path).removeprefix(f"{ROOT}/"), [])
-    return any(sentence.startswith(beginning) for beginning in listed)
 
 
 def texts_of(path: Path) -> Iterator[Text]:
@@ -184,17 +175,6 @@ for each in files("*.py", "*.md"):
 def test_texts_follow_the_rules(group: str):
     found = [finding for path in GROUPS[group] for finding in findings(path)]
     assert found == [], "\n".join(["see test/house/words.toml:", *found])
-
-
-def test_exceptions_are_needed():
-    for name, beginnings in EXCEPTIONS.items():
-        every = [sentence for text in texts_of(ROOT / name) for sentence in sentences(text.text)]
-        long = [" ".join(sentence.split()) for sentence in every]
-        for beginning in beginnings:
-            assert any(
-                sentence.startswith(beginning) and len(sentence.split()) > RULES["longest"]
-                for sentence in long
-            ), f"{name}: no long sentence begins with {beginning!r}"
 
 
 @pytest.mark.parametrize(
