@@ -19,7 +19,7 @@ EXAMPLE := torch.nn.RMSNorm(2048)(torch.randn(1,32,2048))
 # Processes that tests start load what was compiled before.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run gpu test test-all pytest pytest-all lit lint clean
+.PHONY: help run gpu test test-all pytest pytest-all lit lint docs clean
 
 help:
 	@echo "make run       run an RMSNorm through the compiler and on the simulator"
@@ -28,6 +28,7 @@ help:
 	@echo "make test      run all checks and tests"
 	@echo "make test-all  the same with all cases of each test and all draws, which takes hours"
 	@echo "make lint      ruff and pyright only"
+	@echo "make docs      write the generated pages and pictures, and the output of commands in pages"
 	@echo "make lit       all lit tests as a shell runs them; make test does so for a few"
 	@echo "make clean     remove .venv and what the tools left behind"
 
@@ -60,6 +61,15 @@ lint: .venv/ready
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/pyright
+
+docs: .venv/ready
+	$(BIN)/tilewright ops --markdown > docs/ops.md
+	$(BIN)/python -m tilewright.tools.commands_markdown docs/commands.md
+	$(BIN)/python -m tilewright.tools.api_markdown docs/python-api.md
+	$(BIN)/python -m tilewright.tools.pass_pages docs/rewrites
+	$(BIN)/python -m tilewright.tools.architecture docs
+	$(BIN)/python -m tilewright.tools.levels_picture examples/relu_matmul.mlir docs/levels.svg
+	$(BIN)/python test/plugins/documents.py README.md docs/*.md
 
 JOBS ?= $(shell $(BIN)/python -c 'import os; print(os.cpu_count() or 1)')
 
