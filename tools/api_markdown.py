@@ -10,7 +10,7 @@ Signatures and sentences come from the code.
 import ast
 import inspect
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from textwrap import dedent
 from typing import Any
 
@@ -18,6 +18,7 @@ from xdsl.ir import Operation
 
 import tilewright
 from tilewright.dialects import get_all_dialects
+from tilewright.tools.output.markdown import code, first_paragraph, first_sentence, row, table
 from tilewright.tools.output.output_path import write_text
 
 _HEAD = """\
@@ -56,49 +57,42 @@ _DIALECTS = {"prim": "Tensor IR", "loop": "Loop IR", "tile": "Tile IR", "kernel"
 """Dialects whose ops pass authors build, each with the name of its IR level."""
 
 
+_HEADS = ("Python", "meaning")
+
+
 def markdown() -> str:
     """Return the text of `docs/python-api.md`."""
-    programs = (_program(name) for name in tilewright.__all__ if name != "CompiledProgram")
-    members = "".join(_member_rows(tilewright.CompiledProgram, ""))
-    table = (
-        f"### CompiledProgram\n\n{_paragraph(tilewright.CompiledProgram)}\n\n{_MEMBERS}{members}"
-    )
+    program = tilewright.CompiledProgram
+    functions = (_function(name) for name in tilewright.__all__ if name != program.__name__)
+    members = table(("member", "meaning"), _member_rows(program, ""))
+    heading = f"### {program.__name__}\n\n{first_paragraph(program)}\n\n"
     dialects = (_dialect(name, level) for name, level in _DIALECTS.items())
-    return "\n".join([_HEAD, *programs, table, _OPS, *dialects, _classes("Bases of ops", _bases())])
+    return "\n".join([_HEAD, *functions, heading + members, _OPS, *dialects, _bases()])
 
 
-_MEMBERS = "| member | meaning |\n|--------|---------|\n"
-
-
-def _program(name: str) -> str:
+def _function(name: str) -> str:
     function = getattr(tilewright, name)
     return f"### {name}\n\n`{name}({_parameters(function)})`\n\n{inspect.getdoc(function)}\n"
 
 
 def _dialect(name: str, level: str) -> str:
-    head = (
-        f"### {level}: `tilewright.dialects.{name}`\n\n| Python | meaning |\n|--------|---------|\n"
-    )
     ops = sorted(get_all_dialects()[name]().operations, key=lambda op: op.name)
-    return head + "".join(row for op in ops for row in _op_rows(op))
+    rows = (each for op in ops for each in _op_rows(op))
+    return f"### {level}: `tilewright.dialects.{name}`\n\n{table(_HEADS, rows)}"
 
 
-def _bases() -> list[type]:
-    """Return this repository's classes that the ops of `_DIALECTS` derive from, by name."""
+def _bases() -> str:
+    """Return a section with this repository's classes that the ops derive from, by name."""
     ops = [op for name in _DIALECTS for op in get_all_dialects()[name]().operations]
     found = {base for op in ops for base in op.__mro__[1:]}
     ours = [base for base in found if base.__module__.startswith("tilewright.")]
-    return sorted(ours, key=lambda base: (base.__name__, base.__module__))
-
-
-def _classes(title: str, kinds: Sequence[type]) -> str:
-    """Return a section with a row for each class and for each of its members."""
+    ordered = sorted(ours, key=lambda base: (base.__name__, base.__module__))
     rows = (
-        row
-        for kind in kinds
-        for row in (_row(kind.__name__, _sentence(kind)), *_member_rows(kind, "."))
+        each
+        for kind in ordered
+        for each in (row(code(kind.__name__), first_sentence(kind)), *_member_rows(kind, "."))
     )
-    return f"### {title}\n\n| Python | meaning |\n|--------|---------|\n{''.join(rows)}"
+    return f"### Bases of ops\n\n{table(_HEADS, rows)}"
 
 
 def _op_rows(op: type[Operation]) -> Iterator[str]:
@@ -106,7 +100,7 @@ def _op_rows(op: type[Operation]) -> Iterator[str]:
     ours = (kind for kind in op.__mro__ if kind.__module__.startswith("tilewright."))
     constructor = next((vars(kind)["__init__"] for kind in ours if "__init__" in vars(kind)), None)
     parameters = "" if constructor is None else _parameters(constructor)
-    yield _row(f"{op.__name__}({parameters})", f"`{op.name}`: {_sentence(op)}")
+    yield row(code(f"{op.__name__}({parameters})"), f"`{op.name}`: {first_sentence(op)}")
     yield from _member_rows(op, ".")
 
 
@@ -117,9 +111,9 @@ def _member_rows(kind: type, prefix: str) -> Iterator[str]:
         if name.startswith("_") or not (inspect.getdoc(function) or "").strip():
             continue
         if inspect.isfunction(function) and _is_public(function):
-            yield _row(f"{prefix}{name}({_parameters(function)})", _sentence(function))
+            yield row(code(f"{prefix}{name}({_parameters(function)})"), first_sentence(function))
         elif type(function).__name__ in ("property", "cached_property"):
-            yield _row(f"{prefix}{name}", _sentence(function))
+            yield row(code(f"{prefix}{name}"), first_sentence(function))
 
 
 def _is_public(function: object) -> bool:
@@ -142,21 +136,6 @@ def _parameters(function: Any) -> str:
     for names in (arguments.posonlyargs, arguments.args):
         names[:] = [argument for argument in names if argument.arg not in ("self", "cls")]
     return ast.unparse(arguments)
-
-
-def _paragraph(thing: object) -> str:
-    return (inspect.getdoc(thing) or "").partition("\n\n")[0]
-
-
-def _sentence(thing: object) -> str:
-    """Return the first sentence of a docstring."""
-    text = " ".join(_paragraph(thing).split())
-    return text.partition(". ")[0].rstrip(".:").replace("|", "\\|")
-
-
-def _row(code: str, text: str) -> str:
-    escaped = code.replace("|", "\\|")
-    return f"| `{escaped}` | {text} |\n"
 
 
 if __name__ == "__main__":

@@ -11,17 +11,14 @@ import tomllib
 from argparse import ArgumentParser
 from collections.abc import Iterator, Mapping, Sequence
 from graphlib import TopologicalSorter
-from importlib import import_module
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
 from tilewright.tools.output.output_path import write_text
+from tilewright.tools.output.svg import ARROW, BOX, svg_text
 
 Graph = Mapping[str, Sequence[str]]
 """Names that each name may import."""
-
-_BLUE, _GRAY = "#dbe7f6", "#5f6b7a"
 
 
 def graphs(rules: Mapping[str, Graph]) -> dict[str, Graph]:
@@ -65,18 +62,13 @@ def picture(rules: Mapping[str, Graph]) -> str:
     """Return the picture as SVG text: the graphs, one below the other."""
     from matplotlib.figure import Figure
 
-    matplotlib: Any = import_module("matplotlib")
-    drawn = StringIO()
     panels = {title: (graph, rows_of(graph)) for title, graph in graphs(rules).items()}
     heights = [0.75 * len(rows) + 0.3 for _, rows in panels.values()]
-    with matplotlib.rc_context({"svg.hashsalt": "rooms", "svg.fonttype": "none"}):
-        figure = Figure(figsize=(11, sum(heights)), layout="constrained")
-        areas: Any = figure.subplots(len(panels), height_ratios=heights)
-        for axes, (title, (graph, rows)) in zip(areas, panels.items(), strict=True):
-            _draw_graph(axes, title, graph, rows)
-        metadata: Any = {"Date": None}
-        figure.savefig(drawn, format="svg", metadata=metadata)  # pyright: ignore[reportUnknownMemberType]
-    return drawn.getvalue()
+    figure = Figure(figsize=(11, sum(heights)), layout="constrained")
+    areas: Any = figure.subplots(len(panels), height_ratios=heights)
+    for axes, (title, (graph, rows)) in zip(areas, panels.items(), strict=True):
+        _draw_graph(axes, title, graph, rows)
+    return svg_text(figure, "rooms")
 
 
 def _draw_graph(axes: Any, title: str, graph: Graph, rows: Sequence[Sequence[str]]) -> None:
@@ -87,11 +79,9 @@ def _draw_graph(axes: Any, title: str, graph: Graph, rows: Sequence[Sequence[str
         for n, name in enumerate(row)
     }
     for name, (x, y) in place.items():
-        box = {"boxstyle": "round", "facecolor": _BLUE, "edgecolor": _GRAY}
-        axes.text(x, y, name, ha="center", va="center", fontsize=9, bbox=box, zorder=2)
-    arrow = {"arrowstyle": "->", "color": _GRAY, "shrinkA": 11, "shrinkB": 11}
+        axes.text(x, y, name, ha="center", va="center", fontsize=9, bbox=BOX, zorder=2)
     for name, other in direct(graph):
-        axes.annotate("", xy=place[other], xytext=place[name], arrowprops=arrow, zorder=1)
+        axes.annotate("", xy=place[other], xytext=place[name], arrowprops=ARROW, zorder=1)
     axes.set_title(title, fontsize=10, loc="left")
     axes.set_xlim(0, columns)
     axes.set_ylim(-0.4, len(rows) - 0.6)

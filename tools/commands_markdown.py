@@ -12,6 +12,7 @@ from textwrap import indent
 from typing import Any
 
 from tilewright.tools.cli import command_names, parser
+from tilewright.tools.output.markdown import code, escaped, row, table
 from tilewright.tools.output.output_path import write_text
 
 _HEAD = """\
@@ -26,7 +27,7 @@ Exit codes of all commands: 0 if all is right, 1 if something failed or a result
 mistake in the command line or in a file, 130 is Control-C.
 """
 
-_OPT_TOOL = "| `opt-tool` | run passes over IR, as MLIR's `mlir-opt` does |\n"
+_OPT_TOOL = row("`opt-tool`", "run passes over IR, as MLIR's `mlir-opt` does")
 
 _COMMON = ("--help", "--color")
 """Options that all commands have."""
@@ -35,10 +36,10 @@ _COMMON = ("--help", "--color")
 def markdown() -> str:
     """Return the text of `docs/commands.md`."""
     commands = _commands(parser())
-    rows = (f"| `tilewright {name}` | {_help(commands[name])} |\n" for name in command_names())
-    table = f"| command | what it does |\n|---------|--------------|\n{''.join(rows)}{_OPT_TOOL}"
+    rows = (row(f"`tilewright {name}`", _help(commands[name])) for name in command_names())
+    listed = table(("command", "what it does"), [*rows, _OPT_TOOL])
     sections = (_section(f"tilewright {name}", each) for name, each in commands.items())
-    return "\n".join([_HEAD.format(table=table), *sections])
+    return "\n".join([_HEAD.format(table=listed), *sections])
 
 
 def _commands(parent: argparse.ArgumentParser) -> Mapping[str, argparse.ArgumentParser]:
@@ -77,8 +78,7 @@ def _groups(command: argparse.ArgumentParser) -> Mapping[str, list[argparse.Acti
 
 
 def _table(title: str, actions: Sequence[argparse.Action]) -> str:
-    rows = "".join(f"| {_names(action)} | {_text(action)} |\n" for action in actions)
-    return f"| {title} | meaning |\n|--------|---------|\n{rows}"
+    return table((title, "meaning"), (row(_names(each), _text(each)) for each in actions))
 
 
 def _is_shown(action: argparse.Action) -> bool:
@@ -88,7 +88,7 @@ def _is_shown(action: argparse.Action) -> bool:
 
 def _names(action: argparse.Action) -> str:
     """Return the spellings of an option with its value, or the name of an argument."""
-    return " ".join(f"`{name}`" for name in _spellings(action)).replace("|", "\\|")
+    return " ".join(map(code, _spellings(action)))
 
 
 def _spellings(action: argparse.Action) -> Iterator[str]:
@@ -101,7 +101,7 @@ def _spellings(action: argparse.Action) -> Iterator[str]:
 
 
 def _text(action: argparse.Action) -> str:
-    return (action.help or "").replace("%%", "%").replace("|", "\\|")
+    return escaped((action.help or "").replace("%%", "%"))
 
 
 if __name__ == "__main__":

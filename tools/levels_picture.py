@@ -7,12 +7,11 @@ Picture of the six levels, `docs/levels.svg`: each level with one line of the sa
 
 from argparse import ArgumentParser
 from collections.abc import Sequence
-from importlib import import_module
-from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from tilewright.tools.output.output_path import write_text
+from tilewright.tools.output.svg import ARROW, BOX, GRAY, svg_text
 from tilewright.tools.run_lines import run_in_terminal
 
 
@@ -39,8 +38,6 @@ LEVELS = (
 _LONGEST = 104
 """Characters of a line that the picture has room for."""
 
-_BLUE, _GRAY = "#dbe7f6", "#5f6b7a"
-
 
 def lines_of(program: Path) -> list[str]:
     """Return one line of the program at each level: the first line with the level's marker."""
@@ -58,29 +55,22 @@ def picture(lines: Sequence[str]) -> str:
     """Return the picture as SVG, from the first level at the top to CUDA at the bottom."""
     from matplotlib.figure import Figure
 
-    matplotlib: Any = import_module("matplotlib")
-    drawn = StringIO()
-    with matplotlib.rc_context({"svg.hashsalt": "levels", "svg.fonttype": "none"}):
-        figure = Figure(figsize=(11, 4.2), layout="constrained")
-        axes: Any = figure.subplots()
-        for row, (level, line) in enumerate(zip(LEVELS, lines, strict=True)):
-            _draw_level(axes, float(len(LEVELS) - 1 - row), level, line)
-        axes.set_xlim(0, 100)
-        axes.set_ylim(-0.5, len(LEVELS) - 0.4)
-        axes.axis("off")
-        metadata: Any = {"Date": None}
-        figure.savefig(drawn, format="svg", metadata=metadata)  # pyright: ignore[reportUnknownMemberType]
-    return drawn.getvalue()
+    figure = Figure(figsize=(11, 4.2), layout="constrained")
+    axes: Any = figure.subplots()
+    for row, (level, line) in enumerate(zip(LEVELS, lines, strict=True)):
+        _draw_level(axes, float(len(LEVELS) - 1 - row), level, line)
+    axes.set_xlim(0, 100)
+    axes.set_ylim(-0.5, len(LEVELS) - 0.4)
+    axes.axis("off")
+    return svg_text(figure, "levels")
 
 
 def _draw_level(axes: Any, y: float, level: PictureRow, line: str) -> None:
-    box = {"boxstyle": "round", "facecolor": _BLUE, "edgecolor": _GRAY}
-    axes.text(7, y, level.name, ha="center", va="center", fontsize=11, bbox=box, zorder=2)
-    axes.text(15, y + 0.16, level.subject, va="center", fontsize=9, color=_GRAY)
+    axes.text(7, y, level.name, ha="center", va="center", fontsize=11, bbox=BOX, zorder=2)
+    axes.text(15, y + 0.16, level.subject, va="center", fontsize=9, color=GRAY)
     axes.text(15, y - 0.18, line, va="center", fontsize=9, family="monospace")
     if y > 0:
-        arrow = {"arrowstyle": "->", "color": _GRAY, "shrinkA": 11, "shrinkB": 11}
-        axes.annotate("", xy=(7, y - 1), xytext=(7, y), arrowprops=arrow, zorder=1)
+        axes.annotate("", xy=(7, y - 1), xytext=(7, y), arrowprops=ARROW, zorder=1)
 
 
 def main() -> None:

@@ -4,6 +4,7 @@
 from collections.abc import Iterator, Sequence
 
 from tilewright.tools.ops_table import Family, Overload, Refused, refusal_text
+from tilewright.tools.output.markdown import code, row, table
 
 _HEAD = """\
 # Operators
@@ -36,30 +37,22 @@ def markdown(families: Sequence[Family], refused: Sequence[Refused]) -> str:
     head = _HEAD.format(
         operators=len({overload.operator for overload in overloads}), overloads=len(overloads)
     )
-    rows = (_row(" ".join(_code(n) for n in group.names), _text(group.text)) for group in refused)
+    rows = (row(" ".join(code(n) for n in group.names), _text(group.text)) for group in refused)
     return "\n".join([head, *map(_section, families), _REFUSED + "".join(rows)])
 
 
 def _section(family: Family) -> str:
     heading = f"## {family.name.capitalize()}\n\n{_text(family.summary)}\n\n"
-    head = "| overload | what it computes |\n|----------|------------------|\n"
-    return heading + head + "".join(_row(*_cells(o)) for o in family.overloads)
+    rows = (row(*_cells(overload)) for overload in family.overloads)
+    return heading + table(("overload", "what it computes"), rows)
 
 
 def _cells(overload: Overload) -> Iterator[str]:
-    yield _code(overload.signature)
-    lines = [_text(f"{overload.summary} {overload.notes}".strip()), _code(overload.example)]
+    yield code(overload.signature)
+    lines = [_text(f"{overload.summary} {overload.notes}".strip()), code(overload.example)]
     if overload.refusal is not None:
         lines.append(_text(refusal_text(overload.refusal)))
     yield "<br>".join(lines)
-
-
-def _row(*cells: str) -> str:
-    return f"| {' | '.join(cells)} |\n"
-
-
-def _code(text: str) -> str:
-    return f"`{text}`".replace("|", "\\|")
 
 
 _SPECIAL = str.maketrans({c: f"\\{c}" for c in "|*_<>["})

@@ -12,7 +12,6 @@ import inspect
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
-from importlib import import_module
 from pathlib import Path
 
 from xdsl.passes import ModulePass
@@ -22,6 +21,7 @@ from tilewright.passes.driver.pipelines import available_passes, to_tile
 from tilewright.passes.reporting.trace import Rule
 from tilewright.passes.scheduling_steps import step_named
 from tilewright.passes.tile.scheduling_decision import NOT_DECIDED
+from tilewright.tools.output.markdown import first_sentence
 from tilewright.tools.output.output_path import write_text
 
 
@@ -74,7 +74,7 @@ def _rule(kind: type[ModulePass]) -> Rule | None:
 def _taste(kind: type[ModulePass]) -> str | None:
     """Return the docstring of the module that ranks the values of the pass, if there is one."""
     row = step_named(kind.name)
-    return inspect.getdoc(import_module(row.taste)) if row is not None and row.taste else None
+    return inspect.getdoc(row.resolved(row.taste)) if row is not None and row.taste else None
 
 
 def _docstring(kind: type[ModulePass]) -> str:
@@ -82,8 +82,7 @@ def _docstring(kind: type[ModulePass]) -> str:
 
 
 def _first_sentence(kind: type[ModulePass]) -> str:
-    text = " ".join(_docstring(kind).partition("\n\n")[0].split())
-    return text.partition(". ")[0].rstrip(":.").replace("|", "\\|")
+    return first_sentence(inspect.getmodule(kind))
 
 
 def _options_in_short(kind: type[ModulePass]) -> str:
