@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Errors of interpreted programs, each with its place in the program."""
 
-from collections.abc import Iterator
 from io import StringIO
 from typing import TypeVar
 
@@ -43,16 +42,17 @@ def error_at(kind: type[Error], op: Operation, message: str, remedy: str = "") -
 
     The place is the line of the file that the op comes from, if it is known.
     """
-    text, symbol = _first_line(op), _enclosing_symbol(op)
+    function = _function_around(op)
+    text, symbol = _first_line(op, function), symbol_of(function)
     named = f"@{symbol}: '{text}'" if symbol else f"'{text}'"
     return kind(f"{named}: {message}", where=place_of(op), remedy=remedy)
 
 
-def _first_line(op: Operation) -> str:
+def _first_line(op: Operation, function: Operation) -> str:
     """Return the first line of `op`, with the names that its values have in the whole function."""
     stream = StringIO()
     printer = _LinePrinter(op, stream)
-    printer.print_op(next((each for each in _ancestors(op) if symbol_of(each)), op))
+    printer.print_op(function)
     return stream.getvalue()[printer.start :].partition("\n")[0]
 
 
@@ -71,16 +71,12 @@ class _LinePrinter(Printer):
         super().print_op(op)
 
 
-def _ancestors(op: Operation) -> Iterator[Operation]:
-    """Yield `op`, and the ops around it from the inside out."""
-    parent: Operation | None = op
-    while parent is not None:
-        yield parent
-        parent = parent.parent_op()
-
-
-def _enclosing_symbol(op: Operation) -> str | None:
-    return next((name for each in _ancestors(op) if (name := symbol_of(each)) is not None), None)
+def _function_around(op: Operation) -> Operation:
+    """Return the innermost kernel or function around `op`, or else the outermost op."""
+    parent = op.parent_op()
+    if parent is None or symbol_of(op) is not None:
+        return op
+    return _function_around(parent)
 
 
 def symbol_of(op: Operation) -> str | None:

@@ -142,6 +142,11 @@ def scheduling_steps() -> tuple[SchedulingStep, ...]:
     return tuple(ordered)
 
 
+def steps_in_order() -> list[str]:
+    """Return the names of the first step and of all others, in the order in which they run."""
+    return [FIRST, *(step.name for step in scheduling_steps())]
+
+
 @cache
 def added_steps() -> tuple[SchedulingStep, ...]:
     """Return the steps of installed packages, in the order in which they run."""

@@ -18,7 +18,7 @@ from tilewright.dialects.origin import place_of
 from tilewright.dialects.schedule import ScheduleAttr
 from tilewright.errors import UsageError
 from tilewright.passes.driver.pipelines import passes_of
-from tilewright.passes.scheduling_steps import FIRST, added_steps, scheduling_steps
+from tilewright.passes.scheduling_steps import added_steps, steps_in_order
 
 
 def take_planned(kernel: loop.KernelOp, name: str) -> ArgSpec | None:
@@ -83,7 +83,7 @@ def with_added_steps(schedule: ScheduleAttr) -> ScheduleAttr:
     """
     if not (added := [ArgSpec(step.name, {}) for step in added_steps() if step.is_offered]):
         return schedule
-    order = [FIRST, *(step.name for step in scheduling_steps())]
+    order = steps_in_order()
     return ScheduleAttr.of(
         sorted([*schedule.steps, *added], key=lambda step: order.index(step.name))
     )

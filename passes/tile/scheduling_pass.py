@@ -65,10 +65,9 @@ Step = TypeVar("Step", bound=SchedulingPass)
 def schedule(step: SchedulingPass, launch: tile.LaunchOp) -> None:
     """Decide the options of `step` for the launch, rewrite the launch, and record the step."""
     kernel = launch.kernel
-    is_planned = kernel.planned is not None
     with errors_of_planned_steps(kernel):
-        is_named = kernel.planned is not None and kernel.planned.names(step.name)
-    if is_planned and not is_named and not step.options() and not is_listening():
+        is_skipped = kernel.planned is not None and not kernel.planned.names(step.name)
+    if is_skipped and not step.options() and not is_listening():
         return  # without a listener there is no remark
     with Memory() as memory:
         with unchanged(memory):

@@ -7,7 +7,6 @@ A test holds the part of the rules that a program can see: first words, length, 
 
 import ast
 import re
-import subprocess
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from .test_layers import FOLDERS as LAYERS
 from .test_layers import ROOT
 
 RULES: dict[str, Any] = tomllib.loads(Path(__file__).with_name("words.toml").read_text())
@@ -149,22 +149,22 @@ def findings(path: Path) -> list[str]:
     ]
 
 
-def files(*patterns: str) -> list[Path]:
-    """Return the files of the repository with names like these, which the rules hold for."""
-    listed = subprocess.run(
-        ["git", "ls-files", *patterns], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    paths = (ROOT / name for name in listed.stdout.splitlines())
-    return [path for path in paths if path.is_file() and _is_read(path)]
+FOLDERS = [*LAYERS, "tilewright", "benchmarks", "docs", "examples", "test"]
 
 
-def _is_read(path: Path) -> bool:
-    """True if the rules hold for a file: `typings/` has links, and this file has bad examples."""
-    return path.relative_to(ROOT).parts[0] != "typings" and path != Path(__file__)
+def files() -> Iterator[Path]:
+    """Yield all Python files and pages that the rules hold for, by their names."""
+    for suffix in ("py", "md"):
+        yield from sorted(ROOT.glob(f"*.{suffix}"))
+        for folder in FOLDERS:
+            found = sorted((ROOT / folder).rglob(f"*.{suffix}"))
+            yield from (path for path in found if "/." not in str(path.relative_to(ROOT)))
 
 
 GROUPS: dict[str, list[Path]] = {}
-for each in files("*.py", "*.md"):
+for each in files():
+    if each == Path(__file__):  # it has bad examples
+        continue
     parts = each.relative_to(ROOT).parts
     GROUPS.setdefault("/".join(parts[:2] if len(parts) > 2 else parts[:-1]) or "root", []).append(
         each

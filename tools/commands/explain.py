@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from tilewright.codegen.gpu import target_for
-from tilewright.dialects import kernel, loop, tile
+from tilewright.dialects import kernel, loop
 from tilewright.dialects.schedule import parse_spec_list, spec_text
 from tilewright.dialects.target import Target
 from tilewright.dialects.target import target as target_named
@@ -28,6 +28,9 @@ from tilewright.passes.driver.lowering import lower
 from tilewright.passes.reporting.trace import Listener, Rule, listening
 from tilewright.passes.tile.planner.plan_schedules import RULE as PLANNING
 from tilewright.passes.tile.planner.plan_schedules import Choice, Weighed, launched, weighed
+from tilewright.passes.tile.planner.plan_schedules import (
+    reason_against as reason_against_planning,
+)
 from tilewright.tools.input.schedules import warn_of_idle_steps, with_schedules
 from tilewright.tools.input.source import source_of
 from tilewright.tools.options.database import database_of
@@ -183,21 +186,14 @@ def _explanation(
 ) -> Explanation:
     name = op.sym_name.data
     schedule = "" if op.schedule is None else op.schedule.data
-    if not _is_left_to_planner(nest):
-        return Explanation(name, schedule, known, steps=steps.by_kernel[name])
-    choices = weighed(launched(nest)[1], steps.target, nest.planned)
+    choices = None
+    if reason_against_planning(nest) is None:
+        choices = weighed(launched(nest, nest.planned)[1], steps.target, nest.planned)
     if choices is None:
         return Explanation(name, schedule, known, steps=steps.by_kernel[name])
     considered = [] if choices.replaced else _best_choices(choices)
     weighings = [Weighing(str(each), 1e6 * choices.seconds(each)) for each in considered]
     return Explanation(name, schedule, None, str(choices.problem), weighings, steps.by_kernel[name])
-
-
-def _is_left_to_planner(nest: loop.KernelOp) -> bool:
-    """True if the planner chooses the schedule of the kernel."""
-    if isinstance(nest.body.block.last_op, tile.LaunchOp):
-        return False
-    return nest.planned is None or nest.planned.names(PLANNING.pass_name)
 
 
 def _best_choices(choices: Weighed) -> list[Choice[Any]]:

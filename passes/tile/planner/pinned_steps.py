@@ -18,7 +18,7 @@ from xdsl.utils.arg_spec import ArgSpec, ParameterListType
 
 from tilewright.dialects.schedule import ScheduleAttr, parse_spec_list
 from tilewright.errors import UsageError
-from tilewright.passes.scheduling_steps import FIRST, PLAN, scheduling_steps
+from tilewright.passes.scheduling_steps import FIRST, PLAN, steps_in_order
 
 Choice = TypeVar("Choice")
 Options = dict[str, ParameterListType]
@@ -80,7 +80,7 @@ def with_pins(
     Return the planned steps with the pinned ones, in the order in which `to-tile` runs them. Steps
     from the first `replaced` one on keep only their pinned options.
     """
-    order = [FIRST, *(step.name for step in scheduling_steps())]
+    order = steps_in_order()
     first = min((order.index(name) for name in replaced if name in order), default=len(order))
     steps, pins = _options_by_step(planned), _options_by_step(pinned)
     known = [

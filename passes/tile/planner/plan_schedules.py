@@ -183,7 +183,7 @@ def plan(kernel: loop.KernelOp, target: Target, pinned: ScheduleAttr | None = No
     Return the steps that schedule `kernel`, with the options that are decided together. Steps that
     are `pinned` keep the options that they have.
     """
-    lift, launch = launched(kernel, None if pinned is None else pinned_lift(pinned))
+    lift, launch = launched(kernel, pinned)
     found = weighed(launch, target, pinned)
     steps = _STATISTICS if found is None else found.pipeline()
     planned = with_added_steps(ScheduleAttr.parse(",".join([lift, *steps])))
@@ -192,14 +192,14 @@ def plan(kernel: loop.KernelOp, target: Target, pinned: ScheduleAttr | None = No
     return with_pins(planned, pinned, () if found is None else found.replaced)
 
 
-def launched(kernel: loop.KernelOp, columns: bool | None = None) -> tuple[str, tile.LaunchOp]:
-    """
-    Return the step by which `tileify` lifts the kernel, and the launch of a lifted copy. `columns`
-    is the pinned option of `tileify`, or None.
-    """
+def launched(
+    kernel: loop.KernelOp, pinned: ScheduleAttr | None = None
+) -> tuple[str, tile.LaunchOp]:
+    """Return the step by which `tileify` lifts the kernel, and the launch of a lifted copy."""
     copy = kernel.clone()
     launch = tileify(copy)
-    if columns is False or columns_per_row(launch) == 0:
+    keeps_rows = pinned is not None and pinned_lift(pinned) is False
+    if keeps_rows or columns_per_row(launch) == 0:
         return "tileify", launch
     lift_columns(launch)
     return "tileify{columns=true}", cast(tile.LaunchOp, copy.body.block.last_op)
